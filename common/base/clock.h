@@ -1,0 +1,17 @@
+/*
+ * Clocks. Only shells read them; cores are handed the time in nanoseconds.
+ */
+#ifndef AQ_COMMON_BASE_CLOCK_H
+#define AQ_COMMON_BASE_CLOCK_H
+
+#include <stdint.h>
+
+#define AQ_NS_PER_US INT64_C(1000)
+#define AQ_NS_PER_MS INT64_C(1000000)
+#define AQ_NS_PER_S INT64_C(1000000000)
+
+int64_t aq_clock_monotonic_ns(void);
+int64_t aq_clock_wall_ns(void); /* since 1970, UTC */
+int64_t aq_clock_cpu_ns(void);  /* processor time of this process */
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Memory: one door for every allocation, so that a test can fail the n-th of them and so that
+ * every block is aligned for vector loads.
+ *
+ * Any thread. Blocks are zeroed: uninitialised policy bytes must never reach a wire or a file.
+ */
+#ifndef AQ_COMMON_BASE_MEMORY_H
+#define AQ_COMMON_BASE_MEMORY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define AQ_ALIGNMENT_BYTES 64 /* a cache line, and the widest vector register */
+
+/* count * size zeroed bytes aligned to AQ_ALIGNMENT_BYTES, at least one; NULL when there are none
+ * or the product overflows. Release with aq_free. */
+void *aq_alloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
+
+/* NULL is fine. */
+void aq_free(void *block);
+
+/* A copy of the text; NULL when out of memory. Release with aq_free. */
+char *aq_text_copy(const char *text) __attribute__((warn_unused_result));
+
+/* Tests only: the n-th allocation from now fails (1 = the next one), and with `forever` all after
+ * it; 0 turns it off. Process-wide. */
+void aq_memory_fail_at(uint64_t nth, int forever);
+
+/* Tests only: allocations asked for since the start of the process. */
+uint64_t aq_memory_allocation_count(void);
+
+#endif

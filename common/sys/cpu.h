@@ -1,0 +1,43 @@
+/*
+ * What the processor can do, read once, and a mask that forces less (tests, and ACTORQ_CPU).
+ *
+ * Flags come from __builtin_cpu_supports, which also checks that the operating system saves the
+ * registers. ACTORQ_CPU=scalar|avx2|avxvnni|avx512vnni allows that rung and those below it.
+ */
+#ifndef AQ_COMMON_SYS_CPU_H
+#define AQ_COMMON_SYS_CPU_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+enum aq_cpu_flag {
+    AQ_CPU_SSE42 = 1 << 0,
+    AQ_CPU_AVX2 = 1 << 1, /* with FMA */
+    AQ_CPU_AVX_VNNI = 1 << 2,
+    AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
+    AQ_CPU_AVX512_VNNI = 1 << 4,
+};
+
+/* What may be used: the processor's flags under the mask. Any thread. */
+uint32_t aq_cpu_flags(void);
+
+/* Replaces the mask (all bits: no limit). Tests; before threads start. */
+void aq_cpu_set_mask(uint32_t mask);
+
+/* The mask of a rung's name; AQ_E_INVALID for another text. */
+int aq_cpu_mask_from_text(const char *text, uint32_t *ret_mask) AQ_MUST_USE;
+
+/* "avx2 avxvnni avx512 avx512vnni", for logs; static storage. */
+const char *aq_cpu_flags_text(uint32_t flags);
+
+/* The processor's name as it gives it ("AMD EPYC …"), or "unknown". Static storage. */
+const char *aq_cpu_model(void);
+
+/* Processors this process may run on, at least 1. */
+unsigned aq_cpu_count(void);
+
+/* Bytes of memory this process has resident, 0 where that can't be read. */
+uint64_t aq_process_resident_bytes(void);
+
+#endif

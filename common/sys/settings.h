@@ -1,0 +1,64 @@
+/*
+ * Settings: a table with one row per setting drives everything: defaults, bounds, the YAML file,
+ * `--set section.key=value`, the printed configuration and the documentation.
+ *
+ * A row says where in a plain struct the value lives. Keys are "key" or "section.key"; rows of one
+ * section stand together. The file is YAML with one mapping per section. An unknown key, a wrong
+ * type or a value out of bounds is an error that names the file, the line, the key and what is
+ * allowed, and the struct is then as it was before the call.
+ */
+#ifndef AQ_COMMON_SYS_SETTINGS_H
+#define AQ_COMMON_SYS_SETTINGS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+enum aq_setting_type {
+    AQ_SETTING_U64,    /* uint64_t; min and max bound it */
+    AQ_SETTING_F64,    /* double; min and max bound it */
+    AQ_SETTING_BOOL,   /* bool */
+    AQ_SETTING_TEXT,   /* char[size]; min is the shortest length */
+    AQ_SETTING_CHOICE, /* uint32_t, an index into `choices` */
+};
+
+typedef struct aq_setting {
+    const char *key; /* "replay.capacity" */
+    enum aq_setting_type type;
+    size_t offset; /* into the struct */
+    size_t size;   /* of the member */
+    const char *initial; /* the default, as text */
+    double min, max;
+    const char *const *choices; /* NULL-terminated; AQ_SETTING_CHOICE only */
+    const char *unit;           /* "steps", "ms", ""; shown to people */
+    const char *comment;        /* one or two sentences */
+} aq_setting;
+
+typedef struct aq_settings_table {
+    const aq_setting *rows;
+    size_t count;
+} aq_settings_table;
+
+/* Sets every member to its default. A default that its own row refuses is an assertion. */
+void aq_settings_init(const aq_settings_table *table, void *settings);
+
+/* Reads YAML text over `settings`; `name` stands for the file in errors. An empty text is fine. */
+int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
+                          size_t size, void *settings, aq_error *error) AQ_MUST_USE;
+
+/* The same, from a file of at most 1 MiB. */
+int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
+                          aq_error *error) AQ_MUST_USE;
+
+/* "replay.capacity=100000", as `--set` is given it. A key that is not known is answered with the
+ * nearest one that is. */
+int aq_settings_assign(const aq_settings_table *table, const char *assignment, void *settings,
+                       aq_error *error) AQ_MUST_USE;
+
+/* The whole of it as commented YAML, which aq_settings_read_yaml reads back to the same values. */
+int aq_settings_print_yaml(const aq_settings_table *table, const void *settings,
+                           aq_buffer *out) AQ_MUST_USE;
+
+#endif
