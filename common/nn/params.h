@@ -1,0 +1,30 @@
+/*
+ * Parameters of a network in fp32: one block, with a view per layer, so that saving, zeroing,
+ * copying and the optimizer are one loop over one array.
+ */
+#ifndef AQ_COMMON_NN_PARAMS_H
+#define AQ_COMMON_NN_PARAMS_H
+
+#include <stddef.h>
+
+#include "common/base/error.h"
+#include "common/base/rng.h"
+#include "common/rl/netspec.h"
+
+typedef struct aq_params {
+    size_t count; /* floats in the block */
+    float *block;
+    float *weight[AQ_NET_LAYERS_MAX]; /* [outputs][inputs], row-major */
+    float *bias[AQ_NET_LAYERS_MAX];   /* [outputs] */
+} aq_params;
+
+/* Zeroed. */
+int aq_params_init(const aq_net_spec *spec, aq_params *ret_params) AQ_MUST_USE;
+void aq_params_fini(aq_params *params);
+
+/* Uniform in +-sqrt(1/inputs) for weights and biases, layer by layer, as PyTorch's Linear. */
+void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
+
+void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * Batch: sampled n-step items as contiguous columns, ready for BLAS. One allocation, reused.
+ */
+#ifndef AQ_COMMON_RL_BATCH_H
+#define AQ_COMMON_RL_BATCH_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/rl/chunk.h"
+
+#define AQ_BATCH_ROWS_MAX UINT32_C(65536)
+
+typedef struct aq_batch {
+    uint32_t rows;      /* in use */
+    uint32_t rows_max;
+    uint32_t obs_bytes; /* of one row */
+    uint32_t action_bytes;
+    uint8_t *obs;       /* rows * obs_bytes */
+    uint8_t *next_obs;  /* rows * obs_bytes */
+    uint8_t *action;    /* rows * action_bytes */
+    float *reward;      /* the n-step return */
+    float *bootstrap;   /* discount^m, 0 after a termination */
+    float *weight;      /* importance weight; 1 under a uniform selector */
+    uint64_t *item;     /* the item's number, for priorities */
+    uint32_t *version;  /* the policy that chose the action */
+} aq_batch;
+
+int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max,
+                    aq_batch **ret_batch) AQ_MUST_USE;
+void aq_batch_destroy(aq_batch *batch);
+
+/* Bytes that one row takes in all columns. */
+size_t aq_batch_row_bytes(const aq_chunk_layout *layout);
+
+#endif
