@@ -1,0 +1,19 @@
+/*
+ * Quantization error: how much a snapshot changes the policy, measured against fp32 on recent
+ * observations. Each version carries the result; a budget gates its publication.
+ */
+#ifndef AQ_QUANTIZER_QERROR_H
+#define AQ_QUANTIZER_QERROR_H
+
+#include "common/base/error.h"
+#include "common/nn/params.h"
+#include "common/rl/snapshot.h"
+#include "quantizer/engine.h"
+
+/* Runs `engine` and the fp32 parameters over obs (rows, inputs). rows > 0.
+ *   action_disagreement = share of rows with another argmax (argmax rule only)
+ *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs */
+int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
+                           const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
+
+#endif
