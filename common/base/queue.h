@@ -2,7 +2,7 @@
  * A bounded queue of pointers between threads.
  *
  * Workload: batches between the loop and the trainer, snapshots to the publisher, messages from
- * NNG's threads to the loop: thousands a second, not millions, so a mutex and two conditions are
+ * NNG's threads to the loop: thousands a second, not millions, so a mutex and a condition are
  * enough and are right on every processor. Any number of producers and consumers.
  * The queue never owns what the pointers point at.
  */

@@ -1,0 +1,35 @@
+/*
+ * Clocks, from clock_gettime. Any thread.
+ *
+ * clock_gettime can only fail for a clock that does not exist, and these three are required on
+ * every system we build for, so a failure is an assertion and callers need no error path.
+ */
+#include "common/base/clock.h"
+
+#include <time.h>
+
+#include "common/base/assert.h"
+
+static int64_t read_ns(clockid_t clock_id)
+{
+    struct timespec now;
+    int rc = clock_gettime(clock_id, &now);
+
+    AQ_ASSERT(rc == 0);
+    return (int64_t)now.tv_sec * AQ_NS_PER_S + now.tv_nsec;
+}
+
+int64_t aq_clock_monotonic_ns(void)
+{
+    return read_ns(CLOCK_MONOTONIC);
+}
+
+int64_t aq_clock_wall_ns(void)
+{
+    return read_ns(CLOCK_REALTIME);
+}
+
+int64_t aq_clock_cpu_ns(void)
+{
+    return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}

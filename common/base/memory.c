@@ -1,0 +1,80 @@
+/*
+ * The one door for allocations.
+ *
+ * posix_memalign rather than aligned_alloc: the size needs no rounding to the alignment, so a
+ * sanitizer sees the first byte past a block and not only the first past its padding. Zeroing
+ * touches every page, which is meant: a daemon's tables fault in at start, not in a hot path.
+ */
+#include "common/base/memory.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Atomic uint64_t allocation_count;
+static _Atomic uint64_t fail_at; /* in allocation_count's numbering; 0: never */
+static atomic_bool fail_forever;
+
+static bool must_fail(uint64_t nth)
+{
+    uint64_t at = atomic_load(&fail_at);
+
+    if (at == 0) {
+        return false;
+    }
+    return nth == at || (nth > at && atomic_load(&fail_forever));
+}
+
+void *aq_alloc(size_t count, size_t size)
+{
+    void *block = NULL;
+    size_t total;
+
+    if (must_fail(atomic_fetch_add(&allocation_count, 1) + 1)) {
+        return NULL;
+    }
+    if (size != 0 && count > SIZE_MAX / size) {
+        return NULL;
+    }
+    total = count * size;
+    if (total == 0) {
+        total = 1;
+    }
+    if (total > PTRDIFF_MAX || posix_memalign(&block, AQ_ALIGNMENT_BYTES, total) != 0) {
+        return NULL;
+    }
+    memset(block, 0, total);
+    return block;
+}
+
+void aq_free(void *block)
+{
+    free(block);
+}
+
+char *aq_text_copy(const char *text)
+{
+    size_t size = strlen(text) + 1;
+    char *copy = aq_alloc(size, 1);
+
+    if (copy != NULL) {
+        memcpy(copy, text, size);
+    }
+    return copy;
+}
+
+void aq_memory_fail_at(uint64_t nth, int forever)
+{
+    /* Off first, so that another thread never sees the old place with the new `forever`. */
+    atomic_store(&fail_at, 0);
+    atomic_store(&fail_forever, forever != 0);
+    if (nth != 0) {
+        atomic_store(&fail_at, atomic_load(&allocation_count) + nth);
+    }
+}
+
+uint64_t aq_memory_allocation_count(void)
+{
+    return atomic_load(&allocation_count);
+}

@@ -1,0 +1,188 @@
+/*
+ * A bounded queue of pointers: a ring under a mutex, and one condition that pops wait on. Pushes
+ * never wait, so nobody ever waits for room.
+ *
+ * The condition runs on the monotonic clock: a step of the wall clock must not stretch a timeout.
+ */
+#include "common/base/queue.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+
+struct aq_queue {
+    pthread_mutex_t mutex;
+    pthread_cond_t not_empty; /* or closed */
+    void **items;             /* [capacity] */
+    size_t capacity;
+    size_t head; /* the oldest item */
+    size_t count;
+    bool closed;
+};
+
+/* A mutex of ours that cannot be locked is a fault of ours. */
+static void lock(aq_queue *queue)
+{
+    int rc = pthread_mutex_lock(&queue->mutex);
+
+    AQ_ASSERT(rc == 0);
+}
+
+static void unlock(aq_queue *queue)
+{
+    int rc = pthread_mutex_unlock(&queue->mutex);
+
+    AQ_ASSERT(rc == 0);
+}
+
+static int init_condition(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    int rc;
+
+    if (pthread_condattr_init(&attributes) != 0) {
+        return AQ_E_NOMEM;
+    }
+    rc = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (rc == 0) {
+        rc = pthread_cond_init(condition, &attributes);
+    }
+    pthread_condattr_destroy(&attributes);
+    return rc == 0 ? 0 : AQ_E_NOMEM;
+}
+
+int aq_queue_create(size_t capacity, aq_queue **ret_queue)
+{
+    aq_queue *queue;
+
+    AQ_ASSERT(capacity > 0);
+    queue = aq_alloc(1, sizeof(*queue));
+    if (queue == NULL) {
+        return AQ_E_NOMEM;
+    }
+    queue->capacity = capacity;
+    queue->items = aq_alloc(capacity, sizeof(*queue->items));
+    if (queue->items == NULL) {
+        goto fail_items;
+    }
+    if (pthread_mutex_init(&queue->mutex, NULL) != 0) {
+        goto fail_mutex;
+    }
+    if (init_condition(&queue->not_empty) < 0) {
+        goto fail_condition;
+    }
+    *ret_queue = queue;
+    return 0;
+
+fail_condition:
+    pthread_mutex_destroy(&queue->mutex);
+fail_mutex:
+    aq_free(queue->items);
+fail_items:
+    aq_free(queue);
+    return AQ_E_NOMEM;
+}
+
+void aq_queue_destroy(aq_queue *queue)
+{
+    if (queue == NULL) {
+        return;
+    }
+    pthread_cond_destroy(&queue->not_empty);
+    pthread_mutex_destroy(&queue->mutex);
+    aq_free(queue->items);
+    aq_free(queue);
+}
+
+int aq_queue_push(aq_queue *queue, void *item)
+{
+    int rc = 0;
+
+    AQ_ASSERT(item != NULL);
+    lock(queue);
+    if (queue->closed) {
+        rc = AQ_E_CLOSED;
+    } else if (queue->count == queue->capacity) {
+        rc = AQ_E_FULL;
+    } else {
+        size_t tail = queue->head + queue->count;
+
+        queue->items[tail < queue->capacity ? tail : tail - queue->capacity] = item;
+        queue->count++;
+        pthread_cond_signal(&queue->not_empty);
+    }
+    unlock(queue);
+    return rc;
+}
+
+static struct timespec deadline_after(int timeout_ms)
+{
+    int64_t at_ns = aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS;
+
+    return (struct timespec){
+        .tv_sec = (time_t)(at_ns / AQ_NS_PER_S),
+        .tv_nsec = (long)(at_ns % AQ_NS_PER_S),
+    };
+}
+
+/* Waits, locked, until there is an item, the queue is closed or the time is up. */
+static void wait_not_empty(aq_queue *queue, int timeout_ms)
+{
+    struct timespec deadline = {0};
+    int rc = 0;
+
+    if (timeout_ms == 0) {
+        return;
+    }
+    if (timeout_ms > 0) {
+        deadline = deadline_after(timeout_ms);
+    }
+    while (queue->count == 0 && !queue->closed && rc != ETIMEDOUT) {
+        if (timeout_ms < 0) {
+            rc = pthread_cond_wait(&queue->not_empty, &queue->mutex);
+        } else {
+            rc = pthread_cond_timedwait(&queue->not_empty, &queue->mutex, &deadline);
+        }
+        AQ_ASSERT(rc == 0 || rc == ETIMEDOUT);
+    }
+}
+
+int aq_queue_pop(aq_queue *queue, int timeout_ms, void **ret_item)
+{
+    int rc = 0;
+
+    lock(queue);
+    wait_not_empty(queue, timeout_ms);
+    if (queue->count > 0) {
+        *ret_item = queue->items[queue->head];
+        queue->head = queue->head + 1 < queue->capacity ? queue->head + 1 : 0;
+        queue->count--;
+    } else {
+        rc = queue->closed ? AQ_E_CLOSED : AQ_E_TIMEOUT;
+    }
+    unlock(queue);
+    return rc;
+}
+
+void aq_queue_close(aq_queue *queue)
+{
+    lock(queue);
+    queue->closed = true;
+    pthread_cond_broadcast(&queue->not_empty);
+    unlock(queue);
+}
+
+size_t aq_queue_count(aq_queue *queue)
+{
+    size_t count;
+
+    lock(queue);
+    count = queue->count;
+    unlock(queue);
+    return count;
+}
