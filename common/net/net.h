@@ -1,0 +1,43 @@
+/*
+ * What every socket shares: limits, and URLs (tcp://host:port, ipc:///path, inproc://name).
+ */
+#ifndef AQ_COMMON_NET_NET_H
+#define AQ_COMMON_NET_NET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+enum { AQ_URL_MAX = 256 };
+
+typedef struct aq_net_limits {
+    size_t message_bytes_max; /* RECVMAXSZ; a larger one drops its connection */
+    uint32_t reconnect_min_ms;
+    uint32_t reconnect_max_ms;
+} aq_net_limits;
+
+/* AQ_E_INVALID, naming the url and what is allowed: an unknown scheme, no port, an ipc path that
+ * does not fit a socket address. */
+int aq_url_validate(const char *url, aq_error *error) AQ_MUST_USE;
+
+/* The url of a second socket of the same daemon: the port after it (tcp; port 0 stays 0), or the
+ * path with "." and `suffix` (ipc, inproc). */
+int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t size) AQ_MUST_USE;
+
+/* `url` with its host replaced when that host is a wildcard ("*", "0.0.0.0", "[::]") or loopback
+ * while `seen_from` (the url or address through which its owner was reached) is not; else a copy. */
+int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
+                     size_t size) AQ_MUST_USE;
+
+/* 1 when the url can be reached from this host only (ipc, inproc, a loopback address). */
+bool aq_url_is_local(const char *url);
+
+/* 1 for tcp with a wildcard host. */
+bool aq_url_is_wildcard(const char *url);
+
+/* Ends NNG's threads; last thing in main, when every socket is closed. */
+void aq_net_fini(void);
+
+#endif

@@ -1,0 +1,132 @@
+/*
+ * Remote calls over protobuf-c services, free of any transport: what a call is, how a caller makes
+ * one and how a daemon answers it. NNG (rpc_client.h, rpc_server.h) and the simulated network of
+ * the tests both carry the frames that are made and consumed here.
+ *
+ * Everything runs on one thread, the loop's.
+ */
+#ifndef AQ_COMMON_NET_RPC_H
+#define AQ_COMMON_NET_RPC_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+/* gRPC's status codes. */
+#define AQ_RPC_STATUS_LIST(X)                                                                      \
+    X(OK, 0)                                                                                       \
+    X(CANCELLED, 1)                                                                                \
+    X(UNKNOWN, 2)                                                                                  \
+    X(INVALID_ARGUMENT, 3)                                                                         \
+    X(DEADLINE_EXCEEDED, 4)                                                                        \
+    X(NOT_FOUND, 5)                                                                                \
+    X(ALREADY_EXISTS, 6)                                                                           \
+    X(PERMISSION_DENIED, 7)                                                                        \
+    X(RESOURCE_EXHAUSTED, 8)                                                                       \
+    X(FAILED_PRECONDITION, 9)                                                                      \
+    X(ABORTED, 10)                                                                                 \
+    X(OUT_OF_RANGE, 11)                                                                            \
+    X(UNIMPLEMENTED, 12)                                                                           \
+    X(INTERNAL, 13)                                                                                \
+    X(UNAVAILABLE, 14)                                                                             \
+    X(DATA_LOSS, 15)                                                                               \
+    X(UNAUTHENTICATED, 16)
+
+enum aq_rpc_code {
+#define AQ_RPC_ENUM(name, code) AQ_RPC_##name = (code),
+    AQ_RPC_STATUS_LIST(AQ_RPC_ENUM)
+#undef AQ_RPC_ENUM
+};
+
+enum { AQ_RPC_MESSAGE_MAX = 1024, AQ_RPC_METHOD_MAX = 128, AQ_RPC_TIMEOUT_MS_MAX = 600000 };
+
+typedef struct aq_rpc_status {
+    uint32_t code; /* enum aq_rpc_code */
+    char message[AQ_RPC_MESSAGE_MAX];
+} aq_rpc_status;
+
+const char *aq_rpc_code_name(uint32_t code); /* "UNAVAILABLE" */
+
+/* ---- caller's side ------------------------------------------------------------------------- */
+
+typedef struct aq_rpc_channel aq_rpc_channel;
+
+/* The transport's answer: a reply frame, or error != 0 and no frame (AQ_E_TIMEOUT, AQ_E_CLOSED).
+ * Called exactly once per accepted send, never from inside send. */
+typedef void (*aq_rpc_answer_fn)(void *user, int error, const uint8_t *frame, size_t size);
+
+/* A transport embeds this as its first member. `send` copies or takes what it needs of the frame
+ * before it returns; on failure `answer` is not called. */
+struct aq_rpc_channel {
+    int (*send)(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint32_t timeout_ms,
+                aq_rpc_answer_fn answer, void *user);
+    const aq_rpc_status *status; /* of the call whose closure is running */
+    uint64_t caller;             /* random; the upper half of every request id */
+    uint64_t next_call;
+    size_t frame_bytes_max;      /* the largest frame that may be sent */
+};
+
+/* Sets the common members; `seed` makes the request ids unique among callers. */
+void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64_t seed);
+
+/* A protobuf-c service whose methods are remote: hand &stub.base to the generated functions.
+ *
+ *   actorq__v1__sampling__sample(&stub.base, &request, on_reply, user);
+ *
+ * The closure runs exactly once, on the loop; reply is NULL on failure, and while it runs
+ * aq_rpc_stub_status tells which. It may run before the call returns only when the request could
+ * not be sent at all. */
+typedef struct aq_rpc_stub {
+    ProtobufCService base;
+    aq_rpc_channel *channel;
+    uint32_t timeout_ms;
+} aq_rpc_stub;
+
+void aq_rpc_stub_init(aq_rpc_stub *stub, aq_rpc_channel *channel,
+                      const ProtobufCServiceDescriptor *descriptor, uint32_t timeout_ms);
+const aq_rpc_status *aq_rpc_stub_status(const aq_rpc_stub *stub);
+
+/* ---- daemon's side ------------------------------------------------------------------------- */
+
+typedef struct aq_rpc_dispatcher aq_rpc_dispatcher;
+
+/* Takes the reply frame; called exactly once per dispatched request, maybe much later. */
+typedef void (*aq_rpc_reply_fn)(void *user, const uint8_t *frame, size_t size);
+
+/* `calls_max` bounds calls in progress (RESOURCE_EXHAUSTED beyond). The most recent replies to
+ * methods that change something are kept, up to `repeat_bytes_max`, so that a repeated request id is
+ * answered again without being carried out again. */
+int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t repeat_bytes_max,
+                             aq_rpc_dispatcher **ret_dispatcher) AQ_MUST_USE;
+
+/* Every call must have been answered. NULL is fine. */
+void aq_rpc_dispatcher_destroy(aq_rpc_dispatcher *dispatcher);
+
+/* Offers the service's methods; at most 16 services. The service must outlive the dispatcher. */
+int aq_rpc_dispatcher_add(aq_rpc_dispatcher *dispatcher, ProtobufCService *service) AQ_MUST_USE;
+
+/* Carries out the request in `frame`. A bad frame, an unknown method or a body that does not unpack is
+ * answered with a status; a frame that is not even a request is answered with INVALID_ARGUMENT and
+ * request id 0, and counted. `peer` is the caller's address for people and logs. */
+void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t size,
+                     const char *peer, aq_rpc_reply_fn reply, void *user);
+
+typedef struct aq_rpc_counters {
+    uint64_t calls, failures, refused_frames, repeats;
+} aq_rpc_counters;
+aq_rpc_counters aq_rpc_dispatcher_counters(const aq_rpc_dispatcher *dispatcher);
+
+/* Inside a method (or later, when it holds the answer back), `closure_data` is the call. A method
+ * answers exactly once: by its closure with a reply, or by aq_rpc_fail. Afterwards the call is
+ * gone. */
+void aq_rpc_fail(void *closure_data, enum aq_rpc_code code, const char *format, ...)
+    AQ_PRINTF(3, 4);
+const char *aq_rpc_call_peer(const void *closure_data);
+uint32_t aq_rpc_call_timeout_ms(const void *closure_data);
+
+/* The status that fits one of our error codes (AQ_E_NOT_FOUND -> NOT_FOUND, ...). */
+enum aq_rpc_code aq_rpc_code_from_error(int error_code);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Finite: the scan that every float from a peer goes through before it is believed. One NaN in a
+ * weight or a reward would spread to the whole policy, so nothing is sampled, none is skipped.
+ *
+ * Any thread.
+ */
+#ifndef AQ_COMMON_RL_FINITE_H
+#define AQ_COMMON_RL_FINITE_H
+
+#include <stddef.h>
+
+/* Index of the first value that is NaN or infinite; `count` when there is none. */
+size_t aq_find_nonfinite(const float *values, size_t count);
+
+#endif
