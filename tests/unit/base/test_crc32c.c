@@ -1,0 +1,131 @@
+/*
+ * CRC-32C against the vectors of RFC 3720 (B.4), and the instruction against the tables.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/rng.h"
+
+static void assert_crc(const void *bytes, size_t size, uint32_t crc)
+{
+    assert_int_equal(aq_crc32c(0, bytes, size), crc);
+    assert_int_equal(aq_crc32c_reference(0, bytes, size), crc);
+}
+
+static void test_the_vectors_of_the_standard_hold(void **state)
+{
+    uint8_t bytes[32];
+
+    (void)state;
+    assert_crc("123456789", 9, UINT32_C(0xe3069283));
+    memset(bytes, 0x00, sizeof(bytes));
+    assert_crc(bytes, sizeof(bytes), UINT32_C(0x8a9136aa));
+    memset(bytes, 0xff, sizeof(bytes));
+    assert_crc(bytes, sizeof(bytes), UINT32_C(0x62a8ab43));
+    for (uint8_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = i;
+    }
+    assert_crc(bytes, sizeof(bytes), UINT32_C(0x46dd794e));
+    for (uint8_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t)(31 - i);
+    }
+    assert_crc(bytes, sizeof(bytes), UINT32_C(0x113fdb5c));
+}
+
+static void test_nothing_leaves_the_crc_as_it_is(void **state)
+{
+    (void)state;
+    assert_crc(NULL, 0, 0);
+    assert_int_equal(aq_crc32c(UINT32_C(0x12345678), NULL, 0), UINT32_C(0x12345678));
+}
+
+static void test_both_paths_agree_at_every_length_and_start(void **state)
+{
+    uint8_t bytes[96];
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 1, 0);
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t)aq_rng_next(&rng);
+    }
+    for (size_t start = 0; start < 16; start++) {
+        for (size_t size = 0; start + size <= sizeof(bytes); size++) {
+            uint32_t seed = (uint32_t)aq_rng_next(&rng);
+
+            assert_int_equal(aq_crc32c(seed, bytes + start, size),
+                             aq_crc32c_reference(seed, bytes + start, size));
+        }
+    }
+}
+
+static void test_parts_give_the_crc_of_the_whole(void **state)
+{
+    static const char text[] = "the quick brown fox jumps over the lazy dog";
+    uint32_t whole = aq_crc32c(0, text, sizeof(text));
+
+    (void)state;
+    for (size_t cut = 0; cut <= sizeof(text); cut++) {
+        uint32_t crc = aq_crc32c(0, text, cut);
+
+        assert_int_equal(aq_crc32c(crc, text + cut, sizeof(text) - cut), whole);
+    }
+}
+
+static void test_every_flipped_bit_is_seen(void **state)
+{
+    uint8_t bytes[64] = {1, 2, 3};
+    uint32_t crc = aq_crc32c(0, bytes, sizeof(bytes));
+
+    (void)state;
+    for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+        assert_int_not_equal(aq_crc32c(0, bytes, sizeof(bytes)), crc);
+        bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
+    }
+}
+
+static void *compute(void *argument)
+{
+    uint32_t *crc = argument;
+
+    *crc = aq_crc32c(0, "123456789", 9);
+    return NULL;
+}
+
+/* Alone in main's first place, so that the threads race for the first use. */
+static void test_the_first_use_may_race(void **state)
+{
+    pthread_t threads[4];
+    uint32_t crcs[4] = {0};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, compute, &crcs[i]), 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_equal(crcs[i], UINT32_C(0xe3069283));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_use_may_race),
+        cmocka_unit_test(test_the_vectors_of_the_standard_hold),
+        cmocka_unit_test(test_nothing_leaves_the_crc_as_it_is),
+        cmocka_unit_test(test_both_paths_agree_at_every_length_and_start),
+        cmocka_unit_test(test_parts_give_the_crc_of_the_whole),
+        cmocka_unit_test(test_every_flipped_bit_is_seen),
+    };
+
+    return cmocka_run_group_tests_name("crc32c", tests, NULL, NULL);
+}

@@ -1,0 +1,181 @@
+/*
+ * Blocks are aligned, zeroed and at least one byte; a test can fail any one of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+
+static int turn_failing_off(void **state)
+{
+    (void)state;
+    aq_memory_fail_at(0, 0);
+    return 0;
+}
+
+static void test_blocks_are_aligned_and_zeroed(void **state)
+{
+    (void)state;
+    for (size_t size = 1; size < 300; size += 7) {
+        uint8_t *block = aq_alloc(size, 1);
+
+        assert_non_null(block);
+        assert_int_equal((uintptr_t)block % AQ_ALIGNMENT_BYTES, 0);
+        for (size_t i = 0; i < size; i++) {
+            assert_int_equal(block[i], 0);
+        }
+        memset(block, 0xa5, size); /* dirt for the next block of this size */
+        aq_free(block);
+    }
+}
+
+static void test_nothing_is_a_block_too(void **state)
+{
+    void *none_of_some = aq_alloc(0, 8);
+    void *some_of_none = aq_alloc(8, 0);
+
+    (void)state;
+    assert_non_null(none_of_some);
+    assert_non_null(some_of_none);
+    assert_ptr_not_equal(none_of_some, some_of_none);
+    aq_free(none_of_some);
+    aq_free(some_of_none);
+}
+
+static void test_free_takes_null(void **state)
+{
+    (void)state;
+    aq_free(NULL);
+}
+
+static void test_a_product_that_overflows_is_refused(void **state)
+{
+    (void)state;
+    assert_null(aq_alloc(SIZE_MAX, 2));
+    assert_null(aq_alloc(SIZE_MAX / 2 + 1, 2));
+    assert_null(aq_alloc((size_t)1 << 32, (size_t)1 << 32));
+}
+
+static void test_more_than_an_object_can_be_is_refused(void **state)
+{
+    (void)state;
+    assert_null(aq_alloc(SIZE_MAX, 1));
+    assert_null(aq_alloc((size_t)PTRDIFF_MAX + 1, 1));
+}
+
+static void test_a_copied_text_is_equal_and_its_own(void **state)
+{
+    char text[] = "cartpole";
+    char *copy = aq_text_copy(text);
+
+    (void)state;
+    assert_non_null(copy);
+    text[0] = 'C';
+    assert_string_equal(copy, "cartpole");
+    aq_free(copy);
+}
+
+static void test_only_the_nth_allocation_fails(void **state)
+{
+    void *first;
+    void *third;
+
+    (void)state;
+    aq_memory_fail_at(2, 0);
+    first = aq_alloc(1, 1);
+    assert_null(aq_alloc(1, 1));
+    third = aq_alloc(1, 1);
+    assert_non_null(first);
+    assert_non_null(third);
+    aq_free(first);
+    aq_free(third);
+}
+
+static void test_forever_fails_all_that_follow(void **state)
+{
+    void *first;
+
+    (void)state;
+    aq_memory_fail_at(2, 1);
+    first = aq_alloc(1, 1);
+    assert_non_null(first);
+    for (int i = 0; i < 5; i++) {
+        assert_null(aq_alloc(1, 1));
+        assert_null(aq_text_copy("x"));
+    }
+    aq_memory_fail_at(0, 0);
+    aq_free(first);
+    first = aq_alloc(1, 1);
+    assert_non_null(first);
+    aq_free(first);
+}
+
+static void test_refused_allocations_are_counted(void **state)
+{
+    uint64_t before = aq_memory_allocation_count();
+
+    (void)state;
+    assert_null(aq_alloc(SIZE_MAX, 2));
+    aq_memory_fail_at(1, 0);
+    assert_null(aq_alloc(1, 1));
+    assert_int_equal(aq_memory_allocation_count() - before, 2);
+}
+
+#define THREADS           4
+#define BLOCKS_PER_THREAD 500
+
+static void *allocate_many(void *argument)
+{
+    size_t *failures = argument;
+
+    for (int i = 0; i < BLOCKS_PER_THREAD; i++) {
+        void *block = aq_alloc(1, 16);
+
+        *failures += block == NULL;
+        aq_free(block);
+    }
+    return NULL;
+}
+
+static void test_exactly_one_of_many_threads_sees_the_failure(void **state)
+{
+    pthread_t threads[THREADS];
+    size_t failures[THREADS] = {0};
+    size_t total = 0;
+
+    (void)state;
+    aq_memory_fail_at(THREADS * BLOCKS_PER_THREAD / 2, 0);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, allocate_many, &failures[i]), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+        total += failures[i];
+    }
+    assert_int_equal(total, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_blocks_are_aligned_and_zeroed),
+        cmocka_unit_test(test_nothing_is_a_block_too),
+        cmocka_unit_test(test_free_takes_null),
+        cmocka_unit_test(test_a_product_that_overflows_is_refused),
+        cmocka_unit_test(test_more_than_an_object_can_be_is_refused),
+        cmocka_unit_test(test_a_copied_text_is_equal_and_its_own),
+        cmocka_unit_test_teardown(test_only_the_nth_allocation_fails, turn_failing_off),
+        cmocka_unit_test_teardown(test_forever_fails_all_that_follow, turn_failing_off),
+        cmocka_unit_test_teardown(test_refused_allocations_are_counted, turn_failing_off),
+        cmocka_unit_test_teardown(test_exactly_one_of_many_threads_sees_the_failure,
+                                  turn_failing_off),
+    };
+
+    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
+}

@@ -1,0 +1,90 @@
+/*
+ * The nearest name is found, and a far one is not offered.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/nearest.h"
+
+static const char *nearest_of(const char *text)
+{
+    static const char *const names[] = {"seed", "replay.capacity", "replay.batch", "jobs"};
+    aq_nearest nearest;
+
+    aq_nearest_init(&nearest, text);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        aq_nearest_offer(&nearest, names[i]);
+    }
+    return aq_nearest_name(&nearest);
+}
+
+static void test_each_kind_of_slip_costs_one(void **state)
+{
+    (void)state;
+    assert_int_equal(aq_edit_distance("capacity", "capacity"), 0);
+    assert_int_equal(aq_edit_distance("capcity", "capacity"), 1);   /* a letter missing */
+    assert_int_equal(aq_edit_distance("cappacity", "capacity"), 1); /* one too many */
+    assert_int_equal(aq_edit_distance("capasity", "capacity"), 1);  /* another letter */
+    assert_int_equal(aq_edit_distance("capactiy", "capacity"), 1);  /* two swapped */
+}
+
+static void test_distance_counts_every_change(void **state)
+{
+    (void)state;
+    assert_int_equal(aq_edit_distance("", ""), 0);
+    assert_int_equal(aq_edit_distance("", "abc"), 3);
+    assert_int_equal(aq_edit_distance("abc", ""), 3);
+    assert_int_equal(aq_edit_distance("kitten", "sitting"), 3);
+    assert_int_equal(aq_edit_distance("sitting", "kitten"), 3);
+}
+
+static void test_long_texts_are_infinitely_far(void **state)
+{
+    char text[AQ_NEAREST_TEXT_MAX + 2];
+
+    (void)state;
+    memset(text, 'a', sizeof(text));
+    text[AQ_NEAREST_TEXT_MAX] = '\0';
+    assert_int_equal(aq_edit_distance(text, text), 0);
+    text[AQ_NEAREST_TEXT_MAX] = 'a';
+    text[AQ_NEAREST_TEXT_MAX + 1] = '\0';
+    assert_true(aq_edit_distance(text, "a") == SIZE_MAX);
+    assert_null(nearest_of(text));
+}
+
+static void test_a_slip_finds_its_name(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest_of("replay.capcity"), "replay.capacity");
+    assert_string_equal(nearest_of("sede"), "seed");
+    assert_string_equal(nearest_of("job"), "jobs");
+}
+
+static void test_a_foreign_text_finds_nothing(void **state)
+{
+    aq_nearest nothing_offered;
+
+    (void)state;
+    assert_null(nearest_of("temperature"));
+    assert_null(nearest_of(""));
+    aq_nearest_init(&nothing_offered, "seed");
+    assert_null(aq_nearest_name(&nothing_offered));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_kind_of_slip_costs_one),
+        cmocka_unit_test(test_distance_counts_every_change),
+        cmocka_unit_test(test_long_texts_are_infinitely_far),
+        cmocka_unit_test(test_a_slip_finds_its_name),
+        cmocka_unit_test(test_a_foreign_text_finds_nothing),
+    };
+
+    return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
+}

@@ -1,0 +1,240 @@
+/*
+ * Numbers are parsed whole or not at all, and what people read is short.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/parse.h"
+
+static void assert_u64(const char *text, uint64_t expected)
+{
+    uint64_t value = ~expected;
+
+    assert_int_equal(aq_parse_u64(text, &value), 0);
+    assert_true(value == expected);
+}
+
+static void assert_i64(const char *text, int64_t expected)
+{
+    int64_t value = ~expected;
+
+    assert_int_equal(aq_parse_i64(text, &value), 0);
+    assert_true(value == expected);
+}
+
+static void assert_f64(const char *text, double expected)
+{
+    double value = -77.0;
+
+    assert_int_equal(aq_parse_f64(text, &value), 0);
+    assert_true(value == expected);
+}
+
+static void test_whole_numbers_up_to_the_limits_are_read(void **state)
+{
+    (void)state;
+    assert_u64("0", 0);
+    assert_u64("007", 7);
+    assert_u64("18446744073709551615", UINT64_MAX);
+    assert_i64("-1", -1);
+    assert_i64("9223372036854775807", INT64_MAX);
+    assert_i64("-9223372036854775808", INT64_MIN);
+}
+
+static void test_what_is_no_whole_number_is_refused_and_changes_nothing(void **state)
+{
+    static const char *const bad[] = {
+        "",      " ",     " 1", "1 ",  "+1", "1.0", "1e5", "0x10",
+        "1_000", "1,000", "-",  "abc", "1a", "\t1", "--1",
+    };
+    uint64_t natural = 42;
+    int64_t integer = 42;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(aq_parse_u64(bad[i], &natural), AQ_E_INVALID);
+        assert_int_equal(aq_parse_i64(bad[i], &integer), AQ_E_INVALID);
+    }
+    assert_int_equal(natural, 42);
+    assert_int_equal(integer, 42);
+}
+
+static void test_whole_numbers_past_the_limits_are_refused(void **state)
+{
+    uint64_t natural = 42;
+    int64_t integer = 42;
+
+    (void)state;
+    assert_int_equal(aq_parse_u64("-1", &natural), AQ_E_INVALID);
+    assert_int_equal(aq_parse_u64("18446744073709551616", &natural), AQ_E_INVALID);
+    assert_int_equal(aq_parse_i64("9223372036854775808", &integer), AQ_E_INVALID);
+    assert_int_equal(aq_parse_i64("-9223372036854775809", &integer), AQ_E_INVALID);
+    assert_int_equal(natural, 42);
+    assert_int_equal(integer, 42);
+}
+
+static void test_decimal_numbers_are_read(void **state)
+{
+    (void)state;
+    assert_f64("0", 0.0);
+    assert_f64("-1.5", -1.5);
+    assert_f64(".5", 0.5);
+    assert_f64("2.", 2.0);
+    assert_f64("1e5", 1e5);
+    assert_f64("2.5E-4", 2.5e-4);
+    assert_f64("1e+2", 100.0);
+    assert_f64("1.7976931348623157e308", DBL_MAX);
+    assert_f64("4.9406564584124654e-324", 4.9406564584124654e-324);
+    assert_f64("0e-999", 0.0);
+}
+
+static void test_what_is_no_finite_decimal_number_is_refused(void **state)
+{
+    static const char *const bad[] = {
+        "",       "nan",    "inf", "-inf", "infinity", "0x1p3", "1e",    "1e+",
+        ".",      "-",      "-.",  " 1.0", "1.0 ",     "1.0.0", "1e5.0", "1e999",
+        "-1e999", "1e-999", "+1.", "1,5",  "1f",       "e5",    "1 000",
+    };
+    double value = 42.0;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(aq_parse_f64(bad[i], &value), AQ_E_INVALID);
+    }
+    assert_true(value == 42.0);
+}
+
+static void test_six_words_are_truth_values(void **state)
+{
+    bool value = false;
+
+    (void)state;
+    assert_int_equal(aq_parse_bool("true", &value), 0);
+    assert_true(value);
+    assert_int_equal(aq_parse_bool("No", &value), 0);
+    assert_false(value);
+    assert_int_equal(aq_parse_bool("ON", &value), 0);
+    assert_true(value);
+    assert_int_equal(aq_parse_bool("off", &value), 0);
+    assert_false(value);
+    assert_int_equal(aq_parse_bool("yes", &value), 0);
+    assert_true(value);
+    assert_int_equal(aq_parse_bool("false", &value), 0);
+    assert_false(value);
+}
+
+static void test_other_words_are_no_truth_values(void **state)
+{
+    bool value = true;
+
+    (void)state;
+    assert_int_equal(aq_parse_bool("1", &value), AQ_E_INVALID);
+    assert_int_equal(aq_parse_bool("", &value), AQ_E_INVALID);
+    assert_int_equal(aq_parse_bool("truer", &value), AQ_E_INVALID);
+    assert_true(value);
+}
+
+static void test_a_text_that_does_not_fit_is_not_cut(void **state)
+{
+    char out[6] = "old";
+
+    (void)state;
+    assert_int_equal(aq_text_set(out, sizeof(out), "12345"), 0);
+    assert_string_equal(out, "12345");
+    assert_int_equal(aq_text_set(out, sizeof(out), "123456"), AQ_E_TOO_BIG);
+    assert_string_equal(out, "");
+}
+
+static void test_a_formatted_text_says_when_it_was_cut(void **state)
+{
+    char out[6];
+
+    (void)state;
+    assert_int_equal(aq_text_format(out, sizeof(out), "%d", 12345), 0);
+    assert_string_equal(out, "12345");
+    assert_int_equal(aq_text_format(out, sizeof(out), "%s", "abcdefgh"), AQ_E_TOO_BIG);
+    assert_string_equal(out, "abcde");
+}
+
+static void test_bytes_read_well(void **state)
+{
+    char out[32];
+
+    (void)state;
+    assert_string_equal(aq_text_bytes(out, sizeof(out), 0), "0 B");
+    assert_string_equal(aq_text_bytes(out, sizeof(out), 999), "999 B");
+    assert_string_equal(aq_text_bytes(out, sizeof(out), 999.7), "1.0 kB");
+    assert_string_equal(aq_text_bytes(out, sizeof(out), 1.5e6), "1.5 MB");
+    assert_string_equal(aq_text_bytes(out, sizeof(out), 999960), "1.0 MB");
+    assert_string_equal(aq_text_bytes(out, sizeof(out), -2e9), "-2.0 GB");
+}
+
+static void test_counts_read_well(void **state)
+{
+    char out[32];
+
+    (void)state;
+    assert_string_equal(aq_text_count(out, sizeof(out), 7), "7");
+    assert_string_equal(aq_text_count(out, sizeof(out), 12345), "12.3k");
+    assert_string_equal(aq_text_count(out, sizeof(out), 3e12), "3.0T");
+}
+
+static void test_durations_read_well(void **state)
+{
+    char out[32];
+
+    (void)state;
+    assert_string_equal(aq_text_duration(out, sizeof(out), 0), "0us");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 350e-6), "350us");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 0.0125), "12ms");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 0.9999), "1.0s");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 45.24), "45.2s");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 59.99), "1m00s");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 125), "2m05s");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 3 * 3600 + 7 * 60), "3h07m");
+    assert_string_equal(aq_text_duration(out, sizeof(out), 2 * 86400 + 5 * 3600), "2d05h");
+    assert_string_equal(aq_text_duration(out, sizeof(out), -1.5), "-1.5s");
+}
+
+static void test_numbers_for_people_fit_in_32_bytes(void **state)
+{
+    static const double values[] = {0.0, -DBL_MAX, DBL_MAX, DBL_MIN, -1e21, 1e15, -9.99e14};
+    char out[33];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
+        assert_true(strlen(aq_text_bytes(out, sizeof(out), values[i])) < 32);
+        assert_true(strlen(aq_text_count(out, sizeof(out), values[i])) < 32);
+        assert_true(strlen(aq_text_duration(out, sizeof(out), values[i])) < 32);
+    }
+    assert_string_equal(aq_text_bytes(out, sizeof(out), INFINITY), "inf");
+    assert_string_equal(aq_text_duration(out, sizeof(out), INFINITY), "infs");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_whole_numbers_up_to_the_limits_are_read),
+        cmocka_unit_test(test_what_is_no_whole_number_is_refused_and_changes_nothing),
+        cmocka_unit_test(test_whole_numbers_past_the_limits_are_refused),
+        cmocka_unit_test(test_decimal_numbers_are_read),
+        cmocka_unit_test(test_what_is_no_finite_decimal_number_is_refused),
+        cmocka_unit_test(test_six_words_are_truth_values),
+        cmocka_unit_test(test_other_words_are_no_truth_values),
+        cmocka_unit_test(test_a_text_that_does_not_fit_is_not_cut),
+        cmocka_unit_test(test_a_formatted_text_says_when_it_was_cut),
+        cmocka_unit_test(test_bytes_read_well),
+        cmocka_unit_test(test_counts_read_well),
+        cmocka_unit_test(test_durations_read_well),
+        cmocka_unit_test(test_numbers_for_people_fit_in_32_bytes),
+    };
+
+    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
+}
