@@ -1,0 +1,47 @@
+/*
+ * Checkpoints <-> CHECKPOINT frames.
+ */
+#ifndef AQ_COMMON_WIRE_WIRE_CHECKPOINT_H
+#define AQ_COMMON_WIRE_WIRE_CHECKPOINT_H
+
+#include "common/base/buffer.h"
+#include "common/rl/netspec.h"
+#include "common/rl/schema.h"
+#include "common/rl/snapshot.h"
+
+/* Float arrays of `parameter_count` each; `best_policy` may be NULL. When read, the struct owns
+ * everything it points at (aq_checkpoint_fini); when written, it only points. */
+typedef struct aq_checkpoint {
+    uint64_t run_id;
+    char task[AQ_TASK_NAME_MAX];
+    char algorithm[32];
+    aq_schema schema;
+    aq_net_spec spec;
+    uint64_t learner_step;
+    uint64_t env_steps;
+    uint64_t policy_version;
+    uint64_t policy_versions;
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_bytes_fp32;
+    size_t parameter_count;
+    const float *parameters;
+    const float *target;
+    const float *adam_m;
+    const float *adam_v;
+    uint64_t adam_step;
+    double wall_s;
+    aq_snapshot *best_policy;
+    double best_return; /* NaN: none yet */
+    const char *config; /* YAML */
+} aq_checkpoint;
+
+int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out) AQ_MUST_USE;
+
+/* Checks the frame, sizes against the network, finite numbers. `error` says what is wrong. */
+int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *ret_checkpoint,
+                              aq_error *error) AQ_MUST_USE;
+
+/* Frees what aq_wire_checkpoint_unpack made. */
+void aq_checkpoint_fini(aq_checkpoint *checkpoint);
+
+#endif

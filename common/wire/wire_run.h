@@ -1,0 +1,44 @@
+/*
+ * Schemas, networks and run settings <-> their messages.
+ *
+ * `_view` functions point into their source, need no allocation but the small arrays inside the
+ * storage that the caller lends, and are valid while both live.
+ */
+#ifndef AQ_COMMON_WIRE_WIRE_RUN_H
+#define AQ_COMMON_WIRE_WIRE_RUN_H
+
+#include "common/rl/netspec.h"
+#include "common/rl/run_settings.h"
+#include "proto/membership.pb-c.h"
+#include "proto/schema.pb-c.h"
+
+typedef struct aq_wire_schema_view {
+    Actorq__V1__Schema message;
+    Actorq__V1__Space observation;
+    Actorq__V1__Space action;
+} aq_wire_schema_view;
+
+void aq_wire_schema_to(const aq_schema *schema, aq_wire_schema_view *ret_view);
+int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema,
+                        aq_error *error) AQ_MUST_USE;
+
+typedef struct aq_wire_network_view {
+    Actorq__V1__Network message;
+    Actorq__V1__Layer layers[AQ_NET_LAYERS_MAX];
+    Actorq__V1__Layer *pointers[AQ_NET_LAYERS_MAX];
+} aq_wire_network_view;
+
+void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view);
+int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec,
+                         aq_error *error) AQ_MUST_USE;
+
+typedef struct aq_wire_settings_view {
+    Actorq__V1__RunSettings message;
+    aq_wire_schema_view schema;
+} aq_wire_settings_view;
+
+void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view);
+int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_settings *ret_settings,
+                          aq_error *error) AQ_MUST_USE;
+
+#endif

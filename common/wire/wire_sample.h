@@ -1,0 +1,19 @@
+/*
+ * Batches <-> SampleReply.
+ */
+#ifndef AQ_COMMON_WIRE_WIRE_SAMPLE_H
+#define AQ_COMMON_WIRE_WIRE_SAMPLE_H
+
+#include "common/rl/batch.h"
+#include "proto/sampling.pb-c.h"
+
+/* Points the reply's columns into the batch (nothing is copied); valid while the batch is. */
+void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
+                         Actorq__V1__SampleReply *ret_reply);
+
+/* Copies the reply's columns into `batch` (which has room for rows_max). Column sizes, finiteness
+ * and action range are checked: AQ_E_CORRUPT or AQ_E_SCHEMA in words. */
+int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, const aq_chunk_layout *layout,
+                        aq_batch *batch, aq_error *error) AQ_MUST_USE;
+
+#endif
