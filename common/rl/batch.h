@@ -1,5 +1,6 @@
 /*
- * Batch: sampled n-step items as contiguous columns, ready for BLAS. One allocation, reused.
+ * Batch: sampled n-step items as contiguous columns, ready for BLAS. One allocation, reused; every
+ * column starts on a cache line. One owner at a time, no locking.
  */
 #ifndef AQ_COMMON_RL_BATCH_H
 #define AQ_COMMON_RL_BATCH_H
@@ -13,23 +14,24 @@
 #define AQ_BATCH_ROWS_MAX UINT32_C(65536)
 
 typedef struct aq_batch {
-    uint32_t rows;      /* in use */
+    uint32_t rows; /* in use */
     uint32_t rows_max;
     uint32_t obs_bytes; /* of one row */
     uint32_t action_bytes;
-    uint8_t *obs;       /* rows * obs_bytes */
-    uint8_t *next_obs;  /* rows * obs_bytes */
-    uint8_t *action;    /* rows * action_bytes */
-    float *reward;      /* the n-step return */
-    float *bootstrap;   /* discount^m, 0 after a termination */
-    float *weight;      /* importance weight; 1 under a uniform selector */
-    uint64_t *item;     /* the item's number, for priorities */
-    uint32_t *version;  /* the policy that chose the action */
+    uint8_t *obs;      /* rows * obs_bytes */
+    uint8_t *next_obs; /* rows * obs_bytes */
+    uint8_t *action;   /* rows * action_bytes */
+    float *reward;     /* the n-step return */
+    float *bootstrap;  /* discount^m, 0 after a termination */
+    float *weight;     /* importance weight; 1 under a uniform selector */
+    uint64_t *item;    /* the item's number, for priorities */
+    uint32_t *version; /* the policy that chose the action */
 } aq_batch;
 
+/* Empty, columns zeroed. AQ_E_INVALID unless rows_max is 1 to AQ_BATCH_ROWS_MAX; AQ_E_NOMEM. */
 int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max,
                     aq_batch **ret_batch) AQ_MUST_USE;
-void aq_batch_destroy(aq_batch *batch);
+void aq_batch_destroy(aq_batch *batch); /* NULL is fine */
 
 /* Bytes that one row takes in all columns. */
 size_t aq_batch_row_bytes(const aq_chunk_layout *layout);

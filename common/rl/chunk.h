@@ -24,6 +24,7 @@
 #include "common/rl/schema.h"
 
 #define AQ_CHUNK_LENGTH_MAX UINT32_C(65536)
+#define AQ_CHUNK_BYTES_MAX  (UINT64_C(1) << 28)
 
 /* The sizes that every chunk of a run shares. */
 typedef struct aq_chunk_layout {
@@ -37,48 +38,52 @@ typedef struct aq_chunk_layout {
 } aq_chunk_layout;
 
 typedef struct aq_chunk {
-    uint64_t episode;  /* counts up per (actor, incarnation, environment lane) */
-    uint32_t first;    /* index in its episode of row 0 */
-    uint32_t lane;     /* which of the actor's environments */
-    uint32_t length;   /* transitions, repeated ones included */
-    uint32_t overlap;  /* of them, how many the chunk before had already; < n_step */
+    uint64_t episode; /* counts up per (actor, incarnation, environment lane) */
+    uint32_t first;   /* index in its episode of row 0 */
+    uint32_t lane;    /* which of the actor's environments */
+    uint32_t length;  /* transitions, repeated ones included */
+    uint32_t overlap; /* of them, how many the chunk before had already; < n_step */
     uint8_t terminated;
     uint8_t truncated;
-    uint8_t *obs;      /* (length + 1) * obs_bytes */
-    uint8_t *action;   /* length * action_bytes */
-    float *reward;     /* length */
-    uint32_t *version; /* length */
-    size_t bytes;      /* of the whole allocation, for budgets */
-    uint32_t references; /* atomic; use ref and unref */
+    uint8_t *obs;                /* (length + 1) * obs_bytes */
+    uint8_t *action;             /* length * action_bytes */
+    float *reward;               /* length */
+    uint32_t *version;           /* length */
+    size_t bytes;                /* of the whole allocation, for budgets */
+    _Atomic uint32_t references; /* use ref and unref */
 } aq_chunk;
 
+/* AQ_E_INVALID for an n_step or a length_max that cannot work, AQ_E_TOO_BIG for chunks of more than
+ * AQ_CHUNK_BYTES_MAX, AQ_E_SCHEMA for a schema that cannot be. */
 int aq_chunk_layout_init(const aq_schema *schema, uint32_t n_step, uint32_t length_max,
                          aq_chunk_layout *ret_layout, aq_error *error) AQ_MUST_USE;
 
-/* An empty chunk with room for `length` transitions and one reference; columns are zeroed. */
-int aq_chunk_create(const aq_chunk_layout *layout, uint32_t length,
-                    aq_chunk **ret_chunk) AQ_MUST_USE;
+/* An empty chunk (its `length` is 0, for the caller to set as rows are written) with room for `room`
+ * transitions and one reference; columns are zeroed. AQ_E_INVALID for no room at all, AQ_E_TOO_BIG
+ * for more than the layout's length_max, AQ_E_NOMEM. */
+int aq_chunk_create(const aq_chunk_layout *layout, uint32_t room, aq_chunk **ret_chunk) AQ_MUST_USE;
+
+/* Any thread that holds a reference. Returns `chunk`. */
 aq_chunk *aq_chunk_ref(aq_chunk *chunk);
 void aq_chunk_unref(aq_chunk *chunk); /* NULL is fine */
 
 /* New transitions: length - overlap. */
 uint32_t aq_chunk_fresh(const aq_chunk *chunk);
 
-/* Rows at which an item starts: all of them when the episode ended here, else
+/* Rows at which an item starts, counted from row 0: all of them when the episode ended here, else
  * length - n_step + 1, and never below 0. */
 uint32_t aq_chunk_items(const aq_chunk *chunk, const aq_chunk_layout *layout);
 
-/* A peer's chunk: sizes against the layout, finite numbers, actions in range.
- * AQ_E_CORRUPT or AQ_E_SCHEMA, in words. */
+/* A peer's chunk: sizes against the layout, at least one item and one fresh transition, finite
+ * numbers, actions in range. AQ_E_CORRUPT, or AQ_E_SCHEMA for an action that isn't one, in words. */
 int aq_chunk_validate(const aq_chunk *chunk, const aq_chunk_layout *layout,
                       aq_error *error) AQ_MUST_USE;
 
-/* The n-step item at `row`:
+/* The n-step item at `row`, one of the aq_chunk_items:
  *   m = min(n_step, length - row);  R = sum_{i<m} discount^i reward[row+i]
  *   bootstrap = discount^m, or 0 when the episode terminated at row + m
- * and *ret_next_row = row + m is the observation row to bootstrap from. */
+ * and *ret_next_row = row + m is the observation row to bootstrap from. Sums in double. */
 void aq_chunk_fold(const aq_chunk *chunk, const aq_chunk_layout *layout, uint32_t row,
-                   float discount, float *ret_return, float *ret_bootstrap,
-                   uint32_t *ret_next_row);
+                   float discount, float *ret_return, float *ret_bootstrap, uint32_t *ret_next_row);
 
 #endif

@@ -4,6 +4,7 @@
  */
 #include "common/rl/netspec.h"
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,6 +14,11 @@
 static uint32_t layer_count(const aq_net_spec *spec)
 {
     return spec->layer_count < AQ_NET_LAYERS_MAX ? spec->layer_count : AQ_NET_LAYERS_MAX;
+}
+
+static bool is_activation(uint32_t value)
+{
+    return value >= AQ_ACTIVATION_NONE && value <= AQ_ACTIVATION_ELU;
 }
 
 static int validate_width(uint32_t width, const char *what, aq_error *error)
@@ -37,7 +43,7 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
     spec.layer_count = hidden_count + 1;
     uint32_t width = inputs;
     for (uint32_t i = 0; i < spec.layer_count; i++) {
-        int last = i == hidden_count;
+        bool last = i == hidden_count;
         spec.layers[i] = (aq_layer_spec){
             .kind = AQ_LAYER_LINEAR,
             .inputs = width,
@@ -60,7 +66,7 @@ static int validate_layer(const aq_net_spec *spec, uint32_t index, aq_error *err
     if (layer->kind != AQ_LAYER_LINEAR) {
         return aq_fail(error, AQ_E_INVALID, "layer %u: unknown kind %u", index, layer->kind);
     }
-    if (layer->activation < AQ_ACTIVATION_NONE || layer->activation > AQ_ACTIVATION_ELU) {
+    if (!is_activation(layer->activation)) {
         return aq_fail(error, AQ_E_INVALID, "layer %u: unknown activation %u", index,
                        layer->activation);
     }
@@ -135,18 +141,19 @@ uint32_t aq_net_spec_width_max(const aq_net_spec *spec)
 
 const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
 {
-    static const char letters[] = {
-        [AQ_ACTIVATION_RELU] = 'r', [AQ_ACTIVATION_TANH] = 't', [AQ_ACTIVATION_ELU] = 'e'};
+    static const char *const suffixes[] = {
+        [AQ_ACTIVATION_NONE] = "",
+        [AQ_ACTIVATION_RELU] = "r",
+        [AQ_ACTIVATION_TANH] = "t",
+        [AQ_ACTIVATION_ELU] = "e",
+    };
     AQ_ASSERT(size > 0);
     size_t used = (size_t)snprintf(out, size, "%u", aq_net_spec_inputs(spec));
     for (uint32_t i = 0; i < layer_count(spec) && used < size; i++) {
-        uint32_t activation = spec->layers[i].activation;
-        char letter = activation < sizeof(letters) ? letters[activation] : '?';
-        /* A letter of '\0' ends the text there, which is what "no activation" looks like. */
-        used += (size_t)snprintf(out + used, size - used, "-%u", spec->layers[i].outputs);
-        if (letter != '\0' && used < size) {
-            used += (size_t)snprintf(out + used, size - used, "%c", letter);
-        }
+        const aq_layer_spec *layer = &spec->layers[i];
+        bool known = is_activation(layer->activation);
+        used += (size_t)snprintf(out + used, size - used, "-%u%s", layer->outputs,
+                                 known ? suffixes[layer->activation] : "?");
     }
     return out;
 }
@@ -171,8 +178,5 @@ int aq_activation_from_text(const char *text, enum aq_activation *ret_activation
 
 const char *aq_activation_name(uint32_t activation)
 {
-    if (activation < AQ_ACTIVATION_NONE || activation > AQ_ACTIVATION_ELU) {
-        return "unknown";
-    }
-    return activation_names[activation];
+    return is_activation(activation) ? activation_names[activation] : "unknown";
 }

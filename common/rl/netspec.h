@@ -35,13 +35,13 @@ typedef struct aq_net_spec {
 
 /* inputs -> hidden[0] -> ... -> outputs, `activation` after each hidden layer, none at the end. */
 int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidden_count,
-                         uint32_t outputs, enum aq_activation activation,
-                         aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
+                         uint32_t outputs, enum aq_activation activation, aq_net_spec *ret_spec,
+                         aq_error *error) AQ_MUST_USE;
 
 /* Sizes chain, kinds and activations are known, limits hold; AQ_E_INVALID in words. */
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
 
-/* 64-bit hash; equal hashes mean the same network. */
+/* 64-bit hash; equal hashes mean the same network. Never 0. */
 uint64_t aq_net_spec_hash(const aq_net_spec *spec);
 
 /* Weights and biases. */
@@ -51,9 +51,10 @@ uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_outputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs included */
 
-/* "4-64r-64r-2" into out[size]; returns out. */
+/* "4-64r-64r-2" into out[size], cut off when it does not fit; r relu, t tanh, e elu. Returns out. */
 const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size);
 
+/* "none", "relu", "tanh", "elu"; AQ_E_INVALID for another text, "unknown" for another number. */
 int aq_activation_from_text(const char *text, enum aq_activation *ret_activation) AQ_MUST_USE;
 const char *aq_activation_name(uint32_t activation);
 

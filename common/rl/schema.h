@@ -38,7 +38,7 @@ typedef struct aq_schema {
 void aq_space_init_box(aq_space *space, uint32_t count, const float *low, const float *high);
 void aq_space_init_discrete(aq_space *space, uint32_t choice_count);
 
-/* Elements of one value: the product of the shape; 1 for discrete. */
+/* Elements of one value: the product of the shape; 1 for discrete. SIZE_MAX when it overflows. */
 size_t aq_space_elements(const aq_space *space);
 
 /* Bytes of one value as stored in columns: 4 an f32 element, 1 a u8 element, 4 (int32) discrete. */

@@ -13,6 +13,7 @@
 #include "common/rl/schema.h"
 
 enum { AQ_TASK_NAME_MAX = 128 };
+#define AQ_SNAPSHOT_BYTES_MAX (UINT64_C(1) << 30)
 
 /* How a layer's weights are stored. A new format joins here and in the quantizer's table. */
 enum aq_format { AQ_FORMAT_F32 = 1, AQ_FORMAT_INT8_CHANNEL = 2 };
@@ -51,13 +52,17 @@ typedef struct aq_snapshot {
     uint32_t act_rule;
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
-    uint32_t references; /* atomic; use ref and unref */
+    _Atomic uint32_t references; /* use ref and unref */
 } aq_snapshot;
 
 /* A snapshot of `spec` with room for each layer's tensors in the given formats (one per layer);
- * all tensors zeroed. The caller fills them through aq_snapshot_layer_data before sharing it. */
+ * all tensors zeroed. The caller fills them through aq_snapshot_layer_edit, and the fields that say
+ * what it is, before sharing it. AQ_E_INVALID for a spec that cannot be, AQ_E_VERSION for a format
+ * that is not known, AQ_E_TOO_BIG past AQ_SNAPSHOT_BYTES_MAX, AQ_E_NOMEM. */
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats,
                        aq_snapshot **ret_snapshot) AQ_MUST_USE;
+
+/* Any thread that holds a reference. Returns `snapshot`. */
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot);
 void aq_snapshot_unref(aq_snapshot *snapshot); /* NULL is fine */
 
@@ -68,10 +73,12 @@ typedef struct aq_snapshot_layer_data {
     int32_t *sum;
     float *bias;
 } aq_snapshot_layer_data;
-void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer, aq_snapshot_layer_data *ret_data);
+void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer,
+                            aq_snapshot_layer_data *ret_data);
 
 /* Everything a peer could get wrong: unknown formats, NaN or infinite numbers, scales that are not
- * positive, q = -128, sums that are not the sums, outputs that do not fit the action space.
+ * positive, q = -128, sums that are not the sums, inputs and outputs that do not fit the schema,
+ * version 0, a task name that is empty or not printable. Reads every tensor once.
  * AQ_E_CORRUPT, AQ_E_VERSION or AQ_E_SCHEMA in words that name layer and row. */
 int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_USE;
 
