@@ -1,64 +1,111 @@
 /*
- * Kernels: the ladder. A scalar reference, never deleted, and faster rungs above it that overwrite
- * it when the processor (and ACTORQ_CPU) allow. Chosen once. All rungs give the same integers, so
- * the same bits: activations are quantized with one rounding rule (ties to even), the dot products
- * are exact in int32, and the epilogue is one multiply and one add, each rounded once.
+ * Kernels: the ladder. A scalar reference, never deleted, and faster rungs above it, chosen once by
+ * what the processor (and ACTORQ_CPU) allow. A rung is one constant table; a format is one row of
+ * every rung's table, so a new rung or a new format joins without touching the engine.
  *
- *   x (rows, inputs) fp32 -> per row: s = (max - min) / 255 over min <= 0 <= max, z = rint(-min/s)
- *   qx = clamp(rint(x / s) + z, 0, 255)
- *   y[o] = s * scale[o] * (sum_i qx[i] qw[o][i] - z * sum[o]) + bias[o], then the activation
+ * A row of activations x[inputs] in fp32 is quantized to bytes q with a scale s and a zero point z:
+ *
+ *   a value that is NaN or infinite counts as 0
+ *   low = min(0, min x), high = max(0, max x), s = high * (1/255) - low * (1/255)
+ *   s < FLT_MIN: the whole row counts as zeros: s = 1, z = 0, q = 0
+ *   z = rint(-low * (1/s)), q = clamp(rint(x * (1/s)) + z, 0, 255)
+ *
+ * so that |x - s * (q - z)| <= s / 2, and 0 is exact. An int8 layer then computes
+ *
+ *   y[o] = (s * scale[o]) * (sum_i q[i] w[o][i] - z * sum[o]) + bias[o]
+ *
+ * All rungs give the same bits here: one rounding rule (ties to even), dot products exact in int32,
+ * and an epilogue of two multiplies and one add, each rounded once, in this order.
+ *
+ * An fp32 layer computes y[o] = sum_i x[i] w[o][i] + bias[o] in an order, and with fused
+ * multiply-adds, of the rung's choice: every result is within
+ * (inputs + 1) * 2^-23 * (sum_i |x[i] w[o][i]| + |bias[o]|) of the exact one.
+ *
+ * No state; any thread.
  */
 #ifndef AQ_QUANTIZER_QKERNELS_H
 #define AQ_QUANTIZER_QKERNELS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/base/error.h"
+#include "common/rl/snapshot.h"
 
 /* The largest `inputs` for which 255 * 127 * inputs stays in int32. */
 #define AQ_QKERNEL_INPUTS_MAX UINT32_C(65536)
+
+enum {
+    AQ_QKERNEL_Q_PADDING = 64,      /* a row of q has room for `inputs` rounded up to this */
+    AQ_QKERNEL_OUTPUT_PADDING = 16, /* scale, sum and bias have room for `outputs` rounded up */
+    AQ_QKERNEL_FORMATS = 3,         /* the table is indexed by enum aq_format, from 1 */
+};
+
+_Static_assert(AQ_FORMAT_F32 < AQ_QKERNEL_FORMATS && AQ_FORMAT_INT8_CHANNEL < AQ_QKERNEL_FORMATS,
+               "every format has a row in the kernel tables");
 
 typedef struct aq_row_quant {
     float scale;
     int32_t zero_point;
 } aq_row_quant;
 
-/* A layer packed for one rung; the layout is the rung's own affair. */
+/* A layer packed for one rung (packed_layer.h makes it). The padding of the arrays is zero. */
 typedef struct aq_packed_layer {
     uint32_t inputs, outputs;
     uint32_t activation;
     uint32_t format;
-    void *weights;     /* packed; aq_alloc'd */
-    float *scale;      /* padded like the outputs are */
-    int32_t *sum;
-    float *bias;
+    const void *weights; /* in the rung's own layout */
+    const float *scale;  /* [outputs]; NULL for fp32 */
+    const int32_t *sum;  /* [outputs]; NULL for fp32 */
+    const float *bias;   /* [outputs] */
 } aq_packed_layer;
 
+/* Rows of activations, as the format's `quantizes_input` asks for them: x alone, or q and quant. */
+typedef struct aq_kernel_input {
+    const float *x;
+    size_t x_stride; /* floats from row to row */
+    const uint8_t *q;
+    size_t q_stride; /* bytes from row to row */
+    const aq_row_quant *quant;
+    size_t rows;
+} aq_kernel_input;
+
+typedef struct aq_linear_kernel {
+    bool quantizes_input;
+
+    /* Bytes that the packed weights take, and the packing itself, from row-major weights as a
+     * snapshot stores them. `packed` is aligned to AQ_ALIGNMENT_BYTES. */
+    size_t (*packed_bytes)(uint32_t inputs, uint32_t outputs);
+    void (*pack)(const void *weights, uint32_t inputs, uint32_t outputs, void *packed);
+
+    /* y (rows, outputs), y_stride floats from row to row; writes nothing beyond `outputs`. ReLU is
+     * applied on the way out (v > 0 ? v : 0); other activations are the caller's. */
+    void (*run)(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                size_t y_stride);
+} aq_linear_kernel;
+
 typedef struct aq_qkernels {
-    const char *name; /* "scalar", "avx2", "avx512vnni" */
+    const char *name;       /* "scalar", "avx2", "avx512vnni" */
+    uint32_t cpu_flags;     /* what it needs, of enum aq_cpu_flag */
 
-    /* q (inputs rounded up to 64, padding zeroed) and its scale and zero point, from one row. */
-    aq_row_quant (*quantize_row)(const float *x, uint32_t inputs, uint8_t *q);
+    /* Each row's q, scale and zero point. The room of each row of q is written whole; bytes beyond
+     * `inputs` hold the zero point. q_stride >= the room. */
+    void (*quantize_rows)(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
+                          size_t q_stride, aq_row_quant *ret_quant);
 
-    /* Bytes that the packed weights take, and the packing itself. */
-    size_t (*packed_bytes_int8)(uint32_t inputs, uint32_t outputs);
-    void (*pack_int8)(const int8_t *weights, uint32_t inputs, uint32_t outputs, void *packed);
-
-    /* Without the activation, which aq_engine applies with one shared routine. */
-    void (*linear_int8)(const aq_packed_layer *layer, const uint8_t *q, size_t q_stride,
-                        const aq_row_quant *rows_quant, size_t rows, float *y, size_t y_stride);
-
-    size_t (*packed_bytes_f32)(uint32_t inputs, uint32_t outputs);
-    void (*pack_f32)(const float *weights, uint32_t inputs, uint32_t outputs, void *packed);
-    void (*linear_f32)(const aq_packed_layer *layer, const float *x, size_t x_stride, size_t rows,
-                       float *y, size_t y_stride);
+    aq_linear_kernel linear[AQ_QKERNEL_FORMATS];
 } aq_qkernels;
 
 /* The best rung under `cpu_flags` (aq_cpu_flags()). Static storage. */
 const aq_qkernels *aq_qkernels_select(uint32_t cpu_flags);
 
+/* The rungs that this build has, best first; NULL past the last, which is the scalar reference. */
+const aq_qkernels *aq_qkernels_rung(uint32_t index);
+
 /* The scalar reference. */
 const aq_qkernels *aq_qkernels_scalar(void);
+
+/* The kernel of a format, NULL for a format that the rung doesn't know. */
+const aq_linear_kernel *aq_qkernels_linear(const aq_qkernels *kernels, uint32_t format);
 
 #endif

@@ -1,0 +1,59 @@
+/*
+ * Algorithm: how a batch changes the parameters. An algorithm is one file behind this interface
+ * (docs/adding-an-algorithm.md); it owns its networks and optimizer state, knows nothing of
+ * sockets, threads or files, and after it was made allocates nothing.
+ */
+#ifndef AQ_LEARNER_ALGORITHM_H
+#define AQ_LEARNER_ALGORITHM_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/nn/params.h"
+#include "common/rl/batch.h"
+#include "common/rl/run_config.h"
+#include "common/rl/schema.h"
+
+typedef struct aq_algorithm aq_algorithm;
+
+typedef struct aq_train_stats {
+    double loss;          /* mean over the batch */
+    double q_mean;        /* mean of the chosen actions' values */
+    double gradient_norm; /* before clipping */
+} aq_train_stats;
+
+/* Everything that a checkpoint keeps: arrays of `count` floats that live in the algorithm. */
+typedef struct aq_algorithm_state {
+    size_t count;
+    float *parameters, *target, *adam_m, *adam_v;
+    uint64_t adam_step;
+} aq_algorithm_state;
+
+typedef struct aq_algorithm_class {
+    const char *name; /* "dqn" */
+    const char *summary;
+    uint32_t act_rule; /* enum aq_act_rule */
+
+    /* AQ_E_UNSUPPORTED, in words, when the task is not for it. */
+    int (*create)(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
+                  aq_algorithm **ret_algorithm, aq_error *error);
+    void (*destroy)(aq_algorithm *algorithm); /* NULL is fine */
+
+    /* One gradient step. AQ_E_CORRUPT when loss or gradient is not finite: the parameters are as
+     * they were. */
+    int (*train)(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
+
+    const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
+    const aq_params *(*policy)(const aq_algorithm *algorithm);
+
+    /* Views into the algorithm; writing through them and then calling `restored` resumes. */
+    void (*state)(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
+    void (*restored)(aq_algorithm *algorithm, uint64_t adam_step);
+} aq_algorithm_class;
+
+/* By name ("dqn"), or NULL. */
+const aq_algorithm_class *aq_algorithm_find(const char *name);
+size_t aq_algorithm_count(void);
+const aq_algorithm_class *aq_algorithm_at(size_t index);
+
+#endif

@@ -1,0 +1,16 @@
+/*
+ * The x86 rungs. Each is one constant table in a small static library of its own, which alone sees
+ * the flags of its instruction set; nothing of it may run before the processor's flags were checked.
+ */
+#ifndef AQ_QUANTIZER_X86_QKERNELS_X86_H
+#define AQ_QUANTIZER_X86_QKERNELS_X86_H
+
+#include "quantizer/qkernels.h"
+
+/* AVX2 and FMA. int8 is widened to int16 before it is multiplied, so nothing saturates. */
+extern const aq_qkernels aq_qkernels_avx2;
+
+/* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
+extern const aq_qkernels aq_qkernels_avx512vnni;
+
+#endif
