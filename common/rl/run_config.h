@@ -1,0 +1,111 @@
+/*
+ * Run configuration: everything that a person can set about a run, as one plain struct that mirrors
+ * the sections of the file. Read by the learner and the command line; all other roles are handed
+ * what they need when they join (run_settings.h).
+ *
+ * A default, bounds, unit and explanation of each member is one row of the table.
+ */
+#ifndef AQ_COMMON_RL_RUN_CONFIG_H
+#define AQ_COMMON_RL_RUN_CONFIG_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/rl/netspec.h"
+#include "common/rl/snapshot.h"
+#include "common/sys/settings.h"
+
+enum aq_algorithm { AQ_ALGORITHM_DQN = 0 };
+
+enum { AQ_RUN_TEXT_MAX = 256, AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1 };
+
+typedef struct aq_run_config {
+    char task[AQ_TASK_NAME_MAX];
+    uint64_t seed; /* 0: the system chooses one */
+
+    struct {
+        uint32_t algorithm; /* enum aq_algorithm */
+        char hidden[AQ_RUN_TEXT_MAX];
+        uint32_t activation; /* a choice; see aq_run_config_activation */
+        uint64_t batch_size;
+        double learning_rate;
+        double adam_epsilon;
+        double discount;
+        uint64_t n_step;
+        uint64_t target_period; /* learner steps */
+        double gradient_clip;   /* 0: off */
+        double huber_delta;
+        uint64_t threads;
+        uint64_t prefetch; /* sample requests in flight */
+        uint64_t batches_per_request;
+        double checkpoint_period_s;
+        uint64_t checkpoints_kept;
+    } learner;
+
+    struct {
+        uint64_t capacity;         /* steps */
+        uint64_t min_size;         /* steps */
+        double samples_per_insert; /* sampled items a step */
+        double tolerance;          /* steps */
+        uint64_t chunk_length;     /* transitions */
+        uint64_t shards;
+    } replay;
+
+    struct {
+        uint64_t count;
+        uint64_t envs; /* of each actor */
+        double epsilon_base;
+        double epsilon_alpha;
+        uint64_t flush_ms;
+    } actor;
+
+    struct {
+        uint64_t screen_episodes;
+        uint64_t episodes;
+        char threshold[AQ_RUN_TEXT_MAX]; /* see aq_run_config_threshold */
+    } evaluator;
+
+    struct {
+        uint32_t format;         /* a choice; see aq_run_config_format */
+        uint64_t publish_period; /* learner steps */
+        double error_budget;     /* share of greedy actions, 0 to 1 */
+        uint64_t error_rows;
+    } quantizer;
+
+    struct {
+        uint64_t env_steps;
+        double wall_s; /* 0: none */
+    } limits;
+
+    struct {
+        uint64_t message_bytes;
+        uint64_t heartbeat_ms;
+        uint64_t member_timeout_ms;
+        uint64_t reconnect_min_ms;
+        uint64_t reconnect_max_ms;
+        uint64_t rpc_timeout_ms;
+    } net;
+} aq_run_config;
+
+/* Static storage. */
+const aq_settings_table *aq_run_config_table(void);
+
+/* The rules between settings, once each is within its own bounds. AQ_E_INVALID, naming the settings
+ * that contradict each other and a value that works. */
+int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* learner.hidden as numbers: none for an empty text, else up to AQ_HIDDEN_LAYERS_MAX widths of 1 to
+ * AQ_NET_WIDTH_MAX. `widths` has room for AQ_HIDDEN_LAYERS_MAX and may be touched on failure.
+ * AQ_E_INVALID for a text that isn't that. */
+int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths,
+                         uint32_t *ret_count) AQ_MUST_USE;
+
+/* evaluator.threshold as a number: for "auto", the environment's own `reward_threshold`, which is
+ * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */
+int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
+                            double *ret_threshold) AQ_MUST_USE;
+
+enum aq_activation aq_run_config_activation(const aq_run_config *config);
+enum aq_format aq_run_config_format(const aq_run_config *config);
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * The table of the run's settings: one row each, from which the file, the command line, the
+ * printed configuration and the documentation are made.
+ *
+ * Whole numbers are held in doubles while bounds are checked, so none goes past 2^53 - 1.
+ */
+#include "common/rl/run_config.h"
+
+/* The key of a row is the path of its member. */
+#define MEMBER(type, path)                                                                         \
+    #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
+
+static const char *const algorithm_choices[] = {"dqn", NULL};
+static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
+static const char *const format_choices[] = {"int8", "fp32", NULL};
+
+static const aq_setting rows[] = {
+    {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
+     "The environment to learn; `actorq envs` lists them."},
+    {MEMBER(U64, seed), "0", 0, 9007199254740991.0, NULL, "",
+     "From which every random number of the run follows. 0 lets the system choose one, which is "
+     "printed at the start."},
+
+    {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, algorithm_choices, "",
+     "How the policy is improved. dqn is double Q-learning with n-step returns."},
+    {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",
+     "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
+    {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
+     "What follows each hidden layer."},
+    {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
+     "How many sampled returns one learner step averages over."},
+    {MEMBER(F64, learner.learning_rate), "0.001", 1e-8, 1, NULL, "",
+     "Step size of the Adam optimizer."},
+    {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
+     "Added to Adam's divisor. Larger values damp the steps of parameters that rarely move."},
+    {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
+     "What a reward is worth one step later."},
+    {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
+     "How many rewards are added up before the network's own estimate takes over."},
+    {MEMBER(U64, learner.target_period), "100", 1, 1e6, NULL, "learner steps",
+     "How often the target network becomes a copy of the learned one."},
+    {MEMBER(F64, learner.gradient_clip), "10", 0, 1e6, NULL, "",
+     "Longest gradient, as a norm over all parameters; a longer one is shortened. 0 turns it off."},
+    {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
+     "Errors up to this size count squared, larger ones in proportion."},
+    {MEMBER(U64, learner.threads), "1", 1, 64, NULL, "threads",
+     "Threads that the linear algebra of a learner step may use. More than one pays only for wide "
+     "networks."},
+    {MEMBER(U64, learner.prefetch), "4", 1, 64, NULL, "requests",
+     "Sample requests kept in flight, so that the learner rarely waits for replay."},
+    {MEMBER(U64, learner.batches_per_request), "8", 1, 256, NULL, "batches",
+     "Batches that one sample request brings. More of them cost fewer messages, but the last one is "
+     "older when it is used."},
+    {MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
+     "How often a checkpoint is written: the most work that a crash of the learner can cost."},
+    {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
+     "How many of the newest checkpoints stay on disk."},
+
+    {MEMBER(U64, replay.capacity), "100000", 100, 1e9, NULL, "steps",
+     "How many environment steps replay holds, over all shards. The oldest make room for new ones."},
+    {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
+     "How many steps replay must hold before the learner may start."},
+    {MEMBER(F64, replay.samples_per_insert), "32", 0.001, 1e5, NULL, "items a step",
+     "How often each step is learned from, on average. It ties the learner's speed to that of the "
+     "actors; the faster one waits."},
+    {MEMBER(F64, replay.tolerance), "2000", 1, 1e9, NULL, "steps",
+     "How far, in inserted steps, actors may run ahead of or fall behind the ratio before one side "
+     "waits for the other."},
+    {MEMBER(U64, replay.chunk_length), "32", 1, 65536, NULL, "transitions",
+     "Longest piece of an episode that is sent and stored as one."},
+    {MEMBER(U64, replay.shards), "1", 1, 64, NULL, "shards",
+     "Replay processes that share the experience among them."},
+
+    {MEMBER(U64, actor.count), "2", 1, 4096, NULL, "actors",
+     "Actors that `actorq train` starts, and over which the exploration rates are spread."},
+    {MEMBER(U64, actor.envs), "8", 1, 4096, NULL, "environments",
+     "Environments that each actor steps together, in one pass through the network."},
+    {MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
+     "Share of random actions of the actor that explores most."},
+    {MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
+     "How steeply the share falls over the actors: actor i of n has epsilon_base to the power of "
+     "1 + epsilon_alpha * i / (n - 1)."},
+    {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
+     "Longest time for which an actor may hold back a finished chunk to fill a message."},
+
+    {MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
+     "Greedy episodes with which each policy is tried first."},
+    {MEMBER(U64, evaluator.episodes), "100", 1, 10000, NULL, "episodes",
+     "Fresh greedy episodes that confirm a policy which passed the first trial."},
+    {MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
+     "Mean return from which the task counts as solved and the run ends. auto takes the "
+     "environment's own, if it has one."},
+
+    {MEMBER(CHOICE, quantizer.format), "int8", 0, 0, format_choices, "",
+     "How the weights of the broadcast policy are stored. fp32 sends them as they are."},
+    {MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
+     "How often a new version of the policy is broadcast."},
+    {MEMBER(F64, quantizer.error_budget), "0.1", 0, 1, NULL, "",
+     "Share of greedy actions that may differ from fp32. A version past it is published in fp32 "
+     "instead."},
+    {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
+     "Recent observations on which that share is measured."},
+
+    {MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
+     "The run ends after this many environment steps, solved or not."},
+    {MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
+     "The run ends after this time, solved or not. 0 is no limit."},
+
+    {MEMBER(U64, net.message_bytes), "262144", 4096, 67108864, NULL, "bytes",
+     "Largest experience message. A larger one from a peer closes its connection."},
+    {MEMBER(U64, net.heartbeat_ms), "500", 10, 60000, NULL, "ms",
+     "How often each member of the run tells the learner that it is there."},
+    {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",
+     "A member that was not heard of for this long counts as gone."},
+    {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
+     "Pause before a lost connection is tried again; it doubles with every failure."},
+    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
+     "Longest such pause."},
+    {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
+     "How long a call waits for its answer before it counts as failed."},
+};
+
+const aq_settings_table *aq_run_config_table(void)
+{
+    static const aq_settings_table table = {rows, sizeof(rows) / sizeof(rows[0])};
+    return &table;
+}
