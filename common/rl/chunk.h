@@ -58,9 +58,9 @@ typedef struct aq_chunk {
 int aq_chunk_layout_init(const aq_schema *schema, uint32_t n_step, uint32_t length_max,
                          aq_chunk_layout *ret_layout, aq_error *error) AQ_MUST_USE;
 
-/* An empty chunk (its `length` is 0, for the caller to set as rows are written) with room for `room`
- * transitions and one reference; columns are zeroed. AQ_E_INVALID for no room at all, AQ_E_TOO_BIG
- * for more than the layout's length_max, AQ_E_NOMEM. */
+/* An empty chunk with room for `room` transitions and one reference; columns are zeroed. Its
+ * `length` is 0, for the caller to set as rows are written. AQ_E_INVALID for no room at all,
+ * AQ_E_TOO_BIG for more than the layout's length_max, AQ_E_NOMEM. */
 int aq_chunk_create(const aq_chunk_layout *layout, uint32_t room, aq_chunk **ret_chunk) AQ_MUST_USE;
 
 /* Any thread that holds a reference. Returns `chunk`. */
@@ -75,7 +75,7 @@ uint32_t aq_chunk_fresh(const aq_chunk *chunk);
 uint32_t aq_chunk_items(const aq_chunk *chunk, const aq_chunk_layout *layout);
 
 /* A peer's chunk: sizes against the layout, at least one item and one fresh transition, finite
- * numbers, actions in range. AQ_E_CORRUPT, or AQ_E_SCHEMA for an action that isn't one, in words. */
+ * numbers, actions in range. AQ_E_CORRUPT, or AQ_E_SCHEMA for an action that isn't one; in words. */
 int aq_chunk_validate(const aq_chunk *chunk, const aq_chunk_layout *layout,
                       aq_error *error) AQ_MUST_USE;
 

@@ -51,7 +51,7 @@ uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_outputs(const aq_net_spec *spec);
 uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs included */
 
-/* "4-64r-64r-2" into out[size], cut off when it does not fit; r relu, t tanh, e elu. Returns out. */
+/* "4-64r-64r-2" (r relu, t tanh, e elu) into out[size], cut off if need be; returns out. */
 const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size);
 
 /* "none", "relu", "tanh", "elu"; AQ_E_INVALID for another text, "unknown" for another number. */

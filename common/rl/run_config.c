@@ -4,14 +4,212 @@
  */
 #include "common/rl/run_config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/rl/batch.h"
 
-/* Formats a count of the configuration; %llu would need a cast at each of them. */
-#define COUNT "%" PRIu64
+enum { WIDTH_TEXT_MAX = 24 };
 
-#include <inttypes.h>
+/* One width of `length` characters, blanks around it allowed. */
+static int parse_width(const char *text, size_t length, uint32_t *ret_width)
+{
+    char digits[WIDTH_TEXT_MAX];
+    uint64_t width;
+    while (length > 0 && *text == ' ') {
+        text++;
+        length--;
+    }
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    if (length >= sizeof(digits)) {
+        return AQ_E_INVALID;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (aq_parse_u64(digits, &width) != 0 || width < 1 || width > AQ_NET_WIDTH_MAX) {
+        return AQ_E_INVALID;
+    }
+    *ret_width = (uint32_t)width;
+    return 0;
+}
+
+int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+{
+    const char *text = config->learner.hidden;
+    uint32_t count = 0;
+    for (bool more = text[0] != '\0'; more;) {
+        size_t length = strcspn(text, ",");
+        if (count == AQ_HIDDEN_LAYERS_MAX || parse_width(text, length, &widths[count]) != 0) {
+            return AQ_E_INVALID;
+        }
+        count++;
+        more = text[length] == ',';
+        text += length + 1;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
+                            double *ret_threshold)
+{
+    if (strcmp(config->evaluator.threshold, "auto") == 0) {
+        *ret_threshold = reward_threshold;
+        return 0;
+    }
+    return aq_parse_f64(config->evaluator.threshold, ret_threshold);
+}
+
+enum aq_activation aq_run_config_activation(const aq_run_config *config)
+{
+    static const enum aq_activation choices[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
+                                                 AQ_ACTIVATION_ELU};
+    return choices[config->learner.activation];
+}
+
+enum aq_format aq_run_config_format(const aq_run_config *config)
+{
+    static const enum aq_format choices[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
+    return choices[config->quantizer.format];
+}
+
+static int check_texts(const aq_run_config *config, aq_error *error)
+{
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    uint32_t count;
+    double threshold;
+    if (aq_run_config_hidden(config, widths, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
+                       " are possible, such as \"64,64\"",
+                       config->learner.hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    }
+    if (aq_run_config_threshold(config, 0.0, &threshold) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "evaluator.threshold is \"%s\"; \"auto\" or a number is possible",
+                       config->evaluator.threshold);
+    }
+    return 0;
+}
+
+static int check_learner(const aq_run_config *config, aq_error *error)
+{
+    uint64_t batch = config->learner.batch_size;
+    uint64_t batches = config->learner.batches_per_request;
+    if (batch * batches > AQ_BATCH_ROWS_MAX) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.batch_size %" PRIu64 " times learner.batches_per_request %" PRIu64
+                       " is more than the %" PRIu32 " rows of one sample request; at most %" PRIu64
+                       " batches fit",
+                       batch, batches, AQ_BATCH_ROWS_MAX, AQ_BATCH_ROWS_MAX / batch);
+    }
+    if (config->replay.min_size < batch) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.min_size is %" PRIu64
+                       ", less than one learner.batch_size of %" PRIu64
+                       ": the first batches would hold the same steps over and over",
+                       config->replay.min_size, batch);
+    }
+    return 0;
+}
+
+static int check_replay(const aq_run_config *config, aq_error *error)
+{
+    uint64_t capacity = config->replay.capacity;
+    uint64_t chunk = config->replay.chunk_length;
+    uint64_t shards = config->replay.shards;
+    if (chunk < config->learner.n_step) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.chunk_length is %" PRIu64
+                       ", but a return over learner.n_step %" PRIu64 " steps must fit in a chunk",
+                       chunk, config->learner.n_step);
+    }
+    if (capacity < config->replay.min_size) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.capacity %" PRIu64 " is less than replay.min_size %" PRIu64
+                       ": the learner would never start",
+                       capacity, config->replay.min_size);
+    }
+    if (capacity < 2 * chunk * shards) {
+        return aq_fail(
+            error, AQ_E_INVALID,
+            "replay.capacity %" PRIu64 " is too small: each of the replay.shards %" PRIu64
+            " must hold two chunks of replay.chunk_length %" PRIu64 ", which takes %" PRIu64,
+            capacity, shards, chunk, 2 * chunk * shards);
+    }
+    if (config->limits.env_steps < config->replay.min_size) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "limits.env_steps %" PRIu64 " is less than replay.min_size %" PRIu64
+                       ": the run would end before the learner starts",
+                       config->limits.env_steps, config->replay.min_size);
+    }
+    return 0;
+}
+
+/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
+ * not happen that neither side may move. All lanes fill their chunks at the same pace, so they may
+ * hold a chunk's worth of steps each before the first one arrives: that much the actors must be
+ * allowed to run ahead. And a request takes its rows at once: that much, and the chunk whose
+ * arrival makes room for it, the samples must be allowed to run ahead. */
+static int check_limiter(const aq_run_config *config, aq_error *error)
+{
+    double tolerance = config->replay.tolerance;
+    double chunk = (double)config->replay.chunk_length;
+    double lanes = (double)config->actor.count * (double)config->actor.envs;
+    double rows = (double)config->learner.batch_size * (double)config->learner.batches_per_request;
+    double request = ceil(rows / config->replay.samples_per_insert);
+    if (tolerance < lanes * chunk) {
+        return aq_fail(
+            error, AQ_E_INVALID,
+            "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
+            "environments, may hold back a chunk of replay.chunk_length %.0f steps each: "
+            "everybody could wait for everybody; %.0f is the least that works",
+            tolerance, lanes, chunk, lanes * chunk);
+    }
+    if (tolerance < request + chunk) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.tolerance is %g steps, but one request of learner.batch_size times "
+                       "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
+                       "replay.samples_per_insert %g: everybody could wait for everybody; with one "
+                       "chunk more, %.0f is the least that works",
+                       tolerance, rows, request, config->replay.samples_per_insert,
+                       request + chunk);
+    }
+    return 0;
+}
+
+static int check_net(const aq_run_config *config, aq_error *error)
+{
+    if (config->net.reconnect_max_ms < config->net.reconnect_min_ms) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "net.reconnect_max_ms %" PRIu64
+                       " is less than net.reconnect_min_ms %" PRIu64,
+                       config->net.reconnect_max_ms, config->net.reconnect_min_ms);
+    }
+    if (config->net.member_timeout_ms < 2 * config->net.heartbeat_ms) {
+        return aq_fail(
+            error, AQ_E_INVALID,
+            "net.member_timeout_ms %" PRIu64 " is less than twice net.heartbeat_ms %" PRIu64
+            ": one late heartbeat would count as a death; %" PRIu64 " is the least that works",
+            config->net.member_timeout_ms, config->net.heartbeat_ms, 2 * config->net.heartbeat_ms);
+    }
+    return 0;
+}
+
+int aq_run_config_validate(const aq_run_config *config, aq_error *error)
+{
+    static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
+        check_texts, check_learner, check_replay, check_limiter, check_net,
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        int rc = checks[i](config, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}

@@ -8,7 +8,7 @@
 
 /* The key of a row is the path of its member. */
 #define MEMBER(type, path)                                                                         \
-    #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
+#path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
 
 static const char *const algorithm_choices[] = {"dqn", NULL};
 static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
@@ -49,7 +49,8 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.prefetch), "4", 1, 64, NULL, "requests",
      "Sample requests kept in flight, so that the learner rarely waits for replay."},
     {MEMBER(U64, learner.batches_per_request), "8", 1, 256, NULL, "batches",
-     "Batches that one sample request brings. More of them cost fewer messages, but the last one is "
+     "Batches that one sample request brings. More of them cost fewer messages, but the last one "
+     "is "
      "older when it is used."},
     {MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
@@ -57,7 +58,8 @@ static const aq_setting rows[] = {
      "How many of the newest checkpoints stay on disk."},
 
     {MEMBER(U64, replay.capacity), "100000", 100, 1e9, NULL, "steps",
-     "How many environment steps replay holds, over all shards. The oldest make room for new ones."},
+     "How many environment steps replay holds, over all shards. The oldest make room for new "
+     "ones."},
     {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
      "How many steps replay must hold before the learner may start."},
     {MEMBER(F64, replay.samples_per_insert), "32", 0.001, 1e5, NULL, "items a step",
@@ -114,8 +116,7 @@ static const aq_setting rows[] = {
      "A member that was not heard of for this long counts as gone."},
     {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
      "Pause before a lost connection is tried again; it doubles with every failure."},
-    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
-     "Longest such pause."},
+    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms", "Longest such pause."},
     {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
 };

@@ -140,7 +140,7 @@ static uint64_t hash_bound(uint64_t hash, float bound)
     return aq_fnv1a_word(hash, bits);
 }
 
-/* Every part of varying length comes after that length, so two schemas never give the same words. */
+/* Each part of varying length comes after that length, so two schemas never give the same words. */
 static uint64_t hash_space(uint64_t hash, const aq_space *space)
 {
     hash = aq_fnv1a_word(hash, space->kind);

@@ -1,6 +1,6 @@
 /*
- * Schema: what an observation and an action are. Plain data, hashed; both ends of every edge compare
- * the hash before they believe a byte.
+ * Schema: what an observation and an action are. Plain data, hashed; both ends of every edge
+ * compare the hash before they believe a byte.
  */
 #ifndef AQ_COMMON_RL_SCHEMA_H
 #define AQ_COMMON_RL_SCHEMA_H
