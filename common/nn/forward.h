@@ -1,6 +1,7 @@
 /*
  * The reference forward pass in fp32: plain loops, the definition of what every faster path (the
  * learner's on OpenBLAS, the actor's kernels) must compute. Also what error measurement runs on.
+ * No state: any thread.
  */
 #ifndef AQ_COMMON_NN_FORWARD_H
 #define AQ_COMMON_NN_FORWARD_H
@@ -10,10 +11,12 @@
 #include "common/base/error.h"
 #include "common/nn/params.h"
 
-/* relu: max(x,0); tanh; elu: x > 0 ? x : exp(x) - 1. In place over `count` values. */
+/* relu: max(x,0); tanh; elu: x > 0 ? x : exp(x) - 1. In place over `count` values; NaN stays NaN.
+ * `activation` is one of enum aq_activation. */
 void aq_activate(uint32_t activation, float *values, size_t count);
 
-/* out (rows, outputs) = net(in (rows, inputs)). `scratch` holds 2 * rows * width_max floats. */
+/* out (rows, outputs) = net(in (rows, inputs)). `scratch` holds 2 * rows * width_max floats; none
+ * of the three overlap. */
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out);
 

@@ -18,9 +18,9 @@ typedef struct aq_params {
     float *bias[AQ_NET_LAYERS_MAX];   /* [outputs] */
 } aq_params;
 
-/* Zeroed. */
+/* Zeroed; `spec` is valid. AQ_E_NOMEM. */
 int aq_params_init(const aq_net_spec *spec, aq_params *ret_params) AQ_MUST_USE;
-void aq_params_fini(aq_params *params);
+void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 
 /* Uniform in +-sqrt(1/inputs) for weights and biases, layer by layer, as PyTorch's Linear. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
