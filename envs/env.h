@@ -36,8 +36,9 @@ struct aq_env_class {
     /* Writes the first observation row. */
     void (*reset)(const void *params, void *state, aq_rng *rng, void *obs);
 
-    /* `action` is one row as stored in columns (int32 for a discrete one). Writes the observation
-     * row after the step and the reward; returns whether the episode terminated. */
+    /* `action` is one row as stored in columns (int32 for a discrete one) and within the schema.
+     * Writes the observation row after the step and the reward; returns whether the episode
+     * terminated, after which the next call is `reset`. */
     bool (*step)(const void *params, void *state, aq_rng *rng, const void *action, void *obs,
                  float *reward);
 };
@@ -45,7 +46,7 @@ struct aq_env_class {
 /* The class of that name, or NULL. "CartPole-v1" alone is accepted when it is unambiguous. */
 const aq_env_class *aq_env_find(const char *name);
 
-/* All classes, in the order of their names. */
+/* All classes, in the order of their names; NULL past the last. */
 size_t aq_env_count(void);
 const aq_env_class *aq_env_at(size_t index);
 

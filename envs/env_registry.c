@@ -1,0 +1,46 @@
+/*
+ * The environments that this build knows. A new one is a line here.
+ */
+#include <string.h>
+
+#include "envs/cartpole.h"
+#include "envs/env.h"
+
+/* In the order of their names. */
+static const aq_env_class *const classes[] = {
+    &aq_cartpole_v0,
+    &aq_cartpole_v1,
+};
+
+size_t aq_env_count(void)
+{
+    return sizeof(classes) / sizeof(classes[0]);
+}
+
+const aq_env_class *aq_env_at(size_t index)
+{
+    return index < aq_env_count() ? classes[index] : NULL;
+}
+
+/* What follows the suite in "gym:CartPole-v1". */
+static const char *short_name(const aq_env_class *env)
+{
+    const char *colon = strchr(env->name, ':');
+    return colon != NULL ? colon + 1 : env->name;
+}
+
+const aq_env_class *aq_env_find(const char *name)
+{
+    const aq_env_class *found = NULL;
+    size_t matches = 0;
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        if (strcmp(classes[i]->name, name) == 0) {
+            return classes[i];
+        }
+        if (strcmp(short_name(classes[i]), name) == 0) {
+            found = classes[i];
+            matches++;
+        }
+    }
+    return matches == 1 ? found : NULL;
+}
