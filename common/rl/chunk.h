@@ -75,7 +75,7 @@ uint32_t aq_chunk_fresh(const aq_chunk *chunk);
 uint32_t aq_chunk_items(const aq_chunk *chunk, const aq_chunk_layout *layout);
 
 /* A peer's chunk: sizes against the layout, at least one item and one fresh transition, finite
- * numbers, actions in range. AQ_E_CORRUPT, or AQ_E_SCHEMA for an action that isn't one; in words. */
+ * numbers, actions in range. AQ_E_CORRUPT, or AQ_E_SCHEMA for an action out of range; in words. */
 int aq_chunk_validate(const aq_chunk *chunk, const aq_chunk_layout *layout,
                       aq_error *error) AQ_MUST_USE;
 
