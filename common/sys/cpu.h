@@ -2,7 +2,8 @@
  * What the processor can do, read once, and a mask that forces less (tests, and ACTORQ_CPU).
  *
  * Flags come from __builtin_cpu_supports, which also checks that the operating system saves the
- * registers. ACTORQ_CPU=scalar|avx2|avxvnni|avx512vnni allows that rung and those below it.
+ * registers. ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni allows that rung and those below
+ * it. Elsewhere than on x86-64 there are no flags. Any thread, where nothing else is said.
  */
 #ifndef AQ_COMMON_SYS_CPU_H
 #define AQ_COMMON_SYS_CPU_H
@@ -19,7 +20,7 @@ enum aq_cpu_flag {
     AQ_CPU_AVX512_VNNI = 1 << 4,
 };
 
-/* What may be used: the processor's flags under the mask. Any thread. */
+/* What may be used: the processor's flags under the mask. */
 uint32_t aq_cpu_flags(void);
 
 /* Replaces the mask (all bits: no limit). Tests; before threads start. */
@@ -28,7 +29,11 @@ void aq_cpu_set_mask(uint32_t mask);
 /* The mask of a rung's name; AQ_E_INVALID for another text. */
 int aq_cpu_mask_from_text(const char *text, uint32_t *ret_mask) AQ_MUST_USE;
 
-/* "avx2 avxvnni avx512 avx512vnni", for logs; static storage. */
+/* The text of ACTORQ_CPU when it names no rung and was ignored, for the program to warn about; NULL
+ * when all is well. */
+const char *aq_cpu_mask_problem(void);
+
+/* "sse42 avx2 avx512 avx512vnni", for logs; "scalar" for none. Static storage. */
 const char *aq_cpu_flags_text(uint32_t flags);
 
 /* The processor's name as it gives it ("AMD EPYC …"), or "unknown". Static storage. */

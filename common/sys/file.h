@@ -11,19 +11,22 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
-/* Appends the file's bytes to `out`; AQ_E_TOO_BIG when they exceed out's limit. */
+/* Appends the file's bytes to `out`; AQ_E_TOO_BIG when they exceed out's limit, AQ_E_NOT_FOUND when
+ * there is none. On failure out's content is as before. */
 int aq_file_read(const char *path, aq_buffer *out, aq_error *error) AQ_MUST_USE;
 
 /* Writes a temporary file beside `path`, fsyncs, renames it over `path`, fsyncs the folder: after
  * a crash or a full disk `path` is the old content or the new, never a part. On failure the
- * temporary file is removed. */
+ * temporary file is removed; one that a crash left is called PATH.tmp-<16 hex digits>.
+ * AQ_E_NO_SPACE on a full disk. */
 int aq_file_write_atomic(const char *path, const void *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
-/* Makes the folder and its parents. An existing folder is fine. */
+/* Makes the folder and its parents. An existing folder is fine, another thing of that name is not:
+ * AQ_E_EXISTS. */
 int aq_dir_create(const char *path, aq_error *error) AQ_MUST_USE;
 
-/* 1 when there is something at `path`. */
+/* True when there is something at `path`, be it a link that leads nowhere. */
 bool aq_path_exists(const char *path);
 
 #endif

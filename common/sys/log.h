@@ -9,26 +9,39 @@
 #ifndef AQ_COMMON_SYS_LOG_H
 #define AQ_COMMON_SYS_LOG_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 
+/* A line without fields has the empty format "", which is meant. */
+#pragma GCC diagnostic ignored "-Wformat-zero-length"
+
 enum aq_log_level { AQ_LOG_DEBUG, AQ_LOG_INFO, AQ_LOG_WARN, AQ_LOG_ERROR, AQ_LOG_OFF };
 
-/* Names this process in every later line: "actor", 3. An id below 0 is left out. */
+/* Names this process in every later line: "actor", 3. An id below 0 is left out. The role is a word
+ * of at most 24 letters. */
 void aq_log_open(const char *role, int64_t id);
 
-/* Lines below `level` are dropped; the start value is AQ_LOG_INFO, or ACTORQ_LOG=debug|info|… */
+/* Lines below `level` are dropped; the start value is AQ_LOG_INFO, or what ACTORQ_LOG says: one of
+ * debug, info, warn, error, off. */
 void aq_log_set_level(enum aq_log_level level);
 int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level) AQ_MUST_USE;
 
-/* `message` is for people and says what happens next; `fields` is a format of key=value pairs
- * (may be ""), whose values hold no blanks; use %s with aq_log_quote for texts that may. */
-void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields, ...)
-    AQ_PRINTF(4, 5);
+/* The text of ACTORQ_LOG when it names no level and was ignored, for the program to warn about;
+ * NULL when all is well. */
+const char *aq_log_problem(void);
 
-/* Writes `text` quoted and escaped into out[size], cut to fit; returns `out`. */
-const char *aq_log_quote(char *out, uint32_t size, const char *text);
+/* `message` is for people and says what happens next; `fields` is a format of key=value pairs
+ * (may be ""), whose values hold no blanks; use %s with aq_log_quote for texts that may.
+ * A line is cut at 2 KiB: fields lose whole pairs and say cut=true, the message ends in "...".
+ * Control characters never reach the line. errno is kept. */
+void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
+            ...) AQ_PRINTF(4, 5);
+
+/* Writes `text` quoted and escaped into out[size], cut to fit with "..."; returns `out`. `size` is
+ * at least 8. What is not UTF-8 becomes \ufffd. */
+const char *aq_log_quote(char *out, size_t size, const char *text);
 
 /* One decision a second per limiter: aq_log_allowed is 1 when the line may be written, and then
  * `*ret_suppressed` is how many were swallowed since the last. Zero-initialised; one thread. */

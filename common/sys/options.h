@@ -1,6 +1,7 @@
 /*
- * Command-line options: a table per program, long options only (`--name value` or `--name=value`,
- * and a one-letter short form where one is customary). --help and --version are built in.
+ * Command-line options: a table per program, long options (`--name value` or `--name=value`) and a
+ * one-letter short form where one is customary (`-j 4`, `-j4`). "--" ends the options. -h, --help
+ * and --version are built in, and no table has rows of those names. One thread.
  */
 #ifndef AQ_COMMON_SYS_OPTIONS_H
 #define AQ_COMMON_SYS_OPTIONS_H
@@ -27,7 +28,9 @@ typedef struct aq_options {
     size_t count;
 } aq_options;
 
-/* Called for each option in order, and with option == NULL for each positional argument. */
+/* Called for each option in order, as often as it is given, and with option == NULL for each
+ * positional argument. `value` is NULL for an option that takes none; it lives as long as argv.
+ * Returns 0, or a negative code with `error` filled (the option's name is put before its text). */
 typedef int (*aq_option_fn)(void *user, const aq_option *option, const char *value,
                             aq_error *error);
 

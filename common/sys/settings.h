@@ -27,8 +27,8 @@ enum aq_setting_type {
 typedef struct aq_setting {
     const char *key; /* "replay.capacity" */
     enum aq_setting_type type;
-    size_t offset; /* into the struct */
-    size_t size;   /* of the member */
+    size_t offset;       /* into the struct */
+    size_t size;         /* of the member */
     const char *initial; /* the default, as text */
     double min, max;
     const char *const *choices; /* NULL-terminated; AQ_SETTING_CHOICE only */

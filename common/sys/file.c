@@ -1,0 +1,242 @@
+/*
+ * Whole-file reads and atomic writes. Any thread; no state.
+ *
+ * The order of a write is what makes it atomic: the bytes are on the disk before the name points at
+ * them (fsync, then rename), and the name is on the disk before the caller is told so (fsync of the
+ * folder).
+ */
+#include "common/sys/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+
+#define READ_CHUNK_BYTES ((size_t)64 * 1024)
+
+/* "PATH: can't WHAT: No space left on device", from errno. */
+static int fail_errno(aq_error *error, const char *path, const char *what)
+{
+    int errno_value = errno;
+    char reason[128];
+
+    if (strerror_r(errno_value, reason, sizeof(reason)) != 0) {
+        snprintf(reason, sizeof(reason), "error %d", errno_value);
+    }
+    return aq_fail(error, aq_error_from_errno(errno_value), "%s: can't %s: %s", path, what, reason);
+}
+
+static int fail_too_big(aq_error *error, const char *path, const aq_buffer *out)
+{
+    return aq_fail(error, AQ_E_TOO_BIG, "%s: larger than the limit of %zu bytes", path,
+                   out->size_max);
+}
+
+static ssize_t read_some(int fd, void *bytes, size_t size)
+{
+    ssize_t got;
+
+    do {
+        got = read(fd, bytes, size);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
+/* Reads to the end of the file. `expected` is a hint that saves growing; what is true of the file
+ * is what read says, as a file in /proc has no size and another may grow meanwhile. */
+static int read_all(int fd, const char *path, size_t expected, aq_buffer *out, aq_error *error)
+{
+    for (;;) {
+        size_t room = out->size_max - out->size;
+        size_t chunk = expected < READ_CHUNK_BYTES ? READ_CHUNK_BYTES : expected;
+        uint8_t past_the_end;
+        uint8_t *bytes = &past_the_end;
+        ssize_t got;
+        int rc;
+
+        chunk = chunk < room ? chunk : room;
+        if (chunk > 0) {
+            rc = aq_buffer_extend(out, chunk, &bytes);
+            if (rc < 0) {
+                return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
+            }
+        }
+        got = read_some(fd, bytes, chunk > 0 ? chunk : 1);
+        if (got < 0) {
+            return fail_errno(error, path, "read");
+        }
+        if (got > 0 && chunk == 0) {
+            return fail_too_big(error, path, out);
+        }
+        out->size -= chunk - (size_t)(chunk > 0 ? got : 0);
+        if (got == 0) {
+            return 0;
+        }
+        expected = 0;
+    }
+}
+
+int aq_file_read(const char *path, aq_buffer *out, aq_error *error)
+{
+    size_t size_before = out->size;
+    size_t expected = 0;
+    struct stat status;
+    int fd;
+    int rc;
+
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0) {
+        return fail_errno(error, path, "open");
+    }
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode) && status.st_size > 0) {
+        expected = (size_t)status.st_size + 1; /* one more, to see the end in the same call */
+    }
+    if (expected > out->size_max - out->size + 1) {
+        rc = fail_too_big(error, path, out);
+    } else {
+        rc = read_all(fd, path, expected, out, error);
+    }
+    close(fd);
+    if (rc < 0) {
+        out->size = size_before;
+    }
+    return rc;
+}
+
+static int write_all(int fd, const uint8_t *bytes, size_t size)
+{
+    while (size > 0) {
+        ssize_t written = write(fd, bytes, size);
+
+        if (written < 0 && errno != EINTR) {
+            return -1;
+        }
+        if (written > 0) {
+            bytes += written;
+            size -= (size_t)written;
+        }
+    }
+    return 0;
+}
+
+/* Makes a rename inside the folder of `path` durable. */
+static int sync_folder_of(const char *path, aq_error *error)
+{
+    char folder[PATH_MAX];
+    const char *slash = strrchr(path, '/');
+    int fd;
+    int rc = 0;
+
+    if (slash == NULL) {
+        rc = aq_text_set(folder, sizeof(folder), ".");
+    } else {
+        rc = aq_text_format(folder, sizeof(folder), "%.*s", (int)(slash - path + 1), path);
+    }
+    if (rc < 0) {
+        return aq_fail(error, rc, "%s: the path is too long", path);
+    }
+    fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0) {
+        return fail_errno(error, folder, "open the folder");
+    }
+    /* Some file systems can't sync a folder and say EINVAL; there is nothing more to do there. */
+    if (fsync(fd) != 0 && errno != EINVAL) {
+        rc = fail_errno(error, folder, "sync the folder");
+    }
+    close(fd);
+    return rc;
+}
+
+int aq_file_write_atomic(const char *path, const void *bytes, size_t size, aq_error *error)
+{
+    char temporary[PATH_MAX];
+    int fd;
+    int rc;
+
+    /* Random rather than the process id: daemons in containers are all process 1, and may share a
+     * volume. */
+    rc = aq_text_format(temporary, sizeof(temporary), "%s.tmp-%016" PRIx64, path,
+                        aq_rng_system_seed());
+    if (rc < 0) {
+        return aq_fail(error, rc, "%s: the path is too long", path);
+    }
+    fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return fail_errno(error, path, "create a temporary file beside it");
+    }
+    if (write_all(fd, bytes, size) != 0) {
+        rc = fail_errno(error, path, "write");
+        goto fail_open;
+    }
+    if (fsync(fd) != 0) {
+        rc = fail_errno(error, path, "sync");
+        goto fail_open;
+    }
+    if (close(fd) != 0) {
+        rc = fail_errno(error, path, "close");
+        goto fail_closed;
+    }
+    if (rename(temporary, path) != 0) {
+        rc = fail_errno(error, path, "rename the temporary file to it");
+        goto fail_closed;
+    }
+    return sync_folder_of(path, error);
+
+fail_open:
+    close(fd);
+fail_closed:
+    unlink(temporary);
+    return rc;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+int aq_dir_create(const char *path, aq_error *error)
+{
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+
+    if (length == 0) {
+        return aq_fail(error, AQ_E_INVALID, "the path of a folder is empty");
+    }
+    if (aq_text_set(part, sizeof(part), path) < 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", path);
+    }
+    for (size_t i = 1; i <= length; i++) {
+        if (part[i] != '/' && part[i] != '\0') {
+            continue;
+        }
+        part[i] = '\0';
+        /* Asking after the failure rather than before the attempt: another process may make the
+         * same folder in between. */
+        if (mkdir(part, 0777) != 0) {
+            int errno_value = errno;
+
+            if (!is_folder(part)) {
+                errno = errno_value;
+                return fail_errno(error, part, "make the folder");
+            }
+        }
+        part[i] = path[i];
+    }
+    return 0;
+}
+
+bool aq_path_exists(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0;
+}

@@ -1,0 +1,194 @@
+/*
+ * Command-line options from a table.
+ *
+ * The arguments are walked twice: first only to see whether help or the version is asked for, so
+ * that "--jobs 3 --help" does nothing but help, then to apply them. The help page is in
+ * options_help.c.
+ */
+#include "common/sys/options.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/nearest.h"
+
+/* A walk over the arguments. */
+typedef struct argument_walk {
+    const aq_options *options;
+    int argc;
+    char *const *argv;
+    int at;             /* the argument in hand */
+    aq_option_fn apply; /* NULL: only look */
+    void *user;
+    aq_error *error;
+} argument_walk;
+
+static const aq_option *find_name(const aq_options *options, const char *name, size_t length)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        const aq_option *option = &options->rows[i];
+
+        if (strlen(option->name) == length && memcmp(option->name, name, length) == 0) {
+            return option;
+        }
+    }
+    return NULL;
+}
+
+static const aq_option *find_letter(const aq_options *options, char letter)
+{
+    for (size_t i = 0; i < options->count; i++) {
+        if (options->rows[i].short_name == letter) {
+            return &options->rows[i];
+        }
+    }
+    return NULL;
+}
+
+/* `dashed` is the option as typed, `name` what follows its dashes. */
+static int fail_unknown(const argument_walk *walk, const char *dashed, const char *name)
+{
+    aq_nearest nearest;
+    const char *known;
+
+    aq_nearest_init(&nearest, name);
+    for (size_t i = 0; i < walk->options->count; i++) {
+        aq_nearest_offer(&nearest, walk->options->rows[i].name);
+    }
+    aq_nearest_offer(&nearest, "help");
+    aq_nearest_offer(&nearest, "version");
+    known = aq_nearest_name(&nearest);
+    if (known == NULL) {
+        return aq_fail(walk->error, AQ_E_INVALID, "unknown option %s; --help lists all", dashed);
+    }
+    return aq_fail(walk->error, AQ_E_INVALID, "unknown option %s; did you mean --%s?", dashed,
+                   known);
+}
+
+static int apply_option(const argument_walk *walk, const aq_option *option, const char *value)
+{
+    int rc;
+
+    if (walk->apply == NULL) {
+        return 0;
+    }
+    rc = walk->apply(walk->user, option, value, walk->error);
+    AQ_ASSERT(rc <= 0);
+    if (rc < 0 && option != NULL) {
+        return aq_fail_context(walk->error, rc, "--%s", option->name);
+    }
+    return rc;
+}
+
+/* The next argument as the option's value. One that begins with two dashes is an option whose
+ * predecessor was left without its value far more often than it is a value. */
+static int apply_next(argument_walk *walk, const aq_option *option)
+{
+    const char *value = walk->at + 1 < walk->argc ? walk->argv[walk->at + 1] : NULL;
+
+    if (value == NULL || strncmp(value, "--", 2) == 0) {
+        return aq_fail(walk->error, AQ_E_INVALID, "--%s needs a value: --%s %s", option->name,
+                       option->name, option->value);
+    }
+    walk->at++;
+    return apply_option(walk, option, value);
+}
+
+/* --name, --name value, --name=value */
+static int walk_long(argument_walk *walk, const char *argument)
+{
+    const char *name = argument + 2;
+    size_t length = strcspn(name, "=");
+    const char *value = name[length] == '=' ? name + length + 1 : NULL;
+    const aq_option *option = find_name(walk->options, name, length);
+
+    if (strcmp(name, "help") == 0) {
+        return AQ_OPTIONS_HELP;
+    }
+    if (strcmp(name, "version") == 0) {
+        return AQ_OPTIONS_VERSION;
+    }
+    if (option == NULL) {
+        char typed[AQ_NEAREST_TEXT_MAX + 1] = "";
+
+        memcpy(typed, name, length < sizeof(typed) ? length : sizeof(typed) - 1);
+        return fail_unknown(walk, argument, typed);
+    }
+    if (option->value == NULL && value != NULL) {
+        return aq_fail(walk->error, AQ_E_INVALID, "--%s takes no value", option->name);
+    }
+    if (option->value != NULL && value == NULL) {
+        return apply_next(walk, option);
+    }
+    return apply_option(walk, option, value);
+}
+
+/* -j, -j value, -jvalue, and letters without values together: -vq */
+static int walk_short(argument_walk *walk, const char *argument)
+{
+    for (const char *letter = argument + 1; *letter != '\0'; letter++) {
+        const aq_option *option = find_letter(walk->options, *letter);
+        int rc;
+
+        if (*letter == 'h') {
+            return AQ_OPTIONS_HELP;
+        }
+        if (option == NULL) {
+            return fail_unknown(walk, argument, argument + 1);
+        }
+        if (option->value != NULL) {
+            return letter[1] == '\0' ? apply_next(walk, option)
+                                     : apply_option(walk, option, letter + 1);
+        }
+        rc = apply_option(walk, option, NULL);
+        if (rc < 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int walk_all(argument_walk *walk)
+{
+    bool options_ended = false; /* by "--" */
+
+    for (walk->at = 1; walk->at < walk->argc; walk->at++) {
+        const char *argument = walk->argv[walk->at];
+        int rc;
+
+        if (options_ended || argument[0] != '-' || argument[1] == '\0') { /* "-" is a file name */
+            rc = apply_option(walk, NULL, argument);
+        } else if (argument[1] != '-') {
+            rc = walk_short(walk, argument);
+        } else if (argument[2] != '\0') {
+            rc = walk_long(walk, argument);
+        } else {
+            options_ended = true;
+            rc = 0;
+        }
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int aq_options_parse(const aq_options *options, int argc, char *const *argv, aq_option_fn apply,
+                     void *user, aq_error *error)
+{
+    argument_walk look = {.options = options, .argc = argc, .argv = argv};
+    argument_walk act = {.options = options,
+                         .argc = argc,
+                         .argv = argv,
+                         .apply = apply,
+                         .user = user,
+                         .error = error};
+    int rc;
+
+    AQ_ASSERT(apply != NULL);
+    AQ_ASSERT(find_name(options, "help", 4) == NULL);
+    AQ_ASSERT(find_name(options, "version", 7) == NULL);
+    AQ_ASSERT(find_letter(options, 'h') == NULL);
+    rc = walk_all(&look);
+    return rc > 0 ? rc : walk_all(&act);
+}
