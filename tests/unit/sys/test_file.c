@@ -1,0 +1,453 @@
+/*
+ * Files are read whole within a limit, and written whole or not at all.
+ *
+ * The linker sends write, fsync and rename of the library through the functions below (see
+ * meson.build), so that a disk can be full, or die, at any of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/sys/file.h"
+
+#define SIZE_MAX_BYTES 300000
+
+ssize_t __real_write(int fd, const void *bytes, size_t size);
+ssize_t __wrap_write(int fd, const void *bytes, size_t size);
+int __real_fsync(int fd);
+int __wrap_fsync(int fd);
+int __real_rename(const char *from, const char *to);
+int __wrap_rename(const char *from, const char *to);
+
+/* Which call fails, how, and how many of its kind go well before. */
+static enum { NONE, WRITE, FSYNC, RENAME } failing;
+static int failing_errno;
+static int failing_after;
+static size_t write_bytes_max = SIZE_MAX; /* a disk may also take less than it was given */
+
+static char folder[] = "/tmp/aq-test-file-XXXXXX";
+
+static bool fails_now(int call)
+{
+    if ((int)failing != call || failing_after-- > 0) {
+        return false;
+    }
+    errno = failing_errno;
+    return true;
+}
+
+ssize_t __wrap_write(int fd, const void *bytes, size_t size)
+{
+    if (fails_now(WRITE)) {
+        if (failing_errno == EINTR) {
+            failing = NONE; /* once */
+        }
+        return -1;
+    }
+    return __real_write(fd, bytes, size < write_bytes_max ? size : write_bytes_max);
+}
+
+int __wrap_fsync(int fd)
+{
+    return fails_now(FSYNC) ? -1 : __real_fsync(fd);
+}
+
+int __wrap_rename(const char *from, const char *to)
+{
+    return fails_now(RENAME) ? -1 : __real_rename(from, to);
+}
+
+static const char *path_of(const char *name)
+{
+    static char path[PATH_MAX];
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static size_t count_files(void)
+{
+    DIR *dir = opendir(folder);
+    size_t count = 0;
+
+    assert_non_null(dir);
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        count += entry->d_name[0] != '.';
+    }
+    closedir(dir);
+    return count;
+}
+
+static void assert_content(const char *path, const void *bytes, size_t size)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    aq_buffer_init(&buffer, SIZE_MAX_BYTES);
+    assert_int_equal(aq_file_read(path, &buffer, &error), 0);
+    assert_int_equal(buffer.size, size);
+    if (size > 0) {
+        assert_memory_equal(buffer.data, bytes, size);
+    }
+    aq_buffer_fini(&buffer);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) == NULL ? -1 : 0;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+static int clean_up(void **state)
+{
+    DIR *dir = opendir(folder);
+
+    (void)state;
+    failing = NONE;
+    write_bytes_max = SIZE_MAX;
+    aq_memory_fail_at(0, 0);
+    for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
+            remove(path_of(entry->d_name));
+        }
+    }
+    closedir(dir);
+    return 0;
+}
+
+static void test_what_was_written_is_read(void **state)
+{
+    static const size_t sizes[] = {0, 1, 4096, 65536, 65537, SIZE_MAX_BYTES};
+    uint8_t *bytes = aq_alloc(SIZE_MAX_BYTES, 1);
+    aq_error error = {0};
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < SIZE_MAX_BYTES; i++) {
+        bytes[i] = (uint8_t)(i * 7 + i / 256);
+    }
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        assert_int_equal(aq_file_write_atomic(path_of("a"), bytes, sizes[i], &error), 0);
+        assert_content(path_of("a"), bytes, sizes[i]);
+        assert_int_equal(count_files(), 1);
+    }
+    aq_free(bytes);
+}
+
+static void test_reading_appends(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "def", 3, &error), 0);
+    aq_buffer_init(&buffer, 100);
+    assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
+    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
+    assert_int_equal(buffer.size, 6);
+    assert_memory_equal(buffer.data, "abcdef", 6);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_file_of_exactly_the_limit_is_read(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
+    aq_buffer_init(&buffer, 6);
+    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
+    assert_int_equal(buffer.size, 6);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_file_past_the_limit_is_refused(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
+    aq_buffer_init(&buffer, 8);
+    assert_int_equal(aq_buffer_append(&buffer, "xyz", 3), 0);
+    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), AQ_E_TOO_BIG);
+    assert_int_equal(error.code, AQ_E_TOO_BIG);
+    assert_non_null(strstr(error.text, "larger than the limit of 8 bytes"));
+    assert_int_equal(buffer.size, 3);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_file_that_tells_no_size_is_read_within_the_limit(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    aq_buffer_init(&buffer, 1 << 20);
+    assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), 0);
+    assert_true(buffer.size > 100);
+    aq_buffer_fini(&buffer);
+    aq_buffer_init(&buffer, 10);
+    assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), AQ_E_TOO_BIG);
+    assert_int_equal(buffer.size, 0);
+    assert_int_equal(aq_file_read("/dev/zero", &buffer, &error), AQ_E_TOO_BIG);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_missing_file_is_named(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    aq_buffer_init(&buffer, 10);
+    assert_int_equal(aq_file_read(path_of("none"), &buffer, &error), AQ_E_NOT_FOUND);
+    assert_non_null(strstr(error.text, path_of("none")));
+    assert_non_null(strstr(error.text, "No such file"));
+    assert_null(buffer.data);
+}
+
+static void test_a_folder_is_no_file(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    aq_buffer_init(&buffer, 10);
+    assert_int_equal(aq_file_read(folder, &buffer, &error), AQ_E_INVALID);
+    assert_int_equal(buffer.size, 0);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_reading_without_memory_fails_cleanly(void **state)
+{
+    aq_error error = {0};
+    aq_buffer buffer;
+
+    (void)state;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "abc", 3, &error), 0);
+    aq_buffer_init(&buffer, 10);
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), AQ_E_NOMEM);
+    assert_int_equal(buffer.size, 0);
+    aq_buffer_fini(&buffer);
+}
+
+/* The old content stays, no temporary file does, and the error names the path. */
+static void assert_write_fails(int code, const char *reason)
+{
+    aq_error error = {0};
+
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), code);
+    failing = NONE;
+    assert_int_equal(error.code, code);
+    assert_non_null(strstr(error.text, path_of("a")));
+    assert_non_null(strstr(error.text, reason));
+    assert_content(path_of("a"), "old", 3);
+    assert_int_equal(count_files(), 1);
+}
+
+static void write_old(void)
+{
+    aq_error error = {0};
+
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "old", 3, &error), 0);
+}
+
+static void test_a_full_disk_leaves_the_old_content(void **state)
+{
+    (void)state;
+    write_old();
+    failing = WRITE;
+    failing_errno = ENOSPC;
+    assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
+}
+
+static void test_a_disk_that_fills_up_halfway_leaves_the_old_content(void **state)
+{
+    (void)state;
+    write_old();
+    failing = WRITE;
+    failing_errno = ENOSPC;
+    failing_after = 2;
+    write_bytes_max = 1;
+    assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
+}
+
+static void test_a_disk_that_cannot_sync_leaves_the_old_content(void **state)
+{
+    (void)state;
+    write_old();
+    failing = FSYNC;
+    failing_errno = EIO;
+    assert_write_fails(AQ_E_IO, "can't sync: Input/output error");
+}
+
+static void test_a_failed_rename_leaves_the_old_content(void **state)
+{
+    (void)state;
+    write_old();
+    failing = RENAME;
+    failing_errno = EDQUOT;
+    assert_write_fails(AQ_E_NO_SPACE, "can't rename");
+}
+
+static void test_a_folder_that_cannot_sync_is_an_error_after_the_fact(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    write_old();
+    failing = FSYNC;
+    failing_errno = EIO;
+    failing_after = 1;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), AQ_E_IO);
+    assert_non_null(strstr(error.text, "can't sync the folder"));
+    failing = NONE;
+    assert_content(path_of("a"), "new", 3);
+    assert_int_equal(count_files(), 1);
+}
+
+static void test_a_file_system_without_folder_sync_is_fine(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    failing = FSYNC;
+    failing_errno = EINVAL;
+    failing_after = 1;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), 0);
+}
+
+static void test_interrupted_and_partial_writes_go_on(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    failing = WRITE;
+    failing_errno = EINTR;
+    failing_after = 1;
+    write_bytes_max = 2;
+    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdefg", 7, &error), 0);
+    assert_content(path_of("a"), "abcdefg", 7);
+}
+
+static void test_a_write_into_no_folder_is_refused(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    assert_int_equal(aq_file_write_atomic(path_of("none/a"), "x", 1, &error), AQ_E_NOT_FOUND);
+    assert_non_null(strstr(error.text, "none/a"));
+}
+
+static void test_a_path_without_a_folder_is_of_the_current_one(void **state)
+{
+    aq_error error = {0};
+    char before[PATH_MAX];
+
+    (void)state;
+    assert_non_null(getcwd(before, sizeof(before)));
+    assert_int_equal(chdir(folder), 0);
+    assert_int_equal(aq_file_write_atomic("a", "x", 1, &error), 0);
+    assert_int_equal(chdir(before), 0);
+    assert_content(path_of("a"), "x", 1);
+}
+
+static void test_a_path_too_long_is_refused(void **state)
+{
+    char path[PATH_MAX + 8];
+    aq_error error = {0};
+
+    (void)state;
+    memset(path, 'a', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    assert_int_equal(aq_file_write_atomic(path, "x", 1, &error), AQ_E_TOO_BIG);
+    assert_int_equal(aq_dir_create(path, &error), AQ_E_TOO_BIG);
+}
+
+static void test_folders_are_made_with_their_parents(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    assert_int_equal(aq_dir_create(path_of("x/y//z/"), &error), 0);
+    assert_int_equal(aq_dir_create(path_of("x/y/z"), &error), 0); /* again is fine */
+    assert_true(aq_path_exists(path_of("x/y/z")));
+    assert_int_equal(rmdir(path_of("x/y/z")), 0);
+    assert_int_equal(rmdir(path_of("x/y")), 0);
+    assert_int_equal(rmdir(path_of("x")), 0);
+}
+
+static void test_a_file_in_the_way_of_a_folder_is_named(void **state)
+{
+    aq_error error = {0};
+
+    (void)state;
+    write_old();
+    assert_int_equal(aq_dir_create(path_of("a"), &error), AQ_E_EXISTS);
+    assert_non_null(strstr(error.text, path_of("a")));
+    assert_true(aq_dir_create(path_of("a/b"), &error) < 0);
+    assert_int_equal(aq_dir_create("", &error), AQ_E_INVALID);
+}
+
+static void test_a_link_to_nowhere_exists(void **state)
+{
+    (void)state;
+    assert_false(aq_path_exists(path_of("link")));
+    assert_int_equal(symlink("nowhere", path_of("link")), 0);
+    assert_true(aq_path_exists(path_of("link")));
+    assert_true(aq_path_exists(folder));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_teardown(test_what_was_written_is_read, clean_up),
+        cmocka_unit_test_teardown(test_reading_appends, clean_up),
+        cmocka_unit_test_teardown(test_a_file_of_exactly_the_limit_is_read, clean_up),
+        cmocka_unit_test_teardown(test_a_file_past_the_limit_is_refused, clean_up),
+        cmocka_unit_test_teardown(test_a_file_that_tells_no_size_is_read_within_the_limit,
+                                  clean_up),
+        cmocka_unit_test_teardown(test_a_missing_file_is_named, clean_up),
+        cmocka_unit_test_teardown(test_a_folder_is_no_file, clean_up),
+        cmocka_unit_test_teardown(test_reading_without_memory_fails_cleanly, clean_up),
+        cmocka_unit_test_teardown(test_a_full_disk_leaves_the_old_content, clean_up),
+        cmocka_unit_test_teardown(test_a_disk_that_fills_up_halfway_leaves_the_old_content,
+                                  clean_up),
+        cmocka_unit_test_teardown(test_a_disk_that_cannot_sync_leaves_the_old_content, clean_up),
+        cmocka_unit_test_teardown(test_a_failed_rename_leaves_the_old_content, clean_up),
+        cmocka_unit_test_teardown(test_a_folder_that_cannot_sync_is_an_error_after_the_fact,
+                                  clean_up),
+        cmocka_unit_test_teardown(test_a_file_system_without_folder_sync_is_fine, clean_up),
+        cmocka_unit_test_teardown(test_interrupted_and_partial_writes_go_on, clean_up),
+        cmocka_unit_test_teardown(test_a_write_into_no_folder_is_refused, clean_up),
+        cmocka_unit_test_teardown(test_a_path_without_a_folder_is_of_the_current_one, clean_up),
+        cmocka_unit_test_teardown(test_a_path_too_long_is_refused, clean_up),
+        cmocka_unit_test_teardown(test_folders_are_made_with_their_parents, clean_up),
+        cmocka_unit_test_teardown(test_a_file_in_the_way_of_a_folder_is_named, clean_up),
+        cmocka_unit_test_teardown(test_a_link_to_nowhere_exists, clean_up),
+    };
+
+    return cmocka_run_group_tests_name("file", tests, make_folder, remove_folder);
+}
