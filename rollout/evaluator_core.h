@@ -3,10 +3,10 @@
  *
  * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed over
  * `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the version
- * would flatter it). No sockets, no clock.
+ * would flatter it). No sockets, no clock. One thread at a time.
  */
-#ifndef AQ_ACTOR_EVALUATOR_CORE_H
-#define AQ_ACTOR_EVALUATOR_CORE_H
+#ifndef AQ_ROLLOUT_EVALUATOR_CORE_H
+#define AQ_ROLLOUT_EVALUATOR_CORE_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,25 +15,33 @@
 #include "envs/env.h"
 #include "quantizer/engine.h"
 
+/* Environments at once. More would not run faster, and less often at full width. */
+enum { AQ_EVALUATION_LANES_MAX = 64, AQ_EVALUATION_EPISODES_MAX = 1000000 };
+
 typedef struct aq_evaluation {
     uint64_t version;
     uint32_t episodes;
-    double return_mean, return_std, return_min, return_max;
+    double return_mean;
+    double return_std; /* of the sample (n - 1); 0 for one episode */
+    double return_min, return_max;
     bool confirmed; /* over all episodes, after a screening that passed */
 } aq_evaluation;
 
 typedef struct aq_evaluator_core aq_evaluator_core;
 
-/* `threshold` NaN: every screening is followed by nothing. `lanes_max` environments at once. */
+/* `threshold` NaN: every screening is followed by nothing. AQ_E_INVALID for numbers of episodes
+ * that are not 1 to AQ_EVALUATION_EPISODES_MAX, AQ_E_UNSUPPORTED for an environment that cannot be
+ * acted in, AQ_E_NOMEM. */
 int aq_evaluator_core_create(const aq_env_class *env, uint32_t screen_episodes, uint32_t episodes,
                              double threshold, uint64_t seed, aq_evaluator_core **ret_core,
                              aq_error *error) AQ_MUST_USE;
-void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine */
+void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engines are not its own */
 
 /* Rows that an engine must allow. */
 uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
 
-/* Starts on a version; returns the engine it had (NULL at first), unfinished or not. */
+/* Starts on a version, a policy for this environment (aq_env_task_check_policy); returns the engine
+ * it had (NULL at first), unfinished or not. NULL makes it idle. */
 aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine);
 
 /* Up to `steps_max` batched steps. 1: a result is in *ret_result (take the next engine when it was
@@ -41,8 +49,10 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
 int aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result);
 bool aq_evaluator_core_idle(const aq_evaluator_core *core);
 
-/* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold. The
- * first that finish are not favoured: each lane plays a fixed share. */
+/* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
+ * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must
+ * allow AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
+ * AQ_E_UNSUPPORTED, AQ_E_NOMEM, in words. */
 int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
 

@@ -1,0 +1,188 @@
+/*
+ * Screening and confirmation, each a trial with a seed of its own: no version and neither of its two
+ * trials sees episodes that another was chosen by.
+ */
+#include "rollout/evaluator_core.h"
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "rollout/trial.h"
+
+enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM };
+
+struct aq_evaluator_core {
+    enum evaluator_stage stage;
+    uint32_t screen_episodes;
+    uint32_t episodes;
+    double threshold;
+    uint64_t seed;
+    aq_trial *trial;
+    aq_engine *engine; /* lent */
+};
+
+static int check_episodes(uint32_t episodes, aq_error *error)
+{
+    if (episodes < 1 || episodes > AQ_EVALUATION_EPISODES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%u episodes; 1 to %d are possible", episodes,
+                       AQ_EVALUATION_EPISODES_MAX);
+    }
+    return 0;
+}
+
+static int create_trial(const aq_env_class *env, uint32_t episodes, aq_trial **ret_trial,
+                        aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_env_task_init(env, &task, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (aq_trial_create(&task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes of %s", episodes, env->name);
+    }
+    return 0;
+}
+
+int aq_evaluator_core_create(const aq_env_class *env, uint32_t screen_episodes, uint32_t episodes,
+                             double threshold, uint64_t seed, aq_evaluator_core **ret_core,
+                             aq_error *error)
+{
+    int rc = check_episodes(screen_episodes, error);
+    if (rc == 0) {
+        rc = check_episodes(episodes, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    aq_evaluator_core *core = aq_alloc(1, sizeof(*core));
+    if (core == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for an evaluator");
+    }
+    core->screen_episodes = screen_episodes;
+    core->episodes = episodes;
+    core->threshold = threshold;
+    core->seed = seed;
+    rc = create_trial(env, screen_episodes > episodes ? screen_episodes : episodes, &core->trial,
+                      error);
+    if (rc != 0) {
+        aq_free(core);
+        return rc;
+    }
+    *ret_core = core;
+    return 0;
+}
+
+void aq_evaluator_core_destroy(aq_evaluator_core *core)
+{
+    if (core == NULL) {
+        return;
+    }
+    aq_trial_destroy(core->trial);
+    aq_free(core);
+}
+
+uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core)
+{
+    return aq_trial_lanes(core->trial);
+}
+
+static uint64_t version_of(const aq_evaluator_core *core)
+{
+    return aq_engine_snapshot(core->engine)->version;
+}
+
+static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage)
+{
+    aq_rng rng;
+    core->stage = stage;
+    aq_rng_init(&rng, core->seed, 2 * version_of(core) + (stage == STAGE_CONFIRM));
+    aq_trial_start(core->trial, stage == STAGE_SCREEN ? core->screen_episodes : core->episodes,
+                   aq_rng_next(&rng));
+}
+
+aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine)
+{
+    aq_engine *before = core->engine;
+    core->engine = engine;
+    if (engine == NULL) {
+        core->stage = STAGE_IDLE;
+    } else {
+        start_stage(core, STAGE_SCREEN);
+    }
+    return before;
+}
+
+static aq_evaluation evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed)
+{
+    aq_trial_result result = aq_trial_result_of(trial);
+    return (aq_evaluation){
+        .version = version,
+        .episodes = result.episodes,
+        .return_mean = result.return_mean,
+        .return_std = result.return_std,
+        .return_min = result.return_min,
+        .return_max = result.return_max,
+        .confirmed = confirmed,
+    };
+}
+
+static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
+{
+    bool confirmed = core->stage == STAGE_CONFIRM;
+    aq_evaluation result = evaluation_of(core->trial, version_of(core), confirmed);
+    if (!confirmed && result.return_mean >= core->threshold) { /* never, for NaN */
+        start_stage(core, STAGE_CONFIRM);
+    } else {
+        core->stage = STAGE_IDLE;
+    }
+    *ret_result = result;
+}
+
+int aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result)
+{
+    for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
+        if (aq_trial_step(core->trial, core->engine)) {
+            finish_stage(core, ret_result);
+            return 1;
+        }
+    }
+    return 0;
+}
+
+bool aq_evaluator_core_idle(const aq_evaluator_core *core)
+{
+    return core->stage == STAGE_IDLE;
+}
+
+static int check_policy(const aq_env_class *env, const aq_engine *engine, aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_env_task_init(env, &task, error);
+    if (rc == 0) {
+        rc = aq_env_task_check_policy(&task, aq_engine_snapshot(engine), error);
+    }
+    return rc;
+}
+
+int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+                aq_evaluation *ret_result, aq_error *error)
+{
+    aq_trial *trial;
+    int rc = check_episodes(episodes, error);
+    if (rc == 0) {
+        rc = check_policy(env, engine, error);
+    }
+    if (rc == 0) {
+        rc = create_trial(env, episodes, &trial, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    aq_trial_start(trial, episodes, seed);
+    while (!aq_trial_step(trial, engine)) {
+    }
+    *ret_result = evaluation_of(trial, aq_engine_snapshot(engine)->version, /* confirmed: */ false);
+    aq_trial_destroy(trial);
+    return 0;
+}

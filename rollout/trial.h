@@ -1,0 +1,45 @@
+/*
+ * Trial: exactly so many greedy episodes of one policy, many at once, in slices.
+ *
+ * Each episode draws from a random stream of its own, and all that were begun are finished. So the
+ * result is a function of policy, seed and number alone: short episodes are not favoured, and it
+ * does not matter how many lanes there are or in which order they finish. One thread at a time.
+ */
+#ifndef AQ_ROLLOUT_TRIAL_H
+#define AQ_ROLLOUT_TRIAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "quantizer/engine.h"
+#include "rollout/env_task.h"
+
+typedef struct aq_trial aq_trial;
+
+typedef struct aq_trial_result {
+    uint32_t episodes;
+    double return_mean;
+    double return_std; /* of the sample (n - 1); 0 for one episode */
+    double return_min, return_max;
+} aq_trial_result;
+
+/* For up to episodes_max episodes (at least 1) in up to lanes_max environments at once. */
+int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lanes_max,
+                    aq_trial **ret_trial) AQ_MUST_USE;
+void aq_trial_destroy(aq_trial *trial); /* NULL is fine */
+
+/* Rows that an engine must allow. */
+uint32_t aq_trial_lanes(const aq_trial *trial);
+
+/* Begins; what was going on is forgotten. */
+void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed);
+
+/* Steps every environment once under the engine, the same one from start to end. True when that was
+ * the last step of all: the result is there. */
+bool aq_trial_step(aq_trial *trial, aq_engine *engine);
+
+/* Of a trial that is complete. */
+aq_trial_result aq_trial_result_of(const aq_trial *trial);
+
+#endif

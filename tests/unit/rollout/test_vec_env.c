@@ -1,0 +1,300 @@
+/*
+ * Many environments against the same ones stepped alone: rows, flags, returns, resets and streams.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "rollout/vec_env.h"
+#include "tests/unit/rollout/tally_env.h"
+
+enum { LANES = 5, STEPS = 400 };
+#define SEED UINT64_C(77)
+
+static aq_vec_env *vec_of(const aq_env_class *env, uint32_t lanes, uint64_t seed)
+{
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, lanes, seed, &vec), 0);
+    return vec;
+}
+
+/* One environment, stepped by hand. */
+typedef struct single {
+    uint8_t params[256], state[256];
+    aq_rng rng;
+    float obs[TALLY_OBS], next_obs[TALLY_OBS];
+    uint32_t steps;
+    double sum;
+} single;
+
+static void single_init(single *one, const aq_env_class *env, uint64_t stream)
+{
+    assert_true(env->params_bytes <= sizeof(one->params));
+    assert_true(env->state_bytes <= sizeof(one->state));
+    memset(one, 0, sizeof(*one));
+    env->init_params(one->params);
+    aq_rng_init(&one->rng, SEED, stream);
+    env->reset(one->params, one->state, &one->rng, one->obs);
+}
+
+/* Steps it and asserts that lane `lane` of `vec`, stepped with the same action, agrees. */
+static void single_step_and_compare(single *one, const aq_vec_env *vec, uint32_t lane,
+                                    int32_t action)
+{
+    const aq_env_class *env = vec->task.env;
+    const size_t row = lane * (size_t)TALLY_OBS;
+    float reward = 0.0f;
+    bool terminated =
+        env->step(one->params, one->state, &one->rng, &action, one->next_obs, &reward);
+    one->steps++;
+    one->sum += (double)reward;
+    bool truncated = !terminated && one->steps == env->step_limit;
+    assert_memory_equal(one->next_obs, vec->next_obs + row, sizeof(one->next_obs));
+    assert_memory_equal(&reward, &vec->reward[lane], sizeof(reward));
+    assert_int_equal(vec->terminated[lane], terminated);
+    assert_int_equal(vec->truncated[lane], truncated);
+    assert_int_equal(vec->episode_steps[lane], one->steps);
+    assert_memory_equal(&one->sum, &vec->episode_return[lane], sizeof(one->sum));
+    memcpy(one->obs, one->next_obs, sizeof(one->obs));
+    if (terminated || truncated) {
+        env->reset(one->params, one->state, &one->rng, one->obs);
+        one->steps = 0;
+        one->sum = 0.0;
+    }
+    assert_memory_equal(one->obs, vec->obs + row, sizeof(one->obs));
+}
+
+static void compare_with_singles(const aq_env_class *env)
+{
+    single singles[LANES];
+    int32_t actions[LANES];
+    aq_rng rng;
+    aq_vec_env *vec = vec_of(env, LANES, SEED);
+    aq_rng_init(&rng, 1, 1);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        single_init(&singles[lane], env, lane);
+        assert_memory_equal(singles[lane].obs, vec->obs + lane * (size_t)TALLY_OBS,
+                            sizeof(singles[lane].obs));
+    }
+    for (int step = 0; step < STEPS; step++) {
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            actions[lane] = (int32_t)aq_rng_below(&rng, vec->task.choice_count);
+        }
+        aq_vec_env_step(vec, actions);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            single_step_and_compare(&singles[lane], vec, lane, actions[lane]);
+        }
+    }
+    aq_vec_env_destroy(vec);
+}
+
+static void test_each_lane_does_what_the_environment_does_alone(void **state)
+{
+    (void)state;
+    compare_with_singles(&tally_env);
+    compare_with_singles(aq_env_find("gym:CartPole-v1")); /* four observations as well */
+}
+
+/* What an episode of the counting environment ends like, by its length. */
+static void test_the_limit_truncates_and_the_task_terminates(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    int lengths_seen[TALLY_LENGTH_MAX + 1] = {0};
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        aq_vec_env_step(vec, actions);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const float *end = vec->next_obs + lane * (size_t)TALLY_OBS;
+            int length = (int)end[1];
+            if (aq_vec_env_ended(vec, lane)) {
+                lengths_seen[length]++;
+                assert_int_equal(vec->terminated[lane], length <= TALLY_LIMIT);
+                assert_int_equal(vec->truncated[lane], length > TALLY_LIMIT);
+            }
+        }
+    }
+    assert_true(lengths_seen[TALLY_LIMIT] > 0); /* terminated on the very step of the limit */
+    assert_true(lengths_seen[TALLY_LIMIT + 1] > 0);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_the_terminal_observation_is_kept_beside_the_first_of_the_next_episode(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    int ends = 0;
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        aq_vec_env_step(vec, actions);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            const float *now = vec->obs + lane * (size_t)TALLY_OBS;
+            const float *end = vec->next_obs + lane * (size_t)TALLY_OBS;
+            assert_int_equal((int)end[0], vec->episode_steps[lane]);
+            if (aq_vec_env_ended(vec, lane)) {
+                ends++;
+                assert_int_equal((int)now[0], 0);
+            } else {
+                assert_memory_equal(now, end, TALLY_OBS * sizeof(float));
+            }
+        }
+    }
+    assert_true(ends > LANES);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_a_lane_does_not_depend_on_how_many_there_are(void **state)
+{
+    const int32_t actions[LANES] = {2, 2, 2, 2, 2};
+    aq_vec_env *many = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *few = vec_of(&tally_env, 2, SEED);
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        aq_vec_env_step(many, actions);
+        aq_vec_env_step(few, actions);
+        assert_memory_equal(many->obs, few->obs, 2 * TALLY_OBS * sizeof(float));
+    }
+    aq_vec_env_destroy(many);
+    aq_vec_env_destroy(few);
+}
+
+static void test_another_seed_is_another_course(void **state)
+{
+    aq_vec_env *one = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *other = vec_of(&tally_env, LANES, SEED + 1);
+    (void)state;
+    assert_memory_not_equal(one->obs, other->obs, LANES * TALLY_OBS * sizeof(float));
+    aq_vec_env_destroy(one);
+    aq_vec_env_destroy(other);
+}
+
+static void test_starting_again_repeats_the_course(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    float first[LANES * TALLY_OBS];
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    (void)state;
+    memcpy(first, vec->obs, sizeof(first));
+    aq_vec_env_step(vec, actions);
+    aq_vec_env_start(vec, LANES, SEED);
+    assert_memory_equal(vec->obs, first, sizeof(first));
+    assert_int_equal(vec->episode_steps[0], 0);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_a_restarted_lane_draws_from_its_new_stream(void **state)
+{
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *other = vec_of(&tally_env, LANES, SEED + 1);
+    (void)state;
+    aq_vec_env_restart(vec, 1, SEED + 1, 3);
+    assert_memory_equal(vec->obs + 1 * TALLY_OBS, other->obs + 3 * TALLY_OBS,
+                        TALLY_OBS * sizeof(float));
+    aq_vec_env_destroy(vec);
+    aq_vec_env_destroy(other);
+}
+
+static void test_a_dropped_lane_is_replaced_by_the_last(void **state)
+{
+    const int32_t actions[LANES] = {1, 1, 1, 1, 1};
+    const size_t row_bytes = TALLY_OBS * sizeof(float);
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *whole = vec_of(&tally_env, LANES, SEED);
+    (void)state;
+    aq_vec_env_step(vec, actions);
+    aq_vec_env_step(whole, actions);
+    aq_vec_env_drop(vec, 1);
+    assert_int_equal(vec->lanes, LANES - 1);
+    for (int step = 0; step < STEPS; step++) {
+        aq_vec_env_step(vec, actions);
+        aq_vec_env_step(whole, actions);
+        assert_memory_equal(vec->obs, whole->obs, row_bytes);
+        assert_memory_equal(vec->obs + TALLY_OBS, whole->obs + (LANES - 1) * TALLY_OBS, row_bytes);
+        assert_memory_equal(vec->obs + 2 * TALLY_OBS, whole->obs + 2 * TALLY_OBS, 2 * row_bytes);
+        assert_memory_equal(&vec->episode_return[1], &whole->episode_return[LANES - 1],
+                            sizeof(double));
+    }
+    aq_vec_env_destroy(vec);
+    aq_vec_env_destroy(whole);
+}
+
+static void test_all_lanes_can_be_dropped(void **state)
+{
+    aq_vec_env *vec = vec_of(&tally_env, 2, SEED);
+    (void)state;
+    aq_vec_env_drop(vec, 1);
+    aq_vec_env_drop(vec, 0);
+    assert_int_equal(vec->lanes, 0);
+    aq_vec_env_step(vec, NULL);
+    aq_vec_env_start(vec, 2, SEED);
+    assert_int_equal(vec->lanes, 2);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_stepping_allocates_nothing(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    uint64_t before = aq_memory_allocation_count();
+    (void)state;
+    for (int step = 0; step < STEPS; step++) {
+        aq_vec_env_step(vec, actions);
+    }
+    aq_vec_env_start(vec, LANES, SEED);
+    assert_int_equal(aq_memory_allocation_count(), before);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    aq_env_task task;
+    aq_vec_env *untouched = (aq_vec_env *)(void *)&task;
+    (void)state;
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
+    for (uint64_t nth = 1;; nth++) {
+        aq_vec_env *vec = untouched;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_vec_env_create(&task, LANES, SEED, &vec);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 1);
+            aq_vec_env_destroy(vec);
+            return;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_ptr_equal(vec, untouched);
+    }
+}
+
+static void test_destroy_takes_null(void **state)
+{
+    (void)state;
+    aq_vec_env_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_lane_does_what_the_environment_does_alone),
+        cmocka_unit_test(test_the_limit_truncates_and_the_task_terminates),
+        cmocka_unit_test(
+            test_the_terminal_observation_is_kept_beside_the_first_of_the_next_episode),
+        cmocka_unit_test(test_a_lane_does_not_depend_on_how_many_there_are),
+        cmocka_unit_test(test_another_seed_is_another_course),
+        cmocka_unit_test(test_starting_again_repeats_the_course),
+        cmocka_unit_test(test_a_restarted_lane_draws_from_its_new_stream),
+        cmocka_unit_test(test_a_dropped_lane_is_replaced_by_the_last),
+        cmocka_unit_test(test_all_lanes_can_be_dropped),
+        cmocka_unit_test(test_stepping_allocates_nothing),
+        cmocka_unit_test(test_create_survives_every_failed_allocation),
+        cmocka_unit_test(test_destroy_takes_null),
+    };
+    return cmocka_run_group_tests_name("vec_env", tests, NULL, NULL);
+}
