@@ -67,11 +67,11 @@ static void linear_row(const aq_layer_spec *layer, const float *weight, const fl
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out)
 {
-    float *half[2] = {scratch, scratch + rows * aq_net_spec_width_max(spec)};
+    const size_t half = rows * aq_net_spec_width_max(spec); /* one is read, the other written */
     const float *x = in;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_spec *layer = &spec->layers[i];
-        float *y = i + 1 == spec->layer_count ? out : half[i % 2];
+        float *y = i + 1 == spec->layer_count ? out : scratch + (i % 2) * half;
         for (size_t row = 0; row < rows; row++) {
             linear_row(layer, params->weight[i], params->bias[i], x + row * layer->inputs,
                        y + row * layer->outputs);

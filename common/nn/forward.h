@@ -15,8 +15,8 @@
  * `activation` is one of enum aq_activation. */
 void aq_activate(uint32_t activation, float *values, size_t count);
 
-/* out (rows, outputs) = net(in (rows, inputs)). `scratch` holds 2 * rows * width_max floats; none
- * of the three overlap. */
+/* out (rows, outputs) = net(in (rows, inputs)). `scratch` holds 2 * rows * width_max floats, and
+ * may be NULL for a single layer; none of the three overlap. */
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out);
 

@@ -1,0 +1,144 @@
+/*
+ * Parameters: one block without gaps, the starting distribution, copies.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/nn/params.h"
+
+static aq_net_spec spec_of(uint32_t inputs, uint32_t width, uint32_t outputs)
+{
+    aq_net_spec spec;
+    assert_int_equal(
+        aq_net_spec_init_mlp(inputs, &width, 1, outputs, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    return spec;
+}
+
+static aq_params params_of(const aq_net_spec *spec, uint64_t seed)
+{
+    aq_params params;
+    aq_rng rng;
+    aq_rng_init(&rng, seed, 0);
+    assert_int_equal(aq_params_init(spec, &params), 0);
+    aq_params_randomize(spec, &params, &rng);
+    return params;
+}
+
+static void test_views_cover_the_block_without_gaps(void **state)
+{
+    aq_net_spec spec = spec_of(4, 8, 2);
+    aq_params params;
+    (void)state;
+    assert_int_equal(aq_params_init(&spec, &params), 0);
+    assert_int_equal(params.count, 5 * 8 + 9 * 2);
+    assert_ptr_equal(params.weight[0], params.block);
+    assert_ptr_equal(params.bias[0], params.block + 32);
+    assert_ptr_equal(params.weight[1], params.block + 40);
+    assert_ptr_equal(params.bias[1], params.block + 56);
+    assert_null(params.weight[2]);
+    assert_int_equal((uintptr_t)params.block % AQ_ALIGNMENT_BYTES, 0);
+    for (size_t i = 0; i < params.count; i++) {
+        assert_true(params.block[i] == 0.0f);
+    }
+    aq_params_fini(&params);
+}
+
+static void test_nothing_and_twice_can_be_finished(void **state)
+{
+    aq_net_spec spec = spec_of(4, 8, 2);
+    aq_params params;
+    (void)state;
+    aq_params_fini(NULL);
+    assert_int_equal(aq_params_init(&spec, &params), 0);
+    aq_params_fini(&params);
+    assert_null(params.block);
+    assert_int_equal(params.count, 0);
+    aq_params_fini(&params);
+}
+
+static void test_a_failed_allocation_leaves_the_struct_alone(void **state)
+{
+    aq_net_spec spec = spec_of(4, 8, 2);
+    aq_params params, before;
+    (void)state;
+    memset(&before, 0x5a, sizeof(before));
+    params = before;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_params_init(&spec, &params), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_memory_equal(&params, &before, sizeof(params));
+}
+
+/* Mean and variance of a uniform variable in +-bound: 0 and bound^2 / 3. */
+static void check_uniform(const float *values, size_t count, double bound)
+{
+    double sum = 0.0, squares = 0.0, largest = 0.0;
+    for (size_t i = 0; i < count; i++) {
+        sum += values[i];
+        squares += (double)values[i] * values[i];
+        largest = fmax(largest, fabs(values[i]));
+    }
+    double deviation = bound / sqrt(3.0);
+    assert_true(largest <= (double)(float)bound);
+    assert_true(largest > 0.99 * bound);
+    assert_true(fabs(sum / (double)count) < 5.0 * deviation / sqrt((double)count));
+    assert_true(fabs(squares / (double)count / (deviation * deviation) - 1.0) < 0.05);
+}
+
+static void test_random_parameters_are_uniform_within_the_layers_bound(void **state)
+{
+    aq_net_spec spec = spec_of(100, 4000, 50);
+    aq_params params = params_of(&spec, 1);
+    (void)state;
+    check_uniform(params.weight[0], 100 * 4000, sqrt(1.0 / 100));
+    check_uniform(params.bias[0], 4000, sqrt(1.0 / 100));
+    check_uniform(params.weight[1], 4000 * 50, sqrt(1.0 / 4000));
+    aq_params_fini(&params);
+}
+
+static void test_a_seed_gives_one_set_and_another_seed_another(void **state)
+{
+    aq_net_spec spec = spec_of(4, 8, 2);
+    aq_params a = params_of(&spec, 5), b = params_of(&spec, 5), c = params_of(&spec, 6);
+    (void)state;
+    assert_memory_equal(a.block, b.block, a.count * sizeof(float));
+    assert_memory_not_equal(a.block, c.block, a.count * sizeof(float));
+    aq_params_fini(&a);
+    aq_params_fini(&b);
+    aq_params_fini(&c);
+}
+
+static void test_a_copy_is_equal_and_apart(void **state)
+{
+    aq_net_spec spec = spec_of(4, 8, 2);
+    aq_params from = params_of(&spec, 5), to;
+    (void)state;
+    assert_int_equal(aq_params_init(&spec, &to), 0);
+    aq_params_copy(&to, &from);
+    assert_memory_equal(to.block, from.block, from.count * sizeof(float));
+    from.weight[1][0] += 1.0f;
+    assert_true(to.weight[1][0] == from.weight[1][0] - 1.0f);
+    assert_ptr_equal(to.weight[0], to.block);
+    aq_params_fini(&from);
+    aq_params_fini(&to);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_views_cover_the_block_without_gaps),
+        cmocka_unit_test(test_nothing_and_twice_can_be_finished),
+        cmocka_unit_test(test_a_failed_allocation_leaves_the_struct_alone),
+        cmocka_unit_test(test_random_parameters_are_uniform_within_the_layers_bound),
+        cmocka_unit_test(test_a_seed_gives_one_set_and_another_seed_another),
+        cmocka_unit_test(test_a_copy_is_equal_and_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
