@@ -163,13 +163,14 @@ static int check_limiter(const aq_run_config *config, aq_error *error)
     double lanes = (double)config->actor.count * (double)config->actor.envs;
     double rows = (double)config->learner.batch_size * (double)config->learner.batches_per_request;
     double request = ceil(rows / config->replay.samples_per_insert);
+    double least = fmax(lanes * chunk, request + chunk);
     if (tolerance < lanes * chunk) {
         return aq_fail(
             error, AQ_E_INVALID,
             "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
             "environments, may hold back a chunk of replay.chunk_length %.0f steps each: "
             "everybody could wait for everybody; %.0f is the least that works",
-            tolerance, lanes, chunk, lanes * chunk);
+            tolerance, lanes, chunk, least);
     }
     if (tolerance < request + chunk) {
         return aq_fail(error, AQ_E_INVALID,
@@ -177,8 +178,7 @@ static int check_limiter(const aq_run_config *config, aq_error *error)
                        "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
                        "replay.samples_per_insert %g: everybody could wait for everybody; with one "
                        "chunk more, %.0f is the least that works",
-                       tolerance, rows, request, config->replay.samples_per_insert,
-                       request + chunk);
+                       tolerance, rows, request, config->replay.samples_per_insert, least);
     }
     return 0;
 }

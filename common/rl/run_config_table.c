@@ -116,7 +116,8 @@ static const aq_setting rows[] = {
      "A member that was not heard of for this long counts as gone."},
     {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
      "Pause before a lost connection is tried again; it doubles with every failure."},
-    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms", "Longest such pause."},
+    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
+     "Longest pause between two tries of a lost connection."},
     {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
 };
