@@ -1,0 +1,423 @@
+/*
+ * Coordinator: see coordinator.h.
+ *
+ * Members stand in one growing array without order; a run has tens to thousands of them and each is
+ * heard about twice a second, so a linear search costs less than a table would to understand.
+ */
+#include "learner/coordinator.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+struct aq_coordinator {
+    aq_coordinator_config config;
+    int64_t started_ns;
+    enum aq_run_state state;
+
+    aq_member_record *members;
+    size_t count;
+    size_t capacity;
+    uint64_t next_member;
+    uint64_t next_unique;
+    uint64_t shards_changed;
+    uint64_t joined_total;
+    uint64_t lost_total;
+
+    aq_shard_count shards[AQ_SHARDS_MAX];
+    size_t shard_count;
+    uint64_t steps_base; /* of shards that no longer have a place in `shards` */
+
+    double wall_before_s;
+
+    aq_evaluation_result latest;
+    aq_evaluation_result best;
+    bool has_best;
+    uint64_t evaluations;
+};
+
+int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
+                          aq_coordinator **ret_coordinator)
+{
+    AQ_ASSERT(config->member_timeout_ns > 0);
+
+    aq_coordinator *coordinator = aq_alloc(1, sizeof(*coordinator));
+    if (!coordinator) {
+        return AQ_E_NOMEM;
+    }
+    coordinator->config = *config;
+    coordinator->started_ns = now_ns;
+    coordinator->state = AQ_RUN_RUNNING;
+    coordinator->next_member = 1;
+    *ret_coordinator = coordinator;
+    return 0;
+}
+
+void aq_coordinator_destroy(aq_coordinator *coordinator)
+{
+    if (!coordinator) {
+        return;
+    }
+    aq_free(coordinator->members);
+    aq_free(coordinator);
+}
+
+static int grow(aq_coordinator *coordinator)
+{
+    if (coordinator->count < coordinator->capacity) {
+        return 0;
+    }
+    if (coordinator->count == AQ_MEMBERS_MAX) {
+        return AQ_E_FULL;
+    }
+    size_t capacity = coordinator->capacity ? coordinator->capacity * 2 : 16;
+    aq_member_record *members = aq_alloc(capacity, sizeof(*members));
+    if (!members) {
+        return AQ_E_NOMEM;
+    }
+    if (coordinator->count) {
+        memcpy(members, coordinator->members, coordinator->count * sizeof(*members));
+    }
+    aq_free(coordinator->members);
+    coordinator->members = members;
+    coordinator->capacity = capacity;
+    return 0;
+}
+
+static aq_member_record *find(const aq_coordinator *coordinator, uint64_t incarnation)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        if (coordinator->members[i].incarnation == incarnation) {
+            return &coordinator->members[i];
+        }
+    }
+    return NULL;
+}
+
+static bool number_is_taken(const aq_coordinator *coordinator, uint64_t member)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        if (coordinator->members[i].member == member) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool slot_is_taken(const aq_coordinator *coordinator, enum aq_role role, uint32_t slot)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        const aq_member_record *record = &coordinator->members[i];
+        if (record->role == role && record->slot == slot) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static uint32_t lowest_free_slot(const aq_coordinator *coordinator, enum aq_role role)
+{
+    uint32_t slot = 0;
+    while (slot_is_taken(coordinator, role, slot)) {
+        slot++;
+    }
+    return slot;
+}
+
+static void remove_at(aq_coordinator *coordinator, size_t index)
+{
+    if (coordinator->members[index].role == AQ_ROLE_REPLAY) {
+        coordinator->shards_changed++;
+    }
+    coordinator->count--;
+    coordinator->members[index] = coordinator->members[coordinator->count];
+}
+
+/* A shard that was restarted serves the same address under a new incarnation: the record of its
+ * earlier life would only send actors to a dead process until it times out. */
+static void remove_earlier_life(aq_coordinator *coordinator, const aq_member_record *wanted)
+{
+    if (wanted->role != AQ_ROLE_REPLAY) {
+        return;
+    }
+    for (size_t i = 0; i < coordinator->count; i++) {
+        const aq_member_record *record = &coordinator->members[i];
+        if (record->role == AQ_ROLE_REPLAY && strcmp(record->rpc_url, wanted->rpc_url) == 0) {
+            coordinator->lost_total++;
+            remove_at(coordinator, i);
+            return;
+        }
+    }
+}
+
+static size_t live_shards(const aq_coordinator *coordinator)
+{
+    size_t shards = 0;
+    for (size_t i = 0; i < coordinator->count; i++) {
+        shards += coordinator->members[i].role == AQ_ROLE_REPLAY;
+    }
+    return shards;
+}
+
+int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
+                        const aq_member_record **ret_record, aq_error *error)
+{
+    aq_member_record *known = find(coordinator, wanted->incarnation);
+    if (known && known->role == wanted->role) {
+        known->heard_ns = now_ns;
+        *ret_record = known;
+        return 0;
+    }
+    if (known) {
+        return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
+                       (unsigned long long)wanted->incarnation);
+    }
+    remove_earlier_life(coordinator, wanted);
+    if (wanted->role == AQ_ROLE_REPLAY && live_shards(coordinator) == AQ_SHARDS_MAX) {
+        return aq_fail(error, AQ_E_FULL,
+                       "the run has %d replay shards already, the most there can be",
+                       AQ_SHARDS_MAX);
+    }
+    int rc = grow(coordinator);
+    if (rc) {
+        return aq_fail(error, rc, "no room for another member: %zu are in the run",
+                       coordinator->count);
+    }
+
+    aq_member_record *record = &coordinator->members[coordinator->count];
+    *record = *wanted;
+    if (wanted->member == 0 || number_is_taken(coordinator, wanted->member)) {
+        record->member = coordinator->next_member;
+    }
+    if (record->member >= coordinator->next_member) {
+        coordinator->next_member = record->member + 1;
+    }
+    /* A member that knew its slot under an earlier life of the learner is not moved needlessly. */
+    if (wanted->member == 0 || slot_is_taken(coordinator, wanted->role, wanted->slot)) {
+        record->slot = lowest_free_slot(coordinator, wanted->role);
+    }
+    record->joined_ns = now_ns;
+    record->heard_ns = now_ns;
+    record->unique = ++coordinator->next_unique;
+    coordinator->count++;
+    coordinator->joined_total++;
+    if (record->role == AQ_ROLE_REPLAY) {
+        coordinator->shards_changed++;
+    }
+    *ret_record = record;
+    return 0;
+}
+
+const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
+                                                 uint64_t member, uint64_t incarnation)
+{
+    aq_member_record *record = find(coordinator, incarnation);
+    if (!record || record->member != member) {
+        return NULL;
+    }
+    record->heard_ns = now_ns;
+    return record;
+}
+
+bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation)
+{
+    aq_member_record *record = find(coordinator, incarnation);
+    if (!record || record->member != member) {
+        return false;
+    }
+    remove_at(coordinator, (size_t)(record - coordinator->members));
+    return true;
+}
+
+bool aq_coordinator_expire(aq_coordinator *coordinator, int64_t now_ns,
+                           aq_member_record *ret_record)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        if (now_ns - coordinator->members[i].heard_ns > coordinator->config.member_timeout_ns) {
+            *ret_record = coordinator->members[i];
+            coordinator->lost_total++;
+            remove_at(coordinator, i);
+            return true;
+        }
+    }
+    return false;
+}
+
+size_t aq_coordinator_member_count(const aq_coordinator *coordinator)
+{
+    return coordinator->count;
+}
+
+const aq_member_record *aq_coordinator_member_at(const aq_coordinator *coordinator, size_t index)
+{
+    AQ_ASSERT(index < coordinator->count);
+    return &coordinator->members[index];
+}
+
+uint64_t aq_coordinator_shards_changed(const aq_coordinator *coordinator)
+{
+    return coordinator->shards_changed;
+}
+
+static bool shard_is_live(const aq_coordinator *coordinator, uint64_t incarnation)
+{
+    const aq_member_record *record = find(coordinator, incarnation);
+    return record && record->role == AQ_ROLE_REPLAY;
+}
+
+/* A place for one more shard; a dead one's count moves to the base. Live shards are fewer than the
+ * places, so one is always found. */
+static aq_shard_count *shard_place(aq_coordinator *coordinator)
+{
+    if (coordinator->shard_count < AQ_SHARDS_MAX) {
+        return &coordinator->shards[coordinator->shard_count++];
+    }
+    for (size_t i = 0; i < coordinator->shard_count; i++) {
+        aq_shard_count *place = &coordinator->shards[i];
+        if (!shard_is_live(coordinator, place->incarnation)) {
+            coordinator->steps_base += place->inserted;
+            *place = (aq_shard_count){0};
+            return place;
+        }
+    }
+    return NULL;
+}
+
+void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarnation,
+                             uint64_t inserted)
+{
+    for (size_t i = 0; i < coordinator->shard_count; i++) {
+        aq_shard_count *place = &coordinator->shards[i];
+        if (place->incarnation == shard_incarnation) {
+            if (inserted > place->inserted) {
+                place->inserted = inserted;
+            }
+            return;
+        }
+    }
+    aq_shard_count *place = shard_place(coordinator);
+    if (place) {
+        *place = (aq_shard_count){.incarnation = shard_incarnation, .inserted = inserted};
+    }
+}
+
+uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator)
+{
+    uint64_t steps = coordinator->steps_base;
+    for (size_t i = 0; i < coordinator->shard_count; i++) {
+        steps += coordinator->shards[i].inserted;
+    }
+    return steps;
+}
+
+size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,
+                                   uint64_t *ret_base)
+{
+    memcpy(counts, coordinator->shards, coordinator->shard_count * sizeof(*counts));
+    *ret_base = coordinator->steps_base;
+    return coordinator->shard_count;
+}
+
+void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_count *counts,
+                                   size_t count, uint64_t base)
+{
+    AQ_ASSERT(count <= AQ_SHARDS_MAX);
+    if (count) {
+        memcpy(coordinator->shards, counts, count * sizeof(*counts));
+    }
+    coordinator->shard_count = count;
+    coordinator->steps_base = base;
+}
+
+void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before_s)
+{
+    coordinator->wall_before_s = wall_before_s;
+}
+
+void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best)
+{
+    coordinator->best = *best;
+    coordinator->has_best = true;
+}
+
+bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result)
+{
+    coordinator->latest = *result;
+    const aq_evaluation_result *best = &coordinator->best;
+    bool better = !coordinator->has_best || (result->confirmed && !best->confirmed) ||
+                  (result->confirmed == best->confirmed && result->return_mean > best->return_mean);
+    coordinator->evaluations++;
+    if (better) {
+        coordinator->best = *result;
+        coordinator->has_best = true;
+    }
+    if (coordinator->state == AQ_RUN_RUNNING && result->confirmed &&
+        result->return_mean >= coordinator->config.threshold) {
+        coordinator->state = AQ_RUN_SOLVED;
+    }
+    return better;
+}
+
+const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator)
+{
+    return coordinator->evaluations ? &coordinator->latest : NULL;
+}
+
+const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator)
+{
+    return coordinator->has_best ? &coordinator->best : NULL;
+}
+
+uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator)
+{
+    return coordinator->evaluations;
+}
+
+enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_ns)
+{
+    if (coordinator->state != AQ_RUN_RUNNING) {
+        return coordinator->state;
+    }
+    double wall_limit_s = coordinator->config.wall_limit_s;
+    bool out_of_steps =
+        aq_coordinator_env_steps(coordinator) >= coordinator->config.env_steps_limit;
+    bool out_of_time =
+        wall_limit_s > 0 && aq_coordinator_wall_s(coordinator, now_ns) >= wall_limit_s;
+    if (out_of_steps || out_of_time) {
+        coordinator->state = AQ_RUN_BUDGET;
+    }
+    return coordinator->state;
+}
+
+void aq_coordinator_stop(aq_coordinator *coordinator)
+{
+    if (coordinator->state == AQ_RUN_RUNNING) {
+        coordinator->state = AQ_RUN_STOPPED;
+    }
+}
+
+enum aq_run_state aq_coordinator_state(const aq_coordinator *coordinator)
+{
+    return coordinator->state;
+}
+
+double aq_coordinator_wall_s(const aq_coordinator *coordinator, int64_t now_ns)
+{
+    return coordinator->wall_before_s +
+           (double)(now_ns - coordinator->started_ns) / (double)AQ_NS_PER_S;
+}
+
+uint64_t aq_coordinator_joined_total(const aq_coordinator *coordinator)
+{
+    return coordinator->joined_total;
+}
+
+uint64_t aq_coordinator_lost_total(const aq_coordinator *coordinator)
+{
+    return coordinator->lost_total;
+}

@@ -1,0 +1,247 @@
+/*
+ * The learner daemon: what members do, said in the log, in the metrics and in the status.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "common/base/clock.h"
+#include "learner/learner_net_priv.h"
+
+const char *aq_run_state_name(enum aq_run_state state)
+{
+    switch (state) {
+    case AQ_RUN_RUNNING:
+        return "running";
+    case AQ_RUN_SOLVED:
+        return "solved";
+    case AQ_RUN_BUDGET:
+        return "budget";
+    case AQ_RUN_STOPPED:
+        return "stopped";
+    }
+    return "unknown";
+}
+
+static const char *role_name(enum aq_role role)
+{
+    switch (role) {
+    case AQ_ROLE_ACTOR:
+        return "actor";
+    case AQ_ROLE_EVALUATOR:
+        return "evaluator";
+    case AQ_ROLE_REPLAY:
+        return "replay";
+    }
+    return "unknown";
+}
+
+static int64_t event_now_ns(void *user)
+{
+    (void)user;
+    return aq_clock_monotonic_ns();
+}
+
+static void event_joined(void *user, const aq_member_record *record, bool again)
+{
+    aq_learner *learner = user;
+    char host[2 * AQ_HOST_MAX];
+    aq_log(again ? AQ_LOG_DEBUG : AQ_LOG_INFO, "member_joined", "",
+           "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " host=%s pid=%" PRIu32 " address=%s",
+           record->member, role_name(record->role), record->slot,
+           aq_log_quote(host, sizeof(host), record->host), record->pid, record->address);
+    aq_shard_links_follow(learner->links, learner->coordinator);
+}
+
+static void event_left(void *user, const aq_member_record *record, const char *reason)
+{
+    (void)user;
+    char quoted[512];
+    aq_log(AQ_LOG_INFO, "member_left", "",
+           "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " reason=%s", record->member,
+           role_name(record->role), record->slot, aq_log_quote(quoted, sizeof(quoted), reason));
+}
+
+static void keep_best(aq_learner *learner, const aq_evaluation_result *result)
+{
+    const aq_publication *evaluated = aq_policy_shelf_find(learner->shelf, result->version);
+    if (!evaluated) {
+        aq_log(AQ_LOG_WARN, "best_policy_gone",
+               "the evaluated version is no longer held; a later one will be kept",
+               "version=%" PRIu64, result->version);
+        return;
+    }
+    aq_snapshot_unref(learner->best.snapshot);
+    aq_snapshot_unref(learner->best.twin);
+    learner->best = (aq_best_policy){
+        .snapshot = aq_snapshot_ref(evaluated->snapshot),
+        .twin = aq_snapshot_ref(evaluated->twin),
+        .result = *result,
+        .unwritten = true,
+    };
+}
+
+static void say_metrics_failed(aq_learner *learner, const aq_error *error)
+{
+    uint64_t suppressed = 0;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (aq_log_allowed(&learner->metrics_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "metrics_failed", "training goes on without this line",
+               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
+               suppressed);
+    }
+}
+
+static void event_evaluated(void *user, const aq_evaluation_result *result, bool best)
+{
+    aq_learner *learner = user;
+    aq_error error;
+    double wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns());
+    uint64_t env_steps = aq_coordinator_env_steps(learner->coordinator);
+    aq_log(result->confirmed ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%d",
+           result->version, result->episodes, result->return_mean, result->return_std,
+           result->confirmed);
+    if (aq_metrics_evaluation(learner->metrics, wall_s, env_steps, result, &error)) {
+        say_metrics_failed(learner, &error);
+    }
+    if (best) {
+        keep_best(learner, result);
+    }
+}
+
+static void event_stop_asked(void *user, const char *peer, const char *reason)
+{
+    (void)user;
+    char quoted[512];
+    aq_log(AQ_LOG_INFO, "stop_asked", "the run ends for everybody", "peer=%s reason=%s", peer,
+           aq_log_quote(quoted, sizeof(quoted), reason));
+}
+
+static void event_checkpoint_asked(void *user)
+{
+    aq_learner *learner = user;
+    if (!learner->checkpoint_running && !learner->ended) {
+        aq_learner_checkpoint_request(learner);
+    } else if (learner->ended) {
+        aq_learner_service_checkpointed(learner->service, NULL, 0, "the run has ended");
+    }
+}
+
+static void event_status(void *user, Actorq__V1__StatusReply *reply,
+                         Actorq__V1__LearnerStatus *status)
+{
+    aq_learner *learner = user;
+    const aq_learner_window *window = &learner->window;
+    aq_rpc_counters counters = aq_rpc_dispatcher_counters(learner->dispatcher);
+    int64_t now_ns = aq_clock_monotonic_ns();
+    reply->uptime_s = (double)(now_ns - learner->started_ns) / (double)AQ_NS_PER_S;
+    reply->run_dir = learner->folder.path;
+    status->env_steps_limit = learner->plan.config.limits.env_steps;
+    status->learner_steps = aq_trainer_step(learner->trainer);
+    status->batch_wait_share = window->wait_share;
+    status->learner_steps_per_s = window->learner_steps_per_s;
+    status->env_steps_per_s = window->env_steps_per_s;
+    status->loss = window->loss;
+    status->q_mean = window->q_mean;
+    status->staleness_mean = window->staleness;
+    status->checkpoint_step = learner->checkpoint_step;
+    status->rejected_messages = counters.refused_frames;
+}
+
+const aq_learner_service_owner aq_learner_service_events = {
+    .now_ns = event_now_ns,
+    .joined = event_joined,
+    .left = event_left,
+    .evaluated = event_evaluated,
+    .stop_asked = event_stop_asked,
+    .checkpoint_asked = event_checkpoint_asked,
+    .status = event_status,
+};
+
+/* ---- once a second -------------------------------------------------------------------------- */
+
+static void move_window(aq_learner *learner, int64_t now_ns)
+{
+    aq_trainer_progress progress;
+    aq_trainer_look(learner->trainer, &progress);
+    const aq_trainer_sums *sums = &progress.sums;
+    aq_learner_window *window = &learner->window;
+    uint64_t env_steps = aq_coordinator_env_steps(learner->coordinator);
+    double seconds = (double)(now_ns - window->begun_ns) / (double)AQ_NS_PER_S;
+    if (seconds <= 0) {
+        return;
+    }
+    const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
+    double newest_version = newest ? (double)newest->snapshot->version : 0;
+    window->env_steps_per_s = (double)(env_steps - window->env_steps) / seconds;
+    window->learner_steps_per_s = (double)sums->steps / seconds;
+    window->loss = sums->steps ? sums->loss / (double)sums->steps : NAN;
+    window->q_mean = sums->steps ? sums->q_mean / (double)sums->steps : NAN;
+    window->staleness =
+        sums->version_rows
+            ? fmax(0, newest_version - sums->version_sum / (double)sums->version_rows)
+            : NAN;
+    window->wait_share = fmin(1, (double)progress.waited_ns / (double)AQ_NS_PER_S / seconds);
+    window->env_steps = env_steps;
+    window->learner_steps = progress.step;
+    window->begun_ns = now_ns;
+
+    uint64_t suppressed = 0;
+    if (sums->failed_steps && aq_log_allowed(&learner->train_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_ERROR, "train_step_failed",
+               "loss or gradient was not finite; the parameters are as they were",
+               "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed_steps, suppressed);
+    }
+}
+
+static void write_progress(aq_learner *learner, int64_t now_ns)
+{
+    const aq_learner_window *window = &learner->window;
+    const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
+    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
+    aq_actors_summary summary = aq_learner_service_summary(learner->service);
+    aq_metrics_sample sample = {
+        .wall_s = aq_coordinator_wall_s(learner->coordinator, now_ns),
+        .env_steps = window->env_steps,
+        .learner_steps = window->learner_steps,
+        .env_steps_per_s = window->env_steps_per_s,
+        .learner_steps_per_s = window->learner_steps_per_s,
+        .loss = window->loss,
+        .q_mean = window->q_mean,
+        .staleness = window->staleness,
+        .training_return = summary.return_mean,
+        .policy_version = newest ? newest->snapshot->version : 0,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .action_disagreement = newest ? (double)newest->int8_error.action_disagreement : NAN,
+        .actors = summary.actors,
+        .evaluators = summary.evaluators,
+        .shards = summary.shards,
+        .batch_wait_share = window->wait_share,
+    };
+    aq_error error;
+    if (aq_metrics_progress(learner->metrics, &sample, &error)) {
+        say_metrics_failed(learner, &error);
+    }
+}
+
+static void watch_for_foreign_peers(aq_learner *learner, int64_t now_ns)
+{
+    uint64_t foreign = aq_rpc_server_foreign_peers(learner->server);
+    uint64_t suppressed = 0;
+    if (foreign != learner->foreign_peers_seen &&
+        aq_log_allowed(&learner->foreign_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "foreign_peer",
+               "a connection spoke something else than this protocol and was closed",
+               "count=%" PRIu64, foreign - learner->foreign_peers_seen);
+        learner->foreign_peers_seen = foreign;
+    }
+}
+
+void aq_learner_second(aq_learner *learner, int64_t now_ns)
+{
+    move_window(learner, now_ns);
+    write_progress(learner, now_ns);
+    watch_for_foreign_peers(learner, now_ns);
+}

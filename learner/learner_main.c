@@ -1,0 +1,132 @@
+/*
+ * actorq-learner: arguments. What the daemon does is in learner_net.c.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "common/net/net.h"
+#include "common/rl/run_config.h"
+#include "common/sys/cpu.h"
+#include "common/sys/log.h"
+#include "common/sys/options.h"
+#include "learner/learner_net.h"
+
+enum { OVERRIDES_MAX = 256 };
+
+typedef struct learner_arguments {
+    const char *config_path;
+    const char *overrides[OVERRIDES_MAX]; /* applied after the file, wherever they stood */
+    size_t override_count;
+    aq_learner_options options;
+} learner_arguments;
+
+static const aq_option option_rows[] = {
+    {"config", 'c', "FILE", "read settings from this YAML file"},
+    {"set", 0, "KEY=VALUE", "change one setting; may be given often"},
+    {"listen", 0, "URL",
+     "serve here (default tcp://127.0.0.1:5550); the policy is broadcast on "
+     "the next port"},
+    {"run", 0, "DIR", "the run folder (default ./run)"},
+    {"resume", 0, NULL, "go on with the run that the folder holds, if it holds one"},
+    {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq-learner",
+    .usage = "[options]",
+    .summary = "Trains the policy, quantizes it and broadcasts each version; the place where "
+               "actors and replay shards of a run meet.",
+    .details = "Examples:\n"
+               "  actorq-learner --config c.yaml --listen tcp://0.0.0.0:5550 --run runs/first\n"
+               "  actorq-learner --run runs/first --resume\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    learner_arguments *arguments = user;
+    enum aq_log_level level;
+    if (!option) {
+        return aq_fail(error, AQ_E_INVALID, "'%s': this program takes options only", value);
+    }
+    if (strcmp(option->name, "config") == 0) {
+        arguments->config_path = value;
+    } else if (strcmp(option->name, "set") == 0) {
+        if (arguments->override_count == OVERRIDES_MAX) {
+            return aq_fail(error, AQ_E_FULL, "--set: at most %d can be given", OVERRIDES_MAX);
+        }
+        arguments->overrides[arguments->override_count++] = value;
+    } else if (strcmp(option->name, "listen") == 0) {
+        arguments->options.listen_url = value;
+        return aq_url_validate(value, error);
+    } else if (strcmp(option->name, "run") == 0) {
+        arguments->options.run_dir = value;
+    } else if (strcmp(option->name, "resume") == 0) {
+        arguments->options.resume = true;
+    } else if (aq_log_level_from_text(value, &level)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "--log-level: '%s' is not one of debug, info, warn, "
+                       "error, off",
+                       value);
+    } else {
+        aq_log_set_level(level);
+    }
+    return 0;
+}
+
+/* Without --config, a run that is resumed goes on under the settings that it had. */
+static int read_config(const learner_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    char own[4096];
+    const char *path = arguments->config_path;
+    aq_settings_init(table, config);
+    if (!path && arguments->options.resume &&
+        snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir) <
+            (int)sizeof(own)) {
+        FILE *present = fopen(own, "r");
+        path = present ? own : NULL;
+        if (present) {
+            (void)fclose(present);
+        }
+    }
+    int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
+    for (size_t i = 0; !rc && i < arguments->override_count; i++) {
+        rc = aq_settings_assign(table, arguments->overrides[i], config, error);
+    }
+    return rc;
+}
+
+int main(int argc, char **argv)
+{
+    aq_error error = {0};
+    learner_arguments arguments = {
+        .options = {.listen_url = "tcp://127.0.0.1:5550", .run_dir = "run"},
+    };
+    aq_log_open("learner", -1);
+    int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
+    if (rc == AQ_OPTIONS_HELP) {
+        aq_options_print_help(&options_page, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (rc == AQ_OPTIONS_VERSION) {
+        (void)printf("actorq-learner %s\n", AQ_VERSION);
+        return EXIT_SUCCESS;
+    }
+    aq_run_config config;
+    if (!rc) {
+        rc = read_config(&arguments, &config, &error);
+    }
+    if (!rc) {
+        rc = aq_learner_run(&config, &arguments.options, &error);
+    }
+    aq_net_fini();
+    if (rc) {
+        (void)fprintf(stderr, "actorq-learner: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,420 @@
+/*
+ * The learner daemon: assembly and lifecycle. See learner_net.h.
+ *
+ *   STARTING -> serving and training -> ENDED (solved, budget, stopped) -> exit when all have left
+ *                                   \-> signal: checkpoint, exit; the run can be resumed
+ */
+#include "learner/learner_net.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/sys/cpu.h"
+#include "common/wire/wire_policy.h"
+#include "learner/blas.h"
+#include "learner/learner_net_priv.h"
+
+enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
+#define REQUEST_BYTES_MAX ((size_t)1 << 20) /* of a call to the learner */
+#define REPEATS_BYTES_MAX ((size_t)4 << 20)
+
+/* How long an ended run is served, so that members hear of the end at their next heartbeat. */
+#define FAREWELL_NS(learner) ((int64_t)(learner)->plan.config.net.heartbeat_ms * 3 * AQ_NS_PER_MS)
+
+/* ---- the end of a run ----------------------------------------------------------------------- */
+
+/* Without any evaluation, the newest version is the one to keep. */
+static void adopt_newest_as_best(aq_learner *learner)
+{
+    const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
+    if (learner->best.snapshot || !newest) {
+        return;
+    }
+    learner->best = (aq_best_policy){
+        .snapshot = aq_snapshot_ref(newest->snapshot),
+        .twin = aq_snapshot_ref(newest->twin),
+        .result = {.version = newest->snapshot->version, .return_mean = NAN},
+        .unwritten = true,
+    };
+}
+
+/* Ends training and puts the last state on the disk; the threads are gone afterwards. */
+static void finish_training(aq_learner *learner)
+{
+    aq_learner_training_stop(learner);
+    adopt_newest_as_best(learner);
+    aq_learner_checkpoint_request(learner);
+    aq_algorithm_state state;
+    learner->plan.algorithm_class->state(learner->algorithm, &state);
+    while (!aq_quantizer_stage_offer_checkpoint(learner->stage, &state,
+                                                aq_trainer_step(learner->trainer))) {
+        /* An earlier one is being written; its place comes free when it is done. */
+        uv_run(&learner->loop, UV_RUN_NOWAIT);
+        uv_sleep(1);
+    }
+    aq_quantizer_stage_stop(learner->stage);
+}
+
+static void end_run(aq_learner *learner, enum aq_run_state state, int64_t now_ns)
+{
+    aq_error error;
+    double wall_s = aq_coordinator_wall_s(learner->coordinator, now_ns);
+    learner->ended = true;
+    learner->ended_ns = now_ns;
+    finish_training(learner);
+    const aq_evaluation_result *best = aq_coordinator_best(learner->coordinator);
+    aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
+           "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
+           aq_run_state_name(state), aq_coordinator_env_steps(learner->coordinator),
+           aq_trainer_step(learner->trainer), wall_s, best ? best->return_mean : (double)NAN);
+    if (aq_metrics_end(learner->metrics, wall_s, aq_run_state_name(state), &error)) {
+        char quoted[2 * AQ_ERROR_TEXT_MAX];
+        aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
+               aq_log_quote(quoted, sizeof(quoted), error.text));
+    }
+}
+
+/* ---- timers and signals --------------------------------------------------------------------- */
+
+static void expire_members(aq_learner *learner, int64_t now_ns)
+{
+    aq_member_record lost;
+    while (aq_coordinator_expire(learner->coordinator, now_ns, &lost)) {
+        aq_learner_service_forget(learner->service, &lost);
+        aq_log(AQ_LOG_WARN, "member_lost", "its place is free; it may join again",
+               "member=%" PRIu64 " slot=%" PRIu32 " address=%s silent_ms=%" PRId64, lost.member,
+               lost.slot, lost.address, (now_ns - lost.heard_ns) / AQ_NS_PER_MS);
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    aq_learner *learner = timer->data;
+    int64_t now_ns = aq_clock_monotonic_ns();
+    expire_members(learner, now_ns);
+    if (!learner->ended) {
+        aq_shard_links_follow(learner->links, learner->coordinator);
+        aq_prefetch_tick(learner->prefetch, now_ns);
+        if (now_ns >= learner->checkpoint_due_ns && !learner->checkpoint_running) {
+            learner->checkpoint_due_ns =
+                now_ns +
+                (int64_t)(learner->plan.config.learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+            if (aq_trainer_step(learner->trainer) != learner->checkpoint_step) {
+                aq_learner_checkpoint_request(learner);
+            }
+        }
+        enum aq_run_state state = aq_coordinator_tick(learner->coordinator, now_ns);
+        if (state != AQ_RUN_RUNNING) {
+            end_run(learner, state, now_ns);
+        }
+    }
+    bool everybody_left = aq_coordinator_member_count(learner->coordinator) == 0;
+    bool waited_enough = now_ns - learner->ended_ns > FAREWELL_NS(learner);
+    if (learner->signalled || (learner->ended && (everybody_left || waited_enough))) {
+        uv_stop(&learner->loop);
+    }
+}
+
+static void on_second(uv_timer_t *timer)
+{
+    aq_learner *learner = timer->data;
+    if (learner->ended) {
+        return;
+    }
+    aq_learner_second(learner, aq_clock_monotonic_ns());
+
+    aq_buffer frame;
+    aq_buffer_init(&frame, 4096);
+    const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
+    uint64_t version = newest ? newest->snapshot->version : 0;
+    if (!aq_wire_announce_pack(learner->folder.run_id, version, &frame)) {
+        /* Lossy by design: the next one is a second away. */
+        int rc = aq_publisher_send(learner->publisher, frame.data, frame.size);
+        (void)rc;
+    }
+    aq_buffer_fini(&frame);
+}
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    aq_learner *learner = signal_handle->data;
+    aq_log(AQ_LOG_INFO, "stopping", "a checkpoint is written; the run can be resumed", "signal=%d",
+           number);
+    learner->signalled = true;
+    uv_stop(&learner->loop);
+}
+
+static int start_timers(aq_learner *learner)
+{
+    static const int numbers[] = {SIGTERM, SIGINT};
+    uv_timer_init(&learner->loop, &learner->tick_timer);
+    uv_timer_init(&learner->loop, &learner->second_timer);
+    learner->tick_timer.data = learner;
+    learner->second_timer.data = learner;
+    uv_timer_start(&learner->tick_timer, on_tick, TICK_MS, TICK_MS);
+    uv_timer_start(&learner->second_timer, on_second, 1000, 1000);
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&learner->loop, &learner->signals[i]);
+        learner->signals[i].data = learner;
+        if (uv_signal_start(&learner->signals[i], on_signal, numbers[i])) {
+            return AQ_E_UNSUPPORTED;
+        }
+    }
+    return 0;
+}
+
+/* ---- assembly ------------------------------------------------------------------------------- */
+
+static int print_config(aq_learner *learner)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, CONFIG_TEXT_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), &learner->plan.config, &text);
+    if (!rc) {
+        rc = aq_buffer_append(&text, "", 1);
+    }
+    if (rc) {
+        aq_buffer_fini(&text);
+        return rc;
+    }
+    learner->config_text = aq_text_copy((const char *)text.data);
+    aq_buffer_fini(&text);
+    return learner->config_text ? 0 : AQ_E_NOMEM;
+}
+
+static int open_run(aq_learner *learner, aq_error *error)
+{
+    const aq_run_config *config = &learner->plan.config;
+    int rc = aq_run_folder_open(learner->options->run_dir, config, learner->options->resume,
+                                &learner->folder, error);
+    if (!rc) {
+        rc = aq_checkpoint_store_open(learner->folder.path,
+                                      (unsigned)config->learner.checkpoints_kept, &learner->store,
+                                      error);
+    }
+    if (!rc) {
+        rc = aq_metrics_open(learner->folder.path, &learner->metrics, error);
+    }
+    if (!rc && print_config(learner)) {
+        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    return rc;
+}
+
+static int create_cores(aq_learner *learner, aq_error *error)
+{
+    const aq_run_config *config = &learner->plan.config;
+    aq_coordinator_config coordinator = {
+        .member_timeout_ns = (int64_t)config->net.member_timeout_ms * AQ_NS_PER_MS,
+        .env_steps_limit = config->limits.env_steps,
+        .wall_limit_s = config->limits.wall_s,
+        .threshold = learner->plan.threshold,
+    };
+    int rc = aq_coordinator_create(&coordinator, learner->started_ns, &learner->coordinator);
+    if (!rc) {
+        rc = aq_policy_shelf_create(&learner->shelf);
+    }
+    if (rc) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    return learner->plan.algorithm_class->create(config, &learner->plan.settings.schema,
+                                                 config->seed, &learner->algorithm, error);
+}
+
+/* The largest policy frame: fp32 tensors and a description. */
+static size_t policy_bytes_max(const aq_learner *learner)
+{
+    const aq_net_spec *spec = learner->plan.algorithm_class->spec(learner->algorithm);
+    return aq_net_spec_parameters(spec) * sizeof(float) + 65536;
+}
+
+static int open_sockets(aq_learner *learner, aq_error *error)
+{
+    const aq_run_config *config = &learner->plan.config;
+    const char *listen_url = learner->options->listen_url;
+    aq_net_limits limits = {
+        .message_bytes_max = REQUEST_BYTES_MAX,
+        .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
+        .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
+    };
+    int rc = aq_rpc_dispatcher_create(CALLS_MAX, policy_bytes_max(learner) + 65536,
+                                      REPEATS_BYTES_MAX, &learner->dispatcher);
+    if (!rc) {
+        rc = aq_learner_service_offer(learner->service, learner->dispatcher);
+    }
+    if (rc) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    rc = aq_rpc_server_create(&learner->loop, listen_url, &limits, learner->dispatcher, CALLS_MAX,
+                              &learner->server, error);
+    if (rc) {
+        return rc;
+    }
+    char publisher_url[AQ_URL_MAX];
+    rc = aq_url_sibling(aq_rpc_server_url(learner->server), "policy", publisher_url,
+                        sizeof(publisher_url));
+    if (rc) {
+        return aq_fail(error, rc, "%s: no address beside it for the policy", listen_url);
+    }
+    limits.message_bytes_max = policy_bytes_max(learner);
+    rc = aq_publisher_create(publisher_url, &limits, &learner->publisher, error);
+    if (rc) {
+        return rc;
+    }
+    (void)snprintf(learner->policy_url, sizeof(learner->policy_url), "%s",
+                   aq_publisher_url(learner->publisher));
+    return 0;
+}
+
+static int create_service(aq_learner *learner, aq_error *error)
+{
+    aq_learner_identity identity = {
+        .run_id = learner->folder.run_id,
+        .settings = &learner->plan.settings,
+        .policy_url = learner->policy_url,
+        .algorithm = learner->plan.algorithm_class->name,
+        .precision = aq_format_name(aq_run_config_format(&learner->plan.config)),
+    };
+    aq_learner_service_owner owner = aq_learner_service_events;
+    owner.user = learner;
+    int rc = aq_learner_service_create(&identity, learner->coordinator, learner->shelf, &owner,
+                                       &learner->service);
+    return rc ? aq_fail(error, rc, "out of memory") : 0;
+}
+
+static void say_what_runs(const aq_learner *learner)
+{
+    char problem[1024];
+    char network[128];
+    char quoted[2048];
+    aq_log(AQ_LOG_INFO, "blas", "", "core=%s threads=%" PRIu64, aq_blas_core(),
+           learner->plan.config.learner.threads);
+    if (aq_blas_problem(problem, sizeof(problem))) {
+        aq_log(AQ_LOG_WARN, "blas_slow", problem, "core=%s", aq_blas_core());
+    }
+    if (!aq_url_is_local(aq_rpc_server_url(learner->server))) {
+        aq_log(AQ_LOG_WARN, "listening_unprotected",
+               "anybody who reaches this address can join, stop or read the run; keep it inside a "
+               "trusted network",
+               "url=%s", aq_rpc_server_url(learner->server));
+    }
+    aq_log(AQ_LOG_INFO, "ready", "",
+           "run=%s run_id=%016" PRIx64 " task=%s seed=%" PRIu64 " url=%s policy_url=%s network=%s",
+           aq_log_quote(quoted, sizeof(quoted), learner->folder.path), learner->folder.run_id,
+           learner->plan.settings.task, learner->plan.config.seed,
+           aq_rpc_server_url(learner->server), learner->policy_url,
+           aq_net_spec_text(learner->plan.algorithm_class->spec(learner->algorithm), network,
+                            sizeof(network)));
+}
+
+static int create(aq_learner *learner, const aq_run_config *config, aq_error *error)
+{
+    int rc = aq_run_plan_make(config, &learner->plan, error);
+    if (rc) {
+        return rc;
+    }
+    aq_blas_set_threads((unsigned)learner->plan.config.learner.threads);
+    rc = open_run(learner, error);
+    if (!rc) {
+        rc = create_cores(learner, error);
+    }
+    if (!rc) {
+        rc = aq_learner_restore(learner, error);
+    }
+    if (!rc) {
+        rc = create_service(learner, error);
+    }
+    if (!rc) {
+        rc = open_sockets(learner, error);
+    }
+    if (!rc) {
+        rc = aq_learner_training_create(learner, error);
+    }
+    if (!rc && start_timers(learner)) {
+        rc = aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+    }
+    if (!rc) {
+        rc = aq_learner_training_start(learner, error);
+    }
+    return rc;
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+/* Sockets first, so that nothing comes in; then what their calls point at. */
+static void destroy(aq_learner *learner)
+{
+    aq_learner_training_stop(learner);
+    if (learner->service) {
+        aq_learner_service_checkpointed(learner->service, NULL, 0, "the learner stops");
+    }
+    aq_rpc_server_close(learner->server);
+    aq_learner_training_destroy(learner);
+    aq_publisher_close(learner->publisher);
+    uv_walk(&learner->loop, close_handle, NULL);
+    uv_run(&learner->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&learner->loop);
+
+    aq_prefetch_destroy(learner->prefetch);
+    aq_rpc_dispatcher_destroy(learner->dispatcher);
+    aq_learner_service_destroy(learner->service);
+    aq_policy_shelf_destroy(learner->shelf);
+    aq_coordinator_destroy(learner->coordinator);
+    if (learner->algorithm) {
+        learner->plan.algorithm_class->destroy(learner->algorithm);
+    }
+    aq_metrics_close(learner->metrics);
+    aq_checkpoint_store_close(learner->store);
+    aq_learner_checkpoint_context_fini(&learner->checkpoint_context);
+    aq_snapshot_unref(learner->best.snapshot);
+    aq_snapshot_unref(learner->best.twin);
+    pthread_mutex_destroy(&learner->checkpoint_lock);
+    aq_free(learner->config_text);
+    aq_free(learner);
+}
+
+int aq_learner_run(const aq_run_config *config, const aq_learner_options *options, aq_error *error)
+{
+    aq_learner *learner = aq_alloc(1, sizeof(*learner));
+    if (!learner) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    learner->options = options;
+    learner->started_ns = aq_clock_monotonic_ns();
+    learner->window.begun_ns = learner->started_ns;
+    learner->window.loss = learner->window.q_mean = learner->window.staleness = NAN;
+    pthread_mutex_init(&learner->checkpoint_lock, NULL);
+    if (uv_loop_init(&learner->loop)) {
+        aq_free(learner);
+        return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
+    }
+    int rc = create(learner, config, error);
+    if (!rc) {
+        learner->checkpoint_due_ns =
+            learner->started_ns +
+            (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+        say_what_runs(learner);
+        uv_run(&learner->loop, UV_RUN_DEFAULT);
+        if (!learner->ended) {
+            finish_training(learner);
+        }
+        uv_run(&learner->loop, UV_RUN_NOWAIT);
+        aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
+               aq_run_state_name(aq_coordinator_state(learner->coordinator)));
+    }
+    destroy(learner);
+    return rc;
+}

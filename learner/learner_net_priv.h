@@ -1,0 +1,146 @@
+/*
+ * The learner daemon, the inside: shared by learner_net.c (assembly and lifecycle),
+ * learner_events.c (what members do), learner_training.c (what the two threads bring) and
+ * learner_restore.c (checkpoints).
+ */
+#ifndef AQ_LEARNER_LEARNER_NET_PRIV_H
+#define AQ_LEARNER_LEARNER_NET_PRIV_H
+
+#include <pthread.h>
+#include <uv.h>
+
+#include "common/net/pubsub.h"
+#include "common/net/rpc_server.h"
+#include "common/sys/log.h"
+#include "common/sys/mailbox.h"
+#include "learner/checkpoint_store.h"
+#include "learner/learner_net.h"
+#include "learner/learner_service.h"
+#include "learner/metrics.h"
+#include "learner/run_folder.h"
+#include "learner/run_plan.h"
+#include "learner/shard_links.h"
+#include "learner/trainer.h"
+
+/* Rates and means over the last second, for status and metrics. */
+typedef struct aq_learner_window {
+    int64_t begun_ns;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    double env_steps_per_s;
+    double learner_steps_per_s;
+    double loss;
+    double q_mean;
+    double staleness;
+    double wait_share;
+} aq_learner_window;
+
+/* The best policy so far, and what was measured on it. */
+typedef struct aq_best_policy {
+    aq_snapshot *snapshot;
+    aq_snapshot *twin;
+    aq_evaluation_result result;
+    bool unwritten; /* not in policy.aq yet */
+} aq_best_policy;
+
+/* What the loop knows and a checkpoint needs; copied under the lock when one is asked for. */
+typedef struct aq_checkpoint_context {
+    uint64_t env_steps;
+    uint64_t env_steps_base;
+    aq_shard_count shards[AQ_SHARDS_MAX];
+    size_t shard_count;
+    aq_shelf_totals totals;
+    double wall_s;
+    aq_snapshot *best_snapshot; /* a reference */
+    aq_snapshot *best_twin;     /* a reference */
+    double best_return;
+    bool best_confirmed;
+    bool write_policy;
+} aq_checkpoint_context;
+
+typedef struct aq_learner {
+    aq_run_plan plan;
+    const aq_learner_options *options;
+    aq_run_folder folder;
+    char policy_url[AQ_URL_MAX];
+    char *config_text;
+    int64_t started_ns;
+
+    uv_loop_t loop;
+    uv_timer_t tick_timer;
+    uv_timer_t second_timer;
+    uv_signal_t signals[2];
+    bool signalled;
+    bool ended; /* the run's end has been carried out */
+    int64_t ended_ns;
+
+    aq_algorithm *algorithm;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_learner_service *service;
+    aq_rpc_dispatcher *dispatcher;
+    aq_rpc_server *server;
+    aq_publisher *publisher;
+    aq_prefetch *prefetch;
+    aq_shard_links *links;
+    aq_quantizer_stage *stage;
+    aq_trainer *trainer;
+    aq_checkpoint_store *store;
+    aq_metrics *metrics;
+    aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
+    aq_mailbox *reports; /* stage -> loop */
+
+    uint64_t first_step; /* of this process */
+    aq_learner_window window;
+    aq_best_policy best;
+    uint64_t foreign_peers_seen;
+
+    /* Version numbers; the stage's thread alone. */
+    uint64_t next_version;
+    uint64_t reserved_end;
+
+    pthread_mutex_t checkpoint_lock; /* of checkpoint_context */
+    aq_checkpoint_context checkpoint_context;
+    int64_t checkpoint_due_ns;
+    bool checkpoint_running;
+    uint64_t checkpoint_step; /* of the newest on disk */
+
+    aq_log_limit shard_limit, train_limit, policy_limit, metrics_limit, fallback_limit,
+        foreign_limit;
+} aq_learner;
+
+/* learner_events.c */
+extern const aq_learner_service_owner aq_learner_service_events; /* user is the aq_learner */
+void aq_learner_second(aq_learner *learner, int64_t now_ns);
+const char *aq_run_state_name(enum aq_run_state state);
+
+/* learner_training.c */
+int aq_learner_training_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+int aq_learner_training_start(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+void aq_learner_training_stop(aq_learner *learner);
+void aq_learner_training_destroy(aq_learner *learner);
+
+/* learner_restore.c */
+int aq_learner_restore(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+void aq_learner_checkpoint_request(aq_learner *learner);
+void aq_learner_checkpoint_write(aq_learner *learner, const aq_algorithm_state *state,
+                                 uint64_t step); /* the stage's thread */
+void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context);
+
+/* What the stage's thread tells the loop. */
+enum aq_report_kind { AQ_REPORT_PUBLICATION, AQ_REPORT_CHECKPOINT, AQ_REPORT_TROUBLE };
+
+typedef struct aq_report {
+    enum aq_report_kind kind;
+    aq_publication publication; /* PUBLICATION */
+    uint64_t step;              /* CHECKPOINT */
+    char path[AQ_PATH_MAX];     /* CHECKPOINT: "" when it failed */
+    bool wrote_policy;          /* CHECKPOINT */
+    uint64_t policy_version;    /* CHECKPOINT: of what was written */
+    aq_error error;             /* CHECKPOINT that failed, TROUBLE */
+} aq_report;
+
+/* Any thread: hands the report over, or frees it when the loop is too far behind. */
+void aq_learner_report(aq_learner *learner, aq_report *report);
+
+#endif

@@ -1,0 +1,184 @@
+/*
+ * Learner service: the Operations methods, status, stop and checkpoint.
+ */
+#include <math.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "learner/learner_service_priv.h"
+
+static aq_learner_service *of_operations(Actorq__V1__Operations_Service *service)
+{
+    return ((aq_learner_operations_methods *)(void *)service)->owner;
+}
+
+/* Texts of our own records, which protobuf-c's structs want without const. */
+static char *text(const char *borrowed)
+{
+    return (char *)(uintptr_t)borrowed;
+}
+
+static uint64_t ms_since(int64_t now_ns, int64_t then_ns)
+{
+    return now_ns > then_ns ? (uint64_t)((now_ns - then_ns) / AQ_NS_PER_MS) : 0;
+}
+
+static void fill_member(const aq_learner_service *service, const aq_member_record *record,
+                        int64_t now_ns, Actorq__V1__MemberStatus *status)
+{
+    actorq__v1__member_status__init(status);
+    status->member = record->member;
+    status->role = (Actorq__V1__Role)record->role;
+    status->slot = record->slot;
+    status->host = text(record->host);
+    status->pid = record->pid;
+    status->incarnation = record->incarnation;
+    status->joined_ms = ms_since(now_ns, record->joined_ns);
+    status->heartbeat_ms = ms_since(now_ns, record->heard_ns);
+    status->address = text(record->address);
+    aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
+    if (row) {
+        status->actor = row->has_actor ? &row->actor : NULL;
+        status->replay = row->has_replay ? &row->replay : NULL;
+    }
+}
+
+static void fill_returns(const aq_learner_service *service, Actorq__V1__LearnerStatus *learner)
+{
+    const aq_evaluation_result *latest = aq_coordinator_latest(service->coordinator);
+    const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
+    learner->return_mean = NAN;
+    learner->return_std = NAN;
+    learner->return_best = best ? best->return_mean : NAN;
+    learner->evaluations = aq_coordinator_evaluations(service->coordinator);
+    if (latest) {
+        learner->return_mean = latest->return_mean;
+        learner->return_std = latest->return_std;
+        learner->return_episodes = latest->episodes;
+        learner->return_version = latest->version;
+        learner->return_confirmed = latest->confirmed;
+    }
+}
+
+static void fill_learner(const aq_learner_service *service, int64_t now_ns,
+                         Actorq__V1__LearnerStatus *learner,
+                         Actorq__V1__QuantErrorStatus *quant_error)
+{
+    aq_shelf_totals totals = aq_policy_shelf_totals(service->shelf);
+    const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
+    learner->env_steps = aq_coordinator_env_steps(service->coordinator);
+    learner->policy_versions = totals.versions;
+    learner->broadcast_bytes = totals.bytes;
+    learner->broadcast_bytes_fp32 = totals.bytes_fp32;
+    learner->wall_s = aq_coordinator_wall_s(service->coordinator, now_ns);
+    learner->members_joined = aq_coordinator_joined_total(service->coordinator);
+    learner->members_lost = aq_coordinator_lost_total(service->coordinator);
+    fill_returns(service, learner);
+    quant_error->fallbacks = totals.fallbacks;
+    if (newest) {
+        learner->policy_version = newest->snapshot->version;
+        quant_error->rows = newest->int8_error.rows;
+        quant_error->action_disagreement = newest->int8_error.action_disagreement;
+        quant_error->output_rms = newest->int8_error.output_rms;
+        quant_error->output_max = newest->int8_error.output_max;
+    }
+    learner->quant_error = quant_error;
+}
+
+static void operations_status(Actorq__V1__Operations_Service *methods,
+                              const Actorq__V1__StatusRequest *request,
+                              Actorq__V1__StatusReply_Closure closure, void *call)
+{
+    (void)request;
+    aq_learner_service *service = of_operations(methods);
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    size_t count = aq_coordinator_member_count(service->coordinator);
+    Actorq__V1__MemberStatus *members = aq_alloc(count, sizeof(*members));
+    Actorq__V1__MemberStatus **pointers = aq_alloc(count, sizeof(Actorq__V1__MemberStatus *));
+    if (!members || !pointers) {
+        aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
+        goto out;
+    }
+    for (size_t i = 0; i < count; i++) {
+        fill_member(service, aq_coordinator_member_at(service->coordinator, i), now_ns,
+                    &members[i]);
+        pointers[i] = &members[i];
+    }
+    Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
+    Actorq__V1__QuantErrorStatus quant_error = ACTORQ__V1__QUANT_ERROR_STATUS__INIT;
+    fill_learner(service, now_ns, &learner, &quant_error);
+
+    Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
+    reply.role = text("learner");
+    reply.software = text(AQ_VERSION);
+    reply.run_id = service->identity.run_id;
+    reply.task = text(service->identity.settings->task);
+    reply.state = (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+    reply.resident_bytes = aq_process_resident_bytes();
+    reply.algorithm = text(service->identity.algorithm);
+    reply.precision = text(service->identity.precision);
+    reply.seed = service->identity.settings->seed;
+    reply.learner = &learner;
+    reply.n_members = count;
+    reply.members = pointers;
+    service->owner.status(service->owner.user, &reply, &learner);
+    closure(&reply, call);
+out:
+    aq_free(members);
+    aq_free(pointers);
+}
+
+static void operations_stop(Actorq__V1__Operations_Service *methods,
+                            const Actorq__V1__StopRequest *request,
+                            Actorq__V1__StopReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_operations(methods);
+    aq_coordinator_stop(service->coordinator);
+    service->owner.stop_asked(service->owner.user, aq_rpc_call_peer(call), request->reason);
+    Actorq__V1__StopReply reply = ACTORQ__V1__STOP_REPLY__INIT;
+    closure(&reply, call);
+}
+
+static void operations_checkpoint(Actorq__V1__Operations_Service *methods,
+                                  const Actorq__V1__CheckpointRequest *request,
+                                  Actorq__V1__CheckpointReply_Closure closure, void *call)
+{
+    (void)request;
+    aq_learner_service *service = of_operations(methods);
+    if (service->checkpoint_waiter_count == AQ_CHECKPOINT_WAITERS_MAX) {
+        aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "%d callers wait for a checkpoint already",
+                    AQ_CHECKPOINT_WAITERS_MAX);
+        return;
+    }
+    size_t place = service->checkpoint_waiter_count++;
+    service->checkpoint_waiters[place].closure = closure;
+    service->checkpoint_waiters[place].call = call;
+    service->owner.checkpoint_asked(service->owner.user);
+}
+
+void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,
+                                     const char *why_not)
+{
+    size_t count = service->checkpoint_waiter_count;
+    service->checkpoint_waiter_count = 0;
+    for (size_t i = 0; i < count; i++) {
+        void *call = service->checkpoint_waiters[i].call;
+        if (!path) {
+            aq_rpc_fail(call, AQ_RPC_INTERNAL, "%s", why_not);
+            continue;
+        }
+        Actorq__V1__CheckpointReply reply = ACTORQ__V1__CHECKPOINT_REPLY__INIT;
+        reply.path = text(path);
+        reply.learner_step = step;
+        service->checkpoint_waiters[i].closure(&reply, call);
+    }
+}
+
+void aq_learner_operations_init(aq_learner_service *service)
+{
+    service->operations = (aq_learner_operations_methods){
+        .methods = ACTORQ__V1__OPERATIONS__INIT(operations_),
+        .owner = service,
+    };
+}

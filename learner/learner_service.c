@@ -1,0 +1,339 @@
+/*
+ * Learner service: see learner_service.h. Operations are in learner_operations.c.
+ */
+#include "learner/learner_service.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_run.h"
+#include "learner/learner_service_priv.h"
+#include "proto/policy.pb-c.h"
+
+static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service)
+{
+    return ((aq_learner_methods *)(void *)service)->owner;
+}
+
+static Actorq__V1__RunState state_of(const aq_learner_service *service)
+{
+    return (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+}
+
+/* ---- Membership ----------------------------------------------------------------------------- */
+
+/* What a Join asks for as a record, or why it can't be. */
+static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, uint64_t run_id,
+                     aq_member_record *ret_record, aq_error *error)
+{
+    aq_member_record record = {
+        .role = (enum aq_role)request->role,
+        .incarnation = request->incarnation,
+        .member = request->run_id == run_id ? request->member : 0,
+        .slot = request->slot,
+        .pid = request->pid,
+    };
+    if (record.role < AQ_ROLE_ACTOR || record.role > AQ_ROLE_REPLAY) {
+        return aq_fail(error, AQ_E_INVALID, "role %d is not one that can join", (int)request->role);
+    }
+    if (record.incarnation == 0) {
+        return aq_fail(error, AQ_E_INVALID, "an incarnation of 0 cannot join");
+    }
+    (void)snprintf(record.host, sizeof(record.host), "%s", request->host);
+    (void)snprintf(record.address, sizeof(record.address), "%s", peer);
+    if (record.role == AQ_ROLE_REPLAY) {
+        int rc = aq_url_validate(request->rpc_url, error);
+        if (!rc) {
+            rc = aq_url_validate(request->push_url, error);
+        }
+        if (!rc) {
+            rc = aq_url_reachable(request->rpc_url, peer, record.rpc_url, sizeof(record.rpc_url));
+        }
+        if (!rc) {
+            rc =
+                aq_url_reachable(request->push_url, peer, record.push_url, sizeof(record.push_url));
+        }
+        if (rc) {
+            return aq_fail_context(error, rc, "a replay shard must say where it listens");
+        }
+    }
+    *ret_record = record;
+    return 0;
+}
+
+static void membership_join(Actorq__V1__Membership_Service *methods,
+                            const Actorq__V1__JoinRequest *request,
+                            Actorq__V1__JoinReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    const aq_learner_identity *identity = &service->identity;
+    aq_error error = {0};
+    aq_member_record wanted;
+    if (read_join(request, aq_rpc_call_peer(call), identity->run_id, &wanted, &error)) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", error.text);
+        return;
+    }
+    uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
+    const aq_member_record *record = NULL;
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, &error);
+    if (rc) {
+        aq_rpc_fail(call, aq_rpc_code_from_error(rc), "%s", error.text);
+        return;
+    }
+    bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
+    service->owner.joined(service->owner.user, record, again);
+
+    aq_wire_settings_view settings;
+    aq_wire_settings_to(identity->settings, &settings);
+    Actorq__V1__JoinReply reply = ACTORQ__V1__JOIN_REPLY__INIT;
+    reply.run_id = identity->run_id;
+    reply.member = record->member;
+    reply.slot = record->slot;
+    reply.settings = &settings.message;
+    reply.policy_url = (char *)(uintptr_t)identity->policy_url;
+    reply.state = state_of(service);
+    closure(&reply, call);
+}
+
+static uint64_t newest_version(const aq_learner_service *service)
+{
+    const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
+    return newest ? newest->snapshot->version : 0;
+}
+
+/* The live shards, into storage on the caller's stack. */
+typedef struct shard_list {
+    Actorq__V1__ShardAddress addresses[AQ_SHARDS_MAX];
+    Actorq__V1__ShardAddress *pointers[AQ_SHARDS_MAX];
+    size_t count;
+} shard_list;
+
+static void list_shards(const aq_learner_service *service, shard_list *ret_list)
+{
+    ret_list->count = 0;
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        if (record->role != AQ_ROLE_REPLAY || ret_list->count == AQ_SHARDS_MAX) {
+            continue;
+        }
+        Actorq__V1__ShardAddress *address = &ret_list->addresses[ret_list->count];
+        actorq__v1__shard_address__init(address);
+        address->member = record->member;
+        address->rpc_url = (char *)(uintptr_t)record->rpc_url;
+        address->push_url = (char *)(uintptr_t)record->push_url;
+        ret_list->pointers[ret_list->count++] = address;
+    }
+}
+
+static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
+                                 const Actorq__V1__HeartbeatRequest *request,
+                                 Actorq__V1__HeartbeatReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    Actorq__V1__HeartbeatReply reply = ACTORQ__V1__HEARTBEAT_REPLY__INIT;
+    shard_list shards;
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    const aq_member_record *record = NULL;
+    if (request->run_id == service->identity.run_id) {
+        record = aq_coordinator_heartbeat(service->coordinator, now_ns, request->member,
+                                          request->incarnation);
+    }
+    reply.state = state_of(service);
+    if (record) {
+        aq_member_stats_put(&service->stats, request);
+        if (record->role == AQ_ROLE_REPLAY && request->replay) {
+            aq_coordinator_progress(service->coordinator, record->incarnation,
+                                    request->replay->inserted);
+        }
+        list_shards(service, &shards);
+        reply.known = 1;
+        reply.version = newest_version(service);
+        reply.n_shards = shards.count;
+        reply.shards = shards.pointers;
+    }
+    closure(&reply, call);
+}
+
+static void membership_leave(Actorq__V1__Membership_Service *methods,
+                             const Actorq__V1__LeaveRequest *request,
+                             Actorq__V1__LeaveReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    const aq_member_record *record = NULL;
+    if (request->run_id == service->identity.run_id) {
+        record = aq_coordinator_heartbeat(service->coordinator, now_ns, request->member,
+                                          request->incarnation);
+    }
+    if (record) {
+        service->owner.left(service->owner.user, record, request->reason);
+        aq_member_stats_remove(&service->stats, record->incarnation);
+        (void)aq_coordinator_leave(service->coordinator, request->member, request->incarnation);
+    }
+    Actorq__V1__LeaveReply reply = ACTORQ__V1__LEAVE_REPLY__INIT;
+    closure(&reply, call);
+}
+
+static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,
+                                         const Actorq__V1__EvaluationReport *request,
+                                         Actorq__V1__EvaluationReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    if (request->run_id != service->identity.run_id) {
+        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
+                    request->run_id);
+        return;
+    }
+    if (request->episodes == 0 || !isfinite(request->return_mean) ||
+        !isfinite(request->return_std)) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT,
+                    "an evaluation needs episodes and a finite mean");
+        return;
+    }
+    aq_evaluation_result result = {
+        .version = request->version,
+        .episodes = request->episodes,
+        .return_mean = request->return_mean,
+        .return_std = request->return_std,
+        .return_min = request->return_min,
+        .return_max = request->return_max,
+        .confirmed = request->confirmed,
+    };
+    bool best = aq_coordinator_evaluated(service->coordinator, &result);
+    service->owner.evaluated(service->owner.user, &result, best);
+    Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
+    reply.state = state_of(service);
+    closure(&reply, call);
+}
+
+/* ---- Policy --------------------------------------------------------------------------------- */
+
+static void answer_frame(const aq_buffer *frame, Actorq__V1__FetchPolicyReply_Closure closure,
+                         void *call)
+{
+    Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
+    reply.frame.data = frame->data;
+    reply.frame.len = frame->size;
+    closure(&reply, call);
+}
+
+static void policy_fetch(Actorq__V1__Policy_Service *methods,
+                         const Actorq__V1__FetchPolicyRequest *request,
+                         Actorq__V1__FetchPolicyReply_Closure closure, void *call)
+{
+    aq_learner_service *service = ((aq_learner_policy_methods *)(void *)methods)->owner;
+    if (request->run_id != 0 && request->run_id != service->identity.run_id) {
+        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
+                    request->run_id);
+        return;
+    }
+    const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
+    if (!newest) {
+        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy has been published yet");
+        return;
+    }
+    if (request->format == 0) {
+        answer_frame(&newest->frame, closure, call);
+        return;
+    }
+    if (request->format != AQ_FORMAT_F32) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT,
+                    "format %u: 0 (as broadcast) and 1 (fp32) can be fetched", request->format);
+        return;
+    }
+    aq_buffer frame;
+    aq_buffer_init(&frame, newest->frame_bytes_fp32 + 65536);
+    int rc = aq_wire_policy_pack(newest->twin, &frame);
+    if (rc) {
+        aq_rpc_fail(call, aq_rpc_code_from_error(rc), "the policy could not be packed");
+    } else {
+        answer_frame(&frame, closure, call);
+    }
+    aq_buffer_fini(&frame);
+}
+
+/* ---- the object ----------------------------------------------------------------------------- */
+
+int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinator *coordinator,
+                              aq_policy_shelf *shelf, const aq_learner_service_owner *owner,
+                              aq_learner_service **ret_service)
+{
+    aq_learner_service *service = aq_alloc(1, sizeof(*service));
+    if (!service) {
+        return AQ_E_NOMEM;
+    }
+    service->identity = *identity;
+    service->coordinator = coordinator;
+    service->shelf = shelf;
+    service->owner = *owner;
+    service->membership = (aq_learner_methods){
+        .methods = ACTORQ__V1__MEMBERSHIP__INIT(membership_),
+        .owner = service,
+    };
+    service->policy = (aq_learner_policy_methods){
+        .methods = ACTORQ__V1__POLICY__INIT(policy_),
+        .owner = service,
+    };
+    aq_learner_operations_init(service);
+    *ret_service = service;
+    return 0;
+}
+
+void aq_learner_service_destroy(aq_learner_service *service)
+{
+    if (!service) {
+        return;
+    }
+    aq_member_stats_fini(&service->stats);
+    aq_free(service);
+}
+
+int aq_learner_service_offer(aq_learner_service *service, aq_rpc_dispatcher *dispatcher)
+{
+    ProtobufCService *const services[] = {
+        &service->membership.methods.base,
+        &service->policy.methods.base,
+        &service->operations.methods.base,
+    };
+    for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
+        int rc = aq_rpc_dispatcher_add(dispatcher, services[i]);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record)
+{
+    aq_member_stats_remove(&service->stats, record->incarnation);
+}
+
+aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
+{
+    aq_actors_summary summary = {.return_mean = NAN};
+    double return_sum = 0;
+    uint32_t return_count = 0;
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        summary.actors += record->role == AQ_ROLE_ACTOR;
+        summary.evaluators += record->role == AQ_ROLE_EVALUATOR;
+        summary.shards += record->role == AQ_ROLE_REPLAY;
+        const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
+        if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
+            summary.steps_per_s += row->actor.steps_per_s;
+            if (isfinite(row->actor.return_mean)) {
+                return_sum += row->actor.return_mean;
+                return_count++;
+            }
+        }
+    }
+    if (return_count) {
+        summary.return_mean = return_sum / return_count;
+    }
+    return summary;
+}

@@ -1,0 +1,68 @@
+/*
+ * Learner service: the protobuf services Membership, Policy and Operations on top of the coordinator
+ * and the policy shelf. Free of sockets: the daemon and the simulated cluster of the tests both
+ * hand it requests through a dispatcher. Loop thread only.
+ */
+#ifndef AQ_LEARNER_LEARNER_SERVICE_H
+#define AQ_LEARNER_LEARNER_SERVICE_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/net/rpc.h"
+#include "common/rl/run_settings.h"
+#include "learner/coordinator.h"
+#include "learner/policy_shelf.h"
+#include "proto/operations.pb-c.h"
+
+typedef struct aq_learner_service aq_learner_service;
+
+typedef struct aq_learner_service_owner {
+    void *user;
+    int64_t (*now_ns)(void *user);
+    /* For the log. `again`: known before. */
+    void (*joined)(void *user, const aq_member_record *record, bool again);
+    void (*left)(void *user, const aq_member_record *record, const char *reason);
+    /* A result came; `best` is true when it is the best so far. */
+    void (*evaluated)(void *user, const aq_evaluation_result *result, bool best);
+    /* Somebody asked for the end of the run. */
+    void (*stop_asked)(void *user, const char *peer, const char *reason);
+    /* Writes a checkpoint when it can; aq_learner_service_checkpointed answers. */
+    void (*checkpoint_asked)(void *user);
+    /* Fills in what only the daemon knows; the service has set the rest. */
+    void (*status)(void *user, Actorq__V1__StatusReply *reply, Actorq__V1__LearnerStatus *learner);
+} aq_learner_service_owner;
+
+typedef struct aq_learner_identity {
+    uint64_t run_id;
+    const aq_run_settings *settings; /* lent */
+    const char *policy_url;          /* as it is told to members; lent */
+    const char *algorithm;
+    const char *precision;
+} aq_learner_identity;
+
+int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinator *coordinator,
+                              aq_policy_shelf *shelf, const aq_learner_service_owner *owner,
+                              aq_learner_service **ret_service) AQ_MUST_USE;
+void aq_learner_service_destroy(aq_learner_service *service); /* NULL is fine */
+
+/* Offers the services through `dispatcher`, which must not outlive this object. */
+int aq_learner_service_offer(aq_learner_service *service,
+                             aq_rpc_dispatcher *dispatcher) AQ_MUST_USE;
+
+/* Answers everybody who asked for a checkpoint: a path, or NULL and why not. */
+void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,
+                                     const char *why_not);
+
+/* To be called when a member was lost, so that its statistics go too. */
+void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record);
+
+/* The sum of what actors and evaluators said last, for progress and metrics. */
+typedef struct aq_actors_summary {
+    uint32_t actors, evaluators, shards;
+    double steps_per_s;
+    double return_mean; /* of training episodes, over the actors that have one; NaN: none */
+} aq_actors_summary;
+aq_actors_summary aq_learner_service_summary(const aq_learner_service *service);
+
+#endif

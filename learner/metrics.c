@@ -1,0 +1,132 @@
+/*
+ * Metrics: see metrics.h.
+ */
+#include "learner/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "learner/run_folder.h"
+
+struct aq_metrics {
+    char path[AQ_PATH_MAX];
+    int file;
+    /* A write that was cut short by a full disk left no newline: the next line brings its own. */
+    int torn;
+};
+
+int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error)
+{
+    aq_metrics *metrics = aq_alloc(1, sizeof(*metrics));
+    if (!metrics) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = aq_text_format(metrics->path, sizeof(metrics->path), "%s/metrics.jsonl", run_dir);
+    if (rc) {
+        rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
+        goto fail;
+    }
+    metrics->file = open(metrics->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (metrics->file < 0) {
+        rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", metrics->path, strerror(errno));
+        goto fail;
+    }
+    *ret_metrics = metrics;
+    return 0;
+fail:
+    aq_free(metrics);
+    return rc;
+}
+
+void aq_metrics_close(aq_metrics *metrics)
+{
+    if (!metrics) {
+        return;
+    }
+    (void)close(metrics->file);
+    aq_free(metrics);
+}
+
+/* Steals `line`, which may be NULL when it could not be made. */
+static int append(aq_metrics *metrics, json_t *line, aq_error *error)
+{
+    char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(line);
+    if (!text) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", metrics->path);
+    }
+    size_t size = strlen(text);
+    char *whole = aq_alloc(size + 2, 1);
+    int rc = AQ_E_NOMEM;
+    if (whole) {
+        size_t start = metrics->torn ? 1 : 0;
+        whole[0] = '\n';
+        memcpy(whole + start, text, size);
+        whole[start + size] = '\n';
+        ssize_t written = write(metrics->file, whole, start + size + 1);
+        rc = written == (ssize_t)(start + size + 1) ? 0 : AQ_E_NO_SPACE;
+        if (written < 0) {
+            rc = aq_error_from_errno(errno);
+        }
+        metrics->torn = written > 0 && rc != 0 ? 1 : metrics->torn && rc != 0;
+        aq_free(whole);
+    }
+    free(text);
+    return rc ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
+}
+
+/* JSON knows no NaN. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
+{
+    json_t *line = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o}",
+        "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
+        count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
+        number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
+        "loss", number(sample->loss), "q_mean", number(sample->q_mean), "staleness",
+        number(sample->staleness), "training_return", number(sample->training_return),
+        "policy_version", count(sample->policy_version), "broadcast_bytes",
+        count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
+        "action_disagreement", number(sample->action_disagreement), "actors", count(sample->actors),
+        "evaluators", count(sample->evaluators), "shards", count(sample->shards),
+        "batch_wait_share", number(sample->batch_wait_share));
+    return append(metrics, line, error);
+}
+
+int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                          const aq_evaluation_result *result, aq_error *error)
+{
+    json_t *line = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "event", "evaluation", "wall_s",
+        number(wall_s), "env_steps", count(env_steps), "policy_version", count(result->version),
+        "episodes", count(result->episodes), "return_mean", number(result->return_mean),
+        "return_std", number(result->return_std), "return_min", number(result->return_min),
+        "return_max", number(result->return_max), "confirmed", result->confirmed);
+    return append(metrics, line, error);
+}
+
+int aq_metrics_end(aq_metrics *metrics, double wall_s, const char *state, aq_error *error)
+{
+    json_t *line =
+        json_pack("{s:s, s:o, s:s}", "event", "end", "wall_s", number(wall_s), "state", state);
+    return append(metrics, line, error);
+}

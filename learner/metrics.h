@@ -1,0 +1,45 @@
+/*
+ * Metrics: metrics.jsonl of the run folder, one JSON object a line, appended by one write each, so that
+ * a crash leaves whole lines. Numbers that are not finite are null. Loop thread only.
+ */
+#ifndef AQ_LEARNER_METRICS_H
+#define AQ_LEARNER_METRICS_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "learner/coordinator.h"
+
+typedef struct aq_metrics aq_metrics;
+
+/* What the learner did since the last sample, and where the run stands. */
+typedef struct aq_metrics_sample {
+    double wall_s;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    double env_steps_per_s;
+    double learner_steps_per_s;
+    double loss;            /* NaN: no step since */
+    double q_mean;          /* NaN: no step since */
+    double staleness;       /* versions behind, mean; NaN: none */
+    double training_return; /* of the actors' episodes; NaN: none yet */
+    uint64_t policy_version;
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_bytes_fp32;
+    double action_disagreement;
+    uint32_t actors, evaluators, shards;
+    double batch_wait_share; /* of the time, 0 to 1 */
+} aq_metrics_sample;
+
+int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
+void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
+
+/* A full disk loses the line, not the run. */
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
+                        aq_error *error) AQ_MUST_USE;
+int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                          const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
+int aq_metrics_end(aq_metrics *metrics, double wall_s, const char *state,
+                   aq_error *error) AQ_MUST_USE;
+
+#endif

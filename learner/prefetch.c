@@ -1,0 +1,232 @@
+/*
+ * Prefetch: see prefetch.h.
+ *
+ * Each request owns one group from the moment that it is sent until its answer has come, so an answer
+ * always has a place to be read into and memory is bounded by the groups.
+ */
+#include "learner/prefetch.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/net.h"
+#include "common/wire/wire_sample.h"
+#include "learner/coordinator.h"
+
+/* A shard that failed is left alone this long, so that a dead one doesn't keep the loop busy. */
+#define PAUSE_NS   (100 * AQ_NS_PER_MS)
+#define NOT_YET_NS (5 * AQ_NS_PER_MS)
+
+typedef struct shard {
+    uint64_t incarnation; /* 0: the place is free */
+    char name[AQ_URL_MAX];
+    aq_rpc_stub stub;
+    int64_t not_before_ns;
+} shard;
+
+typedef struct request {
+    aq_prefetch *prefetch;
+    aq_batch *group;
+    uint64_t incarnation; /* of the shard that was asked */
+    bool busy;
+} request;
+
+struct aq_prefetch {
+    aq_prefetch_config config;
+    aq_chunk_layout layout;
+    aq_prefetch_owner owner;
+    shard shards[AQ_SHARDS_MAX];
+    size_t next_shard; /* in turn */
+    request *requests; /* in_flight of them */
+    aq_batch **groups; /* all of them */
+    aq_batch **empty;  /* a stack of those that can be asked for */
+    size_t group_count;
+    size_t empty_count;
+    int64_t now_ns; /* of the latest tick */
+};
+
+int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *layout,
+                       const aq_prefetch_owner *owner, aq_prefetch **ret_prefetch)
+{
+    AQ_ASSERT(config->in_flight > 0 && config->timeout_ms > config->wait_ms);
+    AQ_ASSERT(config->batch_rows > 0 && config->batch_count > 0);
+
+    int rc = AQ_E_NOMEM;
+    aq_prefetch *prefetch = aq_alloc(1, sizeof(*prefetch));
+    if (!prefetch) {
+        return AQ_E_NOMEM;
+    }
+    prefetch->config = *config;
+    prefetch->layout = *layout;
+    prefetch->owner = *owner;
+    size_t group_count = (size_t)config->in_flight * 2;
+    prefetch->requests = aq_alloc(config->in_flight, sizeof(*prefetch->requests));
+    prefetch->groups = aq_alloc(group_count, sizeof(aq_batch *));
+    prefetch->empty = aq_alloc(group_count, sizeof(aq_batch *));
+    if (!prefetch->requests || !prefetch->groups || !prefetch->empty) {
+        goto fail;
+    }
+    for (uint32_t i = 0; i < config->in_flight; i++) {
+        prefetch->requests[i].prefetch = prefetch;
+    }
+    for (; prefetch->group_count < group_count; prefetch->group_count++) {
+        aq_batch *group = NULL;
+        rc = aq_batch_create(layout, config->batch_rows * config->batch_count, &group);
+        if (rc) {
+            goto fail;
+        }
+        prefetch->groups[prefetch->group_count] = group;
+        prefetch->empty[prefetch->empty_count++] = group;
+    }
+    *ret_prefetch = prefetch;
+    return 0;
+
+fail:
+    aq_prefetch_destroy(prefetch);
+    return rc;
+}
+
+void aq_prefetch_destroy(aq_prefetch *prefetch)
+{
+    if (!prefetch) {
+        return;
+    }
+    for (size_t i = 0; i < prefetch->group_count; i++) {
+        aq_batch_destroy(prefetch->groups[i]);
+    }
+    aq_free(prefetch->requests);
+    aq_free(prefetch->groups);
+    aq_free(prefetch->empty);
+    aq_free(prefetch);
+}
+
+static shard *find_shard(aq_prefetch *prefetch, uint64_t incarnation)
+{
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        if (prefetch->shards[i].incarnation == incarnation) {
+            return &prefetch->shards[i];
+        }
+    }
+    return NULL;
+}
+
+int aq_prefetch_add_shard(aq_prefetch *prefetch, uint64_t incarnation, const char *name,
+                          aq_rpc_channel *channel)
+{
+    AQ_ASSERT(incarnation != 0);
+
+    shard *place = find_shard(prefetch, 0);
+    if (!place) {
+        return AQ_E_FULL;
+    }
+    *place = (shard){.incarnation = incarnation};
+    (void)snprintf(place->name, sizeof(place->name), "%s", name);
+    aq_rpc_stub_init(&place->stub, channel, &actorq__v1__sampling__descriptor,
+                     prefetch->config.timeout_ms);
+    return 0;
+}
+
+void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
+{
+    shard *gone = find_shard(prefetch, incarnation);
+    if (gone) {
+        *gone = (shard){0};
+    }
+}
+
+/* The shard whose turn it is, of those that are not paused; NULL when there is none. */
+static shard *shard_in_turn(aq_prefetch *prefetch)
+{
+    for (size_t step = 0; step < AQ_SHARDS_MAX; step++) {
+        size_t index = (prefetch->next_shard + step) % AQ_SHARDS_MAX;
+        shard *candidate = &prefetch->shards[index];
+        if (candidate->incarnation != 0 && candidate->not_before_ns <= prefetch->now_ns) {
+            prefetch->next_shard = index + 1;
+            return candidate;
+        }
+    }
+    return NULL;
+}
+
+/* Reads the reply into the request's group. 1: full. 0: not. */
+static int take_reply(request *answered, shard *from, const Actorq__V1__SampleReply *reply)
+{
+    aq_prefetch *prefetch = answered->prefetch;
+    if (!reply) {
+        const aq_rpc_status *status = aq_rpc_stub_status(&from->stub);
+        from->not_before_ns = prefetch->now_ns + PAUSE_NS;
+        if (status->code == AQ_RPC_UNAVAILABLE) {
+            from->not_before_ns = prefetch->now_ns + NOT_YET_NS; /* the limiter's "not yet" */
+            return 0;
+        }
+        prefetch->owner.trouble(prefetch->owner.user, from->name, status->message);
+        return 0;
+    }
+    aq_error error;
+    if (aq_wire_sample_read(reply, &prefetch->layout, answered->group, &error)) {
+        from->not_before_ns = prefetch->now_ns + PAUSE_NS;
+        prefetch->owner.trouble(prefetch->owner.user, from->name, error.text);
+        return 0;
+    }
+    prefetch->owner.progress(prefetch->owner.user, from->incarnation, reply->inserted);
+    return answered->group->rows == prefetch->config.batch_rows * prefetch->config.batch_count;
+}
+
+static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
+{
+    request *answered = user;
+    aq_prefetch *prefetch = answered->prefetch;
+    aq_batch *group = answered->group;
+    shard *from = find_shard(prefetch, answered->incarnation);
+    int full = from ? take_reply(answered, from, reply) : 0;
+
+    answered->busy = false;
+    answered->group = NULL;
+    if (full) {
+        prefetch->owner.ready(prefetch->owner.user, group);
+    } else {
+        prefetch->empty[prefetch->empty_count++] = group;
+    }
+}
+
+static void ask(aq_prefetch *prefetch, request *next, shard *from)
+{
+    const aq_prefetch_config *config = &prefetch->config;
+    next->busy = true;
+    next->incarnation = from->incarnation;
+    next->group = prefetch->empty[--prefetch->empty_count];
+
+    Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
+    message.run_id = config->run_id;
+    message.schema_hash = config->schema_hash;
+    message.batch_rows = config->batch_rows;
+    message.batch_count = config->batch_count;
+    message.discount = config->discount;
+    message.wait_ms = config->wait_ms;
+    actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
+}
+
+void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
+{
+    prefetch->now_ns = now_ns;
+    for (uint32_t i = 0; i < prefetch->config.in_flight && prefetch->empty_count > 0; i++) {
+        if (prefetch->requests[i].busy) {
+            continue;
+        }
+        shard *from = shard_in_turn(prefetch);
+        if (!from) {
+            return;
+        }
+        ask(prefetch, &prefetch->requests[i], from);
+    }
+}
+
+void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *group)
+{
+    AQ_ASSERT(prefetch->empty_count < prefetch->group_count);
+    group->rows = 0;
+    prefetch->empty[prefetch->empty_count++] = group;
+}

@@ -1,0 +1,39 @@
+/*
+ * Run folder: what a run leaves behind.
+ *
+ *   run.json         who this run is: id, task, seed, when it was made
+ *   config.yaml      the configuration as resolved
+ *   metrics.jsonl    one JSON object a line: progress and evaluations
+ *   checkpoints/     step-*.aqc
+ *   policy.aq        the best version so far, as broadcast; policy.fp32.aq the same in fp32
+ *   versions         the policy numbers reserved so far
+ *   logs/            one file per daemon, when `actorq train` started them
+ */
+#ifndef AQ_LEARNER_RUN_FOLDER_H
+#define AQ_LEARNER_RUN_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/rl/run_config.h"
+#include "learner/publication.h"
+
+enum { AQ_PATH_MAX = 4096 };
+
+typedef struct aq_run_folder {
+    char path[AQ_PATH_MAX];
+    uint64_t run_id; /* never 0 */
+    bool resumed;    /* it held a run already */
+} aq_run_folder;
+
+/* Makes the folder a run's, or takes up the run that is in it. A folder that holds a run needs
+ * `resume` (AQ_E_EXISTS names it), and its task must be the configuration's. */
+int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
+                       aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
+
+/* policy.aq and policy.fp32.aq, each replaced atomically. */
+int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
+                               aq_error *error) AQ_MUST_USE;
+
+#endif

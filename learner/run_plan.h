@@ -1,0 +1,27 @@
+/*
+ * Run plan: what follows from the configuration and the task, worked out once before anything
+ * starts, so that whatever can't work is said then.
+ */
+#ifndef AQ_LEARNER_RUN_PLAN_H
+#define AQ_LEARNER_RUN_PLAN_H
+
+#include "common/base/error.h"
+#include "common/rl/chunk.h"
+#include "common/rl/run_config.h"
+#include "common/rl/run_settings.h"
+#include "learner/algorithm.h"
+
+typedef struct aq_run_plan {
+    aq_run_config config; /* with the seed that is really used */
+    aq_run_settings settings;
+    aq_chunk_layout layout;
+    const aq_algorithm_class *algorithm_class;
+    double threshold; /* NaN: none */
+} aq_run_plan;
+
+/* Resolves the task, the seed (one from the system for 0), the threshold and what the members are
+ * told. AQ_E_NOT_FOUND names an unknown task and the nearest known one. */
+int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan,
+                     aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,127 @@
+/*
+ * Shard links: see shard_links.h.
+ */
+#include "learner/shard_links.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/rpc_client.h"
+
+typedef struct link {
+    uint64_t incarnation; /* 0: free */
+    aq_rpc_client *client;
+    bool wanted;
+} link;
+
+struct aq_shard_links {
+    uv_loop_t *loop;
+    aq_prefetch *prefetch;
+    aq_net_limits limits;
+    size_t calls_max;
+    aq_shard_links_trouble_fn trouble;
+    void *user;
+    uint64_t seen_change;
+    link links[AQ_SHARDS_MAX];
+};
+
+int aq_shard_links_create(uv_loop_t *loop, aq_prefetch *prefetch, const aq_net_limits *limits,
+                          size_t calls_max, aq_shard_links_trouble_fn trouble, void *user,
+                          aq_shard_links **ret_links)
+{
+    aq_shard_links *links = aq_alloc(1, sizeof(*links));
+    if (!links) {
+        return AQ_E_NOMEM;
+    }
+    links->loop = loop;
+    links->prefetch = prefetch;
+    links->limits = *limits;
+    links->calls_max = calls_max;
+    links->trouble = trouble;
+    links->user = user;
+    *ret_links = links;
+    return 0;
+}
+
+static void drop(aq_shard_links *links, link *gone)
+{
+    aq_prefetch_remove_shard(links->prefetch, gone->incarnation);
+    aq_rpc_client_close(gone->client);
+    *gone = (link){0};
+}
+
+static link *find(aq_shard_links *links, uint64_t incarnation)
+{
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        if (links->links[i].incarnation == incarnation) {
+            return &links->links[i];
+        }
+    }
+    return NULL;
+}
+
+static int dial(aq_shard_links *links, const aq_member_record *record, aq_error *error)
+{
+    link *place = find(links, 0);
+    if (!place) {
+        return aq_fail(error, AQ_E_FULL, "more than %d shards", AQ_SHARDS_MAX);
+    }
+    aq_rpc_client *client = NULL;
+    int rc = aq_rpc_client_create(links->loop, record->rpc_url, &links->limits, links->calls_max,
+                                  &client, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_prefetch_add_shard(links->prefetch, record->incarnation, record->rpc_url,
+                               aq_rpc_client_channel(client));
+    if (rc) {
+        aq_rpc_client_close(client);
+        return aq_fail(error, rc, "more than %d shards", AQ_SHARDS_MAX);
+    }
+    *place = (link){.incarnation = record->incarnation, .client = client, .wanted = true};
+    return 0;
+}
+
+void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordinator)
+{
+    uint64_t change = aq_coordinator_shards_changed(coordinator);
+    if (change == links->seen_change) {
+        return;
+    }
+    links->seen_change = change;
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        links->links[i].wanted = false;
+    }
+    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
+        if (record->role != AQ_ROLE_REPLAY) {
+            continue;
+        }
+        link *known = find(links, record->incarnation);
+        aq_error error;
+        if (known) {
+            known->wanted = true;
+        } else if (dial(links, record, &error)) {
+            links->trouble(links->user, record->rpc_url, &error);
+        }
+    }
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        if (links->links[i].incarnation != 0 && !links->links[i].wanted) {
+            drop(links, &links->links[i]);
+        }
+    }
+}
+
+void aq_shard_links_destroy(aq_shard_links *links)
+{
+    if (!links) {
+        return;
+    }
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        if (links->links[i].incarnation != 0) {
+            drop(links, &links->links[i]);
+        }
+    }
+    aq_free(links);
+}

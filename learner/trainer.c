@@ -1,0 +1,172 @@
+/*
+ * Trainer: see trainer.h.
+ *
+ * The core belongs to the thread alone. What the loop wants to know is added up under a lock once a
+ * group, so that neither ever waits for a gradient step of the other's.
+ */
+#include "learner/trainer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/queue.h"
+
+/* How often an idle trainer looks whether a checkpoint is wanted. */
+#define IDLE_MS 50
+
+struct aq_trainer {
+    aq_trainer_config config;
+    aq_trainer_core *core;
+    aq_queue *groups;
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool checkpoint_wanted;
+    pthread_mutex_t lock; /* of progress */
+    aq_trainer_progress progress;
+};
+
+static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
+                       size_t rows)
+{
+    aq_trainer *trainer = user;
+    return aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
+}
+
+int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
+{
+    aq_trainer *trainer = aq_alloc(1, sizeof(*trainer));
+    if (!trainer) {
+        return AQ_E_NOMEM;
+    }
+    trainer->config = *config;
+    atomic_init(&trainer->checkpoint_wanted, false);
+    pthread_mutex_init(&trainer->lock, NULL);
+    int rc = aq_queue_create(config->groups_max, &trainer->groups);
+    if (!rc) {
+        rc = aq_trainer_core_create(&config->core, config->algorithm_class, config->algorithm,
+                                    policy_due, trainer, &trainer->core);
+    }
+    if (rc) {
+        aq_trainer_destroy(trainer);
+        return rc;
+    }
+    trainer->progress.step = config->core.first_step;
+    *ret_trainer = trainer;
+    return 0;
+}
+
+static void add_progress(aq_trainer *trainer, int64_t waited_ns)
+{
+    aq_trainer_sums sums = aq_trainer_core_take_sums(trainer->core);
+    pthread_mutex_lock(&trainer->lock);
+    aq_trainer_progress *progress = &trainer->progress;
+    progress->sums.steps += sums.steps;
+    progress->sums.rows += sums.rows;
+    progress->sums.loss += sums.loss;
+    progress->sums.q_mean += sums.q_mean;
+    progress->sums.version_sum += sums.version_sum;
+    progress->sums.version_rows += sums.version_rows;
+    progress->sums.failed_steps += sums.failed_steps;
+    progress->step = aq_trainer_core_step(trainer->core);
+    progress->waited_ns += waited_ns;
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+static void serve_checkpoint(aq_trainer *trainer)
+{
+    if (!atomic_load_explicit(&trainer->checkpoint_wanted, memory_order_relaxed)) {
+        return;
+    }
+    aq_algorithm_state state;
+    trainer->config.algorithm_class->state(trainer->config.algorithm, &state);
+    if (aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
+                                            aq_trainer_core_step(trainer->core))) {
+        atomic_store_explicit(&trainer->checkpoint_wanted, false, memory_order_relaxed);
+    }
+}
+
+static void *run(void *user)
+{
+    aq_trainer *trainer = user;
+    aq_trainer_core_offer_first(trainer->core);
+    for (;;) {
+        void *item = NULL;
+        int64_t asked_ns = aq_clock_monotonic_ns();
+        int rc = aq_queue_pop(trainer->groups, IDLE_MS, &item);
+        int64_t waited_ns = aq_clock_monotonic_ns() - asked_ns;
+        if (rc == AQ_E_CLOSED) {
+            return NULL;
+        }
+        if (!rc) {
+            aq_trainer_core_train(trainer->core, item);
+            trainer->config.group_done(trainer->config.user, item);
+        }
+        add_progress(trainer, waited_ns);
+        serve_checkpoint(trainer);
+    }
+}
+
+int aq_trainer_start(aq_trainer *trainer)
+{
+    AQ_ASSERT(!trainer->has_thread);
+    int problem = pthread_create(&trainer->thread, NULL, run, trainer);
+    if (problem) {
+        return aq_error_from_errno(problem);
+    }
+    trainer->has_thread = true;
+    return 0;
+}
+
+void aq_trainer_stop(aq_trainer *trainer)
+{
+    void *dropped = NULL;
+    while (aq_queue_pop(trainer->groups, 0, &dropped) == 0) {
+    }
+    aq_queue_close(trainer->groups);
+    if (trainer->has_thread) {
+        pthread_join(trainer->thread, NULL);
+        trainer->has_thread = false;
+    }
+}
+
+void aq_trainer_destroy(aq_trainer *trainer)
+{
+    if (!trainer) {
+        return;
+    }
+    AQ_ASSERT(!trainer->has_thread);
+    aq_trainer_core_destroy(trainer->core);
+    aq_queue_destroy(trainer->groups);
+    pthread_mutex_destroy(&trainer->lock);
+    aq_free(trainer);
+}
+
+int aq_trainer_give(aq_trainer *trainer, aq_batch *group)
+{
+    return aq_queue_push(trainer->groups, group);
+}
+
+void aq_trainer_request_checkpoint(aq_trainer *trainer)
+{
+    atomic_store_explicit(&trainer->checkpoint_wanted, true, memory_order_relaxed);
+}
+
+uint64_t aq_trainer_step(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    uint64_t step = trainer->progress.step;
+    pthread_mutex_unlock(&trainer->lock);
+    return step;
+}
+
+void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)
+{
+    pthread_mutex_lock(&trainer->lock);
+    *ret_progress = trainer->progress;
+    trainer->progress.sums = (aq_trainer_sums){0};
+    trainer->progress.waited_ns = 0;
+    pthread_mutex_unlock(&trainer->lock);
+}

@@ -1,0 +1,47 @@
+/*
+ * Trainer: the thread that trains. Groups come in through a queue and go back through the owner;
+ * policies that are due and checkpoints that were asked for go to the quantizer stage.
+ */
+#ifndef AQ_LEARNER_TRAINER_H
+#define AQ_LEARNER_TRAINER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "learner/quantizer_stage.h"
+#include "learner/trainer_core.h"
+
+typedef struct aq_trainer aq_trainer;
+
+typedef struct aq_trainer_config {
+    aq_trainer_core_config core;
+    const aq_algorithm_class *algorithm_class;
+    aq_algorithm *algorithm;   /* lent; the thread's alone while it runs */
+    aq_quantizer_stage *stage; /* lent */
+    size_t groups_max;         /* that can be under way */
+    /* On the trainer's thread: the group is trained on and may be filled again. */
+    void (*group_done)(void *user, aq_batch *group);
+    void *user;
+} aq_trainer_config;
+
+typedef struct aq_trainer_progress {
+    aq_trainer_sums sums; /* since the last look */
+    uint64_t step;        /* in all */
+    int64_t waited_ns;    /* for groups, since the last look */
+} aq_trainer_progress;
+
+int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer) AQ_MUST_USE;
+int aq_trainer_start(aq_trainer *trainer) AQ_MUST_USE;
+
+/* Ends the thread after the group it is at; groups that wait are dropped (their owner has them). */
+void aq_trainer_stop(aq_trainer *trainer);
+void aq_trainer_destroy(aq_trainer *trainer); /* NULL is fine; stopped */
+
+/* Any thread; never waits. */
+int aq_trainer_give(aq_trainer *trainer, aq_batch *group) AQ_MUST_USE;
+void aq_trainer_request_checkpoint(aq_trainer *trainer);
+uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
+void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
+
+#endif
