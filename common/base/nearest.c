@@ -52,7 +52,7 @@ void aq_nearest_offer(aq_nearest *nearest, const char *name)
 
     if (distance < nearest->distance) {
         nearest->distance = distance;
-        nearest->name = name;
+        memcpy(nearest->name, name, strlen(name) + 1); /* it fits, or would be infinitely far */
     }
 }
 
@@ -60,7 +60,7 @@ const char *aq_nearest_name(const aq_nearest *nearest)
 {
     size_t limit;
 
-    if (nearest->name == NULL) {
+    if (nearest->distance == SIZE_MAX) {
         return NULL;
     }
     limit = strlen(nearest->name) / 3;

@@ -14,7 +14,7 @@
 static const char *nearest_of(const char *text)
 {
     static const char *const names[] = {"seed", "replay.capacity", "replay.batch", "jobs"};
-    aq_nearest nearest;
+    static aq_nearest nearest; /* the name lies in it */
 
     aq_nearest_init(&nearest, text);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
