@@ -2,10 +2,17 @@
  * Settings: a table with one row per setting drives everything: defaults, bounds, the YAML file,
  * `--set section.key=value`, the printed configuration and the documentation.
  *
- * A row says where in a plain struct the value lives. Keys are "key" or "section.key"; rows of one
- * section stand together. The file is YAML with one mapping per section. An unknown key, a wrong
- * type or a value out of bounds is an error that names the file, the line, the key and what is
- * allowed, and the struct is then as it was before the call.
+ * A row says where in a plain struct the value lives. Keys are "key" or "section.key", at most 63
+ * bytes of a-z, 0-9 and _; rows of one section stand together; a table has at most 256 rows. The
+ * file is YAML with one mapping per section. An unknown key, a key given twice, a wrong type or a
+ * value out of bounds is an error that names the file, the line, the key and what is allowed, and
+ * the struct is then as it was before the call:
+ *
+ *   c.yaml:3: replay.capacity: 'abc' is not a whole number (allowed: 100 to 100000000 steps,
+ *   default 100000)
+ *
+ * Values are texts to the YAML parser, so `on`, `5` and `"5"` mean the same in a file and in --set.
+ * Any thread, each on a struct of its own.
  */
 #ifndef AQ_COMMON_SYS_SETTINGS_H
 #define AQ_COMMON_SYS_SETTINGS_H
@@ -20,17 +27,17 @@ enum aq_setting_type {
     AQ_SETTING_U64,    /* uint64_t; min and max bound it */
     AQ_SETTING_F64,    /* double; min and max bound it */
     AQ_SETTING_BOOL,   /* bool */
-    AQ_SETTING_TEXT,   /* char[size]; min is the shortest length */
+    AQ_SETTING_TEXT,   /* char[size], UTF-8 without control characters; min is the least bytes */
     AQ_SETTING_CHOICE, /* uint32_t, an index into `choices` */
 };
 
 typedef struct aq_setting {
     const char *key; /* "replay.capacity" */
     enum aq_setting_type type;
-    size_t offset;       /* into the struct */
-    size_t size;         /* of the member */
-    const char *initial; /* the default, as text */
-    double min, max;
+    size_t offset;              /* into the struct */
+    size_t size;                /* of the member */
+    const char *initial;        /* the default, as text */
+    double min, max;            /* an infinity, or past the type's own range: no bound */
     const char *const *choices; /* NULL-terminated; AQ_SETTING_CHOICE only */
     const char *unit;           /* "steps", "ms", ""; shown to people */
     const char *comment;        /* one or two sentences */
@@ -41,14 +48,16 @@ typedef struct aq_settings_table {
     size_t count;
 } aq_settings_table;
 
-/* Sets every member to its default. A default that its own row refuses is an assertion. */
+/* Sets every member to its default. A table that breaks the rules above is an assertion, as is a
+ * default that its own row refuses. */
 void aq_settings_init(const aq_settings_table *table, void *settings);
 
-/* Reads YAML text over `settings`; `name` stands for the file in errors. An empty text is fine. */
+/* Reads YAML text over `settings`: what the text does not mention stays. `name` stands for the file in
+ * errors. An empty text is fine, as is an empty section. AQ_E_INVALID, AQ_E_NOMEM. */
 int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
                           size_t size, void *settings, aq_error *error) AQ_MUST_USE;
 
-/* The same, from a file of at most 1 MiB. */
+/* The same, from a file of at most 1 MiB, AQ_E_TOO_BIG; and what aq_file_read says. */
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
                           aq_error *error) AQ_MUST_USE;
 
@@ -57,7 +66,8 @@ int aq_settings_read_file(const aq_settings_table *table, const char *path, void
 int aq_settings_assign(const aq_settings_table *table, const char *assignment, void *settings,
                        aq_error *error) AQ_MUST_USE;
 
-/* The whole of it as commented YAML, which aq_settings_read_yaml reads back to the same values. */
+/* Appends the whole of it as commented YAML, which aq_settings_read_yaml reads back to the same
+ * values. On failure out's content is as before. */
 int aq_settings_print_yaml(const aq_settings_table *table, const void *settings,
                            aq_buffer *out) AQ_MUST_USE;
 
