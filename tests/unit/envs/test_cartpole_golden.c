@@ -8,8 +8,8 @@
  *   - to the bit in position and angle, which are moved by the old velocities alone,
  *   - within DBL_EPSILON in the velocities,
  *   - to the bit in the observation, which is float.
- * Over whole episodes these differences grow as a falling pole does: over the 200 random steps, with
- * their ten resets, they stay far below a float's precision; the balanced episode of 499 steps
+ * Over whole episodes these differences grow as a falling pole does: over the 200 random steps,
+ * with their ten resets, they stay far below a float's precision; the balanced episode of 500 steps
  * forgets its past, and can only be followed step by step.
  */
 #include <setjmp.h>
