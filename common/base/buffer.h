@@ -27,8 +27,8 @@ void aq_buffer_fini(aq_buffer *buffer);
 /* Forgets the content, keeps the memory. */
 void aq_buffer_clear(aq_buffer *buffer);
 
-/* `bytes` may not lie in the buffer. AQ_E_TOO_BIG past size_max, AQ_E_NOMEM; the buffer is unchanged
- * then. */
+/* `bytes` may not lie in the buffer. AQ_E_TOO_BIG past size_max, AQ_E_NOMEM; the buffer is then
+ * unchanged. */
 int aq_buffer_append(aq_buffer *buffer, const void *bytes, size_t size) AQ_MUST_USE;
 
 /* Makes room for `size` more bytes at the end and counts them as content (zeroed);

@@ -1,6 +1,7 @@
 /*
  * Checked parsing of text: the whole text must be consumed, nothing is silently clipped.
- * `*ret_` is untouched on failure. AQ_E_INVALID for a malformed text or one out of the type's range.
+ * `*ret_` is untouched on failure. AQ_E_INVALID for a malformed text or one out of the type's
+ * range.
  */
 #ifndef AQ_COMMON_BASE_PARSE_H
 #define AQ_COMMON_BASE_PARSE_H

@@ -2,8 +2,8 @@
  * What the processor can do, read once, and a mask that forces less (tests, and ACTORQ_CPU).
  *
  * Flags come from __builtin_cpu_supports, which also checks that the operating system saves the
- * registers. ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni allows that rung and those below
- * it. Elsewhere than on x86-64 there are no flags. Any thread, where nothing else is said.
+ * registers. ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni allows that rung and those
+ * below it. Elsewhere than on x86-64 there are no flags. Any thread, where nothing else is said.
  */
 #ifndef AQ_COMMON_SYS_CPU_H
 #define AQ_COMMON_SYS_CPU_H

@@ -255,9 +255,9 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
         values[0] = '\0';
     }
     clean_fields(values, length >= FIELDS_SIZE);
-    length = snprintf(line, sizeof(line), "%s%s%s msg=%s\n", head, values[0] == '\0' ? "" : " ",
-                      values[0] == ' ' ? values + 1 : values,
-                      aq_log_quote(quoted, sizeof(quoted), message));
+    length = snprintf(line, sizeof(line), "%s%s%s%s%s\n", head, values[0] == '\0' ? "" : " ",
+                      values[0] == ' ' ? values + 1 : values, message[0] == '\0' ? "" : " msg=",
+                      message[0] == '\0' ? "" : aq_log_quote(quoted, sizeof(quoted), message));
     AQ_ASSERT(length > 0);
     AQ_ASSERT((size_t)length < sizeof(line));
     write_line(line, (size_t)length);

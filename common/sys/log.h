@@ -32,7 +32,7 @@ int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level) AQ_MU
  * NULL when all is well. */
 const char *aq_log_problem(void);
 
-/* `message` is for people and says what happens next; `fields` is a format of key=value pairs
+/* `message` is for people and says what happens next ("": the event says it all); `fields` is a format of key=value pairs
  * (may be ""), whose values hold no blanks; use %s with aq_log_quote for texts that may.
  * A line is cut at 2 KiB: fields lose whole pairs and say cut=true, the message ends in "...".
  * Control characters never reach the line. errno is kept. */

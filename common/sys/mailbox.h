@@ -26,9 +26,9 @@ int aq_mailbox_create(uv_loop_t *loop, size_t capacity, aq_mailbox_fn handle, aq
 /* Any thread. `item` is not NULL; ownership moves on success only. AQ_E_FULL, AQ_E_CLOSED. */
 int aq_mailbox_post(aq_mailbox *mailbox, void *item) AQ_MUST_USE;
 
-/* On the loop's thread, once; NULL is fine; a handler may call it. Drops what is left; posts that come
- * later are answered AQ_E_CLOSED. The memory goes when the loop runs its close callbacks, and by then
- * nobody may post any more. */
+/* On the loop's thread, once; NULL is fine; a handler may call it. Drops what is left; posts that
+ * come later are answered AQ_E_CLOSED. The memory goes when the loop runs its close callbacks, and
+ * by then nobody may post any more. */
 void aq_mailbox_close(aq_mailbox *mailbox);
 
 #endif

@@ -52,8 +52,8 @@ typedef struct aq_settings_table {
  * default that its own row refuses. */
 void aq_settings_init(const aq_settings_table *table, void *settings);
 
-/* Reads YAML text over `settings`: what the text does not mention stays. `name` stands for the file in
- * errors. An empty text is fine, as is an empty section. AQ_E_INVALID, AQ_E_NOMEM. */
+/* Reads YAML text over `settings`: what the text does not mention stays. `name` stands for the file
+ * in errors. An empty text is fine, as is an empty section. AQ_E_INVALID, AQ_E_NOMEM. */
 int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
                           size_t size, void *settings, aq_error *error) AQ_MUST_USE;
 

@@ -1,9 +1,9 @@
 /*
  * Settings, inside: where in a YAML file a setting stands, and what is wrong with the file's shape.
  *
- * libcyaml 1.3 keeps no line of what it loaded, reports the line of the event before when it refuses
- * a key, and none for a syntax error. So once a file is known to be bad, a second walk with the same
- * parser underneath, libyaml, finds the place and the words. Good files never come here.
+ * libcyaml 1.3 keeps no line of what it loaded, reports the line of the event before when it
+ * refuses a key, and none for a syntax error. So once a file is known to be bad, a second walk with
+ * the same parser underneath, libyaml, finds the place and the words. Good files never come here.
  * Only settings*.c include this.
  */
 #ifndef AQ_COMMON_SYS_SETTINGS_PLACE_H

@@ -170,6 +170,19 @@ int aq_setting_set(const aq_setting *row, const char *text, void *settings, aq_e
     return AQ_E_INVALID;
 }
 
+/* "1e-08" becomes "1e-8". */
+static void shorten_exponent(char *number)
+{
+    char *exponent = strchr(number, 'e');
+
+    if (exponent != NULL) {
+        char *digits = exponent + 2; /* after the sign, which %g always writes */
+        size_t zeros = strspn(digits, "0");
+
+        memmove(digits, digits + zeros, strlen(digits + zeros) + 1);
+    }
+}
+
 /* The shortest text that reads back to the same number; whole numbers without an exponent. */
 static const char *format_f64(char *out, double value)
 {
@@ -183,6 +196,7 @@ static const char *format_f64(char *out, double value)
             break;
         }
     }
+    shorten_exponent(out);
     return out;
 }
 

@@ -2,9 +2,9 @@
  * Settings, inside: a YAML file as one text per setting, checked against the table by libcyaml.
  *
  * The schema is built from the table: every setting is an optional text, every section an optional
- * mapping. So libcyaml judges the shape (known keys, none twice, a value where a value belongs), and
- * the values are judged where those of `--set` are, in settings_value.c. Loading texts rather than
- * numbers also keeps "absent" apart from zero, which libcyaml 1.3 can't tell for numbers.
+ * mapping. So libcyaml judges the shape (known keys, none twice, a value where a value belongs),
+ * and the values are judged where those of `--set` are, in settings_value.c. Loading texts rather
+ * than numbers also keeps "absent" apart from zero, which libcyaml 1.3 can't tell for numbers.
  *
  * libcyaml fills a struct; ours is an array of pointers: one slot per key and section of the top
  * level, where a section's slot points at an array of its own.

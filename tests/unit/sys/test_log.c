@@ -60,6 +60,15 @@ static void test_no_fields_leave_no_gap(void **state)
     assert_non_null(strstr(output, " event=ready msg=\"serving\"\n"));
 }
 
+static void test_no_message_leaves_no_gap(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "evaluated", "", "score=%d", 500);
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, " event=evaluated score=500\n"));
+}
+
 static void test_a_negative_id_is_left_out(void **state)
 {
     (void)state;
@@ -272,6 +281,7 @@ int main(void)
         cmocka_unit_test(test_an_unknown_level_in_the_environment_is_told),
         cmocka_unit_test_setup(test_a_line_has_time_level_names_event_fields_and_message, open_log),
         cmocka_unit_test_setup(test_no_fields_leave_no_gap, open_log),
+        cmocka_unit_test_setup(test_no_message_leaves_no_gap, open_log),
         cmocka_unit_test_setup(test_a_negative_id_is_left_out, open_log),
         cmocka_unit_test_setup(test_lines_below_the_level_are_dropped, open_log),
         cmocka_unit_test_setup(test_errno_survives_a_line, open_log),

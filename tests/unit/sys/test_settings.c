@@ -384,6 +384,20 @@ static void test_every_number_survives_printing_and_reading(void **state)
     }
 }
 
+static void test_small_numbers_are_printed_short(void **state)
+{
+    sample settings;
+    aq_buffer out;
+
+    (void)state;
+    init(&settings);
+    settings.rate = 1e-8;
+    print(&settings, &out);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    assert_non_null(strstr((const char *)out.data, "  rate: 1e-8\n"));
+    aq_buffer_fini(&out);
+}
+
 static void test_printing_into_too_little_room_leaves_nothing(void **state)
 {
     sample settings;
@@ -460,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_the_printed_file_explains_itself),
         cmocka_unit_test(test_odd_texts_survive_printing_and_reading),
         cmocka_unit_test(test_every_number_survives_printing_and_reading),
+        cmocka_unit_test(test_small_numbers_are_printed_short),
         cmocka_unit_test(test_printing_into_too_little_room_leaves_nothing),
         cmocka_unit_test(test_a_file_on_disk_is_read),
         cmocka_unit_test(test_a_file_past_a_mebibyte_is_refused),
