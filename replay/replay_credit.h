@@ -1,0 +1,73 @@
+/*
+ * Credit: shares what the limiter allows to be inserted among the actors, and decides when a call
+ * that waits for credit or for an acknowledgement is worth its answer.
+ *
+ * A grant is a running total per (actor, incarnation): how many fresh transitions it may send in all.
+ * What was granted and did not come yet is outstanding, and counts against the headroom until it
+ * comes or its owner falls silent. So lead stays in the limiter's band; it can pass the upper end by
+ * at most one chunk for each environment, plus what was granted to somebody who was given up and
+ * came back.
+ *
+ * Small grants would cost a message for every few steps, so headroom is given out in portions: each
+ * live actor aims at an equal share of it, but at least at what fills one chunk in each of its
+ * environments, and is topped up when a quarter is used. Where there is too little for
+ * everybody at once, actors take turns.
+ *
+ * An actor may be unable to send what it was granted: the steps can all sit in open chunks. As long
+ * as the learner can sample, it makes new headroom and nothing stands still. While it can't, an
+ * actor that made no progress for AQ_CREDIT_PATIENCE_NS is granted what fills a chunk in each of its
+ * environments, even beyond the headroom: with that much, at least one chunk must close. One that
+ * has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS.
+ */
+#ifndef AQ_REPLAY_REPLAY_CREDIT_H
+#define AQ_REPLAY_REPLAY_CREDIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/clock.h"
+#include "common/rl/run_settings.h"
+#include "replay/replay_limiter.h"
+#include "replay/replay_roster.h"
+
+/* An actor is alive this long after its last call; calls are held for less than half of that. */
+#define AQ_CREDIT_LIVE_NS     (2 * AQ_NS_PER_S)
+#define AQ_CREDIT_PATIENCE_NS (200 * AQ_NS_PER_MS)
+
+/* Totals that a peer may claim, with room for adding to them. */
+#define AQ_CREDIT_COUNT_MAX (UINT64_C(1) << 62)
+
+typedef struct aq_replay_credit {
+    uint64_t lanes;       /* environments of an actor */
+    uint64_t chunk_steps; /* one chunk */
+    uint64_t lane_steps;  /* one chunk in each environment of an actor */
+    size_t turn;          /* whose turn it is, a position in the roster */
+    size_t live;          /* actors alive at the last sharing */
+} aq_replay_credit;
+
+void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings);
+
+/* A call that knows `known_granted`. When that is more than this shard granted, an earlier incarnation
+ * of the shard did, and the total goes on from there. `known_granted` <= AQ_CREDIT_COUNT_MAX. */
+void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted);
+
+/* `fresh` transitions came in their turn. An actor steps its environments together, so it may end up
+ * to that many steps beyond its grant; they count against the next one. */
+void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
+                               int64_t now_ns, uint64_t fresh);
+
+/* Grants what the limiter leaves. O(actors); to be called every few milliseconds. */
+void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *limiter,
+                            aq_replay_roster *roster, int64_t now_ns);
+
+/* Whether a call that knows these totals is worth an answer now: at once for an actor that has
+ * nothing left to spend, or is new here; else only so often that all answers together stay
+ * bearable (500 a second for one actor, 5,000 for all). */
+bool aq_replay_credit_due(const aq_replay_credit *credit, const aq_replay_actor *actor,
+                          int64_t now_ns, uint64_t known_acknowledged, uint64_t known_granted);
+
+/* An answer goes out. */
+void aq_replay_credit_answered(aq_replay_actor *actor, int64_t now_ns);
+
+#endif

@@ -1,0 +1,118 @@
+/*
+ * Chunks, messages and settings for tests.
+ */
+#include "tests/unit/replay/replay_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+aq_run_settings kit_settings(void)
+{
+    static const float low[2] = {-1e9f, -1e9f};
+    static const float high[2] = {1e9f, 1e9f};
+    aq_run_settings settings = {
+        .task = "test:Steps-v0",
+        .seed = 1,
+        .n_step = KIT_N_STEP,
+        .chunk_length = KIT_CHUNK_LENGTH,
+        .message_bytes = 65536,
+        .rpc_timeout_ms = 2000,
+        .heartbeat_ms = 500,
+        .reconnect_min_ms = 50,
+        .reconnect_max_ms = 2000,
+        .actor_envs = 2,
+        .actor_count = 1,
+        .flush_ms = 20,
+        .screen_episodes = 1,
+        .evaluation_episodes = 1,
+        .evaluation_threshold = NAN,
+        .replay_capacity = 1000,
+        .replay_min_size = 20,
+        .samples_per_insert = 4.0,
+        .tolerance = 40.0,
+        .sample_rows = 16,
+    };
+    aq_space_init_box(&settings.schema.obs, 2, low, high);
+    aq_space_init_discrete(&settings.schema.action, 2);
+    settings.schema_hash = aq_schema_hash(&settings.schema);
+    return settings;
+}
+
+aq_chunk_layout kit_layout(void)
+{
+    aq_run_settings settings = kit_settings();
+    aq_chunk_layout layout;
+    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
+                                          &layout, NULL),
+                     0);
+    return layout;
+}
+
+aq_chunk *kit_chunk(const aq_chunk_layout *layout, uint64_t first_step, uint32_t length,
+                    uint32_t overlap, enum kit_end end)
+{
+    aq_chunk *chunk = NULL;
+    assert_int_equal(aq_chunk_create(layout, length, &chunk), 0);
+    chunk->first = overlap > 0 ? KIT_CHUNK_LENGTH : 0;
+    chunk->length = length;
+    chunk->overlap = overlap;
+    chunk->terminated = end == KIT_TERMINATED;
+    chunk->truncated = end == KIT_TRUNCATED;
+    for (uint32_t row = 0; row <= length; row++) {
+        float obs[2] = {(float)(first_step + row), (float)(first_step + row) + 0.25f};
+        memcpy(chunk->obs + (size_t)row * sizeof(obs), obs, sizeof(obs));
+    }
+    for (uint32_t row = 0; row < length; row++) {
+        int32_t action = (int32_t)((first_step + row) % 2);
+        memcpy(chunk->action + row * sizeof(action), &action, sizeof(action));
+        chunk->reward[row] = (float)(first_step + row);
+        chunk->version[row] = (uint32_t)(first_step + row);
+    }
+    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
+    return chunk;
+}
+
+aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, uint64_t first_step,
+                          uint32_t steps)
+{
+    aq_chunk_layout layout = kit_layout();
+    aq_run_settings settings = kit_settings();
+    aq_experience message = {
+        .run_id = KIT_RUN_ID,
+        .actor = actor,
+        .incarnation = 1000 + actor,
+        .seq = seq,
+        .acknowledged = acknowledged,
+        .schema_hash = settings.schema_hash,
+        .chunk_count = (steps + KIT_CHUNK_LENGTH - 1) / KIT_CHUNK_LENGTH,
+    };
+    message.chunks = aq_alloc(message.chunk_count, sizeof(*message.chunks));
+    assert_non_null(message.chunks);
+    for (uint32_t i = 0; i < message.chunk_count; i++) {
+        uint32_t done = i * KIT_CHUNK_LENGTH;
+        uint32_t length = steps - done < KIT_CHUNK_LENGTH ? steps - done : KIT_CHUNK_LENGTH;
+        message.chunks[i] = kit_chunk(&layout, first_step + done, length, 0, KIT_TERMINATED);
+    }
+    return message;
+}
+
+uint64_t kit_seed(void)
+{
+    uint64_t seed = 20260131;
+    const char *text = getenv("AQ_SEED");
+    if (text != NULL) {
+        assert_int_equal(aq_parse_u64(text, &seed), 0);
+    }
+    print_message("AQ_SEED=%" PRIu64 "\n", seed);
+    return seed;
+}

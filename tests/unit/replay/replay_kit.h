@@ -1,0 +1,36 @@
+/*
+ * What the tests of replay share: a small run, chunks whose numbers say which step they are, and
+ * messages of them.
+ *
+ * Step k of any stream has observation {k, k + 0.25}, action k % 2, reward k and version k.
+ */
+#ifndef AQ_TESTS_UNIT_REPLAY_REPLAY_KIT_H
+#define AQ_TESTS_UNIT_REPLAY_REPLAY_KIT_H
+
+#include <stdint.h>
+
+#include "common/rl/chunk.h"
+#include "common/rl/experience.h"
+#include "common/rl/run_settings.h"
+
+enum { KIT_RUN_ID = 77, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
+
+/* Observations box f32[2], actions discrete 2, n-step 3, chunks of 8, 2 environments an actor,
+ * capacity 1000, minimum 20, 4 samples per insert, tolerance 40, requests of 16 rows. */
+aq_run_settings kit_settings(void);
+aq_chunk_layout kit_layout(void);
+
+enum kit_end { KIT_GOES_ON, KIT_TERMINATED, KIT_TRUNCATED };
+
+/* A chunk of steps first_step .. first_step + length - 1, the first `overlap` of them repeated. */
+aq_chunk *kit_chunk(const aq_chunk_layout *layout, uint64_t first_step, uint32_t length,
+                    uint32_t overlap, enum kit_end end);
+
+/* A message of one chunk; `steps` fresh transitions from first_step on, a whole episode. */
+aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, uint64_t first_step,
+                          uint32_t steps);
+
+/* The seed of the tests that draw random numbers: AQ_SEED or a fixed one; printed. */
+uint64_t kit_seed(void);
+
+#endif
