@@ -28,6 +28,9 @@ enum aq_frame_kind {
     AQ_FRAME_CHECKPOINT = 6,
 };
 
+/* "RPC request", "policy"; "unknown" for a kind that is not in the list. Static storage. */
+const char *aq_frame_kind_name(uint32_t kind);
+
 /* Starts a frame at the end of `out`: appends a header to be filled by aq_frame_end. */
 int aq_frame_begin(aq_buffer *out, size_t *ret_start) AQ_MUST_USE;
 
@@ -39,5 +42,8 @@ void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind);
 int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
                    const uint8_t **ret_payload, size_t *ret_payload_size,
                    aq_error *error) AQ_MUST_USE;
+
+/* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
+uint32_t aq_frame_crc(const void *frame);
 
 #endif

@@ -19,15 +19,18 @@ typedef struct aq_net_limits {
 } aq_net_limits;
 
 /* AQ_E_INVALID, naming the url and what is allowed: an unknown scheme, no port, an ipc path that
- * does not fit a socket address. */
+ * does not fit a socket address. Port 0 is valid: it lets the system choose when listening. */
 int aq_url_validate(const char *url, aq_error *error) AQ_MUST_USE;
 
 /* The url of a second socket of the same daemon: the port after it (tcp; port 0 stays 0), or the
- * path with "." and `suffix` (ipc, inproc). */
+ * path with "." and `suffix` (ipc, inproc). AQ_E_INVALID for a bad url and after port 65535,
+ * AQ_E_TOO_BIG when it does not fit; ret_url is untouched then. */
 int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t size) AQ_MUST_USE;
 
 /* `url` with its host replaced when that host is a wildcard ("*", "0.0.0.0", "[::]") or loopback
- * while `seen_from` (the url or address through which its owner was reached) is not; else a copy. */
+ * while `seen_from` (the url or address through which its owner was reached) is not; else a copy.
+ * An owner seen on this host ("ipc", "inproc://x") is reached at 127.0.0.1 when it listens at a
+ * wildcard. Fails as aq_url_sibling does. */
 int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
                      size_t size) AQ_MUST_USE;
 

@@ -14,8 +14,7 @@ typedef struct aq_pull aq_pull;
 typedef void (*aq_pull_fn)(void *user, const uint8_t *bytes, size_t size, const char *peer);
 
 int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
-                   aq_pull_fn receive, void *user, aq_pull **ret_pull,
-                   aq_error *error) AQ_MUST_USE;
+                   aq_pull_fn receive, void *user, aq_pull **ret_pull, aq_error *error) AQ_MUST_USE;
 const char *aq_pull_url(const aq_pull *pull); /* with the port really bound */
 void aq_pull_close(aq_pull *pull);            /* NULL is fine */
 

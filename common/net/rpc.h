@@ -58,14 +58,15 @@ typedef struct aq_rpc_channel aq_rpc_channel;
 typedef void (*aq_rpc_answer_fn)(void *user, int error, const uint8_t *frame, size_t size);
 
 /* A transport embeds this as its first member. `send` copies or takes what it needs of the frame
- * before it returns; on failure `answer` is not called. */
+ * before it returns; on failure `answer` is not called. A channel that is closed by a closure it
+ * runs stays in memory until that closure has returned. */
 struct aq_rpc_channel {
     int (*send)(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint32_t timeout_ms,
                 aq_rpc_answer_fn answer, void *user);
     const aq_rpc_status *status; /* of the call whose closure is running */
     uint64_t caller;             /* random; the upper half of every request id */
     uint64_t next_call;
-    size_t frame_bytes_max;      /* the largest frame that may be sent */
+    size_t frame_bytes_max; /* the largest frame that may be sent */
 };
 
 /* Sets the common members; `seed` makes the request ids unique among callers. */
@@ -95,13 +96,22 @@ typedef struct aq_rpc_dispatcher aq_rpc_dispatcher;
 /* Takes the reply frame; called exactly once per dispatched request, maybe much later. */
 typedef void (*aq_rpc_reply_fn)(void *user, const uint8_t *frame, size_t size);
 
-/* `calls_max` bounds calls in progress (RESOURCE_EXHAUSTED beyond). The most recent replies to
- * methods that change something are kept, up to `repeat_bytes_max`, so that a repeated request id is
- * answered again without being carried out again. */
+/* `calls_max` bounds calls in progress (RESOURCE_EXHAUSTED beyond); a reply frame larger than
+ * `reply_bytes_max` becomes RESOURCE_EXHAUSTED.
+ *
+ * The most recent replies of all methods, failures included, are kept up to `repeat_bytes_max`, so
+ * that a repeated request id is answered again without being carried out again. One reply of more
+ * than a quarter of that is not kept: where large replies must not be made twice, leave room for
+ * four. A request id that comes again while its call is in progress is not carried out twice
+ * either: the answer goes to the newest asker and to the one before; an older one is told ABORTED.
+ * A repeat is the same frame: the id with another content is refused. */
 int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t repeat_bytes_max,
                              aq_rpc_dispatcher **ret_dispatcher) AQ_MUST_USE;
 
-/* Every call must have been answered. NULL is fine. */
+/* The largest reply frame, in bytes. */
+size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher);
+
+/* Every call must have been answered. NULL is fine. Kept replies go with it. */
 void aq_rpc_dispatcher_destroy(aq_rpc_dispatcher *dispatcher);
 
 /* Offers the service's methods; at most 16 services. The service must outlive the dispatcher. */
@@ -109,18 +119,23 @@ int aq_rpc_dispatcher_add(aq_rpc_dispatcher *dispatcher, ProtobufCService *servi
 
 /* Carries out the request in `frame`. A bad frame, an unknown method or a body that does not unpack is
  * answered with a status; a frame that is not even a request is answered with INVALID_ARGUMENT and
- * request id 0, and counted. `peer` is the caller's address for people and logs. */
+ * request id 0, and counted. `peer` is the caller's address for people and logs. `frame` and `peer`
+ * are not needed any more when this returns. `reply` may be called before that; it takes what it
+ * needs of the frame and never dispatches. */
 void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t size,
                      const char *peer, aq_rpc_reply_fn reply, void *user);
 
 typedef struct aq_rpc_counters {
-    uint64_t calls, failures, refused_frames, repeats;
+    uint64_t calls;          /* requests taken or refused, repeats left out */
+    uint64_t failures;       /* of them, answered with another status than OK */
+    uint64_t refused_frames; /* messages that held no request */
+    uint64_t repeats;        /* requests that came again */
 } aq_rpc_counters;
 aq_rpc_counters aq_rpc_dispatcher_counters(const aq_rpc_dispatcher *dispatcher);
 
 /* Inside a method (or later, when it holds the answer back), `closure_data` is the call. A method
  * answers exactly once: by its closure with a reply, or by aq_rpc_fail. Afterwards the call is
- * gone. */
+ * gone; its request message is there until the call is answered and the method has returned. */
 void aq_rpc_fail(void *closure_data, enum aq_rpc_code code, const char *format, ...)
     AQ_PRINTF(3, 4);
 const char *aq_rpc_call_peer(const void *closure_data);

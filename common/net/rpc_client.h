@@ -16,8 +16,7 @@ typedef struct aq_rpc_client aq_rpc_client;
 
 /* `limits` as agreed; at most `calls_max` in flight (AQ_E_FULL beyond). */
 int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
-                         size_t calls_max, aq_rpc_client **ret_client,
-                         aq_error *error) AQ_MUST_USE;
+                         size_t calls_max, aq_rpc_client **ret_client, aq_error *error) AQ_MUST_USE;
 
 /* Calls in flight are answered with AQ_E_CLOSED first. The memory goes when the loop has run its
  * close callbacks. NULL is fine. */

@@ -1,0 +1,242 @@
+/*
+ * Listening and dialling with NNG 1.5.
+ *
+ * RECVMAXSZ is unlimited unless set and keep-alive is off; both are set on every endpoint here, so
+ * that no socket can be opened without them.
+ */
+#include "common/net/endpoint.h"
+
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+
+int aq_error_from_nng(int nng_code)
+{
+    switch (nng_code) {
+    case 0:
+        return 0;
+    case NNG_ENOMEM:
+        return AQ_E_NOMEM;
+    case NNG_EINVAL:
+    case NNG_EADDRINVAL:
+        return AQ_E_INVALID;
+    case NNG_ETIMEDOUT:
+        return AQ_E_TIMEOUT;
+    case NNG_ECLOSED:
+    case NNG_ECANCELED:
+        return AQ_E_CLOSED;
+    case NNG_EAGAIN:
+        return AQ_E_AGAIN;
+    case NNG_ENOTSUP:
+        return AQ_E_UNSUPPORTED;
+    case NNG_EADDRINUSE:
+        return AQ_E_IN_USE;
+    case NNG_EMSGSIZE:
+        return AQ_E_TOO_BIG;
+    case NNG_ENOENT:
+        return AQ_E_NOT_FOUND;
+    case NNG_EEXIST:
+        return AQ_E_EXISTS;
+    case NNG_ENOSPC:
+        return AQ_E_NO_SPACE;
+    default:
+        return AQ_E_IO;
+    }
+}
+
+static bool is_tcp(const char *url)
+{
+    return strncmp(url, "tcp://", 6) == 0;
+}
+
+static size_t receive_bytes_max(const aq_net_limits *limits, size_t header_bytes)
+{
+    AQ_ASSERT(limits->message_bytes_max > 0);
+    AQ_ASSERT(limits->message_bytes_max < SIZE_MAX / 2);
+    return limits->message_bytes_max + header_bytes;
+}
+
+/* ---- listening ----------------------------------------------------------------------------- */
+
+static int set_listener_options(nng_listener listener, const char *url, const aq_net_limits *limits,
+                                size_t header_bytes)
+{
+    int rc =
+        nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, receive_bytes_max(limits, header_bytes));
+
+    if (rc == 0 && is_tcp(url)) {
+        rc = nng_listener_set_bool(listener, NNG_OPT_TCP_KEEPALIVE, true);
+    }
+    if (rc == 0 && is_tcp(url)) {
+        rc = nng_listener_set_bool(listener, NNG_OPT_TCP_NODELAY, true);
+    }
+    return rc;
+}
+
+/* The url as it was given, with the port that was bound. */
+static int bound_url(nng_listener listener, const char *url, char *ret_url)
+{
+    const char *colon = strrchr(url, ':');
+    nng_sockaddr address;
+    uint16_t port;
+    int rc;
+
+    if (!is_tcp(url)) {
+        return aq_text_set(ret_url, AQ_URL_MAX, url);
+    }
+    rc = nng_listener_get_addr(listener, NNG_OPT_LOCADDR, &address);
+    if (rc != 0) {
+        return aq_error_from_nng(rc);
+    }
+    port = address.s_family == NNG_AF_INET6 ? address.s_in6.sa_port : address.s_in.sa_port;
+    return aq_text_format(ret_url, AQ_URL_MAX, "%.*s:%u", (int)(colon - url), url, ntohs(port));
+}
+
+int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
+                       size_t header_bytes, nng_listener *ret_listener, char *ret_url,
+                       aq_error *error)
+{
+    nng_listener listener;
+    int rc = aq_url_validate(url, error);
+
+    if (rc < 0) {
+        return rc;
+    }
+    rc = nng_listener_create(&listener, socket, url);
+    if (rc == 0) {
+        rc = set_listener_options(listener, url, limits, header_bytes);
+    }
+    if (rc == 0) {
+        rc = nng_listener_start(listener, 0);
+    }
+    if (rc == NNG_EADDRINUSE) {
+        return aq_fail(error, AQ_E_IN_USE, "cannot listen at %s: somebody else does", url);
+    }
+    if (rc == NNG_ENOENT) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "cannot listen at %s: there is no such folder", url);
+    }
+    if (rc != 0) {
+        return aq_fail(error, aq_error_from_nng(rc), "cannot listen at %s: %s", url,
+                       nng_strerror(rc));
+    }
+    rc = bound_url(listener, url, ret_url);
+    if (rc < 0) {
+        return aq_fail(error, rc, "cannot tell which port was bound for %s", url);
+    }
+    *ret_listener = listener;
+    return 0;
+}
+
+/* ---- dialling ------------------------------------------------------------------------------ */
+
+static int set_dialer_options(nng_dialer dialer, const char *url, const aq_net_limits *limits,
+                              size_t header_bytes)
+{
+    int rc =
+        nng_dialer_set_size(dialer, NNG_OPT_RECVMAXSZ, receive_bytes_max(limits, header_bytes));
+
+    if (rc == 0) {
+        rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, (nng_duration)limits->reconnect_min_ms);
+    }
+    if (rc == 0) {
+        rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMAXT, (nng_duration)limits->reconnect_max_ms);
+    }
+    if (rc == 0 && is_tcp(url)) {
+        rc = nng_dialer_set_bool(dialer, NNG_OPT_TCP_KEEPALIVE, true);
+    }
+    if (rc == 0 && is_tcp(url)) {
+        rc = nng_dialer_set_bool(dialer, NNG_OPT_TCP_NODELAY, true);
+    }
+    return rc;
+}
+
+int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
+                     size_t header_bytes, aq_error *error)
+{
+    nng_dialer dialer;
+    int rc = aq_url_validate(url, error);
+
+    if (rc < 0) {
+        return rc;
+    }
+    AQ_ASSERT(limits->reconnect_min_ms > 0);
+    AQ_ASSERT(limits->reconnect_max_ms >= limits->reconnect_min_ms);
+    AQ_ASSERT(limits->reconnect_max_ms <= INT32_MAX);
+    rc = nng_dialer_create(&dialer, socket, url);
+    if (rc == 0) {
+        rc = set_dialer_options(dialer, url, limits, header_bytes);
+    }
+    if (rc == 0) {
+        rc = nng_dialer_start(dialer, NNG_FLAG_NONBLOCK);
+    }
+    if (rc != 0) {
+        return aq_fail(error, aq_error_from_nng(rc), "cannot connect to %s: %s", url,
+                       nng_strerror(rc));
+    }
+    return 0;
+}
+
+/* ---- peers --------------------------------------------------------------------------------- */
+
+int aq_endpoint_peer(nng_pipe pipe, char *ret_text)
+{
+    char host[INET6_ADDRSTRLEN];
+    nng_sockaddr address;
+
+    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &address) != 0) {
+        return AQ_E_CLOSED;
+    }
+    switch (address.s_family) {
+    case NNG_AF_INET:
+        inet_ntop(AF_INET, &address.s_in.sa_addr, host, sizeof(host));
+        return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://%s:%u", host,
+                              ntohs(address.s_in.sa_port));
+    case NNG_AF_INET6:
+        inet_ntop(AF_INET6, address.s_in6.sa_addr, host, sizeof(host));
+        return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://[%s]:%u", host,
+                              ntohs(address.s_in6.sa_port));
+    case NNG_AF_INPROC:
+        return aq_text_set(ret_text, AQ_PEER_TEXT_MAX, "inproc");
+    default:
+        return aq_text_set(ret_text, AQ_PEER_TEXT_MAX, "ipc");
+    }
+}
+
+static uint64_t child_value(nng_stat *scope, const char *name)
+{
+    for (nng_stat *child = nng_stat_child(scope); child != NULL; child = nng_stat_next(child)) {
+        if (strcmp(nng_stat_name(child), name) == 0) {
+            return nng_stat_value(child);
+        }
+    }
+    return 0;
+}
+
+/* The tree is walked by hand: nng_stat_find_listener finds the first listener, not the one asked
+ * for, in this release. "proto": what came did not begin as an NNG peer begins; "reject": an NNG
+ * peer of another pattern. */
+uint64_t aq_endpoint_refused(nng_listener listener)
+{
+    uint64_t id = (uint64_t)nng_listener_id(listener);
+    uint64_t refused = 0;
+    nng_stat *root;
+
+    if (nng_stats_get(&root) != 0) {
+        return 0;
+    }
+    for (nng_stat *scope = nng_stat_child(root); scope != NULL; scope = nng_stat_next(scope)) {
+        if (strcmp(nng_stat_name(scope), "listener") == 0 && child_value(scope, "id") == id) {
+            refused = child_value(scope, "proto") + child_value(scope, "reject");
+        }
+    }
+    nng_stats_free(root);
+    return refused;
+}
+
+void aq_net_fini(void)
+{
+    nng_fini();
+}

@@ -1,0 +1,36 @@
+/*
+ * What our NNG sockets have in common: how they listen and dial, which options they get, and how
+ * NNG's errors and addresses are put in our words. Private to net: outside of it nobody sees NNG.
+ */
+#ifndef AQ_COMMON_NET_ENDPOINT_H
+#define AQ_COMMON_NET_ENDPOINT_H
+
+#include <nng/nng.h>
+
+#include "common/net/net.h"
+
+/* What REQ and REP put before a message; counted by RECVMAXSZ, not by message_bytes_max. */
+enum { AQ_REQREP_HEADER_BYTES = 4, AQ_PEER_TEXT_MAX = 80 };
+
+/* The code of ours that fits one of NNG's. */
+int aq_error_from_nng(int nng_code);
+
+/* Listens at a validated url; `ret_url` (AQ_URL_MAX bytes) gets the url with the port that was
+ * bound. AQ_E_IN_USE when somebody listens there; the socket file of a dead process is no obstacle. */
+int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
+                       size_t header_bytes, nng_listener *ret_listener, char *ret_url,
+                       aq_error *error) AQ_MUST_USE;
+
+/* Starts dialling and goes on in the background, with back-off from reconnect_min_ms to
+ * reconnect_max_ms; names are resolved anew each time. */
+int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
+                     size_t header_bytes, aq_error *error) AQ_MUST_USE;
+
+/* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the
+ * connection is gone. */
+int aq_endpoint_peer(nng_pipe pipe, char *ret_text) AQ_MUST_USE;
+
+/* Connections that the listener has refused, as NNG counts them; 0 when it can't tell. */
+uint64_t aq_endpoint_refused(nng_listener listener);
+
+#endif
