@@ -1,7 +1,7 @@
 /*
  * Algorithm: how a batch changes the parameters. An algorithm is one file behind this interface
  * (docs/adding-an-algorithm.md); it owns its networks and optimizer state, knows nothing of
- * sockets, threads or files, and after it was made allocates nothing.
+ * sockets, threads or files, and after it was made allocates nothing. One thread at a time.
  */
 #ifndef AQ_LEARNER_ALGORITHM_H
 #define AQ_LEARNER_ALGORITHM_H
@@ -14,7 +14,10 @@
 #include "common/rl/run_config.h"
 #include "common/rl/schema.h"
 
-typedef struct aq_algorithm aq_algorithm;
+/* An algorithm at work. It begins with its class; what follows is its file's own. */
+typedef struct aq_algorithm_head {
+    const struct aq_algorithm_class *class;
+} aq_algorithm;
 
 typedef struct aq_train_stats {
     double loss;          /* mean over the batch */
@@ -34,13 +37,16 @@ typedef struct aq_algorithm_class {
     const char *summary;
     uint32_t act_rule; /* enum aq_act_rule */
 
-    /* AQ_E_UNSUPPORTED, in words, when the task is not for it. */
+    /* `config` and `schema` are valid and not kept. AQ_E_UNSUPPORTED, in words, when the task is
+     * not for it; AQ_E_INVALID for settings that make no network; AQ_E_NOMEM. */
     int (*create)(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
                   aq_algorithm **ret_algorithm, aq_error *error);
     void (*destroy)(aq_algorithm *algorithm); /* NULL is fine */
 
-    /* One gradient step. AQ_E_CORRUPT when loss or gradient is not finite: the parameters are as
-     * they were. */
+    /* One gradient step on 1 to learner.batch_size rows in the schema's layout. AQ_E_CORRUPT when
+     * loss or gradient is not finite, or an action is not one of the schema's: nothing has changed
+     * then. The same steps on the same batches give the same bits, whatever the machine's vector
+     * width, for one BLAS kernel and number of threads. */
     int (*train)(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
@@ -53,6 +59,8 @@ typedef struct aq_algorithm_class {
 
 /* By name ("dqn"), or NULL. */
 const aq_algorithm_class *aq_algorithm_find(const char *name);
+
+/* In the order of enum aq_algorithm, so that a configuration's choice is an index. */
 size_t aq_algorithm_count(void);
 const aq_algorithm_class *aq_algorithm_at(size_t index);
 

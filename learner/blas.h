@@ -1,6 +1,8 @@
 /*
  * OpenBLAS as this process found it: threads, the core type it chose, and whether the processor
  * could do better (OPENBLAS_CORETYPE in the environment can halve its speed unnoticed).
+ *
+ * Process-wide, as OpenBLAS is; from the main thread, before others start.
  */
 #ifndef AQ_LEARNER_BLAS_H
 #define AQ_LEARNER_BLAS_H
@@ -15,8 +17,22 @@ void aq_blas_set_threads(unsigned threads);
 const char *aq_blas_core(void);   /* "Cooperlake" */
 const char *aq_blas_config(void); /* version and build, as OpenBLAS tells it */
 
-/* 1 when the chosen kernels are slower than the processor allows; `out` then says in words why and
- * what to do. */
+/* What a judgement rests on. */
+typedef struct aq_blas_facts {
+    const char *core;         /* that OpenBLAS runs */
+    const char *best_core;    /* that suits this processor; NULL when that can't be told */
+    const char *env_coretype; /* OPENBLAS_CORETYPE, NULL when it is not set */
+    const char *env_l2_size;  /* OPENBLAS_L2_SIZE, likewise; OpenBLAS 0.3.21 does not read it */
+} aq_blas_facts;
+
+/* Texts of static storage or of the environment. */
+void aq_blas_find_facts(aq_blas_facts *ret_facts);
+
+/* 1 when the core's kernels are narrower than those of the best; `out` then says in words why and
+ * what to do. 0, and an empty text, otherwise. Pure. */
+int aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
+
+/* aq_blas_judge of this process. */
 int aq_blas_problem(char *out, size_t size);
 
 #endif

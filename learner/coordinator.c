@@ -347,6 +347,9 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
 
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result)
 {
+    if (coordinator->state != AQ_RUN_RUNNING) {
+        return false;
+    }
     coordinator->latest = *result;
     const aq_evaluation_result *best = &coordinator->best;
     bool better = !coordinator->has_best || (result->confirmed && !best->confirmed) ||
@@ -356,8 +359,7 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
         coordinator->best = *result;
         coordinator->has_best = true;
     }
-    if (coordinator->state == AQ_RUN_RUNNING && result->confirmed &&
-        result->return_mean >= coordinator->config.threshold) {
+    if (result->confirmed && result->return_mean >= coordinator->config.threshold) {
         coordinator->state = AQ_RUN_SOLVED;
     }
     return better;

@@ -99,7 +99,7 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when it is the best so far (a confirmed one beats any that is not).
- * May end the run. */
+ * May end the run; what comes after the end is not counted. */
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result);
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator); /* or NULL */
 const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator);   /* or NULL */

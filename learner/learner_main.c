@@ -5,11 +5,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/parse.h"
 #include "common/net/net.h"
 #include "common/rl/run_config.h"
-#include "common/sys/cpu.h"
-#include "common/sys/log.h"
+#include "common/sys/daemon.h"
+#include "common/sys/file.h"
 #include "common/sys/options.h"
 #include "learner/learner_net.h"
 
@@ -30,6 +29,7 @@ static const aq_option option_rows[] = {
      "the next port"},
     {"run", 0, "DIR", "the run folder (default ./run)"},
     {"resume", 0, NULL, "go on with the run that the folder holds, if it holds one"},
+    {"parent", 0, "PID", "end when this process, which started it, ends"},
     {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
 };
 
@@ -48,7 +48,6 @@ static const aq_options options_page = {
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     learner_arguments *arguments = user;
-    enum aq_log_level level;
     if (!option) {
         return aq_fail(error, AQ_E_INVALID, "'%s': this program takes options only", value);
     }
@@ -56,7 +55,7 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         arguments->config_path = value;
     } else if (strcmp(option->name, "set") == 0) {
         if (arguments->override_count == OVERRIDES_MAX) {
-            return aq_fail(error, AQ_E_FULL, "--set: at most %d can be given", OVERRIDES_MAX);
+            return aq_fail(error, AQ_E_FULL, "at most %d can be given", OVERRIDES_MAX);
         }
         arguments->overrides[arguments->override_count++] = value;
     } else if (strcmp(option->name, "listen") == 0) {
@@ -66,13 +65,10 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         arguments->options.run_dir = value;
     } else if (strcmp(option->name, "resume") == 0) {
         arguments->options.resume = true;
-    } else if (aq_log_level_from_text(value, &level)) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "--log-level: '%s' is not one of debug, info, warn, "
-                       "error, off",
-                       value);
+    } else if (strcmp(option->name, "parent") == 0) {
+        return aq_daemon_follow(value, error);
     } else {
-        aq_log_set_level(level);
+        return aq_daemon_log_level(value, error);
     }
     return 0;
 }
@@ -87,11 +83,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
     if (!path && arguments->options.resume &&
         snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir) <
             (int)sizeof(own)) {
-        FILE *present = fopen(own, "r");
-        path = present ? own : NULL;
-        if (present) {
-            (void)fclose(present);
-        }
+        path = aq_path_exists(own) ? own : NULL;
     }
     int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
     for (size_t i = 0; !rc && i < arguments->override_count; i++) {
@@ -106,7 +98,7 @@ int main(int argc, char **argv)
     learner_arguments arguments = {
         .options = {.listen_url = "tcp://127.0.0.1:5550", .run_dir = "run"},
     };
-    aq_log_open("learner", -1);
+    aq_daemon_begin("learner", -1);
     int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
     if (rc == AQ_OPTIONS_HELP) {
         aq_options_print_help(&options_page, stdout);

@@ -1,0 +1,150 @@
+/*
+ * Train report: see train_report.h.
+ */
+#include "cli/train_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/command.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/cpu.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+#include "envs/env.h"
+#include "quantizer/engine.h"
+#include "rollout/evaluator_core.h"
+
+/* Names the stream of the episodes that judge the finished run. */
+#define REPORT_STREAM UINT64_C(0x7265706f7274)
+
+static int evaluate(const aq_run_config *config, const char *policy_path, aq_evaluation *ret_result,
+                    aq_error *error)
+{
+    const aq_env_class *env = aq_env_find(config->task);
+    aq_snapshot *snapshot = NULL;
+    aq_engine *engine = NULL;
+    aq_rng rng;
+    aq_rng_init(&rng, config->seed, REPORT_STREAM);
+    int rc = aq_policy_file_read(policy_path, &snapshot, error);
+    if (!rc) {
+        rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
+    }
+    if (!rc) {
+        rc = aq_evaluate(env, engine, (uint32_t)config->evaluator.episodes, aq_rng_next(&rng),
+                         ret_result, error);
+    }
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+    return rc;
+}
+
+int aq_train_report_make(const aq_run_config *config, const char *run_dir,
+                         const aq_train_result *result, aq_train_report *ret_report,
+                         aq_error *error)
+{
+    aq_train_report report = {
+        .config = config,
+        .run_dir = run_dir,
+        .wall_s = result->wall_s,
+        .restarts = result->restarts,
+        .interrupted = result->interrupted,
+        .return_mean = NAN,
+        .return_std = NAN,
+        .algorithm = "",
+        .precision = "",
+    };
+    if (result->status && result->status->learner) {
+        const Actorq__V1__LearnerStatus *learner = result->status->learner;
+        report.algorithm = result->status->algorithm;
+        report.precision = result->status->precision;
+        report.env_steps = learner->env_steps;
+        report.learner_steps = learner->learner_steps;
+        report.policy_versions = learner->policy_versions;
+        report.broadcast_bytes = learner->broadcast_bytes;
+        report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
+        report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    }
+    char path[AQ_CLI_PATH_MAX + 16];
+    (void)snprintf(path, sizeof(path), "%s/policy.aq", run_dir);
+    if (aq_path_exists(path)) {
+        aq_evaluation evaluation;
+        int rc = evaluate(config, path, &evaluation, error);
+        if (rc) {
+            return rc;
+        }
+        report.episodes = evaluation.episodes;
+        report.policy_version = evaluation.version;
+        report.return_mean = evaluation.return_mean;
+        report.return_std = evaluation.return_std;
+    }
+    *ret_report = report;
+    return 0;
+}
+
+static json_t *whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+json_t *aq_train_report_json(const aq_train_report *report)
+{
+    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+                     "s:o, s:b, s:s}",
+                     "task", report->config->task, "algorithm", report->algorithm, "precision",
+                     report->precision, "seed", whole(report->config->seed), "env_steps",
+                     whole(report->env_steps), "learner_steps", whole(report->learner_steps),
+                     "wall_s", aq_json_number(report->wall_s), "solved", report->solved,
+                     "return_mean", aq_json_number(report->return_mean), "return_std",
+                     aq_json_number(report->return_std), "episodes", whole(report->episodes),
+                     "policy_version", whole(report->policy_version), "policy_versions",
+                     whole(report->policy_versions), "broadcast_bytes",
+                     whole(report->broadcast_bytes), "broadcast_bytes_fp32",
+                     whole(report->broadcast_bytes_fp32), "restarts", whole(report->restarts),
+                     "interrupted", report->interrupted, "run", report->run_dir);
+}
+
+static const char *verdict(const aq_train_report *report)
+{
+    if (report->solved) {
+        return "solved";
+    }
+    return report->interrupted ? "interrupted" : "ended at its limit, not solved";
+}
+
+void aq_train_report_print(const aq_train_report *report)
+{
+    char duration[32], steps[32], trained[32], sent[32], full[32];
+    (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report),
+                 aq_text_duration(duration, sizeof(duration), report->wall_s));
+    if (report->episodes) {
+        (void)printf("  return     %.1f +- %.1f over %" PRIu32
+                     " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
+                     report->return_mean, report->return_std, report->episodes, report->precision,
+                     report->policy_version);
+    }
+    (void)printf("  steps      %s environment steps, %s gradient steps\n",
+                 aq_text_count(steps, sizeof(steps), (double)report->env_steps),
+                 aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
+    (void)printf("  broadcast  %" PRIu64 " versions, %s; fp32 would have taken %s\n",
+                 report->policy_versions,
+                 aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
+                 aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
+    if (report->restarts) {
+        (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);
+    }
+    (void)printf("  run        %s\n\nTry next:\n", report->run_dir);
+    if (report->episodes) {
+        (void)printf("  actorq eval %s --episodes 100 --precision int8\n", report->run_dir);
+        (void)printf("  actorq eval %s --episodes 100 --precision fp32\n", report->run_dir);
+        (void)printf("  actorq inspect %s/policy.aq\n", report->run_dir);
+    }
+    if (!report->solved) {
+        (void)printf("  actorq train --run %s --resume --set limits.env_steps=%" PRIu64 "\n",
+                     report->run_dir, report->config->limits.env_steps * 2);
+    }
+    (void)printf("  actorq train %s --set quantizer.format=%s\n", report->config->task,
+                 report->config->quantizer.format == 0 ? "fp32" : "int8");
+}

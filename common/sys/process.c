@@ -1,0 +1,79 @@
+/*
+ * Processes: see process.h.
+ */
+#include "common/sys/process.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+#include "common/base/parse.h"
+
+enum { PATH_BYTES_MAX = 4096 };
+
+int aq_process_follow_parent(int64_t parent, aq_error *error)
+{
+#ifdef __linux__
+    if (prctl(PR_SET_PDEATHSIG, (unsigned long)SIGTERM, 0ul, 0ul, 0ul)) {
+        return aq_fail(error, aq_error_from_errno(errno), "the parent can't be followed: %s",
+                       strerror(errno));
+    }
+    /* It may have died before the line above. */
+    if (getppid() != (pid_t)parent) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "the parent, process %" PRId64 ", is gone", parent);
+    }
+    return 0;
+#else
+    return aq_fail(error, AQ_E_UNSUPPORTED, "process %" PRId64 " can't be followed on this system",
+                   parent);
+#endif
+}
+
+void aq_process_ignore_broken_pipes(void)
+{
+    struct sigaction ignore = {.sa_handler = SIG_IGN};
+    (void)sigemptyset(&ignore.sa_mask);
+    (void)sigaction(SIGPIPE, &ignore, NULL);
+}
+
+/* The folder that this program's file is in. */
+static int own_folder(char *out, size_t size)
+{
+    ssize_t length = readlink("/proc/self/exe", out, size - 1);
+    if (length <= 0 || (size_t)length >= size - 1) {
+        return AQ_E_NOT_FOUND;
+    }
+    out[length] = '\0';
+    char *slash = strrchr(out, '/');
+    if (!slash) {
+        return AQ_E_NOT_FOUND;
+    }
+    *slash = '\0';
+    return 0;
+}
+
+int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
+                            aq_error *error)
+{
+    char own[PATH_BYTES_MAX];
+    char beside[2 * PATH_BYTES_MAX];
+    char built[2 * PATH_BYTES_MAX];
+    if (own_folder(own, sizeof(own)) ||
+        aq_text_format(beside, sizeof(beside), "%s/%s", own, name) ||
+        aq_text_format(built, sizeof(built), "%s/../%s/%s", own, folder, name)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s: this program's own place can't be told", name);
+    }
+    const char *found = access(beside, X_OK) == 0 ? beside : built;
+    if (access(found, X_OK) != 0) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s is neither at %s nor at %s", name, beside, built);
+    }
+    if (aq_text_set(ret_path, size, found)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "the path of %s is too long", name);
+    }
+    return 0;
+}

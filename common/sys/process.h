@@ -1,0 +1,25 @@
+/*
+ * Processes: a child that ends with its parent, and where this program's neighbours are.
+ */
+#ifndef AQ_COMMON_SYS_PROCESS_H
+#define AQ_COMMON_SYS_PROCESS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+/* From now on this process gets SIGTERM when process `parent` dies, however it dies, so that a
+ * supervisor that is killed leaves nothing running. AQ_E_NOT_FOUND when it is dead already,
+ * AQ_E_UNSUPPORTED where the system can't. */
+int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
+
+/* Writes to a closed pipe become errors instead of ending the process. */
+void aq_process_ignore_broken_pipes(void);
+
+/* The file of another program of ours: beside this one, or in the folder `folder` beside this one's
+ * folder (the build tree). AQ_E_NOT_FOUND names both places. */
+int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
+                            aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * The algorithms of this build.
+ */
+#include "learner/algorithm.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "learner/dqn.h"
+
+static const aq_algorithm_class *const classes[] = {
+    [AQ_ALGORITHM_DQN] = &aq_dqn_class,
+};
+
+const aq_algorithm_class *aq_algorithm_find(const char *name)
+{
+    for (size_t i = 0; i < aq_algorithm_count(); i++) {
+        if (strcmp(classes[i]->name, name) == 0) {
+            return classes[i];
+        }
+    }
+    return NULL;
+}
+
+size_t aq_algorithm_count(void)
+{
+    return sizeof(classes) / sizeof(classes[0]);
+}
+
+const aq_algorithm_class *aq_algorithm_at(size_t index)
+{
+    AQ_ASSERT(index < aq_algorithm_count());
+    return classes[index];
+}

@@ -1,0 +1,227 @@
+/*
+ * One rung of the passes: plain loops for the compiler to vectorise, built once per instruction
+ * set. Nothing here is specific to one; the build says what the table is called (AQ_PASSES_TABLE
+ * and AQ_PASSES_NAME) and what the processor must have (AQ_PASSES_CPU_FLAGS).
+ *
+ * The activations are polynomials, not libm's: a call per element could not be vectorised, and tanh
+ * would take longer than all products together. They are within 3e-7 of the exact value, relative.
+ */
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/rl/netspec.h"
+#include "common/sys/cpu.h"
+#include "learner/passes_rungs.h"
+
+#define INLINE static inline __attribute__((always_inline))
+
+/* Sums in double are taken in this many interleaved parts, on every rung. */
+enum { SUM_LANES = 16 };
+
+typedef float scalar_fn(float);
+typedef float derivative_fn(float d, float out);
+
+/*
+ * exp(x) - 1 for |x| <= 20. With n = rint(x / ln 2) and r = x - n ln 2:
+ *
+ *   exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1),   exp(r) - 1 = r + r^2/2! + ... + r^7/7!
+ *
+ * |r| <= ln(2)/2, so the series stops 1.5e-8 short, relative. n ln 2 is taken off in two parts, of
+ * which the first is exact for every n that can occur.
+ */
+INLINE float exp_minus_1(float x)
+{
+    const float round_bias = 12582912.0f; /* 1.5 * 2^23: the sum's low bits are n */
+    float shifted = x * 1.44269504f + round_bias;
+    float n = shifted - round_bias;
+    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
+    float series = r * (1.0f / 5040.0f) + (1.0f / 720.0f);
+    float power;
+    uint32_t bits;
+
+    series = series * r + (1.0f / 120.0f);
+    series = series * r + (1.0f / 24.0f);
+    series = series * r + (1.0f / 6.0f);
+    series = series * r + 0.5f;
+    series = series * (r * r) + r;
+
+    memcpy(&bits, &shifted, sizeof(bits));
+    bits = (bits << 23) + UINT32_C(0x3f800000); /* 2^n: the exponent field of 1.0, plus n */
+    memcpy(&power, &bits, sizeof(power));
+    return power * series + (power - 1.0f);
+}
+
+/* Comparisons are written so that a NaN takes the branch that keeps it. */
+INLINE float act_none(float z)
+{
+    return z;
+}
+
+INLINE float act_relu(float z)
+{
+    return z < 0.0f ? 0.0f : z;
+}
+
+/* With e = exp(2|z|) - 1: tanh |z| = e / (e + 2), which is 1 in float from |z| = 10 on. */
+INLINE float act_tanh(float z)
+{
+    float twice = 2.0f * fabsf(z);
+    float e = exp_minus_1(twice > 20.0f ? 20.0f : twice);
+
+    return copysignf(e / (e + 2.0f), z);
+}
+
+/* exp(z) - 1 is -1 in float from z = -20 on. */
+INLINE float act_elu(float z)
+{
+    float below = z > 0.0f ? 0.0f : z;
+    float e = exp_minus_1(below < -20.0f ? -20.0f : below);
+
+    return z > 0.0f ? z : e;
+}
+
+INLINE void bias_activate_rows(float *restrict values, const float *restrict bias, size_t rows,
+                               size_t width, scalar_fn *act)
+{
+    for (size_t r = 0; r < rows; r++, values += width) {
+        for (size_t c = 0; c < width; c++) {
+            values[c] = act(values[c] + bias[c]);
+        }
+    }
+}
+
+static void bias_activate(float *values, const float *bias, size_t rows, size_t width,
+                          uint32_t activation)
+{
+    switch (activation) {
+    case AQ_ACTIVATION_NONE:
+        bias_activate_rows(values, bias, rows, width, act_none);
+        return;
+    case AQ_ACTIVATION_RELU:
+        bias_activate_rows(values, bias, rows, width, act_relu);
+        return;
+    case AQ_ACTIVATION_TANH:
+        bias_activate_rows(values, bias, rows, width, act_tanh);
+        return;
+    case AQ_ACTIVATION_ELU:
+        bias_activate_rows(values, bias, rows, width, act_elu);
+        return;
+    default:
+        AQ_ASSERT(!"activation is of enum aq_activation");
+    }
+}
+
+INLINE float back_none(float d, float out)
+{
+    (void)out;
+    return d;
+}
+
+INLINE float back_relu(float d, float out)
+{
+    return out > 0.0f ? d : 0.0f;
+}
+
+/* tanh' = 1 - tanh^2 */
+INLINE float back_tanh(float d, float out)
+{
+    return d * (1.0f - out * out);
+}
+
+/* elu' = exp(z) = elu + 1 where z <= 0 */
+INLINE float back_elu(float d, float out)
+{
+    return out > 0.0f ? d : d * (out + 1.0f);
+}
+
+INLINE void activate_backward_rows(float *restrict d, const float *restrict out, size_t rows,
+                                   size_t width, float *restrict sums, derivative_fn *back)
+{
+    memset(sums, 0, width * sizeof(*sums));
+    for (size_t r = 0; r < rows; r++, d += width, out += width) {
+        for (size_t c = 0; c < width; c++) {
+            d[c] = back(d[c], out[c]);
+            sums[c] += d[c];
+        }
+    }
+}
+
+static void activate_backward(float *d, const float *out, size_t rows, size_t width,
+                              uint32_t activation, float *ret_sums)
+{
+    switch (activation) {
+    case AQ_ACTIVATION_NONE:
+        activate_backward_rows(d, out, rows, width, ret_sums, back_none);
+        return;
+    case AQ_ACTIVATION_RELU:
+        activate_backward_rows(d, out, rows, width, ret_sums, back_relu);
+        return;
+    case AQ_ACTIVATION_TANH:
+        activate_backward_rows(d, out, rows, width, ret_sums, back_tanh);
+        return;
+    case AQ_ACTIVATION_ELU:
+        activate_backward_rows(d, out, rows, width, ret_sums, back_elu);
+        return;
+    default:
+        AQ_ASSERT(!"activation is of enum aq_activation");
+    }
+}
+
+static double sum_squares(const float *values, size_t count)
+{
+    double lanes[SUM_LANES] = {0};
+    size_t whole = count - count % SUM_LANES;
+    double sum = 0;
+
+    for (size_t i = 0; i < whole; i += SUM_LANES) {
+        for (size_t j = 0; j < SUM_LANES; j++) {
+            lanes[j] += (double)values[i + j] * values[i + j];
+        }
+    }
+    for (size_t i = whole; i < count; i++) {
+        lanes[i - whole] += (double)values[i] * values[i];
+    }
+    for (size_t j = 0; j < SUM_LANES; j++) {
+        sum += lanes[j];
+    }
+    return sum;
+}
+
+static void adam(const aq_adam_pass *pass, float *restrict parameters, float *restrict m,
+                 float *restrict v, const float *restrict gradient, size_t count)
+{
+    const float scale = pass->gradient_scale;
+    const float rate1 = 1.0f - pass->beta1, rate2 = 1.0f - pass->beta2;
+    const float step_size = pass->step_size, epsilon = pass->epsilon;
+
+    for (size_t i = 0; i < count; i++) {
+        float g = gradient[i] * scale;
+        float mean = m[i] + rate1 * (g - m[i]);
+        float variance = v[i] + rate2 * (g * g - v[i]);
+
+        mean = fabsf(mean) < FLT_MIN ? 0.0f : mean;
+        variance = variance < FLT_MIN ? 0.0f : variance;
+        m[i] = mean;
+        v[i] = variance;
+        parameters[i] -= step_size * mean / (sqrtf(variance) + epsilon);
+    }
+}
+
+static void unit_from_u8(const uint8_t *restrict bytes, float *restrict out, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)bytes[i] / 255.0f;
+    }
+}
+
+const aq_passes AQ_PASSES_TABLE = {
+    .name = AQ_PASSES_NAME,
+    .cpu_flags = AQ_PASSES_CPU_FLAGS,
+    .bias_activate = bias_activate,
+    .activate_backward = activate_backward,
+    .sum_squares = sum_squares,
+    .adam = adam,
+    .unit_from_u8 = unit_from_u8,
+};
