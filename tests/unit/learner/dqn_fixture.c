@@ -1,0 +1,96 @@
+/*
+ * Small tasks and batches for the tests of DQN.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/parse.h"
+#include "learner/dqn.h"
+#include "tests/unit/learner/dqn_fixture.h"
+
+void fixture_config(aq_run_config *ret_config)
+{
+    memset(ret_config, 0, sizeof(*ret_config));
+    assert_int_equal(aq_text_set(ret_config->learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
+    ret_config->learner.batch_size = FIXTURE_ROWS;
+    ret_config->learner.learning_rate = 1e-3;
+    ret_config->learner.adam_epsilon = 1e-8;
+    ret_config->learner.huber_delta = 1;
+    ret_config->learner.target_period = 4;
+}
+
+void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema)
+{
+    float low[AQ_BOUNDS_MAX], high[AQ_BOUNDS_MAX];
+
+    for (uint32_t i = 0; i < inputs; i++) {
+        low[i] = -2;
+        high[i] = 2;
+    }
+    memset(ret_schema, 0, sizeof(*ret_schema));
+    aq_space_init_box(&ret_schema->obs, inputs, low, high);
+    aq_space_init_discrete(&ret_schema->action, actions);
+}
+
+aq_algorithm *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed)
+{
+    aq_algorithm *algorithm = NULL;
+    aq_error error = {0};
+
+    if (aq_dqn_class.create(config, schema, seed, &algorithm, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    return algorithm;
+}
+
+aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)
+{
+    aq_chunk_layout layout;
+    aq_batch *batch = NULL;
+
+    assert_int_equal(aq_chunk_layout_init(schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
+    batch->rows = rows;
+    return batch;
+}
+
+float *fixture_obs(aq_batch *batch)
+{
+    return (float *)(void *)batch->obs;
+}
+
+float *fixture_next_obs(aq_batch *batch)
+{
+    return (float *)(void *)batch->next_obs;
+}
+
+void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action)
+{
+    memcpy(batch->action + row * sizeof(action), &action, sizeof(action));
+}
+
+void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng)
+{
+    size_t obs_count = (size_t)batch->rows * batch->obs_bytes / sizeof(float);
+
+    for (size_t i = 0; i < obs_count; i++) {
+        fixture_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
+        fixture_next_obs(batch)[i] = (float)aq_rng_range(rng, -1, 1);
+    }
+    for (uint32_t i = 0; i < batch->rows; i++) {
+        fixture_set_action(batch, i, (int32_t)aq_rng_below(rng, actions));
+        batch->reward[i] = (float)aq_rng_range(rng, -1, 1);
+        batch->bootstrap[i] = i % 3 == 0 ? 0.0f : 0.97f;
+        batch->weight[i] = (float)aq_rng_range(rng, 0.2, 1);
+    }
+}
+
+void fixture_assert_same(const float *a, const float *b, size_t count)
+{
+    assert_memory_equal(a, b, count * sizeof(*a));
+}

@@ -1,0 +1,37 @@
+/*
+ * What the tests of DQN share: a configuration, a task and batches that are small enough to follow.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_DQN_FIXTURE_H
+#define AQ_TESTS_UNIT_LEARNER_DQN_FIXTURE_H
+
+#include <stdint.h>
+
+#include "common/base/rng.h"
+#include "learner/algorithm.h"
+
+enum { FIXTURE_INPUTS = 4, FIXTURE_ACTIONS = 3, FIXTURE_ROWS = 8 };
+
+/* A network 4-16-12-3 with relu, batches of 8 rows, no clipping, a new target every 4 steps. */
+void fixture_config(aq_run_config *ret_config);
+
+/* A float box of `inputs` and `actions` choices. */
+void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema);
+
+/* The algorithm of the configuration on the schema; fails the test when it can't be made. */
+aq_algorithm *fixture_algorithm(const aq_run_config *config, const aq_schema *schema,
+                                uint64_t seed);
+
+/* A batch with all of its rows in use, zeroed. */
+aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows);
+
+/* Numbers within +-1, any action, weights in [0.2, 1], every third row terminal. */
+void fixture_randomize(aq_batch *batch, uint32_t actions, aq_rng *rng);
+
+void fixture_set_action(aq_batch *batch, uint32_t row, int32_t action);
+float *fixture_obs(aq_batch *batch);
+float *fixture_next_obs(aq_batch *batch);
+
+/* Fails the test unless the two arrays hold the same bytes. */
+void fixture_assert_same(const float *a, const float *b, size_t count);
+
+#endif
