@@ -1,0 +1,169 @@
+/*
+ * A temporary run folder, and checkpoints to put into it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/parse.h"
+#include "tests/unit/learner/run_dir_fixture.h"
+
+int run_dir_setup(void **state)
+{
+    char *path = strdup("/tmp/aq-test-run-XXXXXX");
+
+    if (path == NULL || mkdtemp(path) == NULL) {
+        return -1;
+    }
+    *state = path;
+    return 0;
+}
+
+/* Removes what is in a folder, and the folder; two levels are all that a run folder has here. */
+static void remove_folder(const char *path, int levels)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        char inner[FIXTURE_PATH_MAX * 2];
+
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
+            continue;
+        }
+        if (aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name) != 0) {
+            continue;
+        }
+        if (unlink(inner) != 0 && levels > 0) {
+            remove_folder(inner, levels - 1);
+        }
+    }
+    if (folder != NULL) {
+        closedir(folder);
+    }
+    rmdir(path);
+}
+
+int run_dir_teardown(void **state)
+{
+    remove_folder(*state, 2);
+    free(*state);
+    return 0;
+}
+
+const char *run_dir_path(void **state, const char *name)
+{
+    static char path[FIXTURE_PATH_MAX];
+
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", (const char *)*state, name), 0);
+    return path;
+}
+
+const char *run_dir_checkpoint_path(void **state, uint64_t step)
+{
+    char name[FIXTURE_PATH_MAX / 2];
+
+    snprintf(name, sizeof(name), "checkpoints/step-%012" PRIu64 ".aqc", step);
+    return run_dir_path(state, name);
+}
+
+unsigned run_dir_checkpoint_files(void **state)
+{
+    DIR *folder = opendir(run_dir_path(state, "checkpoints"));
+    unsigned files = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder) != NULL) {
+        files++;
+    }
+    closedir(folder);
+    return files - 2; /* . and .. */
+}
+
+size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max)
+{
+    FILE *file = fopen(path, "rb");
+    size_t size;
+
+    assert_non_null(file);
+    size = fread(bytes, 1, size_max, file);
+    assert_true(size < size_max);
+    fclose(file);
+    return size;
+}
+
+void fixture_write_bytes(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+static float number_of(uint64_t step, unsigned array, size_t i)
+{
+    return (float)step + 0.25f * (float)array + (float)i / 1024;
+}
+
+void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
+{
+    static const uint32_t hidden[] = {8};
+    static const float low[] = {-1, -1, -1, -1}, high[] = {1, 1, 1, 1};
+    static float arrays[4][FIXTURE_PARAMETERS];
+
+    memset(ret_checkpoint, 0, sizeof(*ret_checkpoint));
+    for (unsigned a = 0; a < 4; a++) {
+        for (size_t i = 0; i < FIXTURE_PARAMETERS; i++) {
+            arrays[a][i] = number_of(step, a, i);
+        }
+    }
+    ret_checkpoint->run_id = 77;
+    strcpy(ret_checkpoint->task, "gym:CartPole-v1");
+    strcpy(ret_checkpoint->algorithm, "dqn");
+    aq_space_init_box(&ret_checkpoint->schema.obs, 4, low, high);
+    aq_space_init_discrete(&ret_checkpoint->schema.action, 2);
+    assert_int_equal(
+        aq_net_spec_init_mlp(4, hidden, 1, 2, AQ_ACTIVATION_RELU, &ret_checkpoint->spec, NULL), 0);
+    ret_checkpoint->learner_step = step;
+    ret_checkpoint->env_steps = 10 * step;
+    ret_checkpoint->policy_version = step / 2 + 1;
+    ret_checkpoint->policy_versions = step / 2 + 1;
+    ret_checkpoint->parameter_count = FIXTURE_PARAMETERS;
+    ret_checkpoint->parameters = arrays[0];
+    ret_checkpoint->target = arrays[1];
+    ret_checkpoint->adam_m = arrays[2];
+    ret_checkpoint->adam_v = arrays[3];
+    ret_checkpoint->adam_step = step;
+    ret_checkpoint->wall_s = 1.5;
+    ret_checkpoint->best_return = NAN;
+    ret_checkpoint->config = "task: gym:CartPole-v1\n";
+}
+
+void fixture_assert_checkpoint(const aq_checkpoint *checkpoint, uint64_t step)
+{
+    const float *const arrays[] = {checkpoint->parameters, checkpoint->target, checkpoint->adam_m,
+                                   checkpoint->adam_v};
+
+    assert_int_equal(checkpoint->learner_step, step);
+    assert_int_equal(checkpoint->adam_step, step);
+    assert_int_equal(checkpoint->env_steps, 10 * step);
+    assert_int_equal(checkpoint->parameter_count, FIXTURE_PARAMETERS);
+    assert_string_equal(checkpoint->config, "task: gym:CartPole-v1\n");
+    for (unsigned a = 0; a < 4; a++) {
+        for (size_t i = 0; i < FIXTURE_PARAMETERS; i++) {
+            assert_true(arrays[a][i] == number_of(step, a, i));
+        }
+    }
+}

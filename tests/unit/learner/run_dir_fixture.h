@@ -1,0 +1,35 @@
+/*
+ * A run folder for a test: made empty, removed with all that is in it.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_RUN_DIR_FIXTURE_H
+#define AQ_TESTS_UNIT_LEARNER_RUN_DIR_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/wire/wire_checkpoint.h"
+
+enum { FIXTURE_PATH_MAX = 512, FIXTURE_PARAMETERS = (4 + 1) * 8 + (8 + 1) * 2 };
+
+/* cmocka's setup and teardown: *state is the path, under /tmp. */
+int run_dir_setup(void **state);
+int run_dir_teardown(void **state);
+
+/* DIR/NAME, and DIR/checkpoints/NAME; static storage, until the next call of either. */
+const char *run_dir_path(void **state, const char *name);
+const char *run_dir_checkpoint_path(void **state, uint64_t step);
+
+/* Regular files in DIR/checkpoints. */
+unsigned run_dir_checkpoint_files(void **state);
+
+size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max);
+void fixture_write_bytes(const char *path, const void *bytes, size_t size);
+
+/* A checkpoint of step `step` of a network 4-8-2, whose every number follows from `step`. It points
+ * at static storage, until the next call. */
+void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint);
+
+/* Fails the test unless this is what fixture_checkpoint made for `step`. */
+void fixture_assert_checkpoint(const aq_checkpoint *checkpoint, uint64_t step);
+
+#endif
