@@ -158,7 +158,7 @@ static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDesc
         return true;
     }
     if (field->type == PROTOBUF_C_TYPE_STRING) {
-        return *(char *const *)at != NULL;
+        return *(const void *const *)at != NULL && *(const void *const *)at != field->default_value;
     }
     return *(const protobuf_c_boolean *)quantifier;
 }
