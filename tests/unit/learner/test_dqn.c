@@ -1,6 +1,6 @@
 /*
- * DQN's algorithm: what it refuses, what a step changes and what it leaves alone, and that the same
- * steps give the same bits.
+ * DQN's algorithm: what a step changes and what it leaves alone, which batches it refuses, and that
+ * the same steps give the same bits.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -15,6 +15,7 @@
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "learner/adam.h"
+#include "learner/blas.h"
 #include "learner/dqn.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
@@ -105,95 +106,6 @@ static void test_the_seed_decides_the_initial_weights(void **state)
     aq_dqn_class.destroy(same);
     aq_dqn_class.destroy(other);
     fini(&f);
-}
-
-static void test_continuous_actions_are_refused_in_words(void **state)
-{
-    aq_algorithm *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    (void)state;
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    schema.action = schema.obs;
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "discrete actions"));
-    assert_null(algorithm);
-}
-
-static void test_a_discrete_observation_is_refused_in_words(void **state)
-{
-    aq_algorithm *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    (void)state;
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    aq_space_init_discrete(&schema.obs, 48);
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "observations"));
-}
-
-static void test_an_observation_wider_than_a_network_is_refused(void **state)
-{
-    aq_algorithm *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    (void)state;
-    fixture_config(&config);
-    fixture_schema(1, 2, &schema);
-    schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_non_null(strstr(error.text, "16384"));
-}
-
-static void test_widths_that_are_no_list_are_refused(void **state)
-{
-    aq_algorithm *algorithm = NULL;
-    aq_error error = {0};
-    aq_run_config config;
-    aq_schema schema;
-
-    (void)state;
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,x"), 0);
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "64,x"));
-}
-
-static void test_create_survives_the_failure_of_each_allocation(void **state)
-{
-    aq_algorithm *algorithm = NULL;
-    aq_run_config config;
-    aq_schema schema;
-    int rc = AQ_E_NOMEM, failures = 0;
-
-    (void)state;
-    fixture_config(&config);
-    fixture_schema(4, 2, &schema);
-    while (rc != 0) {
-        aq_memory_fail_at((uint64_t)failures + 1, 0);
-        rc = aq_dqn_class.create(&config, &schema, 1, &algorithm, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_null(algorithm);
-            failures++;
-        }
-    }
-    assert_int_equal(failures, 5);
-    aq_dqn_class.destroy(algorithm);
-    aq_dqn_class.destroy(NULL);
 }
 
 static void test_the_target_is_copied_every_period(void **state)
@@ -356,6 +268,42 @@ static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
     fini(&b);
 }
 
+/* Wide enough for OpenBLAS to share out the products. */
+static void test_the_same_steps_on_two_threads_give_the_same_bits(void **state)
+{
+    enum { ROWS = 64, STEPS = 20 };
+    aq_algorithm *algorithms[2];
+    aq_run_config config;
+    aq_schema schema;
+    aq_batch *batch;
+
+    (void)state;
+    fixture_config(&config);
+    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &schema);
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "256,256"), 0);
+    config.learner.batch_size = ROWS;
+    batch = fixture_batch(&schema, ROWS);
+    aq_blas_set_threads(2);
+    for (int i = 0; i < 2; i++) {
+        aq_train_stats stats;
+        aq_rng rng;
+
+        algorithms[i] = fixture_algorithm(&config, &schema, 1);
+        aq_rng_init(&rng, 3, 0);
+        for (int step = 0; step < STEPS; step++) {
+            fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
+            assert_int_equal(aq_dqn_class.train(algorithms[i], batch, &stats), 0);
+        }
+    }
+    aq_blas_set_threads(1);
+    fixture_assert_same(aq_dqn_class.policy(algorithms[0])->block,
+                        aq_dqn_class.policy(algorithms[1])->block,
+                        aq_dqn_class.policy(algorithms[0])->count);
+    aq_dqn_class.destroy(algorithms[0]);
+    aq_dqn_class.destroy(algorithms[1]);
+    aq_batch_destroy(batch);
+}
+
 static void test_a_restored_one_goes_on_as_if_nothing_had_happened(void **state)
 {
     aq_algorithm_state s;
@@ -453,11 +401,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_fresh_one_has_equal_networks_and_no_moments),
         cmocka_unit_test(test_the_seed_decides_the_initial_weights),
-        cmocka_unit_test(test_continuous_actions_are_refused_in_words),
-        cmocka_unit_test(test_a_discrete_observation_is_refused_in_words),
-        cmocka_unit_test(test_an_observation_wider_than_a_network_is_refused),
-        cmocka_unit_test(test_widths_that_are_no_list_are_refused),
-        cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
         cmocka_unit_test(test_the_target_is_copied_every_period),
         cmocka_unit_test(test_a_long_gradient_is_clipped_and_its_length_reported),
         cmocka_unit_test(test_a_short_gradient_is_left_as_it_is),
@@ -465,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_an_action_that_does_not_exist_is_refused),
         cmocka_unit_test(test_a_gradient_too_long_for_adam_is_refused_unless_clipped),
         cmocka_unit_test(test_the_same_steps_give_the_same_bits_on_every_rung),
+        cmocka_unit_test(test_the_same_steps_on_two_threads_give_the_same_bits),
         cmocka_unit_test(test_a_restored_one_goes_on_as_if_nothing_had_happened),
         cmocka_unit_test(test_bytes_count_as_0_to_1),
         cmocka_unit_test(test_fewer_rows_than_a_batch_are_learned_from),
