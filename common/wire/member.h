@@ -54,7 +54,8 @@ typedef struct aq_member_owner {
     /* The learner could not be reached or answered with an error; tried again by itself.
      * For a rate-limited log line. May be NULL. */
     void (*trouble)(void *user, const char *reason);
-    /* Fills in the statistics of the next heartbeat. May be NULL. */
+    /* Fills in the statistics of the next heartbeat; what it points at must stay until the next
+     * time. May be NULL. */
     void (*statistics)(void *user, Actorq__V1__HeartbeatRequest *request);
     /* The newest policy version this member has seen (told at Join). May be NULL. */
     uint64_t (*seen_version)(void *user);
@@ -69,21 +70,26 @@ typedef struct aq_member_identity {
     char push_url[AQ_URL_MAX];
 } aq_member_identity;
 
-/* `seed` feeds the back-off's jitter. */
+/* `seed` feeds the back-off's jitter. AQ_E_NOMEM. The channel must live until the last call was
+ * answered. */
 int aq_member_create(aq_rpc_channel *channel, const aq_member_identity *identity,
                      const aq_member_owner *owner, uint64_t seed,
                      aq_member **ret_member) AQ_MUST_USE;
 
-/* Calls in flight are ignored when they come back (the channel must have been closed or drained
- * first). NULL is fine. */
+/* At any moment, also from inside a callback. A call in flight is ignored when it comes back, and the
+ * memory goes with it; so the channel must answer it, as every channel does at the latest when it is
+ * closed. NULL is fine. */
 void aq_member_destroy(aq_member *member);
 
-/* To be called often (every few ms, or at *ret_next_ns): makes the calls that are due. */
+/* To be called often (every few ms, or at *ret_next_ns, which is INT64_MAX when there is nothing left
+ * to do): makes the calls that are due. */
 void aq_member_tick(aq_member *member, int64_t now_ns, int64_t *ret_next_ns);
 
 const aq_member_view *aq_member_look(const aq_member *member);
 
-/* Tells the learner that this member goes; `done` runs when it answered or the time is over. */
+/* Tells the learner that this member goes, after the call that is out, if any; `done` (may be NULL)
+ * runs when it answered or the time is over, and before this returns when there is nobody to tell.
+ * Once; the owner is told nothing else from here on. */
 void aq_member_leave(aq_member *member, const char *reason, void (*done)(void *user), void *user);
 
 #endif

@@ -4,10 +4,20 @@
 #ifndef AQ_COMMON_WIRE_WIRE_CHECKPOINT_H
 #define AQ_COMMON_WIRE_WIRE_CHECKPOINT_H
 
+#include <stdbool.h>
+
 #include "common/base/buffer.h"
 #include "common/rl/netspec.h"
 #include "common/rl/schema.h"
 #include "common/rl/snapshot.h"
+
+enum { AQ_CHECKPOINT_SHARDS_MAX = 64 };
+
+/* Fresh transitions that one start of a replay shard has taken in. */
+typedef struct aq_checkpoint_shard {
+    uint64_t incarnation;
+    uint64_t inserted;
+} aq_checkpoint_shard;
 
 /* Float arrays of `parameter_count` each; `best_policy` may be NULL. When read, the struct owns
  * everything it points at (aq_checkpoint_fini); when written, it only points. */
@@ -18,7 +28,10 @@ typedef struct aq_checkpoint {
     aq_schema schema;
     aq_net_spec spec;
     uint64_t learner_step;
-    uint64_t env_steps;
+    uint64_t env_steps;      /* of the whole run */
+    uint64_t env_steps_base; /* of them, those of shards that are not in the list below */
+    uint32_t shard_count;
+    aq_checkpoint_shard shards[AQ_CHECKPOINT_SHARDS_MAX];
     uint64_t policy_version;
     uint64_t policy_versions;
     uint64_t broadcast_bytes;
@@ -31,13 +44,17 @@ typedef struct aq_checkpoint {
     uint64_t adam_step;
     double wall_s;
     aq_snapshot *best_policy;
-    double best_return; /* NaN: none yet */
-    const char *config; /* YAML */
+    double best_return;  /* NaN: none yet */
+    bool best_confirmed; /* over all evaluation episodes, not a screening */
+    const char *config;  /* YAML */
 } aq_checkpoint;
 
+/* Appends the frame. AQ_E_TOO_BIG past the buffer's limit or 2 GiB, AQ_E_NOMEM; it is unchanged
+ * then. */
 int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out) AQ_MUST_USE;
 
-/* Checks the frame, sizes against the network, finite numbers. `error` says what is wrong. */
+/* Checks the frame, sizes against the network, finite numbers, and that the best policy is of the
+ * same network and schema. `error` says what is wrong; codes as aq_wire_policy_unpack's. */
 int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *ret_checkpoint,
                               aq_error *error) AQ_MUST_USE;
 

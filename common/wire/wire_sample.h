@@ -11,8 +11,9 @@
 void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
                          Actorq__V1__SampleReply *ret_reply);
 
-/* Copies the reply's columns into `batch` (which has room for rows_max). Column sizes, finiteness
- * and action range are checked: AQ_E_CORRUPT or AQ_E_SCHEMA in words. */
+/* Copies the reply's columns into `batch` (which has room for rows_max). Column sizes, finiteness,
+ * bootstrap in [0, 1], weight >= 0 and action range are checked: AQ_E_CORRUPT or AQ_E_SCHEMA in
+ * words, and the batch has no rows then. */
 int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, const aq_chunk_layout *layout,
                         aq_batch *batch, aq_error *error) AQ_MUST_USE;
 

@@ -1,0 +1,226 @@
+/*
+ * Experience messages to and from their frames.
+ *
+ * Workload: an actor packs up to a thousand messages a second, so packing allocates nothing: chunks
+ * are packed one at a time behind the header. Encoded protobuf messages of one type may be joined
+ * end to end, repeated fields then add up, and since `chunks` is the last field, the bytes are those
+ * of the message packed whole.
+ */
+#include "common/wire/wire_experience.h"
+
+#include <inttypes.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/wire/wire_frame.h"
+#include "proto/experience.pb-c.h"
+
+/* One byte of tag and the longest number behind it; a column has a tag and a length. */
+enum {
+    FIXED64_BYTES = 1 + 8,
+    UINT64_BYTES_MAX = 1 + 10,
+    UINT32_BYTES_MAX = 1 + 5,
+    BOOL_BYTES = 1 + 1,
+    LENGTH_BYTES_MAX = 1 + 5,
+    HEADER_BYTES_MAX = 3 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
+    CHUNK_OVERHEAD_BYTES_MAX = LENGTH_BYTES_MAX + UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX +
+                               2 * BOOL_BYTES + 4 * LENGTH_BYTES_MAX,
+};
+
+static void chunk_view(const aq_chunk *chunk, const aq_chunk_layout *layout,
+                       Actorq__V1__Chunk *ret_message)
+{
+    size_t length = chunk->length;
+    actorq__v1__chunk__init(ret_message);
+    ret_message->episode = chunk->episode;
+    ret_message->first = chunk->first;
+    ret_message->lane = chunk->lane;
+    ret_message->length = chunk->length;
+    ret_message->overlap = chunk->overlap;
+    ret_message->terminated = chunk->terminated;
+    ret_message->truncated = chunk->truncated;
+    ret_message->obs = aq_wire_bytes(chunk->obs, (length + 1) * layout->obs_bytes);
+    ret_message->action = aq_wire_bytes(chunk->action, length * layout->action_bytes);
+    ret_message->reward = aq_wire_bytes(chunk->reward, length * sizeof(*chunk->reward));
+    ret_message->version = aq_wire_bytes(chunk->version, length * sizeof(*chunk->version));
+}
+
+static int append_chunk(const aq_chunk *chunk, const aq_chunk_layout *layout, aq_buffer *out)
+{
+    Actorq__V1__Chunk message;
+    Actorq__V1__Chunk *pointer = &message;
+    Actorq__V1__Experience part;
+    actorq__v1__experience__init(&part);
+    chunk_view(chunk, layout, &message);
+    part.n_chunks = 1;
+    part.chunks = &pointer;
+    return aq_wire_append(&part.base, out);
+}
+
+int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layout *layout,
+                            aq_buffer *out)
+{
+    size_t start;
+    AQ_ASSERT(experience->chunk_count >= 1);
+    AQ_ASSERT(experience->chunk_count <= AQ_EXPERIENCE_CHUNKS_MAX);
+    int rc = aq_frame_begin(out, &start);
+    if (rc != 0) {
+        return rc;
+    }
+    Actorq__V1__Experience header;
+    actorq__v1__experience__init(&header);
+    header.run_id = experience->run_id;
+    header.actor = experience->actor;
+    header.incarnation = experience->incarnation;
+    header.seq = experience->seq;
+    header.acknowledged = experience->acknowledged;
+    header.schema_hash = experience->schema_hash;
+    rc = aq_wire_append(&header.base, out);
+    for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
+        rc = append_chunk(experience->chunks[i], layout, out);
+    }
+    return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, rc);
+}
+
+size_t aq_wire_experience_bytes_max(const aq_chunk_layout *layout, const aq_chunk *const *chunks,
+                                    uint32_t chunk_count)
+{
+    size_t bytes = AQ_FRAME_HEADER_BYTES + HEADER_BYTES_MAX;
+    for (uint32_t i = 0; i < chunk_count; i++) {
+        size_t length = chunks[i]->length;
+        bytes += CHUNK_OVERHEAD_BYTES_MAX + (length + 1) * layout->obs_bytes +
+                 length * (layout->action_bytes + sizeof(*chunks[i]->reward) +
+                           sizeof(*chunks[i]->version));
+    }
+    return bytes;
+}
+
+/* Before anything is allocated for the chunk: it is as long as its columns are. */
+static int check_columns(const Actorq__V1__Chunk *message, const aq_chunk_layout *layout,
+                         aq_error *error)
+{
+    size_t length = message->length;
+    if (length < 1 || length > layout->length_max) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu transitions; 1 to %u are possible", length,
+                       layout->length_max);
+    }
+    int rc = aq_wire_column_check(&message->obs, "obs", length + 1, layout->obs_bytes, error);
+    if (rc == 0) {
+        rc = aq_wire_column_check(&message->action, "action", length, layout->action_bytes, error);
+    }
+    if (rc == 0) {
+        rc = aq_wire_column_check(&message->reward, "reward", length, sizeof(float), error);
+    }
+    if (rc == 0) {
+        rc = aq_wire_column_check(&message->version, "version", length, sizeof(uint32_t), error);
+    }
+    return rc;
+}
+
+static int chunk_from(const Actorq__V1__Chunk *message, const aq_chunk_layout *layout,
+                      aq_chunk **ret_chunk, aq_error *error)
+{
+    aq_chunk *chunk;
+    int rc = check_columns(message, layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_chunk_create(layout, message->length, &chunk);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
+    chunk->episode = message->episode;
+    chunk->first = message->first;
+    chunk->lane = message->lane;
+    chunk->length = message->length;
+    chunk->overlap = message->overlap;
+    chunk->terminated = message->terminated ? 1 : 0;
+    chunk->truncated = message->truncated ? 1 : 0;
+    aq_wire_column_copy(chunk->obs, &message->obs);
+    aq_wire_column_copy(chunk->action, &message->action);
+    aq_wire_column_copy(chunk->reward, &message->reward);
+    aq_wire_column_copy(chunk->version, &message->version);
+    rc = aq_chunk_validate(chunk, layout, error);
+    if (rc != 0) {
+        aq_chunk_unref(chunk);
+        return rc;
+    }
+    *ret_chunk = chunk;
+    return 0;
+}
+
+static int check_header(const Actorq__V1__Experience *message, uint64_t run_id,
+                        uint64_t schema_hash, aq_error *error)
+{
+    if (message->run_id != run_id) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "experience of run %016" PRIx64 "; this is run %016" PRIx64, message->run_id,
+                       run_id);
+    }
+    if (message->schema_hash != schema_hash) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "experience of schema %016" PRIx64 "; this run's is %016" PRIx64,
+                       message->schema_hash, schema_hash);
+    }
+    if (message->seq == 0) {
+        return aq_fail(error, AQ_E_CORRUPT, "experience number 0; numbers start at 1");
+    }
+    if (message->n_chunks < 1 || message->n_chunks > AQ_EXPERIENCE_CHUNKS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "experience of %zu chunks; 1 to %d are possible",
+                       message->n_chunks, AQ_EXPERIENCE_CHUNKS_MAX);
+    }
+    return 0;
+}
+
+static int experience_from(const Actorq__V1__Experience *message, const aq_chunk_layout *layout,
+                           aq_experience *ret_experience, aq_error *error)
+{
+    int rc = 0;
+    aq_experience experience = {
+        .run_id = message->run_id,
+        .actor = message->actor,
+        .incarnation = message->incarnation,
+        .seq = message->seq,
+        .acknowledged = message->acknowledged,
+        .schema_hash = message->schema_hash,
+        .chunks = aq_alloc(message->n_chunks, sizeof(*experience.chunks)),
+    };
+    if (experience.chunks == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for experience of %zu chunks",
+                       message->n_chunks);
+    }
+    while (rc == 0 && experience.chunk_count < message->n_chunks) {
+        uint32_t i = experience.chunk_count;
+        rc = chunk_from(message->chunks[i], layout, &experience.chunks[i], error);
+        if (rc != 0) {
+            rc = aq_fail_context(error, rc, "experience, chunk %u", i);
+        } else {
+            experience.chunk_count++;
+        }
+    }
+    if (rc != 0) {
+        aq_experience_fini(&experience);
+        return rc;
+    }
+    *ret_experience = experience;
+    return 0;
+}
+
+int aq_wire_experience_unpack(const uint8_t *bytes, size_t size, uint64_t run_id,
+                              uint64_t schema_hash, const aq_chunk_layout *layout,
+                              aq_experience *ret_experience, aq_error *error)
+{
+    ProtobufCMessage *message;
+    int rc = aq_wire_frame_unpack(bytes, size, AQ_FRAME_EXPERIENCE,
+                                  &actorq__v1__experience__descriptor, &message, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const Actorq__V1__Experience *experience = (const Actorq__V1__Experience *)message;
+    rc = check_header(experience, run_id, schema_hash, error);
+    if (rc == 0) {
+        rc = experience_from(experience, layout, ret_experience, error);
+    }
+    aq_wire_message_free(message);
+    return rc;
+}

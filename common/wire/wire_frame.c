@@ -1,0 +1,148 @@
+/*
+ * Messages into frames and back.
+ *
+ * protobuf-c allocates as it parses, and a hostile message can make two bytes cost a hundred and
+ * fifty. So it gets an allocator with a budget: the columns, which are bounded by the size of the
+ * frame, and a fixed allowance for everything else. Its blocks come through aq_alloc like all
+ * others.
+ */
+#include "common/wire/wire_frame.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+/* The most structure that an honest message has is that of an experience message of 4096 chunks:
+ * some 200 bytes each. */
+#define STRUCTURE_BYTES_MAX ((size_t)2 << 20)
+
+int aq_wire_append(const ProtobufCMessage *message, aq_buffer *out)
+{
+    size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *room;
+    if (size > INT32_MAX) {
+        return AQ_E_TOO_BIG;
+    }
+    int rc = aq_buffer_extend(out, size, &room);
+    if (rc != 0) {
+        return rc;
+    }
+    size_t written = protobuf_c_message_pack(message, room);
+    AQ_ASSERT(written == size);
+    return 0;
+}
+
+int aq_wire_frame_finish(aq_buffer *out, size_t start, enum aq_frame_kind kind, int rc)
+{
+    if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > INT32_MAX) {
+        rc = AQ_E_TOO_BIG;
+    }
+    if (rc != 0) {
+        out->size = start;
+        return rc;
+    }
+    aq_frame_end(out, start, kind);
+    return 0;
+}
+
+int aq_wire_frame_pack(const ProtobufCMessage *message, enum aq_frame_kind kind, aq_buffer *out)
+{
+    size_t start;
+    int rc = aq_frame_begin(out, &start);
+    if (rc != 0) {
+        return rc;
+    }
+    return aq_wire_frame_finish(out, start, kind, aq_wire_append(message, out));
+}
+
+typedef struct unpack_budget {
+    size_t left;
+    bool memory_over; /* aq_alloc had none */
+} unpack_budget;
+
+static void *budget_alloc(void *data, size_t size)
+{
+    unpack_budget *budget = data;
+    if (size > budget->left) {
+        return NULL;
+    }
+    void *block = aq_alloc(1, size);
+    if (block == NULL) {
+        budget->memory_over = true;
+        return NULL;
+    }
+    budget->left -= size;
+    return block;
+}
+
+static void budget_free(void *data, void *block)
+{
+    (void)data;
+    aq_free(block);
+}
+
+int aq_wire_frame_unpack(const uint8_t *bytes, size_t size, enum aq_frame_kind kind,
+                         const ProtobufCMessageDescriptor *descriptor,
+                         ProtobufCMessage **ret_message, aq_error *error)
+{
+    uint32_t kind_found;
+    const uint8_t *payload;
+    size_t payload_size;
+    int rc = aq_frame_check(bytes, size, kind, &kind_found, &payload, &payload_size, error);
+    if (rc != 0) {
+        return rc;
+    }
+    unpack_budget budget = {.left = payload_size + STRUCTURE_BYTES_MAX};
+    ProtobufCAllocator allocator = {
+        .alloc = budget_alloc, .free = budget_free, .allocator_data = &budget};
+    ProtobufCMessage *message =
+        protobuf_c_message_unpack(descriptor, &allocator, payload_size, payload);
+    if (message == NULL && budget.memory_over) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a message of %zu bytes", payload_size);
+    }
+    if (message == NULL) {
+        return aq_fail(error, AQ_E_CORRUPT, "the %zu bytes in the frame are no %s", payload_size,
+                       descriptor->short_name);
+    }
+    *ret_message = message;
+    return 0;
+}
+
+void aq_wire_message_free(ProtobufCMessage *message)
+{
+    ProtobufCAllocator allocator = {.free = budget_free};
+    if (message != NULL) {
+        protobuf_c_message_free_unpacked(message, &allocator);
+    }
+}
+
+int aq_wire_column_check(const ProtobufCBinaryData *column, const char *name, size_t rows,
+                         size_t row_bytes, aq_error *error)
+{
+    size_t expected;
+    bool overflow = __builtin_mul_overflow(rows, row_bytes, &expected);
+    AQ_ASSERT(!overflow);
+    if (column->len != expected) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, not %zu times %zu", name,
+                       column->len, rows, row_bytes);
+    }
+    return 0;
+}
+
+void aq_wire_column_copy(void *to, const ProtobufCBinaryData *column)
+{
+    if (column->len > 0) { /* protobuf-c has no pointer to an empty one */
+        memcpy(to, column->data, column->len);
+    }
+}
+
+int aq_wire_text_copy(char *out, size_t size, const char *text, const char *name, aq_error *error)
+{
+    if (aq_text_set(out, size, text) != 0) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s is longer than %zu bytes", name, size - 1);
+    }
+    return 0;
+}

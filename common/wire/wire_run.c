@@ -1,0 +1,219 @@
+/*
+ * Schemas, networks and run settings to and from their messages. Views point into their source, so
+ * that a Join or a snapshot is answered without copies; what comes in is copied and checked whole.
+ */
+#include "common/wire/wire_run.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/wire/wire_frame.h"
+
+_Static_assert((int)ACTORQ__V1__ROLE__ROLE_ACTOR == (int)AQ_ROLE_ACTOR &&
+                   (int)ACTORQ__V1__ROLE__ROLE_EVALUATOR == (int)AQ_ROLE_EVALUATOR &&
+                   (int)ACTORQ__V1__ROLE__ROLE_REPLAY == (int)AQ_ROLE_REPLAY,
+               "roles have the same numbers on the wire");
+_Static_assert((int)ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING == (int)AQ_RUN_RUNNING &&
+                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED == (int)AQ_RUN_SOLVED &&
+                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET == (int)AQ_RUN_BUDGET &&
+                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED == (int)AQ_RUN_STOPPED,
+               "states have the same numbers on the wire");
+
+/* ---- schema -------------------------------------------------------------------------------- */
+
+/* As aq_wire_bytes: protobuf-c's arrays are not const, packing only reads them. */
+static void *lend(const void *array)
+{
+    return (void *)(uintptr_t)array;
+}
+
+static void space_to(const aq_space *space, Actorq__V1__Space *ret_message)
+{
+    actorq__v1__space__init(ret_message);
+    ret_message->kind = space->kind;
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        ret_message->choice_count = space->choice_count;
+    } else {
+        AQ_ASSERT(space->rank <= AQ_SHAPE_RANK_MAX);
+        AQ_ASSERT(space->bound_count <= AQ_BOUNDS_MAX);
+        ret_message->dtype = space->dtype;
+        ret_message->n_shape = space->rank;
+        ret_message->shape = lend(space->shape);
+        ret_message->n_low = space->bound_count;
+        ret_message->low = lend(space->low);
+        ret_message->n_high = space->bound_count;
+        ret_message->high = lend(space->high);
+    }
+}
+
+void aq_wire_schema_to(const aq_schema *schema, aq_wire_schema_view *ret_view)
+{
+    space_to(&schema->obs, &ret_view->observation);
+    space_to(&schema->action, &ret_view->action);
+    actorq__v1__schema__init(&ret_view->message);
+    ret_view->message.observation = &ret_view->observation;
+    ret_view->message.action = &ret_view->action;
+}
+
+static int space_from(const Actorq__V1__Space *message, const char *name, aq_space *ret_space,
+                      aq_error *error)
+{
+    if (message == NULL) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: not described", name);
+    }
+    memset(ret_space, 0, sizeof(*ret_space));
+    if (message->kind == AQ_SPACE_DISCRETE) {
+        aq_space_init_discrete(ret_space, message->choice_count);
+        return 0;
+    }
+    if (message->n_shape > AQ_SHAPE_RANK_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: a box of %zu dimensions; 1 to %d are possible",
+                       name, message->n_shape, AQ_SHAPE_RANK_MAX);
+    }
+    if (message->n_low != message->n_high || message->n_low > AQ_BOUNDS_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "%s: %zu lower and %zu upper bounds; as many of each, up to %d", name,
+                       message->n_low, message->n_high, AQ_BOUNDS_MAX);
+    }
+    ret_space->kind = message->kind;
+    ret_space->dtype = message->dtype;
+    ret_space->rank = (uint32_t)message->n_shape;
+    ret_space->bound_count = (uint32_t)message->n_low;
+    for (size_t i = 0; i < message->n_shape; i++) {
+        ret_space->shape[i] = message->shape[i];
+    }
+    for (size_t i = 0; i < message->n_low; i++) {
+        ret_space->low[i] = message->low[i];
+        ret_space->high[i] = message->high[i];
+    }
+    return 0;
+}
+
+int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema, aq_error *error)
+{
+    aq_schema schema;
+    if (message == NULL) {
+        return aq_fail(error, AQ_E_SCHEMA, "the schema is missing");
+    }
+    int rc = space_from(message->observation, "observation", &schema.obs, error);
+    if (rc == 0) {
+        rc = space_from(message->action, "action", &schema.action, error);
+    }
+    if (rc == 0) {
+        rc = aq_schema_validate(&schema, error);
+    }
+    if (rc == 0) {
+        *ret_schema = schema;
+    }
+    return rc;
+}
+
+/* ---- network ------------------------------------------------------------------------------- */
+
+void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
+{
+    AQ_ASSERT(spec->layer_count <= AQ_NET_LAYERS_MAX);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        Actorq__V1__Layer *layer = &ret_view->layers[i];
+        actorq__v1__layer__init(layer);
+        layer->kind = spec->layers[i].kind;
+        layer->inputs = spec->layers[i].inputs;
+        layer->outputs = spec->layers[i].outputs;
+        layer->activation = spec->layers[i].activation;
+        ret_view->pointers[i] = layer;
+    }
+    actorq__v1__network__init(&ret_view->message);
+    ret_view->message.n_layers = spec->layer_count;
+    ret_view->message.layers = ret_view->pointers;
+}
+
+int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec, aq_error *error)
+{
+    aq_net_spec spec;
+    aq_error why;
+    if (message == NULL) {
+        return aq_fail(error, AQ_E_CORRUPT, "the network is missing");
+    }
+    if (message->n_layers > AQ_NET_LAYERS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "network: %zu layers; 1 to %d are possible",
+                       message->n_layers, AQ_NET_LAYERS_MAX);
+    }
+    memset(&spec, 0, sizeof(spec));
+    spec.layer_count = (uint32_t)message->n_layers;
+    for (size_t i = 0; i < message->n_layers; i++) {
+        spec.layers[i] = (aq_layer_spec){
+            .kind = message->layers[i]->kind,
+            .inputs = message->layers[i]->inputs,
+            .outputs = message->layers[i]->outputs,
+            .activation = message->layers[i]->activation,
+        };
+    }
+    if (aq_net_spec_validate(&spec, &why) != 0) {
+        return aq_fail(error, AQ_E_CORRUPT, "network: %s", why.text);
+    }
+    *ret_spec = spec;
+    return 0;
+}
+
+/* ---- settings ------------------------------------------------------------------------------ */
+
+/* Members that have one name and one type in the struct and in the message. */
+#define SAME_MEMBERS(X)                                                                            \
+    X(schema_hash)                                                                                 \
+    X(seed)                                                                                        \
+    X(n_step)                                                                                      \
+    X(chunk_length)                                                                                \
+    X(message_bytes)                                                                               \
+    X(rpc_timeout_ms)                                                                              \
+    X(heartbeat_ms)                                                                                \
+    X(reconnect_min_ms)                                                                            \
+    X(reconnect_max_ms)                                                                            \
+    X(actor_envs)                                                                                  \
+    X(actor_count)                                                                                 \
+    X(epsilon_base)                                                                                \
+    X(epsilon_alpha)                                                                               \
+    X(flush_ms)                                                                                    \
+    X(screen_episodes)                                                                             \
+    X(evaluation_episodes)                                                                         \
+    X(evaluation_threshold)                                                                        \
+    X(replay_capacity)                                                                             \
+    X(replay_min_size)                                                                             \
+    X(samples_per_insert)                                                                          \
+    X(tolerance)                                                                                   \
+    X(sample_rows)
+
+void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view)
+{
+    aq_wire_schema_to(&settings->schema, &ret_view->schema);
+    actorq__v1__run_settings__init(&ret_view->message);
+    ret_view->message.task = aq_wire_text(settings->task);
+    ret_view->message.schema = &ret_view->schema.message;
+#define COPY(member) ret_view->message.member = settings->member;
+    SAME_MEMBERS(COPY)
+#undef COPY
+}
+
+int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_settings *ret_settings,
+                          aq_error *error)
+{
+    aq_run_settings settings;
+    if (message == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "the run's settings are missing");
+    }
+    memset(&settings, 0, sizeof(settings));
+    int rc = aq_wire_text_copy(settings.task, sizeof(settings.task), message->task, "task", error);
+    if (rc == 0) {
+        rc = aq_wire_schema_from(message->schema, &settings.schema, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+#define COPY(member) settings.member = message->member;
+    SAME_MEMBERS(COPY)
+#undef COPY
+    rc = aq_run_settings_validate(&settings, error);
+    if (rc == 0) {
+        *ret_settings = settings;
+    }
+    return rc;
+}
