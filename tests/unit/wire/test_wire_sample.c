@@ -1,0 +1,233 @@
+/*
+ * A batch survives its message, and a reply that lies leaves the batch empty.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/wire/wire_sample.h"
+#include "tests/unit/wire/wire_fixture.h"
+
+static void assert_same(const aq_batch *a, const aq_batch *b)
+{
+    size_t rows = a->rows;
+    assert_int_equal(a->rows, b->rows);
+    assert_memory_equal(a->obs, b->obs, rows * a->obs_bytes);
+    assert_memory_equal(a->next_obs, b->next_obs, rows * a->obs_bytes);
+    assert_memory_equal(a->action, b->action, rows * a->action_bytes);
+    assert_memory_equal(a->reward, b->reward, rows * sizeof(float));
+    assert_memory_equal(a->bootstrap, b->bootstrap, rows * sizeof(float));
+    assert_memory_equal(a->weight, b->weight, rows * sizeof(float));
+    assert_memory_equal(a->item, b->item, rows * sizeof(uint64_t));
+    assert_memory_equal(a->version, b->version, rows * sizeof(uint32_t));
+}
+
+static Actorq__V1__SampleReply *travel(const Actorq__V1__SampleReply *reply)
+{
+    static uint8_t bytes[1 << 20];
+    assert_true(protobuf_c_message_get_packed_size(&reply->base) <= sizeof(bytes));
+    size_t size = protobuf_c_message_pack(&reply->base, bytes);
+    Actorq__V1__SampleReply *arrived = actorq__v1__sample_reply__unpack(NULL, size, bytes);
+    assert_non_null(arrived);
+    return arrived;
+}
+
+static void test_any_batch_survives_the_wire(void **state)
+{
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, fixture_seed(), 5);
+    for (int i = 0; i < 1000; i++) {
+        aq_schema schema;
+        aq_chunk_layout layout;
+        aq_batch *received;
+        Actorq__V1__SampleReply reply;
+        fixture_random_schema(&rng, &schema);
+        fixture_random_layout(&rng, &schema, &layout);
+        aq_batch *sent = fixture_random_batch(&rng, &layout, 1 + (uint32_t)aq_rng_below(&rng, 30));
+        assert_int_equal(aq_batch_create(&layout, 30, &received), 0);
+        aq_wire_sample_view(sent, 1234567890123, &reply);
+        Actorq__V1__SampleReply *arrived = travel(&reply);
+        assert_int_equal(aq_wire_sample_read(arrived, &layout, received, NULL), 0);
+        assert_true(arrived->inserted == 1234567890123);
+        assert_same(sent, received);
+        actorq__v1__sample_reply__free_unpacked(arrived, NULL);
+        aq_batch_destroy(sent);
+        aq_batch_destroy(received);
+    }
+}
+
+typedef struct changed {
+    aq_chunk_layout layout;
+    aq_batch *sent;
+    aq_batch *received;
+    Actorq__V1__SampleReply reply;
+} changed;
+
+static int open_layout(changed *it, const aq_schema *schema)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, 1, 1);
+    assert_int_equal(aq_chunk_layout_init(schema, 3, 8, &it->layout, NULL), 0);
+    it->sent = fixture_random_batch(&rng, &it->layout, 6);
+    assert_int_equal(aq_batch_create(&it->layout, 6, &it->received), 0);
+    it->received->rows = 5;
+    aq_wire_sample_view(it->sent, 77, &it->reply);
+    return 0;
+}
+
+static int open_fixed(void **state)
+{
+    static changed it;
+    aq_schema schema;
+    fixture_schema(&schema);
+    *state = &it;
+    return open_layout(&it, &schema);
+}
+
+/* Actions in a box of two floats. */
+static int open_box(void **state)
+{
+    static changed it;
+    const float low[2] = {-1.0f, -1.0f};
+    const float high[2] = {1.0f, 1.0f};
+    aq_schema schema;
+    fixture_schema(&schema);
+    aq_space_init_box(&schema.action, 2, low, high);
+    *state = &it;
+    return open_layout(&it, &schema);
+}
+
+static int close_fixed(void **state)
+{
+    changed *it = *state;
+    aq_batch_destroy(it->sent);
+    aq_batch_destroy(it->received);
+    return 0;
+}
+
+static void assert_refused(changed *it, int code, const char *words)
+{
+    aq_error error;
+    assert_int_equal(aq_wire_sample_read(&it->reply, &it->layout, it->received, &error), code);
+    assert_int_equal(it->received->rows, 0);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    }
+}
+
+static void test_columns_are_lent_not_copied(void **state)
+{
+    changed *it = *state;
+    assert_ptr_equal(it->reply.obs.data, it->sent->obs);
+    assert_ptr_equal(it->reply.version.data, it->sent->version);
+}
+
+static void test_a_reply_without_rows_is_refused(void **state)
+{
+    changed *it = *state;
+    it->reply.rows = 0;
+    assert_refused(it, AQ_E_CORRUPT, "sample of 0 rows");
+}
+
+static void test_more_rows_than_there_is_room_for_are_refused(void **state)
+{
+    changed *it = *state;
+    it->reply.rows = 7;
+    assert_refused(it, AQ_E_CORRUPT, "sample of 7 rows; 1 to 6");
+}
+
+static void test_each_column_must_have_its_size(void **state)
+{
+    changed *it = *state;
+    ProtobufCBinaryData *columns[] = {&it->reply.obs,    &it->reply.next_obs,  &it->reply.action,
+                                      &it->reply.reward, &it->reply.bootstrap, &it->reply.weight,
+                                      &it->reply.item,   &it->reply.version};
+    const char *const names[] = {"sample: obs is",    "sample: next_obs is",  "sample: action is",
+                                 "sample: reward is", "sample: bootstrap is", "sample: weight is",
+                                 "sample: item is",   "sample: version is"};
+    for (size_t i = 0; i < 8; i++) {
+        columns[i]->len--;
+        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        columns[i]->len++;
+    }
+}
+
+static void test_each_float_must_be_finite(void **state)
+{
+    changed *it = *state;
+    float *const places[] = {(float *)(void *)it->sent->obs, (float *)(void *)it->sent->next_obs,
+                             it->sent->reward, it->sent->weight};
+    const char *const names[] = {"row 1: obs 0", "row 1: next_obs 0", "row 4: reward",
+                                 "row 4: weight"};
+    for (size_t i = 0; i < 4; i++) {
+        float kept = places[i][4];
+        places[i][4] = i % 2 == 0 ? NAN : INFINITY;
+        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        places[i][4] = kept;
+    }
+}
+
+static void test_a_bootstrap_above_1_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->bootstrap[5] = 1.5f;
+    assert_refused(it, AQ_E_CORRUPT, "row 5: bootstrap is 1.5");
+}
+
+static void test_a_bootstrap_that_is_no_number_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->bootstrap[0] = NAN;
+    assert_refused(it, AQ_E_CORRUPT, "row 0: bootstrap");
+}
+
+static void test_a_negative_weight_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->weight[2] = -0.25f;
+    assert_refused(it, AQ_E_CORRUPT, "row 2: weight is -0.25");
+}
+
+static void test_an_action_that_does_not_exist_is_refused(void **state)
+{
+    changed *it = *state;
+    const int32_t choice = -1;
+    memcpy(it->sent->action + 12, &choice, sizeof(choice));
+    assert_refused(it, AQ_E_SCHEMA, "row 3: action is -1");
+}
+
+static void test_a_continuous_action_must_be_finite(void **state)
+{
+    changed *it = *state;
+    const float infinite = -INFINITY;
+    memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
+    assert_refused(it, AQ_E_CORRUPT, "row 1: action 1");
+}
+
+#define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_batch_survives_the_wire),
+        CHANGED(test_columns_are_lent_not_copied),
+        CHANGED(test_a_reply_without_rows_is_refused),
+        CHANGED(test_more_rows_than_there_is_room_for_are_refused),
+        CHANGED(test_each_column_must_have_its_size),
+        CHANGED(test_each_float_must_be_finite),
+        CHANGED(test_a_bootstrap_above_1_is_refused),
+        CHANGED(test_a_bootstrap_that_is_no_number_is_refused),
+        CHANGED(test_a_negative_weight_is_refused),
+        CHANGED(test_an_action_that_does_not_exist_is_refused),
+        cmocka_unit_test_setup_teardown(test_a_continuous_action_must_be_finite, open_box,
+                                        close_fixed),
+    };
+
+    return cmocka_run_group_tests_name("wire_sample", tests, NULL, NULL);
+}
