@@ -72,18 +72,18 @@ void aq_blas_find_facts(aq_blas_facts *ret_facts)
     };
 }
 
-int aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size)
+bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size)
 {
     int core_bits, best_bits;
 
     snprintf(out, size, "%s", "");
     if (facts->best_core == NULL) {
-        return 0;
+        return false;
     }
     core_bits = width_of(facts->core);
     best_bits = width_of(facts->best_core);
     if (core_bits >= best_bits) {
-        return 0;
+        return false;
     }
     if (facts->env_coretype != NULL) {
         snprintf(
@@ -100,10 +100,10 @@ int aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size)
             "OPENBLAS_CORETYPE=%s",
             facts->core, core_bits, best_bits, facts->best_core);
     }
-    return 1;
+    return true;
 }
 
-int aq_blas_problem(char *out, size_t size)
+bool aq_blas_problem(char *out, size_t size)
 {
     aq_blas_facts facts;
 

@@ -7,9 +7,8 @@
 #ifndef AQ_LEARNER_BLAS_H
 #define AQ_LEARNER_BLAS_H
 
+#include <stdbool.h>
 #include <stddef.h>
-
-#include "common/base/error.h"
 
 /* Before the first product. */
 void aq_blas_set_threads(unsigned threads);
@@ -28,11 +27,11 @@ typedef struct aq_blas_facts {
 /* Texts of static storage or of the environment. */
 void aq_blas_find_facts(aq_blas_facts *ret_facts);
 
-/* 1 when the core's kernels are narrower than those of the best; `out` then says in words why and
- * what to do. 0, and an empty text, otherwise. Pure. */
-int aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
+/* True when the core's kernels are narrower than those of the best; `out` then says in words why and
+ * what to do. An empty text otherwise. Pure. */
+bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
 
 /* aq_blas_judge of this process. */
-int aq_blas_problem(char *out, size_t size);
+bool aq_blas_problem(char *out, size_t size);
 
 #endif

@@ -42,12 +42,11 @@ static void test_equally_wide_kernels_are_no_problem(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++) {
         memset(text, 'x', sizeof(text));
-        assert_int_equal(aq_blas_judge(&(aq_blas_facts){.core = pairs[i][0],
-                                                        .best_core = pairs[i][1],
-                                                        .env_coretype = "Haswell",
-                                                        .env_l2_size = "512"},
-                                       text, sizeof(text)),
-                         0);
+        assert_false(aq_blas_judge(&(aq_blas_facts){.core = pairs[i][0],
+                                                    .best_core = pairs[i][1],
+                                                    .env_coretype = "Haswell",
+                                                    .env_l2_size = "512"},
+                                   text, sizeof(text)));
         assert_string_equal(text, "");
     }
 }
@@ -57,7 +56,7 @@ static void test_a_processor_that_is_not_known_is_no_problem(void **state)
     char text[256];
 
     (void)state;
-    assert_int_equal(aq_blas_judge(&(aq_blas_facts){.core = "neoversen1"}, text, sizeof(text)), 0);
+    assert_false(aq_blas_judge(&(aq_blas_facts){.core = "neoversen1"}, text, sizeof(text)));
 }
 
 static void test_a_core_forced_by_the_environment_is_to_be_unset(void **state)
@@ -67,7 +66,7 @@ static void test_a_core_forced_by_the_environment_is_to_be_unset(void **state)
     char text[512];
 
     (void)state;
-    assert_int_equal(aq_blas_judge(&facts, text, sizeof(text)), 1);
+    assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_non_null(strstr(text, "Haswell (256 bits"));
     assert_non_null(strstr(text, "OPENBLAS_CORETYPE=haswell"));
     assert_non_null(strstr(text, "unset it"));
@@ -81,7 +80,7 @@ static void test_a_cache_size_forced_with_it_is_named(void **state)
     char text[512];
 
     (void)state;
-    assert_int_equal(aq_blas_judge(&facts, text, sizeof(text)), 1);
+    assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_non_null(strstr(text, "OPENBLAS_L2_SIZE"));
 }
 
@@ -91,7 +90,7 @@ static void test_a_library_that_does_not_know_the_processor_is_told_its_core(voi
     char text[512];
 
     (void)state;
-    assert_int_equal(aq_blas_judge(&facts, text, sizeof(text)), 1);
+    assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_non_null(strstr(text, "OPENBLAS_CORETYPE=SkylakeX"));
     assert_null(strstr(text, "unset"));
 }
@@ -102,7 +101,7 @@ static void test_a_short_buffer_gets_a_text_cut_off(void **state)
     char text[8];
 
     (void)state;
-    assert_int_equal(aq_blas_judge(&facts, text, sizeof(text)), 1);
+    assert_true(aq_blas_judge(&facts, text, sizeof(text)));
     assert_string_equal(text, "OpenBLA");
 }
 
