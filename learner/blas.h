@@ -27,8 +27,8 @@ typedef struct aq_blas_facts {
 /* Texts of static storage or of the environment. */
 void aq_blas_find_facts(aq_blas_facts *ret_facts);
 
-/* True when the core's kernels are narrower than those of the best; `out` then says in words why and
- * what to do. An empty text otherwise. Pure. */
+/* True when the core's kernels are narrower than those of the best; `out` then says in words why
+ * and what to do. An empty text otherwise. Pure. */
 bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
 
 /* aq_blas_judge of this process. */
