@@ -318,7 +318,7 @@ const char *aq_replay_core_waiting(aq_replay_core *core)
         double request = limiter->rows_max / limiter->samples_per_insert;
         (void)snprintf(text, size, "learner waits: %.0f steps are missing for its next request%s",
                        fmax(1.0, ceil(request - limiter->tolerance - lead)), nobody);
-    } else if (aq_replay_limiter_headroom(limiter) < core->credit.chunk_steps) {
+    } else if (aq_replay_limiter_headroom(limiter) < core->credit.least_steps) {
         (void)snprintf(text, size, "actors wait: they are %.0f steps ahead of the learner", lead);
     } else {
         text[0] = '\0';

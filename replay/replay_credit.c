@@ -23,7 +23,8 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
 {
     *credit = (aq_replay_credit){
         .lanes = settings->actor_envs,
-        .chunk_steps = settings->chunk_length,
+        .rest_steps = (uint64_t)settings->actor_envs * settings->n_step - 1,
+        .least_steps = most_of(settings->chunk_length, settings->actor_envs),
         .lane_steps = (uint64_t)settings->chunk_length * settings->actor_envs,
     };
     AQ_ASSERT(credit->lane_steps >= 1);
@@ -78,8 +79,8 @@ static uint64_t portion(const aq_replay_credit *credit, uint64_t held, uint64_t 
         return 0;
     }
     uint64_t give = least_of(target - held, free_steps);
-    uint64_t least = held == 0 ? credit->chunk_steps : target / 4;
-    return give >= least_of(most_of(least, 1), target) ? give : 0;
+    uint64_t least = held <= credit->rest_steps ? credit->least_steps : most_of(target / 4, 1);
+    return give >= least_of(least, target) ? give : 0;
 }
 
 void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *limiter,
@@ -135,7 +136,7 @@ bool aq_replay_credit_due(const aq_replay_credit *credit, const aq_replay_actor 
         return true;
     }
     bool more_credit = actor->granted > known_granted;
-    bool broke = actor->received >= known_granted;
+    bool broke = known_granted <= actor->received + credit->rest_steps;
     if (more_credit && broke) {
         return true;
     }

@@ -40,12 +40,16 @@
 
 typedef struct aq_replay_credit {
     uint64_t lanes;       /* environments of an actor */
-    uint64_t chunk_steps; /* one chunk */
+    uint64_t rest_steps;  /* what an actor can neither spend nor send: see aq_replay_credit_init */
+    uint64_t least_steps; /* that make a grant worth an answer: a chunk, a step of all */
     uint64_t lane_steps;  /* one chunk in each environment of an actor */
     size_t turn;          /* whose turn it is, a position in the roster */
     size_t live;          /* actors alive at the last sharing */
 } aq_replay_credit;
 
+/* An actor steps all its environments or none, and sends a chunk when it holds an item: it may be
+ * left with less than one step's credit and with n_step - 1 transitions in each environment. With no
+ * more than that outstanding, it has nothing left to spend. */
 void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings);
 
 /* A call that knows `known_granted`. When that is more than this shard granted, an earlier incarnation

@@ -1,0 +1,200 @@
+/*
+ * The three services on one host, and the intake: frame and schema are checked while unpacking, the
+ * rest is the core's.
+ */
+#include "replay/replay_service.h"
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/frame.h"
+#include "common/wire/wire_experience.h"
+#include "replay/replay_flow_service.h"
+#include "replay/replay_operations_service.h"
+#include "replay/replay_sampling_service.h"
+
+/* Rates are taken over at least this long. */
+#define RATE_WINDOW_NS AQ_NS_PER_S
+
+struct aq_replay_service {
+    aq_replay_host host;
+    aq_replay_service_owner owner;
+    const aq_rpc_dispatcher *dispatcher;
+    aq_flow_service flow;
+    aq_sampling_service sampling;
+    aq_operations_service operations;
+    struct {
+        int64_t from_ns;
+        uint64_t inserted, sampled;
+    } window;
+};
+
+int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_ns,
+                             aq_replay_service **ret_service)
+{
+    AQ_ASSERT(owner->rejected != NULL);
+    AQ_ASSERT(owner->stop != NULL);
+    aq_replay_service *service = aq_alloc(1, sizeof(*service));
+    if (service == NULL) {
+        return AQ_E_NOMEM;
+    }
+    service->owner = *owner;
+    service->host.now_ns = now_ns;
+    service->host.started_ns = now_ns;
+    aq_operations_service_init(&service->operations, &service->host, owner);
+    int rc = aq_flow_service_init(&service->flow, &service->host);
+    if (rc == 0) {
+        rc = aq_sampling_service_init(&service->sampling, &service->host);
+    }
+    if (rc != 0) {
+        aq_replay_service_destroy(service);
+        return rc;
+    }
+    *ret_service = service;
+    return 0;
+}
+
+void aq_replay_service_destroy(aq_replay_service *service)
+{
+    if (service == NULL) {
+        return;
+    }
+    aq_replay_service_end(service, "this shard stops");
+    aq_sampling_service_fini(&service->sampling);
+    aq_flow_service_fini(&service->flow);
+    aq_free(service);
+}
+
+int aq_replay_service_offer(aq_replay_service *service, aq_rpc_dispatcher *dispatcher)
+{
+    ProtobufCService *const services[] = {
+        &service->flow.base.base,
+        &service->sampling.base.base,
+        &service->operations.base.base,
+    };
+    service->dispatcher = dispatcher;
+    for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
+        int rc = aq_rpc_dispatcher_add(dispatcher, services[i]);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+int aq_replay_service_begin(aq_replay_service *service, int64_t now_ns,
+                            const aq_run_settings *settings, uint64_t run_id, uint64_t incarnation,
+                            uint64_t seed, aq_error *error)
+{
+    AQ_ASSERT(service->host.core == NULL);
+    AQ_ASSERT(service->dispatcher != NULL);
+    aq_replay_core *core;
+    int rc = aq_replay_core_create(settings, run_id, incarnation, seed, &core, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_sampling_service_begin(&service->sampling, core,
+                                   aq_rpc_dispatcher_reply_bytes_max(service->dispatcher), error);
+    if (rc != 0) {
+        aq_replay_core_destroy(core);
+        return rc;
+    }
+    service->host.core = core;
+    service->host.now_ns = now_ns;
+    service->host.insert_per_s = 0.0;
+    service->host.sample_per_s = 0.0;
+    service->window.from_ns = now_ns;
+    service->window.inserted = 0;
+    service->window.sampled = 0;
+    return 0;
+}
+
+void aq_replay_service_end(aq_replay_service *service, const char *reason)
+{
+    aq_flow_service_release(&service->flow, reason);
+    aq_sampling_service_release(&service->sampling, reason);
+    aq_replay_core_destroy(service->host.core);
+    service->host.core = NULL;
+}
+
+const aq_replay_core *aq_replay_service_core(const aq_replay_service *service)
+{
+    return service->host.core;
+}
+
+static int take(aq_replay_service *service, const uint8_t *bytes, size_t size, aq_error *error)
+{
+    aq_replay_core *core = service->host.core;
+    const aq_run_settings *settings = aq_replay_core_settings(core);
+    aq_experience experience;
+    size_t size_max = (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES;
+    int rc;
+    if (size > size_max) {
+        rc = aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible", size,
+                     size_max);
+    } else {
+        rc = aq_wire_experience_unpack(bytes, size, aq_replay_core_run_id(core),
+                                       settings->schema_hash, aq_replay_core_layout(core),
+                                       &experience, error);
+    }
+    if (rc != 0) {
+        aq_replay_core_reject(core);
+        return rc;
+    }
+    enum aq_replay_verdict verdict;
+    return aq_replay_core_insert(core, service->host.now_ns, &experience, &verdict, error);
+}
+
+void aq_replay_service_experience(aq_replay_service *service, int64_t now_ns, const uint8_t *bytes,
+                                  size_t size, const char *peer)
+{
+    service->host.now_ns = now_ns;
+    if (service->host.core == NULL) {
+        return; /* not acknowledged, so it will come again */
+    }
+    aq_error error;
+    int rc = take(service, bytes, size, &error);
+    if (rc != 0) {
+        service->owner.rejected(service->owner.user, peer, &error);
+        return;
+    }
+    aq_sampling_service_serve(&service->sampling);
+}
+
+static double rate_of(uint64_t now, uint64_t then, int64_t elapsed_ns)
+{
+    return (double)(now - then) * (double)AQ_NS_PER_S / (double)elapsed_ns;
+}
+
+static void measure_rates(aq_replay_service *service)
+{
+    aq_replay_host *host = &service->host;
+    int64_t elapsed_ns = host->now_ns - service->window.from_ns;
+    if (elapsed_ns < RATE_WINDOW_NS) {
+        return;
+    }
+    aq_replay_counters counters = aq_replay_core_counters(host->core);
+    host->insert_per_s = rate_of(counters.inserted, service->window.inserted, elapsed_ns);
+    host->sample_per_s = rate_of(counters.sampled, service->window.sampled, elapsed_ns);
+    service->window.from_ns = host->now_ns;
+    service->window.inserted = counters.inserted;
+    service->window.sampled = counters.sampled;
+}
+
+void aq_replay_service_tick(aq_replay_service *service, int64_t now_ns)
+{
+    service->host.now_ns = now_ns;
+    if (service->host.core == NULL) {
+        return;
+    }
+    aq_sampling_service_tick(&service->sampling);
+    aq_replay_core_share(service->host.core, now_ns); /* after sampling, which makes headroom */
+    aq_flow_service_tick(&service->flow);
+    measure_rates(service);
+}
+
+void aq_replay_service_statistics(aq_replay_service *service,
+                                  Actorq__V1__ReplayStats *ret_statistics)
+{
+    aq_operations_statistics(&service->host, ret_statistics);
+}

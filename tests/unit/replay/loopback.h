@@ -1,0 +1,42 @@
+/*
+ * Loopback: an RPC channel whose other end is a dispatcher in the same process. Frames wait in between
+ * until loopback_pump, as they would on a network; nothing is lost.
+ */
+#ifndef AQ_TESTS_UNIT_REPLAY_LOOPBACK_H
+#define AQ_TESTS_UNIT_REPLAY_LOOPBACK_H
+
+#include <stddef.h>
+
+#include "common/net/rpc.h"
+
+enum { LOOPBACK_FRAME_BYTES_MAX = 1 << 20 };
+
+typedef struct loopback_passage {
+    struct loopback_passage *next;
+    uint8_t *request;
+    size_t request_size;
+    uint8_t *reply; /* NULL: not yet */
+    size_t reply_size;
+    int dispatched;
+    aq_rpc_answer_fn answer;
+    void *user;
+} loopback_passage;
+
+typedef struct loopback {
+    aq_rpc_channel channel; /* first */
+    aq_rpc_dispatcher *dispatcher;
+    loopback_passage *passages; /* the oldest first */
+} loopback;
+
+void loopback_init(loopback *loop, aq_rpc_dispatcher *dispatcher);
+
+/* Delivers every request and every answer that there is. */
+void loopback_pump(loopback *loop);
+
+/* Calls that wait for an answer. */
+size_t loopback_waiting(const loopback *loop);
+
+/* All calls must have been answered. */
+void loopback_fini(loopback *loop);
+
+#endif

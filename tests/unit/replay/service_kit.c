@@ -1,0 +1,256 @@
+/*
+ * One service, one dispatcher, one caller.
+ */
+#include "tests/unit/replay/service_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/buffer.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/wire/wire_experience.h"
+
+static void on_rejected(void *user, const char *peer, const aq_error *error)
+{
+    service_kit *kit = user;
+    kit->rejections++;
+    kit->rejection = *error;
+    snprintf(kit->rejected_peer, sizeof(kit->rejected_peer), "%s", peer);
+}
+
+static void on_stop(void *user, const char *peer, const char *reason)
+{
+    service_kit *kit = user;
+    assert_string_equal(peer, "tcp://10.0.0.9:4711");
+    kit->stops++;
+    snprintf(kit->stop_reason, sizeof(kit->stop_reason), "%s", reason);
+}
+
+int service_kit_setup_without_run(void **state)
+{
+    service_kit *kit = aq_alloc(1, sizeof(*kit));
+    assert_non_null(kit);
+    kit->now_ns = AQ_NS_PER_S;
+    aq_replay_service_owner owner = {.user = kit, .rejected = on_rejected, .stop = on_stop};
+    assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
+    assert_int_equal(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
+                                              &kit->dispatcher),
+                     0);
+    assert_int_equal(aq_replay_service_offer(kit->service, kit->dispatcher), 0);
+    loopback_init(&kit->loop, kit->dispatcher);
+    aq_rpc_stub_init(&kit->flow, &kit->loop.channel, &actorq__v1__flow__descriptor, 20000);
+    aq_rpc_stub_init(&kit->sampling, &kit->loop.channel, &actorq__v1__sampling__descriptor, 20000);
+    aq_rpc_stub_init(&kit->operations, &kit->loop.channel, &actorq__v1__operations__descriptor,
+                     20000);
+    *state = kit;
+    return 0;
+}
+
+int service_kit_setup(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    service_kit_setup_without_run(state);
+    kit_begin(*state, &settings);
+    return 0;
+}
+
+int service_kit_teardown(void **state)
+{
+    service_kit *kit = *state;
+    aq_memory_fail_at(0, 0);
+    aq_replay_service_destroy(kit->service);
+    loopback_pump(&kit->loop);
+    loopback_fini(&kit->loop);
+    aq_rpc_dispatcher_destroy(kit->dispatcher);
+    aq_free(kit);
+    return 0;
+}
+
+void kit_begin(service_kit *kit, const aq_run_settings *settings)
+{
+    assert_int_equal(aq_replay_service_begin(kit->service, kit->now_ns, settings, KIT_RUN_ID,
+                                             KIT_SHARD_INCARNATION, kit_seed(), NULL),
+                     0);
+}
+
+void kit_pass(service_kit *kit, int64_t ms)
+{
+    for (int64_t passed = 0; passed < ms; passed += AQ_REPLAY_TICK_MS) {
+        kit->now_ns += AQ_REPLAY_TICK_MS * AQ_NS_PER_MS;
+        aq_replay_service_tick(kit->service, kit->now_ns);
+        loopback_pump(&kit->loop);
+    }
+}
+
+void kit_receive(service_kit *kit, aq_experience *message)
+{
+    aq_chunk_layout layout = kit_layout();
+    aq_buffer frame;
+    aq_buffer_init(&frame, LOOPBACK_FRAME_BYTES_MAX);
+    assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
+    aq_replay_service_experience(kit->service, kit->now_ns, frame.data, frame.size,
+                                 "tcp://10.0.0.7:1");
+    aq_buffer_fini(&frame);
+    aq_experience_fini(message);
+    loopback_pump(&kit->loop);
+}
+
+void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps)
+{
+    aq_experience message = kit_message(1, seq, seq - 1, 1000 * seq, steps);
+    int rejections = kit->rejections;
+    kit_receive(kit, &message);
+    assert_int_equal(kit->rejections, rejections);
+}
+
+/* ---- answers ------------------------------------------------------------------------------- */
+
+static void note_status(kit_answer *answer)
+{
+    assert_false(answer->done);
+    answer->done = true;
+    answer->status = *aq_rpc_stub_status(answer->stub);
+}
+
+static ProtobufCMessage *message_copy(const ProtobufCMessage *message)
+{
+    size_t size = protobuf_c_message_get_packed_size(message);
+    uint8_t *bytes = aq_alloc(size, 1);
+    assert_non_null(bytes);
+    protobuf_c_message_pack(message, bytes);
+    ProtobufCMessage *copy = protobuf_c_message_unpack(message->descriptor, NULL, size, bytes);
+    assert_non_null(copy);
+    aq_free(bytes);
+    return copy;
+}
+
+static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
+{
+    kit_answer *answer = user;
+    note_status(answer);
+    if (reply != NULL) {
+        answer->credit = (aq_credit){.acknowledged = reply->acknowledged,
+                                     .granted = reply->granted,
+                                     .expected = reply->expected,
+                                     .gaps = reply->gaps};
+        answer->shard_incarnation = reply->shard_incarnation;
+    }
+}
+
+static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
+{
+    kit_answer *answer = user;
+    note_status(answer);
+    if (reply != NULL) {
+        answer->rows = reply->rows;
+        answer->inserted = reply->inserted;
+        answer->sample = (Actorq__V1__SampleReply *)message_copy(&reply->base);
+    }
+}
+
+static void on_status(const Actorq__V1__StatusReply *reply, void *user)
+{
+    kit_answer *answer = user;
+    note_status(answer);
+    if (reply != NULL) {
+        answer->report = (Actorq__V1__StatusReply *)message_copy(&reply->base);
+    }
+}
+
+static void on_stop_reply(const Actorq__V1__StopReply *reply, void *user)
+{
+    (void)reply;
+    note_status(user);
+}
+
+static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
+{
+    (void)reply;
+    note_status(user);
+}
+
+void kit_answer_fini(kit_answer *answer)
+{
+    if (answer->sample != NULL) {
+        actorq__v1__sample_reply__free_unpacked(answer->sample, NULL);
+    }
+    if (answer->report != NULL) {
+        actorq__v1__status_reply__free_unpacked(answer->report, NULL);
+    }
+    memset(answer, 0, sizeof(*answer));
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+void kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request, kit_answer *answer)
+{
+    *answer = (kit_answer){.stub = &kit->flow};
+    actorq__v1__flow__credit(&kit->flow.base, request, on_credit, answer);
+    loopback_pump(&kit->loop);
+}
+
+void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_answer *answer)
+{
+    *answer = (kit_answer){.stub = &kit->sampling};
+    actorq__v1__sampling__sample(&kit->sampling.base, request, on_sample, answer);
+    loopback_pump(&kit->loop);
+}
+
+void kit_status(service_kit *kit, kit_answer *answer)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    *answer = (kit_answer){.stub = &kit->operations};
+    actorq__v1__operations__status(&kit->operations.base, &request, on_status, answer);
+    loopback_pump(&kit->loop);
+}
+
+void kit_stop(service_kit *kit, const char *reason, kit_answer *answer)
+{
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    char text[64];
+    snprintf(text, sizeof(text), "%s", reason);
+    request.reason = text;
+    *answer = (kit_answer){.stub = &kit->operations};
+    actorq__v1__operations__stop(&kit->operations.base, &request, on_stop_reply, answer);
+    loopback_pump(&kit->loop);
+}
+
+void kit_checkpoint(service_kit *kit, kit_answer *answer)
+{
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    *answer = (kit_answer){.stub = &kit->operations};
+    actorq__v1__operations__checkpoint(&kit->operations.base, &request, on_checkpoint, answer);
+    loopback_pump(&kit->loop);
+}
+
+Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
+                                             uint32_t wait_ms)
+{
+    Actorq__V1__CreditRequest request = ACTORQ__V1__CREDIT_REQUEST__INIT;
+    request.run_id = KIT_RUN_ID;
+    request.actor = 1;
+    request.incarnation = 1001;
+    request.known_acknowledged = known_acknowledged;
+    request.known_granted = known_granted;
+    request.wait_ms = wait_ms;
+    return request;
+}
+
+Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint32_t wait_ms)
+{
+    Actorq__V1__SampleRequest request = ACTORQ__V1__SAMPLE_REQUEST__INIT;
+    aq_run_settings settings = kit_settings();
+    request.run_id = KIT_RUN_ID;
+    request.schema_hash = settings.schema_hash;
+    request.batch_rows = rows;
+    request.batch_count = count;
+    request.discount = 0.5f;
+    request.wait_ms = wait_ms;
+    return request;
+}

@@ -1,0 +1,76 @@
+/*
+ * A replay service with a caller: what the tests of its three services share.
+ */
+#ifndef AQ_TESTS_UNIT_REPLAY_SERVICE_KIT_H
+#define AQ_TESTS_UNIT_REPLAY_SERVICE_KIT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "proto/experience.pb-c.h"
+#include "proto/operations.pb-c.h"
+#include "proto/sampling.pb-c.h"
+#include "replay/replay_service.h"
+#include "tests/unit/replay/loopback.h"
+#include "tests/unit/replay/replay_kit.h"
+
+enum { KIT_SHARD_INCARNATION = 31 };
+
+typedef struct service_kit {
+    aq_replay_service *service;
+    aq_rpc_dispatcher *dispatcher;
+    loopback loop;
+    aq_rpc_stub flow, sampling, operations;
+    int64_t now_ns;
+    int rejections;
+    aq_error rejection; /* the last */
+    char rejected_peer[64];
+    int stops;
+    char stop_reason[64];
+} service_kit;
+
+/* What came back for one call. */
+typedef struct kit_answer {
+    const aq_rpc_stub *stub;
+    bool done;
+    aq_rpc_status status;
+    aq_credit credit;
+    uint64_t shard_incarnation;
+    uint32_t rows;
+    uint64_t inserted;
+    Actorq__V1__SampleReply *sample; /* a copy; freed by kit_answer_fini */
+    Actorq__V1__StatusReply *report; /* a copy; likewise */
+} kit_answer;
+
+/* cmocka set-up and tear-down: *state is the kit, its shard in a run with kit_settings. */
+int service_kit_setup(void **state);
+int service_kit_setup_without_run(void **state);
+int service_kit_teardown(void **state);
+
+void kit_begin(service_kit *kit, const aq_run_settings *settings);
+
+/* Lets time pass in ticks of 2 ms and delivers what there is. */
+void kit_pass(service_kit *kit, int64_t ms);
+
+/* Hands in the message's frame and empties the message. */
+void kit_receive(service_kit *kit, aq_experience *message);
+
+/* `steps` fresh transitions of actor 1 in message `seq`. */
+void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps);
+
+/* Calls that were sent and delivered; the answer comes when it comes. The answer must stay in place
+ * until then. */
+void kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request, kit_answer *answer);
+void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_answer *answer);
+void kit_status(service_kit *kit, kit_answer *answer);
+void kit_stop(service_kit *kit, const char *reason, kit_answer *answer);
+void kit_checkpoint(service_kit *kit, kit_answer *answer);
+
+/* Requests that are right for the kit's run. */
+Actorq__V1__CreditRequest kit_credit_request(uint64_t known_acknowledged, uint64_t known_granted,
+                                             uint32_t wait_ms);
+Actorq__V1__SampleRequest kit_sample_request(uint32_t rows, uint32_t count, uint32_t wait_ms);
+
+void kit_answer_fini(kit_answer *answer);
+
+#endif

@@ -1,0 +1,271 @@
+/*
+ * Sample calls over a dispatcher: what comes back, what is held and for how long, what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_sample.h"
+#include "tests/unit/replay/service_kit.h"
+
+static void test_a_sample_comes_back_as_columns_of_stored_steps(void **state)
+{
+    service_kit *kit = *state;
+    aq_chunk_layout layout = kit_layout();
+    aq_batch *batch = NULL;
+    kit_answer answer;
+    kit_insert(kit, 1, 24);
+    Actorq__V1__SampleRequest request = kit_sample_request(4, 3, 0);
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(answer.rows, 12);
+    assert_int_equal(answer.inserted, 24);
+    assert_int_equal(aq_batch_create(&layout, 12, &batch), 0);
+    assert_int_equal(aq_wire_sample_read(answer.sample, &layout, batch, NULL), 0);
+    for (uint32_t row = 0; row < 12; row++) {
+        uint32_t step = batch->version[row];
+        float obs;
+        memcpy(&obs, batch->obs + (size_t)row * batch->obs_bytes, sizeof(obs));
+        assert_in_range(step, 1000, 1023);
+        assert_true(obs == (float)step);
+        assert_int_equal(batch->item[row], step - 1000);
+        assert_true(batch->weight[row] == 1.0f);
+        assert_true(batch->reward[row] >= (float)step);
+    }
+    aq_batch_destroy(batch);
+    kit_answer_fini(&answer);
+}
+
+static void test_a_request_is_held_until_the_minimum_size_is_there(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 1000);
+    kit_sample(kit, &request, &answer);
+    kit_insert(kit, 1, 19);
+    kit_pass(kit, 100);
+    assert_false(answer.done);
+    kit_insert(kit, 2, 1); /* answered right then, without a tick */
+    assert_true(answer.done);
+    assert_int_equal(answer.rows, 16);
+    kit_answer_fini(&answer);
+}
+
+static void test_a_request_is_unavailable_in_words_when_its_time_is_over(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 100);
+    kit_insert(kit, 1, 12);
+    kit_sample(kit, &request, &answer);
+    kit_pass(kit, 98);
+    assert_false(answer.done);
+    kit_pass(kit, 2);
+    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
+    assert_string_equal(answer.status.message,
+                        "learner waits: 12 of 20 steps, but no actor is there");
+}
+
+static void test_a_request_that_does_not_want_to_wait_is_answered_at_once(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest request = kit_sample_request(8, 2, 0);
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
+}
+
+static void test_requests_are_answered_in_the_order_in_which_they_came(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer big, small;
+    /* 20 steps allow 160 rows, of which 152 are used: 8 are left, enough for the smaller one. */
+    kit_insert(kit, 1, 20);
+    Actorq__V1__SampleRequest request = kit_sample_request(8, 1, 0);
+    for (int i = 0; i < 19; i++) {
+        kit_sample(kit, &request, &big);
+        assert_int_equal(big.status.code, AQ_RPC_OK);
+        kit_answer_fini(&big);
+    }
+    request = kit_sample_request(16, 1, 1000);
+    kit_sample(kit, &request, &big);
+    request = kit_sample_request(8, 1, 100);
+    kit_sample(kit, &request, &small);
+    kit_pass(kit, 50);
+    assert_false(big.done || small.done);
+    kit_insert(kit, 2, 2);
+    assert_true(big.done && big.rows == 16);
+    assert_false(small.done);
+    kit_pass(kit, 100);
+    assert_int_equal(small.status.code, AQ_RPC_UNAVAILABLE);
+    kit_answer_fini(&big);
+}
+
+static void test_an_impatient_request_goes_and_the_others_stay(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answers[3];
+    const uint32_t waits_ms[3] = {500, 100, 500};
+    for (int i = 0; i < 3; i++) {
+        Actorq__V1__SampleRequest request = kit_sample_request(16, 1, waits_ms[i]);
+        kit_sample(kit, &request, &answers[i]);
+    }
+    kit_pass(kit, 100);
+    assert_false(answers[0].done);
+    assert_true(answers[1].done);
+    assert_false(answers[2].done);
+    kit_insert(kit, 1, 20);
+    assert_int_equal(answers[0].rows, 16);
+    assert_int_equal(answers[2].rows, 16);
+    kit_answer_fini(&answers[0]);
+    kit_answer_fini(&answers[2]);
+}
+
+static void test_more_requests_than_can_be_held_are_refused(void **state)
+{
+    service_kit *kit = *state;
+    static kit_answer answers[AQ_REPLAY_HELD_SAMPLES_MAX];
+    kit_answer more;
+    Actorq__V1__SampleRequest request = kit_sample_request(16, 1, 1000);
+    for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
+        kit_sample(kit, &request, &answers[i]);
+        assert_false(answers[i].done);
+    }
+    kit_sample(kit, &request, &more);
+    assert_int_equal(more.status.code, AQ_RPC_RESOURCE_EXHAUSTED);
+    aq_replay_service_end(kit->service, "over");
+    loopback_pump(&kit->loop);
+    for (int i = 0; i < AQ_REPLAY_HELD_SAMPLES_MAX; i++) {
+        assert_int_equal(answers[i].status.code, AQ_RPC_UNAVAILABLE);
+    }
+}
+
+static void test_counts_out_of_bounds_are_refused_in_words(void **state)
+{
+    service_kit *kit = *state;
+    const struct {
+        uint32_t rows, count;
+    } bad[] = {
+        {0, 1}, {1, 0}, {17, 1}, {1, 17}, {1, 257}, {65536, 65536}, {UINT32_MAX, UINT32_MAX}};
+    kit_insert(kit, 1, 24);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        kit_answer answer;
+        Actorq__V1__SampleRequest request = kit_sample_request(bad[i].rows, bad[i].count, 100);
+        kit_sample(kit, &request, &answer);
+        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+        assert_non_null(strstr(answer.status.message, "at most 16 rows"));
+    }
+}
+
+static void test_a_discount_that_cannot_be_is_refused(void **state)
+{
+    service_kit *kit = *state;
+    const float bad[] = {-0.1f, 1.1f, NAN, INFINITY, -INFINITY};
+    kit_insert(kit, 1, 24);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        kit_answer answer;
+        Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
+        request.discount = bad[i];
+        kit_sample(kit, &request, &answer);
+        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    }
+}
+
+static void test_a_foreign_run_or_schema_is_refused(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    kit_insert(kit, 1, 24);
+    Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 0);
+    request.run_id++;
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
+    request = kit_sample_request(4, 1, 0);
+    request.schema_hash++;
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
+    assert_non_null(strstr(answer.status.message, "schema"));
+}
+
+static void test_too_long_a_wait_is_refused(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 10001);
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+}
+
+static void test_without_a_run_samples_are_unavailable(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest request = kit_sample_request(4, 1, 1000);
+    kit_sample(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
+    assert_string_equal(answer.status.message, "this shard has not joined a run yet");
+}
+
+static void test_settings_whose_replies_are_too_large_are_refused_in_words(void **state)
+{
+    service_kit *kit = *state;
+    aq_run_settings settings = kit_settings();
+    aq_error error;
+    settings.sample_rows = 65536;
+    settings.tolerance = 1e6;
+    assert_int_equal(aq_replay_service_begin(kit->service, 0, &settings, 1, 2, 3, &error),
+                     AQ_E_TOO_BIG);
+    assert_non_null(strstr(error.text, "learner.batch_size"));
+    assert_null(aq_replay_service_core(kit->service));
+}
+
+static void test_a_run_that_finds_no_memory_does_not_begin(void **state)
+{
+    service_kit *kit = *state;
+    aq_run_settings settings = kit_settings();
+    aq_error error;
+    uint64_t nth = 1;
+    for (;; nth++) {
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_replay_service_begin(kit->service, 0, &settings, KIT_RUN_ID, 2, 3, &error);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            break;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_null(aq_replay_service_core(kit->service));
+    }
+    assert_true(nth > 6);
+}
+
+#define WITH_RUN(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
+#define WITHOUT_RUN(test)                                                                          \
+    cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_RUN(test_a_sample_comes_back_as_columns_of_stored_steps),
+        WITH_RUN(test_a_request_is_held_until_the_minimum_size_is_there),
+        WITH_RUN(test_a_request_is_unavailable_in_words_when_its_time_is_over),
+        WITH_RUN(test_a_request_that_does_not_want_to_wait_is_answered_at_once),
+        WITH_RUN(test_requests_are_answered_in_the_order_in_which_they_came),
+        WITH_RUN(test_an_impatient_request_goes_and_the_others_stay),
+        WITH_RUN(test_more_requests_than_can_be_held_are_refused),
+        WITH_RUN(test_counts_out_of_bounds_are_refused_in_words),
+        WITH_RUN(test_a_discount_that_cannot_be_is_refused),
+        WITH_RUN(test_a_foreign_run_or_schema_is_refused),
+        WITH_RUN(test_too_long_a_wait_is_refused),
+        WITHOUT_RUN(test_without_a_run_samples_are_unavailable),
+        WITHOUT_RUN(test_settings_whose_replies_are_too_large_are_refused_in_words),
+        WITHOUT_RUN(test_a_run_that_finds_no_memory_does_not_begin),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/*
+ * The intake of experience under hostile bytes and without memory, operations, and the service's own
+ * life.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/buffer.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/wire/wire_experience.h"
+#include "tests/unit/replay/service_kit.h"
+
+static aq_replay_counters counters_of(const service_kit *kit)
+{
+    return aq_replay_core_counters(aq_replay_service_core(kit->service));
+}
+
+/* ---- experience ---------------------------------------------------------------------------- */
+
+static void pack(aq_experience *message, aq_buffer *frame)
+{
+    aq_chunk_layout layout = kit_layout();
+    aq_buffer_init(frame, LOOPBACK_FRAME_BYTES_MAX);
+    assert_int_equal(aq_wire_experience_pack(message, &layout, frame), 0);
+    aq_experience_fini(message);
+}
+
+static void give(service_kit *kit, const uint8_t *bytes, size_t size)
+{
+    aq_replay_service_experience(kit->service, kit->now_ns, bytes, size, "tcp://10.0.0.7:1");
+}
+
+static void assert_rejected(service_kit *kit, aq_experience *message, int code, const char *words)
+{
+    int before = kit->rejections;
+    kit_receive(kit, message);
+    assert_int_equal(kit->rejections, before + 1);
+    assert_int_equal(kit->rejection.code, code);
+    assert_non_null(strstr(kit->rejection.text, words));
+    assert_string_equal(kit->rejected_peer, "tcp://10.0.0.7:1");
+    assert_int_equal(counters_of(kit).rejected, (uint64_t)before + 1);
+    assert_int_equal(counters_of(kit).stored, 0);
+}
+
+static void test_experience_is_stored(void **state)
+{
+    service_kit *kit = *state;
+    kit_insert(kit, 1, 20);
+    assert_int_equal(counters_of(kit).stored, 20);
+}
+
+static void test_experience_of_another_run_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    message.run_id = 78;
+    assert_rejected(kit, &message, AQ_E_INVALID, "run 000000000000004e");
+}
+
+static void test_experience_of_another_schema_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    message.schema_hash++;
+    assert_rejected(kit, &message, AQ_E_SCHEMA, "schema");
+}
+
+static void test_experience_that_is_not_finite_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    message.chunks[0]->reward[3] = NAN;
+    assert_rejected(kit, &message, AQ_E_CORRUPT, "reward 3");
+}
+
+static void test_an_action_that_is_none_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    int32_t action = 2;
+    memcpy(message.chunks[0]->action, &action, sizeof(action));
+    assert_rejected(kit, &message, AQ_E_SCHEMA, "action 0");
+}
+
+static void test_experience_that_acknowledges_itself_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 4, 4, 0, 8);
+    assert_rejected(kit, &message, AQ_E_INVALID, "message 4");
+}
+
+static void test_a_message_beyond_the_runs_limit_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    uint8_t *bytes = aq_alloc(70000, 1);
+    give(kit, bytes, 70000);
+    assert_int_equal(kit->rejections, 1);
+    assert_int_equal(kit->rejection.code, AQ_E_TOO_BIG);
+    aq_free(bytes);
+}
+
+static void test_every_flipped_byte_and_every_cut_is_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_buffer frame;
+    aq_experience message = kit_message(1, 1, 0, 0, 12);
+    pack(&message, &frame);
+    int expected = 0;
+    for (size_t i = 0; i < frame.size; i++) {
+        frame.data[i] ^= 0x41;
+        give(kit, frame.data, frame.size);
+        frame.data[i] ^= 0x41;
+        give(kit, frame.data, i);
+        expected += 2;
+        assert_int_equal(kit->rejections, expected);
+    }
+    assert_int_equal(counters_of(kit).stored, 0);
+    give(kit, frame.data, frame.size);
+    assert_int_equal(counters_of(kit).stored, 12);
+    aq_buffer_fini(&frame);
+}
+
+static void test_random_bytes_are_rejected(void **state)
+{
+    service_kit *kit = *state;
+    aq_rng rng;
+    uint8_t bytes[512];
+    aq_rng_init(&rng, kit_seed(), 5);
+    for (int round = 0; round < 2000; round++) {
+        size_t size = (size_t)aq_rng_below(&rng, sizeof(bytes) + 1);
+        for (size_t i = 0; i < size; i++) {
+            bytes[i] = (uint8_t)aq_rng_next(&rng);
+        }
+        give(kit, bytes, size);
+    }
+    assert_int_equal(kit->rejections, 2000);
+}
+
+static void test_experience_that_finds_no_memory_is_not_acknowledged(void **state)
+{
+    service_kit *kit = *state;
+    aq_buffer frame;
+    aq_experience message = kit_message(1, 1, 0, 0, 8 * 70);
+    pack(&message, &frame);
+    int failures = 0;
+    for (uint64_t nth = 1; counters_of(kit).stored == 0; nth++) {
+        aq_memory_fail_at(nth, 0);
+        give(kit, frame.data, frame.size);
+        aq_memory_fail_at(0, 0);
+        if (counters_of(kit).stored == 0) {
+            failures++;
+            assert_int_equal(kit->rejection.code, AQ_E_NOMEM);
+            assert_int_equal(counters_of(kit).inserted, 0);
+        }
+    }
+    assert_true(failures > 70); /* each chunk, the list of them, the ring */
+    assert_int_equal(kit->rejections, failures);
+    assert_int_equal(counters_of(kit).messages, 1);
+    aq_buffer_fini(&frame);
+}
+
+static void test_experience_without_a_run_is_dropped(void **state)
+{
+    service_kit *kit = *state;
+    aq_run_settings settings = kit_settings();
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    kit_receive(kit, &message);
+    assert_int_equal(kit->rejections, 0);
+    kit_begin(kit, &settings);
+    kit_insert(kit, 1, 8); /* still the first */
+    assert_int_equal(counters_of(kit).stored, 8);
+}
+
+/* ---- operations ---------------------------------------------------------------------------- */
+
+static void test_status_tells_what_the_shard_holds(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    kit_insert(kit, 1, 24);
+    kit_pass(kit, 1500);
+    kit_status(kit, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    const Actorq__V1__StatusReply *report = answer.report;
+    assert_string_equal(report->role, "replay");
+    assert_string_equal(report->software, AQ_VERSION);
+    assert_string_equal(report->task, "test:Steps-v0");
+    assert_int_equal(report->run_id, KIT_RUN_ID);
+    assert_int_equal(report->state, ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING);
+    assert_true(report->uptime_s == 1.5);
+    assert_int_equal(report->replay->inserted, 24);
+    assert_int_equal(report->replay->stored, 24);
+    assert_true(report->replay->insert_per_s == 24.0);
+    assert_string_equal(report->replay->waiting, "");
+    assert_int_equal(report->n_members, 1);
+    assert_int_equal(report->members[0]->member, 1);
+    assert_int_equal(report->members[0]->heartbeat_ms, 1500);
+    assert_int_equal(report->members[0]->actor->env_steps, 24);
+    kit_answer_fini(&answer);
+}
+
+static void test_status_lists_a_bounded_number_of_actors(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    for (uint64_t actor = 0; actor < 300; actor++) {
+        aq_experience message = kit_message(actor, 1, 0, 0, 1);
+        kit_receive(kit, &message);
+    }
+    kit_status(kit, &answer);
+    assert_int_equal(answer.report->n_members, 256);
+    assert_int_equal(answer.report->members[0]->member, 299);
+    kit_answer_fini(&answer);
+}
+
+static void test_stop_reaches_the_owner(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    kit_stop(kit, "enough", &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(kit->stops, 1);
+    assert_string_equal(kit->stop_reason, "enough");
+}
+
+static void test_checkpoint_is_refused_in_words(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    kit_checkpoint(kit, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_UNIMPLEMENTED);
+    assert_non_null(strstr(answer.status.message, "learner"));
+}
+
+static void test_without_a_run_status_is_unavailable_and_stop_works(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    kit_status(kit, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
+    kit_stop(kit, "", &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(kit->stops, 1);
+}
+
+/* ---- life ---------------------------------------------------------------------------------- */
+
+static void test_a_new_run_begins_with_an_empty_store(void **state)
+{
+    service_kit *kit = *state;
+    aq_run_settings settings = kit_settings();
+    kit_insert(kit, 1, 24);
+    aq_replay_service_end(kit->service, "another run");
+    assert_null(aq_replay_service_core(kit->service));
+    kit_begin(kit, &settings);
+    assert_int_equal(counters_of(kit).stored, 0);
+    kit_insert(kit, 1, 8);
+    assert_int_equal(counters_of(kit).stored, 8);
+}
+
+static void test_statistics_without_a_run_are_zero(void **state)
+{
+    service_kit *kit = *state;
+    Actorq__V1__ReplayStats statistics;
+    aq_replay_service_statistics(kit->service, &statistics);
+    assert_int_equal(statistics.inserted, 0);
+    assert_string_equal(statistics.waiting, "");
+    kit_pass(kit, 10);
+}
+
+static void ignore_rejection(void *user, const char *peer, const aq_error *error)
+{
+    (void)user;
+    (void)peer;
+    (void)error;
+}
+
+static void ignore_stop(void *user, const char *peer, const char *reason)
+{
+    (void)user;
+    (void)peer;
+    (void)reason;
+}
+
+static void test_create_without_memory_fails_clean(void **state)
+{
+    const aq_replay_service_owner owner = {.rejected = ignore_rejection, .stop = ignore_stop};
+    aq_replay_service *service = NULL;
+    (void)state;
+    for (uint64_t nth = 1; nth <= 3; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_replay_service_create(&owner, 0, &service), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_null(service);
+    }
+    aq_replay_service_destroy(NULL);
+}
+
+#define WITH_RUN(test)                                                                             \
+    cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
+#define WITHOUT_RUN(test)                                                                          \
+    cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_RUN(test_experience_is_stored),
+        WITH_RUN(test_experience_of_another_run_is_rejected),
+        WITH_RUN(test_experience_of_another_schema_is_rejected),
+        WITH_RUN(test_experience_that_is_not_finite_is_rejected),
+        WITH_RUN(test_an_action_that_is_none_is_rejected),
+        WITH_RUN(test_experience_that_acknowledges_itself_is_rejected),
+        WITH_RUN(test_a_message_beyond_the_runs_limit_is_rejected),
+        WITH_RUN(test_every_flipped_byte_and_every_cut_is_rejected),
+        WITH_RUN(test_random_bytes_are_rejected),
+        WITH_RUN(test_experience_that_finds_no_memory_is_not_acknowledged),
+        WITHOUT_RUN(test_experience_without_a_run_is_dropped),
+        WITH_RUN(test_status_tells_what_the_shard_holds),
+        WITH_RUN(test_status_lists_a_bounded_number_of_actors),
+        WITH_RUN(test_stop_reaches_the_owner),
+        WITH_RUN(test_checkpoint_is_refused_in_words),
+        WITHOUT_RUN(test_without_a_run_status_is_unavailable_and_stop_works),
+        WITH_RUN(test_a_new_run_begins_with_an_empty_store),
+        WITHOUT_RUN(test_statistics_without_a_run_are_zero),
+        cmocka_unit_test(test_create_without_memory_fails_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
