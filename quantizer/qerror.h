@@ -1,6 +1,8 @@
 /*
  * Quantization error: how much a snapshot changes the policy, measured against fp32 on recent
  * observations. Each version carries the result; a budget gates its publication.
+ *
+ * One thread at a time per engine.
  */
 #ifndef AQ_QUANTIZER_QERROR_H
 #define AQ_QUANTIZER_QERROR_H
@@ -10,9 +12,14 @@
 #include "common/rl/snapshot.h"
 #include "quantizer/engine.h"
 
-/* Runs `engine` and the fp32 parameters over obs (rows, inputs). rows > 0.
+/* Runs `engine` and the fp32 parameters, whose description is the engine's, over obs
+ * (rows, inputs), in pieces of the engine's rows_max. rows > 0.
+ *
  *   action_disagreement = share of rows with another argmax (argmax rule only)
- *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs */
+ *   output_rms = sqrt(mean (yq - y)^2), output_max = max |yq - y|, over all outputs
+ *
+ * AQ_E_CORRUPT when a difference is NaN or infinite, so that no budget is met by accident;
+ * AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
 int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
                            const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
 

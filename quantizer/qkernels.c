@@ -11,7 +11,7 @@
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
 #include "quantizer/qrow.h"
-#ifdef AQ_HAVE_X86_RUNGS
+#if defined(AQ_HAVE_AVX2) || defined(AQ_HAVE_AVX512VNNI)
 #include "quantizer/x86/qkernels_x86.h"
 #endif
 
@@ -36,8 +36,8 @@ static aq_row_quant quantize_row(const float *x, uint32_t inputs, uint8_t *q)
         const long level = lrintf(finite_or_zero(x[i]) * inverse) + quant.zero_point;
         q[i] = (uint8_t)(level < 0 ? 0 : level > 255 ? 255 : level);
     }
-    const uint32_t rest = (AQ_QKERNEL_Q_PADDING - inputs % AQ_QKERNEL_Q_PADDING) %
-                          AQ_QKERNEL_Q_PADDING;
+    const uint32_t rest =
+        (AQ_QKERNEL_Q_PADDING - inputs % AQ_QKERNEL_Q_PADDING) % AQ_QKERNEL_Q_PADDING;
     memset(q + inputs, quant.zero_point, rest);
     return quant;
 }
@@ -55,7 +55,7 @@ static float relu_if(uint32_t activation, float value)
     if (activation != AQ_ACTIVATION_RELU) {
         return value;
     }
-    return value > 0.0f ? value : 0.0f;
+    return value < 0.0f ? 0.0f : value;
 }
 
 static size_t packed_bytes_int8(uint32_t inputs, uint32_t outputs)
@@ -96,48 +96,78 @@ static void run_int8(const aq_packed_layer *layer, const aq_kernel_input *input,
     }
 }
 
+/* fp32 weights are stored as [block of 16 outputs][input][output of the block], and summed for 16
+ * outputs at once in the compiler's own vectors of four, which it maps to what every processor has.
+ * A dot product could not be vectorized, and int8 would look better than it is where this runs. */
+typedef float f32_quad __attribute__((vector_size(4 * sizeof(float))));
+typedef struct f32_block {
+    f32_quad a, b, c, d;
+} f32_block;
+enum { F32_BLOCK = AQ_QKERNEL_OUTPUT_PADDING };
+_Static_assert(sizeof(f32_block) == F32_BLOCK * sizeof(float), "a block is 16 outputs");
+
 static size_t packed_bytes_f32(uint32_t inputs, uint32_t outputs)
 {
-    return (size_t)inputs * outputs * sizeof(float);
+    const size_t blocks = (outputs + F32_BLOCK - 1) / F32_BLOCK;
+    return blocks * F32_BLOCK * inputs * sizeof(float);
 }
 
 static void pack_f32(const void *weights, uint32_t inputs, uint32_t outputs, void *packed)
 {
-    memcpy(packed, weights, packed_bytes_f32(inputs, outputs));
+    const float *from = weights;
+    float *to = packed;
+    for (uint32_t o = 0; o < outputs; o++) {
+        const size_t block_at = (size_t)(o / F32_BLOCK) * F32_BLOCK * inputs;
+        for (uint32_t i = 0; i < inputs; i++) {
+            to[block_at + (size_t)i * F32_BLOCK + o % F32_BLOCK] = from[(size_t)o * inputs + i];
+        }
+    }
 }
 
-static float dot_f32(const float *x, const float *weights, uint32_t inputs)
+/* sums (F32_BLOCK) = x (inputs) . weights (inputs, F32_BLOCK) */
+static void block_f32(const float *x, const f32_block *weights, uint32_t inputs, float *sums)
 {
-    float sum = 0.0f;
+    f32_block sum = {{0}, {0}, {0}, {0}};
     for (uint32_t i = 0; i < inputs; i++) {
-        sum += x[i] * weights[i];
+        sum.a += x[i] * weights[i].a;
+        sum.b += x[i] * weights[i].b;
+        sum.c += x[i] * weights[i].c;
+        sum.d += x[i] * weights[i].d;
     }
-    return sum;
+    memcpy(sums, &sum, sizeof(sum));
 }
 
 static void run_f32(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
                     size_t y_stride)
 {
-    const float *weights = layer->weights;
-    const uint32_t inputs = layer->inputs;
+    const f32_block *weights = layer->weights;
 
-    for (size_t row = 0; row < input->rows; row++) {
-        const float *x = input->x + row * input->x_stride;
-        for (uint32_t o = 0; o < layer->outputs; o++) {
-            const float dot = dot_f32(x, weights + (size_t)o * inputs, inputs);
-            y[row * y_stride + o] = relu_if(layer->activation, dot + layer->bias[o]);
+    for (uint32_t first = 0; first < layer->outputs; first += F32_BLOCK) {
+        const uint32_t left = layer->outputs - first;
+        const uint32_t lanes = left < F32_BLOCK ? left : F32_BLOCK;
+        for (size_t row = 0; row < input->rows; row++) {
+            float sums[F32_BLOCK];
+            block_f32(input->x + row * input->x_stride,
+                      weights + (size_t)first / F32_BLOCK * layer->inputs, layer->inputs, sums);
+            for (uint32_t lane = 0; lane < lanes; lane++) {
+                const float value = sums[lane] + layer->bias[first + lane];
+                y[row * y_stride + first + lane] = relu_if(layer->activation, value);
+            }
         }
     }
 }
+
+static const aq_linear_kernel scalar_f32 = {
+    .quantizes_input = false, .packed_bytes = packed_bytes_f32, .pack = pack_f32, .run = run_f32};
+
+static const aq_linear_kernel scalar_int8 = {
+    .quantizes_input = true, .packed_bytes = packed_bytes_int8, .pack = pack_int8, .run = run_int8};
 
 static const aq_qkernels scalar_kernels = {
     .name = "scalar",
     .cpu_flags = 0,
     .quantize_rows = quantize_rows,
-    .linear = {
-        [AQ_FORMAT_F32] = {false, packed_bytes_f32, pack_f32, run_f32},
-        [AQ_FORMAT_INT8_CHANNEL] = {true, packed_bytes_int8, pack_int8, run_int8},
-    },
+    .linear = {[AQ_FORMAT_F32] = &scalar_f32, [AQ_FORMAT_INT8_CHANNEL] = &scalar_int8},
 };
 
 /* Best first; the scalar reference, which needs nothing, ends the ladder. */
@@ -174,8 +204,5 @@ const aq_qkernels *aq_qkernels_scalar(void)
 
 const aq_linear_kernel *aq_qkernels_linear(const aq_qkernels *kernels, uint32_t format)
 {
-    if (format >= AQ_QKERNEL_FORMATS || kernels->linear[format].run == NULL) {
-        return NULL;
-    }
-    return &kernels->linear[format];
+    return format < AQ_QKERNEL_FORMATS ? kernels->linear[format] : NULL;
 }

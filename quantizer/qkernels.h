@@ -10,7 +10,7 @@
  *   s < FLT_MIN: the whole row counts as zeros: s = 1, z = 0, q = 0
  *   z = rint(-low * (1/s)), q = clamp(rint(x * (1/s)) + z, 0, 255)
  *
- * so that |x - s * (q - z)| <= s / 2, and 0 is exact. An int8 layer then computes
+ * so that |x - s * (q - z)| <= s / 2 but for rounding, and 0 is exact. An int8 layer then computes
  *
  *   y[o] = (s * scale[o]) * (sum_i q[i] w[o][i] - z * sum[o]) + bias[o]
  *
@@ -38,26 +38,25 @@
 enum {
     AQ_QKERNEL_Q_PADDING = 64,      /* a row of q has room for `inputs` rounded up to this */
     AQ_QKERNEL_OUTPUT_PADDING = 16, /* scale, sum and bias have room for `outputs` rounded up */
-    AQ_QKERNEL_FORMATS = 3,         /* the table is indexed by enum aq_format, from 1 */
+    AQ_QKERNEL_FORMATS = AQ_FORMAT_INT8_CHANNEL + 1, /* a table is indexed by enum aq_format */
 };
-
-_Static_assert(AQ_FORMAT_F32 < AQ_QKERNEL_FORMATS && AQ_FORMAT_INT8_CHANNEL < AQ_QKERNEL_FORMATS,
-               "every format has a row in the kernel tables");
 
 typedef struct aq_row_quant {
     float scale;
     int32_t zero_point;
 } aq_row_quant;
 
-/* A layer packed for one rung (packed_layer.h makes it). The padding of the arrays is zero. */
+/* A layer packed for one rung (packed_layer.h makes it). The arrays are aligned to
+ * AQ_ALIGNMENT_BYTES and padded with zeros; those that the format has no use for are zero. */
 typedef struct aq_packed_layer {
     uint32_t inputs, outputs;
     uint32_t activation;
     uint32_t format;
     const void *weights; /* in the rung's own layout */
-    const float *scale;  /* [outputs]; NULL for fp32 */
-    const int32_t *sum;  /* [outputs]; NULL for fp32 */
+    const float *scale;  /* [outputs] */
+    const int32_t *sum;  /* [outputs] */
     const float *bias;   /* [outputs] */
+    void *block;         /* what all of it lies in */
 } aq_packed_layer;
 
 /* Rows of activations, as the format's `quantizes_input` asks for them: x alone, or q and quant. */
@@ -74,26 +73,27 @@ typedef struct aq_linear_kernel {
     bool quantizes_input;
 
     /* Bytes that the packed weights take, and the packing itself, from row-major weights as a
-     * snapshot stores them. `packed` is aligned to AQ_ALIGNMENT_BYTES. */
+     * snapshot stores them. `packed` is zeroed, and aligned to AQ_ALIGNMENT_BYTES. */
     size_t (*packed_bytes)(uint32_t inputs, uint32_t outputs);
     void (*pack)(const void *weights, uint32_t inputs, uint32_t outputs, void *packed);
 
-    /* y (rows, outputs), y_stride floats from row to row; writes nothing beyond `outputs`. ReLU is
-     * applied on the way out (v > 0 ? v : 0); other activations are the caller's. */
+    /* y (rows, outputs), y_stride floats from row to row; writes nothing beyond `outputs`. ReLU
+     * (v < 0 ? 0 : v; NaN stays NaN) is applied on the way out, other activations are the
+     * caller's (qactivate.h). */
     void (*run)(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
                 size_t y_stride);
 } aq_linear_kernel;
 
 typedef struct aq_qkernels {
-    const char *name;       /* "scalar", "avx2", "avx512vnni" */
-    uint32_t cpu_flags;     /* what it needs, of enum aq_cpu_flag */
+    const char *name;   /* "scalar", "avx2", "avx512vnni" */
+    uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
 
     /* Each row's q, scale and zero point. The room of each row of q is written whole; bytes beyond
      * `inputs` hold the zero point. q_stride >= the room. */
     void (*quantize_rows)(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
                           size_t q_stride, aq_row_quant *ret_quant);
 
-    aq_linear_kernel linear[AQ_QKERNEL_FORMATS];
+    const aq_linear_kernel *linear[AQ_QKERNEL_FORMATS]; /* by enum aq_format; NULL: unknown */
 } aq_qkernels;
 
 /* The best rung under `cpu_flags` (aq_cpu_flags()). Static storage. */

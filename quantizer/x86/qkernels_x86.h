@@ -1,6 +1,6 @@
 /*
  * The x86 rungs. Each is one constant table in a small static library of its own, which alone sees
- * the flags of its instruction set; nothing of it may run before the processor's flags were checked.
+ * the flags of its instruction set; nothing of it may run before the processor's flags are checked.
  */
 #ifndef AQ_QUANTIZER_X86_QKERNELS_X86_H
 #define AQ_QUANTIZER_X86_QKERNELS_X86_H
@@ -12,5 +12,11 @@ extern const aq_qkernels aq_qkernels_avx2;
 
 /* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
 extern const aq_qkernels aq_qkernels_avx512vnni;
+
+/* The formats, each in a file of its own, for the tables above. */
+extern const aq_linear_kernel aq_f32_avx2;
+extern const aq_linear_kernel aq_int8_avx2;
+extern const aq_linear_kernel aq_f32_avx512;
+extern const aq_linear_kernel aq_int8_avx512vnni;
 
 #endif

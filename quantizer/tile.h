@@ -1,0 +1,329 @@
+/*
+ * The register tile: the matrix product that the vector rungs share, written once as a template.
+ * A file of one instruction set and one format includes tile_job.h, defines what is listed here,
+ * and includes this; then tile_packed_bytes, tile_pack and tile_layer are its kernel.
+ *
+ *   LANES                outputs in one vector: a block
+ *   TILE_BLOCKS          blocks in a full tile, at most 4
+ *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
+ *   accumulator, weight_vector, input_vector, block_constants
+ *   accumulator_zero(), accumulator_add(a, b)
+ *   load_weight(bytes)                      a block's weights for one step, from aligned memory
+ *   broadcast(bytes)                        one unit of activations, for all lanes
+ *   multiply_add(sum, x, weight)
+ *   load_constants(job, block)              what finishing a block needs, whatever the row
+ *   finish(job, constants, row, sum)        the results before ReLU
+ *   store_lanes(y, result, relu, lanes)     the first `lanes` of them; ReLU is v < 0 ? 0 : v
+ *
+ * A unit is the four bytes that one step takes of every row: four int8 inputs, or one float. The
+ * packed weights are [tile][step][block of the tile][lane][unit], so that a tile is one forward
+ * stream of memory; outputs are padded with zeros to whole blocks, and only the store of the last
+ * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
+ * away once, and from the nearest cache for every further four rows. A weight vector that is
+ * loaded serves up to four rows. A tile with few accumulators spreads its steps over more chains.
+ *
+ * No loop runs over accumulators, because GCC and clang both keep members of a structure in
+ * registers but neither does so reliably for arrays that loops walk.
+ */
+#ifndef AQ_QUANTIZER_TILE_H
+#define AQ_QUANTIZER_TILE_H
+
+#include <string.h>
+
+#include "quantizer/tile_job.h"
+
+#define TILE_INLINE static inline __attribute__((always_inline))
+
+enum { UNIT_BYTES = 4, BLOCK_STEP_BYTES = LANES * UNIT_BYTES, TILE_ROWS = 4 };
+
+/* --- packing --- */
+
+static uint32_t tile_steps(size_t row_bytes)
+{
+    return (uint32_t)((row_bytes + UNIT_BYTES - 1) / UNIT_BYTES);
+}
+
+static uint32_t tile_block_count(uint32_t outputs)
+{
+    return (outputs + LANES - 1) / LANES;
+}
+
+/* Blocks in the tile that starts at `block`. */
+static uint32_t tile_width(uint32_t block_count, uint32_t block)
+{
+    return block_count - block < TILE_BLOCKS ? block_count - block : TILE_BLOCKS;
+}
+
+static size_t tile_packed_bytes(size_t row_bytes, uint32_t outputs)
+{
+    return (size_t)tile_block_count(outputs) * tile_steps(row_bytes) * BLOCK_STEP_BYTES;
+}
+
+/* One block: `lanes` rows of the weights, a unit of each in turn. */
+static void tile_pack_block(const unsigned char *from, size_t row_bytes, uint32_t lanes,
+                            size_t step_bytes, unsigned char *to)
+{
+    const size_t whole_bytes = row_bytes / UNIT_BYTES * UNIT_BYTES;
+    for (size_t i = 0; i < whole_bytes; i += UNIT_BYTES) {
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            memcpy(to + lane * UNIT_BYTES, from + lane * row_bytes + i, UNIT_BYTES);
+        }
+        to += step_bytes;
+    }
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        memcpy(to + lane * UNIT_BYTES, from + lane * row_bytes + whole_bytes,
+               row_bytes - whole_bytes);
+    }
+}
+
+/* From rows of `row_bytes`, one an output, into zeroed memory. */
+static void tile_pack(const void *weights, size_t row_bytes, uint32_t outputs, void *packed)
+{
+    const uint32_t block_count = tile_block_count(outputs);
+    const size_t block_bytes = (size_t)tile_steps(row_bytes) * BLOCK_STEP_BYTES;
+
+    for (uint32_t block = 0; block < block_count; block++) {
+        const uint32_t tile_first = block / TILE_BLOCKS * TILE_BLOCKS;
+        const uint32_t output = block * LANES;
+        const uint32_t lanes = outputs - output < LANES ? outputs - output : LANES;
+        const size_t step_bytes = (size_t)tile_width(block_count, tile_first) * BLOCK_STEP_BYTES;
+        tile_pack_block((const unsigned char *)weights + output * row_bytes, row_bytes, lanes,
+                        step_bytes,
+                        (unsigned char *)packed + tile_first * block_bytes +
+                            (size_t)(block - tile_first) * BLOCK_STEP_BYTES);
+    }
+}
+
+/* --- the tile, of `rows` x `blocks` accumulators; both are constants where this is inlined --- */
+
+typedef struct tile_weights {
+    weight_vector b0, b1, b2, b3;
+} tile_weights;
+
+typedef struct tile_row {
+    accumulator b0, b1, b2, b3;
+} tile_row;
+
+typedef struct tile_sums {
+    tile_row r0, r1, r2, r3;
+} tile_sums;
+
+TILE_INLINE tile_sums tile_zero(void)
+{
+    const accumulator zero = accumulator_zero();
+    const tile_row row = {zero, zero, zero, zero};
+    return (tile_sums){row, row, row, row};
+}
+
+TILE_INLINE tile_row tile_row_add(tile_row a, tile_row b)
+{
+    return (tile_row){accumulator_add(a.b0, b.b0), accumulator_add(a.b1, b.b1),
+                      accumulator_add(a.b2, b.b2), accumulator_add(a.b3, b.b3)};
+}
+
+TILE_INLINE tile_sums tile_add(tile_sums a, tile_sums b)
+{
+    return (tile_sums){tile_row_add(a.r0, b.r0), tile_row_add(a.r1, b.r1), tile_row_add(a.r2, b.r2),
+                       tile_row_add(a.r3, b.r3)};
+}
+
+TILE_INLINE tile_row tile_row_step(tile_row row, const unsigned char *x, tile_weights weights,
+                                   const uint32_t blocks)
+{
+    const input_vector unit = broadcast(x);
+    row.b0 = multiply_add(row.b0, unit, weights.b0);
+    if (blocks > 1) {
+        row.b1 = multiply_add(row.b1, unit, weights.b1);
+    }
+    if (blocks > 2) {
+        row.b2 = multiply_add(row.b2, unit, weights.b2);
+    }
+    if (blocks > 3) {
+        row.b3 = multiply_add(row.b3, unit, weights.b3);
+    }
+    return row;
+}
+
+/* sums (rows, blocks * LANES) += x (rows, unit) . weights (blocks * LANES, unit) */
+TILE_INLINE tile_sums tile_step(tile_sums sums, const unsigned char *x, size_t x_stride,
+                                const unsigned char *from, const uint32_t rows,
+                                const uint32_t blocks)
+{
+    tile_weights weights;
+    weights.b0 = load_weight(from);
+    weights.b1 = blocks > 1 ? load_weight(from + BLOCK_STEP_BYTES) : weights.b0;
+    weights.b2 = blocks > 2 ? load_weight(from + 2 * BLOCK_STEP_BYTES) : weights.b0;
+    weights.b3 = blocks > 3 ? load_weight(from + 3 * BLOCK_STEP_BYTES) : weights.b0;
+
+    sums.r0 = tile_row_step(sums.r0, x, weights, blocks);
+    if (rows > 1) {
+        sums.r1 = tile_row_step(sums.r1, x + x_stride, weights, blocks);
+    }
+    if (rows > 2) {
+        sums.r2 = tile_row_step(sums.r2, x + 2 * x_stride, weights, blocks);
+    }
+    if (rows > 3) {
+        sums.r3 = tile_row_step(sums.r3, x + 3 * x_stride, weights, blocks);
+    }
+    return sums;
+}
+
+/* One block of every row: the constants are loaded once. */
+TILE_INLINE void tile_finish_block(const tile_job *job, const uint32_t block, const uint32_t rows,
+                                   tile_row column, const uint32_t lanes)
+{
+    const block_constants constants = load_constants(job, block);
+    float *y = job->y + block * LANES;
+    const size_t y_stride = job->y_stride;
+    const bool relu = job->relu;
+
+    store_lanes(y, finish(job, constants, 0, column.b0), relu, lanes);
+    if (rows > 1) {
+        store_lanes(y + y_stride, finish(job, constants, 1, column.b1), relu, lanes);
+    }
+    if (rows > 2) {
+        store_lanes(y + 2 * y_stride, finish(job, constants, 2, column.b2), relu, lanes);
+    }
+    if (rows > 3) {
+        store_lanes(y + 3 * y_stride, finish(job, constants, 3, column.b3), relu, lanes);
+    }
+}
+
+TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t rows,
+                             const uint32_t blocks)
+{
+    const uint32_t last = job->last_lanes;
+    tile_finish_block(job, 0, rows, (tile_row){s.r0.b0, s.r1.b0, s.r2.b0, s.r3.b0},
+                      blocks > 1 ? LANES : last);
+    if (blocks > 1) {
+        tile_finish_block(job, 1, rows, (tile_row){s.r0.b1, s.r1.b1, s.r2.b1, s.r3.b1},
+                          blocks > 2 ? LANES : last);
+    }
+    if (blocks > 2) {
+        tile_finish_block(job, 2, rows, (tile_row){s.r0.b2, s.r1.b2, s.r2.b2, s.r3.b2},
+                          blocks > 3 ? LANES : last);
+    }
+    if (blocks > 3) {
+        tile_finish_block(job, 3, rows, (tile_row){s.r0.b3, s.r1.b3, s.r2.b3, s.r3.b3}, last);
+    }
+}
+
+TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const uint32_t blocks)
+{
+    const tile_job job = *shared; /* a copy of our own: stores to y can't be thought to change it */
+    const uint32_t chains = rows * blocks >= ACCUMULATORS_MIN       ? 1
+                            : rows * blocks * 2 >= ACCUMULATORS_MIN ? 2
+                                                                    : 4;
+    const size_t step_bytes = (size_t)blocks * BLOCK_STEP_BYTES;
+    const unsigned char *x = job.x;
+    const unsigned char *weights = job.weights;
+    tile_sums first = tile_zero();
+    tile_sums second = first;
+    tile_sums third = first;
+    tile_sums fourth = first;
+
+    uint32_t left = job.steps;
+    for (; left >= chains; left -= chains) {
+        first = tile_step(first, x, job.x_stride, weights, rows, blocks);
+        if (chains > 1) {
+            second =
+                tile_step(second, x + UNIT_BYTES, job.x_stride, weights + step_bytes, rows, blocks);
+        }
+        if (chains > 2) {
+            third = tile_step(third, x + 2 * UNIT_BYTES, job.x_stride, weights + 2 * step_bytes,
+                              rows, blocks);
+            fourth = tile_step(fourth, x + 3 * UNIT_BYTES, job.x_stride, weights + 3 * step_bytes,
+                               rows, blocks);
+        }
+        x += chains * UNIT_BYTES;
+        weights += chains * step_bytes;
+    }
+    if (chains > 1) {
+        for (; left > 0; left--) {
+            first = tile_step(first, x, job.x_stride, weights, rows, blocks);
+            x += UNIT_BYTES;
+            weights += step_bytes;
+        }
+        first = tile_add(first, second);
+    }
+    if (chains > 2) {
+        first = tile_add(first, tile_add(third, fourth));
+    }
+    tile_finish(&job, first, rows, blocks);
+}
+
+/* --- the shapes, and the walk over a layer --- */
+
+#define TILE_DEFINE(blocks)                                                                        \
+    static void tile_1x##blocks(const tile_job *job)                                               \
+    {                                                                                              \
+        tile_compute(job, 1, blocks);                                                              \
+    }                                                                                              \
+    static void tile_2x##blocks(const tile_job *job)                                               \
+    {                                                                                              \
+        tile_compute(job, 2, blocks);                                                              \
+    }                                                                                              \
+    static void tile_3x##blocks(const tile_job *job)                                               \
+    {                                                                                              \
+        tile_compute(job, 3, blocks);                                                              \
+    }                                                                                              \
+    static void tile_4x##blocks(const tile_job *job)                                               \
+    {                                                                                              \
+        tile_compute(job, 4, blocks);                                                              \
+    }
+#define TILE_TABLE(blocks)                                                                         \
+    {                                                                                              \
+        tile_1x##blocks, tile_2x##blocks, tile_3x##blocks, tile_4x##blocks                         \
+    }
+
+TILE_DEFINE(1)
+TILE_DEFINE(2)
+#if TILE_BLOCKS == 4
+TILE_DEFINE(3)
+TILE_DEFINE(4)
+#endif
+
+/* [blocks - 1][rows - 1] */
+static void (*const tile_table[TILE_BLOCKS][TILE_ROWS])(const tile_job *job) = {
+    TILE_TABLE(1),
+    TILE_TABLE(2),
+#if TILE_BLOCKS == 4
+    TILE_TABLE(3),
+    TILE_TABLE(4),
+#endif
+};
+
+/* `x` is the bytes of q or the floats, row_bytes of each row and x_stride (bytes) apart. */
+static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const void *x,
+                       size_t x_stride, const aq_kernel_input *input, float *y, size_t y_stride)
+{
+    const uint32_t block_count = tile_block_count(layer->outputs);
+    const uint32_t steps = tile_steps(row_bytes);
+
+    for (uint32_t block = 0; block < block_count; block += TILE_BLOCKS) {
+        const uint32_t width = tile_width(block_count, block);
+        const uint32_t output = block * LANES;
+        const uint32_t outputs_left = layer->outputs - output;
+        tile_job job = {
+            .weights =
+                (const unsigned char *)layer->weights + (size_t)block * steps * BLOCK_STEP_BYTES,
+            .scale = layer->scale + output,
+            .sum = layer->sum + output,
+            .bias = layer->bias + output,
+            .x_stride = x_stride,
+            .y_stride = y_stride,
+            .steps = steps,
+            .last_lanes = outputs_left >= width * LANES ? LANES : (outputs_left - 1) % LANES + 1,
+            .relu = layer->activation == AQ_ACTIVATION_RELU,
+        };
+        for (size_t row = 0; row < input->rows; row += TILE_ROWS) {
+            const size_t left = input->rows - row;
+            job.x = (const unsigned char *)x + row * x_stride;
+            job.quant = input->quant == NULL ? NULL : input->quant + row;
+            job.y = y + row * y_stride + output;
+            tile_table[width - 1][left < TILE_ROWS ? left - 1 : TILE_ROWS - 1](&job);
+        }
+    }
+}
+
+#endif
