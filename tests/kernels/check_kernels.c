@@ -1,0 +1,102 @@
+/*
+ * kernels [RUNG] [--bench]: checks every rung that this processor has, up to RUNG (or ACTORQ_CPU),
+ * against the scalar reference; then the checker, with planted faults. With --bench, measures them
+ * instead. AQ_SEED=N repeats a run; the seed is always printed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "common/sys/cpu.h"
+#include "tests/kernels/faulty_kernels.h"
+#include "tests/kernels/kernel_check.h"
+
+/* A stream each, so that one check's draws don't move another's. */
+enum { STREAM_QUANTIZE = 1, STREAM_INT8, STREAM_F32, STREAM_PLANTED };
+
+static const struct named_check {
+    const char *name;
+    void (*run)(kernel_check *check);
+    uint64_t stream;
+} checks[] = {
+    {"quantize_rows", check_quantize_rows, STREAM_QUANTIZE},
+    {"int8", check_linear_int8, STREAM_INT8},
+    {"fp32", check_linear_f32, STREAM_F32},
+};
+
+static size_t check_rung(const aq_qkernels *rung, uint64_t seed)
+{
+    size_t failures = 0;
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        kernel_check check = {.rung = rung};
+        aq_rng_init(&check.rng, seed, checks[i].stream);
+        checks[i].run(&check);
+        printf("%-12s %-14s %5zu cases, %zu failed\n", rung->name, checks[i].name, check.cases,
+               check.failures);
+        failures += check.failures;
+    }
+    return failures;
+}
+
+/* A fault that is not caught, or a right one that is, counts as a failure. */
+static size_t check_the_checker(uint64_t seed)
+{
+    size_t failures = 0;
+    const planted_fault *fault;
+    for (size_t i = 0; (fault = planted_fault_at(i)) != NULL; i++) {
+        kernel_check check = {.rung = &fault->kernels, .quiet = true};
+        aq_rng_init(&check.rng, seed, STREAM_PLANTED);
+        fault->check(&check);
+        const bool good = fault->is_fault == (check.failures > 0);
+        printf("%s %-40s %4zu of %zu cases fail\n", good ? "planted" : "FAILED ", fault->name,
+               check.failures, check.cases);
+        failures += good ? 0 : 1;
+    }
+    return failures;
+}
+
+static int usage(const char *problem)
+{
+    fprintf(stderr, "%s\nusage: kernels [scalar|avx2|avx512vnni|all] [--bench]\n", problem);
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t seed = aq_rng_system_seed();
+    bool bench = false;
+    const char *text = getenv("AQ_SEED");
+    if (text != NULL && aq_parse_u64(text, &seed) != 0) {
+        return usage("AQ_SEED is not a number");
+    }
+    for (int i = 1; i < argc; i++) {
+        uint32_t mask = UINT32_MAX;
+        if (strcmp(argv[i], "--bench") == 0) {
+            bench = true;
+        } else if (strcmp(argv[i], "all") == 0 || aq_cpu_mask_from_text(argv[i], &mask) == 0) {
+            aq_cpu_set_mask(mask);
+        } else {
+            return usage("no such rung");
+        }
+    }
+    const uint32_t flags = aq_cpu_flags();
+    printf("AQ_SEED=%llu, %s, flags: %s, rung: %s\n", (unsigned long long)seed, aq_cpu_model(),
+           aq_cpu_flags_text(flags), aq_qkernels_select(flags)->name);
+    if (bench) {
+        bench_kernels(flags, seed);
+        return 0;
+    }
+
+    size_t failures = 0;
+    const aq_qkernels *rung;
+    for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
+        if ((rung->cpu_flags & ~flags) == 0) {
+            failures += check_rung(rung, seed);
+        } else {
+            printf("%-12s not here, or masked\n", rung->name);
+        }
+    }
+    failures += check_the_checker(seed);
+    return failures == 0 ? 0 : 1;
+}

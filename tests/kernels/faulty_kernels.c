@@ -1,0 +1,279 @@
+/*
+ * The planted faults. They work on the layout that the scalar reference packs.
+ */
+#include "tests/kernels/faulty_kernels.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* --- quantizing rows --- */
+
+enum quantize_fault {
+    QUANTIZE_RIGHT,
+    QUANTIZE_TRUNCATES,
+    QUANTIZE_ROUNDS_HALF_AWAY,
+    QUANTIZE_DOES_NOT_CLAMP,
+    QUANTIZE_BELIEVES_NAN,
+    QUANTIZE_DIVIDES,
+    QUANTIZE_LEAVES_PADDING,
+    QUANTIZE_STORES_TOO_MUCH,
+};
+
+static int32_t rounded(enum quantize_fault fault, float value)
+{
+    switch (fault) {
+    case QUANTIZE_TRUNCATES:
+        return (int32_t)value;
+    case QUANTIZE_ROUNDS_HALF_AWAY:
+        return (int32_t)roundf(value);
+    default:
+        return (int32_t)lrintf(value);
+    }
+}
+
+static aq_row_quant quantize_row(enum quantize_fault fault, const float *x, uint32_t inputs,
+                                 uint8_t *q)
+{
+    float low = 0.0f;
+    float high = 0.0f;
+    for (uint32_t i = 0; i < inputs; i++) {
+        const bool counts = isfinite(x[i]) || fault == QUANTIZE_BELIEVES_NAN;
+        low = counts && x[i] < low ? x[i] : low;
+        high = counts && x[i] > high ? x[i] : high;
+    }
+    aq_row_quant quant = {high * (1.0f / 255.0f) - low * (1.0f / 255.0f), 0};
+    float inverse = 1.0f / quant.scale;
+    if (quant.scale < FLT_MIN) {
+        quant.scale = 1.0f;
+        inverse = 0.0f;
+    }
+    quant.zero_point = (int32_t)lrintf(-low * inverse);
+
+    const uint32_t room =
+        (inputs + AQ_QKERNEL_Q_PADDING - 1) / AQ_QKERNEL_Q_PADDING * AQ_QKERNEL_Q_PADDING;
+    memset(q, quant.zero_point, fault == QUANTIZE_LEAVES_PADDING ? inputs : room);
+    memset(q + room, 0, fault == QUANTIZE_STORES_TOO_MUCH ? 8 : 0);
+    for (uint32_t i = 0; i < inputs; i++) {
+        const float value = isfinite(x[i]) ? x[i] : 0.0f;
+        const float level =
+            fault == QUANTIZE_DIVIDES && inverse != 0.0f ? value / quant.scale : value * inverse;
+        int32_t sum = rounded(fault, level) + quant.zero_point;
+        if (fault != QUANTIZE_DOES_NOT_CLAMP) {
+            sum = sum < 0 ? 0 : sum > 255 ? 255 : sum;
+        }
+        q[i] = (uint8_t)sum;
+    }
+    return quant;
+}
+
+#define QUANTIZE_ROWS(name, fault)                                                                 \
+    static void name(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,    \
+                     size_t q_stride, aq_row_quant *ret_quant)                                     \
+    {                                                                                              \
+        for (size_t row = 0; row < rows; row++) {                                                  \
+            ret_quant[row] = quantize_row(fault, x + row * x_stride, inputs, q + row * q_stride);  \
+        }                                                                                          \
+    }
+QUANTIZE_ROWS(quantize_right, QUANTIZE_RIGHT)
+QUANTIZE_ROWS(quantize_truncates, QUANTIZE_TRUNCATES)
+QUANTIZE_ROWS(quantize_rounds_half_away, QUANTIZE_ROUNDS_HALF_AWAY)
+QUANTIZE_ROWS(quantize_does_not_clamp, QUANTIZE_DOES_NOT_CLAMP)
+QUANTIZE_ROWS(quantize_believes_nan, QUANTIZE_BELIEVES_NAN)
+QUANTIZE_ROWS(quantize_divides, QUANTIZE_DIVIDES)
+QUANTIZE_ROWS(quantize_leaves_padding, QUANTIZE_LEAVES_PADDING)
+QUANTIZE_ROWS(quantize_stores_too_much, QUANTIZE_STORES_TOO_MUCH)
+
+/* --- int8 layers --- */
+
+enum int8_fault {
+    INT8_RIGHT,
+    INT8_SATURATES,
+    INT8_FUSES,
+    INT8_SCALES_IN_ANOTHER_ORDER,
+    INT8_FORGETS_THE_LAST_INPUT,
+    INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT,
+    INT8_STORES_TOO_MUCH,
+    INT8_STORES_TOO_LITTLE,
+};
+
+/* As vpmaddubsw adds: pairs, into 16 bits. */
+static int32_t dot_saturating(const uint8_t *q, const int8_t *weights, uint32_t inputs)
+{
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < inputs; i += 2) {
+        int32_t pair = q[i] * weights[i] + (i + 1 < inputs ? q[i + 1] * weights[i + 1] : 0);
+        sum += pair > INT16_MAX ? INT16_MAX : pair < INT16_MIN ? INT16_MIN : pair;
+    }
+    return sum;
+}
+
+static int32_t dot_exact(const uint8_t *q, const int8_t *weights, uint32_t inputs)
+{
+    int32_t sum = 0;
+    for (uint32_t i = 0; i < inputs; i++) {
+        sum += q[i] * weights[i];
+    }
+    return sum;
+}
+
+static float finish_int8(enum int8_fault fault, float row_scale, float scale, int32_t centred,
+                         float bias)
+{
+    switch (fault) {
+    case INT8_FUSES:
+        return fmaf(row_scale * scale, (float)centred, bias);
+    case INT8_SCALES_IN_ANOTHER_ORDER:
+        return row_scale * (scale * (float)centred) + bias;
+    default:
+        return row_scale * scale * (float)centred + bias;
+    }
+}
+
+static void run_int8(enum int8_fault fault, const aq_packed_layer *layer,
+                     const aq_kernel_input *input, float *y, size_t y_stride)
+{
+    const int8_t *weights = layer->weights;
+    const uint32_t outputs = layer->outputs - (fault == INT8_STORES_TOO_LITTLE ? 1 : 0);
+    const uint32_t inputs = layer->inputs - (fault == INT8_FORGETS_THE_LAST_INPUT ? 1 : 0);
+
+    for (size_t row = 0; row < input->rows; row++) {
+        const uint8_t *q = input->q + row * input->q_stride;
+        const aq_row_quant *quant = &input->quant[row];
+        const int32_t zero_point = fault == INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT
+                                       ? input->quant[0].zero_point
+                                       : quant->zero_point;
+        for (uint32_t o = 0; o < outputs; o++) {
+            const int8_t *w = weights + (size_t)o * layer->inputs;
+            const int32_t dot =
+                fault == INT8_SATURATES ? dot_saturating(q, w, inputs) : dot_exact(q, w, inputs);
+            const int32_t centred = dot - zero_point * layer->sum[o];
+            float value =
+                finish_int8(fault, quant->scale, layer->scale[o], centred, layer->bias[o]);
+            if (layer->activation == AQ_ACTIVATION_RELU) {
+                value = value < 0.0f ? 0.0f : value;
+            }
+            y[row * y_stride + o] = value;
+        }
+    }
+    if (fault == INT8_STORES_TOO_MUCH) {
+        y[(input->rows - 1) * y_stride + outputs] = 0.0f;
+    }
+}
+
+#define RUN_INT8(name, fault)                                                                      \
+    static void name(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,         \
+                     size_t y_stride)                                                              \
+    {                                                                                              \
+        run_int8(fault, layer, input, y, y_stride);                                                \
+    }
+RUN_INT8(int8_right, INT8_RIGHT)
+RUN_INT8(int8_saturates, INT8_SATURATES)
+RUN_INT8(int8_fuses, INT8_FUSES)
+RUN_INT8(int8_scales_in_another_order, INT8_SCALES_IN_ANOTHER_ORDER)
+RUN_INT8(int8_forgets_the_last_input, INT8_FORGETS_THE_LAST_INPUT)
+RUN_INT8(int8_takes_the_first_rows_zero_point, INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT)
+RUN_INT8(int8_stores_too_much, INT8_STORES_TOO_MUCH)
+RUN_INT8(int8_stores_too_little, INT8_STORES_TOO_LITTLE)
+
+/* --- fp32 layers: the reference's result, then spoilt --- */
+
+static void scalar_f32(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                       size_t y_stride)
+{
+    aq_qkernels_linear(aq_qkernels_scalar(), AQ_FORMAT_F32)->run(layer, input, y, y_stride);
+}
+
+static void f32_loses_digits(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                             size_t y_stride)
+{
+    scalar_f32(layer, input, y, y_stride);
+    for (size_t row = 0; row < input->rows; row++) {
+        y[row * y_stride] *= 1.0f + (float)(layer->inputs + 2) * 0x1p-22f;
+    }
+}
+
+static void f32_hides_nan(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                          size_t y_stride)
+{
+    scalar_f32(layer, input, y, y_stride);
+    for (size_t row = 0; row < input->rows; row++) {
+        float *value = y + row * y_stride;
+        for (uint32_t o = 0; o < layer->outputs; o++) {
+            value[o] = isnan(value[o]) ? 0.0f : value[o];
+        }
+    }
+}
+
+static void f32_stores_between_rows(const aq_packed_layer *layer, const aq_kernel_input *input,
+                                    float *y, size_t y_stride)
+{
+    scalar_f32(layer, input, y, y_stride);
+    if (input->rows > 1 && y_stride > layer->outputs) {
+        y[layer->outputs] = 0.0f;
+    }
+}
+
+/* --- the list --- */
+
+typedef void run_layer(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                       size_t y_stride);
+typedef void quantize_all(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
+                          size_t q_stride, aq_row_quant *ret_quant);
+
+/* What is NULL is the scalar reference's. */
+static const struct fault_row {
+    const char *name;
+    bool is_fault;
+    quantize_all *quantize;
+    run_layer *int8, *f32;
+} faults[] = {
+    {"quantize: another right one", false, quantize_right, NULL, NULL},
+    {"quantize: truncates", true, quantize_truncates, NULL, NULL},
+    {"quantize: rounds halves away from zero", true, quantize_rounds_half_away, NULL, NULL},
+    {"quantize: does not clamp", true, quantize_does_not_clamp, NULL, NULL},
+    {"quantize: takes infinity for the range", true, quantize_believes_nan, NULL, NULL},
+    {"quantize: divides", true, quantize_divides, NULL, NULL},
+    {"quantize: leaves the padding unwritten", true, quantize_leaves_padding, NULL, NULL},
+    {"quantize: stores 8 bytes too many", true, quantize_stores_too_much, NULL, NULL},
+    {"int8: another right one", false, NULL, int8_right, NULL},
+    {"int8: saturates pairs", true, NULL, int8_saturates, NULL},
+    {"int8: fuses multiply and add", true, NULL, int8_fuses, NULL},
+    {"int8: scales in another order", true, NULL, int8_scales_in_another_order, NULL},
+    {"int8: forgets the last input", true, NULL, int8_forgets_the_last_input, NULL},
+    {"int8: first row's zero point for all", true, NULL, int8_takes_the_first_rows_zero_point,
+     NULL},
+    {"int8: stores one value too many", true, NULL, int8_stores_too_much, NULL},
+    {"int8: stores one value too few", true, NULL, int8_stores_too_little, NULL},
+    {"fp32: the reference itself", false, NULL, NULL, scalar_f32},
+    {"fp32: loses digits", true, NULL, NULL, f32_loses_digits},
+    {"fp32: hides NaN", true, NULL, NULL, f32_hides_nan},
+    {"fp32: stores between rows", true, NULL, NULL, f32_stores_between_rows},
+};
+
+const planted_fault *planted_fault_at(size_t index)
+{
+    static planted_fault planted;
+    static aq_linear_kernel int8, f32;
+    if (index >= sizeof(faults) / sizeof(faults[0])) {
+        return NULL;
+    }
+    const struct fault_row *fault = &faults[index];
+    planted =
+        (planted_fault){fault->name, fault->is_fault, check_linear_f32, *aq_qkernels_scalar()};
+    int8 = *planted.kernels.linear[AQ_FORMAT_INT8_CHANNEL];
+    f32 = *planted.kernels.linear[AQ_FORMAT_F32];
+    planted.kernels.name = fault->name;
+    planted.kernels.linear[AQ_FORMAT_INT8_CHANNEL] = &int8;
+    planted.kernels.linear[AQ_FORMAT_F32] = &f32;
+    if (fault->quantize != NULL) {
+        planted.check = check_quantize_rows;
+        planted.kernels.quantize_rows = fault->quantize;
+    } else if (fault->int8 != NULL) {
+        planted.check = check_linear_int8;
+        int8.run = fault->int8;
+    } else {
+        f32.run = fault->f32;
+    }
+    return &planted;
+}

@@ -1,0 +1,33 @@
+/*
+ * A random network with everything that a snapshot of it needs, for the quantizer's tests.
+ */
+#ifndef AQ_TESTS_UNIT_QUANTIZER_QUANTIZER_FIXTURE_H
+#define AQ_TESTS_UNIT_QUANTIZER_QUANTIZER_FIXTURE_H
+
+#include "common/base/rng.h"
+#include "common/nn/params.h"
+#include "quantizer/quantize.h"
+
+typedef struct quantizer_fixture {
+    aq_net_spec spec;
+    aq_params params;
+    aq_schema schema;
+    aq_quantize_meta meta; /* points at `schema`: don't copy the fixture */
+    aq_rng rng;
+} quantizer_fixture;
+
+/* inputs -> hidden, ended by a 0 -> outputs; random parameters. */
+void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,
+                            uint32_t outputs, enum aq_activation activation);
+void quantizer_fixture_fini(quantizer_fixture *fixture);
+
+/* The caller owns it. */
+aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format);
+
+/* (rows, inputs) normal values; aq_free. */
+float *quantizer_fixture_observations(quantizer_fixture *fixture, size_t rows);
+
+/* Zeroed; aq_free. */
+float *quantizer_fixture_floats(size_t count);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * The measured quantization error, on policies whose error is known.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "quantizer/qerror.h"
+#include "tests/unit/quantizer/quantizer_fixture.h"
+
+enum { ROWS = 50, ROWS_MAX = 16 };
+
+static aq_engine *make_engine(const quantizer_fixture *fixture, uint32_t format)
+{
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, format);
+    aq_engine *engine = NULL;
+    assert_int_equal(aq_engine_create(snapshot, ROWS_MAX, aq_cpu_flags(), &engine, NULL), 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+static void test_fp32_has_no_error_but_rounding(void **state)
+{
+    const uint32_t hidden[] = {64, 64, 0};
+    quantizer_fixture fixture;
+    aq_quant_error error;
+    (void)state;
+    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    assert_int_equal(error.rows, ROWS);
+    assert_true(error.action_disagreement == 0.0f);
+    assert_true(error.output_max <= 2e-6f);
+    assert_true(error.output_rms <= error.output_max);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+static void test_int8_has_some_error_and_its_rms_is_below_its_maximum(void **state)
+{
+    const uint32_t hidden[] = {64, 64, 0};
+    quantizer_fixture fixture;
+    aq_quant_error error;
+    (void)state;
+    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    assert_true(error.output_rms > 0.0f);
+    assert_true(error.output_rms < error.output_max);
+    assert_true(error.output_max < 0.05f);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+/* y = bias + W x with W = 0: the network's outputs are its biases, whatever it sees. */
+static void init_constant(quantizer_fixture *fixture, float first, float second)
+{
+    quantizer_fixture_init(fixture, 3, NULL, 2, AQ_ACTIVATION_NONE);
+    memset(fixture->params.weight[0], 0, 3 * 2 * sizeof(float));
+    fixture->params.bias[0][0] = first;
+    fixture->params.bias[0][1] = second;
+}
+
+static void test_a_known_difference_is_what_is_measured(void **state)
+{
+    quantizer_fixture fixture;
+    aq_quant_error error;
+    (void)state;
+    init_constant(&fixture, 1.0f, 2.0f);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    fixture.params.bias[0][0] = 4.0f; /* the fp32 policy says 4, 6 and the engine still 1, 2 */
+    fixture.params.bias[0][1] = 6.0f;
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    assert_true(error.output_max == 4.0f);
+    assert_true(error.output_rms == (float)sqrt((9.0 + 16.0) / 2.0));
+    assert_true(error.action_disagreement == 0.0f);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+/* fp32 chooses by the sign of x[0]; the engine always chooses 1. */
+static void test_disagreement_is_the_share_of_rows_with_another_choice(void **state)
+{
+    quantizer_fixture fixture;
+    aq_quant_error error;
+    (void)state;
+    init_constant(&fixture, 0.0f, 1.0f);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    fixture.params.bias[0][1] = 0.0f;
+    fixture.params.weight[0][0] = 1.0f;
+    for (size_t row = 0; row < ROWS; row++) {
+        obs[row * 3] = row < 15 ? 1.0f : -1.0f;
+    }
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+    assert_true(error.action_disagreement == 0.3f);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+static void test_pieces_of_any_size_give_the_same_result(void **state)
+{
+    const uint32_t hidden[] = {64, 64, 0};
+    quantizer_fixture fixture;
+    aq_quant_error whole, pieces;
+    aq_engine *engine = NULL;
+    (void)state;
+    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(aq_engine_create(snapshot, ROWS, aq_cpu_flags(), &engine, NULL), 0);
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &whole), 0);
+    aq_engine_destroy(engine);
+    assert_int_equal(aq_engine_create(snapshot, 7, aq_cpu_flags(), &engine, NULL), 0);
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &pieces), 0);
+    assert_true(whole.output_max == pieces.output_max);
+    assert_true(whole.output_rms == pieces.output_rms);
+    assert_true(whole.action_disagreement == pieces.action_disagreement);
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+static void test_an_error_that_is_not_a_number_is_refused(void **state)
+{
+    quantizer_fixture fixture;
+    aq_quant_error error = {.rows = 77};
+    (void)state;
+    init_constant(&fixture, 0.0f, 1.0f);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    obs[3 * 20] = NAN; /* counts as 0 in the engine and stays NaN in fp32 */
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error),
+        AQ_E_CORRUPT);
+    assert_int_equal(error.rows, 77);
+    obs[3 * 20] = 0.0f;
+    fixture.params.bias[0][0] = -INFINITY;
+    assert_int_equal(
+        aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error),
+        AQ_E_CORRUPT);
+    assert_int_equal(error.rows, 77);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+static void test_a_failed_allocation_is_an_error(void **state)
+{
+    quantizer_fixture fixture;
+    aq_quant_error error;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    (void)state;
+    init_constant(&fixture, 0.0f, 1.0f);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    while (rc == AQ_E_NOMEM) {
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error);
+        aq_memory_fail_at(0, 0);
+    }
+    assert_int_equal(rc, 0);
+    assert_int_equal(nth, 4);
+    aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_fp32_has_no_error_but_rounding),
+        cmocka_unit_test(test_int8_has_some_error_and_its_rms_is_below_its_maximum),
+        cmocka_unit_test(test_a_known_difference_is_what_is_measured),
+        cmocka_unit_test(test_disagreement_is_the_share_of_rows_with_another_choice),
+        cmocka_unit_test(test_pieces_of_any_size_give_the_same_result),
+        cmocka_unit_test(test_an_error_that_is_not_a_number_is_refused),
+        cmocka_unit_test(test_a_failed_allocation_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/*
+ * The quantizer: scales, rounding, what it refuses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "tests/unit/quantizer/quantizer_fixture.h"
+
+enum { OUTPUTS = 5, INPUTS = 19 };
+static const uint32_t hidden[] = {33, 0};
+
+/* One layer of INPUTS -> OUTPUTS whose row 0 the tests set. */
+static int setup_single(void **state)
+{
+    static quantizer_fixture fixture;
+    quantizer_fixture_init(&fixture, INPUTS, NULL, OUTPUTS, AQ_ACTIVATION_NONE);
+    *state = &fixture;
+    return 0;
+}
+
+static int setup_deep(void **state)
+{
+    static quantizer_fixture fixture;
+    quantizer_fixture_init(&fixture, INPUTS, hidden, OUTPUTS, AQ_ACTIVATION_RELU);
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    quantizer_fixture_fini(*state);
+    return 0;
+}
+
+static void test_a_scale_is_the_greatest_magnitude_over_127(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    fixture->params.weight[0][3] = -2.54f;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const int8_t *q = snapshot->layers[0].weights;
+    assert_true(snapshot->layers[0].scale[0] == 2.54f / 127.0f);
+    assert_int_equal(q[3], -127);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_every_weight_is_within_half_a_step(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    for (uint32_t i = 0; i < fixture->spec.layer_count; i++) {
+        const aq_layer_spec *layer = &fixture->spec.layers[i];
+        const int8_t *q = snapshot->layers[i].weights;
+        const float *w = fixture->params.weight[i];
+        for (uint32_t o = 0; o < layer->outputs; o++) {
+            const double scale = (double)snapshot->layers[i].scale[o];
+            for (uint32_t k = 0; k < layer->inputs; k++, q++, w++) {
+                const double error = fabs((double)*w - scale * *q);
+                assert_true(error <= scale * 0.5 * (1.0 + 127 * FLT_EPSILON));
+            }
+        }
+    }
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_halves_round_to_even(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    static const float row[INPUTS] = {127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 126.5f};
+    static const int8_t expected[INPUTS] = {127, 0, 2, 2, 0, -2, -2, 126};
+    memcpy(fixture->params.weight[0], row, sizeof(row));
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    assert_true(snapshot->layers[0].scale[0] == 1.0f);
+    assert_memory_equal(snapshot->layers[0].weights, expected, sizeof(expected));
+    aq_snapshot_unref(snapshot);
+}
+
+static void assert_row_0_is_stored_as_zeros(const quantizer_fixture *fixture)
+{
+    static const int8_t zeros[INPUTS];
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    assert_true(snapshot->layers[0].scale[0] == 1.0f);
+    assert_int_equal(snapshot->layers[0].sum[0], 0);
+    assert_memory_equal(snapshot->layers[0].weights, zeros, sizeof(zeros));
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_a_row_of_zeros_has_scale_1(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    memset(fixture->params.weight[0], 0, INPUTS * sizeof(float));
+    fixture->params.weight[0][4] = -0.0f;
+    assert_row_0_is_stored_as_zeros(fixture);
+}
+
+static void test_a_row_too_small_for_a_scale_counts_as_zeros(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    for (int i = 0; i < INPUTS; i++) {
+        fixture->params.weight[0][i] = i % 2 == 0 ? 100.0f * FLT_MIN : FLT_TRUE_MIN;
+    }
+    assert_row_0_is_stored_as_zeros(fixture);
+}
+
+static void test_the_largest_floats_keep_a_finite_scale(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    for (int i = 0; i < INPUTS; i++) {
+        fixture->params.weight[0][i] = i % 2 == 0 ? FLT_MAX : -FLT_MAX;
+    }
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const int8_t *q = snapshot->layers[0].weights;
+    assert_true(isfinite(snapshot->layers[0].scale[0]));
+    assert_int_equal(q[0], 127);
+    assert_int_equal(q[1], -127);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_fp32_keeps_every_bit(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
+    for (uint32_t i = 0; i < fixture->spec.layer_count; i++) {
+        const aq_layer_spec *layer = &fixture->spec.layers[i];
+        const aq_snapshot_layer *view = &snapshot->layers[i];
+        assert_int_equal(view->format, AQ_FORMAT_F32);
+        assert_int_equal(view->weights_bytes,
+                         (size_t)layer->inputs * layer->outputs * sizeof(float));
+        assert_memory_equal(view->weights, fixture->params.weight[i], view->weights_bytes);
+        assert_memory_equal(view->bias, fixture->params.bias[i], layer->outputs * sizeof(float));
+    }
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_int8_takes_a_quarter_of_fp32(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    const size_t weights = INPUTS * hidden[0] + (size_t)hidden[0] * OUTPUTS;
+    const size_t rows = hidden[0] + OUTPUTS;
+    assert_int_equal(aq_snapshot_tensor_bytes(snapshot), weights + rows * 12);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_what_it_is_for_is_copied(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(snapshot->run_id, fixture->meta.run_id);
+    assert_int_equal(snapshot->version, fixture->meta.version);
+    assert_int_equal(snapshot->learner_step, fixture->meta.learner_step);
+    assert_int_equal(snapshot->act_rule, AQ_ACT_ARGMAX);
+    assert_string_equal(snapshot->task, fixture->meta.task);
+    assert_int_equal(aq_schema_hash(&snapshot->schema), aq_schema_hash(&fixture->schema));
+    assert_int_equal(aq_net_spec_hash(&snapshot->spec), aq_net_spec_hash(&fixture->spec));
+    assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
+    aq_snapshot_unref(snapshot);
+}
+
+/* Refused with `code` and words that hold `words`; nothing given out. */
+static void assert_refused(const quantizer_fixture *fixture, uint32_t format, int code,
+                           const char *words)
+{
+    aq_snapshot *snapshot = NULL;
+    aq_error error = {0};
+    assert_int_equal(
+        aq_quantize(&fixture->spec, &fixture->params, format, &fixture->meta, &snapshot, &error),
+        code);
+    assert_null(snapshot);
+    assert_int_equal(error.code, code);
+    assert_non_null(strstr(error.text, words));
+}
+
+static void test_a_weight_that_is_nan_is_refused_by_layer_and_row(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    fixture->params.weight[1][2 * hidden[0] + 7] = NAN;
+    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 1, row 2: a weight");
+    assert_refused(fixture, AQ_FORMAT_F32, AQ_E_CORRUPT, "layer 1, row 2: a weight");
+}
+
+static void test_a_bias_that_is_infinite_is_refused_by_layer_and_row(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    fixture->params.bias[0][30] = -INFINITY;
+    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 0, row 30: a bias");
+}
+
+static void test_an_unknown_format_is_refused(void **state)
+{
+    assert_refused(*state, 99, AQ_E_UNSUPPORTED, "format 99");
+    assert_refused(*state, 0, AQ_E_UNSUPPORTED, "format 0");
+}
+
+static void test_a_name_that_is_too_long_is_refused(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    char name[AQ_TASK_NAME_MAX + 1];
+    memset(name, 'x', AQ_TASK_NAME_MAX);
+    name[AQ_TASK_NAME_MAX] = '\0';
+    fixture->meta.task = name;
+    assert_refused(fixture, AQ_FORMAT_F32, AQ_E_INVALID, "name");
+    name[AQ_TASK_NAME_MAX - 1] = '\0';
+    aq_snapshot_unref(quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32));
+}
+
+static void test_a_network_that_does_not_fit_the_schema_is_refused(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    aq_space_init_discrete(&fixture->schema.action, OUTPUTS + 1);
+    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_SCHEMA, "choices");
+}
+
+static void test_a_failed_allocation_is_an_error(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_snapshot *snapshot = NULL;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc == AQ_E_NOMEM) {
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_quantize(&fixture->spec, &fixture->params, AQ_FORMAT_INT8_CHANNEL, &fixture->meta,
+                         &snapshot, NULL);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || snapshot == NULL);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 1);
+    aq_snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+#define SINGLE(test) cmocka_unit_test_setup_teardown(test, setup_single, teardown)
+#define DEEP(test)   cmocka_unit_test_setup_teardown(test, setup_deep, teardown)
+    const struct CMUnitTest tests[] = {
+        SINGLE(test_a_scale_is_the_greatest_magnitude_over_127),
+        DEEP(test_every_weight_is_within_half_a_step),
+        SINGLE(test_halves_round_to_even),
+        SINGLE(test_a_row_of_zeros_has_scale_1),
+        SINGLE(test_a_row_too_small_for_a_scale_counts_as_zeros),
+        SINGLE(test_the_largest_floats_keep_a_finite_scale),
+        DEEP(test_fp32_keeps_every_bit),
+        DEEP(test_int8_takes_a_quarter_of_fp32),
+        DEEP(test_what_it_is_for_is_copied),
+        DEEP(test_a_weight_that_is_nan_is_refused_by_layer_and_row),
+        DEEP(test_a_bias_that_is_infinite_is_refused_by_layer_and_row),
+        SINGLE(test_an_unknown_format_is_refused),
+        SINGLE(test_a_name_that_is_too_long_is_refused),
+        SINGLE(test_a_network_that_does_not_fit_the_schema_is_refused),
+        DEEP(test_a_failed_allocation_is_an_error),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
