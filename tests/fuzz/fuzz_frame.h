@@ -1,0 +1,28 @@
+/*
+ * What the fuzz targets share. Their input is a whole frame, so that a recorded one is a seed; its
+ * header is made right before it is decoded, or the check sum would keep everything else out.
+ */
+#ifndef AQ_TESTS_FUZZ_FUZZ_FRAME_H
+#define AQ_TESTS_FUZZ_FUZZ_FRAME_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/net/frame.h"
+
+enum { FUZZ_FRAME_BYTES_MAX = 1 << 24 };
+
+/* The interface of libFuzzer. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+/* Starts `out` and puts the input into it, its header made right for `kind`. False when there is not
+ * even a header; `out` then needs no aq_buffer_fini. */
+bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out);
+
+/* What was read was written again, and again after it was read from there: same bytes. Finishes
+ * both. */
+void fuzz_frame_assert_same(aq_buffer *once, aq_buffer *twice);
+
+#endif
