@@ -186,11 +186,12 @@ static void refuse(aq_rpc_dispatcher *dispatcher, const request *from, enum aq_r
     reply_status(dispatcher, from->asker, from->envelope->request_id, code, message);
 }
 
-/* A frame that holds no request at all. */
-static void refuse_frame(aq_rpc_dispatcher *dispatcher, asker from, const char *why)
+/* A frame that holds no request, or none that there is memory for. */
+static void refuse_frame(aq_rpc_dispatcher *dispatcher, asker from, enum aq_rpc_code code,
+                         const char *why)
 {
     dispatcher->counters.refused_frames++;
-    reply_status(dispatcher, from, 0, AQ_RPC_INVALID_ARGUMENT, why);
+    reply_status(dispatcher, from, 0, code, why);
 }
 
 static void free_call(aq_rpc_call *call)
@@ -449,12 +450,17 @@ void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t
     AQ_ASSERT(reply != NULL);
     rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REQUEST, &kind, &payload, &payload_size, &error);
     if (rc < 0) {
-        refuse_frame(dispatcher, from.asker, error.text);
+        refuse_frame(dispatcher, from.asker, AQ_RPC_INVALID_ARGUMENT, error.text);
         return;
     }
     rc = aq_envelope_unpack(&actorq__v1__rpc_request__descriptor, payload, payload_size, &envelope);
+    if (rc == AQ_E_NOMEM) {
+        refuse_frame(dispatcher, from.asker, AQ_RPC_RESOURCE_EXHAUSTED, aq_error_text(rc));
+        return;
+    }
     if (rc < 0) {
-        refuse_frame(dispatcher, from.asker, "the frame holds no RpcRequest");
+        refuse_frame(dispatcher, from.asker, AQ_RPC_INVALID_ARGUMENT,
+                     "the frame holds no RpcRequest");
         return;
     }
     from.envelope = (const Actorq__V1__RpcRequest *)envelope.message;
