@@ -1,6 +1,6 @@
 /*
- * The member's state machine. One call is out at a time, so an answer always belongs to the state it
- * was asked in, and a learner that is slow is never asked twice.
+ * The member's state machine. One call is out at a time, so an answer always belongs to the state
+ * it was asked in, and a learner that is slow is never asked twice.
  *
  * An answer may come when the member was destroyed, and an owner may destroy it from inside a
  * callback. So the memory has holders: the owner, the call that is out, and a running tick.
@@ -8,6 +8,8 @@
  *
  * Only aq_member_tick knows the time. A failure leaves a pause behind, which the next tick turns
  * into a moment.
+ *
+ * One thread, the loop's.
  */
 #include "common/wire/member.h"
 

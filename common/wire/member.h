@@ -45,7 +45,8 @@ typedef struct aq_member_view {
 
 typedef struct aq_member_owner {
     void *user;
-    /* After every successful Join, first or again; `again` is 1 when the run is the same as before. */
+    /* After every successful Join, first or again; `again` is 1 when the run is the same as
+     * before. */
     void (*joined)(void *user, const aq_member_view *view, int again);
     /* The shard list or the newest version changed. */
     void (*changed)(void *user, const aq_member_view *view);
@@ -76,13 +77,13 @@ int aq_member_create(aq_rpc_channel *channel, const aq_member_identity *identity
                      const aq_member_owner *owner, uint64_t seed,
                      aq_member **ret_member) AQ_MUST_USE;
 
-/* At any moment, also from inside a callback. A call in flight is ignored when it comes back, and the
- * memory goes with it; so the channel must answer it, as every channel does at the latest when it is
- * closed. NULL is fine. */
+/* At any moment, also from inside a callback. A call in flight is ignored when it comes back, and
+ * the memory goes with it; so the channel must answer it, as every channel does at the latest when
+ * it is closed. NULL is fine. */
 void aq_member_destroy(aq_member *member);
 
-/* To be called often (every few ms, or at *ret_next_ns, which is INT64_MAX when there is nothing left
- * to do): makes the calls that are due. */
+/* To be called often (every few ms, or at *ret_next_ns, which is INT64_MAX when there is nothing
+ * left to do): makes the calls that are due. */
 void aq_member_tick(aq_member *member, int64_t now_ns, int64_t *ret_next_ns);
 
 const aq_member_view *aq_member_look(const aq_member *member);

@@ -3,6 +3,8 @@
  *
  * A checkpoint that was read is one block: the four arrays, each on a cache line, and the text of
  * the configuration. Its first array is the block, which is how aq_checkpoint_fini finds it.
+ *
+ * Any thread; no state.
  */
 #include "common/wire/wire_checkpoint.h"
 

@@ -3,8 +3,10 @@
  *
  * Workload: an actor packs up to a thousand messages a second, so packing allocates nothing: chunks
  * are packed one at a time behind the header. Encoded protobuf messages of one type may be joined
- * end to end, repeated fields then add up, and since `chunks` is the last field, the bytes are those
- * of the message packed whole.
+ * end to end, repeated fields then add up, and since `chunks` is the last field, the bytes are
+ * those of the message packed whole.
+ *
+ * Any thread; no state.
  */
 #include "common/wire/wire_experience.h"
 

@@ -4,6 +4,8 @@
  * Tensors are packed from the snapshot's own block. What comes in is believed step by step: frame,
  * network, formats, the size of each tensor, and only then is a snapshot allocated, filled and
  * checked number by number.
+ *
+ * Any thread; no state.
  */
 #include "common/wire/wire_policy.h"
 

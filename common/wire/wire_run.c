@@ -1,6 +1,8 @@
 /*
  * Schemas, networks and run settings to and from their messages. Views point into their source, so
  * that a Join or a snapshot is answered without copies; what comes in is copied and checked whole.
+ *
+ * Any thread; no state.
  */
 #include "common/wire/wire_run.h"
 

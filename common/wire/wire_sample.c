@@ -1,6 +1,8 @@
 /*
  * Batches to and from SampleReply. The reply is the largest message there is, some megabytes many
- * times a second, so it is packed from the batch's own columns and copied once when it is read.
+ * times a second, so it is packed from the batch's own columns and read straight into another's.
+ *
+ * Any thread; a batch has one owner.
  */
 #include "common/wire/wire_sample.h"
 

@@ -1,5 +1,6 @@
 /*
- * Any checkpoint frame is refused in words, or gives a checkpoint that survives being written again.
+ * Any checkpoint frame is refused in words, or gives a checkpoint that survives being written
+ * again.
  */
 #include "common/base/assert.h"
 #include "common/wire/wire_checkpoint.h"

@@ -1,6 +1,6 @@
 /*
- * What every codec relies on: a buffer is unchanged by a failure, and a message that is parsed takes
- * no more memory than its budget, whatever it claims.
+ * What every codec relies on: a buffer is unchanged by a failure, and a message that is parsed
+ * takes no more memory than its budget, whatever it claims.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /*
- * The bytes of one frame of each kind, as they were when the format was fixed: today's encoder gives
- * the same ones, and today's decoder reads them. A change of format is a diff of tests/golden/wire.
+ * The bytes of one frame of each kind, as they were when the format was fixed: today's encoder
+ * gives the same ones, and today's decoder reads them. A change of format is a diff of
+ * tests/golden/wire.
  *
  * AQ_GOLDEN_WRITE=1 writes the files anew.
  */
