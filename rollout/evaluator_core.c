@@ -1,6 +1,6 @@
 /*
- * Screening and confirmation, each a trial with a seed of its own: no version and neither of its two
- * trials sees episodes that another was chosen by.
+ * Screening and confirmation, each a trial with a seed of its own: no version and neither of its
+ * two trials sees episodes that another was chosen by.
  */
 #include "rollout/evaluator_core.h"
 
@@ -108,6 +108,7 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
     if (engine == NULL) {
         core->stage = STAGE_IDLE;
     } else {
+        AQ_ASSERT(aq_engine_rows_max(engine) >= aq_trial_lanes(core->trial));
         start_stage(core, STAGE_SCREEN);
     }
     return before;
@@ -155,6 +156,11 @@ bool aq_evaluator_core_idle(const aq_evaluator_core *core)
     return core->stage == STAGE_IDLE;
 }
 
+uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core)
+{
+    return aq_trial_steps(core->trial);
+}
+
 static int check_policy(const aq_env_class *env, const aq_engine *engine, aq_error *error)
 {
     aq_env_task task;
@@ -177,6 +183,12 @@ int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, u
         rc = create_trial(env, episodes, &trial, error);
     }
     if (rc != 0) {
+        return rc;
+    }
+    if (aq_engine_rows_max(engine) < aq_trial_lanes(trial)) {
+        rc = aq_fail(error, AQ_E_INVALID, "an engine for %zu rows; %u episodes need %u",
+                     aq_engine_rows_max(engine), episodes, aq_trial_lanes(trial));
+        aq_trial_destroy(trial);
         return rc;
     }
     aq_trial_start(trial, episodes, seed);

@@ -1,9 +1,9 @@
 /*
  * Evaluator core: greedy episodes of one policy version in environments of its own, many at once.
  *
- * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed over
- * `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the version
- * would flatter it). No sockets, no clock. One thread at a time.
+ * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed
+ * over `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the
+ * version would flatter it). No sockets, no clock. One thread at a time.
  */
 #ifndef AQ_ROLLOUT_EVALUATOR_CORE_H
 #define AQ_ROLLOUT_EVALUATOR_CORE_H
@@ -48,6 +48,9 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
  * a screening that failed or a confirmation; else it goes on by itself); 0: nothing yet or idle. */
 int aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result);
 bool aq_evaluator_core_idle(const aq_evaluator_core *core);
+
+/* Environment steps made so far. */
+uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core);
 
 /* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
  * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must

@@ -1,6 +1,6 @@
 /*
- * Playing a fixed set of episodes. A lane whose episode ended takes the next that nobody plays; when
- * there is none, it leaves, so that the last long episodes are not paid for by idle rows.
+ * Playing a fixed set of episodes. A lane whose episode ended takes the next that nobody plays;
+ * when there is none, it leaves, so that the last long episodes are not paid for by idle rows.
  */
 #include "rollout/trial.h"
 
@@ -13,6 +13,7 @@
 struct aq_trial {
     aq_vec_env *vec;
     uint64_t seed;
+    uint64_t steps; /* of environments, over all trials */
     uint32_t episodes_max;
     uint32_t episodes; /* of this trial */
     uint32_t begun;
@@ -106,6 +107,7 @@ bool aq_trial_step(aq_trial *trial, aq_engine *engine)
     for (uint32_t lane = 0; lane < vec->lanes; lane++) {
         trial->actions[lane] = (int32_t)aq_argmax(trial->scores + (size_t)lane * choices, choices);
     }
+    trial->steps += vec->lanes;
     aq_vec_env_step(vec, trial->actions);
     for (uint32_t lane = 0; lane < vec->lanes;) {
         if (!aq_vec_env_ended(vec, lane) || finish_episode(trial, lane)) {
@@ -113,6 +115,11 @@ bool aq_trial_step(aq_trial *trial, aq_engine *engine)
         }
     }
     return trial->finished == trial->episodes;
+}
+
+uint64_t aq_trial_steps(const aq_trial *trial)
+{
+    return trial->steps;
 }
 
 aq_trial_result aq_trial_result_of(const aq_trial *trial)

@@ -39,6 +39,9 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed);
  * the last step of all: the result is there. */
 bool aq_trial_step(aq_trial *trial, aq_engine *engine);
 
+/* Environment steps made so far, over all trials. */
+uint64_t aq_trial_steps(const aq_trial *trial);
+
 /* Of a trial that is complete. */
 aq_trial_result aq_trial_result_of(const aq_trial *trial);
 

@@ -1,6 +1,6 @@
 /*
- * Stepping many environments. The loop over lanes is plain: a step of a small environment costs less
- * than any way of sharing it out.
+ * Stepping many environments. The loop over lanes is plain: a step of a small environment costs
+ * less than any way of sharing it out.
  */
 #include "rollout/vec_env.h"
 
@@ -47,6 +47,8 @@ int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq
     aq_vec_env *vec = (aq_vec_env *)(void *)block;
     vec->task = *task;
     vec->lanes_max = lanes;
+    vec->step_limit =
+        task->env->step_limit != 0 ? task->env->step_limit : (uint32_t)AQ_VEC_ENV_STEPS_MAX;
     vec->obs = (float *)(void *)(block + obs);
     vec->next_obs = (float *)(void *)(block + next_obs);
     vec->reward = (float *)(void *)(block + reward);
@@ -127,7 +129,7 @@ static void step_lane(aq_vec_env *vec, uint32_t lane, const int32_t *action)
                                 next_obs, &vec->reward[lane]);
     vec->episode_return[lane] += (double)vec->reward[lane];
     vec->episode_steps[lane]++;
-    bool limit = env->step_limit != 0 && vec->episode_steps[lane] >= env->step_limit;
+    bool limit = vec->episode_steps[lane] >= vec->step_limit;
     vec->terminated[lane] = terminated;
     vec->truncated[lane] = limit && !terminated;
     if (terminated || limit) {

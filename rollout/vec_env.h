@@ -4,7 +4,8 @@
  *
  * An episode that ends is started anew in the same step: then `next_obs` still holds the row it
  * ended with, and `obs` the first row of the next one. The class's step limit is applied here and
- * called truncation; a task that ends by its own rules in that very step has terminated.
+ * called truncation (a class without one is cut at AQ_VEC_ENV_STEPS_MAX, so that counts fit their
+ * types); a task that ends by its own rules in that very step has terminated.
  *
  * Each lane draws from a random stream of its own, so what happens in one depends neither on how
  * many there are nor on their order. One thread at a time.
@@ -20,7 +21,7 @@
 #include "common/base/rng.h"
 #include "rollout/env_task.h"
 
-enum { AQ_VEC_ENV_LANES_MAX = 4096 };
+enum { AQ_VEC_ENV_LANES_MAX = 4096, AQ_VEC_ENV_STEPS_MAX = 1 << 30 };
 
 /* Read by everybody, written by the functions below. Columns have one row per lane. */
 typedef struct aq_vec_env {
@@ -38,6 +39,7 @@ typedef struct aq_vec_env {
 
     void *params;
     uint8_t *states;
+    uint32_t step_limit;
     size_t state_stride;
     aq_rng *rngs;
 } aq_vec_env;

@@ -19,7 +19,8 @@ extern const aq_env_class tally_env;
 extern const aq_env_class tally_env_u8;
 extern const aq_env_class tally_env_box;
 
-/* A linear policy that scores choice i with bias[i] alone; version 1 to be changed by the caller. */
+/* A linear policy that scores choice i with bias[i] alone; version 1 to be changed by the caller.
+ * */
 aq_snapshot *tally_policy(const float *bias);
 
 #endif

@@ -1,0 +1,143 @@
+/*
+ * What fits what: settings, policies and environments.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "rollout/env_task.h"
+#include "tests/unit/rollout/tally_env.h"
+
+static uint64_t cartpole_hash(void)
+{
+    aq_env_task task;
+    assert_int_equal(aq_env_task_init(aq_env_find("gym:CartPole-v1"), &task, NULL), 0);
+    return task.schema_hash;
+}
+
+static void test_a_task_is_found_with_its_sizes(void **state)
+{
+    aq_env_task task;
+    (void)state;
+    assert_int_equal(aq_env_task_find("gym:CartPole-v1", cartpole_hash(), &task, NULL), 0);
+    assert_string_equal(task.env->name, "gym:CartPole-v1");
+    assert_int_equal(task.obs_elements, 4);
+    assert_int_equal(task.choice_count, 2);
+}
+
+static void test_an_unknown_task_is_answered_with_the_nearest(void **state)
+{
+    aq_env_task task = {.obs_elements = 77};
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_env_task_find("gym:CartPoel-v1", 1, &task, &error), AQ_E_NOT_FOUND);
+    assert_non_null(strstr(error.text, "gym:CartPole-v1"));
+    assert_int_equal(aq_env_task_find("nothing like it", 1, &task, &error), AQ_E_NOT_FOUND);
+    assert_null(strstr(error.text, "nearest"));
+    assert_int_equal(task.obs_elements, 77);
+}
+
+static void test_another_schema_is_refused(void **state)
+{
+    aq_env_task task;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_env_task_find("gym:CartPole-v1", cartpole_hash() + 1, &task, &error),
+                     AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "different versions"));
+}
+
+static void test_what_cannot_be_acted_in_is_refused(void **state)
+{
+    aq_env_task task;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_env_task_init(&tally_env_u8, &task, &error), AQ_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "u8"));
+    assert_int_equal(aq_env_task_init(&tally_env_box, &task, &error), AQ_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "test:TallyBox"));
+}
+
+static void test_no_memory_is_said(void **state)
+{
+    aq_env_task task;
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+}
+
+/* ---- policies ------------------------------------------------------------------------------- */
+
+static const float bias[TALLY_CHOICES] = {0.0f, 0.0f, 1.0f};
+
+static void test_a_policy_for_the_task_fits(void **state)
+{
+    aq_env_task task;
+    aq_snapshot *snapshot = tally_policy(bias);
+    (void)state;
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, NULL), 0);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_a_short_name_of_the_task_fits_too(void **state)
+{
+    aq_env_task task;
+    aq_error error = {0};
+    aq_snapshot *snapshot = tally_policy(bias);
+    (void)state;
+    assert_int_equal(aq_env_task_init(aq_env_find("gym:CartPole-v1"), &task, NULL), 0);
+    memcpy(snapshot->task, "CartPole-v1", sizeof("CartPole-v1"));
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "a policy for schema")); /* the name is not what is wrong */
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_a_policy_for_something_else_is_refused_in_words(void **state)
+{
+    aq_env_task task;
+    aq_error error = {0};
+    aq_snapshot *snapshot = tally_policy(bias);
+    (void)state;
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
+
+    snapshot->act_rule = 9;
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "rule 9"));
+    snapshot->act_rule = AQ_ACT_ARGMAX;
+
+    snapshot->spec.layers[0].inputs++;
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "5 inputs"));
+    snapshot->spec.layers[0].inputs--;
+
+    snapshot->schema.action.choice_count++;
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
+    snapshot->schema.action.choice_count--;
+
+    memcpy(snapshot->task, "gym:CartPole-v1", sizeof("gym:CartPole-v1"));
+    assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "gym:CartPole-v1"));
+    aq_snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_task_is_found_with_its_sizes),
+        cmocka_unit_test(test_an_unknown_task_is_answered_with_the_nearest),
+        cmocka_unit_test(test_another_schema_is_refused),
+        cmocka_unit_test(test_what_cannot_be_acted_in_is_refused),
+        cmocka_unit_test(test_no_memory_is_said),
+        cmocka_unit_test(test_a_policy_for_the_task_fits),
+        cmocka_unit_test(test_a_short_name_of_the_task_fits_too),
+        cmocka_unit_test(test_a_policy_for_something_else_is_refused_in_words),
+    };
+    return cmocka_run_group_tests_name("env_task", tests, NULL, NULL);
+}

@@ -1,0 +1,389 @@
+/*
+ * Trials and the evaluator: which episodes are played, what becomes of their returns, and when a
+ * version is confirmed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "rollout/evaluator_core.h"
+#include "rollout/trial.h"
+#include "rollout/vec_env.h"
+#include "tests/unit/rollout/tally_env.h"
+
+enum { EPISODES = 100, SCREEN = 10 };
+#define SEED UINT64_C(5)
+
+/* Always plays `choice`. */
+static aq_engine *engine_of(uint32_t choice, uint64_t version)
+{
+    float bias[TALLY_CHOICES] = {0.0f};
+    aq_engine *engine = NULL;
+    bias[choice] = 1.0f;
+    aq_snapshot *snapshot = tally_policy(bias);
+    snapshot->version = version;
+    assert_int_equal(aq_engine_create(snapshot, EPISODES, 0, &engine, NULL), 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+/* The return of episode `number` under a constant choice, played alone. */
+static double played_alone(uint64_t seed, uint64_t number, int32_t choice)
+{
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    double result;
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, 1, seed, &vec), 0);
+    aq_vec_env_restart(vec, 0, seed, number);
+    do {
+        aq_vec_env_step(vec, &choice);
+    } while (!aq_vec_env_ended(vec, 0));
+    result = vec->episode_return[0];
+    aq_vec_env_destroy(vec);
+    return result;
+}
+
+static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
+{
+    aq_env_task task;
+    aq_trial *trial = NULL;
+    aq_engine *engine = engine_of(1, 1);
+    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
+    assert_int_equal(aq_trial_create(&task, episodes, lanes, &trial), 0);
+    aq_trial_start(trial, episodes, SEED);
+    while (!aq_trial_step(trial, engine)) {
+    }
+    aq_trial_result result = aq_trial_result_of(trial);
+    aq_trial_destroy(trial);
+    aq_engine_destroy(engine);
+    return result;
+}
+
+static void test_a_trial_plays_exactly_the_episodes_of_its_seed(void **state)
+{
+    double sum = 0.0, squares = 0.0, least = INFINITY, most = -INFINITY;
+    aq_trial_result result = trial_in(7, EPISODES);
+    (void)state;
+    for (uint32_t i = 0; i < EPISODES; i++) {
+        double one = played_alone(SEED, i, 1);
+        sum += one;
+        least = fmin(least, one);
+        most = fmax(most, one);
+    }
+    for (uint32_t i = 0; i < EPISODES; i++) {
+        double off = played_alone(SEED, i, 1) - sum / EPISODES;
+        squares += off * off;
+    }
+    assert_int_equal(result.episodes, EPISODES);
+    assert_true(result.return_mean == sum / EPISODES);
+    assert_true(fabs(result.return_std - sqrt(squares / (EPISODES - 1))) < 1e-12);
+    assert_true(result.return_min == least);
+    assert_true(result.return_max == most);
+    assert_true(least < most);
+}
+
+static void test_the_result_does_not_depend_on_the_lanes(void **state)
+{
+    aq_trial_result one = trial_in(1, EPISODES);
+    (void)state;
+    for (uint32_t lanes = 2; lanes <= EPISODES; lanes += 7) {
+        aq_trial_result other = trial_in(lanes, EPISODES);
+        assert_memory_equal(&one, &other, sizeof(one));
+    }
+}
+
+/* Taking whichever episodes finish first would favour short ones, whose return is low here. */
+static void test_short_episodes_are_not_favoured(void **state)
+{
+    (void)state;
+    for (uint32_t episodes = 1; episodes <= 20; episodes++) {
+        double sum = 0.0;
+        for (uint32_t i = 0; i < episodes; i++) {
+            sum += played_alone(SEED, i, 1);
+        }
+        assert_true(trial_in(20, episodes).return_mean == sum / episodes);
+    }
+}
+
+static void test_one_episode_has_no_spread(void **state)
+{
+    (void)state;
+    assert_true(trial_in(4, 1).return_std == 0.0);
+}
+
+static void test_evaluate_is_a_function_of_policy_seed_and_number(void **state)
+{
+    aq_engine *engine = engine_of(2, 9);
+    aq_evaluation first, again, other_seed;
+    (void)state;
+    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED, &first, NULL), 0);
+    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED, &again, NULL), 0);
+    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED + 1, &other_seed, NULL), 0);
+    assert_true(first.return_mean == again.return_mean);
+    assert_true(first.return_std == again.return_std);
+    assert_true(first.return_mean != other_seed.return_mean);
+    assert_int_equal(first.version, 9);
+    assert_int_equal(first.episodes, EPISODES);
+    assert_false(first.confirmed);
+    aq_engine_destroy(engine);
+}
+
+static void test_evaluate_refuses_what_cannot_be_played(void **state)
+{
+    aq_engine *engine = engine_of(0, 1);
+    aq_evaluation untouched = {.version = 77};
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_evaluate(&tally_env, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
+    assert_int_equal(
+        aq_evaluate(&tally_env, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &error),
+        AQ_E_INVALID);
+    assert_int_equal(aq_evaluate(&tally_env_box, engine, 1, SEED, &untouched, &error),
+                     AQ_E_UNSUPPORTED);
+    assert_int_equal(
+        aq_evaluate(aq_env_find("gym:CartPole-v1"), engine, 1, SEED, &untouched, &error),
+        AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "gym:CartPole-v1"));
+    assert_int_equal(untouched.version, 77);
+    aq_engine_destroy(engine);
+}
+
+static void test_evaluate_refuses_an_engine_for_too_few_rows(void **state)
+{
+    const float bias[TALLY_CHOICES] = {0.0f};
+    aq_snapshot *snapshot = tally_policy(bias);
+    aq_engine *engine = NULL;
+    aq_evaluation result;
+    (void)state;
+    assert_int_equal(aq_engine_create(snapshot, 2, 0, &engine, NULL), 0);
+    assert_int_equal(aq_evaluate(&tally_env, engine, 2, SEED, &result, NULL), 0);
+    assert_int_equal(aq_evaluate(&tally_env, engine, 3, SEED, &result, NULL), AQ_E_INVALID);
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+}
+
+/* ---- screening and confirming --------------------------------------------------------------- */
+
+static aq_evaluator_core *evaluator_of(double threshold)
+{
+    aq_evaluator_core *core = NULL;
+    assert_int_equal(
+        aq_evaluator_core_create(&tally_env, SCREEN, EPISODES, threshold, SEED, &core, NULL), 0);
+    return core;
+}
+
+/* Runs to the next result; asserts that it comes. */
+static aq_evaluation next_result(aq_evaluator_core *core)
+{
+    aq_evaluation result;
+    for (int i = 0; i < 10000; i++) {
+        if (aq_evaluator_core_run(core, 3, &result) != 0) {
+            return result;
+        }
+    }
+    fail();
+    return (aq_evaluation){0};
+}
+
+static void test_a_new_evaluator_is_idle(void **state)
+{
+    aq_evaluator_core *core = evaluator_of(0.0);
+    aq_evaluation result;
+    (void)state;
+    assert_true(aq_evaluator_core_idle(core));
+    assert_int_equal(aq_evaluator_core_run(core, 100, &result), 0);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_a_version_below_the_threshold_is_screened_only(void **state)
+{
+    aq_evaluator_core *core = evaluator_of(1e6);
+    aq_engine *engine = engine_of(1, 4);
+    (void)state;
+    assert_null(aq_evaluator_core_set_engine(core, engine));
+    assert_false(aq_evaluator_core_idle(core));
+    aq_evaluation result = next_result(core);
+    assert_int_equal(result.version, 4);
+    assert_int_equal(result.episodes, SCREEN);
+    assert_false(result.confirmed);
+    assert_true(aq_evaluator_core_idle(core));
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), engine);
+    aq_engine_destroy(engine);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes(void **state)
+{
+    aq_evaluator_core *core = evaluator_of(0.0);
+    aq_engine *engine = engine_of(1, 4);
+    aq_evaluation same_seed;
+    (void)state;
+    (void)aq_evaluator_core_set_engine(core, engine);
+    aq_evaluation screened = next_result(core);
+    assert_false(screened.confirmed);
+    assert_int_equal(screened.episodes, SCREEN);
+    assert_false(aq_evaluator_core_idle(core));
+    aq_evaluation confirmed = next_result(core);
+    assert_true(confirmed.confirmed);
+    assert_int_equal(confirmed.version, 4);
+    assert_int_equal(confirmed.episodes, EPISODES);
+    assert_true(aq_evaluator_core_idle(core));
+    /* Fresh: were they the screening's and more, the first SCREEN of them would be the same. */
+    assert_int_equal(aq_evaluate(&tally_env, engine, SCREEN, SEED, &same_seed, NULL), 0);
+    assert_true(confirmed.return_mean != screened.return_mean);
+    assert_true(same_seed.return_mean != screened.return_mean);
+    aq_engine_destroy(engine);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_without_a_threshold_nothing_is_confirmed(void **state)
+{
+    aq_evaluator_core *core = evaluator_of((double)NAN);
+    aq_engine *engine = engine_of(1, 4);
+    (void)state;
+    (void)aq_evaluator_core_set_engine(core, engine);
+    assert_false(next_result(core).confirmed);
+    assert_true(aq_evaluator_core_idle(core));
+    aq_engine_destroy(engine);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_versions_are_screened_on_different_episodes(void **state)
+{
+    aq_evaluator_core *core = evaluator_of((double)NAN);
+    aq_engine *first = engine_of(1, 4);
+    aq_engine *second = engine_of(1, 5); /* the same policy */
+    (void)state;
+    (void)aq_evaluator_core_set_engine(core, first);
+    double mean = next_result(core).return_mean;
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
+    assert_true(next_result(core).return_mean != mean);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
+    assert_true(next_result(core).return_mean == mean); /* the same version: the same again */
+    aq_engine_destroy(first);
+    aq_engine_destroy(second);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_an_engine_may_be_replaced_in_the_middle(void **state)
+{
+    aq_evaluator_core *core = evaluator_of((double)NAN);
+    aq_engine *first = engine_of(0, 1);
+    aq_engine *second = engine_of(2, 2);
+    aq_evaluation result;
+    (void)state;
+    (void)aq_evaluator_core_set_engine(core, first);
+    assert_int_equal(aq_evaluator_core_run(core, 2, &result), 0);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
+    assert_int_equal(next_result(core).version, 2);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
+    assert_ptr_equal(aq_evaluator_core_set_engine(core, NULL), first);
+    assert_true(aq_evaluator_core_idle(core));
+    aq_engine_destroy(first);
+    aq_engine_destroy(second);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_evaluating_allocates_nothing(void **state)
+{
+    aq_evaluator_core *core = evaluator_of(0.0);
+    aq_engine *engine = engine_of(1, 4);
+    (void)state;
+    uint64_t before = aq_memory_allocation_count();
+    (void)aq_evaluator_core_set_engine(core, engine);
+    (void)next_result(core);
+    (void)next_result(core);
+    assert_int_equal(aq_memory_allocation_count(), before);
+    assert_true(aq_evaluator_core_steps(core) >= SCREEN + EPISODES);
+    aq_engine_destroy(engine);
+    aq_evaluator_core_destroy(core);
+}
+
+static void test_numbers_of_episodes_are_checked(void **state)
+{
+    aq_evaluator_core *core = NULL;
+    (void)state;
+    assert_int_equal(aq_evaluator_core_create(&tally_env, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluator_core_create(&tally_env, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluator_core_create(&tally_env_u8, 1, 1, 0.0, 0, &core, NULL),
+                     AQ_E_UNSUPPORTED);
+    assert_null(core);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    aq_evaluation here;
+    aq_evaluator_core *untouched = (aq_evaluator_core *)(void *)&here;
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        aq_evaluator_core *core = untouched;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_evaluator_core_create(&tally_env, 1, 2, 0.0, 0, &core, NULL);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 4);
+            aq_evaluator_core_destroy(core);
+            return;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_ptr_equal(core, untouched);
+    }
+}
+
+static void test_evaluate_survives_every_failed_allocation(void **state)
+{
+    aq_engine *engine = engine_of(1, 4);
+    aq_evaluation result = {.version = 77};
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_evaluate(&tally_env, engine, 3, SEED, &result, NULL);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 4);
+            break;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_int_equal(result.version, 77);
+    }
+    aq_engine_destroy(engine);
+}
+
+static void test_destroy_takes_null(void **state)
+{
+    (void)state;
+    aq_evaluator_core_destroy(NULL);
+    aq_trial_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_trial_plays_exactly_the_episodes_of_its_seed),
+        cmocka_unit_test(test_the_result_does_not_depend_on_the_lanes),
+        cmocka_unit_test(test_short_episodes_are_not_favoured),
+        cmocka_unit_test(test_one_episode_has_no_spread),
+        cmocka_unit_test(test_evaluate_is_a_function_of_policy_seed_and_number),
+        cmocka_unit_test(test_evaluate_refuses_what_cannot_be_played),
+        cmocka_unit_test(test_evaluate_refuses_an_engine_for_too_few_rows),
+        cmocka_unit_test(test_a_new_evaluator_is_idle),
+        cmocka_unit_test(test_a_version_below_the_threshold_is_screened_only),
+        cmocka_unit_test(test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes),
+        cmocka_unit_test(test_without_a_threshold_nothing_is_confirmed),
+        cmocka_unit_test(test_versions_are_screened_on_different_episodes),
+        cmocka_unit_test(test_an_engine_may_be_replaced_in_the_middle),
+        cmocka_unit_test(test_evaluating_allocates_nothing),
+        cmocka_unit_test(test_numbers_of_episodes_are_checked),
+        cmocka_unit_test(test_create_survives_every_failed_allocation),
+        cmocka_unit_test(test_evaluate_survives_every_failed_allocation),
+        cmocka_unit_test(test_destroy_takes_null),
+    };
+    return cmocka_run_group_tests_name("evaluator", tests, NULL, NULL);
+}
