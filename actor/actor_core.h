@@ -2,6 +2,12 @@
  * Actor core: steps K environments together under the newest policy and turns what happens into
  * experience messages. No sockets, no clock: credit, acknowledgements and policies are handed in,
  * messages are taken out.
+ *
+ * Credit is counted in fresh transitions. What an actor may hold back in the end, out of credit, is
+ * at most K - 1 transitions of credit that is not enough for a step of all environments, and K * (n
+ * - 1) transitions that are too few for an item; the shard must grant more than that.
+ *
+ * One thread at a time. After create, a step allocates nothing but the chunks that it opens.
  */
 #ifndef AQ_ACTOR_ACTOR_CORE_H
 #define AQ_ACTOR_ACTOR_CORE_H
@@ -10,11 +16,11 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/chunk.h"
 #include "common/rl/run_settings.h"
 #include "quantizer/engine.h"
 
 typedef struct aq_actor_core aq_actor_core;
+struct aq_env_task;
 
 typedef struct aq_actor_counters {
     uint64_t env_steps;
@@ -25,42 +31,70 @@ typedef struct aq_actor_counters {
     uint64_t resent;         /* messages */
 } aq_actor_counters;
 
-/* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The task
- * must be known here and its schema must have the run's hash: AQ_E_NOT_FOUND, AQ_E_SCHEMA in words. */
+/* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The
+ * settings are valid (aq_run_settings_validate). The task must be known here and its schema must
+ * have the run's hash: AQ_E_NOT_FOUND, AQ_E_SCHEMA, AQ_E_UNSUPPORTED; and a chunk must fit in a
+ * message: AQ_E_TOO_BIG; in words. */
 int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
                          uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
                          aq_error *error) AQ_MUST_USE;
-void aq_actor_core_destroy(aq_actor_core *core); /* NULL is fine */
+
+/* NULL is fine. The engine is not the core's: take it back first with aq_actor_core_set_engine. */
+void aq_actor_core_destroy(aq_actor_core *core);
 
 /* Swaps the policy in before the next step; the old engine is handed back for its maker to free
- * (NULL at first). Without one the actor acts at random, as version 0. */
+ * (NULL at first). It must allow settings->actor_envs rows and be a policy for the task. Without
+ * one the actor acts at random, as version 0. */
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
 
-/* Steps all environments once, if credit and the outbox allow: returns the steps made, 0 when it
- * has to wait. */
+/* Steps all environments once, if credit, the outbox and memory allow: returns the transitions
+ * made, 0 when it has to wait. */
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns);
 
-/* The next message to send, as an EXPERIENCE frame that stays valid until it is acknowledged; false
- * when there is none. After a successful send, aq_actor_core_sent. */
+/* Whether credit is what aq_actor_core_step waits for. */
+bool aq_actor_core_needs_credit(const aq_actor_core *core);
+
+/* The next message to send, as an EXPERIENCE frame that is valid until the next call for this core;
+ * false when there is none. After a successful send, aq_actor_core_sent. */
 bool aq_actor_core_next(aq_actor_core *core, int64_t now_ns, const uint8_t **ret_frame,
                         size_t *ret_size);
 void aq_actor_core_sent(aq_actor_core *core, int64_t now_ns);
 
-/* What the shard answered. Another shard incarnation, a gap, or a mark that stands still for
- * `resend_ms` while messages are out makes the unacknowledged ones be sent again, in order. */
-void aq_actor_core_credit(aq_actor_core *core, int64_t now_ns, uint64_t shard_incarnation,
-                          uint64_t acknowledged, uint64_t granted, uint64_t expected);
+/* When aq_actor_core_next may have a message if no step is made until then: a time in the past when
+ * it may have one now, INT64_MAX when there will be none. */
+int64_t aq_actor_core_due_ns(const aq_actor_core *core);
+
+/* What the shard answered. Another shard incarnation, a gap, or a mark that stands still for the
+ * run's rpc_timeout_ms while messages are out makes the unacknowledged ones be sent again, in
+ * order. The grant is a running total that only grows, also over restarts of the shard, which is
+ * told what it had granted (aq_actor_core_known). */
+typedef struct aq_credit_answer {
+    uint64_t shard_incarnation;
+    uint64_t acknowledged; /* every message up to this number is stored */
+    uint64_t granted;      /* fresh transitions that may be sent in all */
+    uint64_t expected;     /* the number that the shard takes next */
+    uint64_t gaps;         /* messages it dropped since they came before their turn */
+} aq_credit_answer;
+
+void aq_actor_core_credit(aq_actor_core *core, int64_t now_ns, const aq_credit_answer *answer);
 
 /* A new connection: everything unacknowledged goes again. */
 void aq_actor_core_reconnected(aq_actor_core *core, int64_t now_ns);
 
 /* Stops stepping; open chunks are closed as they are (truncated is not claimed) and offered for
- * sending, so that a SIGTERM loses nothing. True once everything is acknowledged. */
+ * sending, so that a SIGTERM loses nothing that could be learned from. Drained once everything is
+ * acknowledged. */
 void aq_actor_core_drain(aq_actor_core *core);
 bool aq_actor_core_drained(const aq_actor_core *core);
 
 aq_actor_counters aq_actor_core_counters(const aq_actor_core *core);
+
+/* For the next Credit call. */
 void aq_actor_core_known(const aq_actor_core *core, uint64_t *ret_acknowledged,
                          uint64_t *ret_granted);
+
+/* The task, to check policies with, and the rows that an engine must allow. */
+const struct aq_env_task *aq_actor_core_task(const aq_actor_core *core);
+uint32_t aq_actor_core_lanes(const aq_actor_core *core);
 
 #endif

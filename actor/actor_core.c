@@ -1,0 +1,353 @@
+/*
+ * One batched step: act, step every environment, append to the chunks, hand closed ones to the
+ * outbox. The order of the file is that of the data.
+ */
+#include "actor/actor_core.h"
+
+#include <math.h>
+
+#include "actor/chunker.h"
+#include "actor/explore.h"
+#include "actor/outbox.h"
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "rollout/vec_env.h"
+
+enum { RETURNS_KEPT = 100 };
+
+struct aq_actor_core {
+    aq_env_task task;
+    uint32_t lanes;
+    aq_vec_env *vec;
+    aq_chunker *chunker;
+    aq_outbox *outbox;
+    aq_engine *engine; /* lent; NULL: act at random */
+    uint32_t version;
+
+    double *epsilon;  /* (lanes) */
+    aq_rng *rngs;     /* (lanes): exploration; environments have their own */
+    float *scores;    /* (lanes, choice_count) */
+    int32_t *actions; /* (lanes) */
+
+    uint64_t stepped; /* fresh transitions made */
+    uint64_t granted; /* that may be made in all */
+    bool draining;
+
+    int64_t flush_ns;
+    int64_t flush_at_ns; /* no chunk is due before */
+
+    uint64_t episodes;
+    double returns[RETURNS_KEPT];
+};
+
+/* ---- create and destroy --------------------------------------------------------------------- */
+
+static int create_outbox(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
+                         uint64_t member, uint64_t incarnation, const aq_chunk_layout *layout,
+                         aq_error *error)
+{
+    const aq_outbox_config config = {
+        .run_id = run_id,
+        .actor = member,
+        .incarnation = incarnation,
+        .schema_hash = settings->schema_hash,
+        .layout = *layout,
+        .message_bytes = settings->message_bytes,
+        /* A step closes at most one chunk a lane, and so does the flush before it. */
+        .burst_chunks = 2 * core->lanes,
+        .hold_ns = settings->flush_ms * AQ_NS_PER_MS,
+        .resend_ns = settings->rpc_timeout_ms * AQ_NS_PER_MS,
+    };
+    return aq_outbox_create(&config, &core->outbox, error);
+}
+
+/* A restarted actor must not play the same episodes again, so its incarnation is in the seed. */
+static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uint64_t *ret_env_seed,
+                         uint64_t *ret_explore_seed)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, seed, slot);
+    aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
+    *ret_env_seed = aq_rng_next(&rng);
+    *ret_explore_seed = aq_rng_next(&rng);
+}
+
+static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
+                        uint64_t incarnation, const aq_chunk_layout *layout)
+{
+    uint64_t env_seed, explore_seed;
+    derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
+    core->epsilon = aq_alloc(core->lanes, sizeof(*core->epsilon));
+    core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
+    core->scores = aq_alloc(core->lanes, core->task.choice_count * sizeof(*core->scores));
+    core->actions = aq_alloc(core->lanes, sizeof(*core->actions));
+    if (core->epsilon == NULL || core->rngs == NULL || core->scores == NULL ||
+        core->actions == NULL ||
+        aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec) != 0 ||
+        aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
+        return AQ_E_NOMEM;
+    }
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        core->epsilon[lane] = aq_explore_rate(settings, slot, lane);
+        aq_rng_init(&core->rngs[lane], explore_seed, lane);
+        aq_chunker_begin(core->chunker, lane,
+                         core->vec->obs + (size_t)lane * core->task.obs_elements);
+    }
+    return 0;
+}
+
+int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
+                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
+                         aq_error *error)
+{
+    aq_chunk_layout layout;
+    aq_env_task task;
+    AQ_ASSERT(settings->actor_envs <= AQ_VEC_ENV_LANES_MAX);
+    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    if (rc == 0) {
+        rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
+                                  &layout, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    aq_actor_core *core = aq_alloc(1, sizeof(*core));
+    if (core == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
+    }
+    core->task = task;
+    core->lanes = settings->actor_envs;
+    core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
+    core->flush_at_ns = INT64_MIN;
+    rc = create_outbox(core, settings, run_id, member, incarnation, &layout, error);
+    if (rc == 0 && create_lanes(core, settings, slot, incarnation, &layout) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
+    }
+    if (rc != 0) {
+        aq_actor_core_destroy(core);
+        return rc;
+    }
+    *ret_core = core;
+    return 0;
+}
+
+void aq_actor_core_destroy(aq_actor_core *core)
+{
+    if (core == NULL) {
+        return;
+    }
+    aq_outbox_destroy(core->outbox);
+    aq_chunker_destroy(core->chunker);
+    aq_vec_env_destroy(core->vec);
+    aq_free(core->actions);
+    aq_free(core->scores);
+    aq_free(core->rngs);
+    aq_free(core->epsilon);
+    aq_free(core);
+}
+
+aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
+{
+    aq_engine *before = core->engine;
+    core->engine = engine;
+    core->version = 0;
+    if (engine != NULL) {
+        AQ_ASSERT(aq_engine_rows_max(engine) >= core->lanes);
+        uint64_t version = aq_engine_snapshot(engine)->version;
+        core->version = version < UINT32_MAX ? (uint32_t)version : UINT32_MAX;
+    }
+    return before;
+}
+
+/* ---- stepping ------------------------------------------------------------------------------- */
+
+static void choose_actions(aq_actor_core *core)
+{
+    const uint32_t choices = core->task.choice_count;
+    if (core->engine != NULL) {
+        aq_engine_forward(core->engine, core->vec->obs, core->lanes, core->scores);
+    }
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        aq_rng *rng = &core->rngs[lane];
+        bool explore = core->engine == NULL || aq_rng_uniform(rng) < core->epsilon[lane];
+        core->actions[lane] =
+            explore ? (int32_t)aq_rng_below(rng, choices)
+                    : (int32_t)aq_argmax(core->scores + (size_t)lane * choices, choices);
+    }
+}
+
+static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
+{
+    const aq_vec_env *vec = core->vec;
+    const size_t row = (size_t)lane * core->task.obs_elements;
+    const aq_transition transition = {
+        .action = &core->actions[lane],
+        .reward = vec->reward[lane],
+        .version = core->version,
+        .next_obs = vec->next_obs + row,
+        .terminated = vec->terminated[lane],
+        .truncated = vec->truncated[lane],
+    };
+    aq_closed_chunk closed;
+    if (aq_chunker_append(core->chunker, lane, now_ns, &transition, &closed)) {
+        aq_outbox_put(core->outbox, closed.chunk, closed.since_ns);
+    }
+    if (aq_vec_env_ended(vec, lane)) {
+        core->returns[core->episodes % RETURNS_KEPT] = vec->episode_return[lane];
+        core->episodes++;
+        aq_chunker_begin(core->chunker, lane, vec->obs + row);
+    }
+}
+
+/* Closes the chunks whose oldest new transition is from `until_ns` or before. */
+static void flush_chunks(aq_actor_core *core, int64_t until_ns)
+{
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        aq_closed_chunk closed;
+        if (aq_chunker_flush(core->chunker, lane, until_ns, &closed)) {
+            aq_outbox_put(core->outbox, closed.chunk, closed.since_ns);
+        }
+    }
+}
+
+static void flush_if_due(aq_actor_core *core, int64_t now_ns)
+{
+    if (now_ns < core->flush_at_ns || !aq_outbox_room(core->outbox)) {
+        return;
+    }
+    flush_chunks(core, now_ns - core->flush_ns);
+    int64_t oldest_ns = aq_chunker_oldest_ns(core->chunker);
+    /* Whatever is new from here on is due after that. */
+    core->flush_at_ns = (oldest_ns < now_ns ? oldest_ns : now_ns) + core->flush_ns;
+}
+
+bool aq_actor_core_needs_credit(const aq_actor_core *core)
+{
+    return core->stepped + core->lanes > core->granted;
+}
+
+uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
+{
+    if (core->draining || aq_actor_core_needs_credit(core)) {
+        return 0;
+    }
+    flush_if_due(core, now_ns);
+    if (!aq_outbox_room(core->outbox) || aq_chunker_reserve(core->chunker) != 0) {
+        return 0;
+    }
+    choose_actions(core);
+    aq_vec_env_step(core->vec, core->actions);
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        record_lane(core, lane, now_ns);
+    }
+    core->stepped += core->lanes;
+    return core->lanes;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* Nothing more will come for now, so nothing is gained by waiting for it. */
+static bool is_urgent(const aq_actor_core *core)
+{
+    return core->draining || aq_actor_core_needs_credit(core);
+}
+
+bool aq_actor_core_next(aq_actor_core *core, int64_t now_ns, const uint8_t **ret_frame,
+                        size_t *ret_size)
+{
+    flush_if_due(core, now_ns);
+    return aq_outbox_next(core->outbox, now_ns, is_urgent(core), ret_frame, ret_size);
+}
+
+void aq_actor_core_sent(aq_actor_core *core, int64_t now_ns)
+{
+    aq_outbox_sent(core->outbox, now_ns);
+}
+
+int64_t aq_actor_core_due_ns(const aq_actor_core *core)
+{
+    int64_t due_ns = aq_outbox_due_ns(core->outbox, is_urgent(core));
+    int64_t oldest_ns = aq_chunker_oldest_ns(core->chunker);
+    if (oldest_ns != INT64_MAX && aq_outbox_room(core->outbox) &&
+        oldest_ns + core->flush_ns < due_ns) {
+        due_ns = oldest_ns + core->flush_ns;
+    }
+    return due_ns;
+}
+
+/* ---- what the shard says -------------------------------------------------------------------- */
+
+void aq_actor_core_credit(aq_actor_core *core, int64_t now_ns, const aq_credit_answer *answer)
+{
+    if (answer->granted > core->granted) {
+        core->granted = answer->granted;
+    }
+    const aq_shard_mark mark = {
+        .shard_incarnation = answer->shard_incarnation,
+        .acknowledged = answer->acknowledged,
+        .expected = answer->expected,
+        .gaps = answer->gaps,
+    };
+    aq_outbox_acknowledge(core->outbox, now_ns, &mark);
+}
+
+void aq_actor_core_reconnected(aq_actor_core *core, int64_t now_ns)
+{
+    aq_outbox_resend(core->outbox, now_ns);
+}
+
+void aq_actor_core_drain(aq_actor_core *core)
+{
+    core->draining = true;
+    flush_chunks(core, INT64_MAX);
+}
+
+bool aq_actor_core_drained(const aq_actor_core *core)
+{
+    aq_outbox_counters counters = aq_outbox_count(core->outbox);
+    return core->draining && counters.unacknowledged == 0 && counters.waiting_chunks == 0;
+}
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+static double return_mean(const aq_actor_core *core)
+{
+    size_t kept = core->episodes < RETURNS_KEPT ? (size_t)core->episodes : RETURNS_KEPT;
+    double sum = 0.0;
+    for (size_t i = 0; i < kept; i++) {
+        sum += core->returns[i];
+    }
+    return kept > 0 ? sum / (double)kept : (double)NAN;
+}
+
+aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
+{
+    aq_outbox_counters outbox = aq_outbox_count(core->outbox);
+    return (aq_actor_counters){
+        .env_steps = core->stepped,
+        .episodes = core->episodes,
+        .return_mean = return_mean(core),
+        .policy_version = core->version,
+        .unacknowledged = outbox.unacknowledged,
+        .resent = outbox.resent,
+    };
+}
+
+void aq_actor_core_known(const aq_actor_core *core, uint64_t *ret_acknowledged,
+                         uint64_t *ret_granted)
+{
+    *ret_acknowledged = aq_outbox_count(core->outbox).acknowledged;
+    *ret_granted = core->granted;
+}
+
+const aq_env_task *aq_actor_core_task(const aq_actor_core *core)
+{
+    return &core->task;
+}
+
+uint32_t aq_actor_core_lanes(const aq_actor_core *core)
+{
+    return core->lanes;
+}

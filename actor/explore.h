@@ -1,0 +1,19 @@
+/*
+ * Explore: the exploration ladder of Ape-X (Horgan et al., 2018), over all environments of all
+ * actors: one explores much, most explore little, and together they cover both.
+ */
+#ifndef AQ_ACTOR_EXPLORE_H
+#define AQ_ACTOR_EXPLORE_H
+
+#include <stdint.h>
+
+#include "common/rl/run_settings.h"
+
+/* Share of random actions, 0 to 1, of environment `env` of the actor in `slot`. With n =
+ * actor_count * actor_envs rungs, rung i has epsilon_base^(1 + epsilon_alpha * i / (n - 1)); the
+ * only rung of n = 1 has epsilon_base. Neighbouring rungs belong to different actors, so that each
+ * actor has its share of the whole ladder; an actor beyond actor_count takes the rungs of another.
+ * */
+double aq_explore_rate(const aq_run_settings *settings, uint32_t slot, uint32_t env);
+
+#endif
