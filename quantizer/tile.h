@@ -21,6 +21,8 @@
  * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
  * away once, and from the nearest cache for every further four rows. A weight vector that is
  * loaded serves up to four rows. A tile with few accumulators spreads its steps over more chains.
+ * Weights that outgrow the second-level cache are asked for ahead of time: a core alone does not
+ * keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times slower).
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
  * registers but neither does so reliably for arrays that loops walk.
@@ -34,7 +36,14 @@
 
 #define TILE_INLINE static inline __attribute__((always_inline))
 
-enum { UNIT_BYTES = 4, BLOCK_STEP_BYTES = LANES * UNIT_BYTES, TILE_ROWS = 4 };
+enum {
+    UNIT_BYTES = 4,
+    BLOCK_STEP_BYTES = LANES * UNIT_BYTES,
+    TILE_ROWS = 4,
+    LINE_BYTES = 64,
+    PREFETCH_BYTES = 2048,   /* how far ahead */
+    FAR_BYTES_MIN = 1 << 20, /* a layer's weights, from which on it pays */
+};
 
 /* --- packing --- */
 
@@ -144,11 +153,34 @@ TILE_INLINE tile_row tile_row_step(tile_row row, const unsigned char *x, tile_we
     return row;
 }
 
+TILE_INLINE void tile_prefetch_line(const unsigned char *from, size_t line)
+{
+    /* As a number: past the end of the weights there is no pointer. */
+    __builtin_prefetch((const void *)((uintptr_t)from + PREFETCH_BYTES + line * LINE_BYTES));
+}
+
+/* The weights of the step that is PREFETCH_BYTES after this one. */
+TILE_INLINE void tile_prefetch(const unsigned char *from, const uint32_t blocks)
+{
+    const uint32_t lines = blocks * BLOCK_STEP_BYTES / LINE_BYTES;
+    tile_prefetch_line(from, 0);
+    if (lines > 1) {
+        tile_prefetch_line(from, 1);
+    }
+    if (lines > 2) {
+        tile_prefetch_line(from, 2);
+        tile_prefetch_line(from, 3);
+    }
+}
+
 /* sums (rows, blocks * LANES) += x (rows, unit) . weights (blocks * LANES, unit) */
 TILE_INLINE tile_sums tile_step(tile_sums sums, const unsigned char *x, size_t x_stride,
                                 const unsigned char *from, const uint32_t rows,
-                                const uint32_t blocks)
+                                const uint32_t blocks, const bool far)
 {
+    if (far) {
+        tile_prefetch(from, blocks);
+    }
     tile_weights weights;
     weights.b0 = load_weight(from);
     weights.b1 = blocks > 1 ? load_weight(from + BLOCK_STEP_BYTES) : weights.b0;
@@ -208,7 +240,8 @@ TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t ro
     }
 }
 
-TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const uint32_t blocks)
+TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const uint32_t blocks,
+                              const bool far)
 {
     const tile_job job = *shared; /* a copy of our own: stores to y can't be thought to change it */
     const uint32_t chains = rows * blocks >= ACCUMULATORS_MIN       ? 1
@@ -224,23 +257,23 @@ TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const
 
     uint32_t left = job.steps;
     for (; left >= chains; left -= chains) {
-        first = tile_step(first, x, job.x_stride, weights, rows, blocks);
+        first = tile_step(first, x, job.x_stride, weights, rows, blocks, far);
         if (chains > 1) {
-            second =
-                tile_step(second, x + UNIT_BYTES, job.x_stride, weights + step_bytes, rows, blocks);
+            second = tile_step(second, x + UNIT_BYTES, job.x_stride, weights + step_bytes, rows,
+                               blocks, far);
         }
         if (chains > 2) {
             third = tile_step(third, x + 2 * UNIT_BYTES, job.x_stride, weights + 2 * step_bytes,
-                              rows, blocks);
+                              rows, blocks, far);
             fourth = tile_step(fourth, x + 3 * UNIT_BYTES, job.x_stride, weights + 3 * step_bytes,
-                               rows, blocks);
+                               rows, blocks, far);
         }
         x += chains * UNIT_BYTES;
         weights += chains * step_bytes;
     }
     if (chains > 1) {
         for (; left > 0; left--) {
-            first = tile_step(first, x, job.x_stride, weights, rows, blocks);
+            first = tile_step(first, x, job.x_stride, weights, rows, blocks, false);
             x += UNIT_BYTES;
             weights += step_bytes;
         }
@@ -254,44 +287,64 @@ TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const
 
 /* --- the shapes, and the walk over a layer --- */
 
-#define TILE_DEFINE(blocks)                                                                        \
-    static void tile_1x##blocks(const tile_job *job)                                               \
+#define TILE_DEFINE(name, blocks, far)                                                             \
+    static void name##_1(const tile_job *job)                                                      \
     {                                                                                              \
-        tile_compute(job, 1, blocks);                                                              \
+        tile_compute(job, 1, blocks, far);                                                         \
     }                                                                                              \
-    static void tile_2x##blocks(const tile_job *job)                                               \
+    static void name##_2(const tile_job *job)                                                      \
     {                                                                                              \
-        tile_compute(job, 2, blocks);                                                              \
+        tile_compute(job, 2, blocks, far);                                                         \
     }                                                                                              \
-    static void tile_3x##blocks(const tile_job *job)                                               \
+    static void name##_3(const tile_job *job)                                                      \
     {                                                                                              \
-        tile_compute(job, 3, blocks);                                                              \
+        tile_compute(job, 3, blocks, far);                                                         \
     }                                                                                              \
-    static void tile_4x##blocks(const tile_job *job)                                               \
+    static void name##_4(const tile_job *job)                                                      \
     {                                                                                              \
-        tile_compute(job, 4, blocks);                                                              \
+        tile_compute(job, 4, blocks, far);                                                         \
     }
-#define TILE_TABLE(blocks)                                                                         \
+#define TILE_TABLE(name)                                                                           \
     {                                                                                              \
-        tile_1x##blocks, tile_2x##blocks, tile_3x##blocks, tile_4x##blocks                         \
+        name##_1, name##_2, name##_3, name##_4                                                     \
     }
 
-TILE_DEFINE(1)
-TILE_DEFINE(2)
+TILE_DEFINE(tile_one, 1, false)
+TILE_DEFINE(tile_two, 2, false)
 #if TILE_BLOCKS == 4
-TILE_DEFINE(3)
-TILE_DEFINE(4)
+TILE_DEFINE(tile_three, 3, false)
+TILE_DEFINE(tile_four, 4, false)
 #endif
+TILE_DEFINE(tile_far, TILE_BLOCKS, true)
 
-/* [blocks - 1][rows - 1] */
-static void (*const tile_table[TILE_BLOCKS][TILE_ROWS])(const tile_job *job) = {
-    TILE_TABLE(1),
-    TILE_TABLE(2),
+typedef void tile_function(const tile_job *job);
+
+/* [blocks - 1][rows - 1]; the last is the full tile of a layer whose weights are far. */
+static tile_function *const tile_table[TILE_BLOCKS + 1][TILE_ROWS] = {
+    TILE_TABLE(tile_one),   TILE_TABLE(tile_two),
 #if TILE_BLOCKS == 4
-    TILE_TABLE(3),
-    TILE_TABLE(4),
+    TILE_TABLE(tile_three), TILE_TABLE(tile_four),
 #endif
+    TILE_TABLE(tile_far),
 };
+
+/* One tile, `width` blocks wide, for all rows; `job` is at the first of them, and moves on. By
+ * address: as a value it would be copied in vectors, right after it was written in words. */
+static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t width, bool far)
+{
+    const unsigned char *x = job->x;
+    float *y = job->y;
+    for (size_t row = 0; row < input->rows; row += TILE_ROWS) {
+        const size_t left = input->rows - row;
+        const size_t rows = left < TILE_ROWS ? left : TILE_ROWS;
+        /* After the first rows the weights are near. */
+        const uint32_t shape = far && row == 0 && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
+        job->x = x + row * job->x_stride;
+        job->quant = input->quant == NULL ? NULL : input->quant + row;
+        job->y = y + row * job->y_stride;
+        tile_table[shape][rows - 1](job);
+    }
+}
 
 /* `x` is the bytes of q or the floats, row_bytes of each row and x_stride (bytes) apart. */
 static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const void *x,
@@ -299,30 +352,27 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
 {
     const uint32_t block_count = tile_block_count(layer->outputs);
     const uint32_t steps = tile_steps(row_bytes);
+    const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN;
 
     for (uint32_t block = 0; block < block_count; block += TILE_BLOCKS) {
         const uint32_t width = tile_width(block_count, block);
         const uint32_t output = block * LANES;
-        const uint32_t outputs_left = layer->outputs - output;
+        const uint32_t left = layer->outputs - output;
         tile_job job = {
             .weights =
                 (const unsigned char *)layer->weights + (size_t)block * steps * BLOCK_STEP_BYTES,
             .scale = layer->scale + output,
             .sum = layer->sum + output,
             .bias = layer->bias + output,
+            .x = x,
             .x_stride = x_stride,
+            .y = y + output,
             .y_stride = y_stride,
             .steps = steps,
-            .last_lanes = outputs_left >= width * LANES ? LANES : (outputs_left - 1) % LANES + 1,
+            .last_lanes = left >= width * LANES ? LANES : (left - 1) % LANES + 1,
             .relu = layer->activation == AQ_ACTIVATION_RELU,
         };
-        for (size_t row = 0; row < input->rows; row += TILE_ROWS) {
-            const size_t left = input->rows - row;
-            job.x = (const unsigned char *)x + row * x_stride;
-            job.quant = input->quant == NULL ? NULL : input->quant + row;
-            job.y = y + row * y_stride + output;
-            tile_table[width - 1][left < TILE_ROWS ? left - 1 : TILE_ROWS - 1](&job);
-        }
+        tile_rows(&job, input, width, far);
     }
 }
 
