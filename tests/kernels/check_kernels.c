@@ -1,7 +1,8 @@
 /*
- * kernels [RUNG] [--bench]: checks every rung that this processor has, up to RUNG (or ACTORQ_CPU),
- * against the scalar reference; then the checker, with planted faults. With --bench, measures them
- * instead. AQ_SEED=N repeats a run; the seed is always printed.
+ * kernels [RUNG|all] [--bench]: checks every rung that this processor has, up to RUNG (or
+ * ACTORQ_CPU), against the scalar reference; where no RUNG is given, then the checker itself, with
+ * planted faults. With --bench, measures them instead. AQ_SEED=N repeats a run; the seed is always
+ * printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,6 +67,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = aq_rng_system_seed();
     bool bench = false;
+    bool planted = true;
     const char *text = getenv("AQ_SEED");
     if (text != NULL && aq_parse_u64(text, &seed) != 0) {
         return usage("AQ_SEED is not a number");
@@ -74,9 +76,10 @@ int main(int argc, char **argv)
         uint32_t mask = UINT32_MAX;
         if (strcmp(argv[i], "--bench") == 0) {
             bench = true;
-        } else if (strcmp(argv[i], "all") == 0 || aq_cpu_mask_from_text(argv[i], &mask) == 0) {
+        } else if (aq_cpu_mask_from_text(argv[i], &mask) == 0) {
             aq_cpu_set_mask(mask);
-        } else {
+            planted = false;
+        } else if (strcmp(argv[i], "all") != 0) {
             return usage("no such rung");
         }
     }
@@ -97,6 +100,6 @@ int main(int argc, char **argv)
             printf("%-12s not here, or masked\n", rung->name);
         }
     }
-    failures += check_the_checker(seed);
+    failures += planted ? check_the_checker(seed) : 0;
     return failures == 0 ? 0 : 1;
 }
