@@ -1,0 +1,43 @@
+/*
+ * Layer figures: what can be said about the numbers of one layer, whether they come from a policy or
+ * from a checkpoint's parameters.
+ */
+#ifndef AQ_CLI_LAYER_FIGURES_H
+#define AQ_CLI_LAYER_FIGURES_H
+
+#include <jansson.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "common/base/error.h"
+#include "common/rl/snapshot.h"
+
+typedef struct aq_value_range {
+    double min, max;
+    double rms;
+} aq_value_range;
+
+typedef struct aq_layer_figures {
+    aq_layer_spec spec;
+    uint32_t format;
+    size_t bytes;           /* as stored */
+    size_t bytes_fp32;      /* in fp32 */
+    aq_value_range weights; /* in their own unit: an int8 weight times its scale */
+    aq_value_range bias;
+    aq_value_range scale; /* int8 only */
+} aq_layer_figures;
+
+void aq_layer_figures_of_snapshot(const aq_snapshot *snapshot, uint32_t layer,
+                                  aq_layer_figures *ret_figures);
+
+/* Of the parameter block of `spec`, in its canonical order (params.h). */
+void aq_layer_figures_of_block(const aq_net_spec *spec, const float *block, uint32_t layer,
+                               aq_layer_figures *ret_figures);
+
+/* An array with one object a layer; NULL when out of memory. */
+json_t *aq_layer_figures_json(const aq_layer_figures *figures, size_t count);
+
+/* A table with one row a layer. AQ_E_NOMEM. */
+int aq_layer_figures_print(FILE *out, const aq_layer_figures *figures, size_t count) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,121 @@
+/*
+ * Metrics digest: see metrics_digest.h. Only evaluations and the last line are parsed; there may be
+ * millions of the others.
+ */
+#include "cli/metrics_digest.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+
+enum { LINE_BYTES_MAX = 16384 };
+
+/* Reads line by line; one that is longer than ours ever are is passed over. */
+typedef struct line_reader {
+    FILE *file;
+    char *line; /* [LINE_BYTES_MAX] */
+} line_reader;
+
+/* True with the next whole line, without its newline, in reader->line. */
+static bool next_line(line_reader *reader)
+{
+    bool skipping = false;
+    while (fgets(reader->line, LINE_BYTES_MAX, reader->file)) {
+        size_t size = strlen(reader->line);
+        bool whole = size > 0 && reader->line[size - 1] == '\n';
+        if (whole && !skipping) {
+            reader->line[size - 1] = '\0';
+            return true;
+        }
+        skipping = !whole;
+    }
+    return false;
+}
+
+static bool is_evaluation(const json_t *line)
+{
+    const char *event = json_string_value(json_object_get(line, "event"));
+    return event && strcmp(event, "evaluation") == 0 &&
+           json_is_number(json_object_get(line, "return_mean"));
+}
+
+static bool is_better(const json_t *line, const json_t *best)
+{
+    if (!best) {
+        return true;
+    }
+    bool confirmed = json_is_true(json_object_get(line, "confirmed"));
+    bool best_confirmed = json_is_true(json_object_get(best, "confirmed"));
+    if (confirmed != best_confirmed) {
+        return confirmed;
+    }
+    return json_number_value(json_object_get(line, "return_mean")) >
+           json_number_value(json_object_get(best, "return_mean"));
+}
+
+static void take_evaluation(aq_metrics_digest *digest, const char *text)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    if (line && is_evaluation(line) && is_better(line, digest->best)) {
+        json_decref(digest->best);
+        digest->best = json_incref(line);
+    }
+    json_decref(line);
+}
+
+/* `last` has room for a line: what was read before the one at hand. */
+static void read_lines(line_reader *reader, char *last, aq_metrics_digest *digest)
+{
+    while (next_line(reader)) {
+        if (reader->line[0] == '\0') {
+            continue;
+        }
+        digest->lines++;
+        if (strstr(reader->line, "\"evaluation\"")) {
+            take_evaluation(digest, reader->line);
+        }
+        memcpy(last, reader->line, strlen(reader->line) + 1);
+    }
+    json_t *line = json_loads(last, 0, NULL);
+    if (json_is_object(line)) {
+        digest->last = json_incref(line);
+    }
+    json_decref(line);
+}
+
+int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_error *error)
+{
+    int rc = 0;
+    aq_metrics_digest digest = {0};
+    line_reader reader = {.file = fopen(path, "r")};
+    if (!reader.file) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
+                       strerror(errno));
+    }
+    reader.line = aq_alloc(2, LINE_BYTES_MAX);
+    if (!reader.line) {
+        rc = aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+        goto out;
+    }
+    read_lines(&reader, reader.line + LINE_BYTES_MAX, &digest);
+    if (ferror(reader.file)) {
+        rc = aq_fail(error, AQ_E_IO, "%s: can't read", path);
+        aq_metrics_digest_fini(&digest);
+        goto out;
+    }
+    *ret_digest = digest;
+out:
+    aq_free(reader.line);
+    (void)fclose(reader.file);
+    return rc;
+}
+
+void aq_metrics_digest_fini(aq_metrics_digest *digest)
+{
+    json_decref(digest->last);
+    json_decref(digest->best);
+    *digest = (aq_metrics_digest){0};
+}

@@ -1,0 +1,19 @@
+/*
+ * Status watch: a daemon's status again and again on standard output, until its run is over. A page
+ * that is drawn over itself on a terminal, pages one after the other elsewhere, or a line of JSON
+ * each.
+ */
+#ifndef AQ_CLI_STATUS_WATCH_H
+#define AQ_CLI_STATUS_WATCH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+/* Returns 0 when the run was over and its daemon gone. AQ_E_TIMEOUT when nobody answered within
+ * first_ms; one that answered once is asked for as long as it takes. AQ_E_IO when standard output
+ * takes no more, AQ_E_NOMEM. */
+int aq_status_watch(const char *url, bool as_json, uint32_t first_ms, aq_error *error) AQ_MUST_USE;
+
+#endif
