@@ -1,0 +1,95 @@
+"""tools/layers.py finds every kind of include that points the wrong way."""
+
+import unittest
+
+from planted_tree import PlantedTree
+
+
+class Layers(PlantedTree):
+    tool = "layers.py"
+
+    def plant_include(self, path, include):
+        self.plant(path, f"/* A file. */\n#include {include}\n")
+
+    def test_a_clean_tree_has_no_finding(self):
+        self.assertEqual(self.found(), [])
+
+    def test_an_include_that_points_up_is_found(self):
+        self.plant_include("common/base/queue.c", '"replay/replay_core.h"')
+        self.assertEqual(self.found(), ["common/base/queue.c:2 layer"])
+
+    def test_a_program_that_includes_another_is_found(self):
+        self.plant_include("actor/chunker.c", '"replay/replay_core.h"')
+        self.assertEqual(self.found(), ["actor/chunker.c:2 layer"])
+
+    def test_envs_see_no_more_than_base_and_rl(self):
+        self.plant("common/sys/log.h", "/* Logs. */\n")
+        self.plant_include("envs/cartpole.c", '"common/sys/log.h"')
+        self.assertEqual(self.found(), ["envs/cartpole.c:2 layer"])
+
+    def test_a_relative_include_is_found(self):
+        self.plant_include("replay/table.c", '"replay_core.h"')
+        self.assertEqual(self.found(), ["replay/table.c:2 layer"])
+
+    def test_an_included_source_is_found(self):
+        self.plant_include("tests/unit/base/test_queue.c", '"common/base/error.c"')
+        self.assertEqual(self.found(), ["tests/unit/base/test_queue.c:2 layer"])
+
+    def test_a_folder_without_a_layer_is_found(self):
+        self.plant_include("common/misc/drawer.c", "<stdio.h>")
+        self.plant_include("helpers/more.c", "<stdio.h>")
+        self.assertEqual(self.found(), ["common/misc/drawer.c:1 layer", "helpers/more.c:1 layer"])
+
+    def test_nng_outside_of_net_is_found(self):
+        self.plant_include("common/net/push.c", "<nng/nng.h>")
+        self.plant_include("replay/inbox.c", "<nng/protocol/pipeline0/pull.h>")
+        self.assertEqual(self.found(), ["replay/inbox.c:2 library"])
+
+    def test_blas_outside_of_the_learner_is_found(self):
+        self.plant_include("learner/adam.c", "<cblas.h>")
+        self.plant_include("common/nn/forward.c", "<cblas.h>")
+        self.assertEqual(self.found(), ["common/nn/forward.c:2 library"])
+
+    def test_vector_code_outside_of_its_library_is_found(self):
+        self.plant_include("quantizer/x86/tile_avx2.c", "<immintrin.h>")
+        self.plant_include("quantizer/engine.c", "<immintrin.h>")
+        self.assertEqual(self.found(), ["quantizer/engine.c:2 library"])
+
+    def test_generated_messages_behind_the_shell_are_found(self):
+        self.plant_include("replay/replay_table.c", '"proto/rpc.pb-c.h"')
+        self.assertEqual(self.found(), ["replay/replay_table.c:2 layer"])
+
+    def test_net_sees_the_envelope_and_no_other_message(self):
+        self.plant("proto/policy.proto", "syntax = \"proto3\";\n")
+        self.plant_include("common/net/rpc.c", '"proto/rpc.pb-c.h"')
+        self.plant_include("common/net/frame.c", '"proto/policy.pb-c.h"')
+        self.assertEqual(self.found(), ["common/net/frame.c:2 layer"])
+
+    def test_a_message_without_its_proto_is_found(self):
+        self.plant_include("replay/shard_service.c", '"proto/nothing.pb-c.h"')
+        self.assertEqual(self.found(), ["replay/shard_service.c:2 layer"])
+
+    def test_a_core_with_a_socket_or_a_thread_is_found(self):
+        self.plant("common/net/push.h", "/* Push. */\n")
+        self.plant("actor/actor_core.c",
+                   '/* A core. */\n#include "common/net/push.h"\n#include <pthread.h>\n')
+        self.assertEqual(self.found(), ["actor/actor_core.c:2 core", "actor/actor_core.c:3 core"])
+
+    def test_a_session_with_a_socket_is_found(self):
+        self.plant("common/net/rpc.h", "/* Calls. */\n")
+        self.plant("actor/shard_session.c",
+                   '/* A session. */\n#include "common/net/rpc.h"\n#include <uv.h>\n')
+        self.assertEqual(self.found(), ["actor/shard_session.c:3 carried"])
+
+    def test_a_core_that_asks_for_the_time_is_found(self):
+        self.plant("actor/actor_core.c",
+                   "/* A core. */\nvoid aq_core(void)\n{\n    aq_clock_wall_ns();\n}\n")
+        self.assertEqual(self.found(), ["actor/actor_core.c:4 core"])
+
+    def test_an_include_in_a_comment_is_none(self):
+        self.plant("envs/cartpole.c", '/*\n#include "replay/replay_core.h"\n*/\n')
+        self.assertEqual(self.found(), [])
+
+
+if __name__ == "__main__":
+    unittest.main()

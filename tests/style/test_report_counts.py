@@ -1,0 +1,69 @@
+"""tools/test_report.py counts what ran, and never takes silence for success."""
+
+import json
+import os
+import unittest
+
+from planted_tree import PlantedTree
+
+
+class TestReport(PlantedTree):
+    tool = "test_report.py"
+
+    def report(self, *rows, stage="unit"):
+        """(exit status, first line) for a log of these programs."""
+        log = os.path.join(self.root, "log.json")
+        self.plant("log.json", "".join(json.dumps(row) + "\n" for row in rows))
+        status, output = self.run_tool(stage, log)
+        return status, output.split("\n")[0]
+
+    def test_cmocka_tests_are_counted_one_by_one(self):
+        row = {"name": "a", "result": "OK", "stderr": "[  PASSED  ] 7 test(s).\n"}
+        self.assertEqual(self.report(row, row, stage="--total"), (0, "14 passed, 0 failed"))
+
+    def test_unittest_tests_are_counted_one_by_one(self):
+        row = {"name": "a", "result": "FAIL", "returncode": 1,
+               "stderr": "Ran 9 tests in 0.1s\n\nFAILED (failures=1, errors=1, skipped=2)\n"}
+        self.assertEqual(self.report(row, stage="--total"), (1, "5 passed, 2 failed"))
+
+    def test_any_other_program_counts_as_one(self):
+        rows = [{"name": "a", "result": "OK", "stdout": "fine\n"},
+                {"name": "b", "result": "FAIL", "returncode": 3, "stdout": "bad\n"}]
+        self.assertEqual(self.report(*rows, stage="--total"), (1, "1 passed, 1 failed"))
+
+    def test_failed_tests_are_counted_one_by_one(self):
+        row = {"name": "a", "result": "FAIL", "returncode": 2, "stderr":
+               "[  PASSED  ] 3 test(s).\n[  FAILED  ] 2 test(s), listed below:\n"}
+        self.assertEqual(self.report(row, stage="--total"), (1, "3 passed, 2 failed"))
+
+    def test_a_leak_after_the_last_test_is_a_failure(self):
+        row = {"name": "a", "result": "FAIL", "returncode": 1,
+               "stderr": "[  PASSED  ] 3 test(s).\nERROR: LeakSanitizer\n"}
+        self.assertEqual(self.report(row, stage="--total"), (1, "3 passed, 1 failed"))
+
+    def test_a_timeout_is_a_failure(self):
+        row = {"name": "a", "result": "TIMEOUT", "returncode": -15}
+        self.assertEqual(self.report(row, stage="--total"), (1, "0 passed, 1 failed"))
+
+    def test_a_skipped_program_is_neither_and_says_why(self):
+        row = {"name": "actorq:style / format", "result": "SKIP", "stdout": "not installed\n"}
+        self.assertEqual(self.report(row, stage="--total"), (0, "0 passed, 0 failed"))
+        _, output = self.run_tool("style", os.path.join(self.root, "log.json"))
+        self.assertIn("format: not installed", output)
+
+    def test_a_missing_log_is_a_failure(self):
+        status, output = self.run_tool("unit", os.path.join(self.root, "none.json"))
+        self.assertEqual(status, 1)
+        self.assertIn("no test ran", output)
+
+    def test_the_log_of_a_failure_is_shown_without_its_middle(self):
+        text = "".join(f"line {i}\n" for i in range(1000))
+        self.report({"name": "a", "result": "FAIL", "returncode": 1, "stdout": text})
+        _, output = self.run_tool("unit", os.path.join(self.root, "log.json"))
+        self.assertIn("line 0\n", output)
+        self.assertIn("line 999\n", output)
+        self.assertNotIn("line 500\n", output)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Checks that each header compiles alone, and that each file of C is built at all.
+
+A header is compiled with the flags of a source that includes it, directly or through others, as
+vector code needs those of its own library.
+
+    tools/headers.py BUILD [ROOT]      BUILD is a Meson build folder
+"""
+
+import concurrent.futures
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+from source_tree import Findings, includes, walk
+
+# Read in the middle of a source, behind the macros that their first comments list.
+TEMPLATES = {"quantizer/tile.h"}
+
+# Folders that an ordinary build of some machine leaves out.
+NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/")
+
+
+def commands_of(build, root):
+    """Source path: its compiler command without the source and the outputs."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        rows = json.load(file)
+    commands = {}
+    for row in rows:
+        path = os.path.relpath(os.path.join(row["directory"], row["file"]), root)
+        words = shlex.split(row["command"])
+        kept = [word for before, word in zip([""] + words, words)
+                if before not in ("-o", "-MF", "-MQ", "-MT") and
+                word not in ("-o", "-MF", "-MQ", "-MT", "-MD", "-c", row["file"])]
+        commands.setdefault(path, kept)
+    return commands
+
+
+def users_of(sources):
+    """Header: the files that include it directly."""
+    users = {}
+    for source in sources:
+        for _, delimiter, path in includes(source):
+            if delimiter == '"':
+                users.setdefault(path, []).append(source.path)
+    return users
+
+
+def command_for(header, users, commands):
+    """The command of the nearest compiled source that sees the header, or None."""
+    seen, queue = {header}, [header]
+    while queue:
+        for user in users.get(queue.pop(0), ()):
+            if user in commands:
+                return commands[user]
+            if user not in seen:
+                seen.add(user)
+                queue.append(user)
+    return None
+
+
+def compile_alone(build, root, header, command):
+    """What the compiler says against the header, "" for nothing."""
+    command = command + ["-fsyntax-only", "-fdiagnostics-color=never", "-x", "c",
+                         "-include", os.path.join(root, header), os.devnull]
+    done = subprocess.run(command, cwd=build, stdin=subprocess.DEVNULL, capture_output=True,
+                          text=True, check=False)
+    return done.stderr if done.returncode != 0 or "warning:" in done.stderr else ""
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    build = os.path.abspath(sys.argv[1])
+    root = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else \
+        os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    commands = commands_of(build, root)
+    sources = [source for source in walk(root) if source.is_c]
+    users = users_of(sources)
+    findings = Findings()
+    unbuilt = [(source.path, "unbuilt", "no target compiles this source") for source in sources
+               if not source.is_header and source.path not in commands]
+    jobs = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        headers = {source.path for source in sources if source.is_header} - TEMPLATES
+        for header in sorted(headers):
+            command = command_for(header, users, commands)
+            if command is None:
+                unbuilt.append((header, "unused", "no compiled source sees this header"))
+                continue
+            jobs[header] = pool.submit(compile_alone, build, root, header, command)
+    for path, rule, text in unbuilt:
+        if not path.startswith(NOT_ALWAYS_BUILT):
+            findings.add(path, 1, rule, text)
+    for header, job in jobs.items():
+        if job.result():
+            first = next((line for line in job.result().split("\n") if "error:" in line or
+                          "warning:" in line), job.result().split("\n", 1)[0])
+            findings.add(header, 1, "alone", re.sub(r"^.*?(error|warning): ", "", first))
+    return findings.finish("headers", f"{len(jobs)} headers")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
