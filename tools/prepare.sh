@@ -1,0 +1,158 @@
+# shellcheck shell=bash
+# What ./run and ./test share: Debian's packages and a Meson build folder. To be sourced.
+#
+# Standard output belongs to the program that is run, so all of this goes to standard error, and
+# nothing is said when there is nothing to do. Standard input is left alone for the same reason.
+
+root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)
+script=${0##*/}
+LOG_TAIL_LINES=40
+
+# Package and what it is for. Meson brings Python, which protects the house style in ./test.
+packages=(
+    gcc                  'compiles'
+    libc6-dev            'the headers of the C library'
+    meson                'describes the build'
+    ninja-build          'runs the build'
+    pkg-config           'finds the libraries'
+    protobuf-c-compiler  'turns proto/ into C'
+    libprotobuf-c-dev    'messages'
+    libnng-dev           'sockets'
+    libuv1-dev           'event loop and processes'
+    libopenblas-dev      'matrix products of the learner'
+    libcyaml-dev         'configuration files'
+    libyaml-dev          'places of errors in configuration files'
+    libjansson-dev       'JSON'
+)
+test_packages=(
+    libcmocka-dev        'unit tests'
+)
+
+say() {
+    printf '%s: %s\n' "$script" "$*" >&2
+}
+
+fail() {
+    say "$*"
+    exit 1
+}
+
+# Prints the end of a log: what went wrong stands there.
+show_tail() {
+    tail -n "$LOG_TAIL_LINES" -- "$1" | sed 's/^/    /' >&2
+}
+
+# Sets `missing` to those of the packages given (name, purpose, name, purpose ...) that are not
+# installed.
+find_missing() {
+    local -A installed=()
+    local -a names=()
+    local status name i
+    for ((i = 1; i <= $#; i += 2)); do
+        names+=("${!i}")
+    done
+    while read -r status name; do
+        if [ "$status" = installed ]; then
+            installed[$name]=1
+        fi
+    done < <(dpkg-query --show --showformat='${db:Status-Status} ${Package}\n' \
+        "${names[@]}" 2>/dev/null)
+    missing=()
+    for name in "${names[@]}"; do
+        if [ -z "${installed[$name]-}" ]; then
+            missing+=("$name")
+        fi
+    done
+}
+
+# apt-get as root, without questions; what it writes goes to the log given first.
+apt() {
+    local log=$1
+    shift
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+        apt-get -q -y -o DPkg::Lock::Timeout=120 "$@" </dev/null >>"$log" 2>&1
+}
+
+# Installs what is missing of the packages given, or says how to.
+ensure_packages() {
+    local log name i
+    local -a missing as_root
+    if ! command -v dpkg-query >/dev/null; then
+        return # not Debian: Meson says what is missing
+    fi
+    find_missing "$@"
+    if [ ${#missing[@]} -eq 0 ]; then
+        return
+    fi
+
+    say 'missing packages of Debian:'
+    for ((i = 1; i < $#; i += 2)); do
+        name=${!i}
+        if [[ " ${missing[*]} " == *" $name "* ]]; then
+            printf '    %-21s %s\n' "$name" "${@:i+1:1}" >&2
+        fi
+    done
+    local -r by_hand="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
+    as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        if ! command -v sudo >/dev/null; then
+            fail "neither root nor sudo; as root, run:  $by_hand"
+        fi
+        as_root=(sudo)
+        if ! [ -t 2 ]; then
+            as_root+=(-n) # nobody is there to type a password
+        fi
+        if ! "${as_root[@]}" -v; then
+            fail "sudo refused; as root, run:  $by_hand"
+        fi
+    fi
+
+    say "installing them with apt-get (a minute or two)"
+    log=$(mktemp)
+    if ! apt "$log" update || ! apt "$log" install --no-install-recommends "${missing[@]}"; then
+        show_tail "$log"
+        rm -f -- "$log"
+        fail "apt-get failed; by hand, as root:  $by_hand"
+    fi
+    rm -f -- "$log"
+}
+
+# build_in FOLDER [MESON OPTIONS]: configures the folder below the root where that is needed, and
+# builds everything in it. A folder that somebody configured by hand is built as it is.
+build_in() {
+    local -r folder=$root/$1 setup="$root ${*:2}"
+    local -r stamp=$folder/.set-up log=$folder/build.log lock=$folder/.lock
+    local -a wipe=()
+    mkdir -p -- "$folder" || fail "cannot write to $root"
+    exec 9>"$lock"
+    if ! flock -n 9; then
+        say "waiting for another build in $1/"
+        flock 9
+    fi
+    if [ -e "$folder/build.ninja" ] && [ -e "$stamp" ] && [ "$(<"$stamp")" != "$setup" ]; then
+        wipe=(--wipe)
+    fi
+    if [ ! -e "$folder/build.ninja" ] || [ ${#wipe[@]} -gt 0 ]; then
+        configure "$@"
+    fi
+    if ! ninja -C "$folder" >"$log" 2>&1 </dev/null; then
+        show_tail "$log"
+        fail "the build failed; all of it: $log (start anew with: rm -r $1)"
+    fi
+    exec 9>&-
+}
+
+# The first or another set-up of build_in's folder; its variables are seen here.
+configure() {
+    local set_up_log
+    say "building in $1/ (about a minute)"
+    set_up_log=$(mktemp) # not in the folder, which may be wiped
+    if ! (cd -- "$root" && meson setup ${wipe[@]+"${wipe[@]}"} "${@:2}" "$folder" \
+        >"$set_up_log" 2>&1 </dev/null); then
+        show_tail "$set_up_log"
+        rm -f -- "$set_up_log"
+        fail "Meson failed; all of it: $folder/meson-logs/meson-log.txt"
+    fi
+    rm -f -- "$set_up_log"
+    printf '%s' "$setup" >"$stamp"
+}

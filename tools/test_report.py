@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+"""Sums up what `meson test` logged: one row for a stage of ./test, and the logs of what failed.
+
+A cmocka or unittest program counts as many tests as it ran, any other as one. A program that ends
+badly after its tests, by a leak or a crash, is one failure more.
+
+    tools/test_report.py STAGE LOG.json       a row; the exit status says whether all passed
+    tools/test_report.py --total LOG.json...  "N passed, N failed" over all
+"""
+
+import json
+import os
+import re
+import sys
+
+HEAD_LINES, TAIL_LINES = 60, 60  # a sanitizer says at the beginning what is wrong
+CMOCKA = re.compile(r"^\[  (PASSED|FAILED|SKIPPED) +\] (\d+) test\(s\)", re.MULTILINE)
+UNITTEST = re.compile(r"^Ran (\d+) tests? in ", re.MULTILINE)
+UNITTEST_BAD = re.compile(r"(failures|errors|skipped)=(\d+)")
+GOOD = ("OK", "EXPECTEDFAIL")
+
+
+def count(row):
+    """(passed, failed, skipped) of one program."""
+    if row["result"] == "SKIP":
+        return 0, 0, 1
+    counts = {"PASSED": 0, "FAILED": 0, "SKIPPED": 0}
+    text = row.get("stdout", "") + "\n" + row.get("stderr", "")
+    for kind, number in CMOCKA.findall(text):
+        counts[kind] += int(number)
+    ran = UNITTEST.search(text)
+    if ran:
+        for kind, number in UNITTEST_BAD.findall(text[ran.end():]):
+            counts["SKIPPED" if kind == "skipped" else "FAILED"] += int(number)
+        counts["PASSED"] = int(ran.group(1)) - counts["FAILED"] - counts["SKIPPED"]
+    if row["result"] in GOOD:
+        # A program that says so of itself has passed as a whole.
+        counts["PASSED"] = max(counts["PASSED"], 0 if counts["SKIPPED"] else 1)
+    elif not counts["FAILED"]:
+        counts["FAILED"] = 1
+    return counts["PASSED"], counts["FAILED"], counts["SKIPPED"]
+
+
+def read(path):
+    """The rows of a log; one failure if there is no log, as tests that vanish must not pass."""
+    if not os.path.exists(path):
+        return [{"name": os.path.basename(path), "result": "FAIL", "returncode": None,
+                 "stderr": "no test ran: is the suite empty?"}]
+    with open(path, encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
+
+
+def show(row):
+    """A failed program's log, without its middle if it is long."""
+    how = f" with status {row['returncode']}" if row.get("returncode") is not None else ""
+    print(f"\n--- {row['name']}: {row['result']}{how}")
+    lines = (row.get("stdout", "") + row.get("stderr", "")).rstrip().split("\n")
+    if len(lines) > HEAD_LINES + TAIL_LINES:
+        lines[HEAD_LINES:-TAIL_LINES] = [f"... {len(lines) - HEAD_LINES - TAIL_LINES} lines ..."]
+    for line in lines:
+        print("    " + line)
+
+
+def main():
+    if len(sys.argv) < 3:
+        sys.exit(__doc__)
+    rows = [row for path in sys.argv[2:] for row in read(path)]
+    passed, failed, skipped = (sum(column) for column in zip(*map(count, rows)))
+    if sys.argv[1] == "--total":
+        print(f"{passed} passed, {failed} failed")
+        return 1 if failed else 0
+    seconds = sum(row.get("duration", 0) for row in rows)
+    extra = f", {skipped} skipped" if skipped else ""
+    print(f"{sys.argv[1]:<12} {passed:5} passed, {failed} failed{extra} "
+          f"({len(rows)} programs, {seconds:.1f} s of tests)")
+    for row in rows:
+        if row["result"] == "SKIP":
+            text = (row.get("stdout", "").strip() or "skipped").split("\n")[-1]
+            print(f"{'':<12} {row['name'].split(' / ')[-1]}: {text}")
+    for row in rows:
+        if row["result"] not in GOOD + ("SKIP",):
+            show(row)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
