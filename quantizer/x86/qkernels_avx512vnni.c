@@ -110,6 +110,22 @@ static inline void write_levels(const float *x, uint32_t inputs, aq_row_quant qu
     }
 }
 
+/* A row of one vector, as the observations of small tasks are. */
+static inline aq_row_quant quantize_short_row(const float *x, uint32_t inputs, uint8_t *q)
+{
+    const __m512 zero = _mm512_setzero_ps();
+    const __m512 v = finite_or_zero(_mm512_maskz_loadu_ps(lane_mask(inputs), x));
+    float factor;
+    const row_range range = {_mm512_min_ps(v, zero), _mm512_max_ps(v, zero), zero};
+    const aq_row_quant quant = range_quant(range, &factor);
+    const __m512i levels = _mm512_add_epi32(round_to_levels(v, _mm512_set1_ps(factor)),
+                                            _mm512_set1_epi32(quant.zero_point));
+    const __m128i bytes = _mm512_cvtusepi32_epi8(_mm512_max_epi32(levels, _mm512_setzero_si512()));
+    _mm512_storeu_si512(q, _mm512_set1_epi8((char)quant.zero_point));
+    _mm_storeu_si128((__m128i *)(void *)q, bytes);
+    return quant;
+}
+
 static inline aq_row_quant quantize_row(const float *x, uint32_t inputs, uint8_t *q)
 {
     float factor;
@@ -127,6 +143,12 @@ static inline aq_row_quant quantize_row(const float *x, uint32_t inputs, uint8_t
 static void quantize_rows(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
                           size_t q_stride, aq_row_quant *ret_quant)
 {
+    if (inputs <= LANES) {
+        for (size_t row = 0; row < rows; row++) {
+            ret_quant[row] = quantize_short_row(x + row * x_stride, inputs, q + row * q_stride);
+        }
+        return;
+    }
     for (size_t row = 0; row < rows; row++) {
         ret_quant[row] = quantize_row(x + row * x_stride, inputs, q + row * q_stride);
     }
