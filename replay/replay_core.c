@@ -1,6 +1,6 @@
 /*
- * One shard: roster and trackers decide what is taken, the table holds it, the limiter counts, credit
- * shares what may still come, selector and gather make batches. This file only joins them.
+ * One shard: roster and trackers decide what is taken, the table holds it, the limiter counts,
+ * credit shares what may still come, selector and gather make batches. This file only joins them.
  */
 #include "replay/replay_core.h"
 

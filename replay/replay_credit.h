@@ -2,22 +2,22 @@
  * Credit: shares what the limiter allows to be inserted among the actors, and decides when a call
  * that waits for credit or for an acknowledgement is worth its answer.
  *
- * A grant is a running total per (actor, incarnation): how many fresh transitions it may send in all.
- * What was granted and did not come yet is outstanding, and counts against the headroom until it
- * comes or its owner falls silent. So lead stays in the limiter's band; it can pass the upper end by
- * at most one chunk for each environment, plus what was granted to somebody who was given up and
- * came back.
+ * A grant is a running total per (actor, incarnation): how many fresh transitions it may send in
+ * all. What was granted and did not come yet is outstanding, and counts against the headroom until
+ * it comes or its owner falls silent. So lead stays in the limiter's band; it can pass the upper
+ * end by at most one chunk for each environment, plus what was granted to somebody who was given up
+ * and came back.
  *
  * Small grants would cost a message for every few steps, so headroom is given out in portions: each
  * live actor aims at an equal share of it, but at least at what fills one chunk in each of its
- * environments, and is topped up when a quarter is used. Where there is too little for
- * everybody at once, actors take turns.
+ * environments, and is topped up when a quarter is used. Where there is too little for everybody at
+ * once, actors take turns.
  *
  * An actor may be unable to send what it was granted: the steps can all sit in open chunks. As long
  * as the learner can sample, it makes new headroom and nothing stands still. While it can't, an
- * actor that made no progress for AQ_CREDIT_PATIENCE_NS is granted what fills a chunk in each of its
- * environments, even beyond the headroom: with that much, at least one chunk must close. One that
- * has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS.
+ * actor that made no progress for AQ_CREDIT_PATIENCE_NS is granted what fills a chunk in each of
+ * its environments, even beyond the headroom: with that much, at least one chunk must close. One
+ * that has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS.
  */
 #ifndef AQ_REPLAY_REPLAY_CREDIT_H
 #define AQ_REPLAY_REPLAY_CREDIT_H
@@ -48,16 +48,17 @@ typedef struct aq_replay_credit {
 } aq_replay_credit;
 
 /* An actor steps all its environments or none, and sends a chunk when it holds an item: it may be
- * left with less than one step's credit and with n_step - 1 transitions in each environment. With no
- * more than that outstanding, it has nothing left to spend. */
+ * left with less than one step's credit and with n_step - 1 transitions in each environment. With
+ * no more than that outstanding, it has nothing left to spend. */
 void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings);
 
-/* A call that knows `known_granted`. When that is more than this shard granted, an earlier incarnation
- * of the shard did, and the total goes on from there. `known_granted` <= AQ_CREDIT_COUNT_MAX. */
+/* A call that knows `known_granted`. When that is more than this shard granted, an earlier
+ * incarnation of the shard did, and the total goes on from there. `known_granted` <=
+ * AQ_CREDIT_COUNT_MAX. */
 void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted);
 
-/* `fresh` transitions came in their turn. An actor steps its environments together, so it may end up
- * to that many steps beyond its grant; they count against the next one. */
+/* `fresh` transitions came in their turn. An actor steps its environments together, so it may end
+ * up to that many steps beyond its grant; they count against the next one. */
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
                                int64_t now_ns, uint64_t fresh);
 

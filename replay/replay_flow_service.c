@@ -1,6 +1,6 @@
 /*
- * The calls that are held, in an array without order: each has its own time, and a tick looks at all
- * of them.
+ * The calls that are held, in an array without order: each has its own time, and a tick looks at
+ * all of them.
  */
 #include "replay/replay_flow_service.h"
 

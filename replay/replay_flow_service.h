@@ -1,7 +1,7 @@
 /*
  * Flow: answers the actors' Credit calls. Every call is held until the next tick at least, so that
- * all that happened in between is one answer, and at most for AQ_FLOW_HOLD_MS_MAX: only a call shows
- * that its actor lives. Private to the replay service.
+ * all that happened in between is one answer, and at most for AQ_FLOW_HOLD_MS_MAX: only a call
+ * shows that its actor lives. Private to the replay service.
  */
 #ifndef AQ_REPLAY_REPLAY_FLOW_SERVICE_H
 #define AQ_REPLAY_REPLAY_FLOW_SERVICE_H

@@ -1,6 +1,6 @@
 /*
- * Replay host: what the shard's services share: the core of the run it is in, and the time. Private to
- * the replay service's files.
+ * Replay host: what the shard's services share: the core of the run it is in, and the time. Private
+ * to the replay service's files.
  */
 #ifndef AQ_REPLAY_REPLAY_HOST_H
 #define AQ_REPLAY_REPLAY_HOST_H

@@ -1,6 +1,6 @@
 /*
- * First come, first served, also when a later request is smaller: a learner's requests are all of one
- * size, and nobody is overtaken for ever.
+ * First come, first served, also when a later request is smaller: a learner's requests are all of
+ * one size, and nobody is overtaken for ever.
  */
 #include "replay/replay_sampling_service.h"
 

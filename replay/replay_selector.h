@@ -1,9 +1,9 @@
 /*
- * Uniform selector: which live items a sample takes. Each draw is independent and every live item is
- * as likely as any other, so an item may come twice in a batch.
+ * Uniform selector: which live items a sample takes. Each draw is independent and every live item
+ * is as likely as any other, so an item may come twice in a batch.
  *
- * It sees numbers only, not the table: another kind of selector (prioritized, first in first out) is
- * another file that fills the same two columns.
+ * It sees numbers only, not the table: another kind of selector (prioritized, first in first out)
+ * is another file that fills the same two columns.
  *
  * One owner, no locking.
  */

@@ -3,9 +3,9 @@
  * experience, on top of the core. No sockets and no clock: it is offered to a dispatcher, is handed
  * frames, and is told the time. The daemon and the simulated cluster drive the same code.
  *
- * It starts without a run: everything but Stop is answered UNAVAILABLE until aq_replay_service_begin.
- * Answers that are held back (long polls, samples that the limiter forbids) are given by
- * aq_replay_service_tick, so that many small changes make one answer.
+ * It starts without a run: everything but Stop is answered UNAVAILABLE until
+ * aq_replay_service_begin. Answers that are held back (long polls, samples that the limiter
+ * forbids) are given by aq_replay_service_tick, so that many small changes make one answer.
  *
  * One thread. Times are of one monotonic clock and never go back.
  */
@@ -52,7 +52,8 @@ void aq_replay_service_destroy(aq_replay_service *service);
 int aq_replay_service_offer(aq_replay_service *service, aq_rpc_dispatcher *dispatcher) AQ_MUST_USE;
 
 /* Begins a run with an empty store; an earlier run must have been ended. `incarnation` names this
- * store to the actors. AQ_E_INVALID or AQ_E_TOO_BIG, in words, for settings that cannot work here. */
+ * store to the actors. AQ_E_INVALID or AQ_E_TOO_BIG, in words, for settings that cannot work
+ * here. */
 int aq_replay_service_begin(aq_replay_service *service, int64_t now_ns,
                             const aq_run_settings *settings, uint64_t run_id, uint64_t incarnation,
                             uint64_t seed, aq_error *error) AQ_MUST_USE;

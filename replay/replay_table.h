@@ -1,8 +1,8 @@
 /*
  * Replay table: the chunks that a shard holds, oldest first, and the numbers of their items.
  *
- * Items are numbered 0, 1, 2, ... in the order in which they came. Chunks leave in that order too, so
- * the live items are always one range of numbers, and an item costs no memory: a ring holds each
+ * Items are numbered 0, 1, 2, ... in the order in which they came. Chunks leave in that order too,
+ * so the live items are always one range of numbers, and an item costs no memory: a ring holds each
  * chunk with the number of its first item, and a binary search finds the chunk of any number.
  *
  * One owner, no locking.

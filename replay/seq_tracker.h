@@ -22,7 +22,8 @@ typedef struct aq_seq_tracker {
 } aq_seq_tracker;
 
 /* `acknowledged` is what the sender knows to be acknowledged: 0 at its start, more when an earlier
- * incarnation of this shard (or this one, which has since forgotten the sender) took its messages. */
+ * incarnation of this shard (or this one, which has since forgotten the sender) took its messages.
+ * */
 void aq_seq_tracker_init(aq_seq_tracker *tracker, uint64_t acknowledged);
 
 /* The sender says that it knows of this acknowledgement. It has dropped its copies up to there, so

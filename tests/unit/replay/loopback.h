@@ -1,6 +1,6 @@
 /*
- * Loopback: an RPC channel whose other end is a dispatcher in the same process. Frames wait in between
- * until loopback_pump, as they would on a network; nothing is lost.
+ * Loopback: an RPC channel whose other end is a dispatcher in the same process. Frames wait in
+ * between until loopback_pump, as they would on a network; nothing is lost.
  */
 #ifndef AQ_TESTS_UNIT_REPLAY_LOOPBACK_H
 #define AQ_TESTS_UNIT_REPLAY_LOOPBACK_H

@@ -175,7 +175,8 @@ static void test_actors_that_come_and_go_do_not_use_up_the_credit(void **state)
     sim_init(&sim, kit_seed(), 5000);
     sim.actor_count = 1;
     for (int life = 0; life < 50; life++) {
-        /* Killed with credit in hand; the next process is another incarnation, here a new number. */
+        /* Killed with credit in hand; the next process is another incarnation, here a new number.
+         * */
         uint64_t inserted = sim.limiter.inserted;
         uint64_t number = 100 + (uint64_t)life;
         aq_replay_actor *record;

@@ -1,6 +1,6 @@
 /*
- * The intake of experience under hostile bytes and without memory, operations, and the service's own
- * life.
+ * The intake of experience under hostile bytes and without memory, operations, and the service's
+ * own life.
  */
 #include <setjmp.h>
 #include <stdarg.h>

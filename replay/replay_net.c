@@ -1,0 +1,470 @@
+/*
+ * One loop thread. Sockets hand their messages to the service, a timer drives the service and the
+ * membership.
+ *
+ *   the learner is away       the shard waits, serving what it has
+ *   another run, other rules  the store is dropped and begun anew
+ *   the run ends, a signal,   held calls are answered, the learner is told, what was answered gets
+ *   Stop, a refusal           a moment to leave the sockets, and the loop ends
+ */
+#include "replay/replay_net.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/net/net.h"
+#include "common/net/pull.h"
+#include "common/net/rpc_client.h"
+#include "common/net/rpc_server.h"
+#include "common/rl/run_settings.h"
+#include "common/sys/log.h"
+#include "common/wire/member.h"
+#include "replay/replay_service.h"
+
+enum {
+    IDLE_TICK_MS = 20, /* while there is no run */
+    LINGER_MS = 100,
+    LEARNER_CALLS_MAX = 8,
+    RECONNECT_MIN_MS = 50, /* to the learner, whose own settings come with Join */
+    RECONNECT_MAX_MS = 2000,
+    QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX,
+};
+
+/* Before Join nobody knows the run's own limits, so these are the largest that a run can have. */
+#define EXPERIENCE_BYTES_MAX ((size_t)64 << 20)
+#define RPC_BYTES_MAX        ((size_t)64 << 20)
+#define REPEATS_BYTES_MAX    ((size_t)32 << 20)
+#define LEARNER_BYTES_MAX    ((size_t)1 << 20)
+
+/* Sets the draws of each shard apart from all others that follow from the run's seed. */
+#define SHARD_STREAM UINT64_C(0x73686172640000) /* "shard", and the slot */
+
+typedef struct replay_daemon {
+    const aq_replay_options *options;
+    uv_loop_t loop;
+    uv_timer_t tick;
+    uv_timer_t linger;
+    uv_signal_t signals[2];
+    aq_replay_service *service;
+    aq_rpc_dispatcher *dispatcher;
+    aq_rpc_server *server;
+    aq_pull *pull;
+    aq_rpc_client *learner;
+    aq_member *member;
+    aq_member_identity identity;
+    int64_t member_due_ns;
+    Actorq__V1__ReplayStats statistics; /* of the heartbeat that is being packed */
+    uint64_t foreign_peers;
+    aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
+    bool stopping;
+    bool closing; /* the loop has ended: nothing is worth a line any more */
+    int result;
+    aq_error *error;
+} replay_daemon;
+
+/* ---- the end ------------------------------------------------------------------------------- */
+
+static void on_linger_end(uv_timer_t *timer)
+{
+    replay_daemon *daemon = timer->data;
+    uv_stop(&daemon->loop);
+}
+
+/* Gives what was answered last a moment to leave the sockets. */
+static void linger(replay_daemon *daemon)
+{
+    (void)uv_timer_start(&daemon->linger, on_linger_end, LINGER_MS, 0);
+}
+
+static void on_left(void *user)
+{
+    replay_daemon *daemon = user;
+    if (!uv_is_active((const uv_handle_t *)&daemon->linger)) {
+        aq_log(AQ_LOG_INFO, "left", "", "");
+        linger(daemon);
+    }
+}
+
+static void stop(replay_daemon *daemon, const char *reason)
+{
+    if (daemon->stopping) {
+        return;
+    }
+    daemon->stopping = true;
+    aq_replay_service_end(daemon->service, "this shard stops");
+    if (!aq_rpc_client_connected(daemon->learner)) { /* nobody is there to hear of it */
+        linger(daemon);
+    }
+    aq_member_leave(daemon->member, reason, on_left, daemon);
+}
+
+/* `daemon->error` holds the sentence. */
+static void stop_failed(replay_daemon *daemon, int code)
+{
+    daemon->result = code;
+    stop(daemon, daemon->error->text);
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    replay_daemon *daemon = handle->data;
+    if (daemon->stopping) { /* asked twice: the learner is not waited for */
+        uv_stop(&daemon->loop);
+        return;
+    }
+    aq_log(AQ_LOG_INFO, "stopping", "the stored steps are dropped", "signal=%d", number);
+    stop(daemon, number == SIGINT ? "interrupted" : "terminated");
+}
+
+static void on_stop_call(void *user, const char *peer, const char *reason)
+{
+    replay_daemon *daemon = user;
+    char quoted[QUOTED_MAX];
+    aq_log(AQ_LOG_INFO, "stopping", "the stored steps are dropped", "peer=%s reason=%s", peer,
+           aq_log_quote(quoted, sizeof(quoted), reason));
+    stop(daemon, "stopped by a call");
+}
+
+/* ---- membership ---------------------------------------------------------------------------- */
+
+/* Whether a store that was begun under `a` can go on under `b`. */
+static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
+{
+    return strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
+           a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
+           a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
+           a->replay_capacity == b->replay_capacity && a->replay_min_size == b->replay_min_size &&
+           a->samples_per_insert == b->samples_per_insert && a->tolerance == b->tolerance &&
+           a->sample_rows == b->sample_rows;
+}
+
+static void clear_store(replay_daemon *daemon, const char *why)
+{
+    const aq_replay_core *core = aq_replay_service_core(daemon->service);
+    aq_log(AQ_LOG_WARN, "store_cleared", why, "run_id=%016" PRIx64 " steps=%" PRIu64,
+           aq_replay_core_run_id(core), aq_replay_core_counters(core).stored);
+    aq_replay_service_end(daemon->service, why);
+}
+
+static void begin_store(replay_daemon *daemon, const aq_member_view *view)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, view->settings.seed, SHARD_STREAM + view->slot);
+    int rc = aq_replay_service_begin(daemon->service, aq_clock_monotonic_ns(), &view->settings,
+                                     view->run_id, aq_rng_system_seed(), aq_rng_next(&rng),
+                                     daemon->error);
+    if (rc != 0) {
+        stop_failed(daemon, rc);
+    }
+}
+
+static void on_joined(void *user, const aq_member_view *view, int again)
+{
+    replay_daemon *daemon = user;
+    const aq_replay_core *core = aq_replay_service_core(daemon->service);
+    aq_log_open("replay", view->slot);
+    aq_log(AQ_LOG_INFO, "joined", again ? "the same run as before" : "",
+           "run_id=%016" PRIx64 " member=%" PRIu64 " task=%s capacity=%" PRIu64 " min_size=%" PRIu64
+           " samples_per_insert=%g tolerance=%g",
+           view->run_id, view->member, view->settings.task, view->settings.replay_capacity,
+           view->settings.replay_min_size, view->settings.samples_per_insert,
+           view->settings.tolerance);
+    if (core != NULL && !again) {
+        clear_store(daemon, "the learner is in another run");
+    } else if (core != NULL && !settings_agree(aq_replay_core_settings(core), &view->settings)) {
+        clear_store(daemon, "the run has other settings now");
+    }
+    if (aq_replay_service_core(daemon->service) == NULL) {
+        begin_store(daemon, view);
+    }
+}
+
+static void on_changed(void *user, const aq_member_view *view)
+{
+    (void)user; /* a shard has no use for policies and other shards */
+    (void)view;
+}
+
+static void on_ended(void *user, const aq_member_view *view, const char *reason)
+{
+    replay_daemon *daemon = user;
+    if (view->state == AQ_MEMBER_REFUSED) {
+        stop_failed(daemon, aq_fail(daemon->error, AQ_E_PEER,
+                                    "the learner at %s does not take this shard: %s",
+                                    daemon->options->learner_url, reason));
+        return;
+    }
+    aq_log(AQ_LOG_INFO, "run_ended", reason, "run_id=%016" PRIx64, view->run_id);
+    stop(daemon, reason);
+}
+
+static void on_trouble(void *user, const char *reason)
+{
+    replay_daemon *daemon = user;
+    char quoted[QUOTED_MAX];
+    uint64_t suppressed;
+    if (!daemon->closing &&
+        aq_log_allowed(&daemon->unreachable_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "learner_unreachable", "it is tried again; stored steps are kept",
+               "learner=%s reason=%s suppressed=%" PRIu64, daemon->options->learner_url,
+               aq_log_quote(quoted, sizeof(quoted), reason), suppressed);
+    }
+}
+
+static void on_statistics(void *user, Actorq__V1__HeartbeatRequest *request)
+{
+    replay_daemon *daemon = user;
+    aq_replay_service_statistics(daemon->service, &daemon->statistics);
+    request->replay = &daemon->statistics;
+}
+
+/* ---- traffic ------------------------------------------------------------------------------- */
+
+static void on_experience(void *user, const uint8_t *bytes, size_t size, const char *peer)
+{
+    replay_daemon *daemon = user;
+    aq_replay_service_experience(daemon->service, aq_clock_monotonic_ns(), bytes, size, peer);
+}
+
+static void on_rejected(void *user, const char *peer, const aq_error *error)
+{
+    replay_daemon *daemon = user;
+    char quoted[QUOTED_MAX];
+    uint64_t suppressed;
+    if (aq_log_allowed(&daemon->rejected_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "experience_rejected", "the message is dropped and not acknowledged",
+               "peer=%s error=%s reason=%s suppressed=%" PRIu64, peer, aq_error_name(error->code),
+               aq_log_quote(quoted, sizeof(quoted), error->text), suppressed);
+    }
+}
+
+static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
+{
+    uint64_t peers = aq_rpc_server_foreign_peers(daemon->server);
+    uint64_t suppressed;
+    if (peers != daemon->foreign_peers &&
+        aq_log_allowed(&daemon->foreign_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "foreign_peer",
+               "something that is not of ours connected; it was closed", "peers=%" PRIu64,
+               peers - daemon->foreign_peers);
+        daemon->foreign_peers = peers;
+    }
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    replay_daemon *daemon = timer->data;
+    int64_t now_ns = aq_clock_monotonic_ns();
+    aq_replay_service_tick(daemon->service, now_ns);
+    if (now_ns >= daemon->member_due_ns) {
+        aq_member_tick(daemon->member, now_ns, &daemon->member_due_ns);
+    }
+    watch_foreign_peers(daemon, now_ns);
+    bool busy = aq_replay_service_core(daemon->service) != NULL;
+    (void)uv_timer_start(timer, on_tick, busy ? AQ_REPLAY_TICK_MS : IDLE_TICK_MS, 0);
+}
+
+/* ---- assembly ------------------------------------------------------------------------------ */
+
+static int create_service(replay_daemon *daemon, aq_error *error)
+{
+    const aq_replay_service_owner owner = {
+        .user = daemon,
+        .rejected = on_rejected,
+        .stop = on_stop_call,
+    };
+    int rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
+    if (rc == 0) {
+        rc = aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, RPC_BYTES_MAX, REPEATS_BYTES_MAX,
+                                      &daemon->dispatcher);
+    }
+    if (rc == 0) {
+        rc = aq_replay_service_offer(daemon->service, daemon->dispatcher);
+    }
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
+static int open_sockets(replay_daemon *daemon, aq_error *error)
+{
+    const char *listen_url = daemon->options->listen_url;
+    char push_url[AQ_URL_MAX];
+    aq_net_limits limits = {
+        .message_bytes_max = RPC_BYTES_MAX,
+        .reconnect_min_ms = RECONNECT_MIN_MS,
+        .reconnect_max_ms = RECONNECT_MAX_MS,
+    };
+    int rc = aq_rpc_server_create(&daemon->loop, listen_url, &limits, daemon->dispatcher,
+                                  AQ_REPLAY_CALLS_MAX, &daemon->server, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_url_sibling(listen_url, "push", push_url, sizeof(push_url));
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: there is no address after it for experience", listen_url);
+    }
+    limits.message_bytes_max = EXPERIENCE_BYTES_MAX;
+    rc = aq_pull_create(&daemon->loop, push_url, &limits, on_experience, daemon, &daemon->pull,
+                        error);
+    if (rc != 0) {
+        return rc;
+    }
+    limits.message_bytes_max = LEARNER_BYTES_MAX;
+    return aq_rpc_client_create(&daemon->loop, daemon->options->learner_url, &limits,
+                                LEARNER_CALLS_MAX, &daemon->learner, error);
+}
+
+/* The two addresses that the learner hands to others: as they were bound, but for the host when
+ * another one is advertised. */
+static int name_addresses(replay_daemon *daemon, aq_error *error)
+{
+    const char *advertise_url = daemon->options->advertise_url;
+    aq_member_identity *identity = &daemon->identity;
+    const char *rpc_url = aq_rpc_server_url(daemon->server);
+    const char *push_url = aq_pull_url(daemon->pull);
+    int rc;
+    if (advertise_url == NULL) {
+        (void)snprintf(identity->rpc_url, sizeof(identity->rpc_url), "%s", rpc_url);
+        (void)snprintf(identity->push_url, sizeof(identity->push_url), "%s", push_url);
+        return 0;
+    }
+    size_t length = strlen(advertise_url);
+    if (length > 2 && strcmp(advertise_url + length - 2, ":0") == 0) {
+        rc = aq_url_reachable(rpc_url, advertise_url, identity->rpc_url, sizeof(identity->rpc_url));
+        if (rc == 0) {
+            rc = aq_url_reachable(push_url, advertise_url, identity->push_url,
+                                  sizeof(identity->push_url));
+        }
+    } else {
+        (void)snprintf(identity->rpc_url, sizeof(identity->rpc_url), "%s", advertise_url);
+        rc = aq_url_sibling(advertise_url, "push", identity->push_url, sizeof(identity->push_url));
+    }
+    return rc != 0 ? aq_fail(error, rc, "%s cannot be advertised", advertise_url) : 0;
+}
+
+static int create_member(replay_daemon *daemon, aq_error *error)
+{
+    const aq_member_owner owner = {
+        .user = daemon,
+        .joined = on_joined,
+        .changed = on_changed,
+        .ended = on_ended,
+        .trouble = on_trouble,
+        .statistics = on_statistics,
+    };
+    daemon->identity.role = AQ_ROLE_REPLAY;
+    daemon->identity.incarnation = aq_rng_system_seed();
+    daemon->identity.pid = (uint32_t)getpid();
+    if (gethostname(daemon->identity.host, sizeof(daemon->identity.host) - 1) != 0) {
+        daemon->identity.host[0] = '\0';
+    }
+    int rc = name_addresses(daemon, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_member_create(aq_rpc_client_channel(daemon->learner), &daemon->identity, &owner,
+                          daemon->identity.incarnation, &daemon->member);
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
+static int start_loop(replay_daemon *daemon, aq_error *error)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    (void)uv_timer_init(&daemon->loop, &daemon->tick);
+    (void)uv_timer_init(&daemon->loop, &daemon->linger);
+    daemon->tick.data = daemon;
+    daemon->linger.data = daemon;
+    (void)uv_timer_start(&daemon->tick, on_tick, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        (void)uv_signal_init(&daemon->loop, &daemon->signals[i]);
+        daemon->signals[i].data = daemon;
+        int rc = uv_signal_start(&daemon->signals[i], on_signal, numbers[i]);
+        if (rc != 0) {
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals cannot be watched: %s",
+                           uv_strerror(rc));
+        }
+    }
+    return 0;
+}
+
+static void say_where(const replay_daemon *daemon)
+{
+    const char *url = aq_rpc_server_url(daemon->server);
+    if (!aq_url_is_local(url)) {
+        aq_log(AQ_LOG_WARN, "listening_unprotected",
+               "anybody who reaches these addresses can read, fill or stop this shard; keep them "
+               "inside a trusted network",
+               "url=%s push_url=%s", url, aq_pull_url(daemon->pull));
+    }
+    aq_log(AQ_LOG_INFO, "ready", "waiting for the learner to take this shard into its run",
+           "url=%s push_url=%s learner=%s pid=%" PRIu32, daemon->identity.rpc_url,
+           daemon->identity.push_url, daemon->options->learner_url, daemon->identity.pid);
+}
+
+static int create(replay_daemon *daemon, aq_error *error)
+{
+    int rc = create_service(daemon, error);
+    if (rc == 0) {
+        rc = open_sockets(daemon, error);
+    }
+    if (rc == 0) {
+        rc = create_member(daemon, error);
+    }
+    if (rc == 0) {
+        rc = start_loop(daemon, error);
+    }
+    return rc;
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+/* Sockets first, so that nothing comes in; then what their calls point at. */
+static void destroy(replay_daemon *daemon)
+{
+    daemon->closing = true;
+    aq_rpc_server_close(daemon->server);
+    aq_pull_close(daemon->pull);
+    aq_rpc_client_close(daemon->learner);
+    aq_member_destroy(daemon->member);
+    aq_replay_service_destroy(daemon->service);
+    aq_rpc_dispatcher_destroy(daemon->dispatcher);
+    uv_walk(&daemon->loop, close_handle, NULL);
+    (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&daemon->loop);
+    aq_free(daemon);
+}
+
+int aq_replay_run(const aq_replay_options *options, aq_error *error)
+{
+    replay_daemon *daemon = aq_alloc(1, sizeof(*daemon));
+    if (daemon == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    daemon->options = options;
+    daemon->error = error;
+    int rc = uv_loop_init(&daemon->loop);
+    if (rc != 0) {
+        aq_free(daemon);
+        return aq_fail(error, AQ_E_UNSUPPORTED, "no event loop: %s", uv_strerror(rc));
+    }
+    rc = create(daemon, error);
+    if (rc == 0) {
+        say_where(daemon);
+        (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
+        rc = daemon->result;
+    }
+    destroy(daemon);
+    return rc;
+}
