@@ -135,6 +135,9 @@ build_in() {
     if [ ! -e "$folder/build.ninja" ] || [ ${#wipe[@]} -gt 0 ]; then
         configure "$@"
     fi
+    if ! ninja -C "$folder" -n 2>/dev/null | grep -q 'no work to do'; then
+        say "building in $1/"
+    fi
     if ! ninja -C "$folder" >"$log" 2>&1 </dev/null; then
         show_tail "$log"
         fail "the build failed; all of it: $log (start anew with: rm -r $1)"
@@ -145,7 +148,6 @@ build_in() {
 # The first or another set-up of build_in's folder; its variables are seen here.
 configure() {
     local set_up_log
-    say "building in $1/ (about a minute)"
     set_up_log=$(mktemp) # not in the folder, which may be wiped
     if ! (cd -- "$root" && meson setup ${wipe[@]+"${wipe[@]}"} "${@:2}" "$folder" \
         >"$set_up_log" 2>&1 </dev/null); then

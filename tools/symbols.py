@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
-"""Checks what our static libraries show to the linker: prefixed names, and no variables.
+"""Checks what our objects show to the linker: prefixed names, no variables, nothing unused.
 
 A name without our prefix can collide with a library's; a variable that another file can change is
-state that nobody passed down. Tables of constants are fine, and so are the tests' own libraries.
+state that nobody passed down; a function that no other file uses is static, or dead. Tables of
+constants are fine, and so is what only the tests use. Objects of the tests themselves are free.
 
-    tools/symbols.py NM BUILD      BUILD is a Meson build folder
+    tools/symbols.py NM BUILD      BUILD is a Meson build folder, with tests
 """
 
+import json
 import os
 import re
 import subprocess
@@ -14,46 +16,50 @@ import sys
 
 from source_tree import Findings
 
-OURS = re.compile(r"aq_\w+$")
+OURS = re.compile(r"aq_\w+$|main$")
 GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of proto/*.proto
 WRITABLE = re.compile(r"\.t?(bss|data)(\.(?!rel\.ro).*)?$|\*COM\*$|COMMON$")
 
 
-def libraries_of(build):
-    """The static libraries of the product in a build folder."""
-    for folder, names, files in os.walk(build):
-        names[:] = sorted(name for name in names if name not in ("tests", "meson-private"))
-        yield from (os.path.join(folder, name) for name in sorted(files) if name.endswith(".a"))
+def objects_of(build):
+    """The object files of a build, by their paths from its folder."""
+    with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
+        return sorted(row["output"] for row in json.load(file))
 
 
-def symbols_of(nm, library):
-    """(name, section) of each global symbol that the library defines."""
-    done = subprocess.run([nm, "--defined-only", "--extern-only", "--format=sysv", library],
-                          capture_output=True, text=True, check=True)
+def symbols_of(nm, build, objects):
+    """(object, name, section) of each global symbol; the section is "*UND*" where it is used."""
+    command = [nm, "--print-file-name", "--extern-only", "--format=sysv", *objects]
+    done = subprocess.run(command, cwd=build, capture_output=True, text=True, check=True)
     for line in done.stdout.split("\n"):
         cells = [cell.strip() for cell in line.split("|")]
-        if len(cells) == 7 and cells[0] != "Name":
-            yield cells[0], cells[6]
+        if len(cells) == 7:
+            path, name = cells[0].rsplit(":", 1)
+            yield path, name, cells[6]
 
 
 def main():
     if len(sys.argv) != 3:
         sys.exit(__doc__)
     findings = Findings()
+    objects = objects_of(sys.argv[2])
+    symbols = list(symbols_of(sys.argv[1], sys.argv[2], objects)) if objects else []
+    used = {name for _, name, section in symbols if section == "*UND*"}
     count = 0
-    libraries = list(libraries_of(sys.argv[2]))
-    for library in libraries:
-        name = os.path.basename(library)
-        generated = name.startswith("libaq_proto")
-        for symbol, section in symbols_of(sys.argv[1], library):
-            count += 1
-            if not (GENERATED if generated else OURS).match(symbol):
-                findings.add(name, 1, "prefix", f"{symbol} does not begin with aq_")
-            if not generated and WRITABLE.match(section):
-                findings.add(name, 1, "variable", f"{symbol} can be changed by every file")
+    for path, name, section in symbols:
+        if section == "*UND*" or path.startswith("tests/"):
+            continue
+        count += 1
+        generated = path.startswith("proto/")
+        if not (GENERATED if generated else OURS).match(name):
+            findings.add(path, 1, "prefix", f"{name} does not begin with aq_")
+        elif not generated and WRITABLE.match(section):
+            findings.add(path, 1, "variable", f"{name} can be changed by every file")
+        elif not generated and name not in used and name != "main":
+            findings.add(path, 1, "unused", f"no other file uses {name}: static, or dead")
     if not count:
-        findings.add(sys.argv[2], 1, "nothing", "no static library with symbols: not built?")
-    return findings.finish("symbols", f"{count} symbols of {len(libraries)} libraries")
+        findings.add(sys.argv[2], 1, "nothing", "no object of the product: not built?")
+    return findings.finish("symbols", f"{count} symbols of {len(objects)} objects")
 
 
 if __name__ == "__main__":

@@ -88,6 +88,15 @@ class Tidy(PlantedTree):
                             "strtok_r(a, b, c);", "/* rand() */")
         self.assertEqual(self.found(), [])
 
+    def test_free_is_fine_for_the_text_of_a_library(self):
+        self.plant_function("cli/a.c", "text = json_dumps(json, 0);", "free(text);")
+        self.assertEqual(self.found(), [])
+
+    def test_a_link_that_leads_nowhere_is_found(self):
+        self.plant("docs/a.md", "[b](operations.md#ready), [c](https://x.y), [d](#here)\n"
+                   "[up](../common/), [e](gone.md)\n")
+        self.assertEqual(self.found(), ["docs/a.md:2 link"])
+
     def test_an_ignorable_code_is_found(self):
         self.insert("common/base/error.h", ") AQ_MUST_USE", ")")
         self.assertEqual(self.found(), ["common/base/error.h:7 must-use"])
