@@ -1,0 +1,276 @@
+/*
+ * The joints between an evaluator's parts.
+ */
+#include "actor/evaluator_session.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "actor/report_session.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/sys/cpu.h"
+#include "common/sys/log.h"
+#include "rollout/evaluator_core.h"
+
+/* Of the incarnation's seeds; any number that nobody else uses. */
+enum { EVALUATOR_STREAM = 0x6576616c };
+
+struct aq_evaluator_session {
+    aq_evaluator_session_config config;
+    aq_participant *participant;
+    aq_policy_session *policy;
+    aq_report_session *reports;
+    aq_evaluator_core *core; /* NULL: no run yet */
+    bool is_finishing;
+    int64_t now_ns;   /* of the last tick */
+    uint64_t version; /* under evaluation, or evaluated last */
+
+    /* For statistics. */
+    uint64_t env_steps;
+    uint64_t episodes;
+    double return_mean; /* of the last result */
+    int64_t counted_ns;
+    uint64_t counted_steps;
+};
+
+/* ---- a run begins and ends ------------------------------------------------------------------ */
+
+static void drop_core(aq_evaluator_session *session)
+{
+    if (session->core != NULL) {
+        aq_engine_destroy(aq_evaluator_core_set_engine(session->core, NULL));
+        aq_evaluator_core_destroy(session->core);
+        session->core = NULL;
+    }
+}
+
+/* Two evaluators of one run must not play the same episodes. */
+static uint64_t derive_seed(uint64_t seed, uint64_t incarnation)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, seed, EVALUATOR_STREAM);
+    aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
+    return aq_rng_next(&rng);
+}
+
+static int start_run(aq_evaluator_session *session, const aq_member_view *view, aq_error *error)
+{
+    const aq_run_settings *settings = &view->settings;
+    aq_env_task task;
+    drop_core(session);
+    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    if (rc == 0) {
+        rc = aq_evaluator_core_create(
+            task.env, settings->screen_episodes, settings->evaluation_episodes,
+            settings->evaluation_threshold,
+            derive_seed(settings->seed, session->config.identity.incarnation), &session->core,
+            error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_policy_source source = {
+        .url = view->policy_url,
+        .rpc_timeout_ms = settings->rpc_timeout_ms,
+        .retry_ms = settings->reconnect_max_ms,
+        .feed =
+            {
+                .run_id = view->run_id,
+                .task = task,
+                .rows_max = aq_evaluator_core_lanes(session->core),
+                .cpu_flags = session->config.cpu_flags,
+            },
+    };
+    rc = aq_policy_session_start(session->policy, &source, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_report_session_start(session->reports, view);
+    aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
+           (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
+           aq_process_resident_bytes(), aq_evaluator_core_lanes(session->core));
+    return 0;
+}
+
+static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
+{
+    aq_evaluator_session *session = user;
+    if (again && session->core != NULL) {
+        aq_policy_session_moved(session->policy, view->policy_url);
+        return 0;
+    }
+    return start_run(session, view, error);
+}
+
+static void on_changed(void *user, const aq_member_view *view)
+{
+    (void)user; /* the newest version is looked up at each tick, and shards are not needed */
+    (void)view;
+}
+
+static void on_finish(void *user)
+{
+    aq_evaluator_session *session = user;
+    session->is_finishing = true; /* what is half evaluated says nothing */
+}
+
+static bool on_finished(void *user)
+{
+    const aq_evaluator_session *session = user;
+    return aq_report_session_empty(session->reports);
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
+{
+    aq_evaluator_session *session = user;
+    int64_t elapsed_ns = session->now_ns - session->counted_ns;
+    stats->env_steps = session->env_steps;
+    stats->episodes = session->episodes;
+    stats->return_mean = session->return_mean;
+    stats->policy_version = session->version;
+    stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
+    stats->resident_bytes = aq_process_resident_bytes();
+    if (elapsed_ns > 0) {
+        stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *
+                             (double)AQ_NS_PER_S / (double)elapsed_ns;
+    }
+    session->counted_ns = session->now_ns;
+    session->counted_steps = session->env_steps;
+}
+
+static uint64_t on_seen_version(void *user)
+{
+    const aq_evaluator_session *session = user;
+    return aq_policy_session_news(session->policy).version;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_session_config *config,
+                                aq_evaluator_session **ret_session)
+{
+    aq_evaluator_session *session = aq_alloc(1, sizeof(*session));
+    if (session == NULL) {
+        return AQ_E_NOMEM;
+    }
+    session->config = *config;
+    session->now_ns = config->start_ns;
+    session->counted_ns = config->start_ns;
+    session->return_mean = (double)NAN;
+    const aq_participant_hooks hooks = {
+        .user = session,
+        .joined = on_joined,
+        .changed = on_changed,
+        .finish = on_finish,
+        .finished = on_finished,
+        .statistics = on_statistics,
+        .seen_version = on_seen_version,
+    };
+    int rc = aq_policy_session_create(learner, &config->listener, &session->policy);
+    if (rc == 0) {
+        rc = aq_report_session_create(learner, config->identity.incarnation, config->seed,
+                                      &session->reports);
+    }
+    if (rc == 0) {
+        rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
+                                   &session->participant);
+    }
+    if (rc != 0) {
+        aq_evaluator_session_destroy(session);
+        return rc;
+    }
+    *ret_session = session;
+    return 0;
+}
+
+void aq_evaluator_session_destroy(aq_evaluator_session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    drop_core(session);
+    aq_participant_destroy(session->participant);
+    aq_report_session_destroy(session->reports);
+    aq_policy_session_destroy(session->policy);
+    aq_free(session);
+}
+
+void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns)
+{
+    session->now_ns = now_ns;
+    aq_participant_tick(session->participant, now_ns);
+    const aq_member_view *view = aq_participant_look(session->participant);
+    aq_policy_session_tick(session->policy, now_ns, view->version);
+    aq_report_session_tick(session->reports, now_ns, view->member);
+}
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session)
+{
+    return least_of(aq_participant_next_ns(session->participant),
+                    least_of(aq_policy_session_next_ns(session->policy),
+                             aq_report_session_next_ns(session->reports)));
+}
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+static void take_policy(aq_evaluator_session *session)
+{
+    aq_engine *engine = aq_policy_session_take(session->policy);
+    if (engine == NULL) {
+        return;
+    }
+    session->version = aq_engine_snapshot(engine)->version;
+    aq_policy_session_give_back(session->policy,
+                                aq_evaluator_core_set_engine(session->core, engine));
+    aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s", session->version,
+           aq_engine_rung(engine));
+}
+
+static void take_result(aq_evaluator_session *session, const aq_evaluation *result)
+{
+    session->episodes += result->episodes;
+    session->return_mean = result->return_mean;
+    aq_report_session_put(session->reports, result);
+    aq_log(AQ_LOG_DEBUG, "evaluated", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%s",
+           result->version, result->episodes, result->return_mean, result->return_std,
+           result->confirmed ? "true" : "false");
+}
+
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max)
+{
+    aq_evaluation result;
+    if (session->core == NULL || session->is_finishing ||
+        !aq_report_session_room(session->reports)) {
+        return 0;
+    }
+    if (aq_evaluator_core_idle(session->core)) {
+        take_policy(session);
+    }
+    uint64_t before = aq_evaluator_core_steps(session->core);
+    if (aq_evaluator_core_run(session->core, steps_max, &result) != 0) {
+        take_result(session, &result);
+    }
+    uint64_t steps = aq_evaluator_core_steps(session->core) - before;
+    session->env_steps += steps;
+    return (uint32_t)steps;
+}
+
+void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason)
+{
+    aq_participant_stop(session->participant, reason);
+}
+
+const aq_participant *aq_evaluator_session_participant(const aq_evaluator_session *session)
+{
+    return session->participant;
+}

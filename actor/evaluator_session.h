@@ -1,0 +1,43 @@
+/*
+ * Evaluator session: an evaluator without sockets, threads or a clock. Takes the newest policy
+ * whenever it is idle, runs it in the evaluator core, and reports each result to the learner until
+ * the learner has answered. Needs no replay shard.
+ *
+ * Driven like aq_actor_session. One thread, but for what a policy listener does with its feed.
+ */
+#ifndef AQ_ACTOR_EVALUATOR_SESSION_H
+#define AQ_ACTOR_EVALUATOR_SESSION_H
+
+#include <stdint.h>
+
+#include "actor/participant_session.h"
+#include "actor/policy_session.h"
+
+typedef struct aq_evaluator_session aq_evaluator_session;
+
+typedef struct aq_evaluator_session_config {
+    aq_member_identity identity; /* role evaluator */
+    aq_policy_listener listener;
+    uint32_t cpu_flags;
+    int64_t start_ns; /* when the process started, for `ready` */
+    uint64_t seed;    /* of back-off jitter; what is played follows from the run's settings */
+} aq_evaluator_session_config;
+
+int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_session_config *config,
+                                aq_evaluator_session **ret_session) AQ_MUST_USE;
+
+/* The learner's channel must have been closed, or have answered every call. NULL is fine. */
+void aq_evaluator_session_destroy(aq_evaluator_session *session);
+
+void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns);
+int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session);
+
+/* Up to `steps_max` batched steps; returns the transitions made, 0 when there is nothing to
+ * evaluate for now. */
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max);
+
+void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason);
+
+const aq_participant *aq_evaluator_session_participant(const aq_evaluator_session *session);
+
+#endif

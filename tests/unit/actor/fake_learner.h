@@ -1,0 +1,69 @@
+/*
+ * A learner as far as a participant can tell: Join, Heartbeat, Leave, ReportEvaluation and Fetch,
+ * answered from what the test puts here.
+ */
+#ifndef AQ_TESTS_UNIT_ACTOR_FAKE_LEARNER_H
+#define AQ_TESTS_UNIT_ACTOR_FAKE_LEARNER_H
+
+#include <stdbool.h>
+
+#include "common/base/buffer.h"
+#include "common/net/rpc.h"
+#include "common/rl/run_settings.h"
+#include "proto/membership.pb-c.h"
+#include "proto/policy.pb-c.h"
+
+enum { FAKE_SHARDS_MAX = 4, FAKE_REPORTS_MAX = 64 };
+
+typedef struct fake_learner fake_learner;
+
+typedef struct fake_membership {
+    Actorq__V1__Membership_Service methods; /* first */
+    fake_learner *learner;
+} fake_membership;
+
+typedef struct fake_policy {
+    Actorq__V1__Policy_Service methods; /* first */
+    fake_learner *learner;
+} fake_policy;
+
+struct fake_learner {
+    aq_rpc_dispatcher *dispatcher;
+    fake_membership membership;
+    fake_policy policy;
+
+    /* What it answers. */
+    uint64_t run_id;
+    uint64_t member; /* of the next Join */
+    uint32_t slot;
+    aq_run_settings settings;
+    Actorq__V1__RunState state;
+    uint64_t version;
+    char policy_url[64];
+    uint32_t shard_count;
+    uint64_t shards[FAKE_SHARDS_MAX]; /* member numbers; their urls follow from them */
+    bool has_forgotten;               /* heartbeats: not known */
+    enum aq_rpc_code refuse_join;     /* AQ_RPC_OK: it does not */
+    enum aq_rpc_code refuse_report;
+    aq_buffer policy_frame; /* empty: NOT_FOUND */
+
+    /* What it was asked. */
+    uint32_t joins, heartbeats, leaves, fetches, reports;
+    uint64_t join_version; /* of the last Join */
+    Actorq__V1__Role join_role;
+    Actorq__V1__ActorStats stats; /* of the last heartbeat that had some */
+    struct {
+        uint64_t run_id, member, version;
+        uint32_t episodes;
+        bool confirmed;
+    } report[FAKE_REPORTS_MAX];
+};
+
+/* A run of kit_settings, without shards. */
+void fake_learner_init(fake_learner *learner);
+void fake_learner_fini(fake_learner *learner);
+
+/* Makes a policy of the run (a POLICY frame) that Fetch brings; version and choice as said. */
+void fake_learner_set_policy(fake_learner *learner, uint64_t version, int32_t choice);
+
+#endif

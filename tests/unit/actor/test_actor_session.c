@@ -1,0 +1,474 @@
+/*
+ * An actor's life in a run: joining, acting, policies, its learner's absence, other runs, refusal
+ * and the end. The network is a fake that can be broken; no socket is opened and nobody waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "common/wire/wire_policy.h"
+#include "tests/unit/actor/actor_stage.h"
+#include "tests/unit/actor/core_kit.h"
+
+#define PLENTY UINT64_C(1000000000)
+
+static int set_up(void **state)
+{
+    aq_log_set_level(AQ_LOG_OFF);
+    *state = stage_open();
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    stage_close(*state);
+    return 0;
+}
+
+/* ---- taking part ---------------------------------------------------------------------------- */
+
+static void test_it_joins_and_steps_as_far_as_its_credit_goes(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage_pass(stage, 50);
+    assert_int_equal(stage->learner.joins, 1);
+    assert_int_equal(stage->learner.join_role, ACTORQ__V1__ROLE__ROLE_ACTOR);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_TAKING_PART);
+    assert_int_equal(stage_counters(stage).env_steps, 20 * KIT_ENVS);
+    assert_int_equal(stage->shards[0].actor, 7);
+    assert_true(stage->shards[0].fresh >= 18 * KIT_ENVS); /* but what is no item yet */
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+    stage->shards[0].granted = 30 * KIT_ENVS;
+    stage_pass(stage, 30);
+    assert_int_equal(stage_counters(stage).env_steps, 30 * KIT_ENVS);
+    assert_int_equal(stage->shards[0].gaps + stage->shards[0].duplicates, 0);
+}
+
+static void test_out_of_credit_it_waits_for_something_to_happen(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 8 * KIT_ENVS;
+    stage_pass(stage, 90);
+    uint32_t calls = stage->shards[0].calls;
+    assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
+    stage_pass(stage, 400);
+    assert_int_equal(stage->shards[0].calls, calls); /* one call is out, and stays out */
+}
+
+static void test_heartbeats_tell_how_it_goes(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 400 * KIT_ENVS;
+    stage_pass(stage, 350);
+    assert_int_equal(stage->learner.stats.env_steps, 400 * KIT_ENVS);
+    assert_true(stage->learner.stats.episodes > 10);
+    assert_true(stage->learner.stats.return_mean > 5.0);
+    assert_true(stage->learner.stats.waits_ms > 200);
+    assert_true(stage->learner.stats.waits_ms <= 350);
+    assert_true(stage->learner.heartbeats >= 3);
+    assert_true(stage->learner.heartbeats <= 5);
+}
+
+static void test_a_broadcast_policy_is_adopted(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 20);
+    assert_int_equal(stage_counters(stage).policy_version, 0);
+    fake_learner_set_policy(&stage->learner, 4, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 4);
+    fake_learner_set_policy(&stage->learner, 6, 0);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 6);
+    assert_int_equal(stage->learner.fetches, 0);
+}
+
+static void test_versions_only_grow(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 20);
+    fake_learner_set_policy(&stage->learner, 6, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 1);
+    fake_learner_set_policy(&stage->learner, 5, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 6);
+}
+
+static void test_one_that_comes_late_fetches_its_first_policy(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    fake_learner_set_policy(&stage->learner, 9, 1);
+    stage_pass(stage, 130);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage->passes, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 9);
+    stage_pass(stage, 3000);
+    assert_int_equal(stage->learner.fetches, 1);
+}
+
+static void test_a_lost_broadcast_is_fetched_after_a_second(void **state)
+{
+    actor_stage *stage = *state;
+    aq_buffer announcement;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 20);
+    fake_learner_set_policy(&stage->learner, 3, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 200);
+    fake_learner_set_policy(&stage->learner, 4, 1); /* nobody hears it … */
+    aq_buffer_init(&announcement, 1000);
+    assert_int_equal(aq_wire_announce_pack(KIT_RUN, 4, &announcement), 0);
+    stage_hear(stage, &announcement); /* … but this */
+    stage_pass(stage, 900);
+    assert_int_equal(stage->learner.fetches, 0);
+    stage_pass(stage, 150);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 4);
+    aq_buffer_fini(&announcement);
+}
+
+static void test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 20);
+    fake_learner_set_policy(&stage->learner, 3, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 50);
+    fake_learner_set_policy(&stage->learner, 4, 1);
+    stage->learner.policy_frame.data[stage->learner.policy_frame.size / 2] ^= 1;
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage->learner.policy_frame.data[stage->learner.policy_frame.size / 2] ^= 1;
+    stage_pass(stage, 3);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 4);
+    stage_pass(stage, 200);
+    assert_int_equal(stage->learner.stats.rejected_policies, 1);
+}
+
+static void test_fetching_that_does_not_help_becomes_rare(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    stage->learner.version = 5; /* says so, and has none */
+    stage_pass(stage, 20000);
+    assert_true(stage->learner.fetches >= 3);
+    assert_true(stage->learner.fetches <= 6); /* after 0, 1, 3, 7, 15 s */
+}
+
+static void test_a_policy_of_another_run_is_not_adopted(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 20);
+    stage->learner.run_id = KIT_RUN + 1;
+    fake_learner_set_policy(&stage->learner, 4, 1);
+    stage->learner.run_id = KIT_RUN;
+    stage->learner.version = 0;
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 5);
+    assert_int_equal(stage_counters(stage).policy_version, 0);
+}
+
+static void test_listening_that_fails_is_tried_again(void **state)
+{
+    actor_stage *stage = *state;
+    stage->cannot_listen = true;
+    stage->shards[0].granted = PLENTY;
+    stage_pass(stage, 250);
+    assert_true(stage->listens >= 2);
+    assert_true(stage->listens <= 4);
+    assert_true(stage_counters(stage).env_steps > 0); /* it acts all the same */
+    stage->cannot_listen = false;
+    stage_pass(stage, 110);
+    assert_non_null(stage->feed);
+    assert_string_equal(stage->policy_url, "inproc://policy");
+}
+
+/* ---- its learner ---------------------------------------------------------------------------- */
+
+static void test_without_its_learner_it_goes_on_acting(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 8 * KIT_ENVS;
+    stage_pass(stage, 50);
+    stage->learner_wire.is_cut = true;
+    stage_pass(stage, 500);
+    stage->shards[0].granted = 64 * KIT_ENVS;
+    stage_pass(stage, 500);
+    assert_int_equal(stage_counters(stage).env_steps, 64 * KIT_ENVS);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_TAKING_PART);
+}
+
+static void test_a_learner_that_comes_back_finds_it_with_its_work(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 64 * KIT_ENVS;
+    stage_pass(stage, 50);
+    fake_learner_set_policy(&stage->learner, 3, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 50);
+    stage->learner_wire.is_cut = true;
+    stage_pass(stage, 300);
+    stage->learner_wire.is_cut = false;
+    stage->learner.has_forgotten = true;
+    stage->learner.member = 31; /* numbers start anew */
+    strcpy(stage->learner.policy_url, "inproc://policy-again");
+    stage_pass(stage, 500);
+    assert_int_equal(stage->learner.joins, 2);
+    assert_int_equal(stage->learner.join_version, 3);
+    assert_int_equal(stage_counters(stage).env_steps, 64 * KIT_ENVS);
+    assert_string_equal(stage->policy_url, "inproc://policy-again");
+    stage->shards[0].granted = 128 * KIT_ENVS;
+    stage_pass(stage, 50);
+    assert_int_equal(stage->shards[0].actor, 7); /* the shard knows it by that */
+    assert_int_equal(stage->shards[0].gaps + stage->shards[0].duplicates, 0);
+    assert_int_equal(stage_counters(stage).policy_version, 3);
+}
+
+static void test_another_run_is_begun_from_nothing(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 64 * KIT_ENVS;
+    stage_pass(stage, 50);
+    fake_learner_set_policy(&stage->learner, 3, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 50);
+    assert_int_equal(stage_counters(stage).policy_version, 3);
+    stage->learner.run_id = KIT_RUN + 1;
+    stage->learner.has_forgotten = true;
+    stage->learner.member = 8;
+    stage->learner.version = 0;
+    aq_buffer_clear(&stage->learner.policy_frame);
+    stage->shards[0].run_id = KIT_RUN + 1;
+    stage_kill_shard(stage, 0);
+    stage->shards[0].granted = 16 * KIT_ENVS;
+    stage_pass(stage, 500);
+    assert_int_equal(stage->learner.joins, 2);
+    assert_int_equal(stage->learner.join_version, 3); /* of the run that it was in */
+    assert_int_equal(stage_counters(stage).env_steps, 16 * KIT_ENVS);
+    assert_int_equal(stage_counters(stage).policy_version, 0);
+    assert_int_equal(stage->shards[0].actor, 8);
+    assert_int_equal(stage->unlistens, 1);
+}
+
+static void test_the_same_run_under_other_settings_is_begun_anew_as_somebody_else(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 64 * KIT_ENVS;
+    stage_pass(stage, 100);
+    uint64_t fresh = stage->shards[0].fresh;
+    uint64_t incarnation = stage->shards[0].actor_incarnation;
+    stage->learner.settings.epsilon_base = 0.5;
+    stage->learner.has_forgotten = true;
+    stage_pass(stage, 300);
+    assert_int_equal(stage->learner.joins, 2);
+    assert_int_not_equal(stage->shards[0].actor_incarnation, incarnation);
+    assert_int_equal(stage_counters(stage).env_steps, 64 * KIT_ENVS); /* granted anew */
+    assert_true(stage->shards[0].fresh > fresh);
+    assert_int_equal(stage->shards[0].gaps + stage->shards[0].duplicates, 0);
+}
+
+static void test_a_learner_that_is_not_there_yet_is_waited_for(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner_wire.is_cut = true;
+    stage->shards[0].granted = 8 * KIT_ENVS;
+    stage_pass(stage, 3000);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_JOINING);
+    assert_null(aq_actor_session_core(stage->session));
+    stage->learner_wire.is_cut = false;
+    stage_pass(stage, 2500);
+    assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void assert_done(const actor_stage *stage, int exit_code)
+{
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_int_equal(aq_participant_exit_code(aq_actor_session_participant(stage->session)),
+                     exit_code);
+}
+
+static void test_being_refused_is_the_end_with_failure(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.refuse_join = AQ_RPC_FAILED_PRECONDITION;
+    stage_pass(stage, 10);
+    assert_done(stage, EXIT_FAILURE);
+    assert_int_equal(stage->learner.leaves, 0);
+}
+
+static void test_a_task_that_is_not_in_this_build_is_the_end_with_failure(void **state)
+{
+    actor_stage *stage = *state;
+    strcpy(stage->learner.settings.task, "gym:Nothing");
+    stage_pass(stage, 10);
+    assert_done(stage, EXIT_FAILURE);
+    assert_int_equal(stage->learner.leaves, 1);
+}
+
+static void test_stopping_sends_what_is_open_and_leaves(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS + 1;
+    stage_pass(stage, 10);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 10);
+    assert_done(stage, EXIT_SUCCESS);
+    assert_int_equal(stage->learner.leaves, 1);
+    assert_true(stage->shards[0].fresh >= 18 * KIT_ENVS);
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+}
+
+static void test_stopping_does_not_wait_for_a_dead_shard_for_ever(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage->is_lossy = true;
+    stage_pass(stage, 50);
+    stage->is_severed = true;
+    stage_break(stage);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, AQ_FINISH_MS_MAX - 10);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
+    assert_true(aq_actor_session_next_ns(stage->session) <= stage->now_ns + 20 * AQ_NS_PER_MS);
+    stage_pass(stage, 20);
+    assert_done(stage, EXIT_SUCCESS);
+    assert_int_equal(stage->learner.leaves, 1);
+}
+
+static void test_asking_twice_leaves_at_once(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage->is_lossy = true;
+    stage_pass(stage, 50);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 10);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 5);
+    assert_done(stage, EXIT_SUCCESS);
+}
+
+static void test_stopping_before_joining_is_the_end(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner_wire.is_cut = true;
+    stage_pass(stage, 100);
+    aq_actor_session_stop(stage->session, "SIGINT");
+    stage_pass(stage, AQ_LEAVE_MS_MAX + 10);
+    assert_done(stage, EXIT_SUCCESS);
+}
+
+static void test_a_learner_that_does_not_answer_leave_is_not_waited_for(void **state)
+{
+    actor_stage *stage = *state;
+    stage_pass(stage, 50);
+    stage->learner_wire.is_cut = true; /* calls time out */
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, AQ_LEAVE_MS_MAX + 50);
+    assert_done(stage, EXIT_SUCCESS);
+}
+
+static void test_when_the_run_ends_it_finishes_and_leaves(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage_pass(stage, 50);
+    stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    stage_pass(stage, 150);
+    assert_done(stage, EXIT_SUCCESS);
+    assert_true(stage->shards[0].fresh >= 18 * KIT_ENVS);
+    assert_int_equal(stage->learner.leaves, 1);
+}
+
+static void test_joining_a_run_that_has_ended_is_the_end(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET;
+    stage_pass(stage, 50);
+    assert_done(stage, EXIT_SUCCESS);
+    assert_int_equal(stage->learner.leaves, 1);
+    assert_null(aq_actor_session_core(stage->session));
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    actor_stage *stage = *state;
+    const aq_actor_session_config config = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = 1}};
+    aq_actor_session *untouched = stage->session;
+    for (uint64_t nth = 1;; nth++) {
+        aq_actor_session *session = untouched;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_actor_session_create(&stage->learner_wire.channel, &config, &session);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 4);
+            aq_actor_session_destroy(session);
+            return;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_ptr_equal(session, untouched);
+    }
+}
+
+static void test_destroy_takes_null(void **state)
+{
+    (void)state;
+    aq_actor_session_destroy(NULL);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_it_joins_and_steps_as_far_as_its_credit_goes),
+        FACT(test_out_of_credit_it_waits_for_something_to_happen),
+        FACT(test_heartbeats_tell_how_it_goes),
+        FACT(test_a_broadcast_policy_is_adopted),
+        FACT(test_versions_only_grow),
+        FACT(test_one_that_comes_late_fetches_its_first_policy),
+        FACT(test_a_lost_broadcast_is_fetched_after_a_second),
+        FACT(test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once),
+        FACT(test_fetching_that_does_not_help_becomes_rare),
+        FACT(test_a_policy_of_another_run_is_not_adopted),
+        FACT(test_listening_that_fails_is_tried_again),
+        FACT(test_without_its_learner_it_goes_on_acting),
+        FACT(test_a_learner_that_comes_back_finds_it_with_its_work),
+        FACT(test_another_run_is_begun_from_nothing),
+        FACT(test_the_same_run_under_other_settings_is_begun_anew_as_somebody_else),
+        FACT(test_a_learner_that_is_not_there_yet_is_waited_for),
+        FACT(test_being_refused_is_the_end_with_failure),
+        FACT(test_a_task_that_is_not_in_this_build_is_the_end_with_failure),
+        FACT(test_stopping_sends_what_is_open_and_leaves),
+        FACT(test_stopping_does_not_wait_for_a_dead_shard_for_ever),
+        FACT(test_asking_twice_leaves_at_once),
+        FACT(test_stopping_before_joining_is_the_end),
+        FACT(test_a_learner_that_does_not_answer_leave_is_not_waited_for),
+        FACT(test_when_the_run_ends_it_finishes_and_leaves),
+        FACT(test_joining_a_run_that_has_ended_is_the_end),
+        FACT(test_create_survives_every_failed_allocation),
+        FACT(test_destroy_takes_null),
+    };
+    return cmocka_run_group_tests_name("actor_session", tests, NULL, NULL);
+}
