@@ -52,7 +52,7 @@ BANNED = {
 }
 
 # Functions of libraries that give a block for free() to release: their callers may call it.
-FREED_BY_FREE = re.compile(r"\bjson_dumps\s*\(")
+FREED_BY_FREE = re.compile(r"\b(json_dumps|open_memstream)\s*\(")
 
 # int functions of a header whose result may be ignored: those that give back the code of a failure
 # that they were told of, and those that only translate one.
