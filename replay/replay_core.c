@@ -266,11 +266,6 @@ aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t ind
     };
 }
 
-bool aq_replay_core_may_sample(const aq_replay_core *core, uint32_t rows)
-{
-    return aq_replay_limiter_may_sample(&core->limiter, rows);
-}
-
 int aq_replay_core_sample(aq_replay_core *core, uint32_t rows, float discount, aq_batch *batch)
 {
     AQ_ASSERT(rows >= 1);

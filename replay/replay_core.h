@@ -94,8 +94,6 @@ aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t ind
 
 /* ---- sampling ------------------------------------------------------------------------------ */
 
-bool aq_replay_core_may_sample(const aq_replay_core *core, uint32_t rows);
-
 /* Draws `rows` items, 1 to the settings' sample_rows, into a batch with room for them.
  * AQ_E_AGAIN while the limiter (minimum size, samples per insert) forbids it. */
 int aq_replay_core_sample(aq_replay_core *core, uint32_t rows, float discount,
