@@ -332,6 +332,8 @@ aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
         .policy_version = core->version,
         .unacknowledged = outbox.unacknowledged,
         .resent = outbox.resent,
+        .acknowledged_steps = outbox.acknowledged_steps,
+        .shard_steps = outbox.shard_steps,
     };
 }
 

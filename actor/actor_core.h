@@ -27,8 +27,10 @@ typedef struct aq_actor_counters {
     uint64_t episodes;
     double return_mean; /* of the last (up to 100) episodes; NaN: none yet */
     uint64_t policy_version;
-    uint64_t unacknowledged; /* messages */
-    uint64_t resent;         /* messages */
+    uint64_t unacknowledged;     /* messages */
+    uint64_t resent;             /* messages */
+    uint64_t acknowledged_steps; /* of env_steps, those that a shard has acknowledged */
+    uint64_t shard_steps;        /* of them, by the present shard incarnation */
 } aq_actor_counters;
 
 /* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The

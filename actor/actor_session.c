@@ -143,6 +143,8 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->policy_version = counters.policy_version;
     stats->unacknowledged = counters.unacknowledged;
     stats->resent = counters.resent;
+    stats->acknowledged_steps = counters.acknowledged_steps;
+    stats->shard_steps = counters.shard_steps;
     stats->waits_ms = waited_ms(session);
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
     stats->resident_bytes = aq_process_resident_bytes();

@@ -44,9 +44,11 @@ struct aq_outbox {
     uint64_t resent;
 
     uint64_t shard_incarnation; /* 0: none yet */
-    uint64_t gaps;              /* as the shard said last */
-    uint64_t gap_seq;           /* the number that the last resend for a gap began with */
-    int64_t progress_ns;        /* the oldest message was sent, or the mark moved */
+    uint64_t acknowledged_steps;
+    uint64_t shard_steps; /* acknowledged by that incarnation */
+    uint64_t gaps;        /* as the shard said last */
+    uint64_t gap_seq;     /* the number that the last resend for a gap began with */
+    int64_t progress_ns;  /* the oldest message was sent, or the mark moved */
     unsigned backoff_shift;
 
     aq_buffer frame;
@@ -277,6 +279,8 @@ static void release(aq_outbox *outbox, int64_t now_ns, uint64_t acknowledged)
         for (uint32_t i = 0; i < message->chunk_count; i++) {
             aq_chunk *chunk = chunk_at(outbox, outbox->head++);
             outbox->bytes -= chunk->bytes;
+            outbox->acknowledged_steps += aq_chunk_fresh(chunk);
+            outbox->shard_steps += aq_chunk_fresh(chunk);
             aq_chunk_unref(chunk);
         }
     }
@@ -329,6 +333,7 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
     if (another) {
         outbox->gap_seq = 0;
         outbox->backoff_shift = 0;
+        outbox->shard_steps = 0;
         aq_outbox_resend(outbox, now_ns);
     }
     if (mark->acknowledged > outbox->acknowledged && mark->acknowledged <= outbox->sent_seq) {
@@ -347,5 +352,7 @@ aq_outbox_counters aq_outbox_count(const aq_outbox *outbox)
         .waiting_chunks = (uint32_t)(outbox->tail - outbox->sealed),
         .bytes = outbox->bytes,
         .resent = outbox->resent,
+        .acknowledged_steps = outbox->acknowledged_steps,
+        .shard_steps = outbox->shard_steps,
     };
 }

@@ -84,11 +84,13 @@ void aq_outbox_resend(aq_outbox *outbox, int64_t now_ns);
 int64_t aq_outbox_due_ns(const aq_outbox *outbox, bool urgent);
 
 typedef struct aq_outbox_counters {
-    uint64_t acknowledged;   /* highest number */
-    uint32_t unacknowledged; /* messages */
-    uint32_t waiting_chunks; /* in no message yet */
-    size_t bytes;            /* of memory that the chunks take */
-    uint64_t resent;         /* messages sent again, in all */
+    uint64_t acknowledged;       /* highest number */
+    uint32_t unacknowledged;     /* messages */
+    uint32_t waiting_chunks;     /* in no message yet */
+    size_t bytes;                /* of memory that the chunks take */
+    uint64_t resent;             /* messages sent again, in all */
+    uint64_t acknowledged_steps; /* fresh transitions in acknowledged messages */
+    uint64_t shard_steps;        /* of them, acknowledged by the present shard incarnation */
 } aq_outbox_counters;
 
 aq_outbox_counters aq_outbox_count(const aq_outbox *outbox);

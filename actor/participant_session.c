@@ -191,14 +191,23 @@ static void on_left(void *user)
     }
 }
 
-/* Finished, or out of time. */
+/* Finished, or out of time. The line closes the account of this process: what it stepped, what is
+ * stored for it, and how much of that is where it went last. */
 static void end_finish(aq_participant *participant, bool finished)
 {
+    Actorq__V1__ActorStats stats;
+    actorq__v1__actor_stats__init(&stats);
+    participant->hooks.statistics(participant->hooks.user, &stats);
     if (finished) {
-        aq_log(AQ_LOG_INFO, "drained", "", "complete=true");
+        aq_log(AQ_LOG_INFO, "drained", "",
+               "complete=true env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64
+               " shard_steps=%" PRIu64,
+               stats.env_steps, stats.acknowledged_steps, stats.shard_steps);
     } else {
         aq_log(AQ_LOG_WARN, "drained", "no more time; the rest is given up",
-               "complete=false limit_ms=%d", AQ_FINISH_MS_MAX);
+               "complete=false limit_ms=%d env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64
+               " shard_steps=%" PRIu64,
+               AQ_FINISH_MS_MAX, stats.env_steps, stats.acknowledged_steps, stats.shard_steps);
     }
     set_phase(participant, AQ_PARTICIPANT_LEAVING);
 }

@@ -227,6 +227,7 @@ static void test_a_restarted_shard_gets_everything_with_the_mark_of_now(void **s
     size_t size;
     assert_true(aq_outbox_next(all->outbox, 0, true, &frame, &size)); /* packed, not sent */
     acknowledge(all, 1);                                              /* 2 */
+    assert_int_equal(aq_outbox_count(all->outbox).shard_steps, 2);
     outbox_shard_restart(&all->shard);
     acknowledge(all, 2);
     assert_int_equal(send_all(all, 2, true, &all->shard), 1);
@@ -234,6 +235,9 @@ static void test_a_restarted_shard_gets_everything_with_the_mark_of_now(void **s
     assert_int_equal(all->shard.last_acknowledged, 2);
     assert_int_equal(all->shard.gaps, 0);
     assert_int_equal(all->shard.mark, 3);
+    acknowledge(all, 3);
+    assert_int_equal(aq_outbox_count(all->outbox).acknowledged_steps, 3);
+    assert_int_equal(aq_outbox_count(all->outbox).shard_steps, 1);
 }
 
 static void test_another_shard_incarnation_is_reason_enough_to_go_again(void **state)
