@@ -1,6 +1,6 @@
 /*
- * Checkpoint folder: see checkpoint_folder.h. The folder is the index: it is read anew for each step
- * down, as a learner may be writing to it and removing from it.
+ * Checkpoint folder: see checkpoint_folder.h. The folder is the index: it is read anew for each
+ * step down, as a learner may be writing to it and removing from it.
  */
 #include "cli/checkpoint_folder.h"
 

@@ -91,9 +91,9 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
                   aq_net_spec_text(&checkpoint->spec, network, sizeof(network)),
                   checkpoint->parameter_count, checkpoint->algorithm);
     aq_print_fact(out, "progress",
-                  "learner step %" PRIu64 ", %s environment steps of %" PRIu32 " replay shards",
+                  "learner step %" PRIu64 ", %s environment steps of %" PRIu32 " replay shard%s",
                   checkpoint->learner_step, aq_figure_count(&a, (double)checkpoint->env_steps),
-                  checkpoint->shard_count);
+                  checkpoint->shard_count, checkpoint->shard_count == 1 ? "" : "s");
     aq_print_fact(out, "policy", "version %" PRIu64 ", %" PRIu64 " published in %s (%s in fp32)",
                   checkpoint->policy_version, checkpoint->policy_versions,
                   aq_figure_bytes(&b, (double)checkpoint->broadcast_bytes),

@@ -1,6 +1,6 @@
 /*
- * Command: one subcommand of actorq, a file each. Standard output is for results, standard error for
- * everything else.
+ * Command: one subcommand of actorq, a file each. Standard output is for results, standard error
+ * for everything else.
  */
 #ifndef AQ_CLI_COMMAND_H
 #define AQ_CLI_COMMAND_H
@@ -39,15 +39,15 @@ int aq_command_number(const char *value, uint64_t min, uint64_t max, uint64_t *r
 int aq_command_take(const char **place, const char *value, aq_error *error) AQ_MUST_USE;
 
 /* "actorq train: <text>" on standard error; returns the exit status for a failure. */
-int aq_command_failed(const char *command, const aq_error *error);
+int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;
 
 /* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
  * memory. Returns the exit status. */
-int aq_command_print_json(const char *command, json_t *object);
+int aq_command_print_json(const char *command, json_t *object) AQ_MUST_USE;
 
 /* The exit status of a command that printed on standard output: a full disk or a closed pipe is a
  * failure, and is said. */
-int aq_command_printed(const char *command);
+int aq_command_printed(const char *command) AQ_MUST_USE;
 
 /* A JSON number, or null for one that is not finite. */
 json_t *aq_json_number(double value);

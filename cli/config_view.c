@@ -1,6 +1,6 @@
 /*
- * Config view: see config_view.h. The JSON is made from the table of settings, so that a new setting
- * is in it without a word here.
+ * Config view: see config_view.h. The JSON is made from the table of settings, so that a new
+ * setting is in it without a word here.
  */
 #include "cli/config_view.h"
 
@@ -124,9 +124,9 @@ void aq_config_view_print(FILE *out, const aq_run_config *config)
                   config->learner.hidden[0] != '\0' ? config->learner.hidden : "none",
                   aq_activation_name(aq_run_config_activation(config)), config->learner.batch_size,
                   config->learner.learning_rate, config->learner.discount, config->learner.n_step);
-    aq_print_fact(out, "replay", "%s transitions in %" PRIu64 " shards, %g samples an insert",
+    aq_print_fact(out, "replay", "%s transitions, %" PRIu64 " shard%s, %g samples an insert",
                   aq_figure_count(&room, (double)config->replay.capacity), config->replay.shards,
-                  config->replay.samples_per_insert);
+                  config->replay.shards == 1 ? "" : "s", config->replay.samples_per_insert);
     aq_print_fact(out, "actors", "%" PRIu64 " of %" PRIu64 " environments each",
                   config->actor.count, config->actor.envs);
     aq_print_fact(out, "broadcast", "%s every %" PRIu64 " learner steps",

@@ -1,6 +1,6 @@
 /*
- * Figures as short texts for people: "12.3k", "1.5 MB", "2m05s", and "-" for a measurement that does
- * not exist yet. Each call needs a room of its own while its text is in use.
+ * Figures as short texts for people: "12.3k", "1.5 MB", "2m05s", and "-" for a measurement that
+ * does not exist yet. Each call needs a room of its own while its text is in use.
  */
 #ifndef AQ_CLI_FIGURE_TEXT_H
 #define AQ_CLI_FIGURE_TEXT_H

@@ -1,6 +1,6 @@
 /*
- * Layer figures: what can be said about the numbers of one layer, whether they come from a policy or
- * from a checkpoint's parameters.
+ * Layer figures: what can be said about the numbers of one layer, whether they come from a policy
+ * or from a checkpoint's parameters.
  */
 #ifndef AQ_CLI_LAYER_FIGURES_H
 #define AQ_CLI_LAYER_FIGURES_H

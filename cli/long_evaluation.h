@@ -1,6 +1,6 @@
 /*
- * Long evaluation: an evaluation that says on standard error that it is still going on, when it takes
- * longer than people wait without a word.
+ * Long evaluation: an evaluation that says on standard error that it is still going on, when it
+ * takes longer than people wait without a word.
  */
 #ifndef AQ_CLI_LONG_EVALUATION_H
 #define AQ_CLI_LONG_EVALUATION_H

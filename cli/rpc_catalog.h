@@ -14,8 +14,8 @@
 /* Services, ordered by name; NULL past the last. */
 const ProtobufCServiceDescriptor *aq_rpc_catalog_at(size_t index);
 
-/* "Operations/Status", "actorq.v1.Operations/Status", or a method's name alone where only one service
- * has it. AQ_E_NOT_FOUND names the nearest there is. */
+/* "Operations/Status", "actorq.v1.Operations/Status", or a method's name alone where only one
+ * service has it. AQ_E_NOT_FOUND names the nearest there is. */
 int aq_rpc_catalog_find(const char *name, aq_caller_method *ret_method,
                         aq_error *error) AQ_MUST_USE;
 

@@ -1,6 +1,6 @@
 /*
- * Run record: what a run folder tells about its run, read without believing that all of it is whole.
- * What is missing or damaged is listed, and the rest is still there.
+ * Run record: what a run folder tells about its run, read without believing that all of it is
+ * whole. What is missing or damaged is listed, and the rest is still there.
  */
 #ifndef AQ_CLI_RUN_RECORD_H
 #define AQ_CLI_RUN_RECORD_H
@@ -40,8 +40,8 @@ typedef struct aq_run_record {
     char problems[AQ_RUN_PROBLEMS_MAX][AQ_ERROR_TEXT_MAX];
 } aq_run_record;
 
-/* AQ_E_NOT_FOUND for a folder without a run.json, AQ_E_CORRUPT for one that is none; AQ_E_TOO_BIG for
- * a path that is too long, AQ_E_NOMEM. */
+/* AQ_E_NOT_FOUND for a folder without a run.json, AQ_E_CORRUPT for one that is none;
+ * AQ_E_TOO_BIG for a path that is too long, AQ_E_NOMEM. */
 int aq_run_record_read(const char *path, aq_run_record **ret_record, aq_error *error) AQ_MUST_USE;
 void aq_run_record_free(aq_run_record *record); /* NULL is fine */
 

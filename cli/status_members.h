@@ -1,6 +1,6 @@
 /*
- * Status members: who is in a run, as tables for people. Those who act and those who store are asked
- * different questions, and a replay shard knows less of its actors than the learner does.
+ * Status members: who is in a run, as tables for people. Those who act and those who store are
+ * asked different questions, and a replay shard knows less of its actors than the learner does.
  */
 #ifndef AQ_CLI_STATUS_MEMBERS_H
 #define AQ_CLI_STATUS_MEMBERS_H

@@ -1,6 +1,6 @@
 /*
- * Text table: rows of cells in columns that are as wide as they need to be. For people; a header line,
- * then one line a row. One thread.
+ * Text table: rows of cells in columns that are as wide as they need to be. For people; a header
+ * line, then one line a row. One thread.
  */
 #ifndef AQ_CLI_TEXT_TABLE_H
 #define AQ_CLI_TEXT_TABLE_H

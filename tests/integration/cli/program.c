@@ -1,0 +1,156 @@
+/*
+ * Running a program and looking at what it said.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/integration/cli/program.h"
+
+enum { ARGUMENTS_MAX = 16, SECONDS_MAX = 60 };
+
+static const char *chosen;
+static program_result result;
+static pid_t running;
+static const char *out_path; /* NULL: out_file */
+static FILE *out_file;
+static FILE *err_file;
+
+void program_choose(const char *path)
+{
+    chosen = path;
+}
+
+void program_send_out_to(const char *path)
+{
+    out_path = path;
+}
+
+/* In the child, where only async-signal-safe things may happen. */
+static void become(char *const *argv, int out, int err)
+{
+    int nothing = open("/dev/null", O_RDONLY);
+    (void)alarm(SECONDS_MAX); /* outlives exec: a program that hangs fails its test */
+    (void)dup2(nothing, STDIN_FILENO);
+    (void)dup2(out_path ? open(out_path, O_WRONLY) : out, STDOUT_FILENO);
+    (void)dup2(err, STDERR_FILENO);
+    (void)execv(chosen, argv);
+    _exit(127);
+}
+
+static void start(const char *first, va_list more)
+{
+    char *argv[ARGUMENTS_MAX + 2] = {(char *)(uintptr_t)chosen, (char *)(uintptr_t)first};
+    size_t count = 2;
+    while (count < ARGUMENTS_MAX && (argv[count] = va_arg(more, char *)) != NULL) {
+        count++;
+    }
+    assert_int_equal(running, 0);
+    out_file = tmpfile();
+    err_file = tmpfile();
+    assert_non_null(out_file);
+    assert_non_null(err_file);
+    running = fork();
+    assert_true(running >= 0);
+    if (running == 0) {
+        become(argv, fileno(out_file), fileno(err_file));
+    }
+}
+
+static void take_text(FILE *file, char *text)
+{
+    rewind(file);
+    size_t size = fread(text, 1, PROGRAM_TEXT_MAX, file);
+    assert_true(size < PROGRAM_TEXT_MAX);
+    text[size] = '\0';
+    (void)fclose(file);
+}
+
+const program_result *program_wait(void)
+{
+    int status = 0;
+    assert_int_equal(waitpid(running, &status, 0), running);
+    running = 0;
+    out_path = NULL;
+    take_text(out_file, result.out);
+    take_text(err_file, result.err);
+    result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+    return &result;
+}
+
+void program_start(const char *first, ...)
+{
+    va_list more;
+    va_start(more, first);
+    start(first, more);
+    va_end(more);
+}
+
+const program_result *program_run(const char *first, ...)
+{
+    va_list more;
+    va_start(more, first);
+    start(first, more);
+    va_end(more);
+    return program_wait();
+}
+
+pid_t program_pid(void)
+{
+    return running;
+}
+
+static void fail_shown(const char *what)
+{
+    fail_msg("%s; exit status %d\nstandard output: %s\nstandard error: %s", what,
+             result.exit_status, result.out, result.err);
+}
+
+void program_assert_success(void)
+{
+    if (result.exit_status != 0 || result.err[0] != '\0') {
+        fail_shown("it did not succeed in silence");
+    }
+}
+
+void program_assert_failure(int exit_status, const char *words)
+{
+    const char *newline = strchr(result.err, '\n');
+    if (result.exit_status != exit_status || result.out[0] != '\0') {
+        fail_shown("it did not fail as it should");
+    }
+    if (!newline || newline[1] != '\0') {
+        fail_shown("standard error is not one line");
+    }
+    if (!strstr(result.err, words)) {
+        print_error("looked for: %s\n", words);
+        fail_shown("standard error lacks the words");
+    }
+}
+
+void program_assert_out(const char *words)
+{
+    if (!strstr(result.out, words)) {
+        print_error("looked for: %s\n", words);
+        fail_shown("standard output lacks the words");
+    }
+}
+
+json_t *program_json(void)
+{
+    json_error_t where;
+    json_t *object = json_loads(result.out, JSON_REJECT_DUPLICATES, &where);
+    if (!json_is_object(object)) {
+        fail_shown(object ? "standard output is no object" : where.text);
+    }
+    return object;
+}

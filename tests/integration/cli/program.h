@@ -1,0 +1,42 @@
+/*
+ * Program: runs actorq as its users do, and keeps what it said and how it ended. A failure to run it
+ * fails the test.
+ */
+#ifndef AQ_TESTS_INTEGRATION_CLI_PROGRAM_H
+#define AQ_TESTS_INTEGRATION_CLI_PROGRAM_H
+
+#include <jansson.h>
+#include <sys/types.h>
+
+enum { PROGRAM_TEXT_MAX = 1 << 18 };
+
+typedef struct program_result {
+    int exit_status; /* -1: it was ended by a signal */
+    char out[PROGRAM_TEXT_MAX];
+    char err[PROGRAM_TEXT_MAX];
+} program_result;
+
+/* Which file is run; once, before everything else. */
+void program_choose(const char *path);
+
+/* Standard output of the next run goes to this file; its result's `out` is empty. */
+void program_send_out_to(const char *path);
+
+/* Runs it with these arguments (strings, then NULL) to its end, for a minute at most. The result is
+ * static: it is valid until the next run. */
+const program_result *program_run(const char *first, ...) __attribute__((sentinel));
+
+/* Starts it and returns at once; program_wait waits for its end. One at a time. */
+void program_start(const char *first, ...) __attribute__((sentinel));
+pid_t program_pid(void);
+const program_result *program_wait(void);
+
+/* Asserts about the last run. */
+void program_assert_success(void);                               /* 0, nothing on standard error */
+void program_assert_failure(int exit_status, const char *words); /* one sentence with these words */
+void program_assert_out(const char *words);
+
+/* Standard output of the last run, which must be exactly one JSON object; json_decref it. */
+json_t *program_json(void);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * A live daemon is asked, called and watched, and one that is not there is named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "tests/integration/cli/program.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/fake_daemon.h"
+
+/* What nobody listens at. */
+#define NOWHERE "ipc:///nonexistent/actorq.sock"
+
+typedef struct live_fixture {
+    void *folder;
+    fake_daemon *daemon;
+    const char *url;
+} live_fixture;
+
+static int live_setup(void **state)
+{
+    live_fixture *live = aq_alloc(1, sizeof(*live));
+    if (!live || cli_fixture_setup(&live->folder)) {
+        return -1;
+    }
+    live->daemon = fake_daemon_start("tcp://127.0.0.1:0");
+    live->url = fake_daemon_url(live->daemon);
+    *state = live;
+    return 0;
+}
+
+static int live_teardown(void **state)
+{
+    live_fixture *live = *state;
+    fake_daemon_stop(live->daemon);
+    int rc = cli_fixture_teardown(&live->folder);
+    aq_free(live);
+    return rc;
+}
+
+/* A run folder whose learner is the fake daemon. */
+static const char *live_folder(live_fixture *live)
+{
+    char endpoint[512];
+    (void)snprintf(endpoint, sizeof(endpoint), "{\"learner\": \"%s\"}\n", live->url);
+    cli_write_text(cli_path(&live->folder, "endpoint.json"), endpoint);
+    return live->folder;
+}
+
+static const json_t *at(const json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    if (!value) {
+        fail_msg("there is no %s", key);
+    }
+    return value;
+}
+
+/* ---- status --------------------------------------------------------------------------------- */
+
+static void test_a_status_is_shown_to_people(void **state)
+{
+    const live_fixture *live = *state;
+    program_run("status", live->url, NULL);
+    program_assert_success();
+    program_assert_out("gym:CartPole-v1, running\n");
+    program_assert_out("187.2 +- 45.5 over 100 episodes");
+    program_assert_out("box-a");
+}
+
+static void test_a_status_is_shown_to_programs_as_it_came(void **state)
+{
+    const live_fixture *live = *state;
+    program_run("status", live->url, "--json", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_int_equal(json_integer_value(at(at(object, "learner"), "env_steps")), 12345);
+    assert_string_equal(json_string_value(at(object, "state")), "RUN_STATE_RUNNING");
+    assert_int_equal(json_array_size(at(object, "members")), 4);
+    assert_true(json_real_value(at(at(object, "learner"), "return_mean")) == 187.25);
+    json_decref(object);
+}
+
+static void test_a_run_folder_stands_for_its_learner(void **state)
+{
+    program_run("status", live_folder(*state), NULL);
+    program_assert_success();
+    program_assert_out("learner at tcp://127.0.0.1:");
+}
+
+static void test_a_learner_that_is_not_there_is_named(void **state)
+{
+    (void)state;
+    int64_t started_ns = aq_clock_monotonic_ns();
+    program_run("status", NOWHERE, "--timeout-ms", "200", NULL);
+    program_assert_failure(1, "actorq status: " NOWHERE " could not be reached within 200 ms");
+    program_run("call", NOWHERE, "Operations/Status", "--timeout-ms", "200", NULL);
+    program_assert_failure(1, "actorq call: " NOWHERE " could not be reached within 200 ms");
+    program_run("status", NOWHERE, "--watch", "--timeout-ms", "200", NULL);
+    program_assert_failure(1, NOWHERE " gave no answer within 200 ms");
+    assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
+}
+
+static void test_endpoints_that_cannot_be_are_refused(void **state)
+{
+    live_fixture *live = *state;
+    program_run("status", "tcp://learner", NULL);
+    program_assert_failure(1, "tcp://learner");
+    program_run("status", "nothing-of-the-kind", NULL);
+    program_assert_failure(1, "neither a URL");
+    program_run("status", (const char *)live->folder, NULL);
+    program_assert_failure(1, "no live run is driven from this folder");
+    program_run("call", "tcp://*:5550", "Operations/Status", NULL);
+    program_assert_failure(1, "called at one");
+}
+
+/* ---- watching ------------------------------------------------------------------------------- */
+
+static size_t count_lines(const char *text, const char *start)
+{
+    size_t count = 0;
+    for (const char *line = text; line && *line != '\0'; line = strchr(line, '\n')) {
+        line += *line == '\n';
+        count += strncmp(line, start, strlen(start)) == 0;
+    }
+    return count;
+}
+
+static void test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone(void **state)
+{
+    live_fixture *live = *state;
+    program_start("status", live->url, "--watch", "--json", NULL);
+    fake_daemon_wait_asked(live->daemon, 2);
+    fake_daemon_end_run(live->daemon);
+    fake_daemon_wait_asked(live->daemon, 4);
+    fake_daemon_stop(live->daemon);
+    const program_result *result = program_wait();
+    live->daemon = fake_daemon_start("tcp://127.0.0.1:0"); /* for the teardown */
+    program_assert_success();
+    assert_true(count_lines(result->out, "{\"role\":\"learner\"") >= 4);
+    program_assert_out("RUN_STATE_SOLVED");
+}
+
+static void test_a_watch_shows_page_after_page(void **state)
+{
+    live_fixture *live = *state;
+    program_start("status", live->url, "-w", NULL);
+    fake_daemon_wait_asked(live->daemon, 3);
+    assert_int_equal(kill(program_pid(), SIGINT), 0);
+    const program_result *result = program_wait();
+    assert_int_equal(result->exit_status, -1); /* Ctrl-C ends it, as it says */
+    assert_true(count_lines(result->out, "learner at ") >= 2);
+    assert_null(strchr(result->out, '\033'));
+}
+
+/* ---- call ----------------------------------------------------------------------------------- */
+
+static void test_any_method_is_called_by_its_name(void **state)
+{
+    static const char *const names[] = {"Operations/Status", "actorq.v1.Operations/Status",
+                                        "Status"};
+    const live_fixture *live = *state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        program_run("call", live->url, names[i], NULL);
+        program_assert_success();
+        json_t *object = program_json();
+        assert_string_equal(json_string_value(at(object, "task")), "gym:CartPole-v1");
+        json_decref(object);
+    }
+}
+
+static void test_a_request_is_given_as_json(void **state)
+{
+    program_run("call", live_folder(*state), "Operations/Stop", "{\"reason\": \"enough\"}", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_int_equal(json_object_size(object), 0);
+    json_decref(object);
+}
+
+static void test_an_error_is_told_by_name_and_by_exit_status(void **state)
+{
+    const live_fixture *live = *state;
+    program_run("call", live->url, "Operations/Checkpoint", NULL);
+    program_assert_failure(64 + 12, "UNIMPLEMENTED: nothing to keep?[2J\n");
+    program_run("call", live->url, "Policy/Fetch", NULL);
+    program_assert_failure(64 + 12, "UNIMPLEMENTED: ");
+}
+
+static void test_an_answer_that_does_not_come_exceeds_the_deadline(void **state)
+{
+    const live_fixture *live = *state;
+    program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "300", NULL);
+    program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
+}
+
+static void test_a_bad_request_is_refused_before_anybody_is_called(void **state)
+{
+    (void)state;
+    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\": ", NULL);
+    program_assert_failure(1, "the request is not JSON");
+    program_run("call", NOWHERE, "Operations/Stop", "{\"raeson\": \"x\"}", NULL);
+    program_assert_failure(1, "the request: ");
+    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\": 5}", NULL);
+    program_assert_failure(1, "reason");
+    program_run("call", NOWHERE, "Operations/Stop", "[]", NULL);
+    program_assert_failure(1, "the request: ");
+    program_run("call", NOWHERE, "Operations/Stop", "{\"reason\":\"a\",\"reason\":\"b\"}", NULL);
+    program_assert_failure(1, "the request is not JSON");
+}
+
+static void test_an_unknown_method_is_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    program_run("call", NOWHERE, "Operations/Stauts", NULL);
+    program_assert_failure(1, "did you mean 'Operations/Status'?");
+    program_run("call", NOWHERE, "Nothing/AtAll", NULL);
+    program_assert_failure(1, "'actorq call --list' shows those there are");
+}
+
+static void test_all_methods_are_listed_without_a_daemon(void **state)
+{
+    (void)state;
+    program_run("call", "--list", NULL);
+    program_assert_success();
+    program_assert_out("Operations/Stop '{\"reason\": \"\"}'\n");
+    program_assert_out("Sampling/Sample '{");
+    program_run("call", NOWHERE, NULL);
+    program_assert_success();
+    program_assert_out("Operations/Status '{}'\n");
+    program_run("call", "--list", "--json", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_true(json_array_size(at(object, "methods")) >= 10);
+    json_decref(object);
+}
+
+int main(int argc, char **argv)
+{
+#define LIVE(test) cmocka_unit_test_setup_teardown(test, live_setup, live_teardown)
+    const struct CMUnitTest tests[] = {
+        LIVE(test_a_status_is_shown_to_people),
+        LIVE(test_a_status_is_shown_to_programs_as_it_came),
+        LIVE(test_a_run_folder_stands_for_its_learner),
+        cmocka_unit_test(test_a_learner_that_is_not_there_is_named),
+        LIVE(test_endpoints_that_cannot_be_are_refused),
+        LIVE(test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone),
+        LIVE(test_a_watch_shows_page_after_page),
+        LIVE(test_any_method_is_called_by_its_name),
+        LIVE(test_a_request_is_given_as_json),
+        LIVE(test_an_error_is_told_by_name_and_by_exit_status),
+        LIVE(test_an_answer_that_does_not_come_exceeds_the_deadline),
+        cmocka_unit_test(test_a_bad_request_is_refused_before_anybody_is_called),
+        cmocka_unit_test(test_an_unknown_method_is_answered_with_the_nearest),
+        cmocka_unit_test(test_all_methods_are_listed_without_a_daemon),
+    };
+    program_choose(argc > 1 ? argv[1] : "actorq");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

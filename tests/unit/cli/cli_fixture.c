@@ -1,0 +1,280 @@
+/*
+ * Policies, checkpoints and run folders for the tests of the command-line tool.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/nn/params.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_checkpoint.h"
+#include "common/wire/wire_policy.h"
+#include "envs/cartpole.h"
+#include "quantizer/quantize.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { FRAME_BYTES_MAX = 1 << 20 };
+
+/* ---- the folder ----------------------------------------------------------------------------- */
+
+int cli_fixture_setup(void **state)
+{
+    const char *temporary = getenv("TMPDIR");
+    char *path = aq_alloc(CLI_PATH_MAX, 1);
+    if (!path || aq_text_format(path, CLI_PATH_MAX, "%s/aq-test-cli-XXXXXX",
+                                temporary ? temporary : "/tmp")) {
+        return -1;
+    }
+    *state = path;
+    return mkdtemp(path) ? 0 : -1;
+}
+
+static void remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    if (!folder) {
+        return;
+    }
+    for (const struct dirent *entry = readdir(folder); entry; entry = readdir(folder)) {
+        char inner[CLI_PATH_MAX * 2];
+        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
+            aq_text_format(inner, sizeof(inner), "%s/%s", path, entry->d_name)) {
+            continue;
+        }
+        if (unlink(inner) != 0) {
+            remove_folder(inner);
+        }
+    }
+    (void)closedir(folder);
+    (void)rmdir(path);
+}
+
+int cli_fixture_teardown(void **state)
+{
+    remove_folder(*state);
+    aq_free(*state);
+    return 0;
+}
+
+const char *cli_path(void **state, const char *name)
+{
+    static char paths[4][CLI_PATH_MAX];
+    static unsigned next;
+    char *path = paths[next++ % 4];
+    assert_int_equal(aq_text_format(path, CLI_PATH_MAX, "%s/%s", (const char *)*state, name), 0);
+    return path;
+}
+
+void cli_assert_in(const char *text, const char *words)
+{
+    assert_non_null(text);
+    if (!strstr(text, words)) {
+        fail_msg("'%s' is not in:\n%s", words, text);
+    }
+}
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+void cli_make_folder(const char *path)
+{
+    assert_int_equal(aq_dir_create(path, NULL), 0);
+}
+
+void cli_write(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+void cli_write_text(const char *path, const char *text)
+{
+    cli_write(path, text, strlen(text));
+}
+
+size_t cli_read(const char *path, void *bytes, size_t size_max)
+{
+    FILE *file = fopen(path, "rb");
+    assert_non_null(file);
+    size_t size = fread(bytes, 1, size_max, file);
+    assert_true(size < size_max);
+    (void)fclose(file);
+    return size;
+}
+
+void cli_damage(const char *path, long offset)
+{
+    FILE *file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, offset, offset < 0 ? SEEK_END : SEEK_SET), 0);
+    int byte = fgetc(file);
+    assert_int_not_equal(byte, EOF);
+    assert_int_equal(fseek(file, -1, SEEK_CUR), 0);
+    assert_int_not_equal(fputc(byte ^ 0x10, file), EOF);
+    assert_int_equal(fclose(file), 0);
+}
+
+void cli_truncate(const char *path, size_t size)
+{
+    assert_int_equal(truncate(path, (off_t)size), 0);
+}
+
+/* ---- a policy ------------------------------------------------------------------------------- */
+
+static void make_schema(aq_schema *ret_schema)
+{
+    aq_cartpole_params params;
+    aq_cartpole_v1.init_params(&params);
+    memset(ret_schema, 0, sizeof(*ret_schema));
+    aq_cartpole_v1.schema(&params, ret_schema);
+}
+
+static void make_network(aq_net_spec *ret_spec)
+{
+    static const uint32_t hidden[] = {16, 8};
+    assert_int_equal(aq_net_spec_init_mlp(4, hidden, 2, 2, AQ_ACTIVATION_RELU, ret_spec, NULL), 0);
+    ret_spec->layers[1].activation = AQ_ACTIVATION_TANH;
+}
+
+static void make_parameters(const aq_net_spec *spec, uint64_t seed, aq_params *ret_params)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, seed, 0);
+    assert_int_equal(aq_params_init(spec, ret_params), 0);
+    aq_params_randomize(spec, ret_params, &rng);
+}
+
+aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
+{
+    aq_schema schema;
+    aq_net_spec spec;
+    aq_params params;
+    aq_error error = {0};
+    aq_snapshot *snapshot = NULL;
+    make_schema(&schema);
+    make_network(&spec);
+    make_parameters(&spec, seed, &params);
+    const aq_quantize_meta meta = {
+        .run_id = CLI_RUN_ID,
+        .version = 31,
+        .learner_step = 3100,
+        .task = "gym:CartPole-v1",
+        .schema = &schema,
+        .act_rule = AQ_ACT_ARGMAX,
+    };
+    if (aq_quantize(&spec, &params, format, &meta, &snapshot, &error)) {
+        fail_msg("%s", error.text);
+    }
+    if (format == AQ_FORMAT_INT8_CHANNEL) {
+        snapshot->quant_error = (aq_quant_error){
+            .rows = 256, .action_disagreement = 0.0078125f, .output_rms = 0.25f, .output_max = 1};
+    }
+    aq_params_fini(&params);
+    return snapshot;
+}
+
+void cli_write_policy(const char *path, uint32_t format, uint64_t seed)
+{
+    aq_error error = {0};
+    aq_snapshot *snapshot = cli_policy(format, seed);
+    if (aq_policy_file_write(path, snapshot, &error)) {
+        fail_msg("%s", error.text);
+    }
+    aq_snapshot_unref(snapshot);
+}
+
+/* ---- a checkpoint and a run ----------------------------------------------------------------- */
+
+void cli_write_checkpoint(const char *path, uint64_t step)
+{
+    aq_params params;
+    aq_buffer frame;
+    aq_checkpoint checkpoint = {
+        .run_id = CLI_RUN_ID,
+        .task = "gym:CartPole-v1",
+        .algorithm = "dqn",
+        .learner_step = step,
+        .env_steps = 4 * step,
+        .env_steps_base = 0,
+        .shard_count = 1,
+        .shards = {{.incarnation = 5, .inserted = 4 * step}},
+        .policy_version = step / 100,
+        .policy_versions = step / 100,
+        .broadcast_bytes = 500 * (step / 100),
+        .broadcast_bytes_fp32 = 1200 * (step / 100),
+        .adam_step = step,
+        .wall_s = 12.5,
+        .best_return = 187.5,
+        .best_confirmed = true,
+        .config = "task: gym:CartPole-v1\nlearner:\n  hidden: \"16,8\"\n",
+    };
+    make_schema(&checkpoint.schema);
+    make_network(&checkpoint.spec);
+    make_parameters(&checkpoint.spec, 7, &params);
+    checkpoint.parameter_count = params.count;
+    checkpoint.parameters = params.block;
+    checkpoint.target = params.block;
+    checkpoint.adam_m = params.block;
+    float *zeros = aq_alloc(params.count, sizeof(*zeros));
+    assert_non_null(zeros);
+    checkpoint.adam_v = zeros;
+    checkpoint.best_policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
+    aq_buffer_init(&frame, FRAME_BYTES_MAX);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);
+    cli_write(path, frame.data, frame.size);
+    aq_buffer_fini(&frame);
+    aq_snapshot_unref(checkpoint.best_policy);
+    aq_free(zeros);
+    aq_params_fini(&params);
+}
+
+static void write_in(const char *folder, const char *name, const char *text)
+{
+    char path[CLI_PATH_MAX];
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
+    cli_write_text(path, text);
+}
+
+void cli_write_run(const char *folder)
+{
+    char path[CLI_PATH_MAX];
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/checkpoints", folder), 0);
+    cli_make_folder(path);
+    write_in(folder, "run.json",
+             "{\"run_id\": \"1122334455667788\", \"task\": \"gym:CartPole-v1\", \"seed\": 42,\n"
+             " \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
+    write_in(folder, "config.yaml",
+             "task: gym:CartPole-v1\nseed: 42\nlearner:\n  hidden: \"16,8\"\n  discount: 0.97\n");
+    write_in(folder, "metrics.jsonl",
+             "{\"event\":\"progress\",\"wall_s\":1.0,\"env_steps\":900}\n"
+             "{\"event\":\"evaluation\",\"policy_version\":9,\"episodes\":10,\"return_mean\":"
+             "300.0,\"return_std\":5.0,\"confirmed\":false}\n"
+             "{\"event\":\"evaluation\",\"policy_version\":31,\"episodes\":100,\"return_mean\":"
+             "187.5,\"return_std\":25.5,\"confirmed\":true}\n"
+             "{\"event\":\"evaluation\",\"policy_version\":32,\"episodes\":100,\"return_mean\":"
+             "150.0,\"return_std\":25.5,\"confirmed\":true}\n"
+             "{\"event\":\"progress\",\"wall_s\":2.0,\"env_steps\":1800}\n");
+    for (unsigned step = 1000; step <= 3000; step += 1000) {
+        assert_int_equal(
+            aq_text_format(path, sizeof(path), "%s/checkpoints/step-%012u.aqc", folder, step), 0);
+        cli_write_checkpoint(path, step);
+    }
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/policy.aq", folder), 0);
+    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/policy.fp32.aq", folder), 0);
+    cli_write_policy(path, AQ_FORMAT_F32, 7);
+}

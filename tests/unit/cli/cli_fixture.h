@@ -1,0 +1,56 @@
+/*
+ * What the command-line tool reads: policies, checkpoints and run folders in a temporary folder. A
+ * failure to make one fails the test.
+ */
+#ifndef AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
+#define AQ_TESTS_UNIT_CLI_CLI_FIXTURE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/rl/snapshot.h"
+
+enum { CLI_PATH_MAX = 512 };
+
+/* A cmocka setup and teardown: *state is the path of a new folder below the temporary one. */
+int cli_fixture_setup(void **state);
+int cli_fixture_teardown(void **state);
+
+/* `name` in the folder. The text stays valid until the third call after this one. */
+const char *cli_path(void **state, const char *name);
+
+/* Asserts that the text has these words in it. */
+void cli_assert_in(const char *text, const char *words);
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+void cli_make_folder(const char *path);
+void cli_write(const char *path, const void *bytes, size_t size);
+void cli_write_text(const char *path, const char *text);
+
+/* Returns the size; `bytes` has room for size_max, which is more than the file has. */
+size_t cli_read(const char *path, void *bytes, size_t size_max);
+
+/* Flips one bit of the byte at `offset`, counted from the end when negative. */
+void cli_damage(const char *path, long offset);
+
+/* Cuts the file off after `size` bytes. */
+void cli_truncate(const char *path, size_t size);
+
+/* ---- ours ----------------------------------------------------------------------------------- */
+
+#define CLI_RUN_ID UINT64_C(0x1122334455667788)
+
+/* Version 31, learner step 3100, of a network 4-16r-8t-2 for CartPole with random parameters from
+ * `seed`. int8 carries a measured error. */
+aq_snapshot *cli_policy(uint32_t format, uint64_t seed);
+void cli_write_policy(const char *path, uint32_t format, uint64_t seed);
+
+/* Of the same network, after `step` learner steps; best return 187.5, confirmed, and its policy. */
+void cli_write_checkpoint(const char *path, uint64_t step);
+
+/* A whole run folder: run.json, config.yaml, metrics.jsonl, checkpoints of steps 1000, 2000 and
+ * 3000, policy.aq in int8 and policy.fp32.aq of seed 7. */
+void cli_write_run(const char *path);
+
+#endif

@@ -1,0 +1,179 @@
+/*
+ * A status shows what a person asks first, in an order that can be scanned.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/status_page.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/status_fixture.h"
+
+static char *page(const status_fixture *fixture, size_t members_max)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    assert_int_equal(aq_status_page_print(out, "tcp://learner:5550", &fixture->reply, members_max),
+                     0);
+    assert_int_equal(fclose(out), 0);
+    return text;
+}
+
+static void test_the_head_says_where_what_and_how(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "learner at tcp://learner:5550: gym:CartPole-v1, running\n");
+    cli_assert_in(text, "1122334455667788, seed 42, in runs/first");
+    cli_assert_in(text, "version 0.1.0, up 2m05s, 45.0 MB resident");
+    free(text);
+}
+
+static void test_the_learner_shows_progress_broadcast_error_and_return(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "12.3k of 500.0k steps (2.5 %), 2.5k/s");
+    cli_assert_in(text, "161.2 kB; 606.4 kB in fp32 (3.762 times as much)");
+    cli_assert_in(text, "0.78 % of 256 greedy actions differ, rms 0.25, largest 1; 2 versions");
+    cli_assert_in(text, "187.2 +- 45.5 over 100 episodes of version 29 (confirmed); best 201.8");
+    cli_assert_in(text, "of learner step 3000");
+    free(text);
+}
+
+static void test_members_are_ordered_by_role_and_slot(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    const char *first = strstr(text, "box-a");
+    const char *second = strstr(text, "box?[2J");
+    const char *evaluator = strstr(text, "box-e");
+    const char *replay = strstr(text, "box-r");
+    assert_non_null(first);
+    assert_true(first < second);
+    assert_true(second < evaluator);
+    assert_true(evaluator < replay);
+    free(text);
+}
+
+static void test_a_host_name_cannot_clear_the_terminal(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    assert_null(strchr(text, '\033'));
+    free(text);
+}
+
+static void test_members_beyond_the_limit_are_counted(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, 1);
+    cli_assert_in(text, "and 2 more\n");
+    cli_assert_in(text, "box-r");
+    assert_null(strstr(text, "box-e"));
+    free(text);
+}
+
+static void test_before_the_first_evaluation_there_is_no_return(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    fixture.learner.return_mean = (double)NAN;
+    fixture.learner.loss = (double)NAN;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "no evaluation yet");
+    cli_assert_in(text, "loss -");
+    assert_null(strstr(text, "nan"));
+    free(text);
+}
+
+static void test_an_ended_run_says_how(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "gym:CartPole-v1, solved\n");
+    free(text);
+}
+
+static void test_a_shard_shows_what_it_holds_and_whom_it_heard(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "replay at tcp://learner:5550");
+    cli_assert_in(text, "12.0k transitions, 1.5 MB");
+    cli_assert_in(text, "actors wait: they are 900 steps ahead of the learner");
+    cli_assert_in(text, "0000000000000abc");
+    free(text);
+}
+
+static void test_an_empty_answer_is_shown(void **state)
+{
+    status_fixture fixture = {0};
+    (void)state;
+    actorq__v1__status_reply__init(&fixture.reply);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "in an unknown state");
+    free(text);
+}
+
+static void test_without_memory_the_page_fails(void **state)
+{
+    status_fixture fixture;
+    char *text = NULL;
+    size_t size = 0;
+    int rc = AQ_E_NOMEM;
+    (void)state;
+    status_fixture_learner(&fixture);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    for (uint64_t nth = 1; rc; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_status_page_print(out, "x", &fixture.reply, SIZE_MAX);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 ? nth > 4 : rc == AQ_E_NOMEM);
+    }
+    (void)fclose(out);
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_head_says_where_what_and_how),
+        cmocka_unit_test(test_the_learner_shows_progress_broadcast_error_and_return),
+        cmocka_unit_test(test_members_are_ordered_by_role_and_slot),
+        cmocka_unit_test(test_a_host_name_cannot_clear_the_terminal),
+        cmocka_unit_test(test_members_beyond_the_limit_are_counted),
+        cmocka_unit_test(test_before_the_first_evaluation_there_is_no_return),
+        cmocka_unit_test(test_an_ended_run_says_how),
+        cmocka_unit_test(test_a_shard_shows_what_it_holds_and_whom_it_heard),
+        cmocka_unit_test(test_an_empty_answer_is_shown),
+        cmocka_unit_test(test_without_memory_the_page_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
