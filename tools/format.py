@@ -39,7 +39,7 @@ def main():
     root = root_from_arguments()
     formatter = find_formatter()
     if formatter is None:
-        print(f"format: skipped, clang-format {VERSION} is not installed")
+        print(f"skipped, as clang-format {VERSION} is not installed")
         return SKIPPED
     paths = [source.path for source in walk(root) if source.is_c]
     command = [formatter, "-i"] if fix else [formatter, "--dry-run"]
