@@ -2,7 +2,8 @@
  * Coordinator: see coordinator.h.
  *
  * Members stand in one growing array without order; a run has tens to thousands of them and each is
- * heard about twice a second, so a linear search costs less than a table would to understand.
+ * heard about twice a second, so a linear search costs less than a table would to understand. It
+ * must stay one search a call: a thousand members may join within a second.
  */
 #include "learner/coordinator.h"
 
@@ -13,7 +14,9 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/base/parse.h"
+
+/* Numbers are given out one by one, so a larger one was never given out. */
+#define MEMBER_NUMBER_MAX (UINT64_C(1) << 48)
 
 struct aq_coordinator {
     aq_coordinator_config config;
@@ -109,22 +112,23 @@ static bool number_is_taken(const aq_coordinator *coordinator, uint64_t member)
     return false;
 }
 
-static bool slot_is_taken(const aq_coordinator *coordinator, enum aq_role role, uint32_t slot)
+/* `wanted` if nobody of that role has it, else the lowest that is free. */
+static uint32_t choose_slot(const aq_coordinator *coordinator, enum aq_role role, uint32_t wanted)
 {
+    bool taken[AQ_MEMBERS_MAX] = {false};
     for (size_t i = 0; i < coordinator->count; i++) {
         const aq_member_record *record = &coordinator->members[i];
-        if (record->role == role && record->slot == slot) {
-            return true;
+        if (record->role == role) {
+            taken[record->slot] = true;
         }
     }
-    return false;
-}
-
-static uint32_t lowest_free_slot(const aq_coordinator *coordinator, enum aq_role role)
-{
+    if (wanted < AQ_MEMBERS_MAX && !taken[wanted]) {
+        return wanted;
+    }
     uint32_t slot = 0;
-    while (slot_is_taken(coordinator, role, slot)) {
+    while (taken[slot]) {
         slot++;
+        AQ_ASSERT(slot < AQ_MEMBERS_MAX); /* there is a place for one more member */
     }
     return slot;
 }
@@ -140,19 +144,16 @@ static void remove_at(aq_coordinator *coordinator, size_t index)
 
 /* A shard that was restarted serves the same address under a new incarnation: the record of its
  * earlier life would only send actors to a dead process until it times out. */
-static void remove_earlier_life(aq_coordinator *coordinator, const aq_member_record *wanted)
+static aq_member_record *find_earlier_life(const aq_coordinator *coordinator,
+                                           const aq_member_record *wanted)
 {
-    if (wanted->role != AQ_ROLE_REPLAY) {
-        return;
-    }
-    for (size_t i = 0; i < coordinator->count; i++) {
-        const aq_member_record *record = &coordinator->members[i];
+    for (size_t i = 0; wanted->role == AQ_ROLE_REPLAY && i < coordinator->count; i++) {
+        aq_member_record *record = &coordinator->members[i];
         if (record->role == AQ_ROLE_REPLAY && strcmp(record->rpc_url, wanted->rpc_url) == 0) {
-            coordinator->lost_total++;
-            remove_at(coordinator, i);
-            return;
+            return record;
         }
     }
+    return NULL;
 }
 
 static size_t live_shards(const aq_coordinator *coordinator)
@@ -164,52 +165,75 @@ static size_t live_shards(const aq_coordinator *coordinator)
     return shards;
 }
 
-int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
-                        const aq_member_record **ret_record, aq_error *error)
+/* Room for a member that is not known yet. */
+static int make_room(aq_coordinator *coordinator, const aq_member_record *wanted, aq_error *error)
 {
-    aq_member_record *known = find(coordinator, wanted->incarnation);
-    if (known && known->role == wanted->role) {
-        known->heard_ns = now_ns;
-        *ret_record = known;
-        return 0;
-    }
-    if (known) {
-        return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
-                       (unsigned long long)wanted->incarnation);
-    }
-    remove_earlier_life(coordinator, wanted);
     if (wanted->role == AQ_ROLE_REPLAY && live_shards(coordinator) == AQ_SHARDS_MAX) {
         return aq_fail(error, AQ_E_FULL,
                        "the run has %d replay shards already, the most there can be",
                        AQ_SHARDS_MAX);
     }
     int rc = grow(coordinator);
-    if (rc) {
-        return aq_fail(error, rc, "no room for another member: %zu are in the run",
-                       coordinator->count);
-    }
+    return rc ? aq_fail(error, rc, "no room for another member: %zu are in the run",
+                        coordinator->count)
+              : 0;
+}
 
-    aq_member_record *record = &coordinator->members[coordinator->count];
-    *record = *wanted;
-    if (wanted->member == 0 || number_is_taken(coordinator, wanted->member)) {
-        record->member = coordinator->next_member;
+static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
+                                   const aq_member_record *wanted)
+{
+    AQ_ASSERT(coordinator->count < coordinator->capacity);
+    aq_member_record record = *wanted;
+    /* A member that had a number and a slot under an earlier life of the learner is not moved
+     * needlessly. */
+    bool had_place = wanted->member != 0 && wanted->member <= MEMBER_NUMBER_MAX;
+    record.slot = choose_slot(coordinator, wanted->role, had_place ? wanted->slot : UINT32_MAX);
+    if (!had_place || number_is_taken(coordinator, wanted->member)) {
+        record.member = coordinator->next_member;
     }
-    if (record->member >= coordinator->next_member) {
-        coordinator->next_member = record->member + 1;
+    if (record.member >= coordinator->next_member) {
+        coordinator->next_member = record.member + 1;
     }
-    /* A member that knew its slot under an earlier life of the learner is not moved needlessly. */
-    if (wanted->member == 0 || slot_is_taken(coordinator, wanted->role, wanted->slot)) {
-        record->slot = lowest_free_slot(coordinator, wanted->role);
-    }
-    record->joined_ns = now_ns;
-    record->heard_ns = now_ns;
-    record->unique = ++coordinator->next_unique;
-    coordinator->count++;
+    record.joined_ns = now_ns;
+    record.heard_ns = now_ns;
+    record.unique = ++coordinator->next_unique;
+    coordinator->members[coordinator->count] = record;
     coordinator->joined_total++;
-    if (record->role == AQ_ROLE_REPLAY) {
+    if (record.role == AQ_ROLE_REPLAY) {
         coordinator->shards_changed++;
     }
-    *ret_record = record;
+    return &coordinator->members[coordinator->count++];
+}
+
+int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
+                        const aq_member_record **ret_record, uint64_t *ret_replaced,
+                        aq_error *error)
+{
+    AQ_ASSERT(wanted->incarnation != 0);
+    aq_member_record *known = find(coordinator, wanted->incarnation);
+    if (known && known->role != wanted->role) {
+        return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
+                       (unsigned long long)wanted->incarnation);
+    }
+    if (known) {
+        known->heard_ns = now_ns;
+        *ret_replaced = 0;
+        *ret_record = known;
+        return 0;
+    }
+    aq_member_record *earlier = find_earlier_life(coordinator, wanted);
+    uint64_t replaced = earlier ? earlier->incarnation : 0;
+    if (earlier) {
+        coordinator->lost_total++;
+        remove_at(coordinator, (size_t)(earlier - coordinator->members)); /* leaves room for one */
+    } else {
+        int rc = make_room(coordinator, wanted, error);
+        if (rc) {
+            return rc;
+        }
+    }
+    *ret_replaced = replaced;
+    *ret_record = add(coordinator, now_ns, wanted);
     return 0;
 }
 
@@ -291,6 +315,9 @@ static aq_shard_count *shard_place(aq_coordinator *coordinator)
 void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarnation,
                              uint64_t inserted)
 {
+    if (inserted > AQ_SHARD_INSERTED_MAX) {
+        return;
+    }
     for (size_t i = 0; i < coordinator->shard_count; i++) {
         aq_shard_count *place = &coordinator->shards[i];
         if (place->incarnation == shard_incarnation) {
@@ -345,7 +372,8 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
     coordinator->has_best = true;
 }
 
-bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result)
+bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
+                              bool held)
 {
     if (coordinator->state != AQ_RUN_RUNNING) {
         return false;
@@ -355,6 +383,9 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
     bool better = !coordinator->has_best || (result->confirmed && !best->confirmed) ||
                   (result->confirmed == best->confirmed && result->return_mean > best->return_mean);
     coordinator->evaluations++;
+    if (!held) {
+        return false;
+    }
     if (better) {
         coordinator->best = *result;
         coordinator->has_best = true;

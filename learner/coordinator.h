@@ -4,6 +4,8 @@
  *
  * Members are known by the incarnation that each process draws at its start, so a repeated Join is
  * the same member. A member that is not heard for the time-out is lost; its slot is free again.
+ *
+ * What members say is theirs and may be anything; numbers that can't be are passed over.
  */
 #ifndef AQ_LEARNER_COORDINATOR_H
 #define AQ_LEARNER_COORDINATOR_H
@@ -16,6 +18,9 @@
 #include "common/rl/run_settings.h"
 
 enum { AQ_MEMBERS_MAX = 16384, AQ_SHARDS_MAX = 64, AQ_HOST_MAX = 256 };
+
+/* More than a shard can have taken in; the sum over all shards stays a whole number in 64 bits. */
+#define AQ_SHARD_INSERTED_MAX (UINT64_C(1) << 53)
 
 typedef struct aq_member_record {
     uint64_t member; /* number, unique in the run */
@@ -58,11 +63,15 @@ int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
                           aq_coordinator **ret_coordinator) AQ_MUST_USE;
 void aq_coordinator_destroy(aq_coordinator *coordinator); /* NULL is fine */
 
-/* `wanted` says role, incarnation, host, pid, address, URLs, and in `member` the number it had
- * before (0: none). AQ_E_FULL when there are too many. The record is valid until the next call
- * that changes the members. */
+/* `wanted` says role, incarnation, host, pid, address, URLs, and in `member` and `slot` what it had
+ * under an earlier life of the learner (member 0: nothing); it keeps both where they are free.
+ * A replay shard at the URL of another one is that one, restarted, and takes its place:
+ * *ret_replaced is the incarnation that went, 0 for none. AQ_E_EXISTS when the incarnation joined
+ * in another role, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then. The
+ * record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
-                        const aq_member_record **ret_record, aq_error *error) AQ_MUST_USE;
+                        const aq_member_record **ret_record, uint64_t *ret_replaced,
+                        aq_error *error) AQ_MUST_USE;
 
 /* NULL when it is not a member (any more): it has to join again. */
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
@@ -80,7 +89,9 @@ const aq_member_record *aq_coordinator_member_at(const aq_coordinator *coordinat
 /* Grows whenever the set of live shards changes. */
 uint64_t aq_coordinator_shards_changed(const aq_coordinator *coordinator);
 
-/* `inserted` only grows per shard incarnation; the total survives a shard's restart. */
+/* `inserted` only grows per shard incarnation; the total survives a shard's restart. A count beyond
+ * AQ_SHARD_INSERTED_MAX is passed over. After more than AQ_SHARDS_MAX incarnations the counts of
+ * dead ones are only kept as a sum: one of those that comes back after all is counted twice. */
 void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarnation,
                              uint64_t inserted);
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator);
@@ -99,8 +110,12 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when it is the best so far (a confirmed one beats any that is not).
- * May end the run; what comes after the end is not counted. */
-bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result);
+ * A confirmed one that reaches the threshold ends the run; what comes after the end is not counted.
+ *
+ * `held`: the evaluated policy can still be kept. One that can't becomes neither the best nor the
+ * end of the run, or the run would be left with a figure and without its policy. */
+bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
+                              bool held);
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator); /* or NULL */
 const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator);   /* or NULL */
 uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator);

@@ -78,11 +78,15 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     }
     uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
     const aq_member_record *record = NULL;
+    uint64_t replaced = 0;
     int64_t now_ns = service->owner.now_ns(service->owner.user);
-    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, &error);
+    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, &replaced, &error);
     if (rc) {
         aq_rpc_fail(call, aq_rpc_code_from_error(rc), "%s", error.text);
         return;
+    }
+    if (replaced) {
+        aq_member_stats_remove(&service->stats, replaced);
     }
     bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
     service->owner.joined(service->owner.user, record, again);
@@ -178,6 +182,33 @@ static void membership_leave(Actorq__V1__Membership_Service *methods,
     closure(&reply, call);
 }
 
+/* NULL, or what can't be true of an evaluation. */
+static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report)
+{
+    if (report->version == 0) {
+        return "an evaluation is of a version, and they begin with 1";
+    }
+    if (report->episodes == 0) {
+        return "an evaluation needs episodes";
+    }
+    if (!isfinite(report->return_mean) || !isfinite(report->return_std) ||
+        !isfinite(report->return_min) || !isfinite(report->return_max)) {
+        return "an evaluation's returns are finite";
+    }
+    if (report->return_std < 0 || report->return_min > report->return_max) {
+        return "an evaluation's returns contradict each other";
+    }
+    return NULL;
+}
+
+/* Whether that version can still be kept: it is on the shelf, or it is the best one already, which
+ * its owner keeps. */
+static bool version_is_held(const aq_learner_service *service, uint64_t version)
+{
+    const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
+    return aq_policy_shelf_find(service->shelf, version) || (best && best->version == version);
+}
+
 static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,
                                          const Actorq__V1__EvaluationReport *request,
                                          Actorq__V1__EvaluationReply_Closure closure, void *call)
@@ -188,10 +219,9 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
                     request->run_id);
         return;
     }
-    if (request->episodes == 0 || !isfinite(request->return_mean) ||
-        !isfinite(request->return_std)) {
-        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT,
-                    "an evaluation needs episodes and a finite mean");
+    const char *problem = evaluation_problem(request);
+    if (problem) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", problem);
         return;
     }
     aq_evaluation_result result = {
@@ -203,7 +233,8 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
         .return_max = request->return_max,
         .confirmed = request->confirmed,
     };
-    bool best = aq_coordinator_evaluated(service->coordinator, &result);
+    bool held = version_is_held(service, result.version);
+    bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
     service->owner.evaluated(service->owner.user, &result, best);
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
     reply.state = state_of(service);
@@ -236,7 +267,8 @@ static void policy_fetch(Actorq__V1__Policy_Service *methods,
         aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy has been published yet");
         return;
     }
-    if (request->format == 0) {
+    bool is_fp32 = newest->twin == newest->snapshot;
+    if (request->format == 0 || (request->format == AQ_FORMAT_F32 && is_fp32)) {
         answer_frame(&newest->frame, closure, call);
         return;
     }
@@ -325,7 +357,7 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         summary.shards += record->role == AQ_ROLE_REPLAY;
         const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
         if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
-            summary.steps_per_s += row->actor.steps_per_s;
+            summary.steps_per_s += isfinite(row->actor.steps_per_s) ? row->actor.steps_per_s : 0;
             if (isfinite(row->actor.return_mean)) {
                 return_sum += row->actor.return_mean;
                 return_count++;

@@ -1,7 +1,7 @@
 /*
- * Learner service: the protobuf services Membership, Policy and Operations on top of the coordinator
- * and the policy shelf. Free of sockets: the daemon and the simulated cluster of the tests both
- * hand it requests through a dispatcher. Loop thread only.
+ * Learner service: the protobuf services Membership, Policy and Operations on top of the
+ * coordinator and the policy shelf. Free of sockets: the daemon and the simulated cluster of the
+ * tests both hand it requests through a dispatcher. Loop thread only.
  */
 #ifndef AQ_LEARNER_LEARNER_SERVICE_H
 #define AQ_LEARNER_LEARNER_SERVICE_H
@@ -23,7 +23,8 @@ typedef struct aq_learner_service_owner {
     /* For the log. `again`: known before. */
     void (*joined)(void *user, const aq_member_record *record, bool again);
     void (*left)(void *user, const aq_member_record *record, const char *reason);
-    /* A result came; `best` is true when it is the best so far. */
+    /* A result came; `best` is true when it is the best so far. Its policy is on the shelf then, or
+     * it is the one that was the best before. */
     void (*evaluated)(void *user, const aq_evaluation_result *result, bool best);
     /* Somebody asked for the end of the run. */
     void (*stop_asked)(void *user, const char *peer, const char *reason);

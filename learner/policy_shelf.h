@@ -1,7 +1,7 @@
 /*
- * Policy shelf: the newest version for those who ask for it, and the recent ones, so that the version
- * which an evaluation was about can still be kept when its result arrives. Bounded in number and
- * bytes. Loop thread only.
+ * Policy shelf: the newest version for those who ask for it, and the recent ones, so that the
+ * version which an evaluation was about can still be kept when its result arrives. At most 256
+ * versions and 64 MiB, but always the last 4. Loop thread only.
  */
 #ifndef AQ_LEARNER_POLICY_SHELF_H
 #define AQ_LEARNER_POLICY_SHELF_H

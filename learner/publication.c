@@ -24,6 +24,19 @@ static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
     return rc ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
 
+/* What the same version takes in fp32. */
+static int weigh_twin(const aq_snapshot *twin, size_t frame_bytes_max, size_t *ret_bytes)
+{
+    aq_buffer frame;
+    aq_buffer_init(&frame, frame_bytes_max);
+    int rc = aq_wire_policy_pack(twin, &frame);
+    if (!rc) {
+        *ret_bytes = frame.size;
+    }
+    aq_buffer_fini(&frame);
+    return rc;
+}
+
 int aq_publication_make(const aq_publication_config *config, const aq_quantize_meta *meta,
                         const aq_net_spec *spec, const aq_params *params, const float *obs,
                         size_t rows, aq_publication *ret_publication, aq_error *error)
@@ -59,12 +72,15 @@ int aq_publication_make(const aq_publication_config *config, const aq_quantize_m
         made.snapshot = aq_snapshot_ref(made.twin);
     }
     rc = aq_wire_policy_pack(made.snapshot, &made.frame);
+    made.frame_bytes_fp32 = made.frame.size;
+    if (!rc && made.twin != made.snapshot) {
+        rc = weigh_twin(made.twin, made.frame.size_max, &made.frame_bytes_fp32);
+    }
     if (rc) {
         (void)aq_fail(error, rc, "policy version %llu could not be packed",
                       (unsigned long long)meta->version);
         goto fail;
     }
-    made.frame_bytes_fp32 = made.frame.size - aq_snapshot_tensor_bytes(made.snapshot) + bytes_fp32;
     *ret_publication = made;
     return 0;
 

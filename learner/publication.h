@@ -1,6 +1,7 @@
 /*
- * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its measured
- * error and the frame that is broadcast. The publisher's thread runs it; tests run it inline.
+ * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its
+ * measured error and the frame that is broadcast. The publisher's thread runs it; tests run it
+ * inline.
  *
  * The gate: when int8 changes more greedy actions than the budget allows, this version goes out in
  * fp32, and says so. NaN never goes out at all.
@@ -32,7 +33,9 @@ typedef struct aq_publication {
     aq_quant_error int8_error; /* of the int8 form, also when it was not the one to go out */
 } aq_publication;
 
-/* The receiver owns one reference to each snapshot. `obs` (rows, inputs) are recent observations; rows may be 0: nothing is measured then. */
+/* The receiver owns one reference to each snapshot. `obs` (rows, inputs) are recent observations;
+ * rows may be 0: nothing is measured then. AQ_E_CORRUPT for parameters, or outputs on the
+ * observations, that are not finite, and what aq_quantize refuses; nothing is left behind. */
 int aq_publication_make(const aq_publication_config *config, const aq_quantize_meta *meta,
                         const aq_net_spec *spec, const aq_params *params, const float *obs,
                         size_t rows, aq_publication *ret_publication, aq_error *error) AQ_MUST_USE;

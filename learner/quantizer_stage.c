@@ -124,6 +124,12 @@ static void carry_out_checkpoint(aq_quantizer_stage *stage, const job *due)
     stage->owner.write_checkpoint(stage->owner.user, &state, due->step);
 }
 
+static void give_place_back(aq_quantizer_stage *stage, job *done)
+{
+    int rc = aq_queue_push(done->is_checkpoint ? stage->free_checkpoint : stage->free_policy, done);
+    AQ_ASSERT(rc == 0); /* there is a place for every job */
+}
+
 /* False when no job came in time or the queue is closed and empty. */
 static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
 {
@@ -137,8 +143,7 @@ static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
     } else {
         carry_out_policy(stage, due);
     }
-    int rc = aq_queue_push(due->is_checkpoint ? stage->free_checkpoint : stage->free_policy, due);
-    AQ_ASSERT(rc == 0);
+    give_place_back(stage, due);
     return true;
 }
 
@@ -189,6 +194,16 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
     aq_free(stage);
 }
 
+/* False when the stage was stopped; the job's place is free again then. */
+static bool hand_over(aq_quantizer_stage *stage, job *due)
+{
+    if (aq_queue_push(stage->work, due) == 0) {
+        return true;
+    }
+    give_place_back(stage, due);
+    return false;
+}
+
 bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
                                      uint64_t step, const float *obs, size_t rows)
 {
@@ -205,7 +220,7 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
     if (due->rows) {
         memcpy(due->obs, obs, due->rows * inputs * sizeof(float));
     }
-    return aq_queue_push(stage->work, due) == 0;
+    return hand_over(stage, due);
 }
 
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
@@ -224,7 +239,7 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
     }
     due->step = step;
     due->adam_step = state->adam_step;
-    return aq_queue_push(stage->work, due) == 0;
+    return hand_over(stage, due);
 }
 
 bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage)

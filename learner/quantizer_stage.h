@@ -41,12 +41,13 @@ int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owne
                               aq_quantizer_stage **ret_stage) AQ_MUST_USE;
 int aq_quantizer_stage_start(aq_quantizer_stage *stage) AQ_MUST_USE;
 
-/* Finishes what has been taken, then joins the thread. Without a thread: runs it here. */
+/* Finishes what has been taken, then joins the thread. Without a thread: runs it here. Nothing is
+ * taken any more; more than one call is fine. */
 void aq_quantizer_stage_stop(aq_quantizer_stage *stage);
 void aq_quantizer_stage_destroy(aq_quantizer_stage *stage); /* NULL is fine; stopped */
 
-/* One thread, the trainer's. False when there is no free place. `rows` beyond what is measured are
- * ignored. */
+/* One thread, the trainer's. Copy what they are given. False when there is no free place, or the
+ * stage was stopped. `rows` beyond what is measured are ignored. */
 bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
                                      uint64_t step, const float *obs, size_t rows);
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,

@@ -77,14 +77,15 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns)
 
 static void serve_checkpoint(aq_trainer *trainer)
 {
-    if (!atomic_load_explicit(&trainer->checkpoint_wanted, memory_order_relaxed)) {
+    /* Taken back first: a request that comes while this one is served is another one. */
+    if (!atomic_exchange(&trainer->checkpoint_wanted, false)) {
         return;
     }
     aq_algorithm_state state;
     trainer->config.algorithm_class->state(trainer->config.algorithm, &state);
-    if (aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
-                                            aq_trainer_core_step(trainer->core))) {
-        atomic_store_explicit(&trainer->checkpoint_wanted, false, memory_order_relaxed);
+    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
+                                             aq_trainer_core_step(trainer->core))) {
+        atomic_store(&trainer->checkpoint_wanted, true);
     }
 }
 
@@ -151,7 +152,7 @@ int aq_trainer_give(aq_trainer *trainer, aq_batch *group)
 
 void aq_trainer_request_checkpoint(aq_trainer *trainer)
 {
-    atomic_store_explicit(&trainer->checkpoint_wanted, true, memory_order_relaxed);
+    atomic_store(&trainer->checkpoint_wanted, true);
 }
 
 uint64_t aq_trainer_step(aq_trainer *trainer)

@@ -38,7 +38,9 @@ int aq_trainer_start(aq_trainer *trainer) AQ_MUST_USE;
 void aq_trainer_stop(aq_trainer *trainer);
 void aq_trainer_destroy(aq_trainer *trainer); /* NULL is fine; stopped */
 
-/* Any thread; never waits. */
+/* Any thread; never waits. AQ_E_FULL beyond groups_max, AQ_E_CLOSED once stopped: the group is
+ * still the caller's. A checkpoint that was asked for is offered to the stage after the group that
+ * is being trained on, again and again until it is taken. */
 int aq_trainer_give(aq_trainer *trainer, aq_batch *group) AQ_MUST_USE;
 void aq_trainer_request_checkpoint(aq_trainer *trainer);
 uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */

@@ -1,0 +1,359 @@
+/*
+ * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "common/wire/wire_policy.h"
+#include "learner/publication.h"
+#include "tests/unit/learner_daemon/learner_kit.h"
+
+enum { ROWS = 256 };
+
+static int setup(void **state)
+{
+    learner_kit *kit = aq_alloc(1, sizeof(*kit));
+    assert_non_null(kit);
+    learner_kit_init(kit, 11);
+    *state = kit;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    aq_memory_fail_at(0, 0);
+    learner_kit_fini(*state);
+    aq_free(*state);
+    return 0;
+}
+
+static aq_publication_config config_of(uint32_t format, double budget)
+{
+    return (aq_publication_config){
+        .format = format, .error_budget = budget, .error_rows = ROWS, .cpu_flags = aq_cpu_flags()};
+}
+
+static int make(learner_kit *kit, const aq_publication_config *config, const float *obs,
+                size_t rows, aq_publication *ret_publication, aq_error *error)
+{
+    return aq_publication_make(config, &kit->meta, &kit->spec, &kit->params, obs, rows,
+                               ret_publication, error);
+}
+
+static void assert_same_tensors(const aq_snapshot *a, const aq_snapshot *b)
+{
+    assert_int_equal(aq_net_spec_hash(&a->spec), aq_net_spec_hash(&b->spec));
+    for (uint32_t i = 0; i < a->spec.layer_count; i++) {
+        size_t outputs = a->spec.layers[i].outputs;
+        assert_int_equal(a->layers[i].format, b->layers[i].format);
+        assert_int_equal(a->layers[i].weights_bytes, b->layers[i].weights_bytes);
+        assert_memory_equal(a->layers[i].weights, b->layers[i].weights, a->layers[i].weights_bytes);
+        assert_memory_equal(a->layers[i].bias, b->layers[i].bias, outputs * sizeof(float));
+        assert_int_equal(a->layers[i].scale != NULL, b->layers[i].scale != NULL);
+        if (a->layers[i].scale) {
+            assert_memory_equal(a->layers[i].scale, b->layers[i].scale, outputs * sizeof(float));
+            assert_memory_equal(a->layers[i].sum, b->layers[i].sum, outputs * sizeof(int32_t));
+        }
+    }
+}
+
+/* The frame is the snapshot, as a receiver reads it. */
+static void assert_frame_is_the_snapshot(const aq_publication *publication)
+{
+    const aq_snapshot *sent = publication->snapshot;
+    aq_snapshot *read = NULL;
+    assert_int_equal(
+        aq_wire_policy_unpack(publication->frame.data, publication->frame.size, &read, NULL), 0);
+    assert_int_equal(read->run_id, sent->run_id);
+    assert_int_equal(read->version, sent->version);
+    assert_int_equal(read->learner_step, sent->learner_step);
+    assert_string_equal(read->task, sent->task);
+    assert_int_equal(read->act_rule, sent->act_rule);
+    assert_int_equal(aq_schema_hash(&read->schema), aq_schema_hash(&sent->schema));
+    assert_memory_equal(&read->quant_error, &sent->quant_error, sizeof(read->quant_error));
+    assert_same_tensors(read, sent);
+    aq_snapshot_unref(read);
+}
+
+/* The twin is the parameters, bit by bit. */
+static void assert_twin_is(const aq_publication *publication, const aq_params *params)
+{
+    const aq_snapshot *twin = publication->twin;
+    for (uint32_t i = 0; i < twin->spec.layer_count; i++) {
+        assert_int_equal(twin->layers[i].format, AQ_FORMAT_F32);
+        assert_memory_equal(twin->layers[i].weights, params->weight[i],
+                            twin->layers[i].weights_bytes);
+        assert_memory_equal(twin->layers[i].bias, params->bias[i],
+                            twin->spec.layers[i].outputs * sizeof(float));
+    }
+}
+
+/* ---- what goes out ------------------------------------------------------------------------- */
+
+static void test_int8_within_its_budget_goes_out(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->meta.learner_step = 900;
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(made.snapshot->learner_step, 900);
+    assert_int_equal(made.snapshot->quant_error.rows, ROWS);
+    assert_true(made.snapshot->quant_error.output_rms > 0);
+    assert_memory_equal(&made.int8_error, &made.snapshot->quant_error, sizeof(made.int8_error));
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+    assert_int_equal(made.twin->version, made.snapshot->version);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+/* Two actions of nearly the same value everywhere, so that rounding changes some. */
+static void make_undecided(learner_kit *kit)
+{
+    size_t row = kit->spec.layers[1].inputs;
+    for (uint32_t action = 1; action < KIT_ACTIONS; action++) {
+        for (size_t i = 0; i < row; i++) {
+            kit->params.weight[1][action * row + i] =
+                kit->params.weight[1][i] + (float)aq_rng_range(&kit->rng, -1e-3, 1e-3);
+        }
+        kit->params.bias[1][action] = kit->params.bias[1][0];
+    }
+}
+
+static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    make_undecided(kit);
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_true(made.int8_error.action_disagreement > 0);
+    assert_true(made.fell_back);
+    assert_ptr_equal(made.snapshot, made.twin);
+    assert_int_equal(made.snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
+    assert_int_equal(made.int8_error.rows, ROWS);         /* and why is told */
+    assert_int_equal(made.frame_bytes_fp32, made.frame.size);
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+
+    config.error_budget = (double)made.int8_error.action_disagreement;
+    aq_publication_fini(&made);
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back); /* a budget that is just met is met */
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_a_budget_of_nothing_is_met_where_nothing_differs(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->params.bias[1][2] = 1000; /* always the last action */
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_without_observations_nothing_is_measured(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+
+    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.int8_error.rows, 0);
+    assert_frame_is_the_snapshot(&made);
+    aq_publication_fini(&made);
+}
+
+static void test_no_more_observations_are_read_than_are_measured_on(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS); /* a sanitizer sees the row after */
+
+    assert_int_equal(make(kit, &config, obs, 100 * (size_t)ROWS, &made, NULL), 0);
+    assert_int_equal(made.int8_error.rows, ROWS);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_fp32_is_its_own_twin(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_F32, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_ptr_equal(made.snapshot, made.twin);
+    assert_false(made.fell_back);
+    assert_true(made.int8_error.action_disagreement == 0);
+    assert_int_equal(made.frame_bytes_fp32, made.frame.size);
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
+{
+    learner_kit kit;
+    aq_publication made;
+    aq_buffer frame;
+    learner_kit_init(&kit, 1);
+    aq_params_fini(&kit.params);
+    assert_int_equal(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
+                                          AQ_ACTIVATION_TANH, &kit.spec, NULL),
+                     0);
+    assert_int_equal(aq_params_init(&kit.spec, &kit.params), 0);
+    aq_params_randomize(&kit.spec, &kit.params, &kit.rng);
+
+    learner_kit_publication(&kit, 70000, AQ_FORMAT_INT8_CHANNEL, &made);
+    aq_buffer_init(&frame, 1 << 22);
+    assert_int_equal(aq_wire_policy_pack(made.twin, &frame), 0);
+    assert_int_equal(made.frame_bytes_fp32, frame.size);
+    assert_true(hidden_count == 0 || made.frame.size < frame.size);
+    aq_buffer_fini(&frame);
+    aq_publication_fini(&made);
+    learner_kit_fini(&kit);
+}
+
+static void test_the_bytes_of_fp32_are_what_it_would_really_take(void **state)
+{
+    static const uint32_t one[] = {32}, wide[] = {300, 300}, deep[] = {8, 8, 8, 8, 8, 8, 8};
+    (void)state;
+    check_bytes_fp32(NULL, 0);
+    check_bytes_fp32(one, 1);
+    check_bytes_fp32(wide, 2);
+    check_bytes_fp32(deep, 7);
+}
+
+/* ---- what doesn't -------------------------------------------------------------------------- */
+
+static void assert_refused(learner_kit *kit, const float *obs, int code, const char *word)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    aq_publication before;
+    aq_error error = {0};
+    memset(&made, 0x5a, sizeof(made));
+    memset(&before, 0x5a, sizeof(before));
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, &error), code);
+    assert_int_equal(error.code, code);
+    if (!strstr(error.text, word)) {
+        fail_msg("'%s' does not say '%s'", error.text, word);
+    }
+    assert_memory_equal(&made, &before, sizeof(made));
+}
+
+static void test_parameters_that_are_not_finite_never_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->params.weight[1][5] = NAN;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 1");
+    kit->params.weight[1][5] = 0;
+    kit->params.bias[0][3] = INFINITY;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 0");
+    aq_free(obs);
+}
+
+static void test_outputs_that_are_not_finite_never_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    for (size_t i = 0; i < (size_t)KIT_ACTIONS * 16; i++) {
+        kit->params.weight[1][i] = 3e38f; /* finite, but a sum of them is not */
+    }
+    for (size_t i = 0; i < 16; i++) {
+        kit->params.bias[0][i] = 100;
+    }
+    assert_refused(kit, obs, AQ_E_CORRUPT, "quantization error");
+    aq_free(obs);
+}
+
+static void test_a_version_of_nothing_does_not_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->meta.version = 0;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "version");
+    aq_free(obs);
+}
+
+static void survive_every_failed_allocation(learner_kit *kit, uint32_t format, double budget,
+                                            const float *obs)
+{
+    aq_publication_config config = config_of(format, budget);
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_publication made = {.frame_bytes_fp32 = 4711};
+        aq_memory_fail_at(++nth, 0);
+        rc = make(kit, &config, obs, ROWS, &made, NULL);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_int_equal(made.frame_bytes_fp32, 4711);
+            assert_null(made.snapshot);
+        } else {
+            aq_publication_fini(&made);
+        }
+        assert_true(nth < 1000);
+    }
+    assert_true(nth > 3);
+}
+
+static void test_making_one_survives_every_failed_allocation(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 1, obs);
+    survive_every_failed_allocation(kit, AQ_FORMAT_F32, 1, obs);
+    make_undecided(kit);
+    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 0, obs);
+    aq_free(obs);
+}
+
+#define WITH_A_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_A_KIT(test_int8_within_its_budget_goes_out),
+        WITH_A_KIT(test_int8_past_its_budget_goes_out_as_fp32),
+        WITH_A_KIT(test_a_budget_of_nothing_is_met_where_nothing_differs),
+        WITH_A_KIT(test_without_observations_nothing_is_measured),
+        WITH_A_KIT(test_no_more_observations_are_read_than_are_measured_on),
+        WITH_A_KIT(test_fp32_is_its_own_twin),
+        cmocka_unit_test(test_the_bytes_of_fp32_are_what_it_would_really_take),
+        WITH_A_KIT(test_parameters_that_are_not_finite_never_go_out),
+        WITH_A_KIT(test_outputs_that_are_not_finite_never_go_out),
+        WITH_A_KIT(test_a_version_of_nothing_does_not_go_out),
+        WITH_A_KIT(test_making_one_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("publication", tests, NULL, NULL);
+}
