@@ -1,0 +1,386 @@
+/*
+ * Seats, their arguments, waiting, and an end that leaves nothing behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <ftw.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 4, PORT_TRIES = 200 };
+
+/* Below the range from which the system hands out ports by itself. */
+enum { PORT_MIN = 10000, PORT_MAX = 32000 };
+
+static const char *const seat_names[SEAT_COUNT] = {
+    "learner", "replay", "actor", "actor-2", "evaluator", "other",
+};
+
+/* Small and quick, so that a second shows as much as a minute of an ordinary run. A run that is
+ * solved would end. */
+static const char *const quick_settings[] = {
+    "seed=1",
+    "learner.hidden=16",
+    "learner.batch_size=32",
+    "learner.checkpoint_period_s=0.2",
+    "replay.min_size=200",
+    "replay.samples_per_insert=8",
+    "replay.tolerance=500",
+    "actor.envs=4",
+    "quantizer.publish_period=20",
+    "evaluator.threshold=100000",
+    "limits.env_steps=1000000000",
+    "net.heartbeat_ms=50",
+    "net.member_timeout_ms=1500",
+    "net.reconnect_min_ms=20",
+    "net.reconnect_max_ms=200",
+};
+
+/* ---- addresses ------------------------------------------------------------------------------ */
+
+static bool port_is_free(uint16_t port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(port)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_true(probe >= 0);
+    bool is_free = bind(probe, (struct sockaddr *)&address, sizeof(address)) == 0;
+    (void)close(probe);
+    return is_free;
+}
+
+/* The first of so many free ports in a row. Somebody else may take one before a daemon does, which
+ * is why they come from a wide range. */
+static uint16_t find_ports(void)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, aq_rng_system_seed(), 0);
+    for (int i = 0; i < PORT_TRIES; i++) {
+        uint16_t port = (uint16_t)(PORT_MIN + aq_rng_below(&rng, PORT_MAX - PORT_MIN));
+        int free_ports = 0;
+        while (free_ports < PORTS_PER_CLUSTER && port_is_free((uint16_t)(port + free_ports))) {
+            free_ports++;
+        }
+        if (free_ports == PORTS_PER_CLUSTER) {
+            return port;
+        }
+    }
+    fail_msg("no %d free ports in a row", PORTS_PER_CLUSTER);
+    return 0;
+}
+
+static void choose_urls(test_cluster *cluster)
+{
+    if (cluster->transport == CLUSTER_TCP) {
+        cluster->port = find_ports();
+        (void)snprintf(cluster->learner_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u", cluster->port);
+        (void)snprintf(cluster->replay_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u",
+                       cluster->port + 2u);
+    } else {
+        (void)snprintf(cluster->learner_url, CLUSTER_URL_MAX, "ipc://%s/learner", cluster->folder);
+        (void)snprintf(cluster->replay_url, CLUSTER_URL_MAX, "ipc://%s/replay", cluster->folder);
+    }
+}
+
+/* ---- set up and tear down ------------------------------------------------------------------- */
+
+static int set_up(void **state, enum cluster_transport transport)
+{
+    test_cluster *made = aq_alloc(1, sizeof(*made));
+    assert_non_null(made);
+    (void)unsetenv("ACTORQ_LOG"); /* the logs are read */
+    made->transport = transport;
+    (void)snprintf(made->folder, sizeof(made->folder), "/tmp/actorq-cluster-XXXXXX");
+    assert_non_null(mkdtemp(made->folder));
+    (void)snprintf(made->run_dir, sizeof(made->run_dir), "%s/run", made->folder);
+    choose_urls(made);
+    for (size_t i = 0; i < sizeof(quick_settings) / sizeof(quick_settings[0]); i++) {
+        cluster_set(made, quick_settings[i]);
+    }
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        daemon_process_init(&made->processes[seat], made->folder, seat_names[seat]);
+    }
+    assert_int_equal(uv_loop_init(&made->loop), 0);
+    assert_int_equal(uv_timer_init(&made->loop, &made->timer), 0);
+    *state = made;
+    return 0;
+}
+
+int cluster_set_up_ipc(void **state)
+{
+    return set_up(state, CLUSTER_IPC);
+}
+
+int cluster_set_up_tcp(void **state)
+{
+    return set_up(state, CLUSTER_TCP);
+}
+
+static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
+{
+    (void)info;
+    (void)kind;
+    (void)walk;
+    (void)remove(path);
+    return 0;
+}
+
+int cluster_tear_down(void **state)
+{
+    test_cluster *torn = *state;
+    bool is_complete = torn->finished;
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        if (!is_complete && torn->processes[seat].lives > 0) {
+            daemon_process_print_tail(&torn->processes[seat]);
+        }
+        daemon_process_kill(&torn->processes[seat]);
+        cluster_watch_close(torn, seat);
+    }
+    uv_close((uv_handle_t *)&torn->timer, NULL);
+    (void)uv_run(&torn->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&torn->loop);
+    (void)nftw(torn->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    aq_free(torn);
+    return is_complete ? 0 : -1;
+}
+
+/* ---- starting ------------------------------------------------------------------------------- */
+
+void cluster_set(test_cluster *cluster, const char *assignment)
+{
+    assert_true(cluster->setting_count < CLUSTER_SETTINGS_MAX);
+    cluster->settings[cluster->setting_count++] = assignment;
+}
+
+const char *cluster_program(const char *name)
+{
+    static const char *const folders[] = {"learner", "replay", "actor", "cli"};
+    static char path[4096];
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        (void)snprintf(path, sizeof(path), "%s/%s/%s", AQ_TEST_BUILD_ROOT, folders[i], name);
+        if (access(path, X_OK) == 0) {
+            return path;
+        }
+    }
+    fail_msg("%s is not built", name);
+    return NULL;
+}
+
+typedef struct argument_list {
+    const char *argv[DAEMON_ARGUMENTS_MAX + CLUSTER_SETTINGS_MAX * 2];
+    size_t count;
+} argument_list;
+
+static void add(argument_list *list, const char *name, const char *value)
+{
+    list->argv[list->count++] = name;
+    if (value != NULL) {
+        list->argv[list->count++] = value;
+    }
+}
+
+static void add_learner(const test_cluster *cluster, argument_list *list)
+{
+    list->argv[0] = cluster_program("actorq-learner");
+    add(list, "--listen", cluster->learner_url);
+    add(list, "--run", cluster->run_dir);
+    for (size_t i = 0; i < cluster->setting_count; i++) {
+        add(list, "--set", cluster->settings[i]);
+    }
+    if (cluster->processes[SEAT_LEARNER].lives > 0) {
+        add(list, "--resume", NULL);
+    }
+}
+
+void cluster_start(test_cluster *cluster, enum cluster_seat seat)
+{
+    char parent[24]; /* whatever becomes of this process, its daemons end with it */
+    argument_list list = {.count = 1};
+    (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
+    add(&list, "--parent", parent);
+    switch (seat) {
+    case SEAT_LEARNER:
+        add_learner(cluster, &list);
+        break;
+    case SEAT_REPLAY:
+        list.argv[0] = cluster_program("actorq-replay");
+        add(&list, "--learner", cluster->learner_url);
+        add(&list, "--listen", cluster->replay_url);
+        break;
+    case SEAT_ACTOR:
+    case SEAT_ACTOR_2:
+    case SEAT_EVALUATOR:
+        list.argv[0] = cluster_program("actorq-actor");
+        add(&list, "--learner", cluster->learner_url);
+        if (seat == SEAT_EVALUATOR) {
+            add(&list, "--evaluate", NULL);
+        }
+        break;
+    default:
+        fail_msg("seat %d has no program of its own", (int)seat);
+    }
+    daemon_process_start(&cluster->processes[seat], list.argv);
+}
+
+void cluster_start_three(test_cluster *cluster)
+{
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_ACTOR);
+}
+
+void cluster_run_other(test_cluster *cluster, const char *file, ...)
+{
+    argument_list list = {.argv = {file}, .count = 1};
+    va_list more;
+    va_start(more, file);
+    do {
+        assert_true(list.count < DAEMON_ARGUMENTS_MAX);
+        list.argv[list.count] = va_arg(more, const char *);
+    } while (list.argv[list.count++] != NULL);
+    va_end(more);
+    daemon_process_start(&cluster->processes[SEAT_OTHER], list.argv);
+}
+
+/* ---- waiting -------------------------------------------------------------------------------- */
+
+static void on_time(uv_timer_t *timer)
+{
+    uv_stop(timer->loop);
+}
+
+void cluster_pause(test_cluster *cluster, unsigned time_ms)
+{
+    uv_update_time(&cluster->loop);
+    assert_int_equal(uv_timer_start(&cluster->timer, on_time, time_ms, 0), 0);
+    (void)uv_run(&cluster->loop, UV_RUN_DEFAULT);
+}
+
+/* Fails the test when a process has ended that was to run on. */
+static void check_alive(test_cluster *cluster, enum cluster_seat expected, const char *what)
+{
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        daemon_process *process = &cluster->processes[seat];
+        bool ran = process->pid != 0;
+        if (ran && !daemon_process_runs(process) && seat != (int)expected &&
+            !(cluster->may_end && process->exit_code == 0)) {
+            fail_msg("%s ended by itself with %d while waiting for: %s", process->name,
+                     process->exit_code, what);
+        }
+    }
+}
+
+static void wait_for(test_cluster *cluster, const char *what, cluster_fn done, void *user,
+                     enum cluster_seat may_end)
+{
+    const int64_t late_ns = aq_clock_monotonic_ns() + CLUSTER_PATIENCE_MS * AQ_NS_PER_MS;
+    while (!done(cluster, user)) {
+        if (aq_clock_monotonic_ns() > late_ns) {
+            fail_msg("waited for %d ms in vain for: %s", CLUSTER_PATIENCE_MS, what);
+        }
+        check_alive(cluster, may_end, what);
+        cluster_pause(cluster, LOOK_MS);
+    }
+}
+
+void cluster_wait(test_cluster *cluster, const char *what, cluster_fn done, void *user)
+{
+    wait_for(cluster, what, done, user, SEAT_COUNT);
+}
+
+typedef struct words_wanted {
+    const daemon_process *process;
+    const char *words;
+} words_wanted;
+
+static bool is_said(test_cluster *cluster, void *user)
+{
+    const words_wanted *wanted = user;
+    (void)cluster;
+    return daemon_process_said(wanted->process, wanted->words);
+}
+
+void cluster_wait_said(test_cluster *cluster, enum cluster_seat seat, const char *words)
+{
+    words_wanted wanted = {&cluster->processes[seat], words};
+    cluster_wait(cluster, words, is_said, &wanted);
+}
+
+static bool is_awake(test_cluster *cluster, void *user)
+{
+    const daemon_process *process = user;
+    (void)cluster;
+    return process_figure(process->pid, "Threads") > 1;
+}
+
+void cluster_wait_awake(test_cluster *cluster, enum cluster_seat seat)
+{
+    cluster_wait(cluster, "threads of its own", is_awake, &cluster->processes[seat]);
+}
+
+static bool has_ended(test_cluster *cluster, void *user)
+{
+    (void)cluster;
+    return !daemon_process_runs(user);
+}
+
+int cluster_wait_end(test_cluster *cluster, enum cluster_seat seat)
+{
+    daemon_process *process = &cluster->processes[seat];
+    assert_true(process->lives > 0);
+    wait_for(cluster, "the end of a process", has_ended, process, seat);
+    return process->exit_code;
+}
+
+/* ---- ending --------------------------------------------------------------------------------- */
+
+void cluster_kill(test_cluster *cluster, enum cluster_seat seat)
+{
+    assert_true(daemon_process_runs(&cluster->processes[seat]));
+    daemon_process_kill(&cluster->processes[seat]);
+}
+
+int cluster_terminate(test_cluster *cluster, enum cluster_seat seat)
+{
+    daemon_process_signal(&cluster->processes[seat], SIGTERM);
+    return cluster_wait_end(cluster, seat);
+}
+
+static void check_no_fault(const daemon_process *process)
+{
+    const char *fault = daemon_process_fault(process);
+    if (fault != NULL) {
+        fail_msg("the log of %s tells of: %s", process->name, fault);
+    }
+}
+
+void cluster_finish(test_cluster *cluster)
+{
+    static const enum cluster_seat order[] = {SEAT_OTHER,   SEAT_EVALUATOR, SEAT_ACTOR,
+                                              SEAT_ACTOR_2, SEAT_REPLAY,    SEAT_LEARNER};
+    for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
+        daemon_process *process = &cluster->processes[order[i]];
+        if (daemon_process_runs(process) && cluster_terminate(cluster, order[i]) != 0) {
+            fail_msg("%s, asked to end, ended with %d", process->name, process->exit_code);
+        }
+        check_no_fault(process);
+    }
+    cluster->finished = true;
+}

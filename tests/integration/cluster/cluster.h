@@ -1,0 +1,112 @@
+/*
+ * Cluster: a learner, a replay shard, actors and an evaluator as the processes that users run, in a
+ * folder of their own below /tmp. Each has a seat; a seat may be started again after its process
+ * ended, and the learner then resumes.
+ *
+ * A test ends with cluster_finish. One that does not get there has failed, and cluster_tear_down
+ * shows the ends of all logs. Either way nothing that was started is left.
+ *
+ * One thread. All waiting is bounded and on the cluster's loop.
+ */
+#ifndef AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_H
+#define AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#include "common/net/rpc_client.h"
+#include "proto/operations.pb-c.h"
+#include "tests/integration/cluster/daemon_process.h"
+
+/* How long something may take that should take a moment; sanitizers and crowded machines are slow. */
+enum { CLUSTER_PATIENCE_MS = 30000 };
+
+enum cluster_seat {
+    SEAT_LEARNER,
+    SEAT_REPLAY,
+    SEAT_ACTOR,
+    SEAT_ACTOR_2,
+    SEAT_EVALUATOR,
+    SEAT_OTHER, /* any other program */
+    SEAT_COUNT,
+};
+
+enum cluster_transport { CLUSTER_IPC, CLUSTER_TCP };
+
+enum { CLUSTER_SETTINGS_MAX = 48, CLUSTER_URL_MAX = 128, CLUSTER_ACTORS_SEEN_MAX = 256 };
+
+/* What only grows in an actor's life. */
+typedef struct cluster_actor_seen {
+    uint64_t incarnation;
+    uint64_t policy_version;
+    uint64_t acknowledged_steps;
+} cluster_actor_seen;
+
+typedef struct test_cluster {
+    char folder[64];
+    char run_dir[96];
+    enum cluster_transport transport;
+    uint16_t port; /* tcp: of the learner, the first of a few that were free */
+    char learner_url[CLUSTER_URL_MAX];
+    char replay_url[CLUSTER_URL_MAX];
+    const char *settings[CLUSTER_SETTINGS_MAX]; /* of the learner, KEY=VALUE */
+    size_t setting_count;
+    daemon_process processes[SEAT_COUNT];
+    bool may_end; /* processes may end by themselves, with exit status 0 */
+    bool finished;
+
+    uv_loop_t loop;
+    uv_timer_t timer;
+    struct cluster_watch *watches[SEAT_COUNT]; /* learner and replay; see cluster_watch.c */
+    uint64_t policy_version;                   /* the highest that the learner has told */
+    cluster_actor_seen actors_seen[CLUSTER_ACTORS_SEEN_MAX];
+    size_t actor_seen_count;
+} test_cluster;
+
+/* For cmocka; `*state` is the cluster. Nothing is started yet. */
+int cluster_set_up_ipc(void **state);
+int cluster_set_up_tcp(void **state);
+int cluster_tear_down(void **state);
+
+/* A setting of the learner, such as "limits.env_steps=20000"; the text is not copied. */
+void cluster_set(test_cluster *cluster, const char *assignment);
+
+void cluster_start(test_cluster *cluster, enum cluster_seat seat);
+
+/* Learner, replay shard and one actor. */
+void cluster_start_three(test_cluster *cluster);
+
+/* The file of one of our programs, such as "actorq-learner". */
+const char *cluster_program(const char *name);
+
+/* Any program in SEAT_OTHER: strings, then NULL. The first is the file. */
+void cluster_run_other(test_cluster *cluster, const char *file, ...) __attribute__((sentinel));
+
+/* kill -9. */
+void cluster_kill(test_cluster *cluster, enum cluster_seat seat);
+
+/* Waits until the process has ended by itself; returns its exit code, as daemon_process has it. */
+int cluster_wait_end(test_cluster *cluster, enum cluster_seat seat);
+
+/* SIGTERM, and then that. */
+int cluster_terminate(test_cluster *cluster, enum cluster_seat seat);
+
+/* Runs the loop for so long. */
+void cluster_pause(test_cluster *cluster, unsigned time_ms);
+
+/* Waits until `done` says so, looking every few milliseconds. When that takes too long, or a process
+ * ends meanwhile that nobody asked to, the test fails, naming `what` was waited for. */
+typedef bool (*cluster_fn)(test_cluster *cluster, void *user);
+void cluster_wait(test_cluster *cluster, const char *what, cluster_fn done, void *user);
+
+/* Waits until the process's present life has logged a line with these words. */
+void cluster_wait_said(test_cluster *cluster, enum cluster_seat seat, const char *words);
+
+/* Waits until the process has got as far as having threads of its own: it dials or listens. */
+void cluster_wait_awake(test_cluster *cluster, enum cluster_seat seat);
+
+/* Terminates all that runs, producers first; each must exit with 0, and no log may hold the report
+ * of a sanitizer or an assertion. */
+void cluster_finish(test_cluster *cluster);
+
+#endif

@@ -1,0 +1,38 @@
+/*
+ * Cluster watch: what the learner and the replay shard say of themselves when asked for their
+ * Status. Each answer of the learner is checked for what holds always:
+ *
+ *   - policy versions only grow, over crashes of the learner too;
+ *   - in an actor's life the policy version in use and the acknowledged steps only grow;
+ *   - an actor's shard_steps <= acknowledged_steps <= env_steps.
+ */
+#ifndef AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_WATCH_H
+#define AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_WATCH_H
+
+#include "tests/integration/cluster/cluster.h"
+
+/* Asks SEAT_LEARNER or SEAT_REPLAY; NULL when it does not answer within half a second. Valid until
+ * the seat is asked again. */
+const Actorq__V1__StatusReply *cluster_look(test_cluster *cluster, enum cluster_seat seat);
+
+/* As cluster_look, until it answers. */
+const Actorq__V1__StatusReply *cluster_look_surely(test_cluster *cluster, enum cluster_seat seat);
+
+/* The seat's member in a status of the learner, by its process id; NULL when it is not listed. */
+const Actorq__V1__MemberStatus *cluster_member(const test_cluster *cluster,
+                                               const Actorq__V1__StatusReply *status,
+                                               enum cluster_seat seat);
+
+/* Waits until the learner lists the seat's process. */
+void cluster_wait_member(test_cluster *cluster, enum cluster_seat seat);
+
+/* Waits until so many environment steps and learner steps, and at least one new policy version, have
+ * come on top of what there is now. */
+void cluster_wait_progress(test_cluster *cluster, uint64_t env_steps, uint64_t learner_steps);
+
+/* Waits until the learner has a checkpoint of a later step than what the newest holds now. */
+void cluster_wait_checkpoint(test_cluster *cluster);
+
+void cluster_watch_close(test_cluster *cluster, enum cluster_seat seat);
+
+#endif
