@@ -27,8 +27,14 @@ const char *aq_figure_bytes(aq_figure *room, double bytes)
 
 const char *aq_figure_duration(aq_figure *room, double seconds)
 {
-    return isfinite(seconds) ? aq_text_duration(room->text, sizeof(room->text), seconds)
-                             : none(room);
+    if (!isfinite(seconds)) {
+        return none(room);
+    }
+    if (seconds == 0) { /* no time needs no microseconds */
+        (void)snprintf(room->text, sizeof(room->text), "0s");
+        return room->text;
+    }
+    return aq_text_duration(room->text, sizeof(room->text), seconds);
 }
 
 const char *aq_figure_number(aq_figure *room, double value)

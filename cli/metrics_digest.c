@@ -1,6 +1,6 @@
 /*
- * Metrics digest: see metrics_digest.h. Only evaluations and the last line are parsed; there may be
- * millions of the others.
+ * Metrics digest: see metrics_digest.h. Only evaluations, ends and the last line are parsed; there
+ * may be millions of the others.
  */
 #include "cli/metrics_digest.h"
 
@@ -35,11 +35,10 @@ static bool next_line(line_reader *reader)
     return false;
 }
 
-static bool is_evaluation(const json_t *line)
+static bool is_event(const json_t *line, const char *name)
 {
     const char *event = json_string_value(json_object_get(line, "event"));
-    return event && strcmp(event, "evaluation") == 0 &&
-           json_is_number(json_object_get(line, "return_mean"));
+    return event && strcmp(event, name) == 0;
 }
 
 static bool is_better(const json_t *line, const json_t *best)
@@ -56,28 +55,44 @@ static bool is_better(const json_t *line, const json_t *best)
            json_number_value(json_object_get(best, "return_mean"));
 }
 
-static void take_evaluation(aq_metrics_digest *digest, const char *text)
+/* Puts `line` in the place of what is there. */
+static void keep(json_t **place, json_t *line)
+{
+    json_decref(*place);
+    *place = line ? json_incref(line) : NULL;
+}
+
+static void take_event(aq_metrics_digest *digest, const char *text)
 {
     json_t *line = json_loads(text, 0, NULL);
-    if (line && is_evaluation(line) && is_better(line, digest->best)) {
-        json_decref(digest->best);
-        digest->best = json_incref(line);
+    if (is_event(line, "end")) {
+        keep(&digest->end, line);
+    } else if (is_event(line, "evaluation") &&
+               json_is_number(json_object_get(line, "return_mean")) &&
+               is_better(line, digest->best)) {
+        keep(&digest->best, line);
     }
     json_decref(line);
+}
+
+static void take_line(aq_metrics_digest *digest, const char *text)
+{
+    digest->lines++;
+    if (strstr(text, "\"evaluation\"") || strstr(text, "\"end\"")) {
+        take_event(digest, text);
+    } else { /* progress: the run goes on */
+        keep(&digest->end, NULL);
+    }
 }
 
 /* `last` has room for a line: what was read before the one at hand. */
 static void read_lines(line_reader *reader, char *last, aq_metrics_digest *digest)
 {
     while (next_line(reader)) {
-        if (reader->line[0] == '\0') {
-            continue;
+        if (reader->line[0] != '\0') {
+            take_line(digest, reader->line);
+            memcpy(last, reader->line, strlen(reader->line) + 1);
         }
-        digest->lines++;
-        if (strstr(reader->line, "\"evaluation\"")) {
-            take_evaluation(digest, reader->line);
-        }
-        memcpy(last, reader->line, strlen(reader->line) + 1);
     }
     json_t *line = json_loads(last, 0, NULL);
     if (json_is_object(line)) {
@@ -117,5 +132,6 @@ void aq_metrics_digest_fini(aq_metrics_digest *digest)
 {
     json_decref(digest->last);
     json_decref(digest->best);
+    json_decref(digest->end);
     *digest = (aq_metrics_digest){0};
 }

@@ -15,6 +15,7 @@ typedef struct aq_metrics_digest {
     json_t *last; /* the last whole line; NULL: none */
     json_t *best; /* of the evaluations, as the learner ranks them: a confirmed one is above any
                    * screening, then the mean counts; NULL: none */
+    json_t *end;  /* how the run ended; NULL: it did not, or it was resumed since */
 } aq_metrics_digest;
 
 /* What aq_file_read says, AQ_E_NOMEM. */

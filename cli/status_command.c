@@ -109,13 +109,17 @@ static int run(int argc, char **argv)
     if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &exit_status)) {
         return exit_status;
     }
-    int rc = arguments.endpoint ? aq_live_endpoint_url(arguments.endpoint, url, &error)
-                                : aq_fail(&error, AQ_E_INVALID, "ENDPOINT is missing; see --help");
+    int rc = AQ_E_INVALID;
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, rc, "ENDPOINT is missing; see --help");
+    } else if (arguments.watch) {
+        rc = aq_status_watch(arguments.endpoint, arguments.json, (uint32_t)arguments.timeout_ms,
+                             &error);
+    } else {
+        rc = aq_live_endpoint_url(arguments.endpoint, url, &error);
+    }
     if (!rc && !arguments.watch) {
         return show_once(argv[0], url, &arguments, &error);
-    }
-    if (!rc) {
-        rc = aq_status_watch(url, arguments.json, (uint32_t)arguments.timeout_ms, &error);
     }
     return rc ? aq_command_failed(argv[0], &error) : EXIT_SUCCESS;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "cli/live_endpoint.h"
 #include "cli/run_watch.h"
 #include "cli/status_page.h"
 #include "common/base/clock.h"
@@ -28,7 +29,8 @@ enum {
 #define SILENCE_NS (3 * AQ_NS_PER_S) /* more than run_watch waits for one answer */
 
 typedef struct status_watch {
-    const char *url;
+    const char *endpoint; /* as given */
+    char url[AQ_URL_MAX];
     bool as_json;
     bool is_terminal;
     uv_loop_t loop;
@@ -115,6 +117,13 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
 
 /* ---- silence -------------------------------------------------------------------------------- */
 
+/* A run folder loses its endpoint.json when its run ends. */
+static bool is_over(const status_watch *watch)
+{
+    char url[AQ_URL_MAX];
+    return watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0;
+}
+
 static void on_look(uv_timer_t *timer)
 {
     status_watch *watch = timer->data;
@@ -125,7 +134,7 @@ static void on_look(uv_timer_t *timer)
                                   watch->url, (long long)(watch->first_ns / AQ_NS_PER_MS)));
         }
     } else if (now_ns - watch->heard_ns >= SILENCE_NS) {
-        if (watch->run_is_over) {
+        if (is_over(watch)) {
             finish(watch, 0);
         } else if (!watch->silent) {
             watch->silent = true;
@@ -135,23 +144,27 @@ static void on_look(uv_timer_t *timer)
     }
 }
 
-int aq_status_watch(const char *url, bool as_json, uint32_t first_ms, aq_error *error)
+int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms, aq_error *error)
 {
     status_watch watch = {
-        .url = url,
+        .endpoint = endpoint,
         .as_json = as_json,
         .is_terminal = !as_json && isatty(STDOUT_FILENO),
         .started_ns = aq_clock_monotonic_ns(),
         .first_ns = first_ms * AQ_NS_PER_MS,
         .error = error,
     };
+    int rc = aq_live_endpoint_url(endpoint, watch.url, error);
+    if (rc) {
+        return rc;
+    }
     if (uv_loop_init(&watch.loop)) {
         return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
     (void)uv_timer_init(&watch.loop, &watch.timer);
     watch.timer.data = &watch;
-    int rc =
-        aq_run_watch_create(&watch.loop, url, PERIOD_MS, on_status, &watch, &watch.watch, error);
+    rc = aq_run_watch_create(&watch.loop, watch.url, PERIOD_MS, on_status, &watch, &watch.watch,
+                             error);
     if (!rc) {
         (void)uv_timer_start(&watch.timer, on_look, LOOK_MS, LOOK_MS);
         while (!watch.done) {

@@ -1,5 +1,6 @@
 /*
- * Running a program and looking at what it said.
+ * Running a program and looking at what it said. Standard output goes to a file, which takes any
+ * amount; standard error comes through a pipe, so that a word on it can be waited for.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -23,7 +25,8 @@ static program_result result;
 static pid_t running;
 static const char *out_path; /* NULL: out_file */
 static FILE *out_file;
-static FILE *err_file;
+static int err_pipe; /* the end to read from */
+static size_t err_size;
 
 void program_choose(const char *path)
 {
@@ -56,33 +59,57 @@ static void start(const char *first, va_list more)
     }
     assert_int_equal(running, 0);
     out_file = tmpfile();
-    err_file = tmpfile();
+    int ends[2];
     assert_non_null(out_file);
-    assert_non_null(err_file);
+    assert_int_equal(pipe(ends), 0);
     running = fork();
     assert_true(running >= 0);
     if (running == 0) {
-        become(argv, fileno(out_file), fileno(err_file));
+        become(argv, fileno(out_file), ends[1]);
+    }
+    (void)close(ends[1]);
+    err_pipe = ends[0];
+    err_size = 0;
+    result.err[0] = '\0';
+}
+
+/* Waits for more on standard error; false at its end. */
+static bool read_err(void)
+{
+    assert_true(err_size + 1 < PROGRAM_TEXT_MAX);
+    ssize_t got = read(err_pipe, result.err + err_size, PROGRAM_TEXT_MAX - err_size - 1);
+    assert_true(got >= 0);
+    err_size += (size_t)got;
+    result.err[err_size] = '\0';
+    return got > 0;
+}
+
+void program_wait_for_words(const char *words)
+{
+    while (!strstr(result.err, words)) {
+        assert_true(read_err());
     }
 }
 
-static void take_text(FILE *file, char *text)
+static void take_out(void)
 {
-    rewind(file);
-    size_t size = fread(text, 1, PROGRAM_TEXT_MAX, file);
+    rewind(out_file);
+    size_t size = fread(result.out, 1, PROGRAM_TEXT_MAX, out_file);
     assert_true(size < PROGRAM_TEXT_MAX);
-    text[size] = '\0';
-    (void)fclose(file);
+    result.out[size] = '\0';
+    (void)fclose(out_file);
 }
 
 const program_result *program_wait(void)
 {
     int status = 0;
+    while (read_err()) {
+    }
+    (void)close(err_pipe);
     assert_int_equal(waitpid(running, &status, 0), running);
     running = 0;
     out_path = NULL;
-    take_text(out_file, result.out);
-    take_text(err_file, result.err);
+    take_out();
     result.exit_status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
     return &result;
 }

@@ -1,6 +1,6 @@
 /*
- * Program: runs actorq as its users do, and keeps what it said and how it ended. A failure to run it
- * fails the test.
+ * Program: runs actorq as its users do, and keeps what it said and how it ended. A failure to run
+ * it fails the test.
  */
 #ifndef AQ_TESTS_INTEGRATION_CLI_PROGRAM_H
 #define AQ_TESTS_INTEGRATION_CLI_PROGRAM_H
@@ -29,6 +29,7 @@ const program_result *program_run(const char *first, ...) __attribute__((sentine
 /* Starts it and returns at once; program_wait waits for its end. One at a time. */
 void program_start(const char *first, ...) __attribute__((sentinel));
 pid_t program_pid(void);
+void program_wait_for_words(const char *words); /* on standard error */
 const program_result *program_wait(void);
 
 /* Asserts about the last run. */

@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -45,6 +46,13 @@ static int live_teardown(void **state)
     int rc = cli_fixture_teardown(&live->folder);
     aq_free(live);
     return rc;
+}
+
+static void restart_daemon(live_fixture *live, const char *url)
+{
+    fake_daemon_stop(live->daemon);
+    live->daemon = fake_daemon_start(url);
+    live->url = fake_daemon_url(live->daemon);
 }
 
 /* A run folder whose learner is the fake daemon. */
@@ -142,12 +150,41 @@ static void test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone(void **st
     fake_daemon_wait_asked(live->daemon, 2);
     fake_daemon_end_run(live->daemon);
     fake_daemon_wait_asked(live->daemon, 4);
-    fake_daemon_stop(live->daemon);
+    restart_daemon(live, "tcp://127.0.0.1:0"); /* at another port */
     const program_result *result = program_wait();
-    live->daemon = fake_daemon_start("tcp://127.0.0.1:0"); /* for the teardown */
     program_assert_success();
     assert_true(count_lines(result->out, "{\"role\":\"learner\"") >= 4);
     program_assert_out("RUN_STATE_SOLVED");
+}
+
+static void test_a_watch_of_a_folder_ends_when_it_names_no_learner(void **state)
+{
+    live_fixture *live = *state;
+    program_start("status", live_folder(live), "--watch", "--json", NULL);
+    fake_daemon_wait_asked(live->daemon, 2);
+    assert_int_equal(unlink(cli_path(&live->folder, "endpoint.json")), 0);
+    restart_daemon(live, "tcp://127.0.0.1:0");
+    program_wait();
+    program_assert_success();
+    program_assert_out("RUN_STATE_RUNNING");
+}
+
+static void test_a_watch_outlasts_a_daemon_that_is_away(void **state)
+{
+    char url[CLI_PATH_MAX];
+    live_fixture *live = *state;
+    (void)snprintf(url, sizeof(url), "ipc://%s", cli_path(&live->folder, "learner"));
+    restart_daemon(live, url);
+    program_start("status", url, "--watch", "--json", NULL);
+    fake_daemon_wait_asked(live->daemon, 1);
+    fake_daemon_stop(live->daemon);
+    program_wait_for_words("does not answer any more; still asking\n");
+    live->daemon = fake_daemon_start(url);
+    fake_daemon_wait_asked(live->daemon, 2);
+    assert_int_equal(kill(program_pid(), SIGTERM), 0);
+    const program_result *result = program_wait();
+    assert_int_equal(count_lines(result->err, "actorq status: "), 1);
+    assert_true(count_lines(result->out, "{") >= 2);
 }
 
 static void test_a_watch_shows_page_after_page(void **state)
@@ -254,6 +291,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_learner_that_is_not_there_is_named),
         LIVE(test_endpoints_that_cannot_be_are_refused),
         LIVE(test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone),
+        LIVE(test_a_watch_of_a_folder_ends_when_it_names_no_learner),
+        LIVE(test_a_watch_outlasts_a_daemon_that_is_away),
         LIVE(test_a_watch_shows_page_after_page),
         LIVE(test_any_method_is_called_by_its_name),
         LIVE(test_a_request_is_given_as_json),

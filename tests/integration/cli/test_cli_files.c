@@ -1,5 +1,6 @@
 /*
- * Policies, checkpoints and runs are shown and played as they are, and damage is never taken for data.
+ * Policies, checkpoints and runs are shown and played as they are, and damage is never taken for
+ * data.
  */
 #include <setjmp.h>
 #include <stdarg.h>

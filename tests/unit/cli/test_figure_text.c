@@ -30,6 +30,7 @@ static void test_counts_bytes_and_durations_have_units(void **state)
     assert_string_equal(aq_figure_count(&room, 12345), "12.3k");
     assert_string_equal(aq_figure_bytes(&room, 1500000), "1.5 MB");
     assert_string_equal(aq_figure_duration(&room, 125), "2m05s");
+    assert_string_equal(aq_figure_duration(&room, 0), "0s");
 }
 
 static void test_a_return_has_one_decimal(void **state)

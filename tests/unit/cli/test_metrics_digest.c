@@ -109,6 +109,23 @@ static void test_a_line_that_is_too_long_to_be_ours_is_passed_over(void **state)
     free(text);
 }
 
+#define END "{\"event\":\"end\",\"state\":\"solved\"}\n"
+
+static void test_the_end_of_a_run_is_told(void **state)
+{
+    aq_metrics_digest digest = digest_of(state, PROGRESS("1") END EVALUATION("2", "5.0", "false"));
+    assert_non_null(digest.end);
+    assert_string_equal(json_string_value(json_object_get(digest.end, "state")), "solved");
+    aq_metrics_digest_fini(&digest);
+}
+
+static void test_a_run_that_was_resumed_has_no_end(void **state)
+{
+    aq_metrics_digest digest = digest_of(state, PROGRESS("1") END PROGRESS("2"));
+    assert_null(digest.end);
+    aq_metrics_digest_fini(&digest);
+}
+
 static void test_a_missing_file_is_named(void **state)
 {
     aq_metrics_digest digest;
@@ -147,6 +164,8 @@ int main(void)
         IN_FOLDER(test_a_confirmed_evaluation_is_above_any_screening),
         IN_FOLDER(test_an_evaluation_without_a_mean_does_not_count),
         IN_FOLDER(test_a_line_that_is_too_long_to_be_ours_is_passed_over),
+        IN_FOLDER(test_the_end_of_a_run_is_told),
+        IN_FOLDER(test_a_run_that_was_resumed_has_no_end),
         IN_FOLDER(test_a_missing_file_is_named),
         IN_FOLDER(test_a_folder_is_no_file),
         IN_FOLDER(test_without_memory_nothing_is_read),
