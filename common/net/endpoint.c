@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
@@ -95,6 +96,14 @@ static int bound_url(nng_listener listener, const char *url, char *ret_url)
     return aq_text_format(ret_url, AQ_URL_MAX, "%.*s:%u", (int)(colon - url), url, ntohs(port));
 }
 
+/* NNG takes whatever nobody listens at for the socket of a dead process, and removes it. */
+static bool is_plain_file(const char *url)
+{
+    struct stat info;
+
+    return strncmp(url, "ipc://", 6) == 0 && lstat(url + 6, &info) == 0 && !S_ISSOCK(info.st_mode);
+}
+
 int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error)
@@ -104,6 +113,10 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 
     if (rc < 0) {
         return rc;
+    }
+    if (is_plain_file(url)) {
+        return aq_fail(error, AQ_E_EXISTS, "cannot listen at %s: there is a file, not a socket",
+                       url);
     }
     rc = nng_listener_create(&listener, socket, url);
     if (rc == 0) {
@@ -131,6 +144,22 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 }
 
 /* ---- dialling ------------------------------------------------------------------------------ */
+
+/* A peer on this host can be tried again at once for next to nothing, so a run that starts here does
+ * not wait for back-off meant for networks. */
+enum { LOCAL_RECONNECT_MAX_MS = 20 };
+
+aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits)
+{
+    aq_net_limits near = *limits;
+    if (aq_url_is_local(url) && near.reconnect_max_ms > LOCAL_RECONNECT_MAX_MS) {
+        near.reconnect_max_ms = LOCAL_RECONNECT_MAX_MS;
+    }
+    if (near.reconnect_min_ms > near.reconnect_max_ms) {
+        near.reconnect_min_ms = near.reconnect_max_ms;
+    }
+    return near;
+}
 
 static int set_dialer_options(nng_dialer dialer, const char *url, const aq_net_limits *limits,
                               size_t header_bytes)
@@ -167,7 +196,8 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
     AQ_ASSERT(limits->reconnect_max_ms <= INT32_MAX);
     rc = nng_dialer_create(&dialer, socket, url);
     if (rc == 0) {
-        rc = set_dialer_options(dialer, url, limits, header_bytes);
+        aq_net_limits near = aq_endpoint_near(url, limits);
+        rc = set_dialer_options(dialer, url, &near, header_bytes);
     }
     if (rc == 0) {
         rc = nng_dialer_start(dialer, NNG_FLAG_NONBLOCK);
@@ -234,9 +264,4 @@ uint64_t aq_endpoint_refused(nng_listener listener)
     }
     nng_stats_free(root);
     return refused;
-}
-
-void aq_net_fini(void)
-{
-    nng_fini();
 }

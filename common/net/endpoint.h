@@ -16,15 +16,28 @@ enum { AQ_REQREP_HEADER_BYTES = 4, AQ_PEER_TEXT_MAX = 80 };
 int aq_error_from_nng(int nng_code);
 
 /* Listens at a validated url; `ret_url` (AQ_URL_MAX bytes) gets the url with the port that was
- * bound. AQ_E_IN_USE when somebody listens there; the socket file of a dead process is no obstacle. */
+ * bound. AQ_E_IN_USE when somebody listens there; the socket file of a dead process is no obstacle,
+ * another file is: AQ_E_EXISTS. */
 int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error) AQ_MUST_USE;
+
+/* The limits to dial `url` with: the same, but for a shorter back-off when it is on this host. */
+aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 
 /* Starts dialling and goes on in the background, with back-off from reconnect_min_ms to
  * reconnect_max_ms; names are resolved anew each time. */
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, aq_error *error) AQ_MUST_USE;
+
+/* AQ_CLOSE_LIVE: its connections may be carrying traffic. AQ_CLOSE_DEAD: it has none, or none that
+ * lives. */
+enum aq_close_kind { AQ_CLOSE_DEAD, AQ_CLOSE_LIVE };
+
+/* Closes the socket, whose operations have been stopped; takes some 20 ms for a live one. False when
+ * NNG is stuck in it (see endpoint_close.c): then nothing that the socket's callbacks touch may be
+ * freed. Waits a few seconds at most. */
+bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind);
 
 /* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the
  * connection is gone. */

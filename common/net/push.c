@@ -29,24 +29,29 @@
 #include "common/base/rng.h"
 #include "common/net/endpoint.h"
 
+/* A peer that takes nothing for so long is given up: a machine that vanished looks like this. */
+enum { STALL_MS = 30000 };
+
 /* One socket, for one connection. */
 typedef struct push_link {
     struct aq_push *push;
     nng_socket socket;
     uv_poll_t writable; /* of NNG's descriptor; runs after a refused send only */
     bool blocked;       /* it runs */
+    bool is_stuck;      /* NNG could not close the socket; the loop has done with the link */
     pthread_mutex_t mutex;
     uint32_t pipe_id; /* under mutex; 0: none yet */
     bool up;          /* under mutex; the pipe has started */
     bool dead;        /* under mutex; the pipe has gone, nobody may send */
+    bool forgotten;   /* under mutex; `push` may be gone */
 } push_link;
 
 struct aq_push {
     uv_loop_t *loop;
-    uv_async_t changed; /* a link is up or dead */
-    uv_timer_t retry;
+    uv_async_t changed;    /* a link is up or dead */
+    uv_timer_t timer;      /* without a link: when to open one; with one: how long it may stall */
     unsigned open_handles; /* of these two */
-    push_link *link;       /* NULL: waiting for retry */
+    push_link *link;       /* NULL: waiting to open one */
     bool connected;
     bool closing;
     uint64_t connected_at_ms; /* in the loop's time */
@@ -87,12 +92,12 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
     first = link->pipe_id == id;
     link->up = link->up || (first && event == NNG_PIPE_EV_ADD_POST);
     link->dead = link->dead || (first && event == NNG_PIPE_EV_REM_POST);
+    if (first && event != NNG_PIPE_EV_ADD_PRE && !link->forgotten) {
+        uv_async_send(&link->push->changed);
+    }
     unlock(link);
     if (!first && event == NNG_PIPE_EV_ADD_PRE) {
         nng_pipe_close(pipe);
-    }
-    if (first && event != NNG_PIPE_EV_ADD_PRE) {
-        uv_async_send(&link->push->changed);
     }
 }
 
@@ -104,6 +109,7 @@ static void on_writable(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     uv_poll_stop(poll);
+    uv_timer_stop(&push->timer);
     link->blocked = false;
     if (push->connected && push->events.writable != NULL) {
         push->events.writable(push->events.user);
@@ -114,15 +120,21 @@ static void on_link_closed(uv_handle_t *handle)
 {
     push_link *link = handle->data;
 
+    if (link->is_stuck) { /* on_pipe may run yet */
+        return;
+    }
     pthread_mutex_destroy(&link->mutex);
     aq_free(link);
 }
 
-/* Not under the mutex: nng_close waits for the callbacks that take it. */
-static void close_link(push_link *link)
+/* Not under the mutex: closing waits for the callbacks that take it. */
+static void close_link(push_link *link, enum aq_close_kind kind)
 {
     uv_close((uv_handle_t *)&link->writable, on_link_closed);
-    nng_close(link->socket);
+    link->is_stuck = !aq_endpoint_close(link->socket, kind);
+    lock(link);
+    link->forgotten = true;
+    unlock(link);
 }
 
 static int watch_pipes(push_link *link)
@@ -178,7 +190,7 @@ static int open_link(aq_push *push, push_link **ret_link, aq_error *error)
     /* From here on the loop knows the link's handle, which frees it. */
     rc = aq_endpoint_dial(link->socket, push->url, &push->limits, 0, error);
     if (rc < 0) {
-        close_link(link);
+        close_link(link, AQ_CLOSE_DEAD);
         return rc;
     }
     *ret_link = link;
@@ -200,7 +212,7 @@ static void on_retry(uv_timer_t *timer);
 static void wait_to_retry(aq_push *push)
 {
     uint64_t wait_ms = push->back_off_ms / 2 + aq_rng_below(&push->rng, push->back_off_ms / 2 + 1);
-    int rc = uv_timer_start(&push->retry, on_retry, wait_ms, 0);
+    int rc = uv_timer_start(&push->timer, on_retry, wait_ms, 0);
 
     AQ_ASSERT(rc == 0);
     push->back_off_ms = push->back_off_ms > push->limits.reconnect_max_ms / 2
@@ -227,11 +239,11 @@ static void link_is_up(aq_push *push)
     }
 }
 
-static void link_is_dead(aq_push *push)
+static void leave_link(aq_push *push, enum aq_close_kind kind)
 {
     bool was_connected = push->connected;
 
-    close_link(push->link);
+    close_link(push->link, kind);
     push->link = NULL;
     push->connected = false;
     if (was_connected &&
@@ -257,7 +269,7 @@ static void on_changed(uv_async_t *async)
     dead = push->link->dead;
     unlock(push->link);
     if (dead) {
-        link_is_dead(push);
+        leave_link(push, AQ_CLOSE_DEAD);
     } else if (up && !push->connected) {
         link_is_up(push);
     }
@@ -284,10 +296,10 @@ void aq_push_close(aq_push *push)
     push->closing = true;
     push->connected = false;
     if (push->link != NULL) {
-        close_link(push->link);
+        close_link(push->link, AQ_CLOSE_LIVE);
         push->link = NULL;
     }
-    uv_close((uv_handle_t *)&push->retry, on_handle_closed);
+    uv_close((uv_handle_t *)&push->timer, on_handle_closed);
     uv_close((uv_handle_t *)&push->changed, on_handle_closed);
 }
 
@@ -306,9 +318,9 @@ int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
     push->loop = loop;
-    push->limits = *limits;
+    push->limits = aq_endpoint_near(url, limits);
     push->events = *events;
-    push->back_off_ms = limits->reconnect_min_ms;
+    push->back_off_ms = push->limits.reconnect_min_ms;
     aq_rng_init(&push->rng, aq_rng_system_seed(), 0);
     rc = aq_text_set(push->url, sizeof(push->url), url);
     AQ_ASSERT(rc == 0); /* it is valid, so it fits */
@@ -317,10 +329,10 @@ int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
         aq_free(push);
         return aq_fail(error, aq_error_from_errno(-rc), "%s", uv_strerror(rc));
     }
-    rc = uv_timer_init(loop, &push->retry);
+    rc = uv_timer_init(loop, &push->timer);
     AQ_ASSERT(rc == 0);
     push->changed.data = push;
-    push->retry.data = push;
+    push->timer.data = push;
     push->open_handles = 2;
     rc = open_link(push, &push->link, error);
     if (rc < 0) {
@@ -334,6 +346,25 @@ int aq_push_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits
 bool aq_push_connected(const aq_push *push)
 {
     return push->connected;
+}
+
+static void on_stalled(uv_timer_t *timer)
+{
+    aq_push *push = timer->data;
+
+    leave_link(push, AQ_CLOSE_LIVE);
+}
+
+/* The descriptor's level says whether there is room, so a pipe that has become ready since the send
+ * wakes the loop all the same. */
+static void wait_writable(push_link *link)
+{
+    int rc = uv_poll_start(&link->writable, UV_READABLE, on_writable);
+
+    AQ_ASSERT(rc == 0);
+    rc = uv_timer_start(&link->push->timer, on_stalled, STALL_MS, 0);
+    AQ_ASSERT(rc == 0);
+    link->blocked = true;
 }
 
 /* Rule 1 of the top comment. The message is the caller's still when this fails. */
@@ -374,11 +405,7 @@ int aq_push_send(aq_push *push, const void *bytes, size_t size)
         return AQ_E_AGAIN;
     }
     if (rc == NNG_EAGAIN) {
-        /* The descriptor's level says whether there is room, so a pipe that became ready since the
-         * send wakes the loop all the same. */
-        rc = uv_poll_start(&link->writable, UV_READABLE, on_writable);
-        AQ_ASSERT(rc == 0);
-        link->blocked = true;
+        wait_writable(link);
         return AQ_E_AGAIN;
     }
     return aq_error_from_nng(rc);

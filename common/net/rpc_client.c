@@ -52,6 +52,7 @@ struct aq_rpc_client {
     call_slot *free_slots;
     size_t message_bytes_max;
     bool closing;
+    bool is_stuck;  /* NNG could not close the socket */
     bool is_remote; /* tcp: a connection may be dead without our knowing */
     int64_t heard_ns;
     _Atomic uint32_t pipe_id; /* 0: not connected */
@@ -86,7 +87,8 @@ static void post_outcome(call_slot *slot, int result, nng_msg *reply)
 
 static void start_receiving(call_slot *slot)
 {
-    int64_t left_ms = (slot->deadline_ns - aq_clock_monotonic_ns()) / AQ_NS_PER_MS;
+    int64_t left_ns = slot->deadline_ns - aq_clock_monotonic_ns();
+    int64_t left_ms = (left_ns + AQ_NS_PER_MS - 1) / AQ_NS_PER_MS;
 
     slot->receiving = true;
     nng_aio_set_timeout(slot->operation, left_ms < 1 ? 1 : (nng_duration)left_ms);
@@ -314,12 +316,16 @@ fail_slots:
 
 static void on_lifetime_end(uv_handle_t *handle)
 {
-    aq_free(handle->data);
+    aq_rpc_client *client = handle->data;
+
+    if (!client->is_stuck) { /* else on_pipe may run yet */
+        aq_free(client);
+    }
 }
 
 /* Stopped operations before freed ones, freed ones before their contexts: a deadline that is just
  * running out holds an operation until it is freed, and uses the context until then. */
-static void stop_slots(aq_rpc_client *client)
+static bool stop_slots(aq_rpc_client *client)
 {
     for (size_t i = 0; i < client->slot_count; i++) {
         nng_aio_stop(client->slots[i]->operation);
@@ -327,7 +333,7 @@ static void stop_slots(aq_rpc_client *client)
     for (size_t i = 0; i < client->slot_count; i++) {
         nng_aio_free(client->slots[i]->operation);
     }
-    nng_close(client->socket);
+    return aq_endpoint_close(client->socket, AQ_CLOSE_LIVE);
 }
 
 void aq_rpc_client_close(aq_rpc_client *client)
@@ -337,7 +343,7 @@ void aq_rpc_client_close(aq_rpc_client *client)
     }
     AQ_ASSERT(!client->closing);
     client->closing = true;
-    stop_slots(client);
+    client->is_stuck = !stop_slots(client);
     aq_mailbox_close(client->outcomes);
     for (size_t i = 0; i < client->slot_count; i++) {
         call_slot *slot = client->slots[i];

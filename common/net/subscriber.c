@@ -158,7 +158,7 @@ void aq_subscriber_destroy(aq_subscriber *subscriber)
     if (subscriber == NULL) {
         return;
     }
-    nng_close(subscriber->socket);
+    aq_endpoint_close(subscriber->socket, AQ_CLOSE_LIVE);
     close(subscriber->stop[0]);
     close(subscriber->stop[1]);
     aq_free(subscriber);

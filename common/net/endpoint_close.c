@@ -1,0 +1,165 @@
+/*
+ * Closing a socket of NNG 1.5 without being drawn into its deadlock.
+ *
+ * A connection that is closed just between two steps of a transfer (the header of a message was
+ * read, its body not yet) loses the second step: the operation it belongs to never ends, and NNG's
+ * one thread that ends connections waits for it for good. So does everybody who closes a socket
+ * then, and no connection of the process can be made anew. Upstream has mended it in later releases.
+ *
+ * Here a socket that may be carrying traffic is left alone for a moment before it is closed, when
+ * the protocols have already been stopped: what is under way comes to its end, and the gap between
+ * two steps, which is microseconds wide, is not hit. And if it is hit after all, the wait ends, what
+ * NNG may still touch is left in memory, and aq_net_is_stuck says so.
+ */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/endpoint.h"
+
+enum { SETTLE_MS = 20, CLOSE_TIMEOUT_MS = 5000 };
+
+static atomic_bool stuck; /* process-wide, as NNG's threads are */
+
+/* Shared by the closing thread and the one that waits for it; the later of the two frees it. */
+typedef struct closing {
+    nng_socket socket;
+    pthread_mutex_t mutex;
+    pthread_cond_t done_condition;
+    bool done;
+    bool abandoned;
+} closing;
+
+static void lock(closing *job)
+{
+    int rc = pthread_mutex_lock(&job->mutex);
+
+    AQ_ASSERT(rc == 0);
+}
+
+static void unlock(closing *job)
+{
+    int rc = pthread_mutex_unlock(&job->mutex);
+
+    AQ_ASSERT(rc == 0);
+}
+
+static void destroy_job(closing *job)
+{
+    if (job == NULL) {
+        return;
+    }
+    pthread_cond_destroy(&job->done_condition);
+    pthread_mutex_destroy(&job->mutex);
+    aq_free(job);
+}
+
+static closing *create_job(nng_socket socket)
+{
+    closing *job = aq_alloc(1, sizeof(*job));
+    pthread_condattr_t attributes;
+
+    if (job == NULL) {
+        return NULL;
+    }
+    job->socket = socket;
+    if (pthread_condattr_init(&attributes) != 0) {
+        aq_free(job);
+        return NULL;
+    }
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (pthread_cond_init(&job->done_condition, &attributes) != 0) {
+        pthread_condattr_destroy(&attributes);
+        aq_free(job);
+        return NULL;
+    }
+    pthread_condattr_destroy(&attributes);
+    pthread_mutex_init(&job->mutex, NULL);
+    return job;
+}
+
+static void *close_socket(void *user)
+{
+    closing *job = user;
+    bool abandoned;
+
+    nng_close(job->socket);
+    lock(job);
+    job->done = true;
+    abandoned = job->abandoned;
+    pthread_cond_signal(&job->done_condition);
+    unlock(job);
+    if (abandoned) {
+        destroy_job(job);
+    }
+    return NULL;
+}
+
+/* True when it was closed in time; else the job is left to its thread. */
+static bool wait_closed(closing *job)
+{
+    int64_t end_ns = aq_clock_monotonic_ns() + CLOSE_TIMEOUT_MS * AQ_NS_PER_MS;
+    struct timespec end = {.tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
+                           .tv_nsec = (long)(end_ns % AQ_NS_PER_S)};
+    bool done;
+    int rc = 0;
+
+    lock(job);
+    while (!job->done && rc == 0) {
+        rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
+    }
+    done = job->done;
+    job->abandoned = !done;
+    unlock(job);
+    return done;
+}
+
+/* A sleep that is meant: NNG offers nothing to wait for. */
+static void settle(void)
+{
+    struct timespec moment = {.tv_nsec = SETTLE_MS * AQ_NS_PER_MS};
+
+    nanosleep(&moment, NULL);
+}
+
+bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind)
+{
+    pthread_t thread;
+    closing *job;
+
+    if (aq_net_is_stuck()) { /* it would be in vain */
+        return false;
+    }
+    if (kind == AQ_CLOSE_LIVE) {
+        settle();
+    }
+    job = create_job(socket);
+    if (job == NULL || pthread_create(&thread, NULL, close_socket, job) != 0) {
+        destroy_job(job);
+        nng_close(socket);
+        return true;
+    }
+    if (wait_closed(job)) {
+        (void)pthread_join(thread, NULL);
+        destroy_job(job);
+        return true;
+    }
+    pthread_detach(thread);
+    atomic_store(&stuck, true);
+    return false;
+}
+
+bool aq_net_is_stuck(void)
+{
+    return atomic_load(&stuck);
+}
+
+void aq_net_fini(void)
+{
+    if (!aq_net_is_stuck()) {
+        nng_fini();
+    }
+}
