@@ -380,6 +380,7 @@ static void close_all(actor_shell *shell)
 int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *error)
 {
     actor_shell shell = {.options = options, .logged_slot = -1};
+    aq_log_open(options->evaluate ? "evaluator" : "actor", -1);
     int rc = open_handles(&shell, error);
     if (rc != 0) {
         return rc;

@@ -24,6 +24,7 @@ struct aq_evaluator_session {
     aq_report_session *reports;
     aq_evaluator_core *core; /* NULL: no run yet */
     bool is_finishing;
+    bool was_ready;
     int64_t now_ns;   /* of the last tick */
     uint64_t version; /* under evaluation, or evaluated last */
 
@@ -88,9 +89,6 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         return rc;
     }
     aq_report_session_start(session->reports, view);
-    aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
-           (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
-           aq_process_resident_bytes(), aq_evaluator_core_lanes(session->core));
     return 0;
 }
 
@@ -246,6 +244,16 @@ static void take_result(aq_evaluator_session *session, const aq_evaluation *resu
            result->confirmed ? "true" : "false");
 }
 
+static void note_ready(aq_evaluator_session *session)
+{
+    if (!session->was_ready) {
+        session->was_ready = true;
+        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
+               (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
+               aq_process_resident_bytes(), aq_evaluator_core_lanes(session->core));
+    }
+}
+
 uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max)
 {
     aq_evaluation result;
@@ -253,11 +261,12 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
         !aq_report_session_room(session->reports)) {
         return 0;
     }
+    note_ready(session);
     if (aq_evaluator_core_idle(session->core)) {
         take_policy(session);
     }
     uint64_t before = aq_evaluator_core_steps(session->core);
-    if (aq_evaluator_core_run(session->core, steps_max, &result) != 0) {
+    if (aq_evaluator_core_run(session->core, steps_max, &result)) {
         take_result(session, &result);
     }
     uint64_t steps = aq_evaluator_core_steps(session->core) - before;

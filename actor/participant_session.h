@@ -64,7 +64,7 @@ enum aq_participant_phase aq_participant_phase_of(const aq_participant *particip
 
 /* Of the process, once DONE: EXIT_SUCCESS, or EXIT_FAILURE when it was refused or cannot take
  * part. */
-int aq_participant_exit_code(const aq_participant *participant);
+int aq_participant_exit_code(const aq_participant *participant) AQ_MUST_USE;
 
 const aq_member_view *aq_participant_look(const aq_participant *participant);
 

@@ -88,10 +88,10 @@ void aq_shard_session_destroy(aq_shard_session *session)
 
 /* ---- which shard ---------------------------------------------------------------------------- */
 
+/* The same place, whoever is there: a shard that was restarted has another number. */
 static bool is_same(const shard_address *a, const shard_address *b)
 {
-    return a->member == b->member && strcmp(a->rpc_url, b->rpc_url) == 0 &&
-           strcmp(a->push_url, b->push_url) == 0;
+    return strcmp(a->rpc_url, b->rpc_url) == 0 && strcmp(a->push_url, b->push_url) == 0;
 }
 
 static shard_address listed(const aq_member_view *view, uint32_t index)
@@ -120,6 +120,9 @@ static void choose(aq_shard_session *session, const aq_member_view *view)
     session->current_is_listed = is_listed(view, &session->current);
     if (view->shard_count > 0) {
         session->wanted = listed(view, session->slot % view->shard_count);
+    }
+    if (is_same(&session->current, &session->wanted)) {
+        session->current.member = session->wanted.member;
     }
 }
 

@@ -140,15 +140,15 @@ static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
     *ret_result = result;
 }
 
-int aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result)
+bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result)
 {
     for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
         if (aq_trial_step(core->trial, core->engine)) {
             finish_stage(core, ret_result);
-            return 1;
+            return true;
         }
     }
-    return 0;
+    return false;
 }
 
 bool aq_evaluator_core_idle(const aq_evaluator_core *core)

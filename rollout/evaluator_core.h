@@ -44,9 +44,10 @@ uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
  * it had (NULL at first), unfinished or not. NULL makes it idle. */
 aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engine);
 
-/* Up to `steps_max` batched steps. 1: a result is in *ret_result (take the next engine when it was
- * a screening that failed or a confirmation; else it goes on by itself); 0: nothing yet or idle. */
-int aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result);
+/* Up to `steps_max` batched steps. True: a result is in *ret_result (take the next engine when it
+ * was a screening that failed or a confirmation; else it goes on by itself); false: nothing yet or
+ * idle. */
+bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result);
 bool aq_evaluator_core_idle(const aq_evaluator_core *core);
 
 /* Environment steps made so far. */

@@ -57,8 +57,12 @@ static void heartbeat(Actorq__V1__Membership_Service *methods,
     for (uint32_t i = 0; i < learner->shard_count; i++) {
         snprintf(rpc_urls[i], sizeof(rpc_urls[i]), "inproc://rpc-%d", (int)learner->shards[i]);
         snprintf(push_urls[i], sizeof(push_urls[i]), "inproc://push-%d", (int)learner->shards[i]);
+        if (learner->shard_rpc_url[0] != '\0') {
+            snprintf(rpc_urls[i], sizeof(rpc_urls[i]), "%s", learner->shard_rpc_url);
+            snprintf(push_urls[i], sizeof(push_urls[i]), "%s", learner->shard_push_url);
+        }
         actorq__v1__shard_address__init(&shards[i]);
-        shards[i].member = learner->shards[i];
+        shards[i].member = learner->shards[i] + learner->renumber_shards;
         shards[i].rpc_url = rpc_urls[i];
         shards[i].push_url = push_urls[i];
         pointers[i] = &shards[i];

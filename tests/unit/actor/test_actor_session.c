@@ -18,7 +18,7 @@
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
-#define PLENTY UINT64_C(1000000000)
+#define ENOUGH (8 * KIT_ENVS)
 
 static int set_up(void **state)
 {
@@ -81,7 +81,7 @@ static void test_heartbeats_tell_how_it_goes(void **state)
 static void test_a_broadcast_policy_is_adopted(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 20);
     assert_int_equal(stage_counters(stage).policy_version, 0);
     fake_learner_set_policy(&stage->learner, 4, 1);
@@ -98,7 +98,7 @@ static void test_a_broadcast_policy_is_adopted(void **state)
 static void test_versions_only_grow(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 20);
     fake_learner_set_policy(&stage->learner, 6, 1);
     stage_hear(stage, &stage->learner.policy_frame);
@@ -112,7 +112,7 @@ static void test_versions_only_grow(void **state)
 static void test_one_that_comes_late_fetches_its_first_policy(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     fake_learner_set_policy(&stage->learner, 9, 1);
     stage_pass(stage, 130);
     assert_int_equal(stage->learner.fetches, 1);
@@ -126,7 +126,7 @@ static void test_a_lost_broadcast_is_fetched_after_a_second(void **state)
 {
     actor_stage *stage = *state;
     aq_buffer announcement;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 20);
     fake_learner_set_policy(&stage->learner, 3, 1);
     stage_hear(stage, &stage->learner.policy_frame);
@@ -146,7 +146,7 @@ static void test_a_lost_broadcast_is_fetched_after_a_second(void **state)
 static void test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 20);
     fake_learner_set_policy(&stage->learner, 3, 1);
     stage_hear(stage, &stage->learner.policy_frame);
@@ -165,7 +165,7 @@ static void test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once(void 
 static void test_fetching_that_does_not_help_becomes_rare(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage->learner.version = 5; /* says so, and has none */
     stage_pass(stage, 20000);
     assert_true(stage->learner.fetches >= 3);
@@ -175,7 +175,7 @@ static void test_fetching_that_does_not_help_becomes_rare(void **state)
 static void test_a_policy_of_another_run_is_not_adopted(void **state)
 {
     actor_stage *stage = *state;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 20);
     stage->learner.run_id = KIT_RUN + 1;
     fake_learner_set_policy(&stage->learner, 4, 1);
@@ -190,7 +190,7 @@ static void test_listening_that_fails_is_tried_again(void **state)
 {
     actor_stage *stage = *state;
     stage->cannot_listen = true;
-    stage->shards[0].granted = PLENTY;
+    stage->shards[0].granted = ENOUGH;
     stage_pass(stage, 250);
     assert_true(stage->listens >= 2);
     assert_true(stage->listens <= 4);

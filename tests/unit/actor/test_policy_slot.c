@@ -45,7 +45,7 @@ static int set_up(void **state)
 
 static void test_an_empty_slot_gives_nothing(void **state)
 {
-    aq_policy_slot slot = {0};
+    aq_policy_slot slot = {.fresh = NULL};
     (void)state;
     assert_null(aq_policy_slot_take(&slot));
     assert_null(aq_policy_slot_collect(&slot));
@@ -53,7 +53,7 @@ static void test_an_empty_slot_gives_nothing(void **state)
 
 static void test_the_newest_is_taken_and_the_others_come_back(void **state)
 {
-    aq_policy_slot slot = {0};
+    aq_policy_slot slot = {.fresh = NULL};
     (void)state;
     assert_null(aq_policy_slot_put(&slot, engine_at(0)));
     assert_ptr_equal(aq_policy_slot_put(&slot, engine_at(1)), engine_at(0));
@@ -63,7 +63,7 @@ static void test_the_newest_is_taken_and_the_others_come_back(void **state)
 
 static void test_a_retired_engine_is_collected_once(void **state)
 {
-    aq_policy_slot slot = {0};
+    aq_policy_slot slot = {.fresh = NULL};
     (void)state;
     aq_policy_slot_retire(&slot, NULL);
     assert_null(aq_policy_slot_collect(&slot));

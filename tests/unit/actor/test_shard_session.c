@@ -242,6 +242,17 @@ static void test_a_shard_that_is_gone_is_left_at_once_and_nothing_is_lost(void *
     assert_int_equal(next->known_granted, 100 * KIT_ENVS);
 }
 
+static void test_a_new_member_at_the_same_place_is_the_same_shard(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 50 * KIT_ENVS;
+    stage_pass(stage, 60);
+    stage->learner.renumber_shards = 1000;
+    stage_pass(stage, 300);
+    assert_int_equal(stage->opens, 1);
+    assert_int_equal(stage->closes, 0);
+}
+
 static void test_an_empty_list_of_shards_changes_nothing(void **state)
 {
     actor_stage *stage = *state;
@@ -272,6 +283,7 @@ int main(void)
         FACT(test_a_shard_that_joins_takes_over_once_the_old_one_has_acknowledged),
         FACT(test_a_shard_that_does_not_acknowledge_is_left_in_the_end),
         FACT(test_a_shard_that_is_gone_is_left_at_once_and_nothing_is_lost),
+        FACT(test_a_new_member_at_the_same_place_is_the_same_shard),
         FACT(test_an_empty_list_of_shards_changes_nothing),
     };
     return cmocka_run_group_tests_name("shard_session", tests, NULL, NULL);

@@ -184,7 +184,7 @@ static aq_evaluation next_result(aq_evaluator_core *core)
 {
     aq_evaluation result;
     for (int i = 0; i < 10000; i++) {
-        if (aq_evaluator_core_run(core, 3, &result) != 0) {
+        if (aq_evaluator_core_run(core, 3, &result)) {
             return result;
         }
     }
@@ -198,7 +198,7 @@ static void test_a_new_evaluator_is_idle(void **state)
     aq_evaluation result;
     (void)state;
     assert_true(aq_evaluator_core_idle(core));
-    assert_int_equal(aq_evaluator_core_run(core, 100, &result), 0);
+    assert_false(aq_evaluator_core_run(core, 100, &result));
     aq_evaluator_core_destroy(core);
 }
 
@@ -280,7 +280,7 @@ static void test_an_engine_may_be_replaced_in_the_middle(void **state)
     aq_evaluation result;
     (void)state;
     (void)aq_evaluator_core_set_engine(core, first);
-    assert_int_equal(aq_evaluator_core_run(core, 2, &result), 0);
+    assert_false(aq_evaluator_core_run(core, 2, &result));
     assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
     assert_int_equal(next_result(core).version, 2);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
