@@ -126,7 +126,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
         rc = nng_listener_start(listener, 0);
     }
     if (rc == NNG_EADDRINUSE) {
-        return aq_fail(error, AQ_E_IN_USE, "cannot listen at %s: somebody else does", url);
+        return aq_fail(error, AQ_E_IN_USE, "cannot listen at %s: the address is in use", url);
     }
     if (rc == NNG_ENOENT) {
         return aq_fail(error, AQ_E_NOT_FOUND, "cannot listen at %s: there is no such folder", url);

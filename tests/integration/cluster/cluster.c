@@ -150,6 +150,8 @@ int cluster_tear_down(void **state)
         if (!is_complete && torn->processes[seat].lives > 0) {
             daemon_process_print_tail(&torn->processes[seat]);
         }
+    }
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
         daemon_process_kill(&torn->processes[seat]);
         cluster_watch_close(torn, seat);
     }

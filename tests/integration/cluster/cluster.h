@@ -63,7 +63,13 @@ typedef struct test_cluster {
     size_t actor_seen_count;
 } test_cluster;
 
-/* For cmocka; `*state` is the cluster. Nothing is started yet. */
+/* A row of cmocka's: `name` over ipc or tcp; the test's `*state` is the cluster, in which nothing is
+ * started yet. */
+#define CLUSTER_TEST(name, transport)                                                              \
+    {                                                                                              \
+#name "_over_" #transport, name, cluster_set_up_##transport, cluster_tear_down, NULL       \
+    }
+
 int cluster_set_up_ipc(void **state);
 int cluster_set_up_tcp(void **state);
 int cluster_tear_down(void **state);

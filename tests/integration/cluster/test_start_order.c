@@ -54,7 +54,7 @@ static void test_actor_replay_learner(void **state)
     start_in_order(*state, SEAT_ACTOR, SEAT_REPLAY, SEAT_LEARNER);
 }
 
-#define ORDER(name, transport)                                                                     \
+#define CLUSTER_TEST(name, transport)                                                              \
     {                                                                                              \
 #name "_over_" #transport, name, cluster_set_up_##transport, cluster_tear_down, NULL       \
     }
@@ -62,12 +62,12 @@ static void test_actor_replay_learner(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ORDER(test_learner_replay_actor, ipc), ORDER(test_learner_actor_replay, ipc),
-        ORDER(test_replay_learner_actor, ipc), ORDER(test_replay_actor_learner, ipc),
-        ORDER(test_actor_learner_replay, ipc), ORDER(test_actor_replay_learner, ipc),
-        ORDER(test_learner_replay_actor, tcp), ORDER(test_learner_actor_replay, tcp),
-        ORDER(test_replay_learner_actor, tcp), ORDER(test_replay_actor_learner, tcp),
-        ORDER(test_actor_learner_replay, tcp), ORDER(test_actor_replay_learner, tcp),
+        CLUSTER_TEST(test_learner_replay_actor, ipc), CLUSTER_TEST(test_learner_actor_replay, ipc),
+        CLUSTER_TEST(test_replay_learner_actor, ipc), CLUSTER_TEST(test_replay_actor_learner, ipc),
+        CLUSTER_TEST(test_actor_learner_replay, ipc), CLUSTER_TEST(test_actor_replay_learner, ipc),
+        CLUSTER_TEST(test_learner_replay_actor, tcp), CLUSTER_TEST(test_learner_actor_replay, tcp),
+        CLUSTER_TEST(test_replay_learner_actor, tcp), CLUSTER_TEST(test_replay_actor_learner, tcp),
+        CLUSTER_TEST(test_actor_learner_replay, tcp), CLUSTER_TEST(test_actor_replay_learner, tcp),
     };
     int failed = cmocka_run_group_tests_name("start_order", tests, NULL, NULL);
     aq_net_fini();

@@ -1,0 +1,38 @@
+/*
+ * Cluster account: where an actor's steps have gone. An actor says in its log what it stepped, what
+ * of that was acknowledged, and how much of that by the shard that served it last; a shard tells in
+ * its Status what it has received from each actor. Both count fresh transitions.
+ *
+ * With learner.n_step=1 an actor that has drained has kept nothing back, so that all its steps are
+ * acknowledged.
+ */
+#ifndef AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_ACCOUNT_H
+#define AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_ACCOUNT_H
+
+#include "tests/integration/cluster/cluster.h"
+
+typedef struct cluster_account {
+    uint64_t incarnation;
+    uint64_t env_steps;
+    uint64_t acknowledged_steps;
+    uint64_t shard_steps;
+} cluster_account;
+
+/* Terminates an actor of the run and reads its last account. It must drain completely, know that all
+ * of its steps are acknowledged (n_step is 1), and exit with 0. */
+cluster_account cluster_drain(test_cluster *cluster, enum cluster_seat seat);
+
+/* What the shard has received from that actor; 0 when it has not heard of it. */
+uint64_t cluster_received(test_cluster *cluster, uint64_t incarnation);
+
+/* Fresh transitions that the shard has taken in. */
+uint64_t cluster_inserted(test_cluster *cluster);
+
+/* Waits until the learner has counted so many steps at least. */
+void cluster_wait_counted(test_cluster *cluster, uint64_t env_steps);
+
+/* Waits for that, and then the count must be that number and no other. For a cluster that stands
+ * still. */
+void cluster_check_counted(test_cluster *cluster, uint64_t env_steps);
+
+#endif

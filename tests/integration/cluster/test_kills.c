@@ -1,0 +1,167 @@
+/*
+ * kill -9 of each role: the others go on, and whoever is started again finds its place by itself.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "common/net/net.h"
+#include "tests/integration/cluster/cluster_account.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, LINE_BYTES = 1024 };
+
+/* What an actor may have under way at most, in steps: several times what the limiter of the quick
+ * settings leaves it. */
+enum { UNDER_WAY_MAX = 4000 };
+
+/* Running, with a checkpoint and some versions. */
+static void start_well(test_cluster *cluster)
+{
+    cluster_set(cluster, "learner.n_step=1");
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_checkpoint(cluster);
+}
+
+static bool actor_uses_newer(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    const Actorq__V1__MemberStatus *actor =
+        status != NULL ? cluster_member(cluster, status, SEAT_ACTOR) : NULL;
+    return actor != NULL && actor->actor != NULL &&
+           actor->actor->policy_version > *(uint64_t *)user;
+}
+
+static void test_a_killed_learner_goes_on_from_its_checkpoint(void **state)
+{
+    test_cluster *cluster = *state;
+    char line[LINE_BYTES];
+    start_well(cluster);
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    uint64_t step = status->learner->checkpoint_step;
+    uint64_t version = status->learner->policy_version;
+    uint64_t run_id = status->run_id;
+    cluster_kill(cluster, SEAT_LEARNER);
+
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=ready");
+    assert_true(daemon_process_line(&cluster->processes[SEAT_LEARNER], "event=resumed", line,
+                                    sizeof(line)));
+    assert_true(daemon_line_number(line, "step") >= step);
+    status = cluster_look_surely(cluster, SEAT_LEARNER);
+    assert_true(status->run_id == run_id);
+    assert_true(status->learner->learner_steps >= step);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait(cluster, "an actor to use a version of the resumed learner", actor_uses_newer,
+                 &version);
+    cluster_wait_checkpoint(cluster);
+
+    cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
+    assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
+    cluster_check_counted(cluster, cluster_inserted(cluster));
+    cluster_finish(cluster);
+}
+
+static void test_members_keep_their_numbers_over_the_death_of_the_learner(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    uint64_t actor = cluster_member(cluster, status, SEAT_ACTOR)->member;
+    uint64_t shard = cluster_member(cluster, status, SEAT_REPLAY)->member;
+    uint32_t slot = cluster_member(cluster, status, SEAT_ACTOR)->slot;
+    cluster_kill(cluster, SEAT_LEARNER);
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_member(cluster, SEAT_ACTOR);
+    cluster_wait_member(cluster, SEAT_REPLAY);
+    status = cluster_look_surely(cluster, SEAT_LEARNER);
+    assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->member, actor);
+    assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->slot, slot);
+    assert_int_equal(cluster_member(cluster, status, SEAT_REPLAY)->member, shard);
+    cluster_finish(cluster);
+}
+
+/* The shard was killed when the learner had counted `counted` steps, and there is another one. */
+static void check_account_with_new_shard(test_cluster *cluster, uint64_t counted)
+{
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
+    uint64_t inserted = cluster_inserted(cluster);
+    uint64_t in_old_shard = account.acknowledged_steps - account.shard_steps;
+    assert_int_equal(cluster_received(cluster, account.incarnation), account.shard_steps);
+    assert_int_equal(inserted, account.shard_steps);
+
+    cluster_wait_counted(cluster, counted + inserted);
+    uint64_t in_all = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    assert_true(in_all <= in_old_shard + UNDER_WAY_MAX + inserted);
+}
+
+static void test_a_killed_shard_is_replaced_at_its_address(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_REPLAY);
+    check_account_with_new_shard(cluster, counted);
+    cluster_finish(cluster);
+}
+
+static void test_a_killed_shard_is_replaced_by_one_elsewhere(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_watch_close(cluster, SEAT_REPLAY);
+    (void)snprintf(cluster->replay_url, sizeof(cluster->replay_url), "ipc://%s/elsewhere",
+                   cluster->folder);
+    cluster_start(cluster, SEAT_REPLAY);
+    check_account_with_new_shard(cluster, counted);
+    cluster_finish(cluster);
+}
+
+static void test_a_killed_actor_leaves_its_slot_to_the_next(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    cluster_start(cluster, SEAT_ACTOR_2);
+    cluster_wait_member(cluster, SEAT_ACTOR_2);
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    uint32_t slot = cluster_member(cluster, status, SEAT_ACTOR)->slot;
+    uint32_t other_slot = cluster_member(cluster, status, SEAT_ACTOR_2)->slot;
+    uint64_t lost = status->learner->members_lost;
+    assert_int_not_equal(slot, other_slot);
+    cluster_kill(cluster, SEAT_ACTOR);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=member_lost");
+    cluster_start(cluster, SEAT_ACTOR);
+    cluster_wait_member(cluster, SEAT_ACTOR);
+    status = cluster_look_surely(cluster, SEAT_LEARNER);
+    assert_int_equal(status->learner->members_lost, lost + 1);
+    assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR)->slot, slot);
+    assert_int_equal(cluster_member(cluster, status, SEAT_ACTOR_2)->slot, other_slot);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_finish(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, ipc),
+        CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, tcp),
+        CLUSTER_TEST(test_members_keep_their_numbers_over_the_death_of_the_learner, ipc),
+        CLUSTER_TEST(test_a_killed_shard_is_replaced_at_its_address, ipc),
+        CLUSTER_TEST(test_a_killed_shard_is_replaced_at_its_address, tcp),
+        CLUSTER_TEST(test_a_killed_shard_is_replaced_by_one_elsewhere, ipc),
+        CLUSTER_TEST(test_a_killed_actor_leaves_its_slot_to_the_next, ipc),
+    };
+    int failed = cmocka_run_group_tests_name("kills", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}
