@@ -7,7 +7,7 @@
 #include <fcntl.h>
 #include <jansson.h>
 #include <math.h>
-#include <stdio.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,9 +19,16 @@
 struct aq_metrics {
     char path[AQ_PATH_MAX];
     int file;
-    /* A write that was cut short by a full disk left no newline: the next line brings its own. */
-    int torn;
+    bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
 };
+
+/* Whether an earlier process left the file with a line that has no end. */
+static bool ends_within_a_line(int file)
+{
+    char last = '\n';
+    off_t size = lseek(file, 0, SEEK_END);
+    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
 
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error)
 {
@@ -34,11 +41,12 @@ int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *err
         rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
         goto fail;
     }
-    metrics->file = open(metrics->path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    metrics->file = open(metrics->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     if (metrics->file < 0) {
         rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", metrics->path, strerror(errno));
         goto fail;
     }
+    metrics->torn = ends_within_a_line(metrics->file);
     *ret_metrics = metrics;
     return 0;
 fail:
@@ -76,7 +84,9 @@ static int append(aq_metrics *metrics, json_t *line, aq_error *error)
         if (written < 0) {
             rc = aq_error_from_errno(errno);
         }
-        metrics->torn = written > 0 && rc != 0 ? 1 : metrics->torn && rc != 0;
+        if (written > 0) {
+            metrics->torn = whole[written - 1] != '\n';
+        }
         aq_free(whole);
     }
     free(text);

@@ -1,13 +1,14 @@
 /*
  * Prefetch: see prefetch.h.
  *
- * Each request owns one group from the moment that it is sent until its answer has come, so an answer
- * always has a place to be read into and memory is bounded by the groups.
+ * Each request owns one group from the moment that it is sent until its answer has come, so an
+ * answer always has a place to be read into and memory is bounded by the groups. It names the shard
+ * by the life that was asked, since the shard may be gone, or back on another channel, by then.
  */
 #include "learner/prefetch.h"
 
+#include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
@@ -20,8 +21,12 @@
 #define PAUSE_NS   (100 * AQ_NS_PER_MS)
 #define NOT_YET_NS (5 * AQ_NS_PER_MS)
 
+/* The longest that the protocol lets a shard hold an answer back. */
+enum { WAIT_MS_MAX = 10000 };
+
 typedef struct shard {
     uint64_t incarnation; /* 0: the place is free */
+    uint64_t life;        /* another one each time that it is added */
     char name[AQ_URL_MAX];
     aq_rpc_stub stub;
     int64_t not_before_ns;
@@ -30,7 +35,7 @@ typedef struct shard {
 typedef struct request {
     aq_prefetch *prefetch;
     aq_batch *group;
-    uint64_t incarnation; /* of the shard that was asked */
+    uint64_t life; /* of the shard that was asked */
     bool busy;
 } request;
 
@@ -39,6 +44,7 @@ struct aq_prefetch {
     aq_chunk_layout layout;
     aq_prefetch_owner owner;
     shard shards[AQ_SHARDS_MAX];
+    uint64_t lives;
     size_t next_shard; /* in turn */
     request *requests; /* in_flight of them */
     aq_batch **groups; /* all of them */
@@ -113,16 +119,27 @@ static shard *find_shard(aq_prefetch *prefetch, uint64_t incarnation)
     return NULL;
 }
 
+static shard *find_life(aq_prefetch *prefetch, uint64_t life)
+{
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        if (prefetch->shards[i].life == life) {
+            return &prefetch->shards[i];
+        }
+    }
+    return NULL;
+}
+
 int aq_prefetch_add_shard(aq_prefetch *prefetch, uint64_t incarnation, const char *name,
                           aq_rpc_channel *channel)
 {
     AQ_ASSERT(incarnation != 0);
+    AQ_ASSERT(!find_shard(prefetch, incarnation));
 
     shard *place = find_shard(prefetch, 0);
     if (!place) {
         return AQ_E_FULL;
     }
-    *place = (shard){.incarnation = incarnation};
+    *place = (shard){.incarnation = incarnation, .life = ++prefetch->lives};
     (void)snprintf(place->name, sizeof(place->name), "%s", name);
     aq_rpc_stub_init(&place->stub, channel, &actorq__v1__sampling__descriptor,
                      prefetch->config.timeout_ms);
@@ -151,28 +168,61 @@ static shard *shard_in_turn(aq_prefetch *prefetch)
     return NULL;
 }
 
-/* Reads the reply into the request's group. 1: full. 0: not. */
-static int take_reply(request *answered, shard *from, const Actorq__V1__SampleReply *reply)
+static void say_trouble(aq_prefetch *prefetch, shard *from, const char *reason)
+{
+    from->not_before_ns = prefetch->now_ns + PAUSE_NS;
+    prefetch->owner.trouble(prefetch->owner.user, from->name, reason);
+}
+
+static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
+                      aq_batch *group, aq_error *error)
+{
+    int rc = aq_wire_sample_read(reply, &prefetch->layout, group, error);
+    if (!rc && group->rows != group->rows_max) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", group->rows,
+                     group->rows_max);
+    }
+    return rc;
+}
+
+/* Reads the reply into the request's group; true when it is full. */
+static bool take_reply(request *answered, shard *from, const Actorq__V1__SampleReply *reply)
 {
     aq_prefetch *prefetch = answered->prefetch;
+    aq_error error;
     if (!reply) {
         const aq_rpc_status *status = aq_rpc_stub_status(&from->stub);
-        from->not_before_ns = prefetch->now_ns + PAUSE_NS;
         if (status->code == AQ_RPC_UNAVAILABLE) {
             from->not_before_ns = prefetch->now_ns + NOT_YET_NS; /* the limiter's "not yet" */
-            return 0;
+        } else {
+            say_trouble(prefetch, from, status->message);
         }
-        prefetch->owner.trouble(prefetch->owner.user, from->name, status->message);
-        return 0;
+        return false;
     }
-    aq_error error;
-    if (aq_wire_sample_read(reply, &prefetch->layout, answered->group, &error)) {
-        from->not_before_ns = prefetch->now_ns + PAUSE_NS;
-        prefetch->owner.trouble(prefetch->owner.user, from->name, error.text);
-        return 0;
+    if (read_group(prefetch, reply, answered->group, &error)) {
+        say_trouble(prefetch, from, error.text);
+        return false;
     }
     prefetch->owner.progress(prefetch->owner.user, from->incarnation, reply->inserted);
-    return answered->group->rows == prefetch->config.batch_rows * prefetch->config.batch_count;
+    return true;
+}
+
+static bool is_empty(const aq_prefetch *prefetch, const aq_batch *group)
+{
+    for (size_t i = 0; i < prefetch->empty_count; i++) {
+        if (prefetch->empty[i] == group) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void put_empty(aq_prefetch *prefetch, aq_batch *group)
+{
+    AQ_ASSERT(prefetch->empty_count < prefetch->group_count);
+    AQ_ASSERT(!is_empty(prefetch, group)); /* else two requests would fill one group */
+    group->rows = 0;
+    prefetch->empty[prefetch->empty_count++] = group;
 }
 
 static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
@@ -180,15 +230,15 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     request *answered = user;
     aq_prefetch *prefetch = answered->prefetch;
     aq_batch *group = answered->group;
-    shard *from = find_shard(prefetch, answered->incarnation);
-    int full = from ? take_reply(answered, from, reply) : 0;
+    shard *from = find_life(prefetch, answered->life);
+    bool full = from && take_reply(answered, from, reply);
 
     answered->busy = false;
     answered->group = NULL;
     if (full) {
         prefetch->owner.ready(prefetch->owner.user, group);
     } else {
-        prefetch->empty[prefetch->empty_count++] = group;
+        put_empty(prefetch, group);
     }
 }
 
@@ -196,7 +246,7 @@ static void ask(aq_prefetch *prefetch, request *next, shard *from)
 {
     const aq_prefetch_config *config = &prefetch->config;
     next->busy = true;
-    next->incarnation = from->incarnation;
+    next->life = from->life;
     next->group = prefetch->empty[--prefetch->empty_count];
 
     Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
@@ -205,7 +255,7 @@ static void ask(aq_prefetch *prefetch, request *next, shard *from)
     message.batch_rows = config->batch_rows;
     message.batch_count = config->batch_count;
     message.discount = config->discount;
-    message.wait_ms = config->wait_ms;
+    message.wait_ms = config->wait_ms < WAIT_MS_MAX ? config->wait_ms : WAIT_MS_MAX;
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
 }
 
@@ -226,7 +276,5 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
 
 void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *group)
 {
-    AQ_ASSERT(prefetch->empty_count < prefetch->group_count);
-    group->rows = 0;
-    prefetch->empty[prefetch->empty_count++] = group;
+    put_empty(prefetch, group);
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
@@ -30,7 +31,7 @@ static int write_identity(const aq_run_folder *folder, const char *path,
 {
     char id[24];
     char made[32];
-    time_t now = time(NULL);
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
     struct tm utc;
     (void)snprintf(id, sizeof(id), "%016" PRIx64, folder->run_id);
     (void)strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
@@ -53,6 +54,26 @@ static int write_identity(const aq_run_folder *folder, const char *path,
     return rc;
 }
 
+/* 16 lower-case hexadecimal digits, as write_identity has them; not 0. */
+static int parse_run_id(const char *text, uint64_t *ret_run_id)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t run_id = 0;
+    size_t length = 0;
+    for (const char *at = text; *at != '\0'; at++) {
+        const char *digit = strchr(digits, *at);
+        if (!digit || ++length > 16) {
+            return AQ_E_CORRUPT;
+        }
+        run_id = run_id << 4 | (uint64_t)(digit - digits);
+    }
+    if (length < 16 || run_id == 0) {
+        return AQ_E_CORRUPT;
+    }
+    *ret_run_id = run_id;
+    return 0;
+}
+
 /* `text` as the identity of a run of `config`'s task. */
 static int parse_identity(const char *path, const aq_buffer *text, const aq_run_config *config,
                           uint64_t *ret_run_id, aq_error *error)
@@ -66,9 +87,8 @@ static int parse_identity(const char *path, const aq_buffer *text, const aq_run_
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the identity of a run", path);
         goto out;
     }
-    char *end = NULL;
-    uint64_t run_id = strtoull(id, &end, 16);
-    if (run_id == 0 || *end != '\0') {
+    uint64_t run_id = 0;
+    if (parse_run_id(id, &run_id)) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: '%s' is not a run id", path, id);
         goto out;
     }
@@ -142,12 +162,13 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
     }
     if (folder.resumed) {
         rc = read_identity(&folder, identity, config, error);
-    } else {
-        folder.run_id = aq_rng_system_seed() | 1;
-        rc = write_identity(&folder, identity, config, error);
     }
     if (!rc) {
         rc = write_config(&folder, config, error);
+    }
+    if (!rc && !folder.resumed) {
+        folder.run_id = aq_rng_system_seed() | 1;
+        rc = write_identity(&folder, identity, config, error);
     }
     if (!rc) {
         *ret_folder = folder;

@@ -27,8 +27,10 @@ typedef struct aq_run_folder {
     bool resumed;    /* it held a run already */
 } aq_run_folder;
 
-/* Makes the folder a run's, or takes up the run that is in it. A folder that holds a run needs
- * `resume` (AQ_E_EXISTS names it), and its task must be the configuration's. */
+/* Makes the folder a run's, or takes up the run that is in it, and keeps the configuration there.
+ * run.json makes a folder a run's and is written last, so that what failed halfway can be begun
+ * again. A folder that holds a run needs `resume` (AQ_E_EXISTS names it), and its task must be the
+ * configuration's (AQ_E_INVALID). AQ_E_CORRUPT names a run.json that is not one of ours. */
 int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
                        aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 

@@ -71,6 +71,9 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     /* The table is spread over the shards. */
     settings->replay_capacity = config->replay.capacity / shards;
     settings->replay_min_size = (config->replay.min_size + shards - 1) / shards;
+    if (settings->replay_min_size > settings->replay_capacity) { /* by rounding */
+        settings->replay_min_size = settings->replay_capacity;
+    }
     settings->samples_per_insert = config->replay.samples_per_insert;
     settings->tolerance = config->replay.tolerance;
     settings->sample_rows =
