@@ -59,6 +59,7 @@ typedef struct actor_shell {
     aq_actor_session *actor;  /* one of these two */
     aq_evaluator_session *evaluator;
     int64_t logged_slot;
+    bool is_stuck; /* the transport; see aq_net_is_stuck */
 } actor_shell;
 
 /* ---- shards --------------------------------------------------------------------------------- */
@@ -255,12 +256,27 @@ static void name_in_log(actor_shell *shell)
     }
 }
 
+/* What is connected may still finish; what is lost would never come back. */
+static void end_if_stuck(actor_shell *shell)
+{
+    if (!shell->is_stuck && aq_net_is_stuck()) {
+        shell->is_stuck = true;
+        aq_log(
+            AQ_LOG_ERROR, "net_stuck",
+            "a connection could not be closed, and none can be made anew; this process finishes, "
+            "ends and should be started again",
+            "");
+        stop(shell, "its transport is stuck");
+    }
+}
+
 static void run_until_done(actor_shell *shell)
 {
     bool has_work = true;
     for (;;) {
         (void)uv_run(&shell->loop, has_work ? UV_RUN_NOWAIT : UV_RUN_ONCE);
         name_in_log(shell);
+        end_if_stuck(shell);
         tick(shell, aq_clock_monotonic_ns());
         if (aq_participant_phase_of(participant_of(shell)) == AQ_PARTICIPANT_DONE) {
             return;
@@ -395,7 +411,8 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     }
     if (rc == 0) {
         run_until_done(&shell);
-        *ret_exit_code = aq_participant_exit_code(participant_of(&shell));
+        *ret_exit_code =
+            shell.is_stuck ? EXIT_FAILURE : aq_participant_exit_code(participant_of(&shell));
     }
     close_all(&shell);
     return rc;

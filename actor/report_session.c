@@ -5,6 +5,7 @@
 
 #include <inttypes.h>
 
+#include "actor/back_off.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -140,21 +141,14 @@ static void call(aq_report_session *session, uint64_t member)
     actorq__v1__membership__report_evaluation(&session->stub.base, &request, on_reported, session);
 }
 
-static int64_t draw_pause_ns(aq_report_session *session)
-{
-    uint64_t max_ms = session->pause_ms_max;
-    uint64_t ms =
-        session->failures < 32 ? (uint64_t)session->pause_ms_min << session->failures : max_ms;
-    ms = ms < max_ms ? ms : max_ms;
-    return (int64_t)(ms / 2 + aq_rng_below(&session->jitter, ms / 2 + 1)) * AQ_NS_PER_MS;
-}
-
 static void take_outcome(aq_report_session *session)
 {
     enum report_outcome outcome = session->outcome;
     session->outcome = REPORT_NONE;
     if (outcome == REPORT_FAILED) {
-        session->call_at_ns = session->now_ns + draw_pause_ns(session);
+        session->call_at_ns =
+            session->now_ns + aq_back_off_ns(&session->jitter, session->pause_ms_min,
+                                             session->pause_ms_max, session->failures);
         session->failures++;
     } else if (outcome != REPORT_NONE) {
         aq_log(AQ_LOG_DEBUG, "evaluation_reported", "", "version=%" PRIu64,

@@ -1,25 +1,21 @@
 /*
- * One shard at a time. Closures only note the answer; the tick, which knows the time, acts on it.
+ * One shard at a time: choosing it, moving to another, sending to it.
  */
 #include "actor/shard_session.h"
 
 #include <inttypes.h>
 #include <string.h>
 
+#include "actor/back_off.h"
+#include "actor/credit_session.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/log.h"
-#include "proto/experience.pb-c.h"
 
-/* How long the shard may hold a Credit call: short against the time after which it takes a silent
- * actor for dead. */
-enum { CREDIT_WAIT_MS = 500, QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
-
-/* A shard that answers at once each time must not keep both busy with nothing else. */
-#define CALL_NS_MIN AQ_NS_PER_MS
+enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
 
 /* A shard that is listed but does not acknowledge is left for the new one after this. */
 #define MOVE_NS_MAX (5 * AQ_NS_PER_S)
@@ -36,10 +32,9 @@ struct aq_shard_session {
     int64_t now_ns; /* of the last tick */
 
     aq_actor_core *core; /* NULL: no run */
-    uint64_t run_id, actor, incarnation;
     uint32_t slot;
+    aq_credit_asker asker;
     aq_net_limits limits;
-    uint32_t rpc_timeout_ms;
 
     shard_address current; /* the one that is served by, open or to be opened */
     shard_address wanted;  /* when it differs: on the way there */
@@ -53,15 +48,9 @@ struct aq_shard_session {
     int64_t open_at_ns;
     uint64_t resent_seen;
 
-    aq_rpc_stub flow;
-    bool is_calling;
-    bool has_answer; /* for the next tick */
-    bool has_failed; /* likewise */
-    aq_credit_answer answer;
-    uint32_t call_failures;
-    int64_t call_at_ns;
+    aq_credit_session credit;
 
-    aq_log_limit unreachable_limit, failed_limit, resending_limit;
+    aq_log_limit unreachable_limit, resending_limit;
 };
 
 int aq_shard_session_create(const aq_shard_transport *transport, uint64_t seed,
@@ -72,7 +61,8 @@ int aq_shard_session_create(const aq_shard_transport *transport, uint64_t seed,
         return AQ_E_NOMEM;
     }
     session->transport = *transport;
-    aq_rng_init(&session->jitter, seed, 0);
+    aq_rng_init(&session->jitter, seed, 1);
+    aq_credit_session_init(&session->credit, seed);
     *ret_session = session;
     return 0;
 }
@@ -135,15 +125,11 @@ static void close_transport(aq_shard_session *session)
 {
     if (session->is_open) {
         session->is_open = false;
+        aq_credit_session_close(&session->credit);
         session->transport.close(session->transport.user);
     }
-    AQ_ASSERT(!session->is_calling);
     session->is_connected = false;
     session->is_blocked = false;
-    session->has_answer = false;
-    session->has_failed = false;
-    session->call_failures = 0;
-    session->call_at_ns = INT64_MIN;
     session->open_failures = 0;
     session->open_at_ns = INT64_MIN;
 }
@@ -153,11 +139,15 @@ void aq_shard_session_start(aq_shard_session *session, const aq_member_view *vie
 {
     aq_shard_session_stop(session);
     session->core = core;
-    session->run_id = view->run_id;
-    session->actor = view->member;
-    session->incarnation = incarnation;
     session->slot = view->slot;
-    session->rpc_timeout_ms = view->settings.rpc_timeout_ms;
+    session->asker = (aq_credit_asker){
+        .run_id = view->run_id,
+        .actor = view->member,
+        .incarnation = incarnation,
+        .rpc_timeout_ms = view->settings.rpc_timeout_ms,
+        .pause_ms_min = view->settings.reconnect_min_ms,
+        .pause_ms_max = view->settings.reconnect_max_ms,
+    };
     session->limits = (aq_net_limits){
         .message_bytes_max = view->settings.message_bytes,
         .reconnect_min_ms = view->settings.reconnect_min_ms,
@@ -183,16 +173,6 @@ void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *v
     }
 }
 
-/* Doubles with every failure in a row; half of it is drawn, so that many actors that lost one shard
- * do not come back in step. */
-static int64_t draw_pause_ns(aq_shard_session *session, uint32_t failures)
-{
-    uint64_t max_ms = session->limits.reconnect_max_ms;
-    uint64_t ms = failures < 32 ? (uint64_t)session->limits.reconnect_min_ms << failures : max_ms;
-    ms = ms < max_ms ? ms : max_ms;
-    return (int64_t)(ms / 2 + aq_rng_below(&session->jitter, ms / 2 + 1)) * AQ_NS_PER_MS;
-}
-
 static void open_transport(aq_shard_session *session)
 {
     char quoted[QUOTED_MAX];
@@ -203,11 +183,12 @@ static void open_transport(aq_shard_session *session)
                                      session->current.push_url, &session->limits, &channel, &error);
     if (rc == 0) {
         session->is_open = true;
-        aq_rpc_stub_init(&session->flow, channel, &actorq__v1__flow__descriptor,
-                         CREDIT_WAIT_MS + session->rpc_timeout_ms);
+        aq_credit_session_open(&session->credit, &session->asker, channel);
         return;
     }
-    session->open_at_ns = session->now_ns + draw_pause_ns(session, session->open_failures);
+    session->open_at_ns =
+        session->now_ns + aq_back_off_ns(&session->jitter, session->limits.reconnect_min_ms,
+                                         session->limits.reconnect_max_ms, session->open_failures);
     if (session->open_failures < UINT32_MAX) {
         session->open_failures++;
     }
@@ -238,64 +219,7 @@ static void move_if_possible(aq_shard_session *session)
     }
 }
 
-/* ---- credit --------------------------------------------------------------------------------- */
-
-static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
-{
-    aq_shard_session *session = user;
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    session->is_calling = false;
-    if (reply != NULL) {
-        session->has_answer = true;
-        session->answer = (aq_credit_answer){
-            .shard_incarnation = reply->shard_incarnation,
-            .acknowledged = reply->acknowledged,
-            .granted = reply->granted,
-            .expected = reply->expected,
-            .gaps = reply->gaps,
-        };
-        return;
-    }
-    session->has_failed = true;
-    if (session->is_open && aq_log_allowed(&session->failed_limit, session->now_ns, &suppressed)) {
-        const aq_rpc_status *status = aq_rpc_stub_status(&session->flow);
-        aq_log(AQ_LOG_WARN, "credit_failed", "asking again until it answers",
-               "shard=%" PRIu64 " code=%s reason=%s suppressed=%" PRIu64, session->current.member,
-               aq_rpc_code_name(status->code),
-               aq_log_quote(quoted, sizeof(quoted), status->message), suppressed);
-    }
-}
-
-static void call_credit(aq_shard_session *session)
-{
-    Actorq__V1__CreditRequest request;
-    actorq__v1__credit_request__init(&request);
-    request.run_id = session->run_id;
-    request.actor = session->actor;
-    request.incarnation = session->incarnation;
-    aq_actor_core_known(session->core, &request.known_acknowledged, &request.known_granted);
-    request.wait_ms = CREDIT_WAIT_MS;
-    session->is_calling = true;
-    session->call_at_ns = session->now_ns + CALL_NS_MIN;
-    actorq__v1__flow__credit(&session->flow.base, &request, on_credit, session);
-}
-
-static void take_outcome(aq_shard_session *session)
-{
-    if (session->has_answer) {
-        session->has_answer = false;
-        session->call_failures = 0;
-        aq_actor_core_credit(session->core, session->now_ns, &session->answer);
-    }
-    if (session->has_failed) {
-        session->has_failed = false;
-        session->call_at_ns = session->now_ns + draw_pause_ns(session, session->call_failures);
-        if (session->call_failures < UINT32_MAX) {
-            session->call_failures++;
-        }
-    }
-}
+/* ---- time ----------------------------------------------------------------------------------- */
 
 static void log_resending(aq_shard_session *session)
 {
@@ -316,16 +240,12 @@ void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns)
     if (session->core == NULL) {
         return;
     }
-    take_outcome(session);
     log_resending(session);
     move_if_possible(session);
     if (!session->is_open && session->current.member != 0 && now_ns >= session->open_at_ns) {
         open_transport(session);
     }
-    if (session->is_open && !session->is_calling && now_ns >= session->call_at_ns) {
-        call_credit(session);
-        take_outcome(session); /* what could not even be sent has failed already */
-    }
+    aq_credit_session_tick(&session->credit, now_ns, session->core);
 }
 
 static bool may_send(const aq_shard_session *session)
@@ -347,9 +267,7 @@ int64_t aq_shard_session_next_ns(const aq_shard_session *session)
     if (!session->is_open && session->current.member != 0) {
         next_ns = least_of(next_ns, session->open_at_ns);
     }
-    if (session->is_open && !session->is_calling) {
-        next_ns = least_of(next_ns, session->call_at_ns);
-    }
+    next_ns = least_of(next_ns, aq_credit_session_next_ns(&session->credit));
     if (may_send(session)) {
         next_ns = least_of(next_ns, aq_actor_core_due_ns(session->core));
     }

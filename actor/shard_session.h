@@ -1,12 +1,12 @@
 /*
  * Shard session: an actor's dealings with the one replay shard that serves it: which shard that is,
- * sending what the core offers (E1), and the Credit call that is always out (E3).
+ * sending what the core offers (E1), and asking for credit (E3, credit_session.h).
  *
  * The shard is number slot % count of the learner's list. A shard that is still listed is left only
  * when everything sent to it is acknowledged, so that no message reaches two shards; one that is
  * gone is left at once. With no shard listed, the last one is held on to.
  *
- * Loop thread only. Logs shard_connected, shard_lost, shard_unreachable, credit_failed, resending.
+ * Loop thread only. Logs shard_connected, shard_lost, shard_unreachable, resending.
  */
 #ifndef AQ_ACTOR_SHARD_SESSION_H
 #define AQ_ACTOR_SHARD_SESSION_H
@@ -50,7 +50,7 @@ void aq_shard_session_stop(aq_shard_session *session);
 /* The list of shards may have changed. */
 void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view);
 
-/* Calls Credit, hands its answers to the core, moves to another shard. To be called after anything
+/* Asks for credit, moves to another shard when it must. To be called after anything
  * happened and at aq_shard_session_next_ns. */
 void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns);
 int64_t aq_shard_session_next_ns(const aq_shard_session *session);
