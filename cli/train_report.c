@@ -17,6 +17,9 @@
 #include "quantizer/engine.h"
 #include "rollout/evaluator_core.h"
 
+/* Gymnasium's convention for a task's threshold. */
+enum { REPORT_EPISODES = 100 };
+
 /* Names the stream of the episodes that judge the finished run. */
 #define REPORT_STREAM UINT64_C(0x7265706f7274)
 
@@ -33,8 +36,7 @@ static int evaluate(const aq_run_config *config, const char *policy_path, aq_eva
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
     if (!rc) {
-        rc = aq_evaluate(env, engine, (uint32_t)config->evaluator.episodes, aq_rng_next(&rng),
-                         ret_result, error);
+        rc = aq_evaluate(env, engine, REPORT_EPISODES, aq_rng_next(&rng), ret_result, error);
     }
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);

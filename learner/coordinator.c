@@ -372,6 +372,17 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
     coordinator->has_best = true;
 }
 
+/* A mean over some episodes is an estimate. A run tries hundreds of versions, so stopping at the first
+ * mean above the threshold would often stop at one that lies there by luck: the mean must lie
+ * SURE_ERRORS standard errors above it. */
+#define SURE_ERRORS 3.0
+
+static bool surely_reaches(const aq_evaluation_result *result, double threshold)
+{
+    double standard_error = result->return_std / sqrt((double)result->episodes);
+    return result->return_mean - SURE_ERRORS * standard_error >= threshold;
+}
+
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held)
 {
@@ -390,7 +401,7 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
         coordinator->best = *result;
         coordinator->has_best = true;
     }
-    if (result->confirmed && result->return_mean >= coordinator->config.threshold) {
+    if (result->confirmed && surely_reaches(result, coordinator->config.threshold)) {
         coordinator->state = AQ_RUN_SOLVED;
     }
     return better;

@@ -96,6 +96,9 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
 {
     aq_learner *learner = user;
     aq_error error;
+    if (learner->ended) {
+        return; /* an evaluator that had not heard of the end yet */
+    }
     double wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns());
     uint64_t env_steps = aq_coordinator_env_steps(learner->coordinator);
     aq_log(result->confirmed ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",

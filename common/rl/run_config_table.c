@@ -87,7 +87,7 @@ static const aq_setting rows[] = {
 
     {MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first."},
-    {MEMBER(U64, evaluator.episodes), "100", 1, 10000, NULL, "episodes",
+    {MEMBER(U64, evaluator.episodes), "200", 1, 10000, NULL, "episodes",
      "Fresh greedy episodes that confirm a policy which passed the first trial."},
     {MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
      "Mean return from which the task counts as solved and the run ends. auto takes the "

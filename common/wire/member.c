@@ -29,6 +29,9 @@ enum { FIRST_PAUSE_MIN_MS = 50, FIRST_PAUSE_MAX_MS = 2000, FIRST_TIMEOUT_MS = 20
 /* While a call is out, its answer may be there this soon. */
 enum { LOOK_AGAIN_MS = 50 };
 
+/* An actor has nothing to do until there is a shard, so it asks more often till then. */
+enum { NO_SHARD_PAUSE_MS = 20 };
+
 enum { JITTER_STREAM = 0x6d656d62 }; /* "memb" */
 
 enum call_kind { CALL_NONE, CALL_JOIN, CALL_HEARTBEAT, CALL_LEAVE };
@@ -335,6 +338,13 @@ static bool differ(const aq_member_view *a, const aq_member_view *b)
            memcmp(a->shards, b->shards, a->shard_count * sizeof(a->shards[0])) != 0;
 }
 
+static uint32_t heartbeat_pause_ms(const aq_member *member)
+{
+    uint32_t heartbeat_ms = member->view.settings.heartbeat_ms;
+    bool waits = member->identity.role == AQ_ROLE_ACTOR && member->view.shard_count == 0;
+    return waits && NO_SHARD_PAUSE_MS < heartbeat_ms ? NO_SHARD_PAUSE_MS : heartbeat_ms;
+}
+
 static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatReply *reply)
 {
     aq_error error = {0};
@@ -350,7 +360,7 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
     bool changed = differ(&member->view, &member->next);
     member->view = member->next;
     member->failures = 0;
-    member->due_ns = member->sent_ns + (int64_t)member->view.settings.heartbeat_ms * AQ_NS_PER_MS;
+    member->due_ns = member->sent_ns + (int64_t)heartbeat_pause_ms(member) * AQ_NS_PER_MS;
     if (member->view.run_state != AQ_RUN_RUNNING) {
         end_run(member);
     } else if (changed) {

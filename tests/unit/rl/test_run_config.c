@@ -62,7 +62,7 @@ static void test_the_defaults_are_what_is_documented(void **state)
     assert_string_equal(config.learner.hidden, "64,64");
     assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_RELU);
     assert_int_equal(config.learner.batch_size, 64);
-    assert_true(config.learner.learning_rate == 0.001);
+    assert_true(config.learner.learning_rate == 0.002);
     assert_int_equal(config.learner.n_step, 3);
     assert_int_equal(config.replay.capacity, 100000);
     assert_true(config.replay.samples_per_insert == 32.0);
