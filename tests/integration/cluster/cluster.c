@@ -106,6 +106,7 @@ static int set_up(void **state, enum cluster_transport transport)
     test_cluster *made = aq_alloc(1, sizeof(*made));
     assert_non_null(made);
     (void)unsetenv("ACTORQ_LOG"); /* the logs are read */
+    (void)setenv("LSAN_OPTIONS", "suppressions=" AQ_TEST_LEAKS ":print_suppressions=0", 0);
     made->transport = transport;
     (void)snprintf(made->folder, sizeof(made->folder), "/tmp/actorq-cluster-XXXXXX");
     assert_non_null(mkdtemp(made->folder));

@@ -26,7 +26,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/daemon_process.h"
 
-enum { LOG_BYTES_MAX = 64 << 20, TAIL_BYTES = 4096, LINE_MAX_BYTES = 4096 };
+enum { LOG_BYTES_MAX = 64 << 20, TAIL_BYTES = 8192, LINE_MAX_BYTES = 4096 };
 
 extern char **environ;
 
@@ -186,9 +186,9 @@ void daemon_process_print_tail(const daemon_process *process)
     char *log = daemon_process_log(process, true);
     size_t size = strlen(log);
     const char *tail = size > TAIL_BYTES ? log + size - TAIL_BYTES : log;
-    print_error("---- %s: %u lives, %s %d, the end of its log:\n%s", process->name, process->lives,
-                process->pid != 0 ? "running as" : "ended with",
-                process->pid != 0 ? (int)process->pid : process->exit_code, tail);
+    (void)fprintf(stderr, "---- %s: %u lives, %s %d, the end of its log:\n%s", process->name,
+                  process->lives, process->pid != 0 ? "running as" : "ended with",
+                  process->pid != 0 ? (int)process->pid : process->exit_code, tail);
     aq_free(log);
 }
 
