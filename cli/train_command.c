@@ -179,7 +179,7 @@ static int name_run(const aq_run_config *config, char *out, size_t size)
 {
     char task[AQ_TASK_NAME_MAX];
     char when[32];
-    time_t now = time(NULL);
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
     struct tm utc;
     (void)snprintf(task, sizeof(task), "%s", config->task);
     for (char *letter = task; *letter; letter++) {

@@ -196,7 +196,7 @@ static int start_all(train_session *session, aq_error *error)
 
 /* ---- stopping them -------------------------------------------------------------------------- */
 
-/* Whoever produces goes first, so that what it holds can still be delivered; the learner last, since
+/* Whoever produces goes first, so that what it holds can still be delivered; the learner last, as
  * it hears of everybody's leaving. */
 static void on_stop_timer(uv_timer_t *timer)
 {

@@ -372,9 +372,9 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
     coordinator->has_best = true;
 }
 
-/* A mean over some episodes is an estimate. A run tries hundreds of versions, so stopping at the first
- * mean above the threshold would often stop at one that lies there by luck: the mean must lie
- * SURE_ERRORS standard errors above it. */
+/* A mean over some episodes is an estimate. A run tries hundreds of versions, so stopping at the
+ * first mean above the threshold would often stop at one that lies there by luck: the mean must
+ * lie SURE_ERRORS standard errors above it. */
 #define SURE_ERRORS 3.0
 
 static bool surely_reaches(const aq_evaluation_result *result, double threshold)

@@ -110,8 +110,8 @@ void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before
 void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluation_result *best);
 
 /* A finished evaluation; true when it is the best so far (a confirmed one beats any that is not).
- * A confirmed one that lies three standard errors above the threshold ends the run; what comes after
- * the end is not counted.
+ * A confirmed one that lies three standard errors above the threshold ends the run; what comes
+ * after the end is not counted.
  *
  * `held`: the evaluated policy can still be kept. One that can't becomes neither the best nor the
  * end of the run, or the run would be left with a figure and without its policy. */

@@ -9,8 +9,8 @@
 
 #include "common/base/error.h"
 
-/* Names the process in the log, turns writes to closed pipes into errors, and warns of ACTORQ_LOG and
- * ACTORQ_CPU values that nobody understands. */
+/* Names the process in the log, turns writes to closed pipes into errors, and warns of values of
+ * ACTORQ_LOG and ACTORQ_CPU that nobody understands. */
 void aq_daemon_begin(const char *role, int64_t id);
 
 /* `--parent PID`: see aq_process_follow_parent. */

@@ -264,14 +264,14 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
     errno = errno_before;
 }
 
-int aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed)
+bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed)
 {
     if (now_ns < limit->next_ns) {
         limit->suppressed++;
-        return 0;
+        return false;
     }
     *ret_suppressed = limit->suppressed;
     limit->suppressed = 0;
     limit->next_ns = now_ns + AQ_NS_PER_S;
-    return 1;
+    return true;
 }

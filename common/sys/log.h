@@ -9,6 +9,7 @@
 #ifndef AQ_COMMON_SYS_LOG_H
 #define AQ_COMMON_SYS_LOG_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,8 +33,9 @@ int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level) AQ_MU
  * NULL when all is well. */
 const char *aq_log_problem(void);
 
-/* `message` is for people and says what happens next ("": the event says it all); `fields` is a format of key=value pairs
- * (may be ""), whose values hold no blanks; use %s with aq_log_quote for texts that may.
+/* `message` is for people and says what happens next ("": the event says it all); `fields` is a
+ * format of key=value pairs (may be ""), whose values hold no blanks; use %s with aq_log_quote for
+ * texts that may.
  * A line is cut at 2 KiB: fields lose whole pairs and say cut=true, the message ends in "...".
  * Control characters never reach the line. errno is kept. */
 void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
@@ -43,13 +45,13 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
  * at least 8. What is not UTF-8 becomes \ufffd. */
 const char *aq_log_quote(char *out, size_t size, const char *text);
 
-/* One decision a second per limiter: aq_log_allowed is 1 when the line may be written, and then
+/* One decision a second per limiter: aq_log_allowed is true when the line may be written, and then
  * `*ret_suppressed` is how many were swallowed since the last. Zero-initialised; one thread. */
 typedef struct aq_log_limit {
     int64_t next_ns;
     uint64_t suppressed;
 } aq_log_limit;
 
-int aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed);
+bool aq_log_allowed(aq_log_limit *limit, int64_t now_ns, uint64_t *ret_suppressed);
 
 #endif

@@ -24,7 +24,7 @@ int aq_process_follow_parent(int64_t parent, aq_error *error)
                        strerror(errno));
     }
     /* It may have died before the line above. */
-    if (getppid() != (pid_t)parent) {
+    if ((int64_t)getppid() != parent) {
         return aq_fail(error, AQ_E_NOT_FOUND, "the parent, process %" PRId64 ", is gone", parent);
     }
     return 0;
