@@ -201,12 +201,13 @@ static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report
     return NULL;
 }
 
-/* Whether that version can still be kept: it is on the shelf, or it is the best one already, which
- * its owner keeps. */
+/* Whether that version can be the run's result: it is on the shelf in the precision that was asked
+ * for (not one that fell back to fp32), or it is the best one already, which its owner keeps. */
 static bool version_is_held(const aq_learner_service *service, uint64_t version)
 {
     const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
-    return aq_policy_shelf_find(service->shelf, version) || (best && best->version == version);
+    const aq_publication *shelved = aq_policy_shelf_find(service->shelf, version);
+    return shelved ? !shelved->fell_back : best && best->version == version;
 }
 
 static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,

@@ -97,9 +97,10 @@ static const aq_setting rows[] = {
      "How the weights of the broadcast policy are stored. fp32 sends them as they are."},
     {MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
      "How often a new version of the policy is broadcast."},
-    {MEMBER(F64, quantizer.error_budget), "0.1", 0, 1, NULL, "",
+    {MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
      "Share of greedy actions that may differ from fp32. A version past it is published in fp32 "
-     "instead."},
+     "instead, and is not taken for the run's result. Where two actions are worth nearly the same, "
+     "a difference costs little."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
      "Recent observations on which that share is measured."},
 

@@ -70,7 +70,7 @@ static void test_the_defaults_are_what_is_documented(void **state)
     assert_true(config.actor.epsilon_base == 0.4);
     assert_string_equal(config.evaluator.threshold, "auto");
     assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_INT8_CHANNEL);
-    assert_true(config.quantizer.error_budget == 0.1);
+    assert_true(config.quantizer.error_budget == 0.25);
     assert_int_equal(config.limits.env_steps, 500000);
     assert_int_equal(config.net.message_bytes, 262144);
 }
