@@ -35,8 +35,7 @@ struct aq_actor_core {
     uint64_t granted; /* that may be made in all */
     bool draining;
 
-    int64_t flush_ns;
-    int64_t flush_at_ns; /* no chunk is due before */
+    int64_t flush_ns; /* how long a transition may wait in an open chunk */
 
     uint64_t episodes;
     double returns[RETURNS_KEPT];
@@ -120,7 +119,6 @@ int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint6
     core->task = task;
     core->lanes = settings->actor_envs;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
-    core->flush_at_ns = INT64_MIN;
     rc = create_outbox(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0 && create_lanes(core, settings, slot, incarnation, &layout) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
@@ -210,17 +208,15 @@ static void flush_chunks(aq_actor_core *core, int64_t until_ns)
             aq_outbox_put(core->outbox, closed.chunk, closed.since_ns);
         }
     }
+    aq_chunker_look(core->chunker);
 }
 
 static void flush_if_due(aq_actor_core *core, int64_t now_ns)
 {
-    if (now_ns < core->flush_at_ns || !aq_outbox_room(core->outbox)) {
-        return;
+    int64_t until_ns = now_ns - core->flush_ns;
+    if (aq_chunker_oldest_ns(core->chunker) <= until_ns && aq_outbox_room(core->outbox)) {
+        flush_chunks(core, until_ns);
     }
-    flush_chunks(core, now_ns - core->flush_ns);
-    int64_t oldest_ns = aq_chunker_oldest_ns(core->chunker);
-    /* Whatever is new from here on is due after that. */
-    core->flush_at_ns = (oldest_ns < now_ns ? oldest_ns : now_ns) + core->flush_ns;
 }
 
 bool aq_actor_core_needs_credit(const aq_actor_core *core)

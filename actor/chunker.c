@@ -20,6 +20,7 @@ struct aq_chunker {
     aq_chunk_layout layout;
     uint32_t lane_count;
     uint32_t closed_count; /* lanes whose `open` is NULL */
+    int64_t oldest_ns;     /* see aq_chunker_oldest_ns */
     chunk_lane *lanes;
     uint8_t *first_obs; /* (lanes) rows: what the episode began with, until a chunk has it */
 };
@@ -34,6 +35,7 @@ int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes, aq_chunker 
     chunker->layout = *layout;
     chunker->lane_count = lanes;
     chunker->closed_count = lanes;
+    chunker->oldest_ns = INT64_MAX;
     chunker->lanes = aq_alloc(lanes, sizeof(*chunker->lanes));
     chunker->first_obs = aq_alloc(lanes, layout->obs_bytes);
     if (chunker->lanes == NULL || chunker->first_obs == NULL) {
@@ -138,6 +140,19 @@ static void close_chunk(aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *re
     *ret_closed = (aq_closed_chunk){.chunk = chunk, .since_ns = at->since_ns};
 }
 
+static bool may_close(const aq_chunker *chunker, const chunk_lane *at)
+{
+    return at->open != NULL && aq_chunk_fresh(at->open) > 0 &&
+           aq_chunk_items(at->open, &chunker->layout) > 0;
+}
+
+static void note_age(aq_chunker *chunker, const chunk_lane *at)
+{
+    if (at->since_ns < chunker->oldest_ns && may_close(chunker, at)) {
+        chunker->oldest_ns = at->since_ns;
+    }
+}
+
 bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
                        const aq_transition *transition, aq_closed_chunk *ret_closed)
 {
@@ -162,13 +177,8 @@ bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
         close_chunk(chunker, at, ret_closed);
         return true;
     }
+    note_age(chunker, at);
     return false;
-}
-
-static bool may_close(const aq_chunker *chunker, const chunk_lane *at)
-{
-    return at->open != NULL && aq_chunk_fresh(at->open) > 0 &&
-           aq_chunk_items(at->open, &chunker->layout) > 0;
 }
 
 bool aq_chunker_flush(aq_chunker *chunker, uint32_t lane, int64_t until_ns,
@@ -185,12 +195,13 @@ bool aq_chunker_flush(aq_chunker *chunker, uint32_t lane, int64_t until_ns,
 
 int64_t aq_chunker_oldest_ns(const aq_chunker *chunker)
 {
-    int64_t oldest_ns = INT64_MAX;
+    return chunker->oldest_ns;
+}
+
+void aq_chunker_look(aq_chunker *chunker)
+{
+    chunker->oldest_ns = INT64_MAX;
     for (uint32_t lane = 0; lane < chunker->lane_count; lane++) {
-        const chunk_lane *at = &chunker->lanes[lane];
-        if (may_close(chunker, at) && at->since_ns < oldest_ns) {
-            oldest_ns = at->since_ns;
-        }
+        note_age(chunker, &chunker->lanes[lane]);
     }
-    return oldest_ns;
 }

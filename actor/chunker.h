@@ -52,8 +52,9 @@ bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
 bool aq_chunker_flush(aq_chunker *chunker, uint32_t lane, int64_t until_ns,
                       aq_closed_chunk *ret_closed);
 
-/* When the oldest new transition happened in any open chunk that may be closed; INT64_MAX when
- * there is none. */
+/* No open chunk that may be closed holds a new transition from before this; INT64_MAX when there is
+ * no such chunk. Exact after aq_chunker_look, a bound from below after more was appended. */
 int64_t aq_chunker_oldest_ns(const aq_chunker *chunker);
+void aq_chunker_look(aq_chunker *chunker);
 
 #endif

@@ -247,6 +247,8 @@ static void test_a_flush_leaves_alone_what_holds_no_item(void **state)
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
     assert_int_equal(closed.chunk->length, 3);
     aq_chunk_unref(closed.chunk);
+    aq_chunker_look(chunker);
+    assert_int_equal(aq_chunker_oldest_ns(chunker), INT64_MAX);
     aq_chunker_destroy(chunker);
 }
 
