@@ -13,7 +13,7 @@
 char *aq_base64_encode(const uint8_t *bytes, size_t size) AQ_MUST_USE;
 
 /* Either alphabet ("+/" or "-_"), padding complete or absent; AQ_E_INVALID for anything else, bits
- * left over included. Release `*ret_bytes` with aq_free; it is a block of its own even when empty. */
+ * left over included. Release `*ret_bytes` with aq_free; it is a block even when empty. */
 int aq_base64_decode(const char *text, size_t length, uint8_t **ret_bytes,
                      size_t *ret_size) AQ_MUST_USE;
 

@@ -145,13 +145,14 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 
 /* ---- dialling ------------------------------------------------------------------------------ */
 
-/* A peer on this host can be tried again at once for next to nothing, so a run that starts here does
- * not wait for back-off meant for networks. */
+/* A peer on this host can be tried again at once for next to nothing, so a run that starts here
+ * does not wait for back-off meant for networks. */
 enum { LOCAL_RECONNECT_MAX_MS = 20 };
 
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits)
 {
     aq_net_limits near = *limits;
+
     if (aq_url_is_local(url) && near.reconnect_max_ms > LOCAL_RECONNECT_MAX_MS) {
         near.reconnect_max_ms = LOCAL_RECONNECT_MAX_MS;
     }

@@ -34,9 +34,9 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
  * lives. */
 enum aq_close_kind { AQ_CLOSE_DEAD, AQ_CLOSE_LIVE };
 
-/* Closes the socket, whose operations have been stopped; takes some 20 ms for a live one. False when
- * NNG is stuck in it (see endpoint_close.c): then nothing that the socket's callbacks touch may be
- * freed. Waits a few seconds at most. */
+/* Closes the socket, whose operations have been stopped; takes some 20 ms for a live one. False
+ * when NNG is stuck in it (see endpoint_close.c): then nothing that the socket's callbacks touch
+ * may be freed. Waits a few seconds at most. */
 bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind);
 
 /* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the

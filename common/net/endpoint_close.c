@@ -4,12 +4,13 @@
  * A connection that is closed just between two steps of a transfer (the header of a message was
  * read, its body not yet) loses the second step: the operation it belongs to never ends, and NNG's
  * one thread that ends connections waits for it for good. So does everybody who closes a socket
- * then, and no connection of the process can be made anew. Upstream has mended it in later releases.
+ * then, and no lost connection of the process can be made anew.
  *
  * Here a socket that may be carrying traffic is left alone for a moment before it is closed, when
- * the protocols have already been stopped: what is under way comes to its end, and the gap between
- * two steps, which is microseconds wide, is not hit. And if it is hit after all, the wait ends, what
- * NNG may still touch is left in memory, and aq_net_is_stuck says so.
+ * its operations have already been stopped: what is under way comes to its end, and the gap
+ * between two steps, which is microseconds wide, is not hit. NNG offers nothing that one could
+ * wait for. And if it is hit after all, our waiting ends, what NNG may still touch is left in
+ * memory, and aq_net_is_stuck says so.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -98,10 +99,10 @@ static void *close_socket(void *user)
     return NULL;
 }
 
-/* True when it was closed in time; else the job is left to its thread. */
-static bool wait_closed(closing *job)
+/* Waits until the socket is closed, or so long. */
+static bool wait_closed(closing *job, int timeout_ms)
 {
-    int64_t end_ns = aq_clock_monotonic_ns() + CLOSE_TIMEOUT_MS * AQ_NS_PER_MS;
+    int64_t end_ns = aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS;
     struct timespec end = {.tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
                            .tv_nsec = (long)(end_ns % AQ_NS_PER_S)};
     bool done;
@@ -112,44 +113,47 @@ static bool wait_closed(closing *job)
         rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
     }
     done = job->done;
-    job->abandoned = !done;
     unlock(job);
     return done;
 }
 
-/* A sleep that is meant: NNG offers nothing to wait for. */
-static void settle(void)
+/* Leaves the job to its thread, unless that has just finished. */
+static bool abandon(closing *job)
 {
-    struct timespec moment = {.tv_nsec = SETTLE_MS * AQ_NS_PER_MS};
+    bool abandoned;
 
-    nanosleep(&moment, NULL);
+    lock(job);
+    abandoned = !job->done;
+    job->abandoned = abandoned;
+    unlock(job);
+    return abandoned;
 }
 
 bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind)
 {
-    pthread_t thread;
     closing *job;
+    pthread_t thread;
 
     if (aq_net_is_stuck()) { /* it would be in vain */
         return false;
     }
-    if (kind == AQ_CLOSE_LIVE) {
-        settle();
-    }
     job = create_job(socket);
+    if (job != NULL && kind == AQ_CLOSE_LIVE) {
+        (void)wait_closed(job, SETTLE_MS); /* the thread that closes is not there yet */
+    }
     if (job == NULL || pthread_create(&thread, NULL, close_socket, job) != 0) {
         destroy_job(job);
         nng_close(socket);
         return true;
     }
-    if (wait_closed(job)) {
-        (void)pthread_join(thread, NULL);
-        destroy_job(job);
-        return true;
+    if (!wait_closed(job, CLOSE_TIMEOUT_MS) && abandon(job)) {
+        pthread_detach(thread);
+        atomic_store(&stuck, true);
+        return false;
     }
-    pthread_detach(thread);
-    atomic_store(&stuck, true);
-    return false;
+    pthread_join(thread, NULL);
+    destroy_job(job);
+    return true;
 }
 
 bool aq_net_is_stuck(void)

@@ -1,6 +1,6 @@
 /*
- * PULL: the receiving half of E1. Messages arrive on the loop's thread, in order per connection; while
- * the loop is behind, nothing more is taken from the socket, so TCP holds the senders back.
+ * PULL: the receiving half of E1. Messages arrive on the loop's thread, in order per connection;
+ * while the loop is behind, nothing more is taken from the socket, so TCP holds the senders back.
  */
 #ifndef AQ_COMMON_NET_PULL_H
 #define AQ_COMMON_NET_PULL_H

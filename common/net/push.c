@@ -11,7 +11,8 @@
  *  2. A second pipe of the same socket is closed in NNG_PIPE_EV_ADD_PRE, before it starts. A long
  *     reconnect time alone would not do: NNG 1.5 draws its wait from a signed number, and half of
  *     the draws are negative, which means at once.
- *  3. The loop closes the socket of a dead link, which touches the list no more, and opens a new one.
+ *  3. The loop closes the socket of a dead link, which touches the list no more, and opens a new
+ *     one.
  *
  * A message that is handed over between the pipe's closing and its removal is lost, as any message
  * in flight is, and its memory with it: at most one per lost connection.

@@ -1,9 +1,9 @@
 /*
  * Reflection: protobuf-c messages to JSON and back, by their descriptors, for `actorq call`,
  * `actorq status --json` and for people. protobuf's own JSON mapping in the essentials: 64-bit
- * numbers are JSON integers here (jansson keeps them whole; those from 2^63 on, which it can't hold,
- * are strings of digits), bytes are base64, enums are names, fields keep their proto names, absent
- * messages are left out, NaN and infinities are strings.
+ * numbers are JSON integers here (jansson keeps them whole; those from 2^63 on, which it can't
+ * hold, are strings of digits), bytes are base64, enums are names, fields keep their proto names,
+ * absent messages are left out, NaN and infinities are strings.
  *
  * Any thread; no state.
  */
@@ -26,7 +26,8 @@ int aq_reflect_from_json(const ProtobufCMessageDescriptor *descriptor, const jso
                          ProtobufCMessage **ret_message, aq_error *error) AQ_MUST_USE;
 
 /* A JSON sketch of the message with every field's default, to show what a call takes: a repeated
- * field with one element, a type within itself as null. A new reference; NULL when out of memory. */
+ * field with one element, a type within itself as null. A new reference; NULL when out of
+ * memory. */
 json_t *aq_reflect_template(const ProtobufCMessageDescriptor *descriptor) AQ_MUST_USE;
 
 #endif

@@ -2,8 +2,8 @@
  * JSON to messages by their descriptors. See reflect.h; any thread, no state.
  *
  * The JSON may be hostile: every value is checked against its field's type and range, and a message
- * that fails halfway is freed as protobuf-c frees its own. So all memory handed into a message comes
- * from aq_alloc, whose blocks the C library's free takes, as the allocator of protobuf-c must.
+ * that fails halfway is freed as protobuf-c frees its own. So all memory handed into a message
+ * comes from aq_alloc, whose blocks the C library's free takes, as protobuf-c's default must.
  */
 #include <errno.h>
 #include <float.h>

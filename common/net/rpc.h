@@ -117,11 +117,11 @@ void aq_rpc_dispatcher_destroy(aq_rpc_dispatcher *dispatcher);
 /* Offers the service's methods; at most 16 services. The service must outlive the dispatcher. */
 int aq_rpc_dispatcher_add(aq_rpc_dispatcher *dispatcher, ProtobufCService *service) AQ_MUST_USE;
 
-/* Carries out the request in `frame`. A bad frame, an unknown method or a body that does not unpack is
- * answered with a status; a frame that is not even a request is answered with INVALID_ARGUMENT and
- * request id 0, and counted. `peer` is the caller's address for people and logs. `frame` and `peer`
- * are not needed any more when this returns. `reply` may be called before that; it takes what it
- * needs of the frame and never dispatches. */
+/* Carries out the request in `frame`. A bad frame, an unknown method or a body that does not unpack
+ * is answered with a status; a frame that is not even a request is answered with INVALID_ARGUMENT
+ * and request id 0, and counted. `peer` is the caller's address for people and logs. `frame` and
+ * `peer` are not needed any more when this returns. `reply` may be called before that; it takes
+ * what it needs of the frame and never dispatches. */
 void aq_rpc_dispatch(aq_rpc_dispatcher *dispatcher, const uint8_t *frame, size_t size,
                      const char *peer, aq_rpc_reply_fn reply, void *user);
 

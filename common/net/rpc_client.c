@@ -1,9 +1,9 @@
 /*
  * The caller's end of RPC over NNG. See rpc_client.h.
  *
- * Each call in flight owns a slot: an NNG context with one asynchronous operation, which first sends
- * and then receives. NNG's threads run on_step; what comes out crosses to the loop in a mailbox that
- * has room for every slot. Slots are opened as they are needed and used again.
+ * Each call in flight owns a slot: an NNG context with one asynchronous operation, which first
+ * sends and then receives. NNG's threads run on_step; what comes out crosses to the loop in a
+ * mailbox that has room for every slot. Slots are opened as they are needed and used again.
  *
  * NNG sends a request again when its connection is lost, and only then: its resend time is longer
  * than any deadline. So a request may arrive twice, with the same request id.

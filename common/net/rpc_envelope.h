@@ -2,8 +2,8 @@
  * The envelope of a call, with its body packed and unpacked in place.
  *
  * A body may be many megabytes of columns. So it is packed straight into the frame as the last
- * field of the envelope, and on the other side it is read where it lies: one copy each way less than
- * packing a message into a message. Private to rpc; any thread, no state.
+ * field of the envelope, and on the other side it is read where it lies: one copy each way less
+ * than packing a message into a message. Private to rpc; any thread, no state.
  */
 #ifndef AQ_COMMON_NET_RPC_ENVELOPE_H
 #define AQ_COMMON_NET_RPC_ENVELOPE_H
@@ -14,7 +14,7 @@
 #include "common/net/frame.h"
 
 /* Appends to `out` one frame of `kind`: `envelope`, whose bytes field "body" is empty, with `body`
- * (NULL: none) in that field. AQ_E_TOO_BIG past out's limit, AQ_E_NOMEM; `out` is as before then. */
+ * (NULL: none) in that field. AQ_E_TOO_BIG past out's limit, AQ_E_NOMEM: `out` is as it was. */
 int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMessage *envelope,
                      const ProtobufCMessage *body) AQ_MUST_USE;
 

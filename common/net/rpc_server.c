@@ -2,9 +2,9 @@
  * The daemon's end of RPC over NNG. See rpc_server.h.
  *
  * A slot is an NNG context with one asynchronous operation, and goes round: it receives a request
- * (NNG's threads), crosses to the loop, is dispatched, sends the reply, receives again. The loop opens
- * another slot whenever few are left that receive, so a long poll costs a slot and keeps nobody
- * waiting. There are a few more slots than calls: whoever comes on top of them is told so.
+ * (NNG's threads), crosses to the loop, is dispatched, sends the reply, receives again. The loop
+ * opens another slot whenever few are left that receive, so a long poll costs a slot and keeps
+ * nobody waiting. There are a few more slots than calls: whoever comes on top of them is told so.
  */
 #include "common/net/rpc_server.h"
 

@@ -13,8 +13,8 @@
 
 typedef struct aq_rpc_server aq_rpc_server;
 
-/* Listens at `url` (port 0 and "*" hosts are resolved; see aq_rpc_server_url). AQ_E_IN_USE names the
- * url. */
+/* Listens at `url` (port 0 is resolved; see aq_rpc_server_url). AQ_E_IN_USE names the url. No reply
+ * of the dispatcher's may be larger than limits->message_bytes_max. */
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                          aq_rpc_dispatcher *dispatcher, size_t calls_max,
                          aq_rpc_server **ret_server, aq_error *error) AQ_MUST_USE;

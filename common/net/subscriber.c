@@ -2,8 +2,9 @@
  * SUB: an actor's end of the policy broadcast. See pubsub.h.
  *
  * NNG 1.5 breaks when a receive of SUB times out in the moment its message comes: the canceller
- * takes it off a list that it is not on. So no receive ever waits inside NNG: the receiver waits for
- * NNG's descriptor with poll and takes messages without waiting. A pipe of our own wakes it to stop.
+ * takes it off a list that it is not on. So no receive ever waits inside NNG: the receiver waits
+ * for NNG's descriptor with poll and takes messages without waiting. A pipe of our own wakes it to
+ * stop.
  */
 #include <errno.h>
 #include <fcntl.h>
