@@ -113,8 +113,8 @@ void aq_coordinator_restore_best(aq_coordinator *coordinator, const aq_evaluatio
  * A confirmed one that lies three standard errors above the threshold ends the run; what comes
  * after the end is not counted.
  *
- * `held`: the evaluated policy can be the run's result: it is still there, and in the precision that
- * was asked for. One that can't becomes neither the best nor the end of the run. */
+ * `held`: the evaluated policy can be the run's result: it is still there, and in the precision
+ * that was asked for. One that can't becomes neither the best nor the end of the run. */
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held);
 const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordinator); /* or NULL */

@@ -30,6 +30,7 @@ typedef struct shard {
     char name[AQ_URL_MAX];
     aq_rpc_stub stub;
     int64_t not_before_ns;
+    uint32_t asked; /* requests that wait for its answer */
 } shard;
 
 typedef struct request {
@@ -154,13 +155,30 @@ void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
     }
 }
 
-/* The shard whose turn it is, of those that are not paused; NULL when there is none. */
-static shard *shard_in_turn(aq_prefetch *prefetch)
+static bool may_be_asked(const aq_prefetch *prefetch, const shard *candidate)
+{
+    return candidate->incarnation != 0 && candidate->not_before_ns <= prefetch->now_ns;
+}
+
+/* Requests that one shard may hold, rounded up: one that is slow to answer must leave the others
+ * their share, or the learner would go at its pace. */
+static uint32_t share_of_one(const aq_prefetch *prefetch)
+{
+    uint32_t shards = 0;
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        shards += may_be_asked(prefetch, &prefetch->shards[i]);
+    }
+    return shards > 0 ? (prefetch->config.in_flight + shards - 1) / shards : 0;
+}
+
+/* The shard whose turn it is, of those that are not paused and hold less than `share` requests;
+ * NULL when there is none. */
+static shard *shard_in_turn(aq_prefetch *prefetch, uint32_t share)
 {
     for (size_t step = 0; step < AQ_SHARDS_MAX; step++) {
         size_t index = (prefetch->next_shard + step) % AQ_SHARDS_MAX;
         shard *candidate = &prefetch->shards[index];
-        if (candidate->incarnation != 0 && candidate->not_before_ns <= prefetch->now_ns) {
+        if (may_be_asked(prefetch, candidate) && candidate->asked < share) {
             prefetch->next_shard = index + 1;
             return candidate;
         }
@@ -231,6 +249,9 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     aq_prefetch *prefetch = answered->prefetch;
     aq_batch *group = answered->group;
     shard *from = find_life(prefetch, answered->life);
+    if (from) {
+        from->asked--;
+    }
     bool full = from && take_reply(answered, from, reply);
 
     answered->busy = false;
@@ -247,6 +268,7 @@ static void ask(aq_prefetch *prefetch, request *next, shard *from)
     const aq_prefetch_config *config = &prefetch->config;
     next->busy = true;
     next->life = from->life;
+    from->asked++;
     next->group = prefetch->empty[--prefetch->empty_count];
 
     Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
@@ -266,7 +288,7 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
         if (prefetch->requests[i].busy) {
             continue;
         }
-        shard *from = shard_in_turn(prefetch);
+        shard *from = shard_in_turn(prefetch, share_of_one(prefetch));
         if (!from) {
             return;
         }

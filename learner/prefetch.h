@@ -1,7 +1,7 @@
 /*
  * Prefetch: keeps sampled batches ready for the trainer. Runs on the loop's thread over RPC
  * channels that its owner opens; asks every live shard in turn, a bounded number of requests at a
- * time.
+ * time, of which a slow shard holds no more than its share.
  *
  * A group is what one Sample call brings: batches_per_request batches in one aq_batch. Groups are
  * made once and go round: empty -> asked for -> ready (owner's callback) -> given back.

@@ -3,11 +3,12 @@
  */
 #include "learner/shard_links.h"
 
-#include <stdio.h>
-#include <string.h>
+#include <stdbool.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc_client.h"
+
+enum { RETRY_MS = 1000 };
 
 typedef struct link {
     uint64_t incarnation; /* 0: free */
@@ -23,6 +24,8 @@ struct aq_shard_links {
     aq_shard_links_trouble_fn trouble;
     void *user;
     uint64_t seen_change;
+    bool incomplete; /* a link could not be opened */
+    uint64_t retry_at_ms;
     link links[AQ_SHARDS_MAX];
 };
 
@@ -83,27 +86,17 @@ static int dial(aq_shard_links *links, const aq_member_record *record, aq_error 
     return 0;
 }
 
-void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordinator)
+/* Before any link is opened: a shard that was restarted needs the place of its earlier life. */
+static void drop_gone(aq_shard_links *links, const aq_coordinator *coordinator)
 {
-    uint64_t change = aq_coordinator_shards_changed(coordinator);
-    if (change == links->seen_change) {
-        return;
-    }
-    links->seen_change = change;
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
         links->links[i].wanted = false;
     }
     for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
         const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
-        if (record->role != AQ_ROLE_REPLAY) {
-            continue;
-        }
-        link *known = find(links, record->incarnation);
-        aq_error error;
+        link *known = record->role == AQ_ROLE_REPLAY ? find(links, record->incarnation) : NULL;
         if (known) {
             known->wanted = true;
-        } else if (dial(links, record, &error)) {
-            links->trouble(links->user, record->rpc_url, &error);
         }
     }
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
@@ -111,6 +104,35 @@ void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordina
             drop(links, &links->links[i]);
         }
     }
+}
+
+static void dial_new(aq_shard_links *links, const aq_coordinator *coordinator)
+{
+    links->incomplete = false;
+    for (size_t i = 0; i < aq_coordinator_member_count(coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
+        aq_error error;
+        if (record->role != AQ_ROLE_REPLAY || find(links, record->incarnation)) {
+            continue;
+        }
+        if (dial(links, record, &error)) {
+            links->incomplete = true;
+            links->retry_at_ms = uv_now(links->loop) + RETRY_MS;
+            links->trouble(links->user, record->rpc_url, &error);
+        }
+    }
+}
+
+void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordinator)
+{
+    uint64_t change = aq_coordinator_shards_changed(coordinator);
+    bool retry = links->incomplete && uv_now(links->loop) >= links->retry_at_ms;
+    if (change == links->seen_change && !retry) {
+        return;
+    }
+    links->seen_change = change;
+    drop_gone(links, coordinator);
+    dial_new(links, coordinator);
 }
 
 void aq_shard_links_destroy(aq_shard_links *links)

@@ -20,7 +20,7 @@ int aq_shard_links_create(uv_loop_t *loop, aq_prefetch *prefetch, const aq_net_l
                           aq_shard_links **ret_links) AQ_MUST_USE;
 
 /* Opens links to shards that joined and closes those to shards that went; cheap when nothing
- * changed. */
+ * changed. A link that can't be opened is trouble, and tried again a second later. */
 void aq_shard_links_follow(aq_shard_links *links, const aq_coordinator *coordinator);
 
 /* Closes all. Run the loop before freeing what the prefetcher's calls point at. NULL is fine. */

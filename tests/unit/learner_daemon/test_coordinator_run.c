@@ -197,6 +197,18 @@ static void test_only_a_confirmed_mean_at_the_threshold_solves(void **state)
     assert_int_equal(aq_coordinator_tick(*state, 0), AQ_RUN_SOLVED);
 }
 
+static void test_a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve(void **state)
+{
+    aq_evaluation_result lucky = result(1, 484, true);
+    lucky.episodes = 100;
+    lucky.return_std = 31;                                       /* three standard errors are 9.3 */
+    assert_true(aq_coordinator_evaluated(*state, &lucky, true)); /* it is the best so far */
+    assert_int_equal(aq_coordinator_state(*state), AQ_RUN_RUNNING);
+    lucky.return_std = 30; /* and here they are 9 */
+    aq_coordinator_evaluated(*state, &lucky, true);
+    assert_int_equal(aq_coordinator_state(*state), AQ_RUN_SOLVED);
+}
+
 static void test_without_a_threshold_nothing_solves(void **state)
 {
     aq_coordinator *coordinator = create(NAN, 0);
@@ -296,6 +308,7 @@ int main(void)
         IN_A_RUN(test_the_greater_mean_is_the_best_and_the_last_is_the_latest),
         IN_A_RUN(test_a_confirmed_one_beats_any_screening),
         IN_A_RUN(test_only_a_confirmed_mean_at_the_threshold_solves),
+        IN_A_RUN(test_a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve),
         IN_A_RUN(test_without_a_threshold_nothing_solves),
         IN_A_RUN(test_a_policy_that_is_gone_is_neither_the_best_nor_the_end),
         IN_A_RUN(test_nothing_counts_after_the_end),

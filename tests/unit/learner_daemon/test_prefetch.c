@@ -208,6 +208,35 @@ static void test_shards_are_asked_in_turn(void **state)
     }
 }
 
+static void test_a_slow_shard_holds_no_more_than_its_share(void **state)
+{
+    prefetch_desk *desk = *state;
+    desk->give_back_at_once = true;
+    add(desk, 0); /* never answers */
+    add(desk, 1);
+    for (int round = 0; round < 20; round++) {
+        pass(desk, 1);
+        while (desk->shards[1].count > 0) {
+            sample_shard_answer(&desk->shards[1], 0, desk->good, 10);
+        }
+        assert_true(desk->shards[0].count <= 2);
+    }
+    assert_true(desk->ready_total >= 20);
+}
+
+static void test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others(void **state)
+{
+    prefetch_desk *desk = *state;
+    add(desk, 0);
+    add(desk, 1);
+    pass(desk, 1);
+    while (desk->shards[0].count > 0) {
+        sample_shard_refuse(&desk->shards[0], 0, AQ_RPC_INTERNAL);
+    }
+    pass(desk, 1);
+    assert_int_equal(desk->shards[1].count, IN_FLIGHT);
+}
+
 static void test_without_an_empty_group_nobody_is_asked(void **state)
 {
     prefetch_desk *desk = *state;
@@ -299,10 +328,9 @@ static void expect_trouble(prefetch_desk *desk, const char *word)
     pass(desk, 99);
     assert_int_equal(desk->shards[0].count, IN_FLIGHT - 1);
     assert_int_equal(desk->shards[1].count, 1);
-    sample_shard_refuse(&desk->shards[1], 0, AQ_RPC_UNAVAILABLE);
+    sample_shard_refuse(&desk->shards[1], 0, AQ_RPC_INTERNAL);
     pass(desk, 1);
     assert_int_equal(desk->shards[0].count, IN_FLIGHT);
-    assert_int_equal(desk->troubles, 1);
     aq_prefetch_remove_shard(desk->prefetch, 1);
     sample_shard_close(&desk->shards[0]);
     sample_shard_init(&desk->shards[0]);
@@ -425,30 +453,6 @@ static void test_removing_a_shard_that_is_not_there_is_fine(void **state)
     aq_prefetch_remove_shard(desk->prefetch, 1);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
-{
-    prefetch_desk *desk = *state;
-    aq_prefetch_config config = config_of(5);
-    aq_prefetch_owner owner = {.user = desk};
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-    uint64_t nth = 0;
-    while (rc) {
-        aq_prefetch *prefetch = (aq_prefetch *)(void *)&untouched;
-        aq_memory_fail_at(++nth, 0);
-        rc = aq_prefetch_create(&config, &desk->kit.layout, &owner, &prefetch);
-        aq_memory_fail_at(0, 0);
-        if (rc) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(prefetch, &untouched);
-        } else {
-            aq_prefetch_destroy(prefetch);
-        }
-    }
-    assert_int_equal(nth, 4 + GROUPS + 1);
-    aq_prefetch_destroy(NULL);
-}
-
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -459,6 +463,8 @@ int main(void)
         AT_A_DESK(test_a_request_says_what_is_wanted),
         AT_A_DESK(test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows),
         AT_A_DESK(test_shards_are_asked_in_turn),
+        AT_A_DESK(test_a_slow_shard_holds_no_more_than_its_share),
+        AT_A_DESK(test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others),
         AT_A_DESK(test_without_an_empty_group_nobody_is_asked),
         AT_A_DESK(test_one_shard_too_many_is_refused),
         AT_A_DESK(test_a_full_group_is_ready_with_the_rows_that_were_sent),
@@ -470,7 +476,6 @@ int main(void)
         AT_A_DESK(test_answers_of_a_shard_that_went_are_dropped),
         AT_A_DESK(test_a_shard_that_came_back_gets_no_answers_of_its_earlier_life),
         AT_A_DESK(test_removing_a_shard_that_is_not_there_is_fine),
-        AT_A_DESK(test_create_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests_name("prefetch", tests, NULL, NULL);
 }

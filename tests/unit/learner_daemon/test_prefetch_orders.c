@@ -64,19 +64,20 @@ static void on_trouble(void *user, const char *shard, const char *reason)
     assert_true(reason[0] != '\0');
 }
 
+static const aq_prefetch_config config = {.run_id = 1,
+                                          .schema_hash = 1,
+                                          .batch_rows = ROWS,
+                                          .batch_count = 1,
+                                          .in_flight = IN_FLIGHT,
+                                          .wait_ms = 1,
+                                          .timeout_ms = 2};
+
 static int setup(void **state)
 {
     orders_desk *desk = aq_alloc(1, sizeof(*desk));
     assert_non_null(desk);
     learner_kit_init(&desk->kit, 8);
     desk->good = learner_kit_group(&desk->kit, ROWS);
-    aq_prefetch_config config = {.run_id = 1,
-                                 .schema_hash = 1,
-                                 .batch_rows = ROWS,
-                                 .batch_count = 1,
-                                 .in_flight = IN_FLIGHT,
-                                 .wait_ms = 1,
-                                 .timeout_ms = 2};
     aq_prefetch_owner owner = {
         .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
     assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
@@ -263,6 +264,29 @@ static void test_ten_thousand_random_moves_lose_no_group(void **state)
     assert_all_groups_are_there(desk);
 }
 
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    orders_desk *desk = *state;
+    aq_prefetch_owner owner = {.user = desk};
+    int untouched = 0;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_prefetch *prefetch = (aq_prefetch *)(void *)&untouched;
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_prefetch_create(&config, &desk->kit.layout, &owner, &prefetch);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_ptr_equal(prefetch, &untouched);
+        } else {
+            aq_prefetch_destroy(prefetch);
+        }
+    }
+    assert_int_equal(nth, 4 + GROUPS + 1);
+    aq_prefetch_destroy(NULL);
+}
+
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -270,6 +294,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_three_calls_may_end_in_any_order_and_way),
         AT_A_DESK(test_ten_thousand_random_moves_lose_no_group),
+        AT_A_DESK(test_create_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests_name("prefetch_orders", tests, NULL, NULL);
 }
