@@ -180,6 +180,7 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         .changed = on_changed,
         .finish = on_finish,
         .finished = on_finished,
+        .ends_with_run = true, /* the shards end with it, too */
         .statistics = on_statistics,
         .seen_version = on_seen_version,
     };

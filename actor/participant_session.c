@@ -191,24 +191,30 @@ static void on_left(void *user)
     }
 }
 
-/* Finished, or out of time. The line closes the account of this process: what it stepped, what is
- * stored for it, and how much of that is where it went last. */
+static bool is_run_over(const aq_participant *participant)
+{
+    return aq_member_look(participant->member)->state == AQ_MEMBER_ENDED;
+}
+
+/* The line closes the account of this process: what it stepped, what of that is stored, and how much
+ * of it by the shard that it sent to last. */
 static void end_finish(aq_participant *participant, bool finished)
 {
+    enum aq_log_level level = AQ_LOG_INFO;
+    const char *message = "";
     Actorq__V1__ActorStats stats;
     actorq__v1__actor_stats__init(&stats);
     participant->hooks.statistics(participant->hooks.user, &stats);
-    if (finished) {
-        aq_log(AQ_LOG_INFO, "drained", "",
-               "complete=true env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64
-               " shard_steps=%" PRIu64,
-               stats.env_steps, stats.acknowledged_steps, stats.shard_steps);
-    } else {
-        aq_log(AQ_LOG_WARN, "drained", "no more time; the rest is given up",
-               "complete=false limit_ms=%d env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64
-               " shard_steps=%" PRIu64,
-               AQ_FINISH_MS_MAX, stats.env_steps, stats.acknowledged_steps, stats.shard_steps);
+    if (!finished && is_run_over(participant)) {
+        message = "the run is over: nobody learns from the rest";
+    } else if (!finished) {
+        level = AQ_LOG_WARN;
+        message = "no more time; the rest is given up";
     }
+    aq_log(level, "drained", message,
+           "complete=%s env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64 " shard_steps=%" PRIu64,
+           finished ? "true" : "false", stats.env_steps, stats.acknowledged_steps,
+           stats.shard_steps);
     set_phase(participant, AQ_PARTICIPANT_LEAVING);
 }
 
@@ -232,14 +238,25 @@ static void tick_leaving(aq_participant *participant)
     }
 }
 
+static bool is_finished(const aq_participant *participant)
+{
+    return participant->hooks.finished(participant->hooks.user);
+}
+
+/* Whether FINISHING has nothing left to wait for. */
+static bool has_nothing_to_finish(const aq_participant *participant)
+{
+    return is_finished(participant) ||
+           (participant->hooks.ends_with_run && is_run_over(participant));
+}
+
 void aq_participant_tick(aq_participant *participant, int64_t now_ns)
 {
     participant->now_ns = now_ns;
     aq_member_tick(participant->member, now_ns, &participant->member_next_ns);
     if (participant->phase == AQ_PARTICIPANT_FINISHING) {
-        bool finished = participant->hooks.finished(participant->hooks.user);
-        if (finished || is_late(participant, AQ_FINISH_MS_MAX)) {
-            end_finish(participant, finished);
+        if (has_nothing_to_finish(participant) || is_late(participant, AQ_FINISH_MS_MAX)) {
+            end_finish(participant, is_finished(participant));
         }
     }
     if (participant->phase == AQ_PARTICIPANT_LEAVING) {
@@ -250,6 +267,9 @@ void aq_participant_tick(aq_participant *participant, int64_t now_ns)
 int64_t aq_participant_next_ns(const aq_participant *participant)
 {
     int64_t next_ns = participant->member_next_ns;
+    if (participant->phase == AQ_PARTICIPANT_FINISHING && has_nothing_to_finish(participant)) {
+        return INT64_MIN; /* it became so after the last tick */
+    }
     bool timed = participant->phase == AQ_PARTICIPANT_FINISHING ||
                  participant->phase == AQ_PARTICIPANT_LEAVING;
     return timed && participant->deadline_ns < next_ns ? participant->deadline_ns : next_ns;

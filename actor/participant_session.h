@@ -39,6 +39,7 @@ typedef struct aq_participant_hooks {
     /* Start nothing new; finish what is begun. */
     void (*finish)(void *user);
     bool (*finished)(void *user);
+    bool ends_with_run; /* once the run is over, what is unfinished is of no use */
     void (*statistics)(void *user, Actorq__V1__ActorStats *stats);
     uint64_t (*seen_version)(void *user);
 } aq_participant_hooks;

@@ -401,6 +401,23 @@ static void test_when_the_run_ends_it_finishes_and_leaves(void **state)
     assert_int_equal(stage->learner.leaves, 1);
 }
 
+static void test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 20 * KIT_ENVS;
+    stage->is_lossy = true;
+    stage_pass(stage, 50);
+    stage->is_severed = true;
+    stage_break(stage);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 10);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
+    stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    stage_pass(stage, 150);
+    assert_done(stage, EXIT_SUCCESS);
+    assert_int_equal(stage->learner.leaves, 1);
+}
+
 static void test_joining_a_run_that_has_ended_is_the_end(void **state)
 {
     actor_stage *stage = *state;
@@ -466,6 +483,7 @@ int main(void)
         FACT(test_stopping_before_joining_is_the_end),
         FACT(test_a_learner_that_does_not_answer_leave_is_not_waited_for),
         FACT(test_when_the_run_ends_it_finishes_and_leaves),
+        FACT(test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone),
         FACT(test_joining_a_run_that_has_ended_is_the_end),
         FACT(test_create_survives_every_failed_allocation),
         FACT(test_destroy_takes_null),
