@@ -1,0 +1,331 @@
+/*
+ * Whatever comes in at the ports of a run that works, it goes on working, says so in the log, and
+ * counts nothing that no actor made.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/net/frame.h"
+#include "common/net/net.h"
+#include "common/net/push.h"
+#include "common/wire/wire_experience.h"
+#include "tests/integration/cluster/cluster_account.h"
+#include "tests/integration/cluster/cluster_watch.h"
+#include "tests/integration/cluster/foreign_peer.h"
+
+enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, PORTS = 4, NOISE_PEERS = 24, SILENT_PEERS = 64 };
+enum { NOISE_SEED = 20260131, NOISE_BYTES = 512, MESSAGE_BYTES_MAX = 262144 };
+
+static const char experience_rejected[] = "event=experience_rejected";
+
+/* Under load, over tcp. */
+static void start_well(test_cluster *cluster)
+{
+    cluster_set(cluster, "learner.n_step=1");
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+}
+
+/* Everything works as if nobody had come, and the account is right. */
+static void finish_well(test_cluster *cluster)
+{
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
+    assert_int_equal(cluster_received(cluster, account.incarnation), account.env_steps);
+    assert_int_equal(cluster_inserted(cluster), account.env_steps);
+    cluster_check_counted(cluster, account.env_steps);
+    cluster_finish(cluster);
+}
+
+/* Of the four: the learner's calls, policies, the shard's calls, experience. */
+static uint16_t port_of(const test_cluster *cluster, int index)
+{
+    return (uint16_t)(cluster->port + index);
+}
+
+/* ---- what does not even speak SP ------------------------------------------------------------ */
+
+static void test_a_browser_is_shown_out(void **state)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    for (int i = 0; i < PORTS; i++) {
+        int peer = foreign_connect(port_of(cluster, i));
+        foreign_send(peer, request, strlen(request));
+        foreign_expect_close(peer);
+        (void)close(peer);
+    }
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=foreign_peer");
+    cluster_wait_said(cluster, SEAT_REPLAY, "event=foreign_peer");
+    finish_well(cluster);
+}
+
+static void test_noise_is_shown_out(void **state)
+{
+    test_cluster *cluster = *state;
+    aq_rng rng;
+    aq_rng_init(&rng, NOISE_SEED, 0);
+    start_well(cluster);
+    for (int i = 0; i < NOISE_PEERS; i++) {
+        uint8_t noise[NOISE_BYTES];
+        for (int j = 0; j < NOISE_BYTES; j++) {
+            noise[j] = (uint8_t)aq_rng_next(&rng);
+        }
+        int peer = foreign_connect(port_of(cluster, i % PORTS));
+        foreign_send(peer, noise, 8 + (size_t)aq_rng_below(&rng, NOISE_BYTES - 8));
+        foreign_expect_close(peer);
+        (void)close(peer);
+    }
+    finish_well(cluster);
+}
+
+static void test_whoever_says_nothing_is_in_nobodys_way(void **state)
+{
+    test_cluster *cluster = *state;
+    int peers[SILENT_PEERS];
+    start_well(cluster);
+    for (int i = 0; i < SILENT_PEERS; i++) {
+        peers[i] = foreign_connect(port_of(cluster, i % PORTS));
+        foreign_send(peers[i], "\0SP", (size_t)i % 4); /* up to three bytes of a handshake */
+    }
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    for (int i = 0; i < SILENT_PEERS; i++) {
+        (void)close(peers[i]);
+    }
+    finish_well(cluster);
+}
+
+/* ---- what speaks SP, and no sense ----------------------------------------------------------- */
+
+static const uint16_t protocols[PORTS] = {SP_REQ, SP_SUB, SP_REQ, SP_PUSH};
+
+static void test_a_message_that_breaks_off_is_forgotten(void **state)
+{
+    static const uint8_t part[100] = {0x80, 0, 0, 1};
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    for (int i = 0; i < PORTS; i++) {
+        int peer = foreign_connect(port_of(cluster, i));
+        foreign_shake_hands(peer, protocols[i]);
+        foreign_announce(peer, 1000);
+        foreign_send(peer, part, sizeof(part));
+        (void)close(peer);
+    }
+    finish_well(cluster);
+}
+
+static void test_an_absurd_announcement_ends_the_connection(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    uint64_t resident_kb = process_figure(cluster->processes[SEAT_REPLAY].pid, "VmHWM");
+    for (int i = 0; i < PORTS; i++) {
+        int peer = foreign_connect(port_of(cluster, i));
+        foreign_shake_hands(peer, protocols[i]);
+        foreign_announce(peer, UINT64_C(1) << 60);
+        foreign_send(peer, "x", 1);
+        foreign_expect_close(peer);
+        (void)close(peer);
+    }
+    assert_true(process_figure(cluster->processes[SEAT_REPLAY].pid, "VmHWM") <
+                resident_kb + 64 * 1024);
+    finish_well(cluster);
+}
+
+static bool learner_has_refused(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    return status != NULL && status->learner->rejected_messages >= *(uint64_t *)user;
+}
+
+static void test_a_call_that_is_none_is_counted(void **state)
+{
+    static const uint8_t call[] = {0x80, 0, 0, 1, 'n', 'o', 'n', 's', 'e', 'n', 's', 'e'};
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    uint64_t refused = cluster_look_surely(cluster, SEAT_LEARNER)->learner->rejected_messages + 1;
+    int learner = foreign_connect(port_of(cluster, 0));
+    int shard = foreign_connect(port_of(cluster, 2));
+    foreign_shake_hands(learner, SP_REQ);
+    foreign_shake_hands(shard, SP_REQ);
+    foreign_announce(learner, sizeof(call));
+    foreign_send(learner, call, sizeof(call));
+    foreign_announce(shard, sizeof(call));
+    foreign_send(shard, call, sizeof(call));
+    cluster_wait(cluster, "the learner to count a call that is none", learner_has_refused,
+                 &refused);
+    (void)close(learner);
+    (void)close(shard);
+    finish_well(cluster);
+}
+
+/* ---- experience that is none ---------------------------------------------------------------- */
+
+/* What the run's members know of it. */
+typedef struct run_facts {
+    uint64_t run_id;
+    uint64_t actor;
+    uint64_t incarnation;
+    aq_chunk_layout layout;
+} run_facts;
+
+static run_facts learn_facts(test_cluster *cluster)
+{
+    const Actorq__V1__StatusReply *status = cluster_look_surely(cluster, SEAT_LEARNER);
+    const Actorq__V1__MemberStatus *actor = cluster_member(cluster, status, SEAT_ACTOR);
+    assert_non_null(actor);
+    return (run_facts){
+        .run_id = status->run_id,
+        .actor = actor->member,
+        .incarnation = actor->incarnation,
+        .layout = {.obs_bytes = 16,
+                   .action_bytes = 4,
+                   .n_step = 1,
+                   .length_max = 32,
+                   .obs_is_f32 = true,
+                   .choice_count = 2},
+    };
+}
+
+/* A frame of one transition, as a stranger would make it who knows the run but not its schema. */
+static void pack_foreign(const run_facts *facts, aq_buffer *ret_frame)
+{
+    aq_chunk *chunk;
+    assert_int_equal(aq_chunk_create(&facts->layout, 1, &chunk), 0);
+    chunk->length = 1;
+    chunk->terminated = true;
+    const aq_experience experience = {
+        .run_id = facts->run_id,
+        .actor = facts->actor,
+        .incarnation = facts->incarnation + 1,
+        .seq = 1,
+        .schema_hash = 12345,
+        .chunk_count = 1,
+        .chunks = &chunk,
+    };
+    assert_int_equal(aq_wire_experience_pack(&experience, &facts->layout, ret_frame), 0);
+    aq_chunk_unref(chunk);
+}
+
+typedef struct sending {
+    aq_push *push;
+    const void *bytes;
+    size_t size;
+} sending;
+
+static bool is_sent(test_cluster *cluster, void *user)
+{
+    const sending *wanted = user;
+    (void)cluster;
+    return aq_push_send(wanted->push, wanted->bytes, wanted->size) == 0;
+}
+
+static bool shard_has_refused(test_cluster *cluster, void *user)
+{
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_REPLAY);
+    return status != NULL && status->replay->rejected >= *(uint64_t *)user;
+}
+
+/* Pushes it to the shard, who counts it as refused. */
+static void push_refused(test_cluster *cluster, aq_push *push, const void *bytes, size_t size)
+{
+    sending wanted = {push, bytes, size};
+    uint64_t refused = cluster_look_surely(cluster, SEAT_REPLAY)->replay->rejected + 1;
+    cluster_wait(cluster, "a connection to the shard", is_sent, &wanted);
+    cluster_wait(cluster, "the shard to count a refused message", shard_has_refused, &refused);
+    assert_int_equal(cluster_look_surely(cluster, SEAT_REPLAY)->replay->rejected, refused);
+}
+
+static void test_experience_that_is_none_is_refused_and_counted(void **state)
+{
+    const aq_push_events silent = {0};
+    const aq_net_limits limits = {(size_t)32 << 20, 20, 100};
+    test_cluster *cluster = *state;
+    char push_url[CLUSTER_URL_MAX];
+    aq_push *push;
+    aq_buffer frame;
+    start_well(cluster);
+    run_facts facts = learn_facts(cluster);
+    assert_int_equal(aq_url_sibling(cluster->replay_url, "push", push_url, sizeof(push_url)), 0);
+    assert_int_equal(aq_push_create(&cluster->loop, push_url, &limits, &silent, &push, NULL), 0);
+    aq_buffer_init(&frame, MESSAGE_BYTES_MAX);
+    pack_foreign(&facts, &frame);
+    push_refused(cluster, push, frame.data, frame.size);                /* another schema */
+    push_refused(cluster, push, frame.data, frame.size - 1);            /* cut */
+    push_refused(cluster, push, frame.data, AQ_FRAME_HEADER_BYTES / 2); /* cut very short */
+    push_refused(cluster, push, frame.data + 1, frame.size - 1);        /* out of step */
+    push_refused(cluster, push, "", 0);                                 /* nothing */
+    frame.data[frame.size / 2] ^= 1;
+    push_refused(cluster, push, frame.data, frame.size); /* a bit fell over */
+    aq_buffer_fini(&frame);
+
+    uint8_t *large = aq_alloc((size_t)16 << 20, 1);
+    assert_non_null(large);
+    push_refused(cluster, push, large, MESSAGE_BYTES_MAX + AQ_FRAME_HEADER_BYTES + 1);
+    push_refused(cluster, push, large, (size_t)16 << 20);
+    aq_free(large);
+    assert_true(daemon_process_said(&cluster->processes[SEAT_REPLAY], experience_rejected));
+    aq_push_close(push);
+    finish_well(cluster);
+}
+
+static unsigned count_words(const daemon_process *process, const char *words)
+{
+    unsigned count = 0;
+    char *log = daemon_process_log(process, true);
+    for (const char *at = log; (at = strstr(at, words)) != NULL; at++) {
+        count++;
+    }
+    aq_free(log);
+    return count;
+}
+
+static void test_a_thousand_refused_messages_are_a_few_lines(void **state)
+{
+    enum { MESSAGES = 1000 };
+    const aq_push_events silent = {0};
+    const aq_net_limits limits = {1 << 20, 20, 100};
+    test_cluster *cluster = *state;
+    char push_url[CLUSTER_URL_MAX];
+    aq_push *push;
+    start_well(cluster);
+    assert_int_equal(aq_url_sibling(cluster->replay_url, "push", push_url, sizeof(push_url)), 0);
+    assert_int_equal(aq_push_create(&cluster->loop, push_url, &limits, &silent, &push, NULL), 0);
+    sending wanted = {push, "nonsense", 8};
+    uint64_t refused = cluster_look_surely(cluster, SEAT_REPLAY)->replay->rejected + MESSAGES;
+    for (int i = 0; i < MESSAGES; i++) {
+        cluster_wait(cluster, "room for another message", is_sent, &wanted);
+    }
+    cluster_wait(cluster, "the shard to count them all", shard_has_refused, &refused);
+    unsigned lines = count_words(&cluster->processes[SEAT_REPLAY], experience_rejected);
+    assert_in_range(lines, 1, MESSAGES / 10);
+    aq_push_close(push);
+    finish_well(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_a_browser_is_shown_out, tcp),
+        CLUSTER_TEST(test_noise_is_shown_out, tcp),
+        CLUSTER_TEST(test_whoever_says_nothing_is_in_nobodys_way, tcp),
+        CLUSTER_TEST(test_a_message_that_breaks_off_is_forgotten, tcp),
+        CLUSTER_TEST(test_an_absurd_announcement_ends_the_connection, tcp),
+        CLUSTER_TEST(test_a_call_that_is_none_is_counted, tcp),
+        CLUSTER_TEST(test_experience_that_is_none_is_refused_and_counted, tcp),
+        CLUSTER_TEST(test_experience_that_is_none_is_refused_and_counted, ipc),
+        CLUSTER_TEST(test_a_thousand_refused_messages_are_a_few_lines, tcp),
+    };
+    int failed = cmocka_run_group_tests_name("bad_peers", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}

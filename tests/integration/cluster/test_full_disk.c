@@ -1,0 +1,231 @@
+/*
+ * A disk that is full: training goes on, the older checkpoints stay, nothing half-written is left,
+ * and once there is room again the next checkpoint is written.
+ *
+ * The disk is a small tmpfs in a mount namespace of this process's own, which takes privileges that
+ * not every host gives (the test is skipped then); and a limit on the size of the learner's files.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buffer.h"
+#include "common/base/parse.h"
+#include "common/net/net.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, PATH_BYTES = 256, FILE_BYTES_MAX = 64 << 20 };
+
+/* Larger than a log or the metrics become in a test, smaller than a checkpoint of that network. */
+enum { FILE_LIMIT_BYTES = 64 << 10 };
+static const char large_network[] = "learner.hidden=128,128";
+
+static bool may_mount;
+
+/* ---- a disk of our own ---------------------------------------------------------------------- */
+
+static void write_text(const char *path, const char *text)
+{
+    int file = open(path, O_WRONLY);
+    if (file >= 0) {
+        ssize_t written = write(file, text, strlen(text));
+        (void)written; /* what it was for fails then */
+        (void)close(file);
+    }
+}
+
+/* Into a mount namespace of our own, as somebody who may mount there. Before any thread is. */
+static bool enter_namespace(void)
+{
+    char map[64];
+    uid_t user = getuid();
+    gid_t group = getgid();
+    if (unshare(CLONE_NEWNS) != 0) {
+        if (unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) {
+            return false;
+        }
+        write_text("/proc/self/setgroups", "deny");
+        (void)snprintf(map, sizeof(map), "%u %u 1", (unsigned)user, (unsigned)user);
+        write_text("/proc/self/uid_map", map);
+        (void)snprintf(map, sizeof(map), "%u %u 1", (unsigned)group, (unsigned)group);
+        write_text("/proc/self/gid_map", map);
+    }
+    return mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+}
+
+/* ---- the run folder ------------------------------------------------------------------------- */
+
+static void checkpoint_path(const test_cluster *cluster, uint64_t step, char *ret_path)
+{
+    assert_int_equal(aq_text_format(ret_path, PATH_BYTES, "%s/checkpoints/step-%012" PRIu64 ".aqc",
+                                    cluster->run_dir, step),
+                     0);
+}
+
+static void read_checkpoint(const test_cluster *cluster, uint64_t step, aq_buffer *ret_bytes)
+{
+    char path[PATH_BYTES];
+    checkpoint_path(cluster, step, path);
+    aq_buffer_init(ret_bytes, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, ret_bytes, NULL), 0);
+}
+
+static void check_no_temporary_files(const test_cluster *cluster)
+{
+    static const char *const folders[] = {"", "/checkpoints"};
+    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
+        char path[PATH_BYTES];
+        assert_int_equal(aq_text_format(path, sizeof(path), "%s%s", cluster->run_dir, folders[i]),
+                         0);
+        DIR *folder = opendir(path);
+        assert_non_null(folder);
+        for (const struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+            assert_null(strstr(entry->d_name, ".tmp-"));
+        }
+        (void)closedir(folder);
+    }
+}
+
+/* ---- the facts ------------------------------------------------------------------------------ */
+
+typedef struct growth {
+    uint64_t env_steps, learner_steps;
+} growth;
+
+static bool has_grown(test_cluster *cluster, void *user)
+{
+    const growth *wanted = user;
+    const Actorq__V1__StatusReply *status = cluster_look(cluster, SEAT_LEARNER);
+    return status != NULL && status->learner->env_steps >= wanted->env_steps &&
+           status->learner->learner_steps >= wanted->learner_steps;
+}
+
+/* New versions need a number that was reserved on the disk, so they are not asked for. */
+static void wait_growth(test_cluster *cluster)
+{
+    const Actorq__V1__LearnerStatus *now = cluster_look_surely(cluster, SEAT_LEARNER)->learner;
+    growth wanted = {now->env_steps + ENV_STEPS, now->learner_steps + LEARNER_STEPS};
+    cluster_wait(cluster, "steps on a full disk", has_grown, &wanted);
+}
+
+typedef void (*disk_fn)(test_cluster *cluster);
+
+static void ride_out(test_cluster *cluster, disk_fn fill, disk_fn make_room)
+{
+    aq_buffer before, after;
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_checkpoint(cluster);
+    fill(cluster);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=checkpoint_failed");
+    uint64_t step = cluster_look_surely(cluster, SEAT_LEARNER)->learner->checkpoint_step;
+    read_checkpoint(cluster, step, &before);
+    wait_growth(cluster);
+    assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->learner->checkpoint_step, step);
+    read_checkpoint(cluster, step, &after);
+    assert_int_equal(after.size, before.size);
+    assert_memory_equal(after.data, before.data, after.size);
+    aq_buffer_fini(&before);
+    aq_buffer_fini(&after);
+
+    make_room(cluster);
+    cluster_wait_checkpoint(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_finish(cluster);
+    check_no_temporary_files(cluster);
+}
+
+static void filler_path(const test_cluster *cluster, char *ret_path)
+{
+    assert_int_equal(aq_text_format(ret_path, PATH_BYTES, "%s/disk/filler", cluster->folder), 0);
+}
+
+static void fill_disk(test_cluster *cluster)
+{
+    static const char zeros[4096];
+    char path[PATH_BYTES];
+    filler_path(cluster, path);
+    int file = open(path, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    assert_true(file >= 0);
+    while (write(file, zeros, sizeof(zeros)) > 0) {
+    }
+    assert_int_equal(errno, ENOSPC);
+    (void)close(file);
+}
+
+static void empty_disk(test_cluster *cluster)
+{
+    char path[PATH_BYTES];
+    filler_path(cluster, path);
+    assert_int_equal(unlink(path), 0);
+}
+
+static void test_training_survives_a_full_disk(void **state)
+{
+    test_cluster *cluster = *state;
+    char disk[PATH_BYTES];
+    if (!may_mount) {
+        cluster_finish(cluster);
+        skip();
+    }
+    assert_int_equal(aq_text_format(disk, sizeof(disk), "%s/disk", cluster->folder), 0);
+    assert_int_equal(mkdir(disk, 0700), 0);
+    assert_int_equal(mount("tmpfs", disk, "tmpfs", 0, "size=4m"), 0);
+    assert_int_equal(aq_text_format(cluster->run_dir, sizeof(cluster->run_dir), "%s/run", disk), 0);
+    cluster_set(cluster, large_network);
+    ride_out(cluster, fill_disk, empty_disk);
+    (void)umount2(disk, MNT_DETACH);
+}
+
+static void limit_files(const test_cluster *cluster, rlim_t bytes)
+{
+    const struct rlimit limit = {bytes, RLIM_INFINITY};
+    pid_t learner = cluster->processes[SEAT_LEARNER].pid;
+    assert_int_equal(prlimit(learner, RLIMIT_FSIZE, &limit, NULL), 0);
+}
+
+static void limit_tightly(test_cluster *cluster)
+{
+    limit_files(cluster, FILE_LIMIT_BYTES);
+}
+
+static void lift_limit(test_cluster *cluster)
+{
+    limit_files(cluster, RLIM_INFINITY);
+}
+
+static void test_training_survives_a_limit_on_its_files(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_set(cluster, large_network);
+    ride_out(cluster, limit_tightly, lift_limit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_training_survives_a_full_disk, ipc),
+        CLUSTER_TEST(test_training_survives_a_limit_on_its_files, ipc),
+    };
+    may_mount = enter_namespace();
+    (void)signal(SIGXFSZ, SIG_IGN); /* the daemons inherit it: a write past the limit just fails */
+    int failed = cmocka_run_group_tests_name("full_disk", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}

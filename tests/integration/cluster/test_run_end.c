@@ -1,0 +1,93 @@
+/*
+ * A run that reaches its limit: everybody finishes and exits with 0, and the policy that is left
+ * plays.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/net/net.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+static void check_left(const test_cluster *cluster, const char *name)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/%s", cluster->run_dir, name);
+    assert_true(aq_path_exists(path));
+}
+
+static void run_to_the_end(test_cluster *cluster, bool with_evaluator)
+{
+    cluster_set(cluster, "limits.env_steps=20000");
+    cluster->may_end = true;
+    cluster_start_three(cluster);
+    cluster_start(cluster, SEAT_ACTOR_2);
+    if (with_evaluator) {
+        cluster_start(cluster, SEAT_EVALUATOR);
+        assert_int_equal(cluster_wait_end(cluster, SEAT_EVALUATOR), 0);
+    }
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR_2), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
+    char line[1024];
+    assert_true(daemon_process_line(&cluster->processes[SEAT_LEARNER], "event=run_ended", line,
+                                    sizeof(line)));
+    assert_non_null(strstr(line, "state=budget"));
+    assert_true(daemon_line_number(line, "env_steps") >= 20000);
+    check_left(cluster, "policy.aq");
+    check_left(cluster, "policy.fp32.aq");
+    cluster_run_other(cluster, cluster_program("actorq"), "eval", cluster->run_dir, "--episodes",
+                      "5", "--json", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    assert_true(daemon_process_said(&cluster->processes[SEAT_OTHER], "\"return_mean\": "));
+    cluster_finish(cluster);
+}
+
+static void test_a_run_ends_by_itself_with_a_policy_that_plays(void **state)
+{
+    run_to_the_end(*state, true);
+}
+
+static void test_a_run_without_an_evaluator_leaves_its_newest_policy(void **state)
+{
+    run_to_the_end(*state, false);
+}
+
+static void test_a_run_that_is_stopped_by_a_call_ends_for_everybody(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_start_three(cluster);
+    cluster_start(cluster, SEAT_EVALUATOR);
+    cluster_wait_progress(cluster, 2000, 200);
+    cluster->may_end = true;
+    cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
+                      "Operations/Stop", "{\"reason\": \"enough\"}", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_EVALUATOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
+    assert_true(
+        daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=run_ended state=stopped"));
+    cluster_finish(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_a_run_ends_by_itself_with_a_policy_that_plays, ipc),
+        CLUSTER_TEST(test_a_run_ends_by_itself_with_a_policy_that_plays, tcp),
+        CLUSTER_TEST(test_a_run_without_an_evaluator_leaves_its_newest_policy, ipc),
+        CLUSTER_TEST(test_a_run_that_is_stopped_by_a_call_ends_for_everybody, ipc),
+    };
+    int failed = cmocka_run_group_tests_name("run_end", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}
