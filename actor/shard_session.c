@@ -17,7 +17,7 @@
 
 enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
 
-/* A shard that is listed but does not acknowledge is left for the new one after this. */
+/* A shard that does not acknowledge is left for the new one after this. */
 #define MOVE_NS_MAX (5 * AQ_NS_PER_S)
 
 typedef struct shard_address {
@@ -209,8 +209,8 @@ static void move_if_possible(aq_shard_session *session)
     if (session->move_by_ns == INT64_MAX) {
         session->move_by_ns = session->now_ns + MOVE_NS_MAX;
     }
-    bool must_wait = session->is_open && session->current_is_listed &&
-                     aq_actor_core_counters(session->core).unacknowledged > 0;
+    bool may_answer = session->is_connected || (session->is_open && session->current_is_listed);
+    bool must_wait = may_answer && aq_actor_core_counters(session->core).unacknowledged > 0;
     if (!must_wait || session->now_ns >= session->move_by_ns) {
         close_transport(session);
         session->current = session->wanted;

@@ -2,9 +2,10 @@
  * Shard session: an actor's dealings with the one replay shard that serves it: which shard that is,
  * sending what the core offers (E1), and asking for credit (E3, credit_session.h).
  *
- * The shard is number slot % count of the learner's list. A shard that is still listed is left only
- * when everything sent to it is acknowledged, so that no message reaches two shards; one that is
- * gone is left at once. With no shard listed, the last one is held on to.
+ * The shard is number slot % count of the learner's list. One that is still listed, or connected,
+ * is left only when everything sent to it is acknowledged, so that no message reaches two shards;
+ * one that is gone is left at once. (A learner that was restarted lists shards as they come back,
+ * so a list may lack some that live.) With no shard listed, the last one is held on to.
  *
  * Loop thread only. Logs shard_connected, shard_lost, shard_unreachable, resending.
  */
