@@ -85,6 +85,7 @@ static void call(aq_credit_session *session, const aq_actor_core *core)
     request.actor = session->asker.actor;
     request.incarnation = session->asker.incarnation;
     aq_actor_core_known(core, &request.known_acknowledged, &request.known_granted);
+    request.acknowledged_steps = aq_actor_core_counters(core).acknowledged_steps;
     request.wait_ms = WAIT_MS;
     session->is_calling = true;
     session->call_at_ns = session->now_ns + CALL_NS_MIN;

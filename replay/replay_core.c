@@ -204,11 +204,18 @@ int aq_replay_core_called(aq_replay_core *core, int64_t now_ns, const aq_credit_
                        "; both are below 2^62 in any run",
                        call->actor, call->known_acknowledged, call->known_granted);
     }
+    if (call->acknowledged_steps > call->known_granted) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "actor %" PRIu64 " had %" PRIu64 " steps acknowledged of %" PRIu64
+                       " that it was granted",
+                       call->actor, call->acknowledged_steps, call->known_granted);
+    }
     aq_replay_actor *actor;
     int rc =
         meet(core, now_ns, call->actor, call->incarnation, call->known_acknowledged, &actor, error);
     if (rc == 0) {
         aq_replay_credit_called(actor, now_ns, call->known_granted);
+        aq_replay_credit_acknowledged(actor, call->acknowledged_steps);
         core->changed = true;
     }
     return rc;

@@ -59,6 +59,7 @@ void aq_replay_core_reject(aq_replay_core *core);
 typedef struct aq_credit_call {
     uint64_t actor, incarnation;
     uint64_t known_acknowledged, known_granted;
+    uint64_t acknowledged_steps; /* in the messages up to known_acknowledged; of known_granted */
 } aq_credit_call;
 
 /* Where one incarnation of an actor stands. `granted` only grows: it is how many fresh transitions

@@ -48,6 +48,12 @@ void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t kn
     }
 }
 
+void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps)
+{
+    AQ_ASSERT(steps <= AQ_CREDIT_COUNT_MAX);
+    actor->received = most_of(actor->received, steps);
+}
+
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
                                int64_t now_ns, uint64_t fresh)
 {

@@ -57,6 +57,11 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
  * AQ_CREDIT_COUNT_MAX. */
 void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted);
 
+/* So many of the transitions that the actor was granted have been acknowledged to it, here or by a
+ * shard that it went to in between: they will not come any more, and this shard must not wait for
+ * them. <= AQ_CREDIT_COUNT_MAX. */
+void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps);
+
 /* `fresh` transitions came in their turn. An actor steps its environments together, so it may end
  * up to that many steps beyond its grant; they count against the next one. */
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,

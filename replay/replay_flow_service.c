@@ -36,7 +36,8 @@ static void flow_credit(Actorq__V1__Flow_Service *service, const Actorq__V1__Cre
         .call = {.actor = input->actor,
                  .incarnation = input->incarnation,
                  .known_acknowledged = input->known_acknowledged,
-                 .known_granted = input->known_granted},
+                 .known_granted = input->known_granted,
+                 .acknowledged_steps = input->acknowledged_steps},
         .closure = closure,
         .closure_data = closure_data,
     };

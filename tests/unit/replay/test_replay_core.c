@@ -45,7 +45,7 @@ static enum aq_replay_verdict send(aq_replay_core *core, uint64_t seq, uint64_t 
 static aq_credit call(aq_replay_core *core, int64_t now_ns, uint64_t known_acknowledged,
                       uint64_t known_granted)
 {
-    aq_credit_call call = {1, 1001, known_acknowledged, known_granted};
+    aq_credit_call call = {1, 1001, known_acknowledged, known_granted, 0};
     aq_credit credit = {0};
     assert_int_equal(aq_replay_core_called(core, now_ns, &call, NULL), 0);
     aq_replay_core_share(core, now_ns);
@@ -128,9 +128,11 @@ static void test_a_call_with_impossible_totals_is_refused(void **state)
     (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
-    aq_credit_call call = {1, 1, UINT64_MAX, 0};
+    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, UINT64_MAX};
+    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    call = (aq_credit_call){1, 1, 0, 10, 11}; /* more acknowledged than granted */
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
     assert_int_equal(aq_replay_core_actors(core), 0);
     aq_replay_core_destroy(core);
@@ -161,10 +163,10 @@ static void test_more_actors_than_can_be_tracked_are_refused_in_words(void **sta
     aq_replay_core *core = core_of();
     aq_error error;
     for (uint64_t i = 0; i < 8192; i++) {
-        aq_credit_call call = {i, 1, 0, 0};
+        aq_credit_call call = {i, 1, 0, 0, 0};
         assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
     }
-    aq_credit_call call = {8192, 1, 0, 0};
+    aq_credit_call call = {8192, 1, 0, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL);
     assert_non_null(strstr(error.text, "actor 8192"));
     assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);

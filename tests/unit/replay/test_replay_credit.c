@@ -202,6 +202,21 @@ static void test_steps_that_an_earlier_shard_granted_do_not_become_debt(void **s
     aq_replay_roster_destroy(shard.roster);
 }
 
+static void test_steps_that_another_shard_took_are_not_waited_for(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 150);
+    call(&shard, 1,
+         150); /* back from a shard that took, and acknowledged, all it was granted here */
+    aq_replay_credit_acknowledged(actor, 150);
+    share(&shard);
+    assert_int_equal(actor->granted, 300);
+    aq_replay_roster_destroy(shard.roster);
+}
+
 static void test_steps_beyond_the_grant_count_against_the_next(void **state)
 {
     (void)state;
@@ -359,6 +374,7 @@ int main(void)
         cmocka_unit_test(test_scarce_credit_goes_round),
         cmocka_unit_test(test_a_grant_of_an_earlier_shard_goes_on),
         cmocka_unit_test(test_steps_that_an_earlier_shard_granted_do_not_become_debt),
+        cmocka_unit_test(test_steps_that_another_shard_took_are_not_waited_for),
         cmocka_unit_test(test_steps_beyond_the_grant_count_against_the_next),
         cmocka_unit_test(test_open_chunks_do_not_keep_the_learner_waiting),
         cmocka_unit_test(test_open_chunks_may_wait_while_the_learner_can_sample),
