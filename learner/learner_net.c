@@ -94,10 +94,24 @@ static void expire_members(aq_learner *learner, int64_t now_ns)
     }
 }
 
+/* The checkpoint is written as for a signal; whoever starts it again resumes the run. */
+static void end_if_stuck(aq_learner *learner)
+{
+    if (!learner->stuck && aq_net_is_stuck()) {
+        learner->stuck = true;
+        learner->signalled = true;
+        aq_log(AQ_LOG_ERROR, "net_stuck",
+               "a connection could not be closed, and none can be made anew; this process ends and "
+               "should be started again with --resume",
+               "");
+    }
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     aq_learner *learner = timer->data;
     int64_t now_ns = aq_clock_monotonic_ns();
+    end_if_stuck(learner);
     expire_members(learner, now_ns);
     if (!learner->ended) {
         aq_shard_links_follow(learner->links, learner->coordinator);
@@ -414,6 +428,9 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
         uv_run(&learner->loop, UV_RUN_NOWAIT);
         aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
                aq_run_state_name(aq_coordinator_state(learner->coordinator)));
+        if (learner->stuck) {
+            rc = aq_fail(error, AQ_E_IO, "a connection could not be closed");
+        }
     }
     destroy(learner);
     return rc;

@@ -71,6 +71,7 @@ typedef struct aq_learner {
     uv_timer_t second_timer;
     uv_signal_t signals[2];
     bool signalled;
+    bool stuck; /* the transport; see aq_net_is_stuck */
     bool ended; /* the run's end has been carried out */
     int64_t ended_ns;
 

@@ -258,10 +258,23 @@ static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
     }
 }
 
+/* Whoever is connected may still be told that this shard goes. */
+static void end_if_stuck(replay_daemon *daemon)
+{
+    if (!daemon->stopping && aq_net_is_stuck()) {
+        aq_log(AQ_LOG_ERROR, "net_stuck",
+               "a connection could not be closed, and none can be made anew; this process ends and "
+               "should be started again",
+               "");
+        stop_failed(daemon, aq_fail(daemon->error, AQ_E_IO, "a connection could not be closed"));
+    }
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     replay_daemon *daemon = timer->data;
     int64_t now_ns = aq_clock_monotonic_ns();
+    end_if_stuck(daemon);
     aq_replay_service_tick(daemon->service, now_ns);
     if (now_ns >= daemon->member_due_ns) {
         aq_member_tick(daemon->member, now_ns, &daemon->member_due_ns);
