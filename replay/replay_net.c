@@ -61,6 +61,7 @@ typedef struct replay_daemon {
     aq_member_identity identity;
     int64_t member_due_ns;
     Actorq__V1__ReplayStats statistics; /* of the heartbeat that is being packed */
+    int64_t foreign_due_ns;
     uint64_t foreign_peers;
     aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
     bool stopping;
@@ -245,8 +246,13 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
     }
 }
 
+/* NNG collects its whole tree of statistics for this, so not at every tick. */
 static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
 {
+    if (now_ns < daemon->foreign_due_ns) {
+        return;
+    }
+    daemon->foreign_due_ns = now_ns + AQ_NS_PER_S;
     uint64_t peers = aq_rpc_server_foreign_peers(daemon->server);
     uint64_t suppressed;
     if (peers != daemon->foreign_peers &&
