@@ -18,13 +18,13 @@ enum { LINE_MAX_BYTES = 1024, BAR_CELLS = 20, COLUMNS_DEFAULT = 80 };
 
 void aq_progress_init(aq_progress *progress)
 {
-    *progress = (aq_progress){.is_terminal = isatty(STDERR_FILENO), .columns = COLUMNS_DEFAULT};
+    *progress = (aq_progress){.is_terminal = isatty(STDERR_FILENO)};
 }
 
-/* "[#######.............]" */
+/* "[#######.............]" for a share of 0 to 1. */
 static void draw_bar(double share, char *out)
 {
-    int filled = (int)(fmin(fmax(share, 0), 1) * BAR_CELLS);
+    int filled = (int)(share * BAR_CELLS);
     out[0] = '[';
     memset(out + 1, '#', (size_t)filled);
     memset(out + 1 + filled, '.', (size_t)(BAR_CELLS - filled));
@@ -51,6 +51,7 @@ const char *aq_progress_line(const Actorq__V1__StatusReply *status, bool with_ba
     char bar[BAR_CELLS + 3] = "";
     char result[48];
     double share = (double)learner->env_steps / fmax(1, (double)learner->env_steps_limit);
+    share = fmin(share, 1); /* what was under way at the end arrives a little late */
     double remaining = (double)learner->env_steps_limit - (double)learner->env_steps;
     if (with_bar) {
         draw_bar(share, bar);
@@ -71,7 +72,7 @@ const char *aq_progress_line(const Actorq__V1__StatusReply *status, bool with_ba
         aq_text_count(trained_rate, sizeof(trained_rate), learner->learner_steps_per_s), result,
         aq_text_bytes(sent, sizeof(sent), (double)learner->broadcast_bytes),
         aq_text_bytes(full, sizeof(full), (double)learner->broadcast_bytes_fp32), left);
-    if (length > 0 && (size_t)length < size && (unsigned)length > columns) {
+    if (length > 0 && (unsigned)length > columns && columns < size) {
         out[columns] = '\0'; /* a line that wraps can't be drawn over */
     }
     return out;

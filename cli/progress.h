@@ -14,7 +14,6 @@ typedef struct aq_progress {
     bool is_terminal;
     int64_t next_ns;
     bool drawn; /* a line stands on the terminal that must be cleared before other output */
-    unsigned columns;
 } aq_progress;
 
 void aq_progress_init(aq_progress *progress);

@@ -23,6 +23,7 @@ enum {
     LONG_LIFE_MS = 10000, /* a child that lived this long starts with the shortest delay again */
     QUICK_DEATH_MS = 2000,
     QUICK_DEATHS_MAX = 5,
+    ARGV_MAX = 2 * AQ_SUPERVISOR_ARGS_MAX + 2,
 };
 
 enum child_state { CHILD_STARTED, CHILD_WAITING, CHILD_STOPPING, CHILD_GONE };
@@ -32,8 +33,8 @@ typedef struct child {
     char *name;
     char *program;
     char *log_path;
-    char *args[2 * AQ_SUPERVISOR_ARGS_MAX + 2]; /* argv of a restart; the first start uses less */
-    size_t first_arg_count;                     /* argv entries of the first start */
+    char *args[ARGV_MAX];   /* argv of a restart; the first start uses less */
+    size_t first_arg_count; /* argv entries of the first start */
     enum child_state state;
     uv_process_t process;
     uv_timer_t timer; /* the delay before a restart, or the patience before SIGKILL */
@@ -41,7 +42,7 @@ typedef struct child {
     int delay_ms;
     int quick_deaths;
     bool was_started;
-    int open_handles; /* the timer, and the process while it has one; the last frees a closed child */
+    int open_handles; /* the timer, and the process while it has one */
     bool closed;
 } child;
 
@@ -72,10 +73,22 @@ static void free_child(child *gone)
     aq_free(gone->name);
     aq_free(gone->program);
     aq_free(gone->log_path);
-    for (size_t i = 0; gone->args[i]; i++) {
+    for (size_t i = 0; i < ARGV_MAX; i++) { /* one that could not be copied leaves a hole */
         aq_free(gone->args[i]);
     }
     aq_free(gone);
+}
+
+static uint64_t now_ms(void)
+{
+    return uv_hrtime() / 1000000;
+}
+
+/* From now on: the loop's own time stands still while it starts a thousand children. */
+static void start_timer(child *of, uv_timer_cb due, int delay_ms)
+{
+    uv_update_time(of->supervisor->loop);
+    uv_timer_start(&of->timer, due, (uint64_t)delay_ms, 0);
 }
 
 /* ---- starting ------------------------------------------------------------------------------- */
@@ -122,7 +135,7 @@ static int spawn(child *starting, aq_error *error)
     starting->supervisor->restarts += starting->was_started;
     starting->was_started = true;
     starting->state = CHILD_STARTED;
-    starting->started_ms = uv_now(starting->supervisor->loop);
+    starting->started_ms = now_ms();
     return 0;
 }
 
@@ -186,7 +199,8 @@ static void on_restart_due(uv_timer_t *timer)
     }
 }
 
-/* Frees a child of a closed supervisor with its last handle, and the supervisor with the last child. */
+/* The last handle of a child frees it once the supervisor is closed, and the last child frees the
+ * supervisor. */
 static void release(child *released)
 {
     aq_supervisor *supervisor = released->supervisor;
@@ -203,7 +217,7 @@ static void on_process_closed(uv_handle_t *handle)
 {
     child *dead = handle->data;
     if (dead->state == CHILD_WAITING) {
-        uv_timer_start(&dead->timer, on_restart_due, (uint64_t)dead->delay_ms, 0);
+        start_timer(dead, on_restart_due, dead->delay_ms);
     }
     release(dead);
 }
@@ -222,7 +236,7 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     uv_timer_stop(&dead->timer);
     bool asked = dead->state == CHILD_STOPPING;
     bool finished = exit_status == 0 && term_signal == 0; /* its run has ended */
-    uint64_t lived_ms = uv_now(supervisor->loop) - dead->started_ms;
+    uint64_t lived_ms = now_ms() - dead->started_ms;
     dead->quick_deaths = lived_ms < QUICK_DEATH_MS ? dead->quick_deaths + 1 : 0;
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
@@ -265,7 +279,7 @@ void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patie
         } else if (candidate->state == CHILD_STARTED) {
             candidate->state = CHILD_STOPPING;
             (void)uv_process_kill(&candidate->process, SIGTERM);
-            uv_timer_start(&candidate->timer, on_patience_over, (uint64_t)patience_ms, 0);
+            start_timer(candidate, on_patience_over, patience_ms);
         }
     }
 }

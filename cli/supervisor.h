@@ -1,9 +1,11 @@
 /*
- * Supervisor: starts the daemons of a run as separate processes, keeps them running, and stops them.
+ * Supervisor: starts the daemons of a run as separate processes, keeps them running, and stops
+ * them.
  *
  * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
- * after 10 s of life), and its owner is told. One that keeps dying at once is given up. Standard error
- * of each goes to a file of its own. Loop thread only.
+ * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
+ * up. One that exits with 0 has finished. Standard output and error of each go to a file of its
+ * own. Loop thread only.
  */
 #ifndef AQ_CLI_SUPERVISOR_H
 #define AQ_CLI_SUPERVISOR_H
@@ -37,7 +39,8 @@ typedef struct aq_supervisor_owner {
 int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,
                          aq_supervisor **ret_supervisor) AQ_MUST_USE;
 
-/* Copies what it needs of `spec` and starts it. */
+/* Copies what it needs of `spec` and starts it. On failure `error` names the program or the log
+ * that could not be used (or it is AQ_E_FULL, AQ_E_NOMEM), and there is no such child. */
 int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec,
                         aq_error *error) AQ_MUST_USE;
 

@@ -1,0 +1,210 @@
+/*
+ * A child that ends with its parent, however that ends, and where a program's neighbours are.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/sys/process.h"
+
+enum { PATIENCE_MS = 10000 };
+
+/* ---- following ----------------------------------------------------------------------------- */
+
+/* A parent that has a follower, both children of this test. The follower holds the writing end of
+ * the pipe until it ends. */
+typedef struct family {
+    pid_t parent;
+    int pipe_read;
+} family;
+
+/* The follower: says 'f' once it follows, and would then stay for ever. */
+static void follow(int pipe_write, int64_t parent)
+{
+    int rc = aq_process_follow_parent(parent, NULL);
+    char word = rc == 0 ? 'f' : '!';
+    if (write(pipe_write, &word, 1) != 1 || rc != 0) {
+        _exit(1);
+    }
+    for (;;) {
+        pause();
+    }
+}
+
+/* The parent exits after one byte on `pipe_go`; without one (-1) it stays for ever. */
+static family start_family(int pipe_go)
+{
+    int fds[2];
+    assert_int_equal(pipe(fds), 0);
+    pid_t parent = fork();
+    assert_true(parent >= 0);
+    if (parent == 0) {
+        pid_t self = getpid();
+        char go;
+        close(fds[0]);
+        pid_t follower = fork();
+        if (follower == 0) {
+            follow(fds[1], self);
+        }
+        close(fds[1]);
+        while (pipe_go < 0) {
+            pause();
+        }
+        (void)!read(pipe_go, &go, 1);
+        _exit(follower > 0 ? 0 : 1);
+    }
+    close(fds[1]);
+    return (family){parent, fds[0]};
+}
+
+/* What comes next out of the pipe: a letter, 0 at its end, -1 when nothing comes. */
+static int next_word(int pipe_read)
+{
+    struct pollfd wait = {.fd = pipe_read, .events = POLLIN};
+    char word = 0;
+    if (poll(&wait, 1, PATIENCE_MS) != 1) {
+        return -1;
+    }
+    return read(pipe_read, &word, 1) == 1 ? word : 0;
+}
+
+static void test_a_follower_ends_when_its_parent_is_killed(void **state)
+{
+    int status = 0;
+    (void)state;
+    family started = start_family(-1);
+    assert_int_equal(next_word(started.pipe_read), 'f');
+    assert_int_equal(kill(started.parent, SIGKILL), 0);
+    assert_int_equal(next_word(started.pipe_read), 0); /* nobody holds the other end any more */
+    assert_int_equal(waitpid(started.parent, &status, 0), started.parent);
+    assert_true(WIFSIGNALED(status));
+    close(started.pipe_read);
+}
+
+static void test_a_follower_ends_when_its_parent_exits(void **state)
+{
+    int go[2];
+    int status = 0;
+    (void)state;
+    assert_int_equal(pipe(go), 0);
+    family started = start_family(go[0]);
+    assert_int_equal(next_word(started.pipe_read), 'f');
+    assert_int_equal(write(go[1], "x", 1), 1);
+    assert_int_equal(next_word(started.pipe_read), 0);
+    assert_int_equal(waitpid(started.parent, &status, 0), started.parent);
+    assert_int_equal(status, 0);
+    close(started.pipe_read);
+    close(go[0]);
+    close(go[1]);
+}
+
+/* In a child of its own: following leaves a mark on the process. */
+static void expect_no_parent(int64_t parent)
+{
+    int status = 0;
+    pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        aq_error error = {0};
+        char number[32];
+        int rc = aq_process_follow_parent(parent, &error);
+        snprintf(number, sizeof(number), "process %lld", (long long)parent);
+        _exit(rc == AQ_E_NOT_FOUND && strstr(error.text, number) ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+}
+
+static void test_a_process_that_is_not_the_parent_is_not_followed(void **state)
+{
+    (void)state;
+    expect_no_parent(1 << 30);                       /* nobody */
+    expect_no_parent((INT64_C(1) << 32) + getpid()); /* the parent, cut to 32 bits */
+    expect_no_parent(-1);
+}
+
+/* ---- pipes --------------------------------------------------------------------------------- */
+
+static void test_a_write_to_a_closed_pipe_is_an_error(void **state)
+{
+    int fds[2];
+    (void)state;
+    aq_process_ignore_broken_pipes();
+    assert_int_equal(pipe(fds), 0);
+    close(fds[0]);
+    assert_int_equal(write(fds[1], "x", 1), -1);
+    assert_int_equal(errno, EPIPE);
+    close(fds[1]);
+}
+
+/* ---- neighbours ---------------------------------------------------------------------------- */
+
+static void test_a_program_is_found_beside_this_one(void **state)
+{
+    char path[4096] = "";
+    (void)state;
+    assert_int_equal(aq_process_find_program("test_process", "elsewhere", path, sizeof(path), NULL),
+                     0);
+    assert_int_equal(access(path, X_OK), 0);
+    assert_string_equal(strrchr(path, '/'), "/test_process");
+}
+
+/* As in the build tree, where each program has a folder of its own. */
+static void test_a_program_is_found_in_a_folder_beside_this_ones(void **state)
+{
+    char own[4096] = "", path[4096] = "", name[4200], folder[4096];
+    (void)state;
+    assert_int_equal(aq_process_find_program("test_process", "x", own, sizeof(own), NULL), 0);
+    *strrchr(own, '/') = '\0';
+    snprintf(folder, sizeof(folder), "%s", strrchr(own, '/') + 1);
+    snprintf(name, sizeof(name), "%s/test_process", folder); /* not beside this one */
+    assert_int_equal(aq_process_find_program(name, ".", path, sizeof(path), NULL), 0);
+    assert_int_equal(access(path, X_OK), 0);
+    assert_non_null(strstr(path, "/.././"));
+}
+
+static void test_where_a_program_was_looked_for_is_said(void **state)
+{
+    char path[64] = "untouched";
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(
+        aq_process_find_program("actorq-nothing", "somewhere", path, sizeof(path), &error),
+        AQ_E_NOT_FOUND);
+    assert_non_null(strstr(error.text, "/actorq-nothing nor at "));
+    assert_non_null(strstr(error.text, "/../somewhere/actorq-nothing"));
+    assert_string_equal(path, "untouched");
+}
+
+static void test_a_path_that_does_not_fit_is_refused(void **state)
+{
+    char path[4] = "abc";
+    (void)state;
+    assert_int_equal(aq_process_find_program("test_process", "x", path, sizeof(path), NULL),
+                     AQ_E_TOO_BIG);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_follower_ends_when_its_parent_is_killed),
+        cmocka_unit_test(test_a_follower_ends_when_its_parent_exits),
+        cmocka_unit_test(test_a_process_that_is_not_the_parent_is_not_followed),
+        cmocka_unit_test(test_a_write_to_a_closed_pipe_is_an_error),
+        cmocka_unit_test(test_a_program_is_found_beside_this_one),
+        cmocka_unit_test(test_a_program_is_found_in_a_folder_beside_this_ones),
+        cmocka_unit_test(test_where_a_program_was_looked_for_is_said),
+        cmocka_unit_test(test_a_path_that_does_not_fit_is_refused),
+    };
+    return cmocka_run_group_tests_name("process", tests, NULL, NULL);
+}
