@@ -78,16 +78,17 @@ static bool is_stuck(const aq_replay_credit *credit, const aq_replay_actor *acto
     return steps > 0 && learner_waits && now_ns - actor->progress_ns >= patience_ns;
 }
 
-/* One actor's grant: what it lacks of `target`, if that and what there is are worth a message. */
-static uint64_t portion(const aq_replay_credit *credit, uint64_t held, uint64_t target,
-                        uint64_t free_steps)
+/* What one actor that holds so much lacks of `target`; 0 when that is not worth a message, which
+ * takes `*ret_least` at least. Who has nothing left to spend may hold much and still be unable to
+ * make a step, so it is to have a step of all its environments on top. */
+static uint64_t lack(const aq_replay_credit *credit, uint64_t held, uint64_t target,
+                     uint64_t *ret_least)
 {
-    if (held >= target) {
-        return 0;
-    }
-    uint64_t give = least_of(target - held, free_steps);
-    uint64_t least = held <= credit->rest_steps ? credit->least_steps : most_of(target / 4, 1);
-    return give >= least_of(least, target) ? give : 0;
+    bool broke = held <= credit->rest_steps;
+    uint64_t goal = broke ? most_of(target, held + credit->least_steps) : target;
+    uint64_t least = broke ? credit->least_steps : most_of(target / 4, 1);
+    *ret_least = least_of(least, target);
+    return goal >= held + *ret_least ? goal - held : 0;
 }
 
 void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *limiter,
@@ -121,11 +122,15 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *l
             continue;
         }
         uint64_t held = outstanding(actor);
-        uint64_t give;
+        uint64_t give, least;
         if (is_stuck(credit, actor, now_ns, learner_waits)) {
             give = held < credit->lane_steps ? credit->lane_steps - held : 0;
         } else {
-            give = portion(credit, held, target, free_steps);
+            give = lack(credit, held, target, &least);
+            if (give > 0 && free_steps < least) {
+                break; /* it is this one's turn: those who ask for less must not get all there is */
+            }
+            give = least_of(give, free_steps);
         }
         if (give > 0) {
             actor->granted = most_of(actor->granted, actor->received) + give;

@@ -181,6 +181,45 @@ static void test_scarce_credit_goes_round(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
+/* Two environments and n-step 3: five steps are a rest that can neither be spent nor sent. */
+static void test_who_is_left_with_a_rest_is_granted_a_chunk_on_top(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(10.0);
+    aq_replay_limiter_inserted(&shard.limiter, 90);
+    aq_replay_actor *actors[2] = {call(&shard, 1, 0), call(&shard, 2, 0)};
+    share(&shard);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(actors[i]->granted, 10);
+        receive(&shard, actors[i], 5);
+    }
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 7);
+    share(&shard);
+    assert_int_equal(actors[0]->granted + actors[1]->granted, 20);
+    aq_replay_limiter_sampled(&shard.limiter, 4); /* eight are free, a chunk */
+    share(&shard);
+    assert_int_equal(actors[0]->granted + actors[1]->granted, 28);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_who_asks_for_little_leaves_a_chunk_to_the_others(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(20.0);
+    aq_replay_actor *first = call(&shard, 1, 0);
+    aq_replay_limiter_inserted(&shard.limiter, 100);
+    share(&shard);
+    assert_int_equal(first->granted, 20);
+    aq_replay_actor *second = call(&shard, 2, 0);
+    for (int round = 0; round < 3; round++) { /* each time four are free, a quarter of a share */
+        receive(&shard, first, 4);
+        aq_replay_limiter_sampled(&shard.limiter, 4 * 4);
+        share(&shard);
+    }
+    assert_true(second->granted >= 8);
+    aq_replay_roster_destroy(shard.roster);
+}
+
 static void test_a_grant_of_an_earlier_shard_goes_on(void **state)
 {
     (void)state;
@@ -372,6 +411,8 @@ int main(void)
         cmocka_unit_test(test_a_top_up_waits_until_a_quarter_is_used),
         cmocka_unit_test(test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one),
         cmocka_unit_test(test_scarce_credit_goes_round),
+        cmocka_unit_test(test_who_is_left_with_a_rest_is_granted_a_chunk_on_top),
+        cmocka_unit_test(test_who_asks_for_little_leaves_a_chunk_to_the_others),
         cmocka_unit_test(test_a_grant_of_an_earlier_shard_goes_on),
         cmocka_unit_test(test_steps_that_an_earlier_shard_granted_do_not_become_debt),
         cmocka_unit_test(test_steps_that_another_shard_took_are_not_waited_for),
