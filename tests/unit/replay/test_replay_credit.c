@@ -210,6 +210,7 @@ static void test_who_asks_for_little_leaves_a_chunk_to_the_others(void **state)
     aq_replay_limiter_inserted(&shard.limiter, 100);
     share(&shard);
     assert_int_equal(first->granted, 20);
+    receive(&shard, first, 8);
     aq_replay_actor *second = call(&shard, 2, 0);
     for (int round = 0; round < 3; round++) { /* each time four are free, a quarter of a share */
         receive(&shard, first, 4);
