@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <dirent.h>
 #include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
@@ -106,7 +107,9 @@ static int set_up(void **state, enum cluster_transport transport)
     test_cluster *made = aq_alloc(1, sizeof(*made));
     assert_non_null(made);
     (void)unsetenv("ACTORQ_LOG"); /* the logs are read */
-    (void)setenv("LSAN_OPTIONS", "suppressions=" AQ_TEST_LEAKS ":print_suppressions=0", 0);
+    (void)setenv("LSAN_OPTIONS",
+                 "suppressions='" AQ_TEST_SOURCE_ROOT "/tests/leaks.supp':print_suppressions=0", 0);
+    (void)setenv("TSAN_OPTIONS", "suppressions='" AQ_TEST_SOURCE_ROOT "/tests/tsan.supp'", 0);
     made->transport = transport;
     (void)snprintf(made->folder, sizeof(made->folder), "/tmp/actorq-cluster-XXXXXX");
     assert_non_null(mkdtemp(made->folder));
@@ -366,11 +369,28 @@ int cluster_terminate(test_cluster *cluster, enum cluster_seat seat)
     return cluster_wait_end(cluster, seat);
 }
 
-static void check_no_fault(const daemon_process *process)
+static void check_no_fault(const char *path)
 {
-    const char *fault = daemon_process_fault(process);
+    const char *fault = daemon_log_fault(path);
     if (fault != NULL) {
-        fail_msg("the log of %s tells of: %s", process->name, fault);
+        fail_msg("%s tells of: %s", path, fault);
+    }
+}
+
+/* Where `actorq train` keeps the logs of its daemons, if there was one. */
+static void check_no_fault_in_run(const test_cluster *cluster)
+{
+    char path[512];
+    (void)snprintf(path, sizeof(path), "%s/logs", cluster->run_dir);
+    DIR *logs = opendir(path);
+    for (const struct dirent *entry; logs != NULL && (entry = readdir(logs)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            (void)snprintf(path, sizeof(path), "%s/logs/%s", cluster->run_dir, entry->d_name);
+            check_no_fault(path);
+        }
+    }
+    if (logs != NULL) {
+        (void)closedir(logs);
     }
 }
 
@@ -383,7 +403,8 @@ void cluster_finish(test_cluster *cluster)
         if (daemon_process_runs(process) && cluster_terminate(cluster, order[i]) != 0) {
             fail_msg("%s, asked to end, ended with %d", process->name, process->exit_code);
         }
-        check_no_fault(process);
+        check_no_fault(process->log_path);
     }
+    check_no_fault_in_run(cluster);
     cluster->finished = true;
 }

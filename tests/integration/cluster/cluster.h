@@ -18,7 +18,8 @@
 #include "proto/operations.pb-c.h"
 #include "tests/integration/cluster/daemon_process.h"
 
-/* How long something may take that should take a moment; sanitizers and crowded machines are slow. */
+/* How long something may take that should take a moment: sanitizers and crowded machines are
+ * slow. */
 enum { CLUSTER_PATIENCE_MS = 30000 };
 
 enum cluster_seat {
@@ -63,8 +64,8 @@ typedef struct test_cluster {
     size_t actor_seen_count;
 } test_cluster;
 
-/* A row of cmocka's: `name` over ipc or tcp; the test's `*state` is the cluster, in which nothing is
- * started yet. */
+/* A row of cmocka's: `name` over ipc or tcp; the test's `*state` is the cluster, in which nothing
+ * is started yet. */
 #define CLUSTER_TEST(name, transport)                                                              \
     {                                                                                              \
 #name "_over_" #transport, name, cluster_set_up_##transport, cluster_tear_down, NULL       \
@@ -100,8 +101,8 @@ int cluster_terminate(test_cluster *cluster, enum cluster_seat seat);
 /* Runs the loop for so long. */
 void cluster_pause(test_cluster *cluster, unsigned time_ms);
 
-/* Waits until `done` says so, looking every few milliseconds. When that takes too long, or a process
- * ends meanwhile that nobody asked to, the test fails, naming `what` was waited for. */
+/* Waits until `done` says so, looking every few milliseconds. When that takes too long, or a
+ * process ends meanwhile that nobody asked to, the test fails, naming `what` was waited for. */
 typedef bool (*cluster_fn)(test_cluster *cluster, void *user);
 void cluster_wait(test_cluster *cluster, const char *what, cluster_fn done, void *user);
 

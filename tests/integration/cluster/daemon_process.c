@@ -108,14 +108,14 @@ void daemon_process_kill(daemon_process *process)
 
 /* ---- the log -------------------------------------------------------------------------------- */
 
-char *daemon_process_log(const daemon_process *process, bool all_lives)
+/* The file from there on; "" when there is none. */
+static char *read_log(const char *path, size_t from)
 {
     aq_buffer text;
     aq_buffer_init(&text, LOG_BYTES_MAX);
-    if (log_size(process) > 0) { /* else it may not exist yet */
-        assert_int_equal(aq_file_read(process->log_path, &text, NULL), 0);
+    if (aq_path_exists(path)) {
+        assert_int_equal(aq_file_read(path, &text, NULL), 0);
     }
-    size_t from = all_lives ? 0 : process->life_at;
     size_t size = text.size > from ? text.size - from : 0;
     char *copy = aq_alloc(size + 1, 1);
     assert_non_null(copy);
@@ -124,6 +124,11 @@ char *daemon_process_log(const daemon_process *process, bool all_lives)
     }
     aq_buffer_fini(&text);
     return copy;
+}
+
+char *daemon_process_log(const daemon_process *process, bool all_lives)
+{
+    return read_log(process->log_path, all_lives ? 0 : process->life_at);
 }
 
 bool daemon_process_line(const daemon_process *process, const char *words, char *ret_line,
@@ -168,12 +173,12 @@ uint64_t daemon_line_number(const char *line, const char *key)
     return number;
 }
 
-const char *daemon_process_fault(const daemon_process *process)
+const char *daemon_log_fault(const char *path)
 {
     static const char *const signs[] = {"AddressSanitizer", "LeakSanitizer", "ThreadSanitizer",
                                         "runtime error:", "assertion failed"};
     const char *fault = NULL;
-    char *log = daemon_process_log(process, true);
+    char *log = read_log(path, 0);
     for (size_t i = 0; fault == NULL && i < sizeof(signs) / sizeof(signs[0]); i++) {
         fault = strstr(log, signs[i]) != NULL ? signs[i] : NULL;
     }

@@ -51,8 +51,8 @@ bool daemon_process_line(const daemon_process *process, const char *words, char 
 /* The whole number behind "KEY=" in a line; fails the test when it is not there. */
 uint64_t daemon_line_number(const char *line, const char *key);
 
-/* NULL, or the words in its log that a sanitizer or an assertion left. Static storage. */
-const char *daemon_process_fault(const daemon_process *process);
+/* NULL, or the words in a log that a sanitizer or an assertion left there. Static storage. */
+const char *daemon_log_fault(const char *path);
 
 /* The last lines of all lives to standard error. */
 void daemon_process_print_tail(const daemon_process *process);

@@ -1,6 +1,6 @@
 /*
- * Foreign peer: somebody who connects to a daemon's port over plain TCP and says what he likes, up to
- * and including the handshake of the SP protocols that NNG speaks.
+ * Foreign peer: somebody who connects to a daemon's port over plain TCP and says what they like, up
+ * to and including the handshake of the SP protocols that NNG speaks.
  *
  * Sending never fails the test: a daemon may hang up at any moment.
  */

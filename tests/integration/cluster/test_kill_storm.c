@@ -1,16 +1,16 @@
 /*
- * Kill storm: learner and shard are killed again and again at random moments under load, and started
- * again; two actors live through it all. What must hold throughout:
+ * Kill storm: learner and shard are killed again and again at random moments under load, and
+ * started again; two actors live through it all. What must hold throughout:
  *
  *   - nobody ends but by our hand, and no sanitizer has anything to say;
- *   - what an actor knows to be acknowledged, a shard had received: checked for half of the kills of
- *     a shard, before which the actors are stopped so that its last count can be read;
- *   - at the end, the shard that lives has received from each actor exactly what that actor knows it
- *     to have acknowledged, all steps of all actors are acknowledged, and the learner has counted no
- *     step twice;
+ *   - what an actor knows to be acknowledged, a shard had received: checked for half of the kills
+ *     of a shard, before which the actors are stopped so that its last count can be read;
+ *   - at the end, the shard that lives has received from each actor exactly what that actor knows
+ *     it to have acknowledged, all steps of all actors are acknowledged, and the learner has counted
+ *     no step twice;
  *   - the run still learns.
  *
- * AQ_STORM=300 makes 300 kills of six, and AQ_SEED repeats a storm as far as chance is ours.
+ * AQ_STORM=300 makes it 300 kills (of six), and AQ_SEED repeats a storm as far as chance is ours.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /*
- * What a learner refuses at its start: an address that is taken, a folder that holds a run, a run of
- * another network. Each in a sentence that says what to do, and nobody who runs is harmed.
+ * What a learner refuses at its start: an address that is taken, a folder that holds a run, a run
+ * of another network. Each in a sentence that says what to do, and nobody who runs is harmed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

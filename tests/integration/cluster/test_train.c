@@ -1,0 +1,241 @@
+/*
+ * actorq train: a whole run from one command, what becomes of it when one of its processes is
+ * killed, and of them when the command is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/net/net.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster_watch.h"
+#include "tests/integration/cluster/process_children.h"
+
+/* Learner, shard, two actors, evaluator. */
+enum { DAEMONS = 5, ENV_STEPS = 5000, LEARNER_STEPS = 500 };
+
+/* With the quick settings and this limit, which comes late enough to be killed before it. */
+static const char late_limit[] = "limits.env_steps=200000";
+
+static void start_train(test_cluster *cluster, const char *first, const char *second)
+{
+    const char *argv[DAEMON_ARGUMENTS_MAX + CLUSTER_SETTINGS_MAX * 2] = {
+        cluster_program("actorq"), "train", "--json", "--quiet", "--run", cluster->run_dir,
+    };
+    size_t count = 6;
+    argv[count++] = first;
+    if (second != NULL) {
+        argv[count++] = second;
+    }
+    for (size_t i = 0; i < cluster->setting_count; i++) {
+        argv[count++] = "--set";
+        argv[count++] = cluster->settings[i];
+    }
+    daemon_process_start(&cluster->processes[SEAT_OTHER], argv);
+}
+
+/* The result: the one object in what was printed; json_decref it. */
+static json_t *result_of(test_cluster *cluster)
+{
+    char *log = daemon_process_log(&cluster->processes[SEAT_OTHER], false);
+    const char *object = strchr(log, '{');
+    json_error_t where;
+    json_t *result = object != NULL ? json_loads(object, JSON_REJECT_DUPLICATES, &where) : NULL;
+    aq_free(log);
+    assert_non_null(result);
+    return result;
+}
+
+static json_int_t whole(const json_t *result, const char *key)
+{
+    const json_t *value = json_object_get(result, key);
+    if (!json_is_integer(value)) {
+        fail_msg("%s is not a whole number in the result", key);
+    }
+    return json_integer_value(value);
+}
+
+/* ---- the run's own files, while it lives ---------------------------------------------------- */
+
+static bool has_endpoint(test_cluster *cluster, void *user)
+{
+    char path[256];
+    json_error_t where;
+    (void)user;
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", cluster->run_dir);
+    json_t *endpoint = json_load_file(path, 0, &where);
+    const char *url = json_string_value(json_object_get(endpoint, "learner"));
+    if (url != NULL) {
+        (void)snprintf(cluster->learner_url, sizeof(cluster->learner_url), "%s", url);
+    }
+    json_decref(endpoint);
+    return url != NULL;
+}
+
+static bool has_daemons(test_cluster *cluster, void *user)
+{
+    process_child children[PROCESS_CHILDREN_MAX];
+    (void)user;
+    return process_children(cluster->processes[SEAT_OTHER].pid, children) == DAEMONS;
+}
+
+/* Starts a run that goes on for a while, and from then on cluster_look asks its learner. */
+static void start_well(test_cluster *cluster)
+{
+    cluster_set(cluster, late_limit);
+    start_train(cluster, "gym:CartPole-v1", NULL);
+    cluster_wait(cluster, "the address of the learner", has_endpoint, NULL);
+    cluster_wait(cluster, "all daemons", has_daemons, NULL);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_checkpoint(cluster);
+}
+
+/* A supervisor that was killed could not remove its folder of sockets. */
+static void remove_socket_folder(const test_cluster *cluster)
+{
+    static const char *const names[] = {"learner", "learner.policy", "replay-0", "replay-0.push",
+                                        "config.yaml"};
+    char folder[CLUSTER_URL_MAX];
+    (void)snprintf(folder, sizeof(folder), "%s", cluster->learner_url + strlen("ipc://"));
+    *strrchr(folder, '/') = '\0';
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[CLUSTER_URL_MAX + 32];
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+        (void)unlink(path);
+    }
+    (void)rmdir(folder);
+}
+
+/* ---- the facts ------------------------------------------------------------------------------ */
+
+static void test_one_command_trains_and_tells_how_it_went(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster->setting_count = 0; /* as users run it */
+    cluster_set(cluster, "limits.env_steps=30000");
+    start_train(cluster, "gym:CartPole-v1", "--seed=1");
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_t *result = result_of(cluster);
+    static const char *const texts[][2] = {
+        {"task", "gym:CartPole-v1"}, {"algorithm", "dqn"}, {"precision", "int8"}};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        const char *text = json_string_value(json_object_get(result, texts[i][0]));
+        assert_non_null(text);
+        assert_string_equal(text, texts[i][1]);
+    }
+    assert_int_equal(whole(result, "seed"), 1);
+    assert_true(whole(result, "env_steps") > 1000);
+    assert_true(whole(result, "learner_steps") > 100);
+    assert_true(whole(result, "policy_versions") > 1);
+    assert_true(whole(result, "episodes") >= 1);
+    assert_true(whole(result, "broadcast_bytes") > 0);
+    assert_true(whole(result, "broadcast_bytes_fp32") > whole(result, "broadcast_bytes"));
+    assert_true(json_real_value(json_object_get(result, "wall_s")) > 0);
+    assert_true(json_real_value(json_object_get(result, "return_mean")) > 0);
+    assert_true(json_is_real(json_object_get(result, "return_std")));
+    assert_true(json_is_boolean(json_object_get(result, "solved")));
+    assert_string_equal(json_string_value(json_object_get(result, "run")), cluster->run_dir);
+    json_decref(result);
+    cluster_finish(cluster);
+}
+
+static bool are_gone(test_cluster *cluster, void *user)
+{
+    const process_child *children = user;
+    bool gone = true;
+    (void)cluster;
+    for (size_t i = 0; i < DAEMONS; i++) {
+        gone = gone && !process_lives(children[i].pid);
+    }
+    return gone;
+}
+
+static void test_whoever_kills_the_command_leaves_nothing_running(void **state)
+{
+    test_cluster *cluster = *state;
+    process_child children[PROCESS_CHILDREN_MAX];
+    start_well(cluster);
+    assert_int_equal(process_children(cluster->processes[SEAT_OTHER].pid, children), DAEMONS);
+    cluster_kill(cluster, SEAT_OTHER);
+    cluster_wait(cluster, "the end of all daemons", are_gone, children);
+    remove_socket_folder(cluster);
+    cluster_finish(cluster);
+}
+
+typedef struct replaced_child {
+    const char *name;
+    pid_t killed;
+} replaced_child;
+
+static bool is_replaced(test_cluster *cluster, void *user)
+{
+    const replaced_child *child = user;
+    pid_t pid = process_child_named(cluster->processes[SEAT_OTHER].pid, child->name);
+    return pid != 0 && pid != child->killed;
+}
+
+static void test_a_daemon_that_is_killed_is_started_again_and_the_run_completes(void **state)
+{
+    static const char *const names[] = {"learner", "replay-0", "actor-0", "evaluator"};
+    enum { KILLS = sizeof(names) / sizeof(names[0]) };
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    for (size_t i = 0; i < KILLS; i++) {
+        replaced_child child = {.name = names[i]};
+        child.killed = process_child_named(cluster->processes[SEAT_OTHER].pid, names[i]);
+        assert_true(child.killed > 0);
+        assert_int_equal(kill(child.killed, SIGKILL), 0);
+        cluster_wait(cluster, "a new process for a killed one", is_replaced, &child);
+        cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    }
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_t *result = result_of(cluster);
+    assert_int_equal(whole(result, "restarts"), KILLS);
+    assert_true(whole(result, "env_steps") >= 200000);
+    json_decref(result);
+    cluster_finish(cluster);
+}
+
+static void test_a_run_that_was_interrupted_is_resumed(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    daemon_process_signal(&cluster->processes[SEAT_OTHER], SIGINT);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_t *result = result_of(cluster);
+    assert_true(json_is_true(json_object_get(result, "interrupted")));
+    json_int_t learner_steps = whole(result, "learner_steps");
+    json_decref(result);
+
+    start_train(cluster, "--resume", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    result = result_of(cluster);
+    assert_true(json_is_false(json_object_get(result, "interrupted")));
+    assert_true(whole(result, "env_steps") >= 200000);
+    assert_true(whole(result, "learner_steps") >= learner_steps);
+    json_decref(result);
+    cluster_finish(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_one_command_trains_and_tells_how_it_went, ipc),
+        CLUSTER_TEST(test_whoever_kills_the_command_leaves_nothing_running, ipc),
+        CLUSTER_TEST(test_a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc),
+        CLUSTER_TEST(test_a_run_that_was_interrupted_is_resumed, ipc),
+    };
+    int failed = cmocka_run_group_tests_name("train", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}
