@@ -6,11 +6,14 @@
  *   - what an actor knows to be acknowledged, a shard had received: checked for half of the kills
  *     of a shard, before which the actors are stopped so that its last count can be read;
  *   - at the end, the shard that lives has received from each actor exactly what that actor knows
- *     it to have acknowledged, all steps of all actors are acknowledged, and the learner has counted
- *     no step twice;
+ *     it to have acknowledged, all steps of all actors are acknowledged, and the learner has
+ *     counted no step twice;
  *   - the run still learns.
  *
- * AQ_STORM=300 makes it 300 kills (of six), and AQ_SEED repeats a storm as far as chance is ours.
+ * A long one, of 300 kills over each transport, best with the address sanitizer (./test asan builds
+ * build-asan); AQ_SEED repeats a storm as far as chance is ours:
+ *
+ *     AQ_STORM=300 build-asan/tests/integration/cluster/test_kill_storm
  */
 #include <setjmp.h>
 #include <stdarg.h>
