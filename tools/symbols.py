@@ -18,6 +18,8 @@ from source_tree import Findings
 
 OURS = re.compile(r"aq_\w+$|main$")
 GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of proto/*.proto
+# Stands in for a function of the C library, and why.
+STAND_INS = {"sendmsg": "NNG ends a listener at EPIPE (common/net/endpoint.c)"}
 WRITABLE = re.compile(r"\.t?(bss|data)(\.(?!rel\.ro).*)?$|\*COM\*$|COMMON$")
 
 
@@ -47,7 +49,7 @@ def main():
     used = {name for _, name, section in symbols if section == "*UND*"}
     count = 0
     for path, name, section in symbols:
-        if section == "*UND*" or path.startswith("tests/"):
+        if section == "*UND*" or path.startswith("tests/") or name in STAND_INS:
             continue
         count += 1
         generated = path.startswith("proto/")

@@ -16,8 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
+#include "common/base/parse.h"
 #include "common/net/frame.h"
 #include "tests/unit/net/net_kit.h"
 
@@ -238,6 +240,52 @@ static int junk_connection(const net_pair *pair, const void *bytes, size_t size)
     return descriptor;
 }
 
+/* A connection to the server that is ended at once, before the server could greet. */
+static void connect_and_leave(const net_pair *pair, bool reset)
+{
+    struct linger at_once = {.l_onoff = 1};
+    struct sockaddr_un path = {.sun_family = AF_UNIX};
+    int descriptor;
+
+    if (strncmp(pair->url, "ipc://", 6) == 0) {
+        descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
+        assert_int_equal(aq_text_set(path.sun_path, sizeof(path.sun_path), pair->url + 6), 0);
+        assert_int_equal(connect(descriptor, (struct sockaddr *)&path, sizeof(path)), 0);
+    } else {
+        descriptor = junk_connection(pair, "", 0);
+    }
+    if (reset) {
+        assert_int_equal(setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)),
+                         0);
+        shutdown(descriptor, SHUT_WR);
+    }
+    close(descriptor);
+}
+
+static void test_a_peer_that_leaves_at_once_does_not_end_the_listening(void **state)
+{
+    static const char *const transports[] = {"tcp", "ipc"};
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        aq_rpc_client *client = NULL;
+        net_pair pair;
+
+        net_pair_open(&pair, transports[i / 2], TIMEOUT_MS);
+        for (int probes = 0; probes < 20; probes++) {
+            connect_and_leave(&pair, i % 2 == 1);
+            net_kit_run_for(&pair.loop, 5);
+        }
+        assert_int_equal(
+            aq_rpc_client_create(&pair.loop, pair.url, &net_kit_limits, 1, &client, NULL), 0);
+        aq_rpc_stub_init(&pair.policy, aq_rpc_client_channel(client),
+                         &actorq__v1__policy__descriptor, TIMEOUT_MS);
+        expect_unharmed(&pair); /* as a new client sees it */
+        aq_rpc_client_close(client);
+        net_pair_close(&pair);
+    }
+}
+
 typedef struct foreign_goal {
     const net_pair *pair;
     uint64_t count;
@@ -420,6 +468,7 @@ int main(void)
         cmocka_unit_test(test_garbage_in_a_request_is_answered_with_a_status),
         cmocka_unit_test(test_a_message_past_the_limit_ends_its_connection_only),
         cmocka_unit_test(test_junk_connections_harm_nobody),
+        cmocka_unit_test(test_a_peer_that_leaves_at_once_does_not_end_the_listening),
         cmocka_unit_test(test_foreign_peers_are_counted),
         cmocka_unit_test(test_each_server_counts_its_own_foreign_peers),
         cmocka_unit_test(test_a_connection_on_which_nothing_is_heard_is_given_up),

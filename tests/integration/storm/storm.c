@@ -1,0 +1,185 @@
+/*
+ * See storm.h.
+ */
+#include "tests/integration/storm/storm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/pull.h"
+
+enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 30000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
+enum { PORT_MIN = 20000, PORT_COUNT = 12000 };
+
+extern char **environ;
+
+const aq_net_limits storm_limits = {
+    .message_bytes_max = STORM_MESSAGE_MAX, .reconnect_min_ms = 2, .reconnect_max_ms = 20};
+
+static uint64_t setting(const char *name, uint64_t otherwise)
+{
+    const char *text = getenv(name);
+    uint64_t value = otherwise;
+
+    if (text != NULL && aq_parse_u64(text, &value) < 0) {
+        fail_msg("%s=%s is not a number", name, text);
+    }
+    return value;
+}
+
+unsigned storm_rounds(void)
+{
+    return (unsigned)setting("AQ_STORM", ROUNDS_DEFAULT);
+}
+
+void storm_seed(aq_rng *rng)
+{
+    uint64_t seed = setting("AQ_SEED", aq_rng_system_seed());
+
+    print_message("AQ_SEED=%llu\n", (unsigned long long)seed);
+    aq_rng_init(rng, seed, 0);
+}
+
+/* ---- addresses ----------------------------------------------------------------------------- */
+
+static void ignore(void *user, const uint8_t *bytes, size_t size, const char *peer)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    (void)peer;
+}
+
+/* True when one can listen there. */
+static bool is_free(const char *url)
+{
+    aq_pull *pull = NULL;
+    uv_loop_t loop;
+    int rc;
+
+    assert_int_equal(uv_loop_init(&loop), 0);
+    rc = aq_pull_create(&loop, url, &storm_limits, ignore, NULL, &pull, NULL);
+    aq_pull_close(pull);
+    assert_int_equal(uv_run(&loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(&loop), 0);
+    return rc == 0;
+}
+
+void storm_url(aq_rng *rng, const char *transport, char *ret_url)
+{
+    do {
+        if (strcmp(transport, "tcp") == 0) {
+            snprintf(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u",
+                     PORT_MIN + (unsigned)aq_rng_below(rng, PORT_COUNT));
+        } else {
+            snprintf(ret_url, AQ_URL_MAX, "ipc:///tmp/aq-storm-%ld-%u", (long)getpid(),
+                     (unsigned)aq_rng_below(rng, UINT32_MAX));
+        }
+    } while (!is_free(ret_url));
+}
+
+/* ---- processes ----------------------------------------------------------------------------- */
+
+pid_t storm_start(const char *role, const char *url, const char *argument)
+{
+    char *arguments[] = {(char *)(uintptr_t) "storm", (char *)(uintptr_t)role,
+                         (char *)(uintptr_t)url, (char *)(uintptr_t)argument, NULL};
+    pid_t child;
+
+    assert_int_equal(posix_spawn(&child, "/proc/self/exe", NULL, NULL, arguments, environ), 0);
+    return child;
+}
+
+void storm_kill(pid_t child)
+{
+    int status;
+
+    assert_int_equal(kill(child, SIGKILL), 0);
+    while (waitpid(child, &status, 0) < 0) {
+        assert_int_equal(errno, EINTR);
+    }
+}
+
+bool storm_has_ended(pid_t child)
+{
+    int status;
+
+    return waitpid(child, &status, WNOHANG) == child;
+}
+
+static void on_orphan_check(uv_timer_t *timer)
+{
+    const pid_t *parent = timer->data;
+
+    if (getppid() != *parent) {
+        kill(getpid(), SIGKILL);
+    }
+}
+
+void storm_child_loop(uv_loop_t *ret_loop)
+{
+    static uv_timer_t timer;
+    static pid_t parent;
+
+    parent = getppid();
+    if (uv_loop_init(ret_loop) != 0 || uv_timer_init(ret_loop, &timer) != 0) {
+        kill(getpid(), SIGKILL);
+    }
+    timer.data = &parent;
+    uv_timer_start(&timer, on_orphan_check, ORPHAN_CHECK_MS, ORPHAN_CHECK_MS);
+}
+
+/* ---- loops --------------------------------------------------------------------------------- */
+
+static void on_look_up(uv_timer_t *timer)
+{
+    (void)timer;
+}
+
+static void free_handle(uv_handle_t *handle)
+{
+    aq_free(handle);
+}
+
+static bool run(uv_loop_t *loop, storm_fn done, void *user, uint64_t time_ms)
+{
+    int64_t end_ns = aq_clock_monotonic_ns() + (int64_t)time_ms * AQ_NS_PER_MS;
+    uv_timer_t *timer = aq_alloc(1, sizeof(*timer));
+
+    assert_non_null(timer);
+    assert_int_equal(uv_timer_init(loop, timer), 0);
+    assert_int_equal(uv_timer_start(timer, on_look_up, 0, LOOK_UP_MS), 0);
+    while (aq_clock_monotonic_ns() < end_ns && (done == NULL || !done(user))) {
+        uv_run(loop, UV_RUN_ONCE);
+    }
+    uv_close((uv_handle_t *)timer, free_handle);
+    return done == NULL || done(user);
+}
+
+void storm_run_until(uv_loop_t *loop, storm_fn done, void *user)
+{
+    if (!run(loop, done, user, PATIENCE_MS)) {
+        fail_msg("not done after %d ms%s", PATIENCE_MS,
+                 aq_net_is_stuck() ? ", and NNG is stuck" : "");
+    }
+}
+
+void storm_run_for(uv_loop_t *loop, uint64_t time_ms)
+{
+    (void)run(loop, NULL, NULL, time_ms);
+}
