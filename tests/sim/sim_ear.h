@@ -1,0 +1,22 @@
+/*
+ * Ear: the policy listener (policy_session.h) of a simulated actor or evaluator: what is heard in the
+ * simulated broadcast, or was fetched, is given to the feed, and wakes the loop.
+ */
+#ifndef AQ_TESTS_SIM_SIM_EAR_H
+#define AQ_TESTS_SIM_SIM_EAR_H
+
+#include "actor/policy_session.h"
+#include "tests/sim/sim_pump.h"
+#include "tests/sim/sim_site.h"
+
+typedef struct sim_ear {
+    sim_site *site;
+    uint32_t host;
+    sim_pump *pump;
+    sim_subscriber *subscriber; /* NULL: it does not listen */
+    aq_policy_feed *feed;
+} sim_ear;
+
+aq_policy_listener sim_ear_listener(sim_ear *ear);
+
+#endif

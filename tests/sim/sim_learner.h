@@ -1,0 +1,100 @@
+/*
+ * The simulated learner: what learner_net.c and its parts do with sockets, threads, timers and files,
+ * done with the simulated network, the agenda and bytes in memory, around the same coordinator,
+ * service, prefetcher, trainer core, quantizer stage and shelf. One object for all lives of a process;
+ * its disk outlives them.
+ */
+#ifndef AQ_TESTS_SIM_SIM_LEARNER_H
+#define AQ_TESTS_SIM_SIM_LEARNER_H
+
+#include "learner/learner_service.h"
+#include "learner/prefetch.h"
+#include "learner/quantizer_stage.h"
+#include "learner/trainer_core.h"
+#include "tests/sim/sim_site.h"
+
+enum { SIM_GROUPS_MAX = 128, SIM_LINKS_MAX = 16, SIM_REPORTS_MAX = 8 };
+
+/* What a kill leaves. */
+typedef struct sim_disk {
+    aq_buffer checkpoint;     /* a CHECKPOINT frame; empty: none yet */
+    uint64_t versions_unused; /* the first number that was never reserved */
+} sim_disk;
+
+typedef struct sim_link {
+    uint64_t incarnation; /* 0: free */
+    sim_client *client;
+    bool wanted;
+} sim_link;
+
+typedef struct sim_learner {
+    sim_site *site;
+    sim_disk disk;
+    bool runs;
+    uint64_t life;
+    aq_algorithm *algorithm;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_learner_service *service;
+    aq_rpc_dispatcher *dispatcher;
+
+    /* sim_learner_training.c */
+    aq_prefetch *prefetch;
+    aq_trainer_core *trainer;
+    aq_quantizer_stage *stage;
+    sim_link links[SIM_LINKS_MAX];
+    uint64_t links_seen;
+    aq_batch *groups[SIM_GROUPS_MAX]; /* to be trained on, the oldest first */
+    size_t group_count;
+    bool training, staging;                  /* its event is on the agenda */
+    aq_publication reports[SIM_REPORTS_MAX]; /* on their way to the loop */
+    size_t report_count;
+    uint64_t next_version, reserved_end;
+
+    /* sim_learner_disk.c */
+    uint64_t first_step;
+    uint64_t checkpoint_step;
+    int64_t checkpoint_due_ns;
+    bool checkpoint_wanted;
+    aq_snapshot *best;
+    aq_evaluation_result best_result;
+
+    bool ended; /* the run's end has been carried out */
+    int64_t ended_ns;
+    int64_t announce_ns;
+
+    /* Over all lives, for the tests. */
+    uint64_t steps_done;
+    uint64_t evaluations;
+    double first_return, best_return;
+} sim_learner;
+
+void sim_learner_init(sim_learner *learner, sim_site *site);
+void sim_learner_fini(sim_learner *learner); /* not running */
+
+void sim_learner_start(sim_learner *learner);
+void sim_learner_kill(sim_learner *learner);
+
+uint64_t sim_learner_step(const sim_learner *learner);
+
+/* ---- inside: sim_learner_training.c --------------------------------------------------------- */
+
+void sim_learner_training_create(sim_learner *learner);
+void sim_learner_training_destroy(sim_learner *learner); /* sockets are closed */
+void sim_learner_training_tick(sim_learner *learner, int64_t now_ns);
+
+/* Lets training end, and carries out what the stage has taken. */
+void sim_learner_training_finish(sim_learner *learner);
+
+/* Follows the coordinator's list of shards. */
+void sim_learner_follow(sim_learner *learner);
+
+/* ---- inside: sim_learner_disk.c ------------------------------------------------------------- */
+
+void sim_learner_restore(sim_learner *learner);
+void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, uint64_t step);
+
+/* The first of `count` fresh version numbers above `at_least`. */
+uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t count);
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * The learner's disk: one checkpoint and the versions that are reserved. A write happens at once or
+ * not at all, as the real ones do (they replace files).
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/wire/wire_checkpoint.h"
+#include "tests/sim/sim_learner.h"
+
+uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t count)
+{
+    uint64_t first =
+        learner->disk.versions_unused > at_least ? learner->disk.versions_unused : at_least + 1;
+    if (learner->site->scenario.plant == SIM_PLANT_VERSION) {
+        return at_least + 1; /* and nothing is written down */
+    }
+    learner->disk.versions_unused = first + count;
+    return first;
+}
+
+void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, uint64_t step)
+{
+    const aq_run_plan *plan = &learner->site->plan;
+    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
+    aq_shard_count counts[AQ_SHARDS_MAX];
+    aq_checkpoint checkpoint = {
+        .run_id = learner->site->run_id,
+        .schema = plan->settings.schema,
+        .spec = *plan->algorithm_class->spec(learner->algorithm),
+        .learner_step = step,
+        .env_steps = aq_coordinator_env_steps(learner->coordinator),
+        .policy_version = learner->next_version - 1,
+        .policy_versions = totals.versions,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .parameter_count = state->count,
+        .parameters = state->parameters,
+        .target = state->target,
+        .adam_m = state->adam_m,
+        .adam_v = state->adam_v,
+        .adam_step = state->adam_step,
+        .wall_s = aq_coordinator_wall_s(learner->coordinator, sim_now_ns(&learner->site->world)),
+        .best_policy = learner->best,
+        .best_return = learner->best != NULL ? learner->best_result.return_mean : (double)NAN,
+        .best_confirmed = learner->best_result.confirmed,
+        .config = "",
+    };
+    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", plan->settings.task);
+    (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
+                   plan->algorithm_class->name);
+    checkpoint.shard_count = (uint32_t)aq_coordinator_shard_counts(learner->coordinator, counts,
+                                                                   &checkpoint.env_steps_base);
+    for (uint32_t i = 0; i < checkpoint.shard_count; i++) {
+        checkpoint.shards[i].incarnation = counts[i].incarnation;
+        checkpoint.shards[i].inserted = counts[i].inserted;
+    }
+    aq_buffer_clear(&learner->disk.checkpoint);
+    int rc = aq_wire_checkpoint_pack(&checkpoint, &learner->disk.checkpoint);
+    AQ_ASSERT(rc == 0);
+    learner->checkpoint_step = step;
+    sim_trace(&learner->site->world, "checkpoint", step, checkpoint.env_steps);
+}
+
+static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
+{
+    aq_shard_count counts[AQ_SHARDS_MAX];
+    for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
+        counts[i] = (aq_shard_count){.incarnation = checkpoint->shards[i].incarnation,
+                                     .inserted = checkpoint->shards[i].inserted};
+    }
+    if (learner->site->scenario.plant == SIM_PLANT_ENV_STEPS) {
+        checkpoint->env_steps_base += checkpoint->env_steps;
+    }
+    aq_coordinator_restore_counts(learner->coordinator, counts, checkpoint->shard_count,
+                                  checkpoint->env_steps_base);
+    aq_coordinator_restore_wall(learner->coordinator, checkpoint->wall_s);
+    if (isfinite(checkpoint->best_return)) {
+        learner->best_result = (aq_evaluation_result){
+            .version = checkpoint->best_policy->version,
+            .return_mean = checkpoint->best_return,
+            .confirmed = checkpoint->best_confirmed,
+        };
+        learner->best = aq_snapshot_ref(checkpoint->best_policy);
+        aq_coordinator_restore_best(learner->coordinator, &learner->best_result);
+    }
+    const aq_shelf_totals totals = {
+        .versions = checkpoint->policy_versions,
+        .bytes = checkpoint->broadcast_bytes,
+        .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
+    };
+    aq_policy_shelf_restore_totals(learner->shelf, &totals);
+    learner->first_step = checkpoint->learner_step;
+    learner->checkpoint_step = checkpoint->learner_step;
+    learner->next_version = checkpoint->policy_version + 1;
+}
+
+void sim_learner_restore(sim_learner *learner)
+{
+    const aq_algorithm_class *algorithm_class = learner->site->plan.algorithm_class;
+    aq_checkpoint checkpoint;
+    aq_error error = {0};
+    learner->first_step = 0;
+    learner->checkpoint_step = 0;
+    learner->next_version = 1;
+    if (learner->disk.checkpoint.size > 0) {
+        int rc = aq_wire_checkpoint_unpack(learner->disk.checkpoint.data,
+                                           learner->disk.checkpoint.size, &checkpoint, &error);
+        AQ_ASSERT(rc == 0);
+        aq_algorithm_state state;
+        algorithm_class->state(learner->algorithm, &state);
+        AQ_ASSERT(state.count == checkpoint.parameter_count);
+        size_t bytes = state.count * sizeof(float);
+        memcpy(state.parameters, checkpoint.parameters, bytes);
+        memcpy(state.target, checkpoint.target, bytes);
+        memcpy(state.adam_m, checkpoint.adam_m, bytes);
+        memcpy(state.adam_v, checkpoint.adam_v, bytes);
+        algorithm_class->restored(learner->algorithm, checkpoint.adam_step);
+        restore_run(learner, &checkpoint);
+        aq_checkpoint_fini(&checkpoint);
+    }
+    learner->reserved_end = learner->next_version; /* a fresh block is reserved before use */
+    sim_trace(&learner->site->world, "learner resumes", learner->first_step, learner->next_version);
+}

@@ -1,0 +1,358 @@
+/*
+ * The trainer's and the stage's threads as events: a group takes its time, a policy takes its time,
+ * and a crash may come between any two of them.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "tests/sim/sim_learner.h"
+
+enum { VERSIONS_RESERVED = 16 };
+
+/* From one thread to another. */
+#define MAILBOX_NS (50 * AQ_NS_PER_US)
+
+/* Whether the event is not for this life, or not for now. */
+static bool is_not_now(sim_learner *learner, sim_event_fn run, uint64_t life)
+{
+    return !learner->runs || learner->life != life ||
+           sim_host_postpones(&learner->site->network, SIM_HOST_LEARNER, run, learner, life);
+}
+
+static void ask(sim_learner *learner, int64_t pause_ns, sim_event_fn run)
+{
+    sim_world *world = &learner->site->world;
+    sim_agenda_at(world->agenda, sim_now_ns(world) + pause_ns, run, learner, learner->life);
+}
+
+/* ---- the stage ------------------------------------------------------------------------------ */
+
+static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error)
+{
+    sim_learner *learner = user;
+    (void)error;
+    if (learner->next_version == learner->reserved_end) {
+        learner->next_version =
+            sim_learner_reserve(learner, learner->next_version - 1, VERSIONS_RESERVED);
+        learner->reserved_end = learner->next_version + VERSIONS_RESERVED;
+    }
+    *ret_version = learner->next_version++;
+    return 0;
+}
+
+/* The loop puts it on the shelf a moment after it was sent. */
+static void on_report(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    if (is_not_now(learner, on_report, life)) {
+        return;
+    }
+    aq_policy_shelf_put(learner->shelf, &learner->reports[0]);
+    learner->report_count--;
+    memmove(&learner->reports[0], &learner->reports[1],
+            learner->report_count * sizeof(learner->reports[0]));
+}
+
+static void stage_publish(void *user, aq_publication *publication)
+{
+    sim_learner *learner = user;
+    AQ_ASSERT(learner->report_count < SIM_REPORTS_MAX);
+    sim_ledger_published(&learner->site->ledger, publication->snapshot->version);
+    sim_broadcast_send(&learner->site->broadcast, publication->frame.data, publication->frame.size);
+    learner->reports[learner->report_count++] = *publication;
+    ask(learner, MAILBOX_NS, on_report);
+}
+
+static void stage_checkpoint(void *user, const aq_algorithm_state *state, uint64_t step)
+{
+    sim_learner_write(user, state, step);
+}
+
+static void stage_trouble(void *user, const aq_error *error)
+{
+    sim_learner *learner = user;
+    sim_broken(&learner->site->world, SIM_PROGRESS, "a policy is not published: %s", error->text);
+}
+
+static void on_stage(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    if (is_not_now(learner, on_stage, life)) {
+        return;
+    }
+    learner->staging = aq_quantizer_stage_run_one(learner->stage);
+    if (learner->staging) {
+        ask(learner, learner->site->scenario.publish_ns, on_stage);
+    }
+}
+
+static void wake_stage(sim_learner *learner)
+{
+    if (!learner->staging) {
+        learner->staging = true;
+        ask(learner, learner->site->scenario.publish_ns, on_stage);
+    }
+}
+
+/* ---- the trainer ---------------------------------------------------------------------------- */
+
+static bool on_policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
+                          size_t rows)
+{
+    sim_learner *learner = user;
+    if (!aq_quantizer_stage_offer_policy(learner->stage, params, step, obs, rows)) {
+        return false;
+    }
+    wake_stage(learner);
+    return true;
+}
+
+static void offer_checkpoint(sim_learner *learner)
+{
+    aq_algorithm_state state;
+    learner->site->plan.algorithm_class->state(learner->algorithm, &state);
+    if (learner->checkpoint_wanted &&
+        aq_quantizer_stage_offer_checkpoint(learner->stage, &state,
+                                            aq_trainer_core_step(learner->trainer))) {
+        learner->checkpoint_wanted = false;
+        wake_stage(learner);
+    }
+}
+
+static int64_t group_ns(const sim_learner *learner)
+{
+    const sim_scenario *scenario = &learner->site->scenario;
+    return scenario->train_batch_ns * (int64_t)scenario->config.learner.batches_per_request;
+}
+
+static void on_trained(void *user, uint64_t life)
+{
+    sim_learner *learner = user;
+    if (is_not_now(learner, on_trained, life)) {
+        return;
+    }
+    learner->training = false;
+    if (learner->group_count == 0) {
+        return;
+    }
+    aq_batch *group = learner->groups[0];
+    learner->group_count--;
+    memmove(&learner->groups[0], &learner->groups[1],
+            learner->group_count * sizeof(learner->groups[0]));
+    aq_trainer_core_train(learner->trainer, group);
+    aq_prefetch_give_back(learner->prefetch, group);
+    offer_checkpoint(learner);
+    if (!learner->ended) {
+        aq_prefetch_tick(learner->prefetch, sim_now_ns(&learner->site->world));
+    }
+    if (learner->group_count > 0) {
+        learner->training = true;
+        ask(learner, group_ns(learner), on_trained);
+    }
+}
+
+/* ---- the prefetcher ------------------------------------------------------------------------- */
+
+static void on_ready(void *user, aq_batch *group)
+{
+    sim_learner *learner = user;
+    if (learner->ended || !learner->runs) {
+        aq_prefetch_give_back(learner->prefetch, group);
+        return;
+    }
+    AQ_ASSERT(learner->group_count < SIM_GROUPS_MAX);
+    learner->groups[learner->group_count++] = group;
+    if (!learner->training) {
+        learner->training = true;
+        ask(learner, group_ns(learner), on_trained);
+    }
+}
+
+static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
+{
+    sim_learner *learner = user;
+    aq_coordinator_progress(learner->coordinator, shard_incarnation, inserted);
+}
+
+static void on_trouble(void *user, const char *shard, const char *reason)
+{
+    (void)user;
+    (void)shard;
+    (void)reason;
+}
+
+static sim_link *find_link(sim_learner *learner, uint64_t incarnation)
+{
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        if (learner->links[i].incarnation == incarnation) {
+            return &learner->links[i];
+        }
+    }
+    return NULL;
+}
+
+static void drop_link(sim_learner *learner, sim_link *link)
+{
+    aq_prefetch_remove_shard(learner->prefetch, link->incarnation);
+    sim_client_close(link->client);
+    *link = (sim_link){0};
+}
+
+static void dial(sim_learner *learner, const aq_member_record *record)
+{
+    sim_link *link = find_link(learner, 0);
+    AQ_ASSERT(link != NULL);
+    sim_client *client =
+        sim_client_open(&learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
+                        learner->site->scenario.config.learner.prefetch, NULL, NULL);
+    int rc = aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
+                                   sim_client_channel(client));
+    AQ_ASSERT(rc == 0);
+    *link = (sim_link){.incarnation = record->incarnation, .client = client, .wanted = true};
+}
+
+void sim_learner_follow(sim_learner *learner)
+{
+    uint64_t change = aq_coordinator_shards_changed(learner->coordinator);
+    if (change == learner->links_seen) {
+        return;
+    }
+    learner->links_seen = change;
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        learner->links[i].wanted = false;
+    }
+    for (size_t i = 0; i < aq_coordinator_member_count(learner->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(learner->coordinator, i);
+        sim_link *known = find_link(learner, record->incarnation);
+        if (record->role == AQ_ROLE_REPLAY && known != NULL) {
+            known->wanted = true;
+        } else if (record->role == AQ_ROLE_REPLAY) {
+            dial(learner, record);
+        }
+    }
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        if (learner->links[i].incarnation != 0 && !learner->links[i].wanted) {
+            drop_link(learner, &learner->links[i]);
+        }
+    }
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void create_prefetch(sim_learner *learner)
+{
+    const sim_site *site = learner->site;
+    const aq_run_config *config = &site->plan.config;
+    const aq_prefetch_config prefetch = {
+        .run_id = site->run_id,
+        .schema_hash = site->plan.settings.schema_hash,
+        .batch_rows = (uint32_t)config->learner.batch_size,
+        .batch_count = (uint32_t)config->learner.batches_per_request,
+        .in_flight = (uint32_t)config->learner.prefetch,
+        .discount = (float)config->learner.discount,
+        .wait_ms = (uint32_t)config->net.rpc_timeout_ms / 2,
+        .timeout_ms = (uint32_t)config->net.rpc_timeout_ms,
+    };
+    const aq_prefetch_owner owner = {
+        .user = learner,
+        .ready = on_ready,
+        .progress = on_progress,
+        .trouble = on_trouble,
+    };
+    int rc = aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &learner->prefetch);
+    AQ_ASSERT(rc == 0);
+}
+
+static void create_stage(sim_learner *learner)
+{
+    const sim_site *site = learner->site;
+    const aq_run_config *config = &site->plan.config;
+    const aq_algorithm_class *algorithm_class = site->plan.algorithm_class;
+    aq_algorithm_state state;
+    algorithm_class->state(learner->algorithm, &state);
+    const aq_stage_config stage = {
+        .publication = {.format = aq_run_config_format(config),
+                        .error_budget = config->quantizer.error_budget,
+                        .error_rows = (uint32_t)config->quantizer.error_rows,
+                        .cpu_flags = site->cpu_flags},
+        .meta = {.run_id = site->run_id,
+                 .task = site->plan.settings.task,
+                 .schema = &site->plan.settings.schema,
+                 .act_rule = algorithm_class->act_rule},
+        .spec = algorithm_class->spec(learner->algorithm),
+        .state_count = state.count,
+    };
+    const aq_stage_owner owner = {
+        .user = learner,
+        .next_version = stage_next_version,
+        .publish = stage_publish,
+        .write_checkpoint = stage_checkpoint,
+        .trouble = stage_trouble,
+    };
+    int rc = aq_quantizer_stage_create(&stage, &owner, &learner->stage);
+    AQ_ASSERT(rc == 0);
+}
+
+void sim_learner_training_create(sim_learner *learner)
+{
+    const sim_site *site = learner->site;
+    const aq_trainer_core_config config = {
+        .batch_rows = (uint32_t)site->plan.config.learner.batch_size,
+        .publish_period = site->plan.config.quantizer.publish_period,
+        .first_step = learner->first_step,
+        .obs_is_f32 = site->plan.layout.obs_is_f32,
+    };
+    create_prefetch(learner);
+    create_stage(learner);
+    int rc = aq_trainer_core_create(&config, site->plan.algorithm_class, learner->algorithm,
+                                    on_policy_due, learner, &learner->trainer);
+    AQ_ASSERT(rc == 0);
+    learner->links_seen = 0;
+    learner->group_count = 0;
+    learner->report_count = 0;
+    learner->training = false;
+    learner->staging = false;
+    learner->checkpoint_wanted = false;
+    aq_trainer_core_offer_first(learner->trainer);
+}
+
+void sim_learner_training_tick(sim_learner *learner, int64_t now_ns)
+{
+    sim_learner_follow(learner);
+    if (learner->site->scenario.plant != SIM_PLANT_DEADLOCK ||
+        now_ns < learner->site->scenario.storm_ns) {
+        aq_prefetch_tick(learner->prefetch, now_ns);
+    }
+    if (!learner->training) {
+        offer_checkpoint(learner);
+    }
+}
+
+void sim_learner_training_finish(sim_learner *learner)
+{
+    while (learner->group_count > 0) {
+        aq_prefetch_give_back(learner->prefetch, learner->groups[--learner->group_count]);
+    }
+    while (aq_quantizer_stage_run_one(learner->stage)) {
+    }
+    learner->checkpoint_wanted = true;
+    offer_checkpoint(learner);
+    while (aq_quantizer_stage_run_one(learner->stage)) {
+    }
+}
+
+void sim_learner_training_destroy(sim_learner *learner)
+{
+    for (size_t i = 0; i < SIM_LINKS_MAX; i++) {
+        if (learner->links[i].incarnation != 0) {
+            drop_link(learner, &learner->links[i]);
+        }
+    }
+    while (learner->report_count > 0) {
+        aq_publication_fini(&learner->reports[--learner->report_count]);
+    }
+    aq_trainer_core_destroy(learner->trainer);
+    aq_quantizer_stage_destroy(learner->stage);
+    aq_prefetch_destroy(learner->prefetch);
+}

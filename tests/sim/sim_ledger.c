@@ -1,0 +1,165 @@
+/*
+ * Found by linear search: there are a few dozen of each.
+ */
+#include "tests/sim/sim_ledger.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/wire/wire_experience.h"
+
+void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
+                     const aq_run_settings *settings, const aq_chunk_layout *layout)
+{
+    *ledger = (sim_ledger){
+        .world = world,
+        .run_id = run_id,
+        .settings = *settings,
+        .layout = *layout,
+    };
+}
+
+void sim_ledger_fini(sim_ledger *ledger)
+{
+    for (size_t i = 0; i < ledger->stream_count; i++) {
+        sim_stream_fini(ledger->streams[i]);
+        aq_free(ledger->streams[i]);
+    }
+    for (size_t i = 0; i < ledger->book_count; i++) {
+        sim_book_fini(ledger->books[i]);
+        aq_free(ledger->books[i]);
+    }
+    aq_free(ledger->versions);
+}
+
+sim_stream *sim_ledger_stream(sim_ledger *ledger, uint64_t incarnation)
+{
+    for (size_t i = 0; i < ledger->stream_count; i++) {
+        if (ledger->streams[i]->incarnation == incarnation) {
+            return ledger->streams[i];
+        }
+    }
+    AQ_ASSERT(ledger->stream_count < SIM_STREAMS_MAX);
+    sim_stream *stream = aq_alloc(1, sizeof(*stream));
+    AQ_ASSERT(stream != NULL);
+    sim_stream_init(stream, ledger->world, &ledger->layout, incarnation);
+    ledger->streams[ledger->stream_count++] = stream;
+    return stream;
+}
+
+static void read_frame(const sim_ledger *ledger, const uint8_t *frame, size_t size,
+                       aq_experience *ret_message)
+{
+    aq_error error = {0};
+    int rc = aq_wire_experience_unpack(frame, size, ledger->run_id, ledger->settings.schema_hash,
+                                       &ledger->layout, ret_message, &error);
+    AQ_ASSERT(rc == 0);
+}
+
+void sim_ledger_sent(sim_ledger *ledger, const uint8_t *frame, size_t size)
+{
+    aq_experience message;
+    read_frame(ledger, frame, size, &message);
+    sim_trace(ledger->world, "message sent", message.actor, message.seq);
+    sim_stream_send(sim_ledger_stream(ledger, message.incarnation), &message);
+    aq_experience_fini(&message);
+}
+
+sim_book *sim_ledger_begin_book(sim_ledger *ledger, uint64_t incarnation, uint64_t member)
+{
+    AQ_ASSERT(ledger->book_count < SIM_BOOKS_MAX);
+    sim_book *book = aq_alloc(1, sizeof(*book));
+    AQ_ASSERT(book != NULL);
+    sim_book_init(book, ledger->world, &ledger->settings, &ledger->layout, incarnation, member);
+    ledger->books[ledger->book_count++] = book;
+    return book;
+}
+
+void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame, size_t size,
+                        const aq_replay_counters *before, const aq_replay_counters *after)
+{
+    aq_experience message;
+    read_frame(ledger, frame, size, &message);
+    if (after->messages > before->messages) {
+        sim_stream *stream = sim_ledger_stream(ledger, message.incarnation);
+        sim_trace(ledger->world, "message stored", message.actor, message.seq);
+        sim_book_stored(book, stream, &message);
+    }
+    aq_experience_fini(&message);
+    sim_book_compare(book, after);
+}
+
+void sim_ledger_published(sim_ledger *ledger, uint64_t version)
+{
+    size_t count = ledger->version_count;
+    uint64_t newest = count > 0 ? ledger->versions[count - 1] : 0;
+    sim_trace(ledger->world, "version published", version, 0);
+    if (version <= newest) {
+        sim_broken(ledger->world, SIM_VERSIONS,
+                   "version %" PRIu64 " is published after version %" PRIu64, version, newest);
+    }
+    if (count == ledger->version_capacity) {
+        size_t capacity = count > 0 ? 2 * count : 256;
+        uint64_t *versions = aq_alloc(capacity, sizeof(*versions));
+        AQ_ASSERT(versions != NULL);
+        if (count > 0) {
+            memcpy(versions, ledger->versions, count * sizeof(*versions));
+        }
+        aq_free(ledger->versions);
+        ledger->versions = versions;
+        ledger->version_capacity = capacity;
+    }
+    ledger->versions[ledger->version_count++] = version;
+}
+
+static bool was_published(const sim_ledger *ledger, uint64_t version)
+{
+    for (size_t i = ledger->version_count; i > 0; i--) {
+        if (ledger->versions[i - 1] == version) {
+            return true;
+        }
+    }
+    return false;
+}
+
+void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version)
+{
+    sim_stream *stream = sim_ledger_stream(ledger, incarnation);
+    if (version == stream->version) {
+        return;
+    }
+    if (!was_published(ledger, version)) {
+        sim_broken(ledger->world, SIM_VERSIONS,
+                   "actor %" PRIu64 " acts with version %" PRIu64 ", which was never published",
+                   stream->actor, version);
+    }
+    sim_trace(ledger->world, "actor acts with", stream->actor, version);
+    sim_stream_acts(stream, version);
+}
+
+uint64_t sim_ledger_inserted(const sim_ledger *ledger)
+{
+    uint64_t inserted = 0;
+    for (size_t i = 0; i < ledger->book_count; i++) {
+        inserted += ledger->books[i]->inserted;
+    }
+    return inserted;
+}
+
+void sim_ledger_counted(sim_ledger *ledger, uint64_t learner_life, uint64_t env_steps)
+{
+    if (learner_life == ledger->learner_life && env_steps < ledger->env_steps) {
+        sim_broken(ledger->world, SIM_ENV_STEPS,
+                   "the learner counted %" PRIu64 " steps before, now %" PRIu64, ledger->env_steps,
+                   env_steps);
+    }
+    ledger->learner_life = learner_life;
+    ledger->env_steps = env_steps;
+    if (env_steps > sim_ledger_inserted(ledger)) {
+        sim_broken(ledger->world, SIM_ENV_STEPS,
+                   "the learner counts %" PRIu64 " steps; %" PRIu64 " were inserted", env_steps,
+                   sim_ledger_inserted(ledger));
+    }
+}

@@ -1,0 +1,59 @@
+/*
+ * Ledger: what really happened, known to nobody in the cluster: every actor's stream, every store's
+ * book, every version published. Whoever is simulated is held to it.
+ */
+#ifndef AQ_TESTS_SIM_SIM_LEDGER_H
+#define AQ_TESTS_SIM_SIM_LEDGER_H
+
+#include "common/rl/run_settings.h"
+#include "tests/sim/sim_book.h"
+#include "tests/sim/sim_stream.h"
+
+enum { SIM_STREAMS_MAX = SIM_ACCOUNTS_MAX, SIM_BOOKS_MAX = 64 };
+
+typedef struct sim_ledger {
+    sim_world *world;
+    uint64_t run_id;
+    aq_run_settings settings;
+    aq_chunk_layout layout;
+    sim_stream *streams[SIM_STREAMS_MAX];
+    size_t stream_count;
+    sim_book *books[SIM_BOOKS_MAX];
+    size_t book_count;
+    uint64_t *versions; /* published, in order */
+    size_t version_count;
+    size_t version_capacity;
+    uint64_t learner_life;
+    uint64_t env_steps; /* as that learner said last */
+} sim_ledger;
+
+void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
+                     const aq_run_settings *settings, const aq_chunk_layout *layout);
+void sim_ledger_fini(sim_ledger *ledger);
+
+/* Of an actor process. Finds it, or begins it. */
+sim_stream *sim_ledger_stream(sim_ledger *ledger, uint64_t incarnation);
+
+/* An EXPERIENCE frame leaves an actor. */
+void sim_ledger_sent(sim_ledger *ledger, const uint8_t *frame, size_t size);
+
+/* A store begins, with the settings that the run has (whatever the store makes of them). */
+sim_book *sim_ledger_begin_book(sim_ledger *ledger, uint64_t incarnation, uint64_t member);
+
+/* A frame was handed to the store: `before` and `after` are its counters. */
+void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame, size_t size,
+                        const aq_replay_counters *before, const aq_replay_counters *after);
+
+/* A version goes out. */
+void sim_ledger_published(sim_ledger *ledger, uint64_t version);
+
+/* An actor acts with this version. */
+void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version);
+
+/* What the learner takes the run's steps to be. */
+void sim_ledger_counted(sim_ledger *ledger, uint64_t learner_life, uint64_t env_steps);
+
+/* Fresh transitions in all stores that ever were. */
+uint64_t sim_ledger_inserted(const sim_ledger *ledger);
+
+#endif

@@ -1,0 +1,332 @@
+/*
+ * Everything that the store is told or tells passes by its book.
+ */
+#include "tests/sim/sim_replay.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "proto/experience.pb-c.h"
+#include "tests/sim/sim_plant.h"
+
+enum { IDLE_TICK_MS = 20, LEARNER_CALLS_MAX = 8, CALLS_MAX = 256, PLANT_AFTER = 40 };
+
+#define REPLY_BYTES_MAX   ((size_t)4 << 20)
+#define REPEATS_BYTES_MAX ((size_t)256 << 10)
+
+void sim_replay_init(sim_replay *replay, sim_site *site, uint32_t index)
+{
+    *replay = (sim_replay){.site = site, .host = SIM_HOST_SHARD + index};
+    sim_shard_urls(index, replay->identity.rpc_url, replay->identity.push_url,
+                   sizeof(replay->identity.rpc_url));
+}
+
+/* ---- the tap -------------------------------------------------------------------------------- */
+
+static const char credit_method[] = "actorq.v1.Flow/Credit";
+static const char sample_method[] = "actorq.v1.Sampling/Sample";
+
+static aq_replay_counters counters_of(const sim_replay *replay)
+{
+    return aq_replay_core_counters(aq_replay_service_core(replay->service));
+}
+
+static Actorq__V1__CreditRequest *read_credit(const ProtobufCBinaryData *body)
+{
+    Actorq__V1__CreditRequest *request =
+        actorq__v1__credit_request__unpack(NULL, body->len, body->data);
+    AQ_ASSERT(request != NULL);
+    return request;
+}
+
+/* A Credit call is about an actor's process. */
+static uint64_t tap_read(void *user, const char *method, const ProtobufCBinaryData *body)
+{
+    uint64_t about = 0;
+    (void)user;
+    if (strcmp(method, credit_method) == 0) {
+        Actorq__V1__CreditRequest *request = read_credit(body);
+        about = request->incarnation;
+        actorq__v1__credit_request__free_unpacked(request, NULL);
+    }
+    return about;
+}
+
+static void tap_called(void *user, const char *method, const ProtobufCBinaryData *body)
+{
+    sim_replay *replay = user;
+    if (strcmp(method, credit_method) != 0 || replay->book == NULL) {
+        return;
+    }
+    Actorq__V1__CreditRequest *request = read_credit(body);
+    sim_stream *stream = sim_ledger_stream(&replay->site->ledger, request->incarnation);
+    sim_book_called(replay->book, stream, request->known_acknowledged, request->known_granted);
+    actorq__v1__credit_request__free_unpacked(request, NULL);
+}
+
+static void credit_answered(sim_replay *replay, const ProtobufCBinaryData *body, uint64_t about)
+{
+    Actorq__V1__CreditReply *reply = actorq__v1__credit_reply__unpack(NULL, body->len, body->data);
+    AQ_ASSERT(reply != NULL);
+    if (reply->shard_incarnation == replay->book->incarnation) {
+        sim_stream *stream = sim_ledger_stream(&replay->site->ledger, about);
+        sim_trace(&replay->site->world, "credit answered", reply->acknowledged, reply->granted);
+        sim_book_answered(replay->book, stream, reply->acknowledged, reply->granted);
+    }
+    actorq__v1__credit_reply__free_unpacked(reply, NULL);
+}
+
+static void check_sample(sim_replay *replay, Actorq__V1__SampleReply *reply)
+{
+    sim_book_sampled(replay->book, reply, (float)replay->site->plan.config.learner.discount);
+    actorq__v1__sample_reply__free_unpacked(reply, NULL);
+}
+
+static void sample_answered(sim_replay *replay, const ProtobufCBinaryData *body)
+{
+    Actorq__V1__SampleReply *reply = actorq__v1__sample_reply__unpack(NULL, body->len, body->data);
+    AQ_ASSERT(reply != NULL);
+    sim_trace(&replay->site->world, "sample answered", reply->rows, reply->inserted);
+    const aq_replay_counters counters = counters_of(replay);
+    sim_book_check_band(replay->book, &counters);
+    if (replay->taking_in) { /* it may be of steps that are not in the book yet */
+        AQ_ASSERT(replay->late_count < SIM_LATE_SAMPLES_MAX);
+        replay->late[replay->late_count++] = reply;
+    } else {
+        check_sample(replay, reply);
+    }
+}
+
+static void tap_answered(void *user, const char *method, const ProtobufCBinaryData *body,
+                         uint64_t about)
+{
+    sim_replay *replay = user;
+    if (replay->book == NULL) {
+        return;
+    }
+    if (strcmp(method, credit_method) == 0) {
+        credit_answered(replay, body, about);
+    } else if (strcmp(method, sample_method) == 0) {
+        sample_answered(replay, body);
+    }
+}
+
+/* ---- experience ----------------------------------------------------------------------------- */
+
+/* `true_frame` is what the actor sent; `frame` is what a fault made of it, or the same. */
+static void hand_in(sim_replay *replay, const uint8_t *true_frame, size_t true_size,
+                    const uint8_t *frame, size_t size, const char *peer)
+{
+    sim_site *site = replay->site;
+    if (replay->book == NULL) {
+        aq_replay_service_experience(replay->service, sim_now_ns(&site->world), frame, size, peer);
+        return;
+    }
+    const aq_replay_counters before = counters_of(replay);
+    replay->taking_in = true;
+    aq_replay_service_experience(replay->service, sim_now_ns(&site->world), frame, size, peer);
+    replay->taking_in = false;
+    const aq_replay_counters after = counters_of(replay);
+    sim_ledger_offered(&site->ledger, replay->book, true_frame, true_size, &before, &after);
+    for (size_t i = 0; i < replay->late_count; i++) {
+        check_sample(replay, replay->late[i]);
+    }
+    replay->late_count = 0;
+}
+
+static void on_experience(void *user, const uint8_t *frame, size_t size, const char *peer)
+{
+    sim_replay *replay = user;
+    enum sim_plant plant = replay->site->scenario.plant;
+    aq_buffer planted;
+    aq_buffer_init(&planted, 2 * size + 4096);
+    bool has_plant = replay->book != NULL && ++replay->messages > PLANT_AFTER &&
+                     sim_plant_frame(plant, &replay->site->ledger, frame, size, &planted);
+    if (has_plant && !sim_plant_comes_after(plant)) {
+        hand_in(replay, frame, size, planted.data, planted.size, peer);
+    } else {
+        hand_in(replay, frame, size, frame, size, peer);
+    }
+    if (has_plant && sim_plant_comes_after(plant)) {
+        hand_in(replay, planted.data, planted.size, planted.data, planted.size, peer);
+    }
+    aq_buffer_fini(&planted);
+}
+
+static void on_rejected(void *user, const char *peer, const aq_error *error)
+{
+    sim_replay *replay = user;
+    (void)peer;
+    sim_broken(&replay->site->world, SIM_REFUSED, "a shard rejects a message: %s", error->text);
+}
+
+static void on_stop_call(void *user, const char *peer, const char *reason)
+{
+    (void)user;
+    (void)peer;
+    (void)reason;
+}
+
+/* ---- membership ----------------------------------------------------------------------------- */
+
+static void begin_store(sim_replay *replay, const aq_member_view *view)
+{
+    sim_site *site = replay->site;
+    aq_error error = {0};
+    uint64_t incarnation = sim_draw_incarnation(&site->world);
+    aq_run_settings settings = view->settings;
+    if (site->scenario.plant == SIM_PLANT_CREDIT) {
+        settings.replay_min_size += 4 * (uint64_t)settings.tolerance + 2000;
+    }
+    if (site->scenario.plant == SIM_PLANT_SAMPLES) {
+        settings.samples_per_insert *= 4;
+    }
+    int rc = aq_replay_service_begin(replay->service, sim_now_ns(&site->world), &settings,
+                                     view->run_id, incarnation, view->settings.seed, &error);
+    if (rc != 0) {
+        sim_broken(&site->world, SIM_REFUSED, "a store cannot begin: %s", error.text);
+        return;
+    }
+    replay->book = sim_ledger_begin_book(&site->ledger, incarnation, replay->identity.incarnation);
+}
+
+static void end_store(sim_replay *replay, const char *why)
+{
+    if (replay->book != NULL) {
+        replay->book->alive = false;
+        replay->book = NULL;
+    }
+    aq_replay_service_end(replay->service, why);
+}
+
+static void on_joined(void *user, const aq_member_view *view, int again)
+{
+    sim_replay *replay = user;
+    sim_trace(&replay->site->world, "shard joined", view->member, (uint64_t)again);
+    if (aq_replay_service_core(replay->service) != NULL && !again) {
+        end_store(replay, "the learner is in another run");
+    }
+    if (aq_replay_service_core(replay->service) == NULL) {
+        begin_store(replay, view);
+    }
+}
+
+static void on_changed(void *user, const aq_member_view *view)
+{
+    (void)user;
+    (void)view;
+}
+
+static void on_left(void *user)
+{
+    sim_replay *replay = user;
+    replay->has_left = true;
+}
+
+static void on_ended(void *user, const aq_member_view *view, const char *reason)
+{
+    sim_replay *replay = user;
+    if (view->state == AQ_MEMBER_REFUSED) {
+        sim_broken(&replay->site->world, SIM_REFUSED, "a shard is refused: %s", reason);
+        return;
+    }
+    if (!replay->stopping) {
+        replay->stopping = true;
+        end_store(replay, "this shard stops");
+        aq_member_leave(replay->member, reason, on_left, replay);
+    }
+}
+
+static void on_statistics(void *user, Actorq__V1__HeartbeatRequest *request)
+{
+    sim_replay *replay = user;
+    aq_replay_service_statistics(replay->service, &replay->statistics);
+    request->replay = &replay->statistics;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void on_tick(void *user, uint64_t life)
+{
+    sim_replay *replay = user;
+    sim_site *site = replay->site;
+    int64_t now_ns = sim_now_ns(&site->world);
+    if (!replay->runs || replay->life != life ||
+        sim_host_postpones(&site->network, replay->host, on_tick, replay, life)) {
+        return;
+    }
+    if (replay->has_left) {
+        sim_replay_kill(replay); /* in order: the loop ends, the sockets are closed */
+        return;
+    }
+    aq_replay_service_tick(replay->service, now_ns);
+    if (now_ns >= replay->member_due_ns) {
+        aq_member_tick(replay->member, now_ns, &replay->member_due_ns);
+    }
+    if (replay->book != NULL) {
+        const aq_replay_counters counters = counters_of(replay);
+        sim_book_compare(replay->book, &counters);
+    }
+    bool busy = aq_replay_service_core(replay->service) != NULL;
+    int64_t pause_ms = busy ? AQ_REPLAY_TICK_MS : IDLE_TICK_MS;
+    sim_agenda_at(site->world.agenda, now_ns + pause_ms * AQ_NS_PER_MS, on_tick, replay, life);
+}
+
+void sim_replay_start(sim_replay *replay)
+{
+    sim_site *site = replay->site;
+    const aq_replay_service_owner owner = {
+        .user = replay,
+        .rejected = on_rejected,
+        .stop = on_stop_call,
+    };
+    const aq_member_owner member = {
+        .user = replay,
+        .joined = on_joined,
+        .changed = on_changed,
+        .ended = on_ended,
+        .statistics = on_statistics,
+    };
+    const sim_tap tap = {
+        .user = replay, .read = tap_read, .called = tap_called, .answered = tap_answered};
+    AQ_ASSERT(!replay->runs);
+    sim_host_start(&site->network, replay->host);
+    replay->runs = true;
+    replay->life = site->network.hosts[replay->host].life;
+    replay->stopping = false;
+    replay->has_left = false;
+    replay->member_due_ns = INT64_MIN;
+    replay->identity.role = AQ_ROLE_REPLAY;
+    replay->identity.incarnation = sim_draw_incarnation(&site->world);
+    int rc = aq_replay_service_create(&owner, sim_now_ns(&site->world), &replay->service);
+    AQ_ASSERT(rc == 0);
+    rc = aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
+                                  &replay->dispatcher);
+    AQ_ASSERT(rc == 0);
+    rc = aq_replay_service_offer(replay->service, replay->dispatcher);
+    AQ_ASSERT(rc == 0);
+    sim_rpc_listen(&site->rpc, replay->identity.rpc_url, replay->dispatcher, &tap);
+    sim_push_listen(&site->push, replay->identity.push_url, on_experience, replay);
+    replay->learner =
+        sim_client_open(&site->rpc, replay->host, SIM_LEARNER_URL, LEARNER_CALLS_MAX, NULL, NULL);
+    rc = aq_member_create(sim_client_channel(replay->learner), &replay->identity, &member,
+                          replay->identity.incarnation, &replay->member);
+    AQ_ASSERT(rc == 0);
+    sim_agenda_at(site->world.agenda, 0, on_tick, replay, replay->life);
+}
+
+void sim_replay_kill(sim_replay *replay)
+{
+    sim_site *site = replay->site;
+    AQ_ASSERT(replay->runs);
+    sim_host_stop(&site->network, replay->host);
+    replay->runs = false;
+    sim_rpc_close(&site->rpc, replay->identity.rpc_url);
+    sim_push_close(&site->push, replay->identity.push_url);
+    end_store(replay, "killed");
+    sim_client_close(replay->learner);
+    aq_member_destroy(replay->member);
+    aq_replay_service_destroy(replay->service);
+    aq_rpc_dispatcher_destroy(replay->dispatcher);
+}

@@ -1,0 +1,122 @@
+/*
+ * Machines are slow here, so that a minute of the cluster costs a fraction of a second.
+ */
+#include "tests/sim/sim_scenario.h"
+
+#include <stdio.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/rng.h"
+#include "tests/sim/sim_world.h"
+
+enum { SCENARIO_STREAM = 0x7363656e };
+
+static void draw_learner(aq_rng *rng, aq_run_config *config)
+{
+    static const char *const hidden[] = {"", "8", "16", "8,8"};
+    (void)snprintf(config->learner.hidden, sizeof(config->learner.hidden), "%s",
+                   hidden[aq_rng_below(rng, 4)]);
+    config->learner.batch_size = sim_draw_number(rng, 4, 24);
+    config->learner.batches_per_request = sim_draw_number(rng, 1, 6);
+    config->learner.prefetch = sim_draw_number(rng, 1, 4);
+    config->learner.n_step = sim_draw_number(rng, 1, 5);
+    config->learner.checkpoint_period_s = aq_rng_range(rng, 0.2, 3.0);
+    config->learner.target_period = sim_draw_number(rng, 10, 100);
+    config->quantizer.format = (uint32_t)aq_rng_below(rng, 2);
+    config->quantizer.publish_period = sim_draw_number(rng, 2, 40);
+    config->quantizer.error_rows = sim_draw_number(rng, 1, 32);
+}
+
+static void draw_replay(aq_rng *rng, aq_run_config *config)
+{
+    config->replay.chunk_length = sim_draw_number(rng, config->learner.n_step, 24);
+    config->replay.min_size = sim_draw_number(rng, config->learner.batch_size, 300);
+    config->replay.capacity =
+        sim_draw_number(rng, config->replay.min_size + 400, config->replay.min_size + 2400);
+    config->replay.samples_per_insert = aq_rng_range(rng, 1.0, 16.0);
+    config->actor.count = sim_draw_number(rng, 1, 4);
+    config->actor.envs = sim_draw_number(rng, 1, 4);
+    config->actor.flush_ms = sim_draw_number(rng, 1, 60);
+}
+
+static void draw_net(aq_rng *rng, aq_run_config *config)
+{
+    config->net.message_bytes = sim_draw_number(rng, 4096, 16384);
+    config->net.heartbeat_ms = sim_draw_number(rng, 50, 500);
+    config->net.member_timeout_ms = config->net.heartbeat_ms * sim_draw_number(rng, 3, 8) + 500;
+    config->net.reconnect_min_ms = sim_draw_number(rng, 5, 50);
+    config->net.reconnect_max_ms = sim_draw_number(rng, 100, 1500);
+    config->net.rpc_timeout_ms = sim_draw_number(rng, 200, 2000);
+}
+
+/* The least tolerance that is accepted, or up to three times as much: where both sides are most
+ * likely to wait for each other. */
+static void draw_tolerance(aq_rng *rng, aq_run_config *config)
+{
+    aq_error error;
+    double tolerance = 1.0;
+    do {
+        tolerance += 1.0;
+        config->replay.tolerance = tolerance;
+    } while (aq_run_config_validate(config, &error) != 0 && tolerance < 1e6);
+    AQ_ASSERT(tolerance < 1e6);
+    if (sim_chance(rng, 0.5)) {
+        config->replay.tolerance = tolerance * aq_rng_range(rng, 1.0, 3.0);
+    }
+}
+
+void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
+{
+    aq_rng rng;
+    sim_scenario scenario = {.seed = seed};
+    aq_run_config *config = &scenario.config;
+    aq_rng_init(&rng, seed, SCENARIO_STREAM);
+    aq_settings_init(aq_run_config_table(), config);
+    config->seed = seed % 1000000 + 1;
+    scenario.shards = sim_chance(&rng, 0.6) ? 1 : (uint32_t)sim_draw_number(&rng, 2, 3);
+    config->replay.shards = scenario.shards;
+    draw_learner(&rng, config);
+    draw_replay(&rng, config);
+    draw_net(&rng, config);
+    draw_tolerance(&rng, config);
+    config->limits.env_steps = 1000000000;
+    config->evaluator.screen_episodes = 2;
+    config->evaluator.episodes = 4;
+    (void)snprintf(config->evaluator.threshold, sizeof(config->evaluator.threshold), "1000");
+    scenario.actors = (uint32_t)sim_draw_number(&rng, 1, 5);
+    scenario.evaluators = sim_chance(&rng, 0.3);
+    scenario.actor_step_ns = sim_draw_ns(&rng, AQ_NS_PER_MS, 10 * AQ_NS_PER_MS);
+    scenario.evaluator_step_ns = 4 * AQ_NS_PER_MS;
+    scenario.train_batch_ns = sim_draw_ns(&rng, AQ_NS_PER_MS, 15 * AQ_NS_PER_MS);
+    scenario.publish_ns = sim_draw_ns(&rng, AQ_NS_PER_MS / 2, 30 * AQ_NS_PER_MS);
+    scenario.storm_ns = sim_draw_ns(&rng, 8 * AQ_NS_PER_S, 40 * AQ_NS_PER_S);
+    scenario.disorder = sim_chance(&rng, 0.3);
+    *ret_scenario = scenario;
+}
+
+void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)
+{
+    sim_scenario scenario = {.seed = seed};
+    aq_run_config *config = &scenario.config;
+    aq_settings_init(aq_run_config_table(), config);
+    config->seed = seed % 1000000 + 1;
+    config->learner.batches_per_request = 4;
+    config->replay.min_size = 500;
+    config->replay.capacity = 20000;
+    config->replay.samples_per_insert = 16;
+    config->replay.tolerance = 600;
+    config->quantizer.publish_period = 50;
+    config->evaluator.screen_episodes = 5;
+    config->evaluator.episodes = 20;
+    config->limits.env_steps = 40000;
+    scenario.shards = 1;
+    scenario.actors = 2;
+    scenario.evaluators = 1;
+    scenario.actor_step_ns = AQ_NS_PER_MS;
+    scenario.evaluator_step_ns = AQ_NS_PER_MS;
+    scenario.train_batch_ns = AQ_NS_PER_MS;
+    scenario.publish_ns = AQ_NS_PER_MS;
+    scenario.quiet_ns = 600 * AQ_NS_PER_S;
+    *ret_scenario = scenario;
+}

@@ -1,0 +1,50 @@
+/*
+ * Scenario: everything about a simulated run that is drawn from its seed before it starts: the
+ * configuration, how many of whom, how fast they are, and how rough it gets. A configuration is one
+ * that the learner accepts; within that it is as odd as can be.
+ */
+#ifndef AQ_TESTS_SIM_SIM_SCENARIO_H
+#define AQ_TESTS_SIM_SIM_SCENARIO_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/rl/run_config.h"
+
+enum { SIM_SHARDS_MAX = 3, SIM_ACTORS_MAX = 6, SIM_EVALUATORS_MAX = 1 };
+
+/* A fault planted in somebody, to see that the checkers notice. */
+enum sim_plant {
+    SIM_PLANT_NONE,
+    SIM_PLANT_DUPLICATE,    /* a shard takes a message a second time, under the next number */
+    SIM_PLANT_LOSS,         /* a shard drops a chunk of a message that it acknowledges */
+    SIM_PLANT_ACKNOWLEDGED, /* a shard acknowledges one message more than it has */
+    SIM_PLANT_VERSION,      /* a restarted learner goes on with the version of its checkpoint */
+    SIM_PLANT_CREDIT,       /* a shard grants more than the run's tolerance */
+    SIM_PLANT_SAMPLES,      /* a shard gives out samples beyond the run's ratio */
+    SIM_PLANT_CONTENT,      /* a shard's memory flips a bit of what it stores */
+    SIM_PLANT_ENV_STEPS,    /* a restarted learner counts its checkpoint's steps twice */
+    SIM_PLANT_STREAM,       /* an actor leaves a message out */
+    SIM_PLANT_DEADLOCK,     /* a learner does not ask for samples any more */
+    SIM_PLANT_CORRUPT,      /* a byte of a message changes on the way */
+    SIM_PLANT_IDLE,         /* an actor that has nothing to do does not wait */
+};
+
+typedef struct sim_scenario {
+    uint64_t seed;
+    aq_run_config config;
+    uint32_t shards, actors, evaluators;
+    int64_t actor_step_ns, evaluator_step_ns, train_batch_ns, publish_ns;
+    int64_t storm_ns; /* 0: no faults at all */
+    int64_t quiet_ns; /* then: how long it runs, unless it ends before */
+    bool disorder;    /* E1 may lose order, too */
+    enum sim_plant plant;
+} sim_scenario;
+
+/* A storm. */
+void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario);
+
+/* No faults, and settings under which the task is learned quickly. */
+void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario);
+
+#endif

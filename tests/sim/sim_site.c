@@ -1,0 +1,51 @@
+/*
+ * Addresses are known before anybody listens there.
+ */
+#include "tests/sim/sim_site.h"
+
+#include <stdio.h>
+
+#include "common/base/assert.h"
+#include "common/sys/cpu.h"
+
+void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_t size)
+{
+    (void)snprintf(ret_rpc_url, size, "tcp://10.0.0.%u:5560", SIM_HOST_SHARD + index + 1);
+    (void)snprintf(ret_push_url, size, "tcp://10.0.0.%u:5561", SIM_HOST_SHARD + index + 1);
+}
+
+void sim_site_init(sim_site *site, const sim_scenario *scenario)
+{
+    aq_error error = {0};
+    *site = (sim_site){.scenario = *scenario, .cpu_flags = aq_cpu_flags()};
+    sim_world_init(&site->world, scenario->seed);
+    sim_network_init(&site->network, &site->world);
+    sim_rpc_init(&site->rpc, &site->network);
+    sim_push_init(&site->push, &site->network);
+    sim_broadcast_init(&site->broadcast, &site->network, SIM_HOST_LEARNER);
+    int rc = aq_run_plan_make(&scenario->config, &site->plan, &error);
+    if (rc != 0) {
+        fprintf(stderr, "seed %llu: %s\n", (unsigned long long)scenario->seed, error.text);
+    }
+    AQ_ASSERT(rc == 0);
+    site->run_id = sim_draw_incarnation(&site->world);
+    sim_ledger_init(&site->ledger, &site->world, site->run_id, &site->plan.settings,
+                    &site->plan.layout);
+    sim_rpc_place(&site->rpc, SIM_LEARNER_URL, SIM_HOST_LEARNER);
+    for (uint32_t i = 0; i < scenario->shards; i++) {
+        char rpc_url[AQ_URL_MAX], push_url[AQ_URL_MAX];
+        sim_shard_urls(i, rpc_url, push_url, sizeof(rpc_url));
+        sim_rpc_place(&site->rpc, rpc_url, SIM_HOST_SHARD + i);
+        sim_push_place(&site->push, push_url, SIM_HOST_SHARD + i);
+    }
+}
+
+void sim_site_fini(sim_site *site)
+{
+    sim_ledger_fini(&site->ledger);
+    sim_broadcast_fini(&site->broadcast);
+    sim_push_fini(&site->push);
+    sim_rpc_fini(&site->rpc);
+    sim_network_fini(&site->network);
+    sim_world_fini(&site->world);
+}

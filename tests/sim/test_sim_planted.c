@@ -1,0 +1,128 @@
+/*
+ * The checkers notice: a fault is planted in somebody, and the invariant that it breaks is the one
+ * that is found broken. Some faults show under some conditions only (a learner that forgets what it
+ * reserved must be killed first), so each has a few seeds to show in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "common/sys/log.h"
+#include "tests/sim/sim_cluster.h"
+
+enum { SEEDS = 12 };
+
+/* In `needed` of the seeds at least, and nothing else is ever found. */
+static void expect(enum sim_plant plant, enum sim_invariant expected, int needed)
+{
+    int found = 0;
+    for (uint64_t seed = 1; seed <= SEEDS && found < needed; seed++) {
+        sim_scenario scenario;
+        sim_outcome outcome;
+        sim_scenario_draw(seed, &scenario);
+        scenario.plant = plant;
+        sim_run(&scenario, &outcome);
+        if (outcome.broken != SIM_ALL_HOLD) {
+            printf("seed %d: %s\n", (int)seed, outcome.words);
+            assert_string_equal(sim_invariant_name(outcome.broken), sim_invariant_name(expected));
+            found++;
+        }
+    }
+    assert_int_equal(found, needed);
+}
+
+static void test_a_message_stored_twice_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_DUPLICATE, SIM_STORED_ONCE, 5);
+}
+
+static void test_a_chunk_lost_in_a_shard_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_LOSS, SIM_STORED_ONCE, 5);
+}
+
+static void test_an_acknowledgement_of_what_is_not_stored_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_ACKNOWLEDGED, SIM_ACKNOWLEDGED, 5);
+}
+
+static void test_a_changed_bit_in_a_shard_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_CONTENT, SIM_CONTENT, 5);
+}
+
+static void test_a_chunk_that_an_actor_leaves_out_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_STREAM, SIM_STREAM, 5);
+}
+
+static void test_a_version_used_again_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_VERSION, SIM_VERSIONS, 3);
+}
+
+static void test_too_much_credit_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_CREDIT, SIM_CREDIT, 5);
+}
+
+static void test_too_many_samples_are_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_SAMPLES, SIM_SAMPLES, 5);
+}
+
+static void test_steps_counted_twice_are_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_ENV_STEPS, SIM_ENV_STEPS, 3);
+}
+
+static void test_a_learner_that_stands_still_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_DEADLOCK, SIM_PROGRESS, 2);
+}
+
+static void test_a_message_that_is_rejected_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_CORRUPT, SIM_REFUSED, 5);
+}
+
+static void test_an_actor_that_never_waits_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_IDLE, SIM_IDLE, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_message_stored_twice_is_noticed),
+        cmocka_unit_test(test_a_chunk_lost_in_a_shard_is_noticed),
+        cmocka_unit_test(test_an_acknowledgement_of_what_is_not_stored_is_noticed),
+        cmocka_unit_test(test_a_changed_bit_in_a_shard_is_noticed),
+        cmocka_unit_test(test_a_chunk_that_an_actor_leaves_out_is_noticed),
+        cmocka_unit_test(test_a_version_used_again_is_noticed),
+        cmocka_unit_test(test_too_much_credit_is_noticed),
+        cmocka_unit_test(test_too_many_samples_are_noticed),
+        cmocka_unit_test(test_steps_counted_twice_are_noticed),
+        cmocka_unit_test(test_a_learner_that_stands_still_is_noticed),
+        cmocka_unit_test(test_a_message_that_is_rejected_is_noticed),
+        cmocka_unit_test(test_an_actor_that_never_waits_is_noticed),
+    };
+    aq_log_set_level(AQ_LOG_OFF);
+    return cmocka_run_group_tests_name("sim_planted", tests, NULL, NULL);
+}

@@ -1,0 +1,105 @@
+/*
+ * A cluster in a storm of faults, for many seeds. Every seed is printed before it runs, so that one
+ * that ends badly can be run again: AQ_SEED is the first, AQ_SIM_SEEDS how many follow one another.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/sys/log.h"
+#include "tests/sim/sim_cluster.h"
+
+/* A few seconds of one core. */
+#define SEEDS "300"
+
+static uint64_t number_from(const char *variable, const char *otherwise)
+{
+    const char *text = getenv(variable);
+    uint64_t number;
+    assert_int_equal(aq_parse_u64(text != NULL ? text : otherwise, &number), 0);
+    return number;
+}
+
+static double seconds_of(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static void add(sim_outcome *total, const sim_outcome *outcome)
+{
+    total->end_ns += outcome->end_ns;
+    total->events += outcome->events;
+    total->env_steps += outcome->env_steps;
+    total->learner_steps += outcome->learner_steps;
+    total->messages_lost += outcome->messages_lost;
+    total->messages_doubled += outcome->messages_doubled;
+    total->breaks += outcome->breaks;
+    total->timeouts += outcome->timeouts;
+    total->tally.learner_kills += outcome->tally.learner_kills;
+    total->tally.shard_kills += outcome->tally.shard_kills;
+    total->tally.actor_kills += outcome->tally.actor_kills;
+    if (outcome->recovery_ns > total->recovery_ns) {
+        total->recovery_ns = outcome->recovery_ns;
+    }
+}
+
+static void print_total(const sim_outcome *total, uint64_t seeds)
+{
+    printf("%" PRIu64 " seeds, %.0f minutes: %" PRIu64 " steps, %" PRIu64 " learner steps, %" PRIu64
+           " messages lost and %" PRIu64 " doubled, %" PRIu64 " connections broken, %" PRIu64
+           " calls timed out; killed %u learners, %u shards, "
+           "%u actors; longest recovery %.1f s\n",
+           seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
+           total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
+           total->tally.learner_kills, total->tally.shard_kills, total->tally.actor_kills,
+           seconds_of(total->recovery_ns));
+}
+
+static void run_seed(uint64_t seed, sim_outcome *ret_outcome)
+{
+    sim_scenario scenario;
+    int64_t began_ns = aq_clock_monotonic_ns();
+    printf("seed %" PRIu64 ": ", seed);
+    fflush(stdout);
+    sim_scenario_draw(seed, &scenario);
+    sim_run(&scenario, ret_outcome);
+    printf("%.1f s in %.0f ms, recovered in %.1f s, %" PRIu64 " steps\n",
+           seconds_of(ret_outcome->end_ns), 1000.0 * seconds_of(aq_clock_monotonic_ns() - began_ns),
+           seconds_of(ret_outcome->recovery_ns), ret_outcome->env_steps);
+}
+
+static void test_nothing_is_lost_doubled_or_stuck_in_a_storm(void **state)
+{
+    uint64_t first = number_from("AQ_SEED", "1");
+    uint64_t count = number_from("AQ_SIM_SEEDS", SEEDS);
+    sim_outcome total = {0};
+    (void)state;
+    for (uint64_t seed = first; seed < first + count; seed++) {
+        sim_outcome outcome;
+        run_seed(seed, &outcome);
+        if (outcome.broken != SIM_ALL_HOLD) {
+            fail_msg("AQ_SEED=%" PRIu64 " AQ_SIM_SEEDS=1 at %.6f s: not so: %s: %s", seed,
+                     seconds_of(outcome.broken_ns), sim_invariant_name(outcome.broken),
+                     outcome.words);
+        }
+        add(&total, &outcome);
+    }
+    print_total(&total, count);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_lost_doubled_or_stuck_in_a_storm),
+    };
+    aq_log_set_level(AQ_LOG_OFF);
+    return cmocka_run_group_tests_name("sim_storm", tests, NULL, NULL);
+}
