@@ -135,7 +135,7 @@ build_in() {
     if [ ! -e "$folder/build.ninja" ] || [ ${#wipe[@]} -gt 0 ]; then
         configure "$@"
     fi
-    if ! ninja -C "$folder" -n 2>/dev/null | grep -q 'no work to do'; then
+    if [[ $(ninja -C "$folder" -n 2>&1) != *'no work to do'* ]]; then
         say "building in $1/"
     fi
     if ! ninja -C "$folder" >"$log" 2>&1 </dev/null; then
