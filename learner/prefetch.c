@@ -263,6 +263,20 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     }
 }
 
+/* How long a shard may hold an answer back. Where shards outnumber requests, one that has nothing
+ * to give must not keep a request that another could answer. */
+static uint32_t wait_ms_of(const aq_prefetch *prefetch)
+{
+    uint32_t shards = 0;
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        shards += prefetch->shards[i].incarnation != 0;
+    }
+    if (shards > prefetch->config.in_flight) {
+        return 0;
+    }
+    return prefetch->config.wait_ms < WAIT_MS_MAX ? prefetch->config.wait_ms : WAIT_MS_MAX;
+}
+
 static void ask(aq_prefetch *prefetch, request *next, shard *from)
 {
     const aq_prefetch_config *config = &prefetch->config;
@@ -277,7 +291,7 @@ static void ask(aq_prefetch *prefetch, request *next, shard *from)
     message.batch_rows = config->batch_rows;
     message.batch_count = config->batch_count;
     message.discount = config->discount;
-    message.wait_ms = config->wait_ms < WAIT_MS_MAX ? config->wait_ms : WAIT_MS_MAX;
+    message.wait_ms = wait_ms_of(prefetch);
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
 }
 

@@ -192,6 +192,19 @@ static void test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows(void 
     assert_int_equal(desk->shards[0].calls[0]->timeout_ms, 301000);
 }
 
+static void test_where_shards_outnumber_requests_none_is_asked_to_wait(void **state)
+{
+    prefetch_desk *desk = *state;
+    for (int i = 0; i < SHARDS; i++) {
+        add(desk, i);
+    }
+    assert_int_equal(aq_prefetch_add_shard(desk->prefetch, 4, "shard-4", &desk->shards[2].channel),
+                     0);
+    pass(desk, 1);
+    assert_int_equal(desk->shards[0].calls[0]->wait_ms, 0);
+    aq_prefetch_remove_shard(desk->prefetch, 4);
+}
+
 static void test_shards_are_asked_in_turn(void **state)
 {
     prefetch_desk *desk = *state;
@@ -462,6 +475,7 @@ int main(void)
         AT_A_DESK(test_as_many_requests_as_agreed_are_out_and_no_more),
         AT_A_DESK(test_a_request_says_what_is_wanted),
         AT_A_DESK(test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows),
+        AT_A_DESK(test_where_shards_outnumber_requests_none_is_asked_to_wait),
         AT_A_DESK(test_shards_are_asked_in_turn),
         AT_A_DESK(test_a_slow_shard_holds_no_more_than_its_share),
         AT_A_DESK(test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others),
