@@ -383,6 +383,17 @@ static bool surely_reaches(const aq_evaluation_result *result, double threshold)
     return result->return_mean - SURE_ERRORS * standard_error >= threshold;
 }
 
+/* The one that solves the task is the result, whatever luckier mean there was before. */
+static bool is_better(const aq_coordinator *coordinator, const aq_evaluation_result *result,
+                      bool solves)
+{
+    const aq_evaluation_result *best = &coordinator->best;
+    if (!coordinator->has_best || solves || result->confirmed != best->confirmed) {
+        return !coordinator->has_best || solves || result->confirmed;
+    }
+    return result->return_mean > best->return_mean;
+}
+
 bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_result *result,
                               bool held)
 {
@@ -390,18 +401,17 @@ bool aq_coordinator_evaluated(aq_coordinator *coordinator, const aq_evaluation_r
         return false;
     }
     coordinator->latest = *result;
-    const aq_evaluation_result *best = &coordinator->best;
-    bool better = !coordinator->has_best || (result->confirmed && !best->confirmed) ||
-                  (result->confirmed == best->confirmed && result->return_mean > best->return_mean);
     coordinator->evaluations++;
     if (!held) {
         return false;
     }
+    bool solves = result->confirmed && surely_reaches(result, coordinator->config.threshold);
+    bool better = is_better(coordinator, result, solves);
     if (better) {
         coordinator->best = *result;
         coordinator->has_best = true;
     }
-    if (result->confirmed && surely_reaches(result, coordinator->config.threshold)) {
+    if (solves) {
         coordinator->state = AQ_RUN_SOLVED;
     }
     return better;

@@ -65,6 +65,11 @@ static void event_left(void *user, const aq_member_record *record, const char *r
 static void keep_best(aq_learner *learner, const aq_evaluation_result *result)
 {
     const aq_publication *evaluated = aq_policy_shelf_find(learner->shelf, result->version);
+    if (!evaluated && learner->best.snapshot &&
+        learner->best.snapshot->version == result->version) {
+        learner->best.result = *result; /* evaluated once more */
+        return;
+    }
     if (!evaluated) {
         aq_log(AQ_LOG_WARN, "best_policy_gone",
                "the evaluated version is no longer held; a later one will be kept",
@@ -124,10 +129,10 @@ static void event_stop_asked(void *user, const char *peer, const char *reason)
 static void event_checkpoint_asked(void *user)
 {
     aq_learner *learner = user;
-    if (!learner->checkpoint_running && !learner->ended) {
-        aq_learner_checkpoint_request(learner);
-    } else if (learner->ended) {
+    if (learner->ended || learner->signalled) {
         aq_learner_service_checkpointed(learner->service, NULL, 0, "the run has ended");
+    } else if (!atomic_load(&learner->checkpoint_running)) {
+        aq_learner_checkpoint_request(learner);
     }
 }
 

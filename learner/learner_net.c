@@ -22,8 +22,11 @@
 #include "learner/learner_net_priv.h"
 
 enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
-#define REQUEST_BYTES_MAX ((size_t)1 << 20) /* of a call to the learner */
+#define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
+
+/* Longer between two ticks, and the loop was busy elsewhere. */
+#define LATE_TICK_NS (500 * AQ_NS_PER_MS)
 
 /* How long an ended run is served, so that members hear of the end at their next heartbeat. */
 #define FAREWELL_NS(learner) ((int64_t)(learner)->plan.config.net.heartbeat_ms * 3 * AQ_NS_PER_MS)
@@ -45,30 +48,26 @@ static void adopt_newest_as_best(aq_learner *learner)
     };
 }
 
-/* Ends training and puts the last state on the disk; the threads are gone afterwards. */
+/* Ends training and puts the last state on the disk. Both threads are gone before the loop's own
+ * knowledge is gathered, so that nothing is under way that could change it. */
 static void finish_training(aq_learner *learner)
 {
     aq_learner_training_stop(learner);
+    aq_quantizer_stage_stop(learner->stage);
+    (void)uv_run(&learner->loop, UV_RUN_NOWAIT); /* what the stage still reported */
     adopt_newest_as_best(learner);
-    aq_learner_checkpoint_request(learner);
     aq_algorithm_state state;
     learner->plan.algorithm_class->state(learner->algorithm, &state);
-    while (!aq_quantizer_stage_offer_checkpoint(learner->stage, &state,
-                                                aq_trainer_step(learner->trainer))) {
-        /* An earlier one is being written; its place comes free when it is done. */
-        uv_run(&learner->loop, UV_RUN_NOWAIT);
-        uv_sleep(1);
-    }
-    aq_quantizer_stage_stop(learner->stage);
+    aq_learner_checkpoint_gather(learner);
+    aq_learner_checkpoint_write(learner, &state, aq_trainer_step(learner->trainer));
+    (void)uv_run(&learner->loop, UV_RUN_NOWAIT); /* what came of it */
 }
 
-static void end_run(aq_learner *learner, enum aq_run_state state, int64_t now_ns)
+static void say_ended(aq_learner *learner)
 {
     aq_error error;
-    double wall_s = aq_coordinator_wall_s(learner->coordinator, now_ns);
-    learner->ended = true;
-    learner->ended_ns = now_ns;
-    finish_training(learner);
+    enum aq_run_state state = aq_coordinator_state(learner->coordinator);
+    double wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns());
     const aq_evaluation_result *best = aq_coordinator_best(learner->coordinator);
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
@@ -83,9 +82,16 @@ static void end_run(aq_learner *learner, enum aq_run_state state, int64_t now_ns
 
 /* ---- timers and signals --------------------------------------------------------------------- */
 
+/* After a tick that came late nobody is expired: the loop was busy elsewhere, and what members sent
+ * meanwhile has not been read yet. */
 static void expire_members(aq_learner *learner, int64_t now_ns)
 {
     aq_member_record lost;
+    int64_t late_ns = now_ns - learner->ticked_ns;
+    learner->ticked_ns = now_ns;
+    if (late_ns > LATE_TICK_NS) {
+        return;
+    }
     while (aq_coordinator_expire(learner->coordinator, now_ns, &lost)) {
         aq_learner_service_forget(learner->service, &lost);
         aq_log(AQ_LOG_WARN, "member_lost", "its place is free; it may join again",
@@ -107,31 +113,43 @@ static void end_if_stuck(aq_learner *learner)
     }
 }
 
+static void tick_training(aq_learner *learner, int64_t now_ns)
+{
+    aq_shard_links_follow(learner->links, learner->coordinator);
+    aq_prefetch_tick(learner->prefetch, now_ns);
+    if (now_ns >= learner->checkpoint_due_ns && !atomic_load(&learner->checkpoint_running)) {
+        learner->checkpoint_due_ns =
+            now_ns +
+            (int64_t)(learner->plan.config.learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+        if (aq_trainer_step(learner->trainer) != learner->checkpoint_step) {
+            aq_learner_checkpoint_request(learner);
+        }
+    }
+    learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
+}
+
+static bool farewell_is_over(const aq_learner *learner, int64_t now_ns)
+{
+    return aq_coordinator_member_count(learner->coordinator) == 0 ||
+           now_ns - learner->farewell_ns > FAREWELL_NS(learner);
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     aq_learner *learner = timer->data;
     int64_t now_ns = aq_clock_monotonic_ns();
     end_if_stuck(learner);
+    if (learner->signalled) {
+        uv_stop(&learner->loop);
+        return;
+    }
     expire_members(learner, now_ns);
     if (!learner->ended) {
-        aq_shard_links_follow(learner->links, learner->coordinator);
-        aq_prefetch_tick(learner->prefetch, now_ns);
-        if (now_ns >= learner->checkpoint_due_ns && !learner->checkpoint_running) {
-            learner->checkpoint_due_ns =
-                now_ns +
-                (int64_t)(learner->plan.config.learner.checkpoint_period_s * (double)AQ_NS_PER_S);
-            if (aq_trainer_step(learner->trainer) != learner->checkpoint_step) {
-                aq_learner_checkpoint_request(learner);
-            }
+        tick_training(learner, now_ns);
+        if (learner->ended) {
+            uv_stop(&learner->loop);
         }
-        enum aq_run_state state = aq_coordinator_tick(learner->coordinator, now_ns);
-        if (state != AQ_RUN_RUNNING) {
-            end_run(learner, state, now_ns);
-        }
-    }
-    bool everybody_left = aq_coordinator_member_count(learner->coordinator) == 0;
-    bool waited_enough = now_ns - learner->ended_ns > FAREWELL_NS(learner);
-    if (learner->signalled || (learner->ended && (everybody_left || waited_enough))) {
+    } else if (learner->farewell_ns && farewell_is_over(learner, now_ns)) {
         uv_stop(&learner->loop);
     }
 }
@@ -253,13 +271,18 @@ static int open_sockets(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
     const char *listen_url = learner->options->listen_url;
+    size_t policy_bytes = policy_bytes_max(learner);
+    size_t message_bytes = policy_bytes + 65536;
+    if (message_bytes < MESSAGE_BYTES_MIN) {
+        message_bytes = MESSAGE_BYTES_MIN;
+    }
     aq_net_limits limits = {
-        .message_bytes_max = REQUEST_BYTES_MAX,
+        .message_bytes_max = message_bytes,
         .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
     };
-    int rc = aq_rpc_dispatcher_create(CALLS_MAX, policy_bytes_max(learner) + 65536,
-                                      REPEATS_BYTES_MAX, &learner->dispatcher);
+    int rc =
+        aq_rpc_dispatcher_create(CALLS_MAX, message_bytes, REPEATS_BYTES_MAX, &learner->dispatcher);
     if (!rc) {
         rc = aq_learner_service_offer(learner->service, learner->dispatcher);
     }
@@ -277,7 +300,7 @@ static int open_sockets(aq_learner *learner, aq_error *error)
     if (rc) {
         return aq_fail(error, rc, "%s: no address beside it for the policy", listen_url);
     }
-    limits.message_bytes_max = policy_bytes_max(learner);
+    limits.message_bytes_max = policy_bytes;
     rc = aq_publisher_create(publisher_url, &limits, &learner->publisher, error);
     if (rc) {
         return rc;
@@ -408,6 +431,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
     }
     learner->options = options;
     learner->started_ns = aq_clock_monotonic_ns();
+    learner->ticked_ns = learner->started_ns;
     learner->window.begun_ns = learner->started_ns;
     learner->window.loss = learner->window.q_mean = learner->window.staleness = NAN;
     pthread_mutex_init(&learner->checkpoint_lock, NULL);
@@ -422,10 +446,12 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
             (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
         say_what_runs(learner);
         uv_run(&learner->loop, UV_RUN_DEFAULT);
-        if (!learner->ended) {
-            finish_training(learner);
+        finish_training(learner);
+        if (learner->ended) {
+            say_ended(learner);
+            learner->farewell_ns = aq_clock_monotonic_ns();
+            uv_run(&learner->loop, UV_RUN_DEFAULT);
         }
-        uv_run(&learner->loop, UV_RUN_NOWAIT);
         aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
                aq_run_state_name(aq_coordinator_state(learner->coordinator)));
         if (learner->stuck) {

@@ -7,6 +7,7 @@
 #define AQ_LEARNER_LEARNER_NET_PRIV_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <uv.h>
 
 #include "common/net/pubsub.h"
@@ -35,7 +36,8 @@ typedef struct aq_learner_window {
     double wait_share;
 } aq_learner_window;
 
-/* The best policy so far, and what was measured on it. */
+/* The best policy so far, and what was measured on it. One that was taken up from a checkpoint may be
+ * without its fp32 twin. */
 typedef struct aq_best_policy {
     aq_snapshot *snapshot;
     aq_snapshot *twin;
@@ -71,9 +73,10 @@ typedef struct aq_learner {
     uv_timer_t second_timer;
     uv_signal_t signals[2];
     bool signalled;
-    bool stuck; /* the transport; see aq_net_is_stuck */
-    bool ended; /* the run's end has been carried out */
-    int64_t ended_ns;
+    bool stuck;          /* the transport; see aq_net_is_stuck */
+    bool ended;          /* the run has: solved, out of budget, or stopped by a call */
+    int64_t farewell_ns; /* when members began to be waited for; 0: not yet */
+    int64_t ticked_ns;
 
     aq_algorithm *algorithm;
     aq_coordinator *coordinator;
@@ -103,8 +106,8 @@ typedef struct aq_learner {
     pthread_mutex_t checkpoint_lock; /* of checkpoint_context */
     aq_checkpoint_context checkpoint_context;
     int64_t checkpoint_due_ns;
-    bool checkpoint_running;
-    uint64_t checkpoint_step; /* of the newest on disk */
+    atomic_bool checkpoint_running; /* the stage's thread ends it, whatever becomes of its report */
+    uint64_t checkpoint_step;       /* of the newest on disk */
 
     aq_log_limit shard_limit, train_limit, policy_limit, metrics_limit, fallback_limit,
         foreign_limit;
@@ -123,9 +126,12 @@ void aq_learner_training_destroy(aq_learner *learner);
 
 /* learner_restore.c */
 int aq_learner_restore(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+void aq_learner_checkpoint_gather(aq_learner *learner); /* what the loop knows, for the next one */
 void aq_learner_checkpoint_request(aq_learner *learner);
+
+/* The stage's thread, or the loop's once that has ended. */
 void aq_learner_checkpoint_write(aq_learner *learner, const aq_algorithm_state *state,
-                                 uint64_t step); /* the stage's thread */
+                                 uint64_t step);
 void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context);
 
 /* What the stage's thread tells the loop. */

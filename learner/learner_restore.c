@@ -13,6 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/wire/wire_policy.h"
 #include "learner/learner_net_priv.h"
 
 void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context)
@@ -35,7 +36,7 @@ static void fill_context(aq_learner *learner, aq_checkpoint_context *ret_context
         aq_coordinator_shard_counts(learner->coordinator, context.shards, &context.env_steps_base);
     if (learner->best.snapshot) {
         context.best_snapshot = aq_snapshot_ref(learner->best.snapshot);
-        context.best_twin = aq_snapshot_ref(learner->best.twin);
+        context.best_twin = learner->best.twin ? aq_snapshot_ref(learner->best.twin) : NULL;
         context.best_return = learner->best.result.return_mean;
         context.best_confirmed = learner->best.result.confirmed;
         context.write_policy = learner->best.unwritten;
@@ -43,7 +44,7 @@ static void fill_context(aq_learner *learner, aq_checkpoint_context *ret_context
     *ret_context = context;
 }
 
-void aq_learner_checkpoint_request(aq_learner *learner)
+void aq_learner_checkpoint_gather(aq_learner *learner)
 {
     aq_checkpoint_context context;
     fill_context(learner, &context);
@@ -52,7 +53,12 @@ void aq_learner_checkpoint_request(aq_learner *learner)
     learner->checkpoint_context = context;
     pthread_mutex_unlock(&learner->checkpoint_lock);
     aq_learner_checkpoint_context_fini(&old);
-    learner->checkpoint_running = true;
+}
+
+void aq_learner_checkpoint_request(aq_learner *learner)
+{
+    aq_learner_checkpoint_gather(learner);
+    atomic_store(&learner->checkpoint_running, true);
     aq_trainer_request_checkpoint(learner->trainer);
 }
 
@@ -95,39 +101,47 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
     *ret_checkpoint = checkpoint;
 }
 
+/* The checkpoint, then the best policy if it is new; `outcome` says what became of it. */
+static void write_files(aq_learner *learner, const aq_checkpoint_context *context,
+                        const aq_algorithm_state *state, aq_report *outcome)
+{
+    aq_checkpoint checkpoint;
+    const char *path = NULL;
+    fill_checkpoint(learner, context, state, outcome->step, &checkpoint);
+    int rc = aq_checkpoint_store_write(learner->store, &checkpoint, &path, &outcome->error);
+    if (rc) {
+        return;
+    }
+    (void)snprintf(outcome->path, sizeof(outcome->path), "%s", path);
+    if (!context->write_policy) {
+        return;
+    }
+    aq_publication best = {.snapshot = context->best_snapshot, .twin = context->best_twin};
+    outcome->policy_version = context->best_snapshot->version;
+    if (aq_run_folder_write_policy(&learner->folder, &best, &outcome->error)) {
+        outcome->path[0] = '\0';
+    } else {
+        outcome->wrote_policy = true;
+    }
+}
+
 void aq_learner_checkpoint_write(aq_learner *learner, const aq_algorithm_state *state,
                                  uint64_t step)
 {
-    aq_report *report = aq_alloc(1, sizeof(*report));
-    if (!report) {
-        return;
-    }
-    report->kind = AQ_REPORT_CHECKPOINT;
-    report->step = step;
-
+    aq_report outcome = {.kind = AQ_REPORT_CHECKPOINT, .step = step};
     pthread_mutex_lock(&learner->checkpoint_lock);
     aq_checkpoint_context context = learner->checkpoint_context;
     learner->checkpoint_context = (aq_checkpoint_context){0};
     pthread_mutex_unlock(&learner->checkpoint_lock);
 
-    aq_checkpoint checkpoint;
-    fill_checkpoint(learner, &context, state, step, &checkpoint);
-    const char *path = NULL;
-    int rc = aq_checkpoint_store_write(learner->store, &checkpoint, &path, &report->error);
-    if (!rc) {
-        (void)snprintf(report->path, sizeof(report->path), "%s", path);
-    }
-    if (!rc && context.write_policy) {
-        aq_publication best = {.snapshot = context.best_snapshot, .twin = context.best_twin};
-        rc = aq_run_folder_write_policy(&learner->folder, &best, &report->error);
-        report->wrote_policy = rc == 0;
-        report->policy_version = context.best_snapshot->version;
-        if (rc) {
-            report->path[0] = '\0';
-        }
-    }
+    write_files(learner, &context, state, &outcome);
     aq_learner_checkpoint_context_fini(&context);
-    aq_learner_report(learner, report);
+    atomic_store(&learner->checkpoint_running, false);
+    aq_report *report = aq_alloc(1, sizeof(*report));
+    if (report) {
+        *report = outcome;
+        aq_learner_report(learner, report);
+    }
 }
 
 /* ---- taking up a run ------------------------------------------------------------------------ */
@@ -142,10 +156,19 @@ static void on_skipped(void *user, const char *path, const aq_error *error)
            aq_log_quote(quoted, sizeof(quoted), error->text));
 }
 
-static int check_same_network(const aq_learner *learner, const aq_checkpoint *checkpoint,
-                              const aq_algorithm_state *state, aq_error *error)
+static int check_same_run(const aq_learner *learner, const aq_checkpoint *checkpoint,
+                          const aq_algorithm_state *state, aq_error *error)
 {
     const aq_net_spec *spec = learner->plan.algorithm_class->spec(learner->algorithm);
+    if (checkpoint->run_id != learner->folder.run_id) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint is of the run %016" PRIx64 ", the folder of %016" PRIx64,
+                       checkpoint->run_id, learner->folder.run_id);
+    }
+    if (strcmp(checkpoint->task, learner->plan.settings.task) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the task %s, not of %s",
+                       checkpoint->task, learner->plan.settings.task);
+    }
     if (strcmp(checkpoint->algorithm, learner->plan.algorithm_class->name) != 0) {
         return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the algorithm %s, not of %s",
                        checkpoint->algorithm, learner->plan.algorithm_class->name);
@@ -162,6 +185,43 @@ static int check_same_network(const aq_learner *learner, const aq_checkpoint *ch
     return 0;
 }
 
+/* The fp32 form of the best policy, if its file is there and of the same version; else NULL. */
+static aq_snapshot *read_twin(const aq_learner *learner, uint64_t version)
+{
+    char path[AQ_PATH_MAX + 32];
+    aq_snapshot *twin = NULL;
+    aq_error error;
+    (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", learner->folder.path);
+    if (aq_policy_file_read(path, &twin, &error)) {
+        return NULL;
+    }
+    if (twin->version != version) {
+        aq_snapshot_unref(twin);
+        return NULL;
+    }
+    return twin;
+}
+
+static void restore_best(aq_learner *learner, const aq_checkpoint *checkpoint)
+{
+    if (!checkpoint->best_policy) {
+        return;
+    }
+    aq_evaluation_result result = {
+        .version = checkpoint->best_policy->version,
+        .return_mean = checkpoint->best_return,
+        .confirmed = checkpoint->best_confirmed,
+    };
+    learner->best = (aq_best_policy){
+        .snapshot = aq_snapshot_ref(checkpoint->best_policy),
+        .twin = read_twin(learner, checkpoint->best_policy->version),
+        .result = result,
+    };
+    if (isfinite(checkpoint->best_return)) {
+        aq_coordinator_restore_best(learner->coordinator, &result);
+    }
+}
+
 static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
 {
     aq_shard_count counts[AQ_SHARDS_MAX];
@@ -172,14 +232,7 @@ static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
     aq_coordinator_restore_counts(learner->coordinator, counts, checkpoint->shard_count,
                                   checkpoint->env_steps_base);
     aq_coordinator_restore_wall(learner->coordinator, checkpoint->wall_s);
-    if (isfinite(checkpoint->best_return)) {
-        aq_evaluation_result best = {
-            .version = checkpoint->best_policy ? checkpoint->best_policy->version : 0,
-            .return_mean = checkpoint->best_return,
-            .confirmed = checkpoint->best_confirmed,
-        };
-        aq_coordinator_restore_best(learner->coordinator, &best);
-    }
+    restore_best(learner, checkpoint);
     aq_shelf_totals totals = {
         .versions = checkpoint->policy_versions,
         .bytes = checkpoint->broadcast_bytes,
@@ -212,7 +265,7 @@ int aq_learner_restore(aq_learner *learner, aq_error *error)
     }
     aq_algorithm_state state;
     learner->plan.algorithm_class->state(learner->algorithm, &state);
-    rc = check_same_network(learner, &checkpoint, &state, error);
+    rc = check_same_run(learner, &checkpoint, &state, error);
     if (rc) {
         aq_checkpoint_fini(&checkpoint);
         return aq_fail_context(error, rc, "%s", learner->folder.path);

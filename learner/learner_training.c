@@ -118,7 +118,6 @@ static void on_published(aq_learner *learner, aq_publication *publication)
 static void on_checkpointed(aq_learner *learner, const aq_report *report)
 {
     char quoted[2 * AQ_ERROR_TEXT_MAX];
-    learner->checkpoint_running = false;
     if (report->path[0] == '\0') {
         aq_log(AQ_LOG_ERROR, "checkpoint_failed",
                "the older checkpoints are untouched; tried again", "step=%" PRIu64 " error=%s",
