@@ -2,8 +2,8 @@
  * Kill storms: a test program that runs itself as other processes, under load, and kills them.
  *
  * Nothing here forks: NNG does not survive it. Children are this program's file run anew, with the
- * name of a role as first argument. AQ_STORM is the number of kills (40 by default), AQ_SEED replays
- * the sizes and moments as far as processes can be replayed.
+ * name of a role as first argument. AQ_STORM is the number of kills (40 by default), AQ_SEED gives
+ * the same sizes and moments again, as far as processes can be replayed.
  */
 #ifndef AQ_TESTS_INTEGRATION_STORM_STORM_H
 #define AQ_TESTS_INTEGRATION_STORM_STORM_H
