@@ -196,8 +196,8 @@ static bool is_run_over(const aq_participant *participant)
     return aq_member_look(participant->member)->state == AQ_MEMBER_ENDED;
 }
 
-/* The line closes the account of this process: what it stepped, what of that is stored, and how much
- * of it by the shard that it sent to last. */
+/* The line closes the account of this process: what it stepped, what of that is stored, and how
+ * much of it by the shard that it sent to last. */
 static void end_finish(aq_participant *participant, bool finished)
 {
     enum aq_log_level level = AQ_LOG_INFO;

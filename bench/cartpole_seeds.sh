@@ -5,7 +5,8 @@
 # and the medians. Wall time is from the start of the process until its end of training was known.
 # Each policy is evaluated once more by `actorq eval`, over 100 greedy episodes of another seed.
 #
-# ACTORQ names another actorq than that of ./build. OpenBLAS runs the kernels that suit the processor: variables that force others are unset.
+# ACTORQ names another actorq than that of ./build. OpenBLAS runs the kernels that suit the
+# processor: variables that force others are unset.
 set -euo pipefail
 here="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 actorq="${ACTORQ:-$here/../build/cli/actorq}"

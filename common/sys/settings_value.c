@@ -192,7 +192,8 @@ static const char *format_f64(char *out, double value)
     }
     for (int digits = 1; digits <= 17; digits++) {
         snprintf(out, NUMBER_SIZE, "%.*g", digits, value);
-        if (strtod(out, NULL) == value) {
+        double read = 0;
+        if (aq_parse_f64(out, &read) == 0 && read == value) {
             break;
         }
     }
