@@ -8,6 +8,9 @@
 #include "common/base/clock.h"
 #include "learner/learner_net_priv.h"
 
+/* The shortest time between lines about screenings that changed nothing. */
+#define EVALUATION_LINE_NS (100 * AQ_NS_PER_MS)
+
 const char *aq_run_state_name(enum aq_run_state state)
 {
     switch (state) {
@@ -97,22 +100,33 @@ static void say_metrics_failed(aq_learner *learner, const aq_error *error)
     }
 }
 
+/* A fast evaluator screens hundreds of versions a second: of those that change nothing a few are
+ * enough for the curve. */
+static void record_evaluation(aq_learner *learner, const aq_evaluation_result *result, bool best)
+{
+    int64_t now_ns = aq_clock_monotonic_ns();
+    if (!best && !result->confirmed && now_ns < learner->evaluation_line_ns) {
+        return;
+    }
+    learner->evaluation_line_ns = now_ns + EVALUATION_LINE_NS;
+    aq_error error;
+    if (aq_metrics_evaluation(learner->metrics, aq_coordinator_wall_s(learner->coordinator, now_ns),
+                              aq_coordinator_env_steps(learner->coordinator), result, &error)) {
+        say_metrics_failed(learner, &error);
+    }
+}
+
 static void event_evaluated(void *user, const aq_evaluation_result *result, bool best)
 {
     aq_learner *learner = user;
-    aq_error error;
     if (learner->ended) {
         return; /* an evaluator that had not heard of the end yet */
     }
-    double wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns());
-    uint64_t env_steps = aq_coordinator_env_steps(learner->coordinator);
     aq_log(result->confirmed ? AQ_LOG_INFO : AQ_LOG_DEBUG, "evaluated", "",
            "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%d",
            result->version, result->episodes, result->return_mean, result->return_std,
            result->confirmed);
-    if (aq_metrics_evaluation(learner->metrics, wall_s, env_steps, result, &error)) {
-        say_metrics_failed(learner, &error);
-    }
+    record_evaluation(learner, result, best);
     if (best) {
         keep_best(learner, result);
     }

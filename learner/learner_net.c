@@ -365,6 +365,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
     if (!rc) {
         rc = aq_learner_restore(learner, error);
     }
+    if (!rc && learner->folder.resumed) {
+        rc = aq_run_folder_write_config(&learner->folder, &learner->plan.config, error);
+    }
     if (!rc) {
         rc = create_service(learner, error);
     }

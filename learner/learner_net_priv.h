@@ -98,6 +98,7 @@ typedef struct aq_learner {
     aq_learner_window window;
     aq_best_policy best;
     uint64_t foreign_peers_seen;
+    int64_t evaluation_line_ns; /* when the next screening gets a line in the metrics */
 
     /* Version numbers; the stage's thread alone. */
     uint64_t next_version;

@@ -116,7 +116,8 @@ static int read_identity(aq_run_folder *folder, const char *path, const aq_run_c
     return rc;
 }
 
-static int write_config(const aq_run_folder *folder, const aq_run_config *config, aq_error *error)
+int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
+                               aq_error *error)
 {
     char path[AQ_PATH_MAX];
     aq_buffer text;
@@ -163,8 +164,8 @@ int aq_run_folder_open(const char *path, const aq_run_config *config, bool resum
     if (folder.resumed) {
         rc = read_identity(&folder, identity, config, error);
     }
-    if (!rc) {
-        rc = write_config(&folder, config, error);
+    if (!rc && !folder.resumed) {
+        rc = aq_run_folder_write_config(&folder, config, error);
     }
     if (!rc && !folder.resumed) {
         folder.run_id = aq_rng_system_seed() | 1;

@@ -34,6 +34,11 @@ typedef struct aq_run_folder {
 int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
                        aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 
+/* config.yaml. A new run's is written by opening the folder; a resumed run's is for the caller to
+ * replace once it is sure that the run can go on under it. */
+int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
+                               aq_error *error) AQ_MUST_USE;
+
 /* policy.aq and policy.fp32.aq, each replaced atomically. */
 int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
                                aq_error *error) AQ_MUST_USE;

@@ -80,8 +80,8 @@ static const aq_setting rows[] = {
     {MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
      "Share of random actions of the actor that explores most."},
     {MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
-     "How steeply the share falls over the actors: actor i of n has epsilon_base to the power of "
-     "1 + epsilon_alpha * i / (n - 1)."},
+     "How steeply the share falls over the environments of all actors: number i of n has "
+     "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
     {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
 

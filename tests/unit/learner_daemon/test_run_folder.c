@@ -131,18 +131,27 @@ static void test_resume_of_an_empty_folder_begins_a_run(void **state)
     assert_true(folder.run_id != 0);
 }
 
-static void test_a_resumed_run_keeps_the_new_configuration(void **state)
+static uint64_t env_steps_on_disk(void **state)
 {
-    aq_run_config config = config_of(5);
-    aq_run_folder folder;
-    begin(state);
-    config.limits.env_steps = 7777;
-    assert_int_equal(aq_run_folder_open(*state, &config, true, &folder, NULL), 0);
+    aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_settings_read_file(aq_run_config_table(),
                                            run_dir_path(state, "config.yaml"), &config, NULL),
                      0);
-    assert_int_equal(config.limits.env_steps, 7777);
+    return config.limits.env_steps;
+}
+
+static void test_a_resumed_run_keeps_the_new_configuration_once_it_is_told_to(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_run_folder folder;
+    begin(state);
+    uint64_t before = env_steps_on_disk(state);
+    config.limits.env_steps = 7777;
+    assert_int_equal(aq_run_folder_open(*state, &config, true, &folder, NULL), 0);
+    assert_int_equal(env_steps_on_disk(state), before);
+    assert_int_equal(aq_run_folder_write_config(&folder, &config, NULL), 0);
+    assert_int_equal(env_steps_on_disk(state), 7777);
 }
 
 static void test_a_run_of_another_task_is_refused(void **state)
@@ -316,7 +325,7 @@ int main(void)
         IN_RUN_DIR(test_a_folder_with_a_run_needs_resume),
         IN_RUN_DIR(test_a_resumed_run_is_the_same),
         IN_RUN_DIR(test_resume_of_an_empty_folder_begins_a_run),
-        IN_RUN_DIR(test_a_resumed_run_keeps_the_new_configuration),
+        IN_RUN_DIR(test_a_resumed_run_keeps_the_new_configuration_once_it_is_told_to),
         IN_RUN_DIR(test_a_run_of_another_task_is_refused),
         IN_RUN_DIR(test_a_run_json_that_is_not_ours_is_named),
         IN_RUN_DIR(test_a_run_json_that_is_far_too_long_is_refused),
