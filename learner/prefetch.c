@@ -221,7 +221,11 @@ static bool take_reply(request *answered, shard *from, const Actorq__V1__SampleR
         say_trouble(prefetch, from, error.text);
         return false;
     }
-    prefetch->owner.progress(prefetch->owner.user, from->incarnation, reply->inserted);
+    /* Another process may live at the address by now; its steps are not to be counted as this
+     * one's. Its own heartbeats tell of them. */
+    if (reply->shard_incarnation == from->incarnation) {
+        prefetch->owner.progress(prefetch->owner.user, from->incarnation, reply->inserted);
+    }
     return true;
 }
 

@@ -59,6 +59,7 @@ typedef struct replay_daemon {
     aq_rpc_client *learner;
     aq_member *member;
     aq_member_identity identity;
+    uint64_t stores; /* begun */
     int64_t member_due_ns;
     Actorq__V1__ReplayStats statistics; /* of the heartbeat that is being packed */
     int64_t foreign_due_ns;
@@ -157,10 +158,14 @@ static void clear_store(replay_daemon *daemon, const char *why)
 static void begin_store(replay_daemon *daemon, const aq_member_view *view)
 {
     aq_rng rng;
+    /* The first store has the name of the process, by which the learner knows whose answers it gets;
+     * one that is begun anew must have another, or actors would not notice. */
+    uint64_t incarnation =
+        daemon->stores == 0 ? daemon->identity.incarnation : aq_rng_system_seed();
+    daemon->stores++;
     aq_rng_init(&rng, view->settings.seed, SHARD_STREAM + view->slot);
     int rc = aq_replay_service_begin(daemon->service, aq_clock_monotonic_ns(), &view->settings,
-                                     view->run_id, aq_rng_system_seed(), aq_rng_next(&rng),
-                                     daemon->error);
+                                     view->run_id, incarnation, aq_rng_next(&rng), daemon->error);
     if (rc != 0) {
         stop_failed(daemon, rc);
     }

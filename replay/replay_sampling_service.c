@@ -24,6 +24,7 @@ static bool answer(aq_sampling_service *sampling, const aq_held_sample *asked)
     }
     Actorq__V1__SampleReply reply;
     aq_wire_sample_view(sampling->batch, aq_replay_core_counters(core).inserted, &reply);
+    reply.shard_incarnation = aq_replay_core_incarnation(core);
     asked->closure(&reply, asked->closure_data);
     return true;
 }

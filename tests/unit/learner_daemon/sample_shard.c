@@ -106,6 +106,7 @@ void sample_shard_answer(sample_shard *shard, size_t index, const aq_batch *batc
 {
     Actorq__V1__SampleReply reply;
     aq_wire_sample_view(batch, inserted, &reply);
+    reply.shard_incarnation = shard->incarnation;
     sample_shard_reply(shard, index, &reply);
 }
 

@@ -30,6 +30,7 @@ typedef struct sample_shard {
     aq_rpc_channel channel; /* first */
     Actorq__V1__Sampling_Service service;
     aq_rpc_dispatcher *dispatcher;
+    uint64_t incarnation;                /* as it says in its answers */
     sample_call *calls[SHARD_CALLS_MAX]; /* that wait for an answer, the oldest first */
     size_t count;
     unsigned asked;

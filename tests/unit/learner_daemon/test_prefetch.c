@@ -97,6 +97,7 @@ static int setup(void **state)
     learner_kit_init(&desk->kit, 4);
     for (int i = 0; i < SHARDS; i++) {
         sample_shard_init(&desk->shards[i]);
+        desk->shards[i].incarnation = (uint64_t)i + 1;
     }
     desk->good = learner_kit_group(&desk->kit, BATCH_ROWS * BATCHES);
     desk->now_ns = 1;

@@ -36,6 +36,7 @@ typedef struct orders_desk {
     aq_batch *ready[GROUPS];
     size_t ready_count;
     unsigned ready_total;
+    unsigned counted; /* answers whose steps were told */
 } orders_desk;
 
 static void on_ready(void *user, aq_batch *group)
@@ -52,9 +53,10 @@ static void on_ready(void *user, aq_batch *group)
 
 static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
 {
-    (void)user;
-    (void)shard_incarnation;
-    (void)inserted;
+    orders_desk *desk = user;
+    assert_true(shard_incarnation != 0);
+    assert_int_equal(inserted, 1);
+    desk->counted++;
 }
 
 static void on_trouble(void *user, const char *shard, const char *reason)
@@ -287,6 +289,20 @@ static void test_create_survives_every_failed_allocation(void **state)
     aq_prefetch_destroy(NULL);
 }
 
+static void test_steps_of_another_process_at_the_address_are_not_counted(void **state)
+{
+    orders_desk *desk = *state;
+    add_shard(desk, 0);
+    aq_prefetch_tick(desk->prefetch, ++desk->now_ns);
+    desk->shards[0].incarnation = desk->incarnation[0] + 1;
+    end_call(desk, 0, 0, ENDING_FULL);
+    assert_int_equal(desk->counted, 0);
+    desk->shards[0].incarnation = desk->incarnation[0];
+    end_call(desk, 0, 0, ENDING_FULL);
+    assert_int_equal(desk->counted, 1);
+    assert_int_equal(desk->ready_total, 2);
+}
+
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -294,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_three_calls_may_end_in_any_order_and_way),
         AT_A_DESK(test_ten_thousand_random_moves_lose_no_group),
+        AT_A_DESK(test_steps_of_another_process_at_the_address_are_not_counted),
         AT_A_DESK(test_create_survives_every_failed_allocation),
     };
     return cmocka_run_group_tests_name("prefetch_orders", tests, NULL, NULL);
