@@ -32,6 +32,7 @@ void aq_credit_session_open(aq_credit_session *session, const aq_credit_asker *a
     session->is_open = true;
     session->has_answer = false;
     session->has_failed = false;
+    session->is_heard = false;
     session->failures = 0;
     session->call_at_ns = INT64_MIN;
     aq_rpc_stub_init(&session->stub, channel, &actorq__v1__flow__descriptor,
@@ -96,11 +97,13 @@ static void take_outcome(aq_credit_session *session, aq_actor_core *core)
 {
     if (session->has_answer) {
         session->has_answer = false;
+        session->is_heard = true;
         session->failures = 0;
         aq_actor_core_credit(core, session->now_ns, &session->answer);
     }
     if (session->has_failed) {
         session->has_failed = false;
+        session->is_heard = false;
         session->call_at_ns =
             session->now_ns + aq_back_off_ns(&session->jitter, session->asker.pause_ms_min,
                                              session->asker.pause_ms_max, session->failures);
@@ -121,6 +124,11 @@ void aq_credit_session_tick(aq_credit_session *session, int64_t now_ns, aq_actor
         call(session, core);
         take_outcome(session, core); /* what could not even be sent has failed already */
     }
+}
+
+bool aq_credit_session_is_heard(const aq_credit_session *session)
+{
+    return session->is_open && session->is_heard;
 }
 
 int64_t aq_credit_session_next_ns(const aq_credit_session *session)

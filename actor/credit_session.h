@@ -34,6 +34,7 @@ typedef struct aq_credit_session {
     bool is_calling;
     bool has_answer; /* for the next tick */
     bool has_failed; /* likewise */
+    bool is_heard;   /* the last call was answered */
     aq_credit_answer answer;
     uint32_t failures;
     int64_t call_at_ns;
@@ -54,5 +55,8 @@ void aq_credit_session_close(aq_credit_session *session);
  * aq_credit_session_next_ns. */
 void aq_credit_session_tick(aq_credit_session *session, int64_t now_ns, aq_actor_core *core);
 int64_t aq_credit_session_next_ns(const aq_credit_session *session);
+
+/* Whether the shard answered the last call, since it was opened. */
+bool aq_credit_session_is_heard(const aq_credit_session *session);
 
 #endif

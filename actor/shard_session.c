@@ -20,6 +20,13 @@ enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
 /* A shard that does not acknowledge is left for the new one after this. */
 #define MOVE_NS_MAX (5 * AQ_NS_PER_S)
 
+/* A connection can be dead without a sign: a host went away, or something in between forgot it; TCP
+ * finds out in a quarter of an hour. So one is made anew when the shard answers calls, and the mark
+ * stands still all the same for so many of the run's rpc_timeout_ms, each of which sent again what
+ * is not acknowledged. */
+enum { STALL_TIMEOUTS = 3 };
+#define STALL_NS_MIN (3 * AQ_NS_PER_S)
+
 typedef struct shard_address {
     uint64_t member; /* 0: none */
     char rpc_url[AQ_URL_MAX];
@@ -47,6 +54,8 @@ struct aq_shard_session {
     uint32_t open_failures;
     int64_t open_at_ns;
     uint64_t resent_seen;
+    uint64_t mark_seen;    /* acknowledged, as of stall_from_ns */
+    int64_t stall_from_ns; /* since then it stands still, although there is more */
 
     aq_credit_session credit;
 
@@ -234,6 +243,29 @@ static void log_resending(aq_shard_session *session)
     }
 }
 
+static bool is_stalled(aq_shard_session *session)
+{
+    uint64_t mark, granted;
+    int64_t patience_ns = STALL_TIMEOUTS * session->asker.rpc_timeout_ms * AQ_NS_PER_MS;
+    patience_ns = patience_ns > STALL_NS_MIN ? patience_ns : STALL_NS_MIN;
+    aq_actor_core_known(session->core, &mark, &granted);
+    bool has_more = session->is_blocked || aq_actor_core_counters(session->core).unacknowledged > 0;
+    bool waits = has_more && session->is_connected && aq_credit_session_is_heard(&session->credit);
+    if (!waits || mark != session->mark_seen) {
+        session->mark_seen = mark;
+        session->stall_from_ns = session->now_ns;
+    }
+    return session->now_ns - session->stall_from_ns >= patience_ns;
+}
+
+static void connect_anew(aq_shard_session *session)
+{
+    aq_log(AQ_LOG_WARN, "shard_lost", "it answers, but takes nothing: connecting anew",
+           "shard=%" PRIu64 " unacknowledged=%" PRIu64, session->current.member,
+           aq_actor_core_counters(session->core).unacknowledged);
+    close_transport(session);
+}
+
 void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns)
 {
     session->now_ns = now_ns;
@@ -242,6 +274,9 @@ void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns)
     }
     log_resending(session);
     move_if_possible(session);
+    if (is_stalled(session)) {
+        connect_anew(session);
+    }
     if (!session->is_open && session->current.member != 0 && now_ns >= session->open_at_ns) {
         open_transport(session);
     }

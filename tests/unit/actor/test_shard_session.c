@@ -72,6 +72,26 @@ static void test_what_was_lost_without_a_break_goes_again_in_time(void **state)
     assert_int_equal(shard->gaps, 0);
 }
 
+/* As when the shard's host went away and came back: calls find it again, the connection is dead. */
+static void test_a_connection_that_brings_nothing_is_made_anew(void **state)
+{
+    actor_stage *stage = *state;
+    fake_shard *shard = &stage->shards[0];
+    int passed_ms = 0;
+    shard->granted = 100 * KIT_ENVS;
+    stage->is_lossy = true;
+    for (; stage->opens < 2 && passed_ms < 10 * KIT_TIMEOUT_MS; passed_ms++) {
+        fake_shard_answer(shard, passed_ms % 100 == 0);
+        stage_pass(stage, 1);
+    }
+    assert_true(passed_ms >= 3 * KIT_TIMEOUT_MS);
+    assert_true(passed_ms < 4 * KIT_TIMEOUT_MS);
+    stage->is_lossy = false;
+    stage_pass(stage, 100);
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+    assert_true(shard->fresh + held_back_max() >= 100 * KIT_ENVS);
+}
+
 static void test_a_restarted_shard_goes_on_where_the_actor_is(void **state)
 {
     actor_stage *stage = *state;
@@ -290,6 +310,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FACT(test_a_broken_connection_loses_nothing_and_doubles_nothing),
         FACT(test_what_was_lost_without_a_break_goes_again_in_time),
+        FACT(test_a_connection_that_brings_nothing_is_made_anew),
         FACT(test_a_restarted_shard_goes_on_where_the_actor_is),
         FACT(test_a_slow_shard_is_waited_for_without_asking),
         FACT(test_a_connection_that_cannot_be_opened_is_tried_again),
