@@ -64,8 +64,9 @@ void sim_book_answered(sim_book *book, sim_stream *stream, uint64_t acknowledged
 /* An answer to Sample went out. */
 void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply, float discount);
 
-/* Whether the store's counts are in the limiter's band. */
-void sim_book_check_band(sim_book *book, const aq_replay_counters *counters);
+/* Whether the learner took no more than the limiter allows; right after an answer to Sample, even in
+ * the middle of a message. */
+void sim_book_check_samples(const sim_book *book, const aq_replay_counters *counters);
 
 /* What the store says of itself, between two messages: its counts are the book's, and in the band. */
 void sim_book_compare(sim_book *book, const aq_replay_counters *counters);

@@ -11,10 +11,11 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-/* In the cluster's time. Recovery is bounded by the longest wait of anybody: eight times the call
- * time-out, after which messages without an acknowledgement go again, and the longest back-off. */
+/* In the cluster's time. What is waited for is bounded by the longest wait of anybody: eight times
+ * the call time-out, after which messages without an acknowledgement go again, and the longest
+ * back-off. */
 #define STARTS_NS       (300 * AQ_NS_PER_MS)
-#define RECOVERY_NS_MAX (40 * AQ_NS_PER_S)
+#define WAITS_NS_MAX    (40 * AQ_NS_PER_S)
 #define LOOK_NS         (50 * AQ_NS_PER_MS)
 #define DRAIN_NS_MAX    (8 * AQ_NS_PER_S)
 #define FAREWELL_NS_MAX (20 * AQ_NS_PER_S)
@@ -195,6 +196,10 @@ static bool all_are_members(const sim_cluster *cluster, char *words, size_t size
 /* False, in words, when somebody has not moved since. */
 static bool all_move(const sim_cluster *cluster, const sim_marks *marks, char *words, size_t size)
 {
+    if (!sim_push_is_whole(&cluster->site.push)) {
+        (void)snprintf(words, size, "a connection is dead, and its actor does not know");
+        return false;
+    }
     if (sim_learner_step(&cluster->learner) < marks->learner_step + STEPS_THAT_MOVE) {
         (void)snprintf(words, size, "the learner stands at step %" PRIu64,
                        sim_learner_step(&cluster->learner));
@@ -243,6 +248,17 @@ static void replace_leavers(sim_cluster *cluster, sim_marks *marks)
     }
 }
 
+/* When actors that were given up came back, they are ahead of the learner by more than the tolerance,
+ * and wait until it has made up for that at its own pace. */
+static int64_t recovery_ns_max(const sim_scenario *scenario)
+{
+    const aq_run_config *config = &scenario->config;
+    double step_ns = (double)scenario->train_batch_ns * config->replay.samples_per_insert /
+                     (double)config->learner.batch_size;
+    double steps = 3.0 * config->replay.tolerance * scenario->shards;
+    return WAITS_NS_MAX + (int64_t)(steps * step_ns);
+}
+
 static bool recover(sim_cluster *cluster, int64_t *ret_recovery_ns)
 {
     sim_world *world = &cluster->site.world;
@@ -252,7 +268,7 @@ static bool recover(sim_cluster *cluster, int64_t *ret_recovery_ns)
     take_marks(cluster, &marks);
     while (!all_are_members(cluster, words, sizeof(words)) ||
            !all_move(cluster, &marks, words, sizeof(words))) {
-        if (sim_now_ns(world) - began_ns > RECOVERY_NS_MAX) {
+        if (sim_now_ns(world) - began_ns > recovery_ns_max(&cluster->site.scenario)) {
             tell_waits(cluster, words, sizeof(words));
             sim_broken(world, SIM_PROGRESS, "%" PRId64 " s after the last fault %s",
                        (sim_now_ns(world) - began_ns) / AQ_NS_PER_S, words);

@@ -16,8 +16,8 @@ enum { WINDOW = 8, EPOCH_BITS = 24 };
 #define DIAL_NS_MIN    (1 * AQ_NS_PER_MS)
 #define DIAL_NS_MAX    (5 * AQ_NS_PER_MS)
 #define TOLD_NS_MAX    (50 * AQ_NS_PER_MS) /* a reset */
-#define SILENT_SHARE   0.3                 /* of breaks that only a time-out tells */
-#define SILENT_NS_MAX  (3 * AQ_NS_PER_S)
+#define SILENT_SHARE   0.3                 /* of breaks that TCP finds out late, if ever */
+#define SILENT_NS_MAX  (120 * AQ_NS_PER_S)
 #define SURVIVOR_SHARE 0.5 /* of breaks after which what was on its way still arrives */
 
 enum sender_state { SENDER_DIALLING, SENDER_CONNECTED, SENDER_BROKEN };
@@ -147,6 +147,16 @@ void sim_push_break(sim_push *push, uint32_t host)
             break_connection(sender);
         }
     }
+}
+
+bool sim_push_is_whole(const sim_push *push)
+{
+    for (const sim_sender *sender = push->senders; sender != NULL; sender = sender->next) {
+        if (sender->state == SENDER_BROKEN) {
+            return false;
+        }
+    }
+    return true;
 }
 
 void sim_push_close(sim_push *push, const char *url)

@@ -65,6 +65,9 @@ void sim_push_close(sim_push *push, const char *url);
 /* Breaks every connection from or to the host; told soon, or late. */
 void sim_push_break(sim_push *push, uint32_t host);
 
+/* Whether no connection is broken without its sender knowing. */
+bool sim_push_is_whole(const sim_push *push);
+
 typedef struct sim_sender_events {
     void *user;
     void (*connected)(void *user);

@@ -89,7 +89,7 @@ static void sample_answered(sim_replay *replay, const ProtobufCBinaryData *body)
     AQ_ASSERT(reply != NULL);
     sim_trace(&replay->site->world, "sample answered", reply->rows, reply->inserted);
     const aq_replay_counters counters = counters_of(replay);
-    sim_book_check_band(replay->book, &counters);
+    sim_book_check_samples(replay->book, &counters);
     if (replay->taking_in) { /* it may be of steps that are not in the book yet */
         AQ_ASSERT(replay->late_count < SIM_LATE_SAMPLES_MAX);
         replay->late[replay->late_count++] = reply;
@@ -174,7 +174,9 @@ static void begin_store(sim_replay *replay, const aq_member_view *view)
 {
     sim_site *site = replay->site;
     aq_error error = {0};
-    uint64_t incarnation = sim_draw_incarnation(&site->world);
+    uint64_t incarnation =
+        replay->stores == 0 ? replay->identity.incarnation : sim_draw_incarnation(&site->world);
+    replay->stores++;
     aq_run_settings settings = view->settings;
     if (site->scenario.plant == SIM_PLANT_CREDIT) {
         settings.replay_min_size += 4 * (uint64_t)settings.tolerance + 2000;
@@ -296,6 +298,7 @@ void sim_replay_start(sim_replay *replay)
     replay->life = site->network.hosts[replay->host].life;
     replay->stopping = false;
     replay->has_left = false;
+    replay->stores = 0;
     replay->member_due_ns = INT64_MIN;
     replay->identity.role = AQ_ROLE_REPLAY;
     replay->identity.incarnation = sim_draw_incarnation(&site->world);

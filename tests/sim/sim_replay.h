@@ -24,6 +24,7 @@ typedef struct sim_replay {
     sim_client *learner;
     aq_member *member;
     aq_member_identity identity;
+    uint64_t stores; /* begun in this life */
     int64_t member_due_ns;
     Actorq__V1__ReplayStats statistics;
     sim_book *book;    /* of the store; NULL: none */
