@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "cli/command.h"
 #include "common/base/parse.h"
@@ -116,8 +117,16 @@ static const char *verdict(const aq_train_report *report)
     return report->interrupted ? "interrupted" : "ended at its limit, not solved";
 }
 
+/* What to type for this program: ./run says so when it is what was called. */
+static const char *program_name(void)
+{
+    const char *name = getenv("ACTORQ_CALLED_AS");
+    return name && name[0] != '\0' ? name : "actorq";
+}
+
 void aq_train_report_print(const aq_train_report *report)
 {
+    const char *actorq = program_name();
     char duration[32], steps[32], trained[32], sent[32], full[32];
     (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report),
                  aq_text_duration(duration, sizeof(duration), report->wall_s));
@@ -139,14 +148,14 @@ void aq_train_report_print(const aq_train_report *report)
     }
     (void)printf("  run        %s\n\nTry next:\n", report->run_dir);
     if (report->episodes) {
-        (void)printf("  actorq eval %s --episodes 100 --precision int8\n", report->run_dir);
-        (void)printf("  actorq eval %s --episodes 100 --precision fp32\n", report->run_dir);
-        (void)printf("  actorq inspect %s/policy.aq\n", report->run_dir);
+        (void)printf("  %s eval %s --episodes 100 --precision int8\n", actorq, report->run_dir);
+        (void)printf("  %s eval %s --episodes 100 --precision fp32\n", actorq, report->run_dir);
+        (void)printf("  %s inspect %s/policy.aq\n", actorq, report->run_dir);
     }
     if (!report->solved) {
-        (void)printf("  actorq train --run %s --resume --set limits.env_steps=%" PRIu64 "\n",
+        (void)printf("  %s train --run %s --resume --set limits.env_steps=%" PRIu64 "\n", actorq,
                      report->run_dir, report->config->limits.env_steps * 2);
     }
-    (void)printf("  actorq train %s --set quantizer.format=%s\n", report->config->task,
+    (void)printf("  %s train %s --set quantizer.format=%s\n", actorq, report->config->task,
                  report->config->quantizer.format == 0 ? "fp32" : "int8");
 }

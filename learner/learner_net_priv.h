@@ -36,8 +36,8 @@ typedef struct aq_learner_window {
     double wait_share;
 } aq_learner_window;
 
-/* The best policy so far, and what was measured on it. One that was taken up from a checkpoint may be
- * without its fp32 twin. */
+/* The best policy so far, and what was measured on it. One that was taken up from a checkpoint may
+ * be without its fp32 twin. */
 typedef struct aq_best_policy {
     aq_snapshot *snapshot;
     aq_snapshot *twin;

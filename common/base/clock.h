@@ -8,7 +8,7 @@
 
 #define AQ_NS_PER_US INT64_C(1000)
 #define AQ_NS_PER_MS INT64_C(1000000)
-#define AQ_NS_PER_S INT64_C(1000000000)
+#define AQ_NS_PER_S  INT64_C(1000000000)
 
 int64_t aq_clock_monotonic_ns(void);
 int64_t aq_clock_wall_ns(void); /* since 1970, UTC */

@@ -8,7 +8,7 @@
 #ifndef AQ_COMMON_BASE_ERROR_H
 #define AQ_COMMON_BASE_ERROR_H
 
-#define AQ_MUST_USE __attribute__((warn_unused_result))
+#define AQ_MUST_USE                       __attribute__((warn_unused_result))
 #define AQ_PRINTF(fmt_index, first_index) __attribute__((format(printf, fmt_index, first_index)))
 
 /* One list makes the enum, the names and the texts, so that they cannot drift apart. */

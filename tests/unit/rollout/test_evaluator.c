@@ -95,7 +95,9 @@ static void test_the_result_does_not_depend_on_the_lanes(void **state)
     (void)state;
     for (uint32_t lanes = 2; lanes <= EPISODES; lanes += 7) {
         aq_trial_result other = trial_in(lanes, EPISODES);
-        assert_memory_equal(&one, &other, sizeof(one));
+        assert_int_equal(one.episodes, other.episodes);
+        assert_true(one.return_mean == other.return_mean && one.return_std == other.return_std);
+        assert_true(one.return_min == other.return_min && one.return_max == other.return_max);
     }
 }
 
