@@ -4,45 +4,16 @@
  * RECVMAXSZ is unlimited unless set and keep-alive is off; both are set on every endpoint here, so
  * that no socket can be opened without them.
  */
-#define _DEFAULT_SOURCE /* syscall */
-
 #include "common/net/endpoint.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
-
-/* ---- a listener must not end with a connection ---------------------------------------------- */
-
-/*
- * NNG 1.5 knows one name, ECLOSED, for EPIPE and for its own closing of an endpoint. So when a peer
- * has gone before it was greeted (it was killed, or it was a probe), the listener takes the failed
- * greeting for its own end and never serves another connection, and a dialler never dials again.
- * One connection that is closed at once is enough over ipc, and over TCP one that is also reset.
- *
- * NNG writes to connections with sendmsg alone. This one stands in for the C library's, in NNG as
- * in the whole process, and gives such a failure the name that NNG goes on after.
- */
-__attribute__((visibility("default"))) ssize_t sendmsg(int descriptor, const struct msghdr *message,
-                                                       int flags)
-{
-    ssize_t size = syscall(SYS_sendmsg, descriptor, message, flags);
-
-    if (size < 0 && errno == EPIPE) {
-        errno = ECONNRESET;
-    }
-    return size;
-}
-
-/* ---- errors -------------------------------------------------------------------------------- */
+#include "common/net/nng_mend.h"
 
 int aq_error_from_nng(int nng_code)
 {
@@ -144,6 +115,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
     if (rc < 0) {
         return rc;
     }
+    aq_nng_mend();
     if (is_plain_file(url)) {
         return aq_fail(error, AQ_E_EXISTS, "cannot listen at %s: there is a file, not a socket",
                        url);
@@ -222,6 +194,7 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
     if (rc < 0) {
         return rc;
     }
+    aq_nng_mend();
     AQ_ASSERT(limits->reconnect_min_ms > 0);
     AQ_ASSERT(limits->reconnect_max_ms >= limits->reconnect_min_ms);
     AQ_ASSERT(limits->reconnect_max_ms <= INT32_MAX);

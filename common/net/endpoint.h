@@ -30,14 +30,9 @@ aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, aq_error *error) AQ_MUST_USE;
 
-/* AQ_CLOSE_LIVE: its connections may be carrying traffic. AQ_CLOSE_DEAD: it has none, or none that
- * lives. */
-enum aq_close_kind { AQ_CLOSE_DEAD, AQ_CLOSE_LIVE };
-
-/* Closes the socket, whose operations have been stopped; takes some 20 ms for a live one. False
- * when NNG is stuck in it (see endpoint_close.c): then nothing that the socket's callbacks touch
- * may be freed. Waits a few seconds at most. */
-bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind);
+/* Closes the socket, whose operations have been stopped. False when NNG is stuck in it for seconds:
+ * then nothing that the socket's callbacks touch may be freed. */
+bool aq_endpoint_close(nng_socket socket);
 
 /* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the
  * connection is gone. */

@@ -1,16 +1,10 @@
 /*
- * Closing a socket of NNG 1.5 without being drawn into its deadlock.
+ * Closing a socket of NNG, in bounded time.
  *
- * A connection that is closed just between two steps of a transfer (the header of a message was
- * read, its body not yet) loses the second step: the operation it belongs to never ends, and NNG's
- * one thread that ends connections waits for it for good. So does everybody who closes a socket
- * then, and no lost connection of the process can be made anew.
- *
- * Here a socket that may be carrying traffic is left alone for a moment before it is closed, when
- * its operations have already been stopped: what is under way comes to its end, and the gap
- * between two steps, which is microseconds wide, is not hit. NNG offers nothing that one could
- * wait for. And if it is hit after all, our waiting ends, what NNG may still touch is left in
- * memory, and aq_net_is_stuck says so.
+ * NNG has one thread that ends connections, for the whole process. What is known to hold it up for
+ * good is mended in nng_mend.c; but a close that waits for it must not be able to hang a daemon. So
+ * a thread of ours closes, and our waiting ends after a while; what NNG may still touch is left in
+ * memory then, and aq_net_is_stuck says so.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -21,7 +15,7 @@
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
 
-enum { SETTLE_MS = 20, CLOSE_TIMEOUT_MS = 5000 };
+enum { CLOSE_TIMEOUT_MS = 5000 };
 
 static atomic_bool stuck; /* process-wide, as NNG's threads are */
 
@@ -99,10 +93,10 @@ static void *close_socket(void *user)
     return NULL;
 }
 
-/* Waits until the socket is closed, or so long. */
-static bool wait_closed(closing *job, int timeout_ms)
+/* True when the socket was closed in time; else the job is left to its thread. */
+static bool wait_closed(closing *job)
 {
-    int64_t end_ns = aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS;
+    int64_t end_ns = aq_clock_monotonic_ns() + CLOSE_TIMEOUT_MS * AQ_NS_PER_MS;
     struct timespec end = {.tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
                            .tv_nsec = (long)(end_ns % AQ_NS_PER_S)};
     bool done;
@@ -113,23 +107,12 @@ static bool wait_closed(closing *job, int timeout_ms)
         rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
     }
     done = job->done;
+    job->abandoned = !done;
     unlock(job);
     return done;
 }
 
-/* Leaves the job to its thread, unless that has just finished. */
-static bool abandon(closing *job)
-{
-    bool abandoned;
-
-    lock(job);
-    abandoned = !job->done;
-    job->abandoned = abandoned;
-    unlock(job);
-    return abandoned;
-}
-
-bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind)
+bool aq_endpoint_close(nng_socket socket)
 {
     closing *job;
     pthread_t thread;
@@ -138,15 +121,12 @@ bool aq_endpoint_close(nng_socket socket, enum aq_close_kind kind)
         return false;
     }
     job = create_job(socket);
-    if (job != NULL && kind == AQ_CLOSE_LIVE) {
-        (void)wait_closed(job, SETTLE_MS); /* the thread that closes is not there yet */
-    }
     if (job == NULL || pthread_create(&thread, NULL, close_socket, job) != 0) {
         destroy_job(job);
         nng_close(socket);
         return true;
     }
-    if (!wait_closed(job, CLOSE_TIMEOUT_MS) && abandon(job)) {
+    if (!wait_closed(job)) {
         pthread_detach(thread);
         atomic_store(&stuck, true);
         return false;

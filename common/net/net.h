@@ -40,9 +40,8 @@ bool aq_url_is_local(const char *url);
 /* 1 for tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
 
-/* True once NNG could not end a connection: a deadlock of the release this is built for, which can
- * only be made rare from outside. What is connected goes on, but no lost connection is made anew: a
- * daemon says so, ends and is started again. Any thread. */
+/* True once NNG could not end a connection within seconds. What is connected goes on, but no lost
+ * connection is made anew: a daemon says so, ends and is started again. Any thread. */
 bool aq_net_is_stuck(void);
 
 /* Ends NNG's threads; last thing in main, when every socket is closed. */

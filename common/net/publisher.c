@@ -86,6 +86,6 @@ void aq_publisher_close(aq_publisher *publisher)
     if (publisher == NULL) {
         return;
     }
-    aq_endpoint_close(publisher->socket, AQ_CLOSE_LIVE);
+    aq_endpoint_close(publisher->socket);
     aq_free(publisher);
 }

@@ -145,5 +145,5 @@ void aq_pull_close(aq_pull *pull)
     AQ_ASSERT(!pull->closing);
     pull->closing = true;
     uv_close((uv_handle_t *)&pull->readable, on_closed); /* before its descriptor goes */
-    aq_endpoint_close(pull->socket, AQ_CLOSE_LIVE);
+    aq_endpoint_close(pull->socket);
 }

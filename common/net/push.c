@@ -129,10 +129,10 @@ static void on_link_closed(uv_handle_t *handle)
 }
 
 /* Not under the mutex: closing waits for the callbacks that take it. */
-static void close_link(push_link *link, enum aq_close_kind kind)
+static void close_link(push_link *link)
 {
     uv_close((uv_handle_t *)&link->writable, on_link_closed);
-    link->is_stuck = !aq_endpoint_close(link->socket, kind);
+    link->is_stuck = !aq_endpoint_close(link->socket);
     lock(link);
     link->forgotten = true;
     unlock(link);
@@ -191,7 +191,7 @@ static int open_link(aq_push *push, push_link **ret_link, aq_error *error)
     /* From here on the loop knows the link's handle, which frees it. */
     rc = aq_endpoint_dial(link->socket, push->url, &push->limits, 0, error);
     if (rc < 0) {
-        close_link(link, AQ_CLOSE_DEAD);
+        close_link(link);
         return rc;
     }
     *ret_link = link;
@@ -240,11 +240,11 @@ static void link_is_up(aq_push *push)
     }
 }
 
-static void leave_link(aq_push *push, enum aq_close_kind kind)
+static void leave_link(aq_push *push)
 {
     bool was_connected = push->connected;
 
-    close_link(push->link, kind);
+    close_link(push->link);
     push->link = NULL;
     push->connected = false;
     if (was_connected &&
@@ -270,7 +270,7 @@ static void on_changed(uv_async_t *async)
     dead = push->link->dead;
     unlock(push->link);
     if (dead) {
-        leave_link(push, AQ_CLOSE_DEAD);
+        leave_link(push);
     } else if (up && !push->connected) {
         link_is_up(push);
     }
@@ -297,7 +297,7 @@ void aq_push_close(aq_push *push)
     push->closing = true;
     push->connected = false;
     if (push->link != NULL) {
-        close_link(push->link, AQ_CLOSE_LIVE);
+        close_link(push->link);
         push->link = NULL;
     }
     uv_close((uv_handle_t *)&push->timer, on_handle_closed);
@@ -353,7 +353,7 @@ static void on_stalled(uv_timer_t *timer)
 {
     aq_push *push = timer->data;
 
-    leave_link(push, AQ_CLOSE_LIVE);
+    leave_link(push);
 }
 
 /* The descriptor's level says whether there is room, so a pipe that has become ready since the send

@@ -333,7 +333,7 @@ static bool stop_slots(aq_rpc_client *client)
     for (size_t i = 0; i < client->slot_count; i++) {
         nng_aio_free(client->slots[i]->operation);
     }
-    return aq_endpoint_close(client->socket, AQ_CLOSE_LIVE);
+    return aq_endpoint_close(client->socket);
 }
 
 void aq_rpc_client_close(aq_rpc_client *client)

@@ -195,7 +195,7 @@ static void stop_slots(aq_rpc_server *server)
     for (size_t i = 0; i < server->slot_count; i++) {
         nng_aio_free(server->slots[i]->operation);
     }
-    aq_endpoint_close(server->socket, AQ_CLOSE_LIVE);
+    aq_endpoint_close(server->socket);
 }
 
 static void free_slots(aq_rpc_server *server)

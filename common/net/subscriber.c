@@ -159,7 +159,7 @@ void aq_subscriber_destroy(aq_subscriber *subscriber)
     if (subscriber == NULL) {
         return;
     }
-    aq_endpoint_close(subscriber->socket, AQ_CLOSE_LIVE);
+    aq_endpoint_close(subscriber->socket);
     close(subscriber->stop[0]);
     close(subscriber->stop[1]);
     aq_free(subscriber);

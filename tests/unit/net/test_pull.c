@@ -116,7 +116,7 @@ static void test_messages_of_each_connection_come_in_order(void **state)
         }
         assert_ptr_equal(strstr(f.peer, transports[i]), f.peer);
         for (int k = 0; k < SENDERS; k++) {
-            assert_true(aq_endpoint_close(senders[k], AQ_CLOSE_LIVE));
+            assert_true(aq_endpoint_close(senders[k]));
         }
         close_fixture(&f);
     }
@@ -141,7 +141,7 @@ static void test_a_loop_that_is_behind_holds_the_senders_back(void **state)
     f.goal = sent;
     net_kit_run_until(&f.loop, goal_is_reached, &f);
     assert_int_equal(f.bytes, (size_t)sent * SIZE);
-    assert_true(aq_endpoint_close(sender, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(sender));
     close_fixture(&f);
 }
 
@@ -161,8 +161,8 @@ static void test_a_message_past_the_limit_ends_its_connection_only(void **state)
     net_kit_run_for(&f.loop, 50);
     assert_int_equal(f.count, 1);
     assert_int_equal(f.next[0], 1);
-    assert_true(aq_endpoint_close(good, AQ_CLOSE_LIVE));
-    assert_true(aq_endpoint_close(bad, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(good));
+    assert_true(aq_endpoint_close(bad));
     close_fixture(&f);
 }
 
@@ -180,7 +180,7 @@ static void test_within_the_process_the_limit_holds_as_well(void **state)
     assert_int_equal(send_number(sender, 0, 0, 100, 0), 0);
     f.goal = 1;
     net_kit_run_until(&f.loop, goal_is_reached, &f);
-    assert_true(aq_endpoint_close(sender, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(sender));
     close_fixture(&f);
 }
 
@@ -203,7 +203,7 @@ static void test_receiving_may_close(void **state)
     }
     net_kit_run_until(&f.loop, is_pull_closed, &f);
     assert_int_equal(f.count, 1);
-    assert_true(aq_endpoint_close(sender, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(sender));
     close_fixture(&f);
 }
 

@@ -86,7 +86,7 @@ static void start_pulling(fixture *f)
 
 static void stop_pulling(fixture *f)
 {
-    assert_true(aq_endpoint_close(f->puller, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(f->puller));
     f->is_pulling = false;
 }
 
@@ -321,7 +321,7 @@ static void test_a_peer_of_another_pattern_is_never_connected(void **state)
     net_kit_run_for(&f.loop, 200);
     assert_int_equal(f.connected, 1);
     assert_int_equal(f.disconnected, 1);
-    assert_true(aq_endpoint_close(replier, AQ_CLOSE_LIVE));
+    assert_true(aq_endpoint_close(replier));
     start_pulling(&f);
     net_kit_run_until(&f.loop, is_connected, &f);
     close_fixture(&f);
