@@ -158,8 +158,8 @@ static void clear_store(replay_daemon *daemon, const char *why)
 static void begin_store(replay_daemon *daemon, const aq_member_view *view)
 {
     aq_rng rng;
-    /* The first store has the name of the process, by which the learner knows whose answers it gets;
-     * one that is begun anew must have another, or actors would not notice. */
+    /* The first store has the name of the process, by which the learner knows whose answers it
+     * gets; one that is begun anew must have another, or actors would not notice. */
     uint64_t incarnation =
         daemon->stores == 0 ? daemon->identity.incarnation : aq_rng_system_seed();
     daemon->stores++;
