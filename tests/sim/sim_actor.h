@@ -1,7 +1,7 @@
 /*
- * A simulated actor: what actor_net.c does with sockets, threads and timers, done with the simulated
- * network, around the same session with a real environment. One object for all lives of a process
- * on one host.
+ * A simulated actor: what actor_net.c does with sockets, threads and timers, done with the
+ * simulated network, around the same session with a real environment. One object for all lives of a
+ * process on one host.
  */
 #ifndef AQ_TESTS_SIM_SIM_ACTOR_H
 #define AQ_TESTS_SIM_SIM_ACTOR_H

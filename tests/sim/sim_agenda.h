@@ -1,7 +1,7 @@
 /*
- * Agenda: what happens when, in a world whose clock is a number. Events run one after another in the
- * order of their times; of two at the same time, the one that was asked for first. So a run is a
- * function of its seed alone.
+ * Agenda: what happens when, in a world whose clock is a number. Events run one after another in
+ * the order of their times; of two at the same time, the one that was asked for first. So a run is
+ * a function of its seed alone.
  *
  * One thread.
  */

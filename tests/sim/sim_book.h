@@ -1,11 +1,11 @@
 /*
- * Book: what one store of a replay shard (one start of the process) should hold, kept beside it from
- * what goes in and out, and compared with it after every step.
+ * Book: what one store of a replay shard (one start of the process) should hold, kept beside it
+ * from what goes in and out, and compared with it after every step.
  *
  * The band: lead (replay_limiter.h) stays at or under the tolerance, but for one chunk in each
  * environment of an actor, and for what was granted to an actor that was given up or was granted by
- * an earlier store, and still came. The book follows these exceptions, so that the bound is as tight
- * as the contract (replay_credit.h).
+ * an earlier store, and still came. The book follows these exceptions, so that the bound is as
+ * tight as the contract (replay_credit.h).
  */
 #ifndef AQ_TESTS_SIM_SIM_BOOK_H
 #define AQ_TESTS_SIM_SIM_BOOK_H
@@ -64,11 +64,11 @@ void sim_book_answered(sim_book *book, sim_stream *stream, uint64_t acknowledged
 /* An answer to Sample went out. */
 void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply, float discount);
 
-/* Whether the learner took no more than the limiter allows; right after an answer to Sample, even in
- * the middle of a message. */
+/* Whether the learner took no more than the limiter allows; right after an answer to Sample, even
+ * in the middle of a message. */
 void sim_book_check_samples(const sim_book *book, const aq_replay_counters *counters);
 
-/* What the store says of itself, between two messages: its counts are the book's, and in the band. */
+/* What the store says of itself between two messages: its counts are the book's and in the band. */
 void sim_book_compare(sim_book *book, const aq_replay_counters *counters);
 
 #endif

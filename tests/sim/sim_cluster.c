@@ -18,6 +18,7 @@
 #define WAITS_NS_MAX    (40 * AQ_NS_PER_S)
 #define LOOK_NS         (50 * AQ_NS_PER_MS)
 #define DRAIN_NS_MAX    (8 * AQ_NS_PER_S)
+#define COUNTS_NS_MAX   (10 * AQ_NS_PER_S)
 #define FAREWELL_NS_MAX (20 * AQ_NS_PER_S)
 
 enum { STEPS_THAT_MOVE = 5 };
@@ -248,8 +249,8 @@ static void replace_leavers(sim_cluster *cluster, sim_marks *marks)
     }
 }
 
-/* When actors that were given up came back, they are ahead of the learner by more than the tolerance,
- * and wait until it has made up for that at its own pace. */
+/* When actors that were given up came back, they are ahead of the learner by more than the
+ * tolerance, and wait until it has made up for that at its own pace. */
 static int64_t recovery_ns_max(const sim_scenario *scenario)
 {
     const aq_run_config *config = &scenario->config;
@@ -294,20 +295,40 @@ static bool actors_are_gone(sim_cluster *cluster)
     return true;
 }
 
-/* Each shard that lives counts for the learner with what it has, and all in all nothing counts
- * twice. */
-static void check_counts(sim_cluster *cluster)
+/* Steps that the learner has counted for a store. */
+static uint64_t counted_for(const sim_cluster *cluster, const sim_book *book)
 {
-    const sim_ledger *ledger = &cluster->site.ledger;
     aq_shard_count counts[AQ_SHARDS_MAX];
     uint64_t base;
     size_t count = aq_coordinator_shard_counts(cluster->learner.coordinator, counts, &base);
+    for (size_t i = 0; i < count; i++) {
+        if (counts[i].incarnation == book->member) {
+            return counts[i].inserted;
+        }
+    }
+    return 0;
+}
+
+/* Each shard that lives has told the learner what it has. */
+static bool counts_are_told(sim_cluster *cluster)
+{
+    const sim_ledger *ledger = &cluster->site.ledger;
     for (size_t i = 0; i < ledger->book_count; i++) {
         const sim_book *book = ledger->books[i];
-        uint64_t counted = 0;
-        for (size_t k = 0; k < count; k++) {
-            counted += counts[k].incarnation == book->member ? counts[k].inserted : 0;
+        if (book->alive && counted_for(cluster, book) != book->inserted) {
+            return false;
         }
+    }
+    return true;
+}
+
+/* The living count with all they have, the dead with no more than they had. */
+static void check_counts(sim_cluster *cluster)
+{
+    const sim_ledger *ledger = &cluster->site.ledger;
+    for (size_t i = 0; i < ledger->book_count; i++) {
+        const sim_book *book = ledger->books[i];
+        uint64_t counted = counted_for(cluster, book);
         if (book->alive ? counted != book->inserted : counted > book->inserted) {
             sim_broken(&cluster->site.world, SIM_ENV_STEPS,
                        "the learner counts %" PRIu64 " steps of a %s store that has %" PRIu64,
@@ -356,9 +377,7 @@ static bool drain(sim_cluster *cluster)
             check_stream(cluster, &cluster->actors[i], steps[i]);
         }
     }
-    /* A heartbeat, and one more for the road. */
-    int64_t heartbeats_ns = 3 * (int64_t)scenario->config.net.heartbeat_ms * AQ_NS_PER_MS;
-    if (pass(cluster, sim_now_ns(world) + heartbeats_ns + AQ_NS_PER_S, NULL)) {
+    if (pass(cluster, sim_now_ns(world) + COUNTS_NS_MAX, counts_are_told)) {
         check_counts(cluster);
     }
     return world->broken == SIM_ALL_HOLD;
@@ -381,9 +400,23 @@ static bool everybody_is_gone(sim_cluster *cluster)
     return who_is_left(cluster) == SIM_HOSTS_MAX;
 }
 
+static bool everybody_is_member(sim_cluster *cluster)
+{
+    char words[100];
+    return !cluster->learner.runs || all_are_members(cluster, words, sizeof(words));
+}
+
+/* Who is not a member when the run ends never hears of it, and waits for a learner to come. So
+ * first, calls that were lost in the storm come to their end. */
 static void say_farewell(sim_cluster *cluster)
 {
     sim_world *world = &cluster->site.world;
+    const aq_run_config *config = &cluster->site.scenario.config;
+    int64_t lost_ns = (int64_t)(config->net.rpc_timeout_ms + config->net.reconnect_max_ms +
+                                config->net.heartbeat_ms) *
+                      AQ_NS_PER_MS;
+    (void)pass(cluster, sim_now_ns(world) + lost_ns, NULL);
+    (void)pass(cluster, sim_now_ns(world) + COUNTS_NS_MAX, everybody_is_member);
     if (cluster->learner.runs) {
         aq_coordinator_stop(cluster->learner.coordinator);
     }

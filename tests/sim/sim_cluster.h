@@ -4,7 +4,7 @@
  *
  *   storm     faults as drawn from the seed, or none
  *   recovery  no faults any more: within a bounded time everybody takes part and everything moves
- *   drain     the actors are told to stop: each finishes and leaves, and every step is accounted for
+ *   drain     the actors are told to stop: each finishes and leaves, every step is accounted for
  *   farewell  the run is stopped: everybody hears of it and leaves
  *
  * The run ends early at the first invariant that does not hold.

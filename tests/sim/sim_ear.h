@@ -1,6 +1,6 @@
 /*
- * Ear: the policy listener (policy_session.h) of a simulated actor or evaluator: what is heard in the
- * simulated broadcast, or was fetched, is given to the feed, and wakes the loop.
+ * Ear: the policy listener (policy_session.h) of a simulated actor or evaluator: what is heard in
+ * the simulated broadcast, or was fetched, is given to the feed, and wakes the loop.
  */
 #ifndef AQ_TESTS_SIM_SIM_EAR_H
 #define AQ_TESTS_SIM_SIM_EAR_H

@@ -1,5 +1,6 @@
 /*
- * Faults come one after another in a rhythm that is drawn, each for a while that is drawn, and overlap.
+ * Faults come one after another in a rhythm that is drawn, each for a while that is drawn, and
+ * overlap.
  */
 #include <math.h>
 

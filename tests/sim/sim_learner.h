@@ -1,8 +1,8 @@
 /*
- * The simulated learner: what learner_net.c and its parts do with sockets, threads, timers and files,
- * done with the simulated network, the agenda and bytes in memory, around the same coordinator,
- * service, prefetcher, trainer core, quantizer stage and shelf. One object for all lives of a process;
- * its disk outlives them.
+ * The simulated learner: what learner_net.c and its parts do with sockets, threads, timers and
+ * files, done with the simulated network, the agenda and bytes in memory, around the same
+ * coordinator, service, prefetcher, trainer core, quantizer stage and shelf. One object for all
+ * lives of a process; its disk outlives them.
  */
 #ifndef AQ_TESTS_SIM_SIM_LEARNER_H
 #define AQ_TESTS_SIM_SIM_LEARNER_H

@@ -1,6 +1,6 @@
 /*
- * One event is on the agenda for the earliest due time; those that were asked for earlier and became
- * needless find that it is not their time.
+ * One event is on the agenda for the earliest due time; those that were asked for earlier and
+ * became needless find that it is not their time.
  */
 #include "tests/sim/sim_pump.h"
 

@@ -1,6 +1,6 @@
 /*
- * Pump: the loop of a simulated process that works when it can and else waits: its owner takes a turn
- * when its time has come, or soon after it was woken.
+ * Pump: the loop of a simulated process that works when it can and else waits: its owner takes a
+ * turn when its time has come, or soon after it was woken.
  *
  * An owner that asks again and again for a time that has passed would keep a processor busy with
  * nothing; that breaks SIM_IDLE.

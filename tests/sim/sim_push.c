@@ -1,7 +1,7 @@
 /*
- * A sender goes round: dialling, connected, broken (and not yet told), dialling. Events and messages
- * know it by its number and the count of its connections, so that those of an earlier connection are
- * told apart.
+ * A sender goes round: dialling, connected, broken (and not yet told), dialling. Events and
+ * messages know it by its number and the count of its connections, so that those of an earlier
+ * connection are told apart.
  */
 #include "tests/sim/sim_push.h"
 

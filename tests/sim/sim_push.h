@@ -1,14 +1,14 @@
 /*
- * Connections for experience (E1) over the simulated network: what an actor's shard transport and
- * a shard's PULL are made of.
+ * Connections for experience (E1) over the simulated network: what an actor's shard transport and a
+ * shard's PULL are made of.
  *
  * A connection keeps order and loses nothing until it breaks; then what was on its way is lost, or
- * some of it still arrives, late, as from a socket that nobody has read yet. The sender learns of the
- * break after a while and dials again, with back-off. At most a window of messages is on its way; the
- * next is refused, and `writable` tells when to go on.
+ * some of it still arrives, late, as from a socket that nobody has read yet. The sender learns of
+ * the break after a while and dials again, with back-off. At most a window of messages is on its
+ * way; the next is refused, and `writable` tells when to go on.
  *
- * `disorder` is harsher than any connection: messages overtake one another, come twice, or vanish while
- * the connection stays.
+ * `disorder` is harsher than any connection: messages overtake one another, come twice, or vanish
+ * while the connection stays.
  */
 #ifndef AQ_TESTS_SIM_SIM_PUSH_H
 #define AQ_TESTS_SIM_SIM_PUSH_H

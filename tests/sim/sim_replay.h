@@ -1,7 +1,7 @@
 /*
  * A simulated replay shard: what replay_net.c does with sockets and timers, done with the simulated
- * network, around the same service and the same membership. One object for all lives of a process at
- * one address.
+ * network, around the same service and the same membership. One object for all lives of a process
+ * at one address.
  */
 #ifndef AQ_TESTS_SIM_SIM_REPLAY_H
 #define AQ_TESTS_SIM_SIM_REPLAY_H

@@ -1,7 +1,8 @@
 /*
- * Stream: everything that one actor process has sent in a run, as it was sent first. The identity of a
- * transition is (incarnation, lane, episode, index); here is checked that each lane's transitions
- * come once, in order, without holes, and that a message sent again is the same message.
+ * Stream: everything that one actor process has sent in a run, as it was sent first. The identity
+ * of a transition is (incarnation, lane, episode, index); here is checked that each lane's
+ * transitions come once, in order, without holes, and that a message sent again is the same
+ * message.
  */
 #ifndef AQ_TESTS_SIM_SIM_STREAM_H
 #define AQ_TESTS_SIM_SIM_STREAM_H
