@@ -241,8 +241,11 @@ static void on_exit_of_child(uv_process_t *process, int64_t exit_status, int ter
     if (lived_ms > LONG_LIFE_MS) {
         dead->delay_ms = DELAY_MIN_MS;
     }
-    if (asked || finished) {
+    if (asked) {
         dead->state = CHILD_GONE;
+    } else if (finished) {
+        dead->state = CHILD_GONE;
+        owner->finished(owner->user, dead->name);
     } else if (dead->quick_deaths >= QUICK_DEATHS_MAX) {
         dead->state = CHILD_GONE;
         owner->gave_up(owner->user, dead->name, dead->log_path, how);

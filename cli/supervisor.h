@@ -32,6 +32,8 @@ typedef struct aq_supervisor_owner {
     void *user;
     /* It died without being asked to and is started again in `delay_ms`. */
     void (*restarting)(void *user, const char *name, const char *how, int delay_ms);
+    /* It exited with 0 without being asked to: it has done its part. */
+    void (*finished)(void *user, const char *name);
     /* It died at once too often: the run can't go on. */
     void (*gave_up)(void *user, const char *name, const char *log_path, const char *how);
 } aq_supervisor_owner;

@@ -7,8 +7,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cli/command.h"
+#include "cli/metrics_digest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/cpu.h"
@@ -44,6 +46,33 @@ static int evaluate(const aq_run_config *config, const char *policy_path, aq_eva
     return rc;
 }
 
+static uint64_t count_of(const json_t *line, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(line, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+/* The learner's last words, in the run folder, come after any status that was seen. They are missing
+ * when the run was interrupted, or the disk full. */
+static void take_last_words(const char *run_dir, aq_train_report *report)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_metrics_digest digest = {0};
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
+    if (aq_metrics_digest_read(path, &digest, NULL) || !digest.end) {
+        aq_metrics_digest_fini(&digest);
+        return;
+    }
+    const char *state = json_string_value(json_object_get(digest.end, "state"));
+    report->solved = state && strcmp(state, "solved") == 0;
+    report->env_steps = count_of(digest.end, "env_steps");
+    report->learner_steps = count_of(digest.end, "learner_steps");
+    report->policy_versions = count_of(digest.end, "policy_versions");
+    report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
+    report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
+    aq_metrics_digest_fini(&digest);
+}
+
 int aq_train_report_make(const aq_run_config *config, const char *run_dir,
                          const aq_train_result *result, aq_train_report *ret_report,
                          aq_error *error)
@@ -69,6 +98,9 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
         report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    }
+    if (!result->interrupted) {
+        take_last_words(run_dir, &report);
     }
     char path[AQ_CLI_PATH_MAX + 16];
     (void)snprintf(path, sizeof(path), "%s/policy.aq", run_dir);

@@ -260,6 +260,15 @@ static void on_restarting(void *user, const char *name, const char *how, int del
     (void)fprintf(stderr, "%s died (%s); starting it again in %d ms\n", name, how, delay_ms);
 }
 
+/* A learner that ends by itself has ended the run. The watch may have missed that: nobody waits for
+ * it. */
+static void on_finished(void *user, const char *name)
+{
+    if (strcmp(name, learner_plan.role) == 0) {
+        begin_stopping(user);
+    }
+}
+
 /* The last lines of a log, for somebody who wants to know why. */
 static void print_tail(const char *path)
 {
@@ -308,6 +317,7 @@ static int create(train_session *session, aq_error *error)
     aq_supervisor_owner owner = {
         .user = session,
         .restarting = on_restarting,
+        .finished = on_finished,
         .gave_up = on_gave_up,
     };
     if (aq_supervisor_create(&session->loop, &owner, &session->supervisor)) {

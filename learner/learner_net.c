@@ -66,14 +66,22 @@ static void finish_training(aq_learner *learner)
 static void say_ended(aq_learner *learner)
 {
     aq_error error;
-    enum aq_run_state state = aq_coordinator_state(learner->coordinator);
-    double wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns());
+    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
     const aq_evaluation_result *best = aq_coordinator_best(learner->coordinator);
+    aq_metrics_outcome outcome = {
+        .state = aq_run_state_name(aq_coordinator_state(learner->coordinator)),
+        .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
+        .env_steps = aq_coordinator_env_steps(learner->coordinator),
+        .learner_steps = aq_trainer_step(learner->trainer),
+        .policy_versions = totals.versions,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+    };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
-           aq_run_state_name(state), aq_coordinator_env_steps(learner->coordinator),
-           aq_trainer_step(learner->trainer), wall_s, best ? best->return_mean : (double)NAN);
-    if (aq_metrics_end(learner->metrics, wall_s, aq_run_state_name(state), &error)) {
+           outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
+           best ? best->return_mean : (double)NAN);
+    if (aq_metrics_end(learner->metrics, &outcome, &error)) {
         char quoted[2 * AQ_ERROR_TEXT_MAX];
         aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
                aq_log_quote(quoted, sizeof(quoted), error.text));

@@ -134,9 +134,13 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
     return append(metrics, line, error);
 }
 
-int aq_metrics_end(aq_metrics *metrics, double wall_s, const char *state, aq_error *error)
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
-    json_t *line =
-        json_pack("{s:s, s:o, s:s}", "event", "end", "wall_s", number(wall_s), "state", state);
+    json_t *line = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+        number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
+        "learner_steps", count(outcome->learner_steps), "policy_versions",
+        count(outcome->policy_versions), "broadcast_bytes", count(outcome->broadcast_bytes),
+        "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
     return append(metrics, line, error);
 }

@@ -32,6 +32,17 @@ typedef struct aq_metrics_sample {
     double batch_wait_share; /* of the time, 0 to 1 */
 } aq_metrics_sample;
 
+/* What a run came to. */
+typedef struct aq_metrics_outcome {
+    const char *state; /* "solved" */
+    double wall_s;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    uint64_t policy_versions; /* published in all */
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_bytes_fp32;
+} aq_metrics_outcome;
+
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
 void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 
@@ -40,7 +51,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
                         aq_error *error) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                           const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
-int aq_metrics_end(aq_metrics *metrics, double wall_s, const char *state,
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
                    aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -137,6 +137,48 @@ int cluster_set_up_tcp(void **state)
     return set_up(state, CLUSTER_TCP);
 }
 
+typedef void (*log_fn)(const char *path);
+
+/* The logs of all seats, and those that `actorq train` keeps of its daemons, if there was one. */
+static void for_each_log(const test_cluster *cluster, log_fn visit)
+{
+    char path[512];
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        if (cluster->processes[seat].lives > 0) {
+            visit(cluster->processes[seat].log_path);
+        }
+    }
+    (void)snprintf(path, sizeof(path), "%s/logs", cluster->run_dir);
+    DIR *logs = opendir(path);
+    for (const struct dirent *entry; logs != NULL && (entry = readdir(logs)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            (void)snprintf(path, sizeof(path), "%s/logs/%s", cluster->run_dir, entry->d_name);
+            visit(path);
+        }
+    }
+    if (logs != NULL) {
+        (void)closedir(logs);
+    }
+}
+
+static void check_no_fault(const char *path)
+{
+    const char *fault = daemon_log_fault(path);
+    if (fault != NULL) {
+        fail_msg("%s tells of: %s", path, fault);
+    }
+}
+
+static void show_all(const test_cluster *cluster)
+{
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        if (cluster->processes[seat].lives > 0) {
+            daemon_process_print(&cluster->processes[seat]);
+        }
+    }
+    for_each_log(cluster, daemon_log_print_tail);
+}
+
 static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *walk)
 {
     (void)info;
@@ -150,10 +192,8 @@ int cluster_tear_down(void **state)
 {
     test_cluster *torn = *state;
     bool is_complete = torn->finished;
-    for (int seat = 0; seat < SEAT_COUNT; seat++) {
-        if (!is_complete && torn->processes[seat].lives > 0) {
-            daemon_process_print_tail(&torn->processes[seat]);
-        }
+    if (!is_complete) {
+        show_all(torn);
     }
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         daemon_process_kill(&torn->processes[seat]);
@@ -369,31 +409,6 @@ int cluster_terminate(test_cluster *cluster, enum cluster_seat seat)
     return cluster_wait_end(cluster, seat);
 }
 
-static void check_no_fault(const char *path)
-{
-    const char *fault = daemon_log_fault(path);
-    if (fault != NULL) {
-        fail_msg("%s tells of: %s", path, fault);
-    }
-}
-
-/* Where `actorq train` keeps the logs of its daemons, if there was one. */
-static void check_no_fault_in_run(const test_cluster *cluster)
-{
-    char path[512];
-    (void)snprintf(path, sizeof(path), "%s/logs", cluster->run_dir);
-    DIR *logs = opendir(path);
-    for (const struct dirent *entry; logs != NULL && (entry = readdir(logs)) != NULL;) {
-        if (entry->d_name[0] != '.') {
-            (void)snprintf(path, sizeof(path), "%s/logs/%s", cluster->run_dir, entry->d_name);
-            check_no_fault(path);
-        }
-    }
-    if (logs != NULL) {
-        (void)closedir(logs);
-    }
-}
-
 void cluster_finish(test_cluster *cluster)
 {
     static const enum cluster_seat order[] = {SEAT_OTHER,   SEAT_EVALUATOR, SEAT_ACTOR,
@@ -403,8 +418,7 @@ void cluster_finish(test_cluster *cluster)
         if (daemon_process_runs(process) && cluster_terminate(cluster, order[i]) != 0) {
             fail_msg("%s, asked to end, ended with %d", process->name, process->exit_code);
         }
-        check_no_fault(process->log_path);
     }
-    check_no_fault_in_run(cluster);
+    for_each_log(cluster, check_no_fault);
     cluster->finished = true;
 }

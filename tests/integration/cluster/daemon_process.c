@@ -186,14 +186,20 @@ const char *daemon_log_fault(const char *path)
     return fault;
 }
 
-void daemon_process_print_tail(const daemon_process *process)
+void daemon_process_print(const daemon_process *process)
 {
-    char *log = daemon_process_log(process, true);
+    bool runs = process->pid != 0;
+    (void)fprintf(stderr, "%s: %u lives, %s %d\n", process->name, process->lives,
+                  runs ? "running as" : "ended with",
+                  runs ? (int)process->pid : process->exit_code);
+}
+
+void daemon_log_print_tail(const char *path)
+{
+    char *log = read_log(path, 0);
     size_t size = strlen(log);
-    const char *tail = size > TAIL_BYTES ? log + size - TAIL_BYTES : log;
-    (void)fprintf(stderr, "---- %s: %u lives, %s %d, the end of its log:\n%s", process->name,
-                  process->lives, process->pid != 0 ? "running as" : "ended with",
-                  process->pid != 0 ? (int)process->pid : process->exit_code, tail);
+    (void)fprintf(stderr, "---- the end of %s:\n%s", path,
+                  size > TAIL_BYTES ? log + size - TAIL_BYTES : log);
     aq_free(log);
 }
 

@@ -54,8 +54,11 @@ uint64_t daemon_line_number(const char *line, const char *key);
 /* NULL, or the words in a log that a sanitizer or an assertion left there. Static storage. */
 const char *daemon_log_fault(const char *path);
 
-/* The last lines of all lives to standard error. */
-void daemon_process_print_tail(const daemon_process *process);
+/* How it fares, to standard error. */
+void daemon_process_print(const daemon_process *process);
+
+/* The last lines of a log to standard error. */
+void daemon_log_print_tail(const char *path);
 
 /* Of /proc/PID/status, such as "VmHWM" (kB) or "Threads"; 0 when it can't be told. */
 uint64_t process_figure(pid_t pid, const char *key);

@@ -227,6 +227,28 @@ static void test_a_run_that_was_interrupted_is_resumed(void **state)
     cluster_finish(cluster);
 }
 
+/* The learner ends before anybody could ask it anything. */
+static void test_a_run_that_has_ended_ends_again_at_once_when_resumed(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_set(cluster, "limits.env_steps=20000");
+    start_train(cluster, "gym:CartPole-v1", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_t *result = result_of(cluster);
+    json_int_t env_steps = whole(result, "env_steps");
+    json_int_t learner_steps = whole(result, "learner_steps");
+    assert_true(env_steps >= 20000);
+    json_decref(result);
+
+    start_train(cluster, "--resume", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    result = result_of(cluster);
+    assert_int_equal(whole(result, "env_steps"), env_steps);
+    assert_int_equal(whole(result, "learner_steps"), learner_steps);
+    json_decref(result);
+    cluster_finish(cluster);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -234,6 +256,7 @@ int main(void)
         CLUSTER_TEST(test_whoever_kills_the_command_leaves_nothing_running, ipc),
         CLUSTER_TEST(test_a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc),
         CLUSTER_TEST(test_a_run_that_was_interrupted_is_resumed, ipc),
+        CLUSTER_TEST(test_a_run_that_has_ended_ends_again_at_once_when_resumed, ipc),
     };
     int failed = cmocka_run_group_tests_name("train", tests, NULL, NULL);
     aq_net_fini();

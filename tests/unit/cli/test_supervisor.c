@@ -42,6 +42,8 @@ typedef struct supervisor_desk {
     death gave_up;
     char gave_up_log[512];
     unsigned gave_up_count;
+    death finished;
+    unsigned finished_count;
 } supervisor_desk;
 
 static void note(supervisor_desk *desk, const char *name, const char *how, int delay_ms, death *out)
@@ -59,6 +61,13 @@ static void on_restarting(void *user, const char *name, const char *how, int del
     supervisor_desk *desk = user;
     assert_true(desk->restart_count < EVENTS_MAX);
     note(desk, name, how, delay_ms, &desk->restarts[desk->restart_count++]);
+}
+
+static void on_finished(void *user, const char *name)
+{
+    supervisor_desk *desk = user;
+    note(desk, name, "", 0, &desk->finished);
+    desk->finished_count++;
 }
 
 static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
@@ -83,7 +92,8 @@ static void on_watchdog(uv_timer_t *timer)
 static int setup(void **state)
 {
     supervisor_desk *desk = aq_alloc(1, sizeof(*desk));
-    aq_supervisor_owner owner = {.user = desk, .restarting = on_restarting, .gave_up = on_gave_up};
+    aq_supervisor_owner owner = {
+        .user = desk, .restarting = on_restarting, .finished = on_finished, .gave_up = on_gave_up};
     assert_non_null(desk);
     assert_int_equal(cli_fixture_setup(&desk->folder), 0);
     assert_int_equal(uv_loop_init(&desk->loop), 0);
@@ -192,6 +202,8 @@ static void test_a_child_that_finishes_is_not_started_again(void **state)
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "run\n");
     assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
+    assert_int_equal(desk->finished_count, 1);
+    assert_string_equal(desk->finished.name, "ant");
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 0);
 }
 
@@ -304,7 +316,7 @@ static void test_a_stopped_child_gets_sigterm_and_is_not_started_again(void **st
     run_until_gone(desk);
     run_for(desk, 150);
     assert_string_equal(log_of(desk, "ant"), "ready\nbye\n");
-    assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
+    assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
 }
 
 static void test_a_stubborn_child_is_killed_when_patience_ends(void **state)

@@ -63,6 +63,34 @@ static void test_the_figures_are_those_of_the_last_status(void **state)
     assert_false(report.interrupted);
 }
 
+/* The last status may be from before the end, and there may be none at all. */
+static void test_the_last_words_of_the_learner_count_more_than_a_status(void **state)
+{
+    aq_run_config config = config_of(5);
+    status_fixture fixture;
+    status_fixture_learner(&fixture);
+    fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
+    cli_write_text(cli_path(state, "metrics.jsonl"),
+                   "{\"event\": \"end\", \"wall_s\": 3.0, \"state\": \"solved\", "
+                   "\"env_steps\": 70001, \"learner_steps\": 8001, \"policy_versions\": 91, "
+                   "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001}\n");
+    aq_train_result seen = {.status = &fixture.reply}, unseen = {.wall_s = 1};
+    aq_train_result interrupted = {.status = &fixture.reply, .interrupted = true};
+    const aq_train_report reports[] = {report_of(state, &config, &seen),
+                                       report_of(state, &config, &unseen)};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(reports[i].solved);
+        assert_int_equal(reports[i].env_steps, 70001);
+        assert_int_equal(reports[i].learner_steps, 8001);
+        assert_int_equal(reports[i].policy_versions, 91);
+        assert_int_equal(reports[i].broadcast_bytes, 1001);
+        assert_int_equal(reports[i].broadcast_bytes_fp32, 4001);
+    }
+    aq_train_report report = report_of(state, &config, &interrupted); /* words of an earlier end */
+    assert_int_equal(report.env_steps, fixture.learner.env_steps);
+    assert_false(report.solved);
+}
+
 static void test_a_run_that_left_no_policy_has_no_return(void **state)
 {
     aq_run_config config = config_of(5);
@@ -197,6 +225,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_A_FOLDER(test_the_figures_are_those_of_the_last_status),
+        IN_A_FOLDER(test_the_last_words_of_the_learner_count_more_than_a_status),
         IN_A_FOLDER(test_a_run_that_left_no_policy_has_no_return),
         IN_A_FOLDER(test_the_policy_is_played_afresh_and_the_same_way_each_time),
         IN_A_FOLDER(test_a_policy_that_is_damaged_is_named),

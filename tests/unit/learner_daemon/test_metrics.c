@@ -167,7 +167,14 @@ static void test_an_evaluation_and_the_end_are_lines_of_their_own(void **state)
                                    .return_max = 500,
                                    .confirmed = true};
     assert_int_equal(aq_metrics_evaluation(metrics, 30, 5000, &result, NULL), 0);
-    assert_int_equal(aq_metrics_end(metrics, 31, "solved", NULL), 0);
+    aq_metrics_outcome outcome = {.state = "solved",
+                                  .wall_s = 31,
+                                  .env_steps = 6000,
+                                  .learner_steps = 700,
+                                  .policy_versions = 80,
+                                  .broadcast_bytes = 900,
+                                  .broadcast_bytes_fp32 = 1000};
+    assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
     aq_metrics_close(metrics);
 
     metrics_lines lines = read_lines(state);
@@ -185,6 +192,11 @@ static void test_an_evaluation_and_the_end_are_lines_of_their_own(void **state)
     assert_text(lines.objects[1], "event", "end");
     assert_true(number(lines.objects[1], "wall_s") == 31);
     assert_text(lines.objects[1], "state", "solved");
+    assert_true(number(lines.objects[1], "env_steps") == 6000);
+    assert_true(number(lines.objects[1], "learner_steps") == 700);
+    assert_true(number(lines.objects[1], "policy_versions") == 80);
+    assert_true(number(lines.objects[1], "broadcast_bytes") == 900);
+    assert_true(number(lines.objects[1], "broadcast_bytes_fp32") == 1000);
     lines_fini(&lines);
 }
 
