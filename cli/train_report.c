@@ -52,8 +52,8 @@ static uint64_t count_of(const json_t *line, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
-/* The learner's last words, in the run folder, come after any status that was seen. They are missing
- * when the run was interrupted, or the disk full. */
+/* The learner's last words, in the run folder, come after any status that was seen. They are
+ * missing when the run was interrupted, or the disk full. */
 static void take_last_words(const char *run_dir, aq_train_report *report)
 {
     char path[AQ_CLI_PATH_MAX + 16];
