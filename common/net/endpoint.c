@@ -151,6 +151,9 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
  * does not wait for back-off meant for networks. */
 enum { LOCAL_RECONNECT_MAX_MS = 20 };
 
+/* NNG doubles it in an int. */
+enum { RECONNECT_NEVER_MS = 7 * 24 * 60 * 60 * 1000 };
+
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits)
 {
     aq_net_limits near = *limits;
@@ -186,7 +189,7 @@ static int set_dialer_options(nng_dialer dialer, const char *url, const aq_net_l
 }
 
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
-                     size_t header_bytes, aq_error *error)
+                     size_t header_bytes, nng_dialer *ret_dialer, aq_error *error)
 {
     nng_dialer dialer;
     int rc = aq_url_validate(url, error);
@@ -210,7 +213,20 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
         return aq_fail(error, aq_error_from_nng(rc), "cannot connect to %s: %s", url,
                        nng_strerror(rc));
     }
+    if (ret_dialer != NULL) {
+        *ret_dialer = dialer;
+    }
     return 0;
+}
+
+void aq_endpoint_stop_dialling(nng_dialer dialer)
+{
+    int rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMAXT, RECONNECT_NEVER_MS);
+
+    if (rc == 0) {
+        rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, RECONNECT_NEVER_MS);
+    }
+    AQ_ASSERT(rc == 0 || rc == NNG_ENOENT); /* it may be closed already */
 }
 
 /* ---- peers --------------------------------------------------------------------------------- */

@@ -26,9 +26,12 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 
 /* Starts dialling and goes on in the background, with back-off from reconnect_min_ms to
- * reconnect_max_ms; names are resolved anew each time. */
+ * reconnect_max_ms; names are resolved anew each time. `ret_dialer` may be NULL. */
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
-                     size_t header_bytes, aq_error *error) AQ_MUST_USE;
+                     size_t header_bytes, nng_dialer *ret_dialer, aq_error *error) AQ_MUST_USE;
+
+/* Lets the dialer rest for days when it loses its connection, as far as NNG lets it. */
+void aq_endpoint_stop_dialling(nng_dialer dialer);
 
 /* Closes the socket, whose operations have been stopped. False when NNG is stuck in it for seconds:
  * then nothing that the socket's callbacks touch may be freed. */

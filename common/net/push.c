@@ -8,9 +8,9 @@
  *  1. A send holds the link's mutex, and the removal of the pipe (NNG_PIPE_EV_REM_POST, which runs
  *     before the pipe's memory goes) marks the link dead under the same mutex. So every send ends
  *     before the memory goes, and none begins after.
- *  2. A second pipe of the same socket is closed in NNG_PIPE_EV_ADD_PRE, before it starts. A long
- *     reconnect time alone would not do: NNG 1.5 draws its wait from a signed number, and half of
- *     the draws are negative, which means at once.
+ *  2. A second pipe of the same socket is closed in NNG_PIPE_EV_ADD_PRE, before it starts. The long
+ *     reconnect time that a dialer gets once it has connected would not do alone: NNG 1.5 draws its
+ *     wait from a signed number, and half of the draws are negative, which means at once.
  *  3. The loop closes the socket of a dead link, which touches the list no more, and opens a new
  *     one.
  *
@@ -37,6 +37,7 @@ enum { STALL_MS = 30000 };
 typedef struct push_link {
     struct aq_push *push;
     nng_socket socket;
+    nng_dialer dialer;
     uv_poll_t writable; /* of NNG's descriptor; runs after a refused send only */
     bool blocked;       /* it runs */
     bool is_stuck;      /* NNG could not close the socket; the loop has done with the link */
@@ -50,9 +51,10 @@ typedef struct push_link {
 struct aq_push {
     uv_loop_t *loop;
     uv_async_t changed;    /* a link is up or dead */
-    uv_timer_t timer;      /* without a link: when to open one; with one: how long it may stall */
+    uv_timer_t timer;      /* when to open a link; while there is one, how long it may stall */
     unsigned open_handles; /* of these two */
     push_link *link;       /* NULL: waiting to open one */
+    bool is_left;          /* the link is only there to be closed when the wait is over */
     bool connected;
     bool closing;
     uint64_t connected_at_ms; /* in the loop's time */
@@ -189,7 +191,7 @@ static int open_link(aq_push *push, push_link **ret_link, aq_error *error)
         goto fail_watch;
     }
     /* From here on the loop knows the link's handle, which frees it. */
-    rc = aq_endpoint_dial(link->socket, push->url, &push->limits, 0, error);
+    rc = aq_endpoint_dial(link->socket, push->url, &push->limits, 0, &link->dialer, error);
     if (rc < 0) {
         close_link(link);
         return rc;
@@ -225,7 +227,12 @@ static void on_retry(uv_timer_t *timer)
 {
     aq_push *push = timer->data;
 
-    AQ_ASSERT(push->link == NULL);
+    if (push->link != NULL) {
+        AQ_ASSERT(push->is_left);
+        close_link(push->link);
+        push->link = NULL;
+        push->is_left = false;
+    }
     if (open_link(push, &push->link, NULL) < 0) { /* no memory, no descriptors: later, perhaps */
         wait_to_retry(push);
     }
@@ -235,17 +242,20 @@ static void link_is_up(aq_push *push)
 {
     push->connected = true;
     push->connected_at_ms = uv_now(push->loop);
+    aq_endpoint_stop_dialling(push->link->dialer);
     if (push->events.connected != NULL) {
         push->events.connected(push->events.user);
     }
 }
 
+/* It is closed when the wait is over: NNG may just be dialling again, and loses what is being
+ * greeted when its socket is closed; by then it has found out that nobody wants it. */
 static void leave_link(aq_push *push)
 {
     bool was_connected = push->connected;
 
-    close_link(push->link);
-    push->link = NULL;
+    uv_poll_stop(&push->link->writable);
+    push->is_left = true;
     push->connected = false;
     if (was_connected &&
         uv_now(push->loop) - push->connected_at_ms >= push->limits.reconnect_max_ms) {
@@ -262,7 +272,7 @@ static void on_changed(uv_async_t *async)
     aq_push *push = async->data;
     bool up, dead;
 
-    if (push->closing || push->link == NULL) {
+    if (push->closing || push->link == NULL || push->is_left) {
         return;
     }
     lock(push->link);

@@ -259,7 +259,7 @@ static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limi
         rc = nng_pipe_notify(client->socket, NNG_PIPE_EV_REM_POST, on_pipe, client);
     }
     if (rc == 0) {
-        rc = aq_endpoint_dial(client->socket, url, limits, AQ_REQREP_HEADER_BYTES, error);
+        rc = aq_endpoint_dial(client->socket, url, limits, AQ_REQREP_HEADER_BYTES, NULL, error);
     } else {
         rc = aq_fail(error, aq_error_from_nng(rc), "cannot set up a socket for %s: %s", url,
                      nng_strerror(rc));

@@ -78,7 +78,7 @@ int aq_subscriber_create(const char *url, const aq_net_limits *limits,
         rc = aq_fail(error, rc, "cannot set up a socket for %s: %s", url, aq_error_text(rc));
         goto fail_dial;
     }
-    rc = aq_endpoint_dial(subscriber->socket, url, limits, 0, error);
+    rc = aq_endpoint_dial(subscriber->socket, url, limits, 0, NULL, error);
     if (rc < 0) {
         goto fail_dial;
     }

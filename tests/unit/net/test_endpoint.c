@@ -151,8 +151,8 @@ static void test_dialling_a_name_that_does_not_resolve_goes_on_trying(void **sta
 
     (void)state;
     assert_int_equal(nng_req0_open(&socket), 0);
-    assert_int_equal(aq_endpoint_dial(socket, "tcp://host.invalid:5550", &net_kit_limits, 4, NULL),
-                     0);
+    assert_int_equal(
+        aq_endpoint_dial(socket, "tcp://host.invalid:5550", &net_kit_limits, 4, NULL, NULL), 0);
     nng_close(socket);
 }
 
@@ -163,7 +163,7 @@ static void test_dialling_a_bad_url_is_refused(void **state)
 
     (void)state;
     assert_int_equal(nng_req0_open(&socket), 0);
-    assert_int_equal(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, &error),
+    assert_int_equal(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, NULL, &error),
                      AQ_E_INVALID);
     assert_non_null(strstr(error.text, "no port"));
     nng_close(socket);
