@@ -138,12 +138,6 @@ void sim_book_called(sim_book *book, sim_stream *stream, uint64_t known_acknowle
     }
 }
 
-static void forgive_held(sim_account *account)
-{
-    uint64_t held = account->granted > account->received ? account->granted - account->received : 0;
-    account->forgiven = held > account->forgiven ? held : account->forgiven;
-}
-
 void sim_book_answered(sim_book *book, sim_stream *stream, uint64_t acknowledged, uint64_t granted)
 {
     sim_account *account = account_of(book, stream);
@@ -162,11 +156,11 @@ void sim_book_answered(sim_book *book, sim_stream *stream, uint64_t acknowledged
         stream->acknowledged = acknowledged;
     }
     if (granted > account->granted) {
+        if (account->given_up) { /* it may have been granted that before, and was not told */
+            account->forgiven += granted - account->granted;
+        }
         account->granted = granted;
         account->moved_ns = sim_now_ns(book->world);
-        if (account->given_up) { /* it was granted that before, and could not be told */
-            forgive_held(account);
-        }
     }
     account->given_up = false;
 }
@@ -179,8 +173,10 @@ static void forgive(sim_book *book)
         sim_account *account = &book->accounts[i];
         if (now_ns - account->polled_ns >= AQ_CREDIT_LIVE_NS ||
             now_ns - account->moved_ns >= AQ_CREDIT_LIVE_NS) {
+            uint64_t held =
+                account->granted > account->received ? account->granted - account->received : 0;
             account->given_up = true;
-            forgive_held(account);
+            account->forgiven = held > account->forgiven ? held : account->forgiven;
         }
     }
 }
