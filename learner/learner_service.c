@@ -109,27 +109,39 @@ static uint64_t newest_version(const aq_learner_service *service)
     return newest ? newest->snapshot->version : 0;
 }
 
-/* The live shards, into storage on the caller's stack. */
+/* The live shards in the order of their slots, into storage on the caller's stack. Actors choose by
+ * the place in this list, so it must not change for the others when somebody comes or goes. */
 typedef struct shard_list {
     Actorq__V1__ShardAddress addresses[AQ_SHARDS_MAX];
     Actorq__V1__ShardAddress *pointers[AQ_SHARDS_MAX];
+    uint32_t slots[AQ_SHARDS_MAX];
     size_t count;
 } shard_list;
+
+static void insert_shard(shard_list *list, const aq_member_record *record)
+{
+    Actorq__V1__ShardAddress *address = &list->addresses[list->count];
+    size_t place = list->count++;
+    actorq__v1__shard_address__init(address);
+    address->member = record->member;
+    address->rpc_url = (char *)(uintptr_t)record->rpc_url;
+    address->push_url = (char *)(uintptr_t)record->push_url;
+    for (; place > 0 && list->slots[place - 1] > record->slot; place--) {
+        list->pointers[place] = list->pointers[place - 1];
+        list->slots[place] = list->slots[place - 1];
+    }
+    list->pointers[place] = address;
+    list->slots[place] = record->slot;
+}
 
 static void list_shards(const aq_learner_service *service, shard_list *ret_list)
 {
     ret_list->count = 0;
     for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
         const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
-        if (record->role != AQ_ROLE_REPLAY || ret_list->count == AQ_SHARDS_MAX) {
-            continue;
+        if (record->role == AQ_ROLE_REPLAY && ret_list->count < AQ_SHARDS_MAX) {
+            insert_shard(ret_list, record);
         }
-        Actorq__V1__ShardAddress *address = &ret_list->addresses[ret_list->count];
-        actorq__v1__shard_address__init(address);
-        address->member = record->member;
-        address->rpc_url = (char *)(uintptr_t)record->rpc_url;
-        address->push_url = (char *)(uintptr_t)record->push_url;
-        ret_list->pointers[ret_list->count++] = address;
     }
 }
 
