@@ -443,6 +443,7 @@ static void fill_outcome(const sim_cluster *cluster, sim_outcome *outcome)
     outcome->versions = cluster->site.ledger.version_count;
     outcome->messages_lost = cluster->site.network.lost;
     outcome->messages_doubled = cluster->site.network.doubled;
+    outcome->stored_twice = cluster->site.ledger.twice;
     outcome->breaks = cluster->site.push.breaks;
     outcome->resent = cluster->site.rpc.resent;
     outcome->timeouts = cluster->site.rpc.timeouts;

@@ -77,6 +77,16 @@ sim_book *sim_ledger_begin_book(sim_ledger *ledger, uint64_t incarnation, uint64
     return book;
 }
 
+static bool lives(const sim_ledger *ledger, uint64_t incarnation)
+{
+    for (size_t i = 0; i < ledger->book_count; i++) {
+        if (ledger->books[i]->incarnation == incarnation) {
+            return ledger->books[i]->alive;
+        }
+    }
+    return false;
+}
+
 void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame, size_t size,
                         const aq_replay_counters *before, const aq_replay_counters *after)
 {
@@ -85,6 +95,9 @@ void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame
     if (after->messages > before->messages) {
         sim_stream *stream = sim_ledger_stream(ledger, message.incarnation);
         sim_trace(ledger->world, "message stored", message.actor, message.seq);
+        const sim_sent *sent = sim_stream_message(stream, message.seq);
+        ledger->twice +=
+            sent != NULL && sent->stored_in != book->incarnation && lives(ledger, sent->stored_in);
         sim_book_stored(book, stream, &message);
     }
     aq_experience_fini(&message);

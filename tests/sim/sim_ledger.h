@@ -23,6 +23,7 @@ typedef struct sim_ledger {
     uint64_t *versions; /* published, in order */
     size_t version_count;
     size_t version_capacity;
+    uint64_t twice; /* messages that two living stores have */
     uint64_t learner_life;
     uint64_t env_steps; /* as that learner said last */
 } sim_ledger;
