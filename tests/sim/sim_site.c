@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
+#include "learner/blas.h"
 
 void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_t size)
 {
@@ -18,6 +19,7 @@ void sim_site_init(sim_site *site, const sim_scenario *scenario)
 {
     aq_error error = {0};
     *site = (sim_site){.scenario = *scenario, .cpu_flags = aq_cpu_flags()};
+    aq_blas_set_threads(1);
     sim_world_init(&site->world, scenario->seed);
     sim_network_init(&site->network, &site->world);
     sim_rpc_init(&site->rpc, &site->network);
