@@ -160,25 +160,41 @@ static bool may_be_asked(const aq_prefetch *prefetch, const shard *candidate)
     return candidate->incarnation != 0 && candidate->not_before_ns <= prefetch->now_ns;
 }
 
-/* Requests that one shard may hold, rounded up: one that is slow to answer must leave the others
- * their share, or the learner would go at its pace. */
-static uint32_t share_of_one(const aq_prefetch *prefetch)
+/* How the requests are shared out: each shard that may be asked has `each` to itself, and `spare`
+ * are left for whoever comes first. So one that is slow to answer, or all but one, leave the others
+ * their share; else the learner would go at the pace of the slowest. */
+typedef struct share {
+    uint32_t each, spare;
+} share;
+
+static share share_out(const aq_prefetch *prefetch)
 {
     uint32_t shards = 0;
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
         shards += may_be_asked(prefetch, &prefetch->shards[i]);
     }
-    return shards > 0 ? (prefetch->config.in_flight + shards - 1) / shards : 0;
+    if (shards == 0) {
+        return (share){0};
+    }
+    share shared = {prefetch->config.in_flight / shards, prefetch->config.in_flight % shards};
+    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
+        uint32_t asked = prefetch->shards[i].asked;
+        uint32_t beyond = asked > shared.each ? asked - shared.each : 0;
+        shared.spare -= beyond < shared.spare ? beyond : shared.spare;
+    }
+    return shared;
 }
 
-/* The shard whose turn it is, of those that are not paused and hold less than `share` requests;
- * NULL when there is none. */
-static shard *shard_in_turn(aq_prefetch *prefetch, uint32_t share)
+/* The shard whose turn it is, of those that are not paused and hold less than their share; NULL
+ * when there is none. */
+static shard *shard_in_turn(aq_prefetch *prefetch)
 {
+    share shared = share_out(prefetch);
     for (size_t step = 0; step < AQ_SHARDS_MAX; step++) {
         size_t index = (prefetch->next_shard + step) % AQ_SHARDS_MAX;
         shard *candidate = &prefetch->shards[index];
-        if (may_be_asked(prefetch, candidate) && candidate->asked < share) {
+        if (may_be_asked(prefetch, candidate) &&
+            candidate->asked < shared.each + (shared.spare > 0)) {
             prefetch->next_shard = index + 1;
             return candidate;
         }
@@ -306,7 +322,7 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
         if (prefetch->requests[i].busy) {
             continue;
         }
-        shard *from = shard_in_turn(prefetch, share_of_one(prefetch));
+        shard *from = shard_in_turn(prefetch);
         if (!from) {
             return;
         }

@@ -303,6 +303,29 @@ static void test_steps_of_another_process_at_the_address_are_not_counted(void **
     assert_int_equal(desk->ready_total, 2);
 }
 
+/* Four requests, three shards: two that are slow hold three of them at most. */
+static void test_slow_shards_leave_the_last_one_its_share(void **state)
+{
+    orders_desk *desk = *state;
+    aq_prefetch_config four = config;
+    const aq_prefetch_owner owner = {
+        .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_trouble};
+    four.in_flight = 4;
+    aq_prefetch_destroy(desk->prefetch);
+    assert_int_equal(aq_prefetch_create(&four, &desk->kit.layout, &owner, &desk->prefetch), 0);
+    for (int i = 0; i < SHARDS; i++) {
+        add_shard(desk, i);
+    }
+    aq_prefetch_tick(desk->prefetch, ++desk->now_ns);
+    for (int round = 0; round < 5; round++) {
+        assert_true(desk->shards[2].count >= 1);
+        assert_int_equal(calls_out(desk), 4);
+        end_call(desk, 2, 0, ENDING_FULL);
+        aq_prefetch_give_back(desk->prefetch, desk->ready[--desk->ready_count]);
+        aq_prefetch_tick(desk->prefetch, ++desk->now_ns);
+    }
+}
+
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -310,6 +333,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_three_calls_may_end_in_any_order_and_way),
         AT_A_DESK(test_ten_thousand_random_moves_lose_no_group),
+        AT_A_DESK(test_slow_shards_leave_the_last_one_its_share),
         AT_A_DESK(test_steps_of_another_process_at_the_address_are_not_counted),
         AT_A_DESK(test_create_survives_every_failed_allocation),
     };
