@@ -63,7 +63,7 @@ static aq_engine *make_engine(const bench *all, uint32_t format)
     rc = aq_params_init(&spec, &params);
     AQ_ASSERT(rc == 0);
     aq_params_randomize(&spec, &params, &rng);
-    rc = aq_quantize(&spec, &params, format, &meta, &snapshot, NULL);
+    rc = aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot, NULL);
     AQ_ASSERT(rc == 0);
     rc = aq_engine_create(snapshot, LANES_MAX, aq_cpu_flags(), &engine, NULL);
     AQ_ASSERT(rc == 0);

@@ -88,7 +88,9 @@ static int quantize(const aq_snapshot *snapshot, aq_snapshot **ret_snapshot, aq_
         memcpy(params.bias[i], layer->bias,
                snapshot->spec.layers[i].outputs * sizeof(*layer->bias));
     }
-    rc = aq_quantize(&snapshot->spec, &params, AQ_FORMAT_INT8_CHANNEL, &meta, ret_snapshot, error);
+    rc =
+        aq_quantize(&snapshot->spec, &params, &(aq_quantize_plan){.format = AQ_FORMAT_INT8_CHANNEL},
+                    &meta, ret_snapshot, error);
     aq_params_fini(&params);
     return rc;
 }

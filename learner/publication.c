@@ -44,7 +44,8 @@ int aq_publication_make(const aq_publication_config *config, const aq_quantize_m
     aq_publication made = {0};
     rows = rows < config->error_rows ? rows : config->error_rows;
 
-    int rc = aq_quantize(spec, params, config->format, meta, &made.snapshot, error);
+    int rc = aq_quantize(spec, params, &(aq_quantize_plan){.format = config->format}, meta,
+                         &made.snapshot, error);
     if (rc) {
         return rc;
     }
@@ -61,7 +62,8 @@ int aq_publication_make(const aq_publication_config *config, const aq_quantize_m
     if (config->format == AQ_FORMAT_F32) {
         made.twin = aq_snapshot_ref(made.snapshot);
     } else {
-        rc = aq_quantize(spec, params, AQ_FORMAT_F32, meta, &made.twin, error);
+        rc = aq_quantize(spec, params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, meta,
+                         &made.twin, error);
         if (rc) {
             goto fail;
         }

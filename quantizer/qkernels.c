@@ -58,14 +58,16 @@ static float relu_if(uint32_t activation, float value)
     return value < 0.0f ? 0.0f : value;
 }
 
-static size_t packed_bytes_int8(uint32_t inputs, uint32_t outputs)
+static size_t packed_bytes_int8(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
 {
+    (void)layer;
     return (size_t)inputs * outputs;
 }
 
-static void pack_int8(const void *weights, uint32_t inputs, uint32_t outputs, void *packed)
+static void pack_int8(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs,
+                      void *packed)
 {
-    memcpy(packed, weights, packed_bytes_int8(inputs, outputs));
+    memcpy(packed, layer->weights, (size_t)inputs * outputs);
 }
 
 static int32_t dot_int8(const uint8_t *q, const int8_t *weights, uint32_t inputs)
@@ -75,6 +77,13 @@ static int32_t dot_int8(const uint8_t *q, const int8_t *weights, uint32_t inputs
         sum += (int32_t)q[i] * (int32_t)weights[i];
     }
     return sum;
+}
+
+/* May wrap around on the way. */
+static int32_t centre(int32_t dot, const aq_row_quant *quant, int32_t sum)
+{
+    const uint32_t shift = (uint32_t)quant->zero_point * (uint32_t)sum;
+    return (int32_t)((uint32_t)dot - shift + (uint32_t)quant->offset);
 }
 
 static void run_int8(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
@@ -88,7 +97,7 @@ static void run_int8(const aq_packed_layer *layer, const aq_kernel_input *input,
         const aq_row_quant quant = input->quant[row];
         for (uint32_t o = 0; o < layer->outputs; o++) {
             const int32_t dot = dot_int8(q, weights + (size_t)o * inputs, inputs);
-            const int32_t centred = dot - quant.zero_point * layer->sum[o];
+            const int32_t centred = centre(dot, &quant, layer->sum[o]);
             const float factor = quant.scale * layer->scale[o];
             const float value = factor * (float)centred + layer->bias[o];
             y[row * y_stride + o] = relu_if(layer->activation, value);
@@ -106,15 +115,17 @@ typedef struct f32_block {
 enum { F32_BLOCK = AQ_QKERNEL_OUTPUT_PADDING };
 _Static_assert(sizeof(f32_block) == F32_BLOCK * sizeof(float), "a block is 16 outputs");
 
-static size_t packed_bytes_f32(uint32_t inputs, uint32_t outputs)
+static size_t packed_bytes_f32(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
 {
+    (void)layer;
     const size_t blocks = (outputs + F32_BLOCK - 1) / F32_BLOCK;
     return blocks * F32_BLOCK * inputs * sizeof(float);
 }
 
-static void pack_f32(const void *weights, uint32_t inputs, uint32_t outputs, void *packed)
+static void pack_f32(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs,
+                     void *packed)
 {
-    const float *from = weights;
+    const float *from = layer->weights;
     float *to = packed;
     for (uint32_t o = 0; o < outputs; o++) {
         const size_t block_at = (size_t)(o / F32_BLOCK) * F32_BLOCK * inputs;
@@ -167,7 +178,9 @@ static const aq_qkernels scalar_kernels = {
     .name = "scalar",
     .cpu_flags = 0,
     .quantize_rows = quantize_rows,
-    .linear = {[AQ_FORMAT_F32] = &scalar_f32, [AQ_FORMAT_INT8_CHANNEL] = &scalar_int8},
+    .linear = {[AQ_FORMAT_F32] = &scalar_f32,
+               [AQ_FORMAT_INT8_CHANNEL] = &scalar_int8,
+               [AQ_FORMAT_INT8_TENSOR] = &scalar_int8},
 };
 
 /* Best first; the scalar reference, which needs nothing, ends the ladder. */
@@ -204,5 +217,9 @@ const aq_qkernels *aq_qkernels_scalar(void)
 
 const aq_linear_kernel *aq_qkernels_linear(const aq_qkernels *kernels, uint32_t format)
 {
-    return format < AQ_QKERNEL_FORMATS ? kernels->linear[format] : NULL;
+    if (format >= AQ_QKERNEL_FORMATS) {
+        return NULL;
+    }
+    const aq_linear_kernel *kernel = kernels->linear[format];
+    return kernel != NULL ? kernel : scalar_kernels.linear[format];
 }

@@ -10,15 +10,26 @@
  *   s < FLT_MIN: the whole row counts as zeros: s = 1, z = 0, q = 0
  *   z = rint(-low * (1/s)), q = clamp(rint(x * (1/s)) + z, 0, 255)
  *
- * so that |x - s * (q - z)| <= s / 2 but for rounding, and 0 is exact. An int8 layer then computes
+ * so that |x - s * (q - z)| <= s / 2 but for rounding, and 0 is exact. With a static scale and zero
+ * point, which the snapshot brings, only the last line is left.
  *
- *   y[o] = (s * scale[o]) * (sum_i q[i] w[o][i] - z * sum[o]) + bias[o]
+ * An int8 layer (per tensor, per channel, sparse) then computes
+ *
+ *   y[o] = (s * scale[o]) * (sum_i q[i] w[o][i] - z * sum[o] + offset) + bias[o]
+ *
+ * where `offset` is 0 but for weights with a zero point z_w of their own: -z_w sum_i (q[i] - z).
+ * The bracket may wrap around on the way, its value does not. A layer of int4 or int2 weights has a
+ * scale a group of AQ_FORMAT_GROUP inputs:
+ *
+ *   y[o] = s * (sum_g scale[o][g] * (sum_{i in g} q[i] w[o][i] - z * sum[o][g])) + bias[o]
+ *
+ * its groups added from 0.0f upwards in order, each product and each sum rounded once.
  *
  * All rungs give the same bits here: one rounding rule (ties to even), dot products exact in int32,
- * and an epilogue of two multiplies and one add, each rounded once, in this order.
+ * and an epilogue of multiplies and adds, each rounded once, in the order written.
  *
- * An fp32 layer computes y[o] = sum_i x[i] w[o][i] + bias[o] in an order, and with fused
- * multiply-adds, of the rung's choice: every result is within
+ * An fp32, fp16 or bf16 layer computes y[o] = sum_i x[i] w[o][i] + bias[o] in an order, and with
+ * fused multiply-adds, of the rung's choice: every result is within
  * (inputs + 1) * 2^-23 * (sum_i |x[i] w[o][i]| + |bias[o]|) of the exact one.
  *
  * No state; any thread.
@@ -38,16 +49,18 @@
 enum {
     AQ_QKERNEL_Q_PADDING = 64,      /* a row of q has room for `inputs` rounded up to this */
     AQ_QKERNEL_OUTPUT_PADDING = 16, /* scale, sum and bias have room for `outputs` rounded up */
-    AQ_QKERNEL_FORMATS = AQ_FORMAT_INT8_CHANNEL + 1, /* a table is indexed by enum aq_format */
+    AQ_QKERNEL_FORMATS = AQ_FORMAT_COUNT + 1, /* a table is indexed by enum aq_format */
 };
 
 typedef struct aq_row_quant {
     float scale;
     int32_t zero_point;
+    int32_t offset; /* of every dot product of the row */
 } aq_row_quant;
 
 /* A layer packed for one rung (packed_layer.h makes it). The arrays are aligned to
- * AQ_ALIGNMENT_BYTES and padded with zeros; those that the format has no use for are zero. */
+ * AQ_ALIGNMENT_BYTES and padded with zeros; those that the format has no use for are zero. A scale
+ * of the whole tensor stands here once an output; scales of groups are among the packed weights. */
 typedef struct aq_packed_layer {
     uint32_t inputs, outputs;
     uint32_t activation;
@@ -72,10 +85,10 @@ typedef struct aq_kernel_input {
 typedef struct aq_linear_kernel {
     bool quantizes_input;
 
-    /* Bytes that the packed weights take, and the packing itself, from row-major weights as a
+    /* Bytes that the packed weights take, and the packing itself, from the weights as a valid
      * snapshot stores them. `packed` is zeroed, and aligned to AQ_ALIGNMENT_BYTES. */
-    size_t (*packed_bytes)(uint32_t inputs, uint32_t outputs);
-    void (*pack)(const void *weights, uint32_t inputs, uint32_t outputs, void *packed);
+    size_t (*packed_bytes)(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs);
+    void (*pack)(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed);
 
     /* y (rows, outputs), y_stride floats from row to row; writes nothing beyond `outputs`. ReLU
      * (v < 0 ? 0 : v; NaN stays NaN) is applied on the way out, other activations are the
@@ -93,7 +106,14 @@ typedef struct aq_qkernels {
     void (*quantize_rows)(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
                           size_t q_stride, aq_row_quant *ret_quant);
 
-    const aq_linear_kernel *linear[AQ_QKERNEL_FORMATS]; /* by enum aq_format; NULL: unknown */
+    /* The same with a scale and zero point that are known beforehand: a value beyond their range
+     * becomes its end, one that is NaN or infinite counts as 0. `quant` is what each row gets. */
+    void (*quantize_rows_static)(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                 aq_row_quant quant, uint8_t *q, size_t q_stride,
+                                 aq_row_quant *ret_quant);
+
+    /* By enum aq_format. NULL: the rung has nothing better than the scalar reference. */
+    const aq_linear_kernel *linear[AQ_QKERNEL_FORMATS];
 } aq_qkernels;
 
 /* The best rung under `cpu_flags` (aq_cpu_flags()). Static storage. */
@@ -105,7 +125,7 @@ const aq_qkernels *aq_qkernels_rung(uint32_t index);
 /* The scalar reference. */
 const aq_qkernels *aq_qkernels_scalar(void);
 
-/* The kernel of a format, NULL for a format that the rung doesn't know. */
+/* The rung's kernel of a format, else the scalar reference's; NULL for an unknown format. */
 const aq_linear_kernel *aq_qkernels_linear(const aq_qkernels *kernels, uint32_t format);
 
 #endif

@@ -81,16 +81,16 @@ static convert_layer *converter_of(uint32_t format)
 static int check_finite(const aq_net_spec *spec, const aq_params *params, aq_error *error)
 {
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        const aq_layer_spec *layer = &spec->layers[i];
-        const size_t weights = (size_t)layer->inputs * layer->outputs;
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
+        const size_t weights = (size_t)matrix.rows * matrix.columns;
         const size_t bad = aq_find_nonfinite(params->weight[i], weights);
         if (bad < weights) {
             return aq_fail(error, AQ_E_CORRUPT,
                            "quantize: layer %u, row %zu: a weight is NaN or infinite", i,
-                           bad / layer->inputs);
+                           bad / matrix.columns);
         }
-        const size_t bad_bias = aq_find_nonfinite(params->bias[i], layer->outputs);
-        if (bad_bias < layer->outputs) {
+        const size_t bad_bias = aq_find_nonfinite(params->bias[i], matrix.rows);
+        if (bad_bias < matrix.rows) {
             return aq_fail(error, AQ_E_CORRUPT,
                            "quantize: layer %u, row %zu: a bias is NaN or infinite", i, bad_bias);
         }
@@ -114,7 +114,7 @@ static int set_meta(aq_snapshot *snapshot, const aq_quantize_meta *meta, aq_erro
     return 0;
 }
 
-int aq_quantize(const aq_net_spec *spec, const aq_params *params, uint32_t format,
+int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
                 const aq_quantize_meta *meta, aq_snapshot **ret_snapshot, aq_error *error)
 {
     uint32_t layer_formats[AQ_NET_LAYERS_MAX];
@@ -123,16 +123,16 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, uint32_t forma
     if (rc != 0) {
         return rc;
     }
-    convert_layer *convert = converter_of(format);
+    convert_layer *convert = converter_of(plan->format);
     if (convert == NULL) {
-        return aq_fail(error, AQ_E_UNSUPPORTED, "quantize: format %u is not known", format);
+        return aq_fail(error, AQ_E_UNSUPPORTED, "quantize: format %u is not known", plan->format);
     }
     rc = check_finite(spec, params, error);
     if (rc != 0) {
         return rc;
     }
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        layer_formats[i] = format;
+        layer_formats[i] = plan->format;
     }
     rc = aq_snapshot_create(spec, layer_formats, &snapshot);
     if (rc != 0) {

@@ -21,11 +21,11 @@ int aq_params_init(const aq_net_spec *spec, aq_params *ret_params)
     }
     float *at = params.block;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        const aq_layer_spec *layer = &spec->layers[i];
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
         params.weight[i] = at;
-        at += (size_t)layer->inputs * layer->outputs;
+        at += (size_t)matrix.rows * matrix.columns;
         params.bias[i] = at;
-        at += layer->outputs;
+        at += matrix.rows;
     }
     AQ_ASSERT(at == params.block + params.count);
     *ret_params = params;
@@ -41,12 +41,25 @@ void aq_params_fini(aq_params *params)
     memset(params, 0, sizeof(*params));
 }
 
+/* Gains of 1, and biases of 0. */
+static void reset_norm(const aq_layer_spec *layer, float *gain)
+{
+    for (uint32_t k = 0; k < layer->outputs; k++) {
+        gain[k] = 1.0f;
+    }
+    memset(gain + layer->outputs, 0, layer->outputs * sizeof(*gain));
+}
+
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng)
 {
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_spec *layer = &spec->layers[i];
-        size_t count = ((size_t)layer->inputs + 1) * layer->outputs;
-        double bound = sqrt(1.0 / layer->inputs);
+        if (layer->kind == AQ_LAYER_NORM) {
+            reset_norm(layer, params->weight[i]);
+            continue;
+        }
+        size_t count = aq_layer_parameters(layer);
+        double bound = count > 0 ? sqrt(1.0 / aq_layer_matrix(layer).columns) : 0.0;
         for (size_t k = 0; k < count; k++) {
             params->weight[i][k] = (float)aq_rng_range(rng, -bound, bound);
         }

@@ -14,15 +14,16 @@
 typedef struct aq_params {
     size_t count; /* floats in the block */
     float *block;
-    float *weight[AQ_NET_LAYERS_MAX]; /* [outputs][inputs], row-major */
-    float *bias[AQ_NET_LAYERS_MAX];   /* [outputs] */
+    float *weight[AQ_NET_LAYERS_MAX]; /* [rows][columns] of aq_layer_matrix, row-major */
+    float *bias[AQ_NET_LAYERS_MAX];   /* [rows] */
 } aq_params;
 
 /* Zeroed; `spec` is valid. AQ_E_NOMEM. */
 int aq_params_init(const aq_net_spec *spec, aq_params *ret_params) AQ_MUST_USE;
 void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 
-/* Uniform in +-sqrt(1/inputs) for weights and biases, layer by layer, as PyTorch's Linear. */
+/* Uniform in +-sqrt(1/columns) for weights and biases, layer by layer, as PyTorch's Linear and
+ * Conv2d; a norm begins as the identity. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */

@@ -4,6 +4,7 @@
  */
 #include "common/rl/netspec.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,20 +15,6 @@
 static uint32_t layer_count(const aq_net_spec *spec)
 {
     return spec->layer_count < AQ_NET_LAYERS_MAX ? spec->layer_count : AQ_NET_LAYERS_MAX;
-}
-
-static bool is_activation(uint32_t value)
-{
-    return value >= AQ_ACTIVATION_NONE && value <= AQ_ACTIVATION_ELU;
-}
-
-static int validate_width(uint32_t width, const char *what, aq_error *error)
-{
-    if (width < 1 || width > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_INVALID, "%s is %u wide; 1 to %u are possible", what, width,
-                       AQ_NET_WIDTH_MAX);
-    }
-    return 0;
 }
 
 int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidden_count,
@@ -42,16 +29,11 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
     memset(&spec, 0, sizeof(spec));
     spec.layer_count = hidden_count + 1;
     uint32_t width = inputs;
-    for (uint32_t i = 0; i < spec.layer_count; i++) {
-        bool last = i == hidden_count;
-        spec.layers[i] = (aq_layer_spec){
-            .kind = AQ_LAYER_LINEAR,
-            .inputs = width,
-            .outputs = last ? outputs : hidden[i],
-            .activation = last ? AQ_ACTIVATION_NONE : activation,
-        };
-        width = spec.layers[i].outputs;
+    for (uint32_t i = 0; i < hidden_count; i++) {
+        spec.layers[i] = aq_layer_linear(width, hidden[i], activation);
+        width = hidden[i];
     }
+    spec.layers[hidden_count] = aq_layer_linear(width, outputs, AQ_ACTIVATION_NONE);
     int rc = aq_net_spec_validate(&spec, error);
     if (rc == 0) {
         *ret_spec = spec;
@@ -59,28 +41,13 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
     return rc;
 }
 
-static int validate_layer(const aq_net_spec *spec, uint32_t index, aq_error *error)
+int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *error)
 {
-    const aq_layer_spec *layer = &spec->layers[index];
-    char what[32];
-    if (layer->kind != AQ_LAYER_LINEAR) {
-        return aq_fail(error, AQ_E_INVALID, "layer %u: unknown kind %u", index, layer->kind);
+    if (spec->layer_count >= AQ_NET_LAYERS_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "more than %d layers", AQ_NET_LAYERS_MAX);
     }
-    if (!is_activation(layer->activation)) {
-        return aq_fail(error, AQ_E_INVALID, "layer %u: unknown activation %u", index,
-                       layer->activation);
-    }
-    if (index > 0 && layer->inputs != spec->layers[index - 1].outputs) {
-        return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values, but layer %u gives %u",
-                       index, layer->inputs, index - 1, spec->layers[index - 1].outputs);
-    }
-    snprintf(what, sizeof(what), "layer %u: its input", index);
-    int rc = validate_width(layer->inputs, what, error);
-    if (rc == 0) {
-        snprintf(what, sizeof(what), "layer %u: its output", index);
-        rc = validate_width(layer->outputs, what, error);
-    }
-    return rc;
+    spec->layers[spec->layer_count++] = *layer;
+    return 0;
 }
 
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
@@ -90,12 +57,44 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
                        AQ_NET_LAYERS_MAX);
     }
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        int rc = validate_layer(spec, i, error);
+        int rc = aq_layer_spec_validate(&spec->layers[i], i, error);
         if (rc != 0) {
             return rc;
         }
+        if (i > 0 && spec->layers[i].inputs != spec->layers[i - 1].outputs) {
+            return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values, but layer %u gives %u",
+                           i, spec->layers[i].inputs, i - 1, spec->layers[i - 1].outputs);
+        }
     }
     return 0;
+}
+
+/* ---- hash ----------------------------------------------------------------------------------- */
+
+static uint64_t hash_float(uint64_t hash, float value)
+{
+    uint32_t word;
+    memcpy(&word, &value, sizeof(word));
+    return aq_fnv1a_word(hash, word);
+}
+
+/* Only kinds that have a shape hash it, so that a plain network's hash stays what it was. */
+static uint64_t hash_shape(uint64_t hash, const aq_layer_spec *layer)
+{
+    if (layer->kind == AQ_LAYER_CONV2D) {
+        const aq_conv_shape *conv = &layer->conv;
+        const uint32_t words[] = {conv->height, conv->width,  conv->channels, conv->filters,
+                                  conv->kernel, conv->stride, conv->padding};
+        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+            hash = aq_fnv1a_word(hash, words[i]);
+        }
+    } else if (layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL) {
+        hash = aq_fnv1a_word(hash, layer->head.choices);
+        hash = aq_fnv1a_word(hash, layer->head.atoms);
+        hash = hash_float(hash, layer->head.low);
+        hash = hash_float(hash, layer->head.high);
+    }
+    return hash;
 }
 
 uint64_t aq_net_spec_hash(const aq_net_spec *spec)
@@ -106,15 +105,18 @@ uint64_t aq_net_spec_hash(const aq_net_spec *spec)
         hash = aq_fnv1a_word(hash, spec->layers[i].inputs);
         hash = aq_fnv1a_word(hash, spec->layers[i].outputs);
         hash = aq_fnv1a_word(hash, spec->layers[i].activation);
+        hash = hash_shape(hash, &spec->layers[i]);
     }
     return aq_fnv1a_end(hash);
 }
+
+/* ---- sizes ---------------------------------------------------------------------------------- */
 
 size_t aq_net_spec_parameters(const aq_net_spec *spec)
 {
     size_t count = 0;
     for (uint32_t i = 0; i < layer_count(spec); i++) {
-        count += ((size_t)spec->layers[i].inputs + 1) * spec->layers[i].outputs;
+        count += aq_layer_parameters(&spec->layers[i]);
     }
     return count;
 }
@@ -139,7 +141,9 @@ uint32_t aq_net_spec_width_max(const aq_net_spec *spec)
     return width;
 }
 
-const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
+/* ---- text ----------------------------------------------------------------------------------- */
+
+static const char *activation_suffix(uint32_t activation)
 {
     static const char *const suffixes[] = {
         [AQ_ACTIVATION_NONE] = "",
@@ -147,36 +151,52 @@ const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
         [AQ_ACTIVATION_TANH] = "t",
         [AQ_ACTIVATION_ELU] = "e",
     };
+    const bool known = activation >= AQ_ACTIVATION_NONE && activation <= AQ_ACTIVATION_ELU;
+    return known ? suffixes[activation] : "?";
+}
+
+/* What stands after the dash. */
+static void layer_text(const aq_layer_spec *layer, char *out, size_t size)
+{
+    const char *suffix = activation_suffix(layer->activation);
+    switch (layer->kind) {
+    case AQ_LAYER_LINEAR:
+        snprintf(out, size, "%" PRIu32 "%s", layer->outputs, suffix);
+        break;
+    case AQ_LAYER_CONV2D:
+        snprintf(out, size, "conv%" PRIu32 "/%" PRIu32 "x%" PRIu32 "%s", layer->conv.kernel,
+                 layer->conv.stride, layer->conv.filters, suffix);
+        break;
+    case AQ_LAYER_NORM:
+        snprintf(out, size, "norm%s", suffix);
+        break;
+    case AQ_LAYER_DUELING:
+        snprintf(out, size, "dueling%" PRIu32, layer->head.choices);
+        break;
+    case AQ_LAYER_CATEGORICAL:
+        snprintf(out, size, "atoms%" PRIu32, layer->head.atoms);
+        break;
+    default:
+        snprintf(out, size, "?");
+        break;
+    }
+}
+
+const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
+{
     AQ_ASSERT(size > 0);
-    size_t used = (size_t)snprintf(out, size, "%u", aq_net_spec_inputs(spec));
+    const aq_layer_spec *first = &spec->layers[0];
+    size_t used;
+    if (first->kind == AQ_LAYER_CONV2D) {
+        used = (size_t)snprintf(out, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->conv.height,
+                                first->conv.width, first->conv.channels);
+    } else {
+        used = (size_t)snprintf(out, size, "%" PRIu32, first->inputs);
+    }
     for (uint32_t i = 0; i < layer_count(spec) && used < size; i++) {
-        const aq_layer_spec *layer = &spec->layers[i];
-        bool known = is_activation(layer->activation);
-        used += (size_t)snprintf(out + used, size - used, "-%u%s", layer->outputs,
-                                 known ? suffixes[layer->activation] : "?");
+        char text[48];
+        layer_text(&spec->layers[i], text, sizeof(text));
+        used += (size_t)snprintf(out + used, size - used, "-%s", text);
     }
     return out;
-}
-
-static const char *const activation_names[] = {
-    [AQ_ACTIVATION_NONE] = "none",
-    [AQ_ACTIVATION_RELU] = "relu",
-    [AQ_ACTIVATION_TANH] = "tanh",
-    [AQ_ACTIVATION_ELU] = "elu",
-};
-
-int aq_activation_from_text(const char *text, enum aq_activation *ret_activation)
-{
-    for (uint32_t i = AQ_ACTIVATION_NONE; i <= AQ_ACTIVATION_ELU; i++) {
-        if (strcmp(text, activation_names[i]) == 0) {
-            *ret_activation = (enum aq_activation)i;
-            return 0;
-        }
-    }
-    return AQ_E_INVALID;
-}
-
-const char *aq_activation_name(uint32_t activation)
-{
-    return is_activation(activation) ? activation_names[activation] : "unknown";
 }

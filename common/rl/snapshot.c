@@ -14,56 +14,77 @@
 
 /* Offsets in the block of one layer's tensors; 0 for one that the format has not. */
 typedef struct layer_columns {
-    size_t weights, scale, sum, bias;
+    size_t weights, scale, sum, mask, bias;
 } layer_columns;
 
-static int is_format(uint32_t format)
+static size_t add_some(size_t *bytes, size_t count, size_t size)
 {
-    return format == AQ_FORMAT_F32 || format == AQ_FORMAT_INT8_CHANNEL;
+    return count > 0 ? aq_columns_add(bytes, count, size) : 0;
 }
 
-static size_t weight_bytes(uint32_t format)
+static layer_columns layer_columns_add(const aq_tensor_sizes *sizes, uint32_t rows, size_t *bytes)
 {
-    return format == AQ_FORMAT_INT8_CHANNEL ? sizeof(int8_t) : sizeof(float);
-}
-
-static layer_columns layer_columns_add(const aq_layer_spec *layer, uint32_t format, size_t *bytes)
-{
-    layer_columns at = {0};
-    size_t weights = (size_t)layer->inputs * layer->outputs;
-    at.weights = aq_columns_add(bytes, weights, weight_bytes(format));
-    if (format == AQ_FORMAT_INT8_CHANNEL) {
-        at.scale = aq_columns_add(bytes, layer->outputs, sizeof(float));
-        at.sum = aq_columns_add(bytes, layer->outputs, sizeof(int32_t));
-    }
-    at.bias = aq_columns_add(bytes, layer->outputs, sizeof(float));
+    layer_columns at;
+    at.weights = aq_columns_add(bytes, sizes->weights_bytes, 1);
+    at.scale = add_some(bytes, sizes->scales, sizeof(float));
+    at.sum = add_some(bytes, sizes->sums, sizeof(int32_t));
+    at.mask = add_some(bytes, sizes->mask_bytes, 1);
+    at.bias = aq_columns_add(bytes, rows, sizeof(float));
     return at;
 }
 
-static void layer_view(uint8_t *block, const aq_layer_spec *layer, uint32_t format,
+static void *at_offset(uint8_t *block, size_t offset)
+{
+    return offset != 0 ? block + offset : NULL;
+}
+
+static void layer_view(uint8_t *block, uint32_t format, const aq_tensor_sizes *sizes,
                        const layer_columns *at, aq_snapshot_layer *view)
 {
     view->format = format;
+    view->sizes = *sizes;
     view->weights = block + at->weights;
-    view->weights_bytes = (size_t)layer->inputs * layer->outputs * weight_bytes(format);
-    view->scale = at->scale != 0 ? (const float *)(const void *)(block + at->scale) : NULL;
-    view->sum = at->sum != 0 ? (const int32_t *)(const void *)(block + at->sum) : NULL;
-    view->bias = (const float *)(const void *)(block + at->bias);
+    view->weights_bytes = sizes->weights_bytes;
+    view->scale = at_offset(block, at->scale);
+    view->sum = at_offset(block, at->sum);
+    view->mask = at_offset(block, at->mask);
+    view->bias = at_offset(block, at->bias);
 }
 
-int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snapshot **ret_snapshot)
+/* Sizes of layer `index`, if it can be stored so. */
+static int layer_sizes(const aq_layer_spec *layer, uint32_t format, size_t blocks,
+                       aq_tensor_sizes *ret_sizes)
+{
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+    if (!aq_format_known(format)) {
+        return AQ_E_VERSION;
+    }
+    if (format != AQ_FORMAT_F32 && !aq_layer_is_quantizable(layer)) {
+        return AQ_E_INVALID;
+    }
+    if (blocks > (size_t)aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns)) {
+        return AQ_E_INVALID;
+    }
+    *ret_sizes = aq_format_sizes(format, matrix.rows, matrix.columns, blocks);
+    return 0;
+}
+
+int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
+                              const size_t *blocks, aq_snapshot **ret_snapshot)
 {
     layer_columns at[AQ_NET_LAYERS_MAX];
+    aq_tensor_sizes sizes[AQ_NET_LAYERS_MAX];
     size_t bytes = sizeof(aq_snapshot);
     int rc = aq_net_spec_validate(spec, NULL);
     if (rc != 0) {
         return rc;
     }
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        if (!is_format(formats[i])) {
-            return AQ_E_VERSION;
+        rc = layer_sizes(&spec->layers[i], formats[i], blocks != NULL ? blocks[i] : 0, &sizes[i]);
+        if (rc != 0) {
+            return rc;
         }
-        at[i] = layer_columns_add(&spec->layers[i], formats[i], &bytes);
+        at[i] = layer_columns_add(&sizes[i], aq_layer_matrix(&spec->layers[i]).rows, &bytes);
     }
     if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
         return AQ_E_TOO_BIG;
@@ -75,11 +96,16 @@ int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snap
     aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
     snapshot->spec = *spec;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        layer_view(block, &spec->layers[i], formats[i], &at[i], &snapshot->layers[i]);
+        layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
     }
     atomic_init(&snapshot->references, 1);
     *ret_snapshot = snapshot;
     return 0;
+}
+
+int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snapshot **ret_snapshot)
+{
+    return aq_snapshot_create_sparse(spec, formats, NULL, ret_snapshot);
 }
 
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot)
@@ -121,6 +147,7 @@ void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer, aq_snapshot_l
     ret_data->weights = writable(snapshot, view->weights);
     ret_data->scale = writable(snapshot, view->scale);
     ret_data->sum = writable(snapshot, view->sum);
+    ret_data->mask = writable(snapshot, view->mask);
     ret_data->bias = writable(snapshot, view->bias);
 }
 
@@ -128,11 +155,10 @@ size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
 {
     size_t bytes = 0;
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        const aq_snapshot_layer *layer = &snapshot->layers[i];
-        size_t outputs = snapshot->spec.layers[i].outputs;
-        bytes += layer->weights_bytes + outputs * sizeof(*layer->bias);
-        bytes += layer->scale != NULL ? outputs * sizeof(*layer->scale) : 0;
-        bytes += layer->sum != NULL ? outputs * sizeof(*layer->sum) : 0;
+        const aq_tensor_sizes *sizes = &snapshot->layers[i].sizes;
+        const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
+        bytes += sizes->weights_bytes + sizes->mask_bytes + sizes->scales * sizeof(float) +
+                 sizes->sums * sizeof(int32_t) + rows * sizeof(float);
     }
     return bytes;
 }
@@ -140,16 +166,4 @@ size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot)
 {
     return aq_net_spec_parameters(&snapshot->spec) * sizeof(float);
-}
-
-const char *aq_format_name(uint32_t format)
-{
-    switch (format) {
-    case AQ_FORMAT_F32:
-        return "fp32";
-    case AQ_FORMAT_INT8_CHANNEL:
-        return "int8";
-    default:
-        return "unknown";
-    }
 }

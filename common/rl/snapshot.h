@@ -9,29 +9,33 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/rl/format.h"
 #include "common/rl/netspec.h"
 #include "common/rl/schema.h"
 
 enum { AQ_TASK_NAME_MAX = 128 };
 #define AQ_SNAPSHOT_BYTES_MAX (UINT64_C(1) << 30)
 
-/* How a layer's weights are stored. A new format joins here and in the quantizer's table. */
-enum aq_format { AQ_FORMAT_F32 = 1, AQ_FORMAT_INT8_CHANNEL = 2 };
+/* How to act on the network's outputs: the greatest of them is the choice; or each, in [-1, 1], is
+ * an action's element between its bounds. */
+enum aq_act_rule { AQ_ACT_ARGMAX = 1, AQ_ACT_CONTINUOUS = 2 };
 
-/* How to act on the network's outputs. */
-enum aq_act_rule { AQ_ACT_ARGMAX = 1 };
-
-/* y[o] = x . W[o] + b[o]. Row-major weights, one row per output.
- * F32: weights is float[outputs][inputs]; scale and sum are NULL.
- * INT8_CHANNEL: weights is int8_t[outputs][inputs] in [-127, 127]; w ~ scale[o] * q, and
- *   sum[o] = sum_i q[o][i], so that a zero point of the activations costs one multiply-add. */
+/* The tensors of one layer as its format stores them (format.h); NULL for those that it has not.
+ * sum[o] is the sum of row o as stored, so that a zero point of the activations costs one
+ * multiply-add. A layer without parameters is fp32 of no rows. */
 typedef struct aq_snapshot_layer {
     uint32_t format;
     const void *weights;
     size_t weights_bytes;
     const float *scale;
     const int32_t *sum;
+    const uint8_t *mask;
     const float *bias;
+    aq_tensor_sizes sizes;
+    int32_t weight_zero; /* int8-tensor: w ~ scale * (q - weight_zero); else 0 */
+    /* Integer formats: how the layer's input is quantized. 0: by the range of each row. */
+    float input_scale;
+    int32_t input_zero; /* 0 to 255 */
 } aq_snapshot_layer;
 
 /* The quantizer's measured error against fp32, on recent observations. */
@@ -40,6 +44,7 @@ typedef struct aq_quant_error {
     float action_disagreement; /* share of rows whose greedy action differs; discrete */
     float output_rms;          /* rms of the output difference */
     float output_max;          /* largest absolute output difference */
+    float kl; /* mean divergence of the quantized distribution from fp32's; categorical heads */
 } aq_quant_error;
 
 typedef struct aq_snapshot {
@@ -55,10 +60,11 @@ typedef struct aq_snapshot {
     _Atomic uint32_t references; /* use ref and unref */
 } aq_snapshot;
 
-/* A snapshot of `spec` with room for each layer's tensors in the given formats (one per layer);
- * all tensors zeroed. The caller fills them through aq_snapshot_layer_edit, and the fields that say
- * what it is, before sharing it. AQ_E_INVALID for a spec that cannot be, AQ_E_VERSION for a format
- * that is not known, AQ_E_TOO_BIG past AQ_SNAPSHOT_BYTES_MAX, AQ_E_NOMEM. */
+/* A snapshot of `spec` with room for each layer's tensors in the given formats (one per layer, fp32
+ * where a layer is not quantizable); all tensors zeroed. The caller fills them through
+ * aq_snapshot_layer_edit, and the fields that say what it is, before sharing it. AQ_E_INVALID for a
+ * spec that cannot be, AQ_E_VERSION for a format that is not known, AQ_E_TOO_BIG past
+ * AQ_SNAPSHOT_BYTES_MAX, AQ_E_NOMEM. */
 int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats,
                        aq_snapshot **ret_snapshot) AQ_MUST_USE;
 
@@ -66,18 +72,25 @@ int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats,
 aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot);
 void aq_snapshot_unref(aq_snapshot *snapshot); /* NULL is fine */
 
-/* Writable views of one layer, while the snapshot has one owner. scale and sum are NULL for F32. */
+/* The same where some layers are int8-sparse: blocks[i] is how many blocks layer i stores. */
+int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
+                              const size_t *blocks, aq_snapshot **ret_snapshot) AQ_MUST_USE;
+
+/* Writable views of one layer, while the snapshot has one owner. The members of a layer's view that
+ * are no tensors are set in snapshot->layers. */
 typedef struct aq_snapshot_layer_data {
     void *weights;
     float *scale;
     int32_t *sum;
+    uint8_t *mask;
     float *bias;
 } aq_snapshot_layer_data;
 void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer,
                             aq_snapshot_layer_data *ret_data);
 
 /* Everything a peer could get wrong: unknown formats, NaN or infinite numbers, scales that are not
- * positive, q = -128, sums that are not the sums, inputs and outputs that do not fit the schema,
+ * positive, levels that the format does not have, sums that are not the sums, an int8 channel whose
+ * weights are all zero, a mask that does not fit, inputs and outputs that do not fit the schema,
  * version 0, a task name that is empty or not printable. Reads every tensor once.
  * AQ_E_CORRUPT, AQ_E_VERSION or AQ_E_SCHEMA in words that name layer and row. */
 int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_USE;
@@ -86,6 +99,8 @@ int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_U
 size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot);
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot);
 
-const char *aq_format_name(uint32_t format); /* "fp32", "int8"; "unknown" */
+/* One layer's weights in fp32, row-major, into `out` (rows * columns floats): what the levels stand
+ * for. The layer is valid. */
+void aq_snapshot_layer_weights(const aq_snapshot *snapshot, uint32_t layer, float *out);
 
 #endif

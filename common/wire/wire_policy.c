@@ -23,17 +23,17 @@
 static void layer_view(const aq_snapshot_layer *layer, const aq_layer_spec *spec,
                        Actorq__V1__LayerTensors *ret_message)
 {
-    size_t outputs = spec->outputs;
+    const size_t rows = aq_layer_matrix(spec).rows;
     actorq__v1__layer_tensors__init(ret_message);
     ret_message->format = layer->format;
     ret_message->weights = aq_wire_bytes(layer->weights, layer->weights_bytes);
-    if (layer->scale != NULL) {
-        ret_message->scale = aq_wire_bytes(layer->scale, outputs * sizeof(*layer->scale));
-    }
-    if (layer->sum != NULL) {
-        ret_message->sum = aq_wire_bytes(layer->sum, outputs * sizeof(*layer->sum));
-    }
-    ret_message->bias = aq_wire_bytes(layer->bias, outputs * sizeof(*layer->bias));
+    ret_message->scale = aq_wire_bytes(layer->scale, layer->sizes.scales * sizeof(float));
+    ret_message->sum = aq_wire_bytes(layer->sum, layer->sizes.sums * sizeof(int32_t));
+    ret_message->mask = aq_wire_bytes(layer->mask, layer->sizes.mask_bytes);
+    ret_message->bias = aq_wire_bytes(layer->bias, rows * sizeof(*layer->bias));
+    ret_message->weight_zero = layer->weight_zero;
+    ret_message->input_scale = layer->input_scale;
+    ret_message->input_zero = (uint32_t)layer->input_zero;
 }
 
 static Actorq__V1__QuantError quant_error_view(const aq_quant_error *measured)
@@ -44,6 +44,7 @@ static Actorq__V1__QuantError quant_error_view(const aq_quant_error *measured)
     message.action_disagreement = measured->action_disagreement;
     message.output_rms = measured->output_rms;
     message.output_max = measured->output_max;
+    message.kl = measured->kl;
     return message;
 }
 
@@ -81,39 +82,37 @@ int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out)
 
 /* ---- in ------------------------------------------------------------------------------------ */
 
-static size_t weight_bytes(uint32_t format)
-{
-    return format == AQ_FORMAT_INT8_CHANNEL ? sizeof(int8_t) : sizeof(float);
-}
-
 /* Format and sizes, before anything is allocated for the tensors. */
 static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_spec *spec,
                        aq_error *error)
 {
-    if (message->format != AQ_FORMAT_F32 && message->format != AQ_FORMAT_INT8_CHANNEL) {
+    if (!aq_format_known(message->format)) {
         return aq_fail(error, AQ_E_VERSION,
                        "weights in format %u, which is not known here; a newer version may have "
                        "made them",
                        message->format);
     }
-    size_t weights = (size_t)spec->inputs * spec->outputs;
-    size_t per_channel = message->format == AQ_FORMAT_INT8_CHANNEL ? spec->outputs : 0;
-    int rc = aq_wire_column_check(&message->weights, "weights", weights,
-                                  weight_bytes(message->format), error);
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
+    const aq_tensor_sizes sizes = aq_format_sizes(message->format, matrix.rows, matrix.columns,
+                                                  message->weights.len / AQ_BLOCK_BYTES);
+    int rc = aq_wire_column_check(&message->weights, "weights", sizes.weights_bytes, 1, error);
     if (rc == 0) {
-        rc = aq_wire_column_check(&message->scale, "scale", per_channel, sizeof(float), error);
+        rc = aq_wire_column_check(&message->scale, "scale", sizes.scales, sizeof(float), error);
     }
     if (rc == 0) {
-        rc = aq_wire_column_check(&message->sum, "sum", per_channel, sizeof(int32_t), error);
+        rc = aq_wire_column_check(&message->sum, "sum", sizes.sums, sizeof(int32_t), error);
     }
     if (rc == 0) {
-        rc = aq_wire_column_check(&message->bias, "bias", spec->outputs, sizeof(float), error);
+        rc = aq_wire_column_check(&message->mask, "mask", sizes.mask_bytes, 1, error);
+    }
+    if (rc == 0) {
+        rc = aq_wire_column_check(&message->bias, "bias", matrix.rows, sizeof(float), error);
     }
     return rc;
 }
 
 static int check_layers(const Actorq__V1__PolicySnapshot *message, const aq_net_spec *spec,
-                        uint32_t *formats, aq_error *error)
+                        uint32_t *formats, size_t *blocks, aq_error *error)
 {
     if (message->n_layers != spec->layer_count) {
         return aq_fail(error, AQ_E_CORRUPT, "tensors for %zu layers of a network that has %u",
@@ -125,6 +124,9 @@ static int check_layers(const Actorq__V1__PolicySnapshot *message, const aq_net_
             return aq_fail_context(error, rc, "layer %u", i);
         }
         formats[i] = message->layers[i]->format;
+        blocks[i] = formats[i] == AQ_FORMAT_INT8_SPARSE
+                        ? message->layers[i]->weights.len / AQ_BLOCK_BYTES
+                        : 0;
     }
     return 0;
 }
@@ -138,7 +140,12 @@ static void fill_layers(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot 
         aq_wire_column_copy(data.weights, &layer->weights);
         aq_wire_column_copy(data.scale, &layer->scale);
         aq_wire_column_copy(data.sum, &layer->sum);
+        aq_wire_column_copy(data.mask, &layer->mask);
         aq_wire_column_copy(data.bias, &layer->bias);
+        snapshot->layers[i].weight_zero = layer->weight_zero;
+        snapshot->layers[i].input_scale = layer->input_scale;
+        snapshot->layers[i].input_zero =
+            layer->input_zero <= INT32_MAX ? (int32_t)layer->input_zero : -1;
     }
 }
 
@@ -154,6 +161,7 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
             .action_disagreement = message->quant_error->action_disagreement,
             .output_rms = message->quant_error->output_rms,
             .output_max = message->quant_error->output_max,
+            .kl = message->quant_error->kl,
         };
     }
     fill_layers(snapshot, message);
@@ -171,15 +179,16 @@ static int snapshot_from(const Actorq__V1__PolicySnapshot *message, aq_snapshot 
 {
     aq_net_spec spec;
     uint32_t formats[AQ_NET_LAYERS_MAX];
+    size_t blocks[AQ_NET_LAYERS_MAX];
     aq_snapshot *snapshot;
     int rc = aq_wire_network_from(message->network, &spec, error);
     if (rc == 0) {
-        rc = check_layers(message, &spec, formats, error);
+        rc = check_layers(message, &spec, formats, blocks, error);
     }
     if (rc != 0) {
         return aq_fail_context(error, rc, "policy");
     }
-    rc = aq_snapshot_create(&spec, formats, &snapshot);
+    rc = aq_snapshot_create_sparse(&spec, formats, blocks, &snapshot);
     if (rc != 0) {
         return aq_fail(error, rc, "policy: %s", aq_error_text(rc));
     }

@@ -6,6 +6,7 @@
  */
 #include "common/wire/wire_run.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -112,6 +113,54 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
 
 /* ---- network ------------------------------------------------------------------------------- */
 
+static void shape_to(const aq_layer_spec *layer, aq_wire_shape_view *shape,
+                     Actorq__V1__Layer *message)
+{
+    if (layer->kind == AQ_LAYER_CONV2D) {
+        actorq__v1__conv_shape__init(&shape->conv);
+        shape->conv.height = layer->conv.height;
+        shape->conv.width = layer->conv.width;
+        shape->conv.channels = layer->conv.channels;
+        shape->conv.filters = layer->conv.filters;
+        shape->conv.kernel = layer->conv.kernel;
+        shape->conv.stride = layer->conv.stride;
+        shape->conv.padding = layer->conv.padding;
+        message->conv = &shape->conv;
+    } else if (layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL) {
+        actorq__v1__head_shape__init(&shape->head);
+        shape->head.choices = layer->head.choices;
+        shape->head.atoms = layer->head.atoms;
+        shape->head.low = layer->head.low;
+        shape->head.high = layer->head.high;
+        message->head = &shape->head;
+    }
+}
+
+/* A kind without a shape ignores one that was sent, as it would any field that it does not know. */
+static void shape_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
+{
+    if (layer->kind == AQ_LAYER_CONV2D && message->conv != NULL) {
+        layer->conv = (aq_conv_shape){
+            .height = message->conv->height,
+            .width = message->conv->width,
+            .channels = message->conv->channels,
+            .filters = message->conv->filters,
+            .kernel = message->conv->kernel,
+            .stride = message->conv->stride,
+            .padding = message->conv->padding,
+        };
+    }
+    const bool is_head = layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL;
+    if (is_head && message->head != NULL) {
+        layer->head = (aq_head_shape){
+            .choices = message->head->choices,
+            .atoms = message->head->atoms,
+            .low = message->head->low,
+            .high = message->head->high,
+        };
+    }
+}
+
 void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
 {
     AQ_ASSERT(spec->layer_count <= AQ_NET_LAYERS_MAX);
@@ -122,6 +171,7 @@ void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
         layer->inputs = spec->layers[i].inputs;
         layer->outputs = spec->layers[i].outputs;
         layer->activation = spec->layers[i].activation;
+        shape_to(&spec->layers[i], &ret_view->shapes[i], layer);
         ret_view->pointers[i] = layer;
     }
     actorq__v1__network__init(&ret_view->message);
@@ -149,6 +199,7 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
             .outputs = message->layers[i]->outputs,
             .activation = message->layers[i]->activation,
         };
+        shape_from(message->layers[i], &spec.layers[i]);
     }
     if (aq_net_spec_validate(&spec, &why) != 0) {
         return aq_fail(error, AQ_E_CORRUPT, "network: %s", why.text);

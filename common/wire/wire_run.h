@@ -25,9 +25,15 @@ void aq_wire_schema_to(const aq_schema *schema, aq_wire_schema_view *ret_view);
 int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema,
                         aq_error *error) AQ_MUST_USE;
 
+typedef union aq_wire_shape_view {
+    Actorq__V1__ConvShape conv;
+    Actorq__V1__HeadShape head;
+} aq_wire_shape_view;
+
 typedef struct aq_wire_network_view {
     Actorq__V1__Network message;
     Actorq__V1__Layer layers[AQ_NET_LAYERS_MAX];
+    aq_wire_shape_view shapes[AQ_NET_LAYERS_MAX];
     Actorq__V1__Layer *pointers[AQ_NET_LAYERS_MAX];
 } aq_wire_network_view;
 

@@ -61,14 +61,15 @@ static inline __m512 finish(const tile_job *job, block_constants constants, uint
 
 #include "quantizer/tile.h"
 
-static size_t packed_bytes(uint32_t inputs, uint32_t outputs)
+static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
 {
+    (void)layer;
     return tile_packed_bytes(inputs * sizeof(float), outputs);
 }
 
-static void pack(const void *weights, uint32_t inputs, uint32_t outputs, void *packed)
+static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
 {
-    tile_pack(weights, inputs * sizeof(float), outputs, packed);
+    tile_pack(layer->weights, inputs * sizeof(float), outputs, packed);
 }
 
 static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,

@@ -56,27 +56,29 @@ static inline block_constants load_constants(const tile_job *job, uint32_t block
                              .bias = _mm512_load_ps(job->bias + block * LANES)};
 }
 
-/* y = (s * scale) * (dot - z * sum) + bias, each operation rounded once. */
+/* y = (s * scale) * (dot - z * sum + offset) + bias, each operation rounded once. */
 static inline __m512 finish(const tile_job *job, block_constants constants, uint32_t row,
                             accumulator dot)
 {
     const __m512i zero_point = _mm512_set1_epi32(job->quant[row].zero_point);
     const __m512i offset = _mm512_mullo_epi32(zero_point, constants.sum);
-    const __m512 centred = _mm512_cvtepi32_ps(_mm512_sub_epi32((__m512i)dot, offset));
+    const __m512i moved = _mm512_add_epi32((__m512i)dot, _mm512_set1_epi32(job->quant[row].offset));
+    const __m512 centred = _mm512_cvtepi32_ps(_mm512_sub_epi32(moved, offset));
     const __m512 factor = _mm512_mul_ps(_mm512_set1_ps(job->quant[row].scale), constants.scale);
     return _mm512_add_ps(_mm512_mul_ps(factor, centred), constants.bias);
 }
 
 #include "quantizer/tile.h"
 
-static size_t packed_bytes(uint32_t inputs, uint32_t outputs)
+static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
 {
+    (void)layer;
     return tile_packed_bytes(inputs, outputs);
 }
 
-static void pack(const void *weights, uint32_t inputs, uint32_t outputs, void *packed)
+static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
 {
-    tile_pack(weights, inputs, outputs, packed);
+    tile_pack(layer->weights, inputs, outputs, packed);
 }
 
 static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,

@@ -81,7 +81,7 @@ static aq_snapshot *make_snapshot(const struct net *net, uint32_t format, uint64
     aq_space_init_discrete(&schema.action, net->outputs);
     const aq_quantize_meta meta = {
         .run_id = 1, .version = 1, .task = "bench", .schema = &schema, .act_rule = AQ_ACT_ARGMAX};
-    rc = aq_quantize(&spec, &params, format, &meta, &snapshot, NULL);
+    rc = aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot, NULL);
     AQ_ASSERT(rc == 0);
     aq_params_fini(&params);
     return snapshot;

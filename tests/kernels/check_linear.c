@@ -42,13 +42,14 @@ static layer_tensors tensors;
 static aq_packed_layer pack(const aq_qkernels *rung, uint32_t format, uint32_t activation,
                             const struct shape *shape)
 {
-    const aq_layer_spec spec = {AQ_LAYER_LINEAR, shape->inputs, shape->outputs, activation};
+    const aq_layer_spec spec = aq_layer_linear(shape->inputs, shape->outputs, activation);
     const aq_snapshot_layer layer = {
         .format = format,
         .weights = &tensors.weights,
         .scale = format == AQ_FORMAT_F32 ? NULL : tensors.scale,
         .sum = format == AQ_FORMAT_F32 ? NULL : tensors.sum,
         .bias = tensors.bias,
+        .sizes = aq_format_sizes(format, shape->outputs, shape->inputs, 0),
     };
     aq_packed_layer packed;
     const int rc = aq_packed_layer_init(rung, &spec, &layer, &packed);

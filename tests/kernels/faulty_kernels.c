@@ -42,7 +42,7 @@ static aq_row_quant quantize_row(enum quantize_fault fault, const float *x, uint
         low = counts && x[i] < low ? x[i] : low;
         high = counts && x[i] > high ? x[i] : high;
     }
-    aq_row_quant quant = {high * (1.0f / 255.0f) - low * (1.0f / 255.0f), 0};
+    aq_row_quant quant = {.scale = high * (1.0f / 255.0f) - low * (1.0f / 255.0f)};
     float inverse = 1.0f / quant.scale;
     if (quant.scale < FLT_MIN) {
         quant.scale = 1.0f;

@@ -176,7 +176,8 @@ aq_snapshot *cli_policy(uint32_t format, uint64_t seed)
         .schema = &schema,
         .act_rule = AQ_ACT_ARGMAX,
     };
-    if (aq_quantize(&spec, &params, format, &meta, &snapshot, &error)) {
+    if (aq_quantize(&spec, &params, &(aq_quantize_plan){.format = format}, &meta, &snapshot,
+                    &error)) {
         fail_msg("%s", error.text);
     }
     if (format == AQ_FORMAT_INT8_CHANNEL) {

@@ -53,7 +53,8 @@ aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
     const int rc =
-        aq_quantize(&fixture->spec, &fixture->params, format, &fixture->meta, &snapshot, &error);
+        aq_quantize(&fixture->spec, &fixture->params, &(aq_quantize_plan){.format = format},
+                    &fixture->meta, &snapshot, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
     return snapshot;

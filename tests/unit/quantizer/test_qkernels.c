@@ -162,9 +162,16 @@ static void test_an_int8_layer_is_its_equation(void **state)
     const float bias[] = {1.0f, -100.0f};
     const uint8_t q[ROOM] = {255, 0, 7};
     const aq_row_quant quant = {.scale = 2.0f, .zero_point = 3};
-    const aq_layer_spec spec = {AQ_LAYER_LINEAR, INPUTS, OUTPUTS, AQ_ACTIVATION_NONE};
+    const aq_layer_spec spec = aq_layer_linear(INPUTS, OUTPUTS, AQ_ACTIVATION_NONE);
     const aq_snapshot_layer layer = {
-        AQ_FORMAT_INT8_CHANNEL, weights, sizeof(weights), scale, sum, bias};
+        .format = AQ_FORMAT_INT8_CHANNEL,
+        .weights = weights,
+        .weights_bytes = sizeof(weights),
+        .scale = scale,
+        .sum = sum,
+        .bias = bias,
+        .sizes = aq_format_sizes(AQ_FORMAT_INT8_CHANNEL, OUTPUTS, INPUTS, 0),
+    };
     const aq_kernel_input input = {.q = q, .q_stride = ROOM, .quant = &quant, .rows = 1};
     aq_packed_layer packed;
     float y[OUTPUTS];
@@ -178,7 +185,7 @@ static void test_an_int8_layer_is_its_equation(void **state)
 
 static void test_a_format_without_a_kernel_is_unsupported(void **state)
 {
-    const aq_layer_spec spec = {AQ_LAYER_LINEAR, 1, 1, AQ_ACTIVATION_NONE};
+    const aq_layer_spec spec = aq_layer_linear(1, 1, AQ_ACTIVATION_NONE);
     const aq_snapshot_layer layer = {.format = AQ_QKERNEL_FORMATS};
     aq_packed_layer packed = {.inputs = 99};
     (void)state;
@@ -197,8 +204,15 @@ static void test_the_longest_row_does_not_overflow_on_any_rung(void **state)
     const float scale[] = {1.0f, 1.0f};
     const float bias[] = {0.0f, 0.0f};
     const aq_row_quant quant = {.scale = 1.0f, .zero_point = 0};
-    const aq_layer_spec spec = {AQ_LAYER_LINEAR, inputs, 2, AQ_ACTIVATION_NONE};
-    const aq_snapshot_layer layer = {AQ_FORMAT_INT8_CHANNEL, weights, 0, scale, sum, bias};
+    const aq_layer_spec spec = aq_layer_linear(inputs, 2, AQ_ACTIVATION_NONE);
+    const aq_snapshot_layer layer = {
+        .format = AQ_FORMAT_INT8_CHANNEL,
+        .weights = weights,
+        .scale = scale,
+        .sum = sum,
+        .bias = bias,
+        .sizes = aq_format_sizes(AQ_FORMAT_INT8_CHANNEL, 2, inputs, 0),
+    };
     const aq_kernel_input input = {.q = q, .q_stride = inputs, .quant = &quant, .rows = 1};
     const aq_qkernels *rung;
     (void)state;

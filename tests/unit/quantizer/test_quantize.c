@@ -170,9 +170,10 @@ static void assert_refused(const quantizer_fixture *fixture, uint32_t format, in
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
-    assert_int_equal(
-        aq_quantize(&fixture->spec, &fixture->params, format, &fixture->meta, &snapshot, &error),
-        code);
+    assert_int_equal(aq_quantize(&fixture->spec, &fixture->params,
+                                 &(aq_quantize_plan){.format = format}, &fixture->meta, &snapshot,
+                                 &error),
+                     code);
     assert_null(snapshot);
     assert_int_equal(error.code, code);
     assert_non_null(strstr(error.text, words));
@@ -226,7 +227,8 @@ static void test_a_failed_allocation_is_an_error(void **state)
     uint64_t nth = 0;
     while (rc == AQ_E_NOMEM) {
         aq_memory_fail_at(++nth, 0);
-        rc = aq_quantize(&fixture->spec, &fixture->params, AQ_FORMAT_INT8_CHANNEL, &fixture->meta,
+        rc = aq_quantize(&fixture->spec, &fixture->params,
+                         &(aq_quantize_plan){.format = AQ_FORMAT_INT8_CHANNEL}, &fixture->meta,
                          &snapshot, NULL);
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || snapshot == NULL);
