@@ -6,6 +6,7 @@
  *   LANES                outputs in one vector: a block
  *   TILE_BLOCKS          blocks in a full tile, at most 4
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
+ *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
  *   accumulator, weight_vector, input_vector, block_constants
  *   accumulator_zero(), accumulator_add(a, b)
  *   load_weight(bytes)                      a block's weights for one step, from aligned memory
@@ -15,7 +16,8 @@
  *   finish(job, constants, row, sum)        the results before ReLU
  *   store_lanes(y, result, relu, lanes)     the first `lanes` of them; ReLU is v < 0 ? 0 : v
  *
- * A unit is the four bytes that one step takes of every row: four int8 inputs, or one float. The
+ * A unit is what one step takes of every row: of activations four bytes, which are four int8 inputs
+ * or one float, and of weights as many numbers, which may be narrower (fp16 beside floats). The
  * packed weights are [tile][step][block of the tile][lane][unit], so that a tile is one forward
  * stream of memory; outputs are padded with zeros to whole blocks, and only the store of the last
  * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
@@ -36,9 +38,13 @@
 
 #define TILE_INLINE static inline __attribute__((always_inline))
 
+#ifndef WEIGHT_UNIT_BYTES
+#define WEIGHT_UNIT_BYTES 4
+#endif
+
 enum {
     UNIT_BYTES = 4,
-    BLOCK_STEP_BYTES = LANES * UNIT_BYTES,
+    BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
     TILE_ROWS = 4,
     LINE_BYTES = 64,
     PREFETCH_BYTES = 2048,   /* how far ahead */
@@ -47,9 +53,10 @@ enum {
 
 /* --- packing --- */
 
+/* `row_bytes` is always a row of the weights. */
 static uint32_t tile_steps(size_t row_bytes)
 {
-    return (uint32_t)((row_bytes + UNIT_BYTES - 1) / UNIT_BYTES);
+    return (uint32_t)((row_bytes + WEIGHT_UNIT_BYTES - 1) / WEIGHT_UNIT_BYTES);
 }
 
 static uint32_t tile_block_count(uint32_t outputs)
@@ -72,15 +79,15 @@ static size_t tile_packed_bytes(size_t row_bytes, uint32_t outputs)
 static void tile_pack_block(const unsigned char *from, size_t row_bytes, uint32_t lanes,
                             size_t step_bytes, unsigned char *to)
 {
-    const size_t whole_bytes = row_bytes / UNIT_BYTES * UNIT_BYTES;
-    for (size_t i = 0; i < whole_bytes; i += UNIT_BYTES) {
+    const size_t whole_bytes = row_bytes / WEIGHT_UNIT_BYTES * WEIGHT_UNIT_BYTES;
+    for (size_t i = 0; i < whole_bytes; i += WEIGHT_UNIT_BYTES) {
         for (uint32_t lane = 0; lane < lanes; lane++) {
-            memcpy(to + lane * UNIT_BYTES, from + lane * row_bytes + i, UNIT_BYTES);
+            memcpy(to + lane * WEIGHT_UNIT_BYTES, from + lane * row_bytes + i, WEIGHT_UNIT_BYTES);
         }
         to += step_bytes;
     }
     for (uint32_t lane = 0; lane < lanes; lane++) {
-        memcpy(to + lane * UNIT_BYTES, from + lane * row_bytes + whole_bytes,
+        memcpy(to + lane * WEIGHT_UNIT_BYTES, from + lane * row_bytes + whole_bytes,
                row_bytes - whole_bytes);
     }
 }
@@ -346,7 +353,7 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
     }
 }
 
-/* `x` is the bytes of q or the floats, row_bytes of each row and x_stride (bytes) apart. */
+/* `x` is the bytes of q or the floats, rows x_stride (bytes) apart. */
 static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const void *x,
                        size_t x_stride, const aq_kernel_input *input, float *y, size_t y_stride)
 {
