@@ -10,8 +10,10 @@
 
 #include "common/rl/finite.h"
 
-/* q * scale must stay a number for the largest |q - zero|. */
-#define SCALE_MAX (FLT_MAX / 256.0f)
+/* (q - zero) * scale must stay a number: for levels of a format without a zero point, and for those
+ * of a format, or of an input, that has one. */
+#define SCALE_MAX           (FLT_MAX / 127.0f)
+#define SCALE_MAX_WITH_ZERO (FLT_MAX / 256.0f)
 
 typedef struct layer_check {
     const aq_snapshot_layer *layer;
@@ -67,11 +69,11 @@ static int check_bf16(const layer_check *check)
     return check_halves(check, 0x7F80);
 }
 
-static int check_scales(const layer_check *check, size_t row_scales)
+static int check_scales(const layer_check *check, size_t row_scales, float scale_max)
 {
     for (size_t i = 0; i < check->layer->sizes.scales; i++) {
         const float scale = check->layer->scale[i];
-        if (!(scale > 0.0f && scale <= SCALE_MAX)) {
+        if (!(scale > 0.0f && scale <= scale_max)) {
             return aq_fail(check->error, AQ_E_CORRUPT, "policy: layer %u, row %zu: a scale of %g",
                            check->index, i / row_scales, (double)scale);
         }
@@ -119,7 +121,7 @@ static int check_int8_rows(const layer_check *check, int smallest, bool zero_all
 
 static int check_int8(const layer_check *check)
 {
-    int rc = check_scales(check, 1);
+    int rc = check_scales(check, 1, SCALE_MAX);
     return rc != 0 ? rc : check_int8_rows(check, -127, false);
 }
 
@@ -131,7 +133,7 @@ static int check_int8_tensor(const layer_check *check)
                        "policy: layer %u: a zero point of %d; -128 to 127 are possible",
                        check->index, zero);
     }
-    int rc = check_scales(check, check->matrix.rows);
+    int rc = check_scales(check, check->matrix.rows, SCALE_MAX_WITH_ZERO);
     return rc != 0 ? rc : check_int8_rows(check, INT8_MIN, true);
 }
 
@@ -155,7 +157,7 @@ static int check_group_row(const layer_check *check, size_t row, uint32_t bits)
 
 static int check_groups(const layer_check *check, uint32_t bits)
 {
-    int rc = check_scales(check, aq_format_groups(check->matrix.columns));
+    int rc = check_scales(check, aq_format_groups(check->matrix.columns), SCALE_MAX);
     for (size_t row = 0; rc == 0 && row < check->matrix.rows; row++) {
         rc = check_group_row(check, row, bits);
     }
@@ -224,7 +226,7 @@ static int check_block_row(const layer_check *check, uint32_t block_row, const i
 static int check_sparse(const layer_check *check)
 {
     const int8_t *levels = check->layer->weights;
-    int rc = check_scales(check, 1);
+    int rc = check_scales(check, 1, SCALE_MAX);
     for (uint32_t row = 0; rc == 0 && row < aq_block_row_count(check->matrix.rows); row++) {
         rc = check_block_row(check, row, &levels);
     }
@@ -273,8 +275,9 @@ static int check_scalars(const layer_check *check)
                        "policy: layer %u: a zero point of weights that have none", check->index);
     }
     const bool is_static = layer->input_scale != 0.0f;
-    if (is_static && (!aq_format_is_integer(layer->format) ||
-                      !(layer->input_scale >= FLT_MIN && layer->input_scale <= SCALE_MAX))) {
+    if (is_static &&
+        (!aq_format_is_integer(layer->format) ||
+         !(layer->input_scale >= FLT_MIN && layer->input_scale <= SCALE_MAX_WITH_ZERO))) {
         return aq_fail(check->error, AQ_E_CORRUPT, "policy: layer %u: an input scale of %g",
                        check->index, (double)layer->input_scale);
     }

@@ -82,7 +82,7 @@ static void test_a_known_difference_is_what_is_measured(void **state)
     (void)state;
     init_constant(&fixture, 1.0f, 2.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
     fixture.params.bias[0][0] = 4.0f; /* the fp32 policy says 4, 6 and the engine still 1, 2 */
     fixture.params.bias[0][1] = 6.0f;
     assert_int_equal(
@@ -103,7 +103,7 @@ static void test_disagreement_is_the_share_of_rows_with_another_choice(void **st
     (void)state;
     init_constant(&fixture, 0.0f, 1.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
     fixture.params.bias[0][1] = 0.0f;
     fixture.params.weight[0][0] = 1.0f;
     for (size_t row = 0; row < ROWS; row++) {
@@ -148,7 +148,7 @@ static void test_an_error_that_is_not_a_number_is_refused(void **state)
     quantizer_fixture fixture;
     aq_quant_error error = {.rows = 77};
     (void)state;
-    init_constant(&fixture, 0.0f, 1.0f);
+    quantizer_fixture_init(&fixture, 3, NULL, 2, AQ_ACTIVATION_NONE);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
     obs[3 * 20] = NAN; /* counts as 0 in the engine and stays NaN in fp32 */
@@ -176,7 +176,7 @@ static void test_a_failed_allocation_is_an_error(void **state)
     (void)state;
     init_constant(&fixture, 0.0f, 1.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
-    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
     while (rc == AQ_E_NOMEM) {
         aq_memory_fail_at(++nth, 0);
         rc = aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error);

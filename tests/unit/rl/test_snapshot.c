@@ -110,7 +110,7 @@ static void test_sizes_count_what_travels(void **state)
 
 static void test_what_cannot_be_is_not_created(void **state)
 {
-    const uint32_t unknown[] = {AQ_FORMAT_F32, 3, AQ_FORMAT_F32};
+    const uint32_t unknown[] = {AQ_FORMAT_F32, AQ_FORMAT_COUNT + 1, AQ_FORMAT_F32};
     aq_net_spec spec = spec_of(4, 8, 2), broken = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     (void)state;

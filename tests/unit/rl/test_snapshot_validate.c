@@ -194,16 +194,16 @@ static void test_an_unknown_act_rule_is_of_another_version(void **state)
 {
     aq_snapshot *snapshot = valid_snapshot();
     (void)state;
-    snapshot->act_rule = 2;
-    refuse(snapshot, AQ_E_VERSION, "unknown rule to act by 2");
+    snapshot->act_rule = 3;
+    refuse(snapshot, AQ_E_VERSION, "unknown rule to act by 3");
 }
 
 static void test_an_unknown_format_is_of_another_version(void **state)
 {
     aq_snapshot *snapshot = valid_snapshot();
     (void)state;
-    snapshot->layers[2].format = 3;
-    refuse(snapshot, AQ_E_VERSION, "layer 2: unknown weight format 3");
+    snapshot->layers[2].format = 9;
+    refuse(snapshot, AQ_E_VERSION, "layer 2: unknown weight format 9");
 }
 
 static void test_tensors_of_another_format_or_size_are_not_read(void **state)

@@ -20,19 +20,30 @@
 #include "proto/policy.pb-c.h"
 #include "tests/unit/wire/wire_fixture.h"
 
+/* A tensor of no bytes may be NULL. */
+static void assert_same_tensor(const void *a, const void *b, size_t bytes)
+{
+    if (bytes > 0) {
+        assert_memory_equal(a, b, bytes);
+    }
+}
+
 static void assert_same_layer(const aq_snapshot *a, const aq_snapshot *b, uint32_t layer)
 {
     const aq_snapshot_layer *x = &a->layers[layer];
     const aq_snapshot_layer *y = &b->layers[layer];
-    size_t outputs = a->spec.layers[layer].outputs;
+    const size_t rows = aq_layer_matrix(&a->spec.layers[layer]).rows;
     assert_int_equal(x->format, y->format);
     assert_int_equal(x->weights_bytes, y->weights_bytes);
-    assert_memory_equal(x->weights, y->weights, x->weights_bytes);
-    assert_memory_equal(x->bias, y->bias, outputs * sizeof(float));
-    if (x->format == AQ_FORMAT_INT8_CHANNEL) {
-        assert_memory_equal(x->scale, y->scale, outputs * sizeof(float));
-        assert_memory_equal(x->sum, y->sum, outputs * sizeof(int32_t));
-    }
+    assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
+    assert_same_tensor(x->weights, y->weights, x->weights_bytes);
+    assert_same_tensor(x->bias, y->bias, rows * sizeof(float));
+    assert_same_tensor(x->scale, y->scale, x->sizes.scales * sizeof(float));
+    assert_same_tensor(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
+    assert_same_tensor(x->mask, y->mask, x->sizes.mask_bytes);
+    assert_int_equal(x->weight_zero, y->weight_zero);
+    assert_true(x->input_scale == y->input_scale);
+    assert_int_equal(x->input_zero, y->input_zero);
 }
 
 static void assert_same(const aq_snapshot *a, const aq_snapshot *b)
@@ -171,8 +182,8 @@ static void test_a_weight_of_minus_128_is_refused(void **state)
 static void test_an_unknown_format_is_refused_by_its_number(void **state)
 {
     changed *it = *state;
-    it->message->layers[1]->format = 3;
-    assert_refused(it, AQ_E_VERSION, "layer 1: weights in format 3");
+    it->message->layers[1]->format = 9;
+    assert_refused(it, AQ_E_VERSION, "layer 1: weights in format 9");
 }
 
 static void test_weights_of_another_size_are_refused(void **state)
@@ -231,7 +242,7 @@ static void test_a_network_that_is_too_wide_is_refused_before_it_is_allocated(vo
 {
     changed *it = *state;
     it->message->network->layers[1]->outputs = UINT32_MAX;
-    assert_refused(it, AQ_E_CORRUPT, "4294967295 wide");
+    assert_refused(it, AQ_E_CORRUPT, "its output is 4294967295; 1 to 16384 are possible");
 }
 
 static void test_tensors_for_fewer_layers_than_the_network_has_are_refused(void **state)

@@ -16,6 +16,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "tests/unit/wire/wire_fixture.h"
+#include "tests/unit/wire/wire_random.h"
 
 uint64_t fixture_seed(void)
 {
@@ -26,47 +27,6 @@ uint64_t fixture_seed(void)
     }
     print_message("AQ_SEED=%" PRIu64 "\n", seed);
     return seed;
-}
-
-static uint32_t between(aq_rng *rng, uint32_t low, uint32_t high)
-{
-    return low + (uint32_t)aq_rng_below(rng, (uint64_t)high - low + 1);
-}
-
-static bool coin(aq_rng *rng)
-{
-    return aq_rng_below(rng, 2) == 1;
-}
-
-/* Of any size, zero and subnormal included; always finite. */
-static float any_float(aq_rng *rng)
-{
-    switch (aq_rng_below(rng, 8)) {
-    case 0:
-        return 0.0f;
-    case 1:
-        return 1e-40f;
-    case 2:
-        return coin(rng) ? 3e38f : -3e38f;
-    default:
-        return (float)aq_rng_normal(rng);
-    }
-}
-
-static void any_bytes(aq_rng *rng, void *bytes, size_t size)
-{
-    uint8_t *at = bytes;
-    for (size_t i = 0; i < size; i++) {
-        at[i] = (uint8_t)aq_rng_next(rng);
-    }
-}
-
-static void any_floats(aq_rng *rng, void *floats, size_t count)
-{
-    float *at = floats;
-    for (size_t i = 0; i < count; i++) {
-        at[i] = any_float(rng);
-    }
 }
 
 static void random_box(aq_rng *rng, aq_space *space)
@@ -165,76 +125,6 @@ void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint3
     for (uint32_t i = 0; i < chunk_count; i++) {
         ret_experience->chunks[i] = fixture_random_chunk(rng, layout);
     }
-}
-
-void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
-{
-    uint32_t hidden[AQ_NET_LAYERS_MAX - 1];
-    uint32_t hidden_count = between(rng, 0, AQ_NET_LAYERS_MAX - 1);
-    for (uint32_t i = 0; i < hidden_count; i++) {
-        hidden[i] = between(rng, 1, 9);
-    }
-    enum aq_activation activation =
-        (enum aq_activation)between(rng, AQ_ACTIVATION_NONE, AQ_ACTIVATION_ELU);
-    assert_int_equal(aq_net_spec_init_mlp(between(rng, 1, 20), hidden, hidden_count,
-                                          between(rng, 1, 6), activation, ret_spec, NULL),
-                     0);
-}
-
-static void random_tensors(aq_rng *rng, aq_snapshot *snapshot, uint32_t layer)
-{
-    const aq_layer_spec *spec = &snapshot->spec.layers[layer];
-    aq_snapshot_layer_data data;
-    aq_snapshot_layer_edit(snapshot, layer, &data);
-    any_floats(rng, data.bias, spec->outputs);
-    if (snapshot->layers[layer].format == AQ_FORMAT_F32) {
-        any_floats(rng, data.weights, (size_t)spec->inputs * spec->outputs);
-        return;
-    }
-    int8_t *weights = data.weights;
-    for (uint32_t output = 0; output < spec->outputs; output++) {
-        data.scale[output] = (float)(1e-6 + aq_rng_uniform(rng));
-        for (uint32_t input = 0; input < spec->inputs; input++) {
-            int8_t weight = (int8_t)((int)aq_rng_below(rng, 255) - 127);
-            weights[output * spec->inputs + input] = weight;
-            data.sum[output] += weight;
-        }
-    }
-}
-
-aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
-{
-    uint32_t formats[AQ_NET_LAYERS_MAX];
-    float low[32], high[32];
-    aq_snapshot *snapshot;
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        formats[i] = coin(rng) ? AQ_FORMAT_F32 : AQ_FORMAT_INT8_CHANNEL;
-    }
-    for (uint32_t i = 0; i < 32; i++) {
-        low[i] = -1.0f;
-        high[i] = 1.0f;
-    }
-    assert_int_equal(aq_snapshot_create(spec, formats, &snapshot), 0);
-    snapshot->run_id = aq_rng_next(rng);
-    snapshot->version = 1 + aq_rng_below(rng, UINT64_MAX);
-    snapshot->learner_step = aq_rng_next(rng);
-    snapshot->act_rule = AQ_ACT_ARGMAX;
-    snapshot->quant_error = (aq_quant_error){
-        .rows = between(rng, 0, 1000),
-        .action_disagreement = (float)aq_rng_uniform(rng),
-        .output_rms = (float)aq_rng_uniform(rng),
-        .output_max = (float)aq_rng_uniform(rng),
-    };
-    assert_int_equal(
-        aq_text_format(snapshot->task, sizeof(snapshot->task), "task %u", between(rng, 0, 99999)),
-        0);
-    aq_space_init_box(&snapshot->schema.obs, aq_net_spec_inputs(spec), low, high);
-    aq_space_init_discrete(&snapshot->schema.action, aq_net_spec_outputs(spec));
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        random_tensors(rng, snapshot, i);
-    }
-    assert_int_equal(aq_snapshot_validate(snapshot, NULL), 0);
-    return snapshot;
 }
 
 aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint32_t rows)
