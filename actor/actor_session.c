@@ -9,8 +9,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/sys/cpu.h"
 #include "common/sys/log.h"
+#include "common/sys/machine.h"
 
 struct aq_actor_session {
     aq_actor_session_config config;
@@ -147,7 +147,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->shard_steps = counters.shard_steps;
     stats->waits_ms = waited_ms(session);
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
-    stats->resident_bytes = aq_process_resident_bytes();
+    stats->resident_bytes = aq_machine_resident_bytes();
     if (elapsed_ns > 0) {
         stats->steps_per_s = (double)(counters.env_steps - session->counted_steps) *
                              (double)AQ_NS_PER_S / (double)elapsed_ns;
@@ -265,7 +265,7 @@ static void note_ready(aq_actor_session *session, int64_t now_ns)
         session->was_ready = true;
         aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
                (double)(now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
-               aq_process_resident_bytes(), aq_actor_core_lanes(session->core));
+               aq_machine_resident_bytes(), aq_actor_core_lanes(session->core));
     }
 }
 

@@ -10,8 +10,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
-#include "common/sys/cpu.h"
 #include "common/sys/log.h"
+#include "common/sys/machine.h"
 #include "rollout/evaluator_core.h"
 
 /* Of the incarnation's seeds; any number that nobody else uses. */
@@ -131,7 +131,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
-    stats->resident_bytes = aq_process_resident_bytes();
+    stats->resident_bytes = aq_machine_resident_bytes();
     if (elapsed_ns > 0) {
         stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *
                              (double)AQ_NS_PER_S / (double)elapsed_ns;
@@ -250,7 +250,7 @@ static void note_ready(aq_evaluator_session *session)
         session->was_ready = true;
         aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
                (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
-               aq_process_resident_bytes(), aq_evaluator_core_lanes(session->core));
+               aq_machine_resident_bytes(), aq_evaluator_core_lanes(session->core));
     }
 }
 

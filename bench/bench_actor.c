@@ -18,6 +18,7 @@
 #include "common/base/parse.h"
 #include "common/nn/params.h"
 #include "common/sys/cpu.h"
+#include "common/sys/machine.h"
 #include "quantizer/quantize.h"
 #include "rollout/vec_env.h"
 
@@ -207,7 +208,7 @@ int main(int argc, char **argv)
     AQ_ASSERT(env->params_bytes <= sizeof(params));
     env->init_params(params);
     env->schema(params, &all.schema);
-    (void)printf("%s, %s\n", aq_cpu_model(), aq_cpu_flags_text(aq_cpu_flags()));
+    (void)printf("%s, %s\n", aq_machine_model(), aq_cpu_flags_text(aq_cpu_flags()));
     (void)printf("                          ns a transition:\n");
     (void)printf("format lanes   steps/s    core  network      env     rest  bytes a message\n");
     for (size_t i = 0; i < sizeof(lane_counts) / sizeof(lane_counts[0]); i++) {

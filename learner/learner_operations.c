@@ -5,7 +5,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/sys/cpu.h"
+#include "common/sys/machine.h"
 #include "learner/learner_service_priv.h"
 
 static aq_learner_service *of_operations(Actorq__V1__Operations_Service *service)
@@ -115,7 +115,7 @@ static void operations_status(Actorq__V1__Operations_Service *methods,
     reply.run_id = service->identity.run_id;
     reply.task = text(service->identity.settings->task);
     reply.state = (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
-    reply.resident_bytes = aq_process_resident_bytes();
+    reply.resident_bytes = aq_machine_resident_bytes();
     reply.algorithm = text(service->identity.algorithm);
     reply.precision = text(service->identity.precision);
     reply.seed = service->identity.settings->seed;

@@ -7,7 +7,7 @@
 
 #include "common/base/clock.h"
 #include "common/net/rpc.h"
-#include "common/sys/cpu.h"
+#include "common/sys/machine.h"
 
 /* protobuf-c's messages hold writable pointers; packing only reads. */
 static char *writable(const char *text)
@@ -18,7 +18,7 @@ static char *writable(const char *text)
 void aq_operations_statistics(const aq_replay_host *host, Actorq__V1__ReplayStats *ret_statistics)
 {
     actorq__v1__replay_stats__init(ret_statistics);
-    ret_statistics->resident_bytes = aq_process_resident_bytes();
+    ret_statistics->resident_bytes = aq_machine_resident_bytes();
     if (host->core == NULL) {
         return;
     }

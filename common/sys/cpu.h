@@ -1,9 +1,11 @@
 /*
  * What the processor can do, read once, and a mask that forces less (tests, and ACTORQ_CPU).
  *
- * Flags come from __builtin_cpu_supports, which also checks that the operating system saves the
- * registers. ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni allows that rung and those
- * below it. Elsewhere than on x86-64 there are no flags. Any thread, where nothing else is said.
+ * On x86-64, flags come from __builtin_cpu_supports, which also checks that the operating system
+ * saves the registers; on Arm of 64 bits, from the kernel. Elsewhere there are none.
+ * ACTORQ_CPU=scalar|sse42|avx2|avxvnni|avx512|avx512vnni, or scalar|neon|neondot, allows that rung
+ * and those below it; a rung of the other family allows the scalar one. Any thread, where nothing
+ * else is said.
  */
 #ifndef AQ_COMMON_SYS_CPU_H
 #define AQ_COMMON_SYS_CPU_H
@@ -14,10 +16,12 @@
 
 enum aq_cpu_flag {
     AQ_CPU_SSE42 = 1 << 0,
-    AQ_CPU_AVX2 = 1 << 1, /* with FMA */
+    AQ_CPU_AVX2 = 1 << 1, /* with FMA and F16C */
     AQ_CPU_AVX_VNNI = 1 << 2,
     AQ_CPU_AVX512 = 1 << 3, /* F, BW, DQ, VL */
     AQ_CPU_AVX512_VNNI = 1 << 4,
+    AQ_CPU_NEON = 1 << 5,
+    AQ_CPU_NEON_DOT = 1 << 6, /* SDOT and UDOT */
 };
 
 /* What may be used: the processor's flags under the mask. */
@@ -35,14 +39,5 @@ const char *aq_cpu_mask_problem(void);
 
 /* "sse42 avx2 avx512 avx512vnni", for logs; "scalar" for none. Static storage. */
 const char *aq_cpu_flags_text(uint32_t flags);
-
-/* The processor's name as it gives it ("AMD EPYC …"), or "unknown". Static storage. */
-const char *aq_cpu_model(void);
-
-/* Processors this process may run on, at least 1. */
-unsigned aq_cpu_count(void);
-
-/* Bytes of memory this process has resident, 0 where that can't be read. */
-uint64_t aq_process_resident_bytes(void);
 
 #endif

@@ -84,7 +84,7 @@ int main(int argc, char **argv)
         }
     }
     const uint32_t flags = aq_cpu_flags();
-    printf("AQ_SEED=%llu, %s, flags: %s, rung: %s\n", (unsigned long long)seed, aq_cpu_model(),
+    printf("AQ_SEED=%llu, flags: %s, rung: %s\n", (unsigned long long)seed,
            aq_cpu_flags_text(flags), aq_qkernels_select(flags)->name);
     if (bench) {
         bench_kernels(flags, seed);

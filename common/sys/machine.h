@@ -1,0 +1,19 @@
+/*
+ * The machine as people want to see it in reports: the processor's name, how many processors there
+ * are, how much memory this process has. What the processor can do is cpu.h's. Any thread.
+ */
+#ifndef AQ_COMMON_SYS_MACHINE_H
+#define AQ_COMMON_SYS_MACHINE_H
+
+#include <stdint.h>
+
+/* The processor's name as it gives it ("AMD EPYC …"), or "unknown". Static storage. */
+const char *aq_machine_model(void);
+
+/* Processors this process may run on, at least 1. */
+unsigned aq_machine_cpu_count(void);
+
+/* Bytes of memory this process has resident, 0 where that can't be read. */
+uint64_t aq_machine_resident_bytes(void);
+
+#endif
