@@ -149,6 +149,8 @@ const aq_qkernels aq_qkernels_avx2 = {
     .cpu_flags = AQ_CPU_AVX2,
     .quantize_rows = quantize_rows,
     .linear = {[AQ_FORMAT_F32] = &aq_f32_avx2,
+               [AQ_FORMAT_F16] = &aq_f16_avx2,
+               [AQ_FORMAT_BF16] = &aq_bf16_avx2,
                [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avx2,
                [AQ_FORMAT_INT8_TENSOR] = &aq_int8_avx2},
 };

@@ -159,6 +159,8 @@ const aq_qkernels aq_qkernels_avx512vnni = {
     .cpu_flags = AQ_CPU_AVX512 | AQ_CPU_AVX512_VNNI,
     .quantize_rows = quantize_rows,
     .linear = {[AQ_FORMAT_F32] = &aq_f32_avx512,
+               [AQ_FORMAT_F16] = &aq_f16_avx512,
+               [AQ_FORMAT_BF16] = &aq_bf16_avx512,
                [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avx512vnni,
                [AQ_FORMAT_INT8_TENSOR] = &aq_int8_avx512vnni},
 };

@@ -7,7 +7,7 @@
 
 #include "quantizer/qkernels.h"
 
-/* AVX2 and FMA. int8 is widened to int16 before it is multiplied, so nothing saturates. */
+/* AVX2, FMA and F16C. int8 is widened to int16 before it is multiplied, so nothing saturates. */
 extern const aq_qkernels aq_qkernels_avx2;
 
 /* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
@@ -15,8 +15,12 @@ extern const aq_qkernels aq_qkernels_avx512vnni;
 
 /* The formats, each in a file of its own, for the tables above. */
 extern const aq_linear_kernel aq_f32_avx2;
+extern const aq_linear_kernel aq_f16_avx2;
+extern const aq_linear_kernel aq_bf16_avx2;
 extern const aq_linear_kernel aq_int8_avx2;
 extern const aq_linear_kernel aq_f32_avx512;
+extern const aq_linear_kernel aq_f16_avx512;
+extern const aq_linear_kernel aq_bf16_avx512;
 extern const aq_linear_kernel aq_int8_avx512vnni;
 
 #endif

@@ -1,0 +1,81 @@
+/*
+ * Layers of float weights with AVX-512: a whole kernel but for how a weight is loaded. A file
+ * of one format defines WEIGHT_UNIT_BYTES and load_weight(bytes), which gives sixteen floats, includes
+ * this, and names packed_bytes, pack and run in its table entry.
+ */
+#ifndef AQ_QUANTIZER_X86_FLOAT_AVX512_H
+#define AQ_QUANTIZER_X86_FLOAT_AVX512_H
+
+#include <immintrin.h>
+
+#include "quantizer/tile_job.h"
+#include "quantizer/x86/lanes_avx512.h"
+
+/* Two pipes times four cycles of latency. */
+enum { ACCUMULATORS_MIN = 8 };
+#define TILE_BLOCKS 4
+
+typedef __m512 accumulator;
+typedef __m512 weight_vector;
+typedef __m512 input_vector;
+
+typedef struct block_constants {
+    __m512 bias;
+} block_constants;
+
+static inline __m512 accumulator_zero(void)
+{
+    return _mm512_setzero_ps();
+}
+
+static inline __m512 accumulator_add(__m512 a, __m512 b)
+{
+    return _mm512_add_ps(a, b);
+}
+
+static inline __m512 broadcast(const unsigned char *x)
+{
+    float unit;
+    memcpy(&unit, x, sizeof(unit));
+    return _mm512_set1_ps(unit);
+}
+
+static inline __m512 multiply_add(__m512 sum, __m512 x, __m512 weight)
+{
+    return _mm512_fmadd_ps(x, weight, sum);
+}
+
+static inline block_constants load_constants(const tile_job *job, uint32_t block)
+{
+    return (block_constants){.bias = _mm512_load_ps(job->bias + block * LANES)};
+}
+
+static inline __m512 finish(const tile_job *job, block_constants constants, uint32_t row,
+                            __m512 dot)
+{
+    (void)job;
+    (void)row;
+    return _mm512_add_ps(dot, constants.bias);
+}
+
+#include "quantizer/tile.h"
+
+static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
+{
+    (void)layer;
+    return tile_packed_bytes((size_t)inputs * WEIGHT_UNIT_BYTES, outputs);
+}
+
+static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
+{
+    tile_pack(layer->weights, (size_t)inputs * WEIGHT_UNIT_BYTES, outputs, packed);
+}
+
+static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                size_t y_stride)
+{
+    tile_layer(layer, (size_t)layer->inputs * WEIGHT_UNIT_BYTES, input->x,
+               input->x_stride * sizeof(float), input, y, y_stride);
+}
+
+#endif
