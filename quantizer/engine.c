@@ -1,8 +1,10 @@
 /*
- * The engine: a list of packed layers and two halves of scratch that activations alternate between.
+ * The engine: a list of layers, and two halves of scratch that activations alternate between.
  *
- * Rows of scratch start on cache lines, and a line of slack keeps the rows of a power-of-two width
- * from falling into the same sets of the cache.
+ * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, so that what a
+ * layer writes is in the cache when the next one reads it, and scratch does not grow with the
+ * number of rows. Rows of scratch start on cache lines, and a line of slack keeps the rows of a
+ * power-of-two width from falling into the same sets of the cache.
  */
 #include "quantizer/engine.h"
 
@@ -10,22 +12,20 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "quantizer/packed_layer.h"
-#include "quantizer/qactivate.h"
-#include "quantizer/qkernels.h"
+#include "common/rl/columns.h"
+#include "quantizer/engine_layer.h"
 
 struct aq_engine {
     aq_snapshot *snapshot;
-    const aq_qkernels *kernels;
+    aq_engine_tables tables;
     size_t rows_max;
     uint32_t layer_count;
-    aq_packed_layer layers[AQ_NET_LAYERS_MAX];
+    aq_engine_layer layers[AQ_NET_LAYERS_MAX];
 
+    aq_engine_scratch scratch;
     size_t y_stride; /* floats */
-    float *y[2];     /* (rows_max, y_stride) each: layer i writes y[i % 2] and reads the other */
-    size_t q_stride; /* bytes */
-    uint8_t *q;      /* (rows_max, q_stride): the quantized input of one layer */
-    aq_row_quant *quant;
+    float *y[2];     /* (block, y_stride) each: layer i writes y[i % 2] and reads the other */
+    void *scratch_block;
 };
 
 static size_t round_up(size_t value, size_t multiple)
@@ -33,32 +33,75 @@ static size_t round_up(size_t value, size_t multiple)
     return (value + multiple - 1) / multiple * multiple;
 }
 
-static int create_scratch(aq_engine *engine)
+static size_t min_size(size_t a, size_t b)
 {
-    const size_t width = aq_net_spec_width_max(&engine->snapshot->spec);
-    const size_t line = AQ_ALIGNMENT_BYTES;
-
-    engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
-    engine->q_stride = round_up(width, AQ_QKERNEL_Q_PADDING) + line;
-    engine->y[0] = aq_alloc(engine->rows_max, engine->y_stride * sizeof(float));
-    engine->y[1] = aq_alloc(engine->rows_max, engine->y_stride * sizeof(float));
-    engine->q = aq_alloc(engine->rows_max, engine->q_stride);
-    engine->quant = aq_alloc(engine->rows_max, sizeof(*engine->quant));
-    return engine->y[0] != NULL && engine->y[1] != NULL && engine->q != NULL &&
-                   engine->quant != NULL
-               ? 0
-               : AQ_E_NOMEM;
+    return a < b ? a : b;
 }
 
-static int pack_layers(aq_engine *engine)
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What all layers need, and the widest output that is not the network's. */
+static aq_engine_need whole_need(const aq_engine *engine, size_t rows, size_t *ret_width)
+{
+    aq_engine_need whole = {0};
+    size_t width = 0;
+    for (uint32_t i = 0; i < engine->layer_count; i++) {
+        const aq_engine_need need = aq_engine_layer_need(&engine->layers[i], rows);
+        whole.q_row_bytes = max_size(whole.q_row_bytes, need.q_row_bytes);
+        whole.q_rows = max_size(whole.q_rows, need.q_rows);
+        whole.patches_bytes = max_size(whole.patches_bytes, need.patches_bytes);
+        if (i + 1 < engine->layer_count) {
+            width = max_size(width, engine->layers[i].spec->outputs);
+        }
+    }
+    *ret_width = width;
+    return whole;
+}
+
+static int create_scratch(aq_engine *engine)
+{
+    const size_t line = AQ_ALIGNMENT_BYTES;
+    const size_t rows = min_size(engine->rows_max, AQ_ENGINE_BLOCK);
+    size_t width;
+    const aq_engine_need need = whole_need(engine, rows, &width);
+    size_t bytes = 0;
+
+    engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
+    engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
+    const size_t even_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    const size_t odd_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    const size_t quant_at = aq_columns_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
+    const size_t q_at = aq_columns_add(&bytes, need.q_rows, engine->scratch.q_stride);
+    const size_t patches_at = aq_columns_add(&bytes, need.patches_bytes, 1);
+    unsigned char *block = aq_alloc(1, bytes);
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    engine->scratch_block = block;
+    engine->y[0] = (float *)(void *)(block + even_at);
+    engine->y[1] = (float *)(void *)(block + odd_at);
+    engine->scratch.quant = (aq_row_quant *)(void *)(block + quant_at);
+    engine->scratch.q = block + q_at;
+    engine->scratch.patches = block + patches_at;
+    return 0;
+}
+
+static int init_layers(aq_engine *engine, aq_error *error)
 {
     const aq_snapshot *snapshot = engine->snapshot;
     while (engine->layer_count < snapshot->spec.layer_count) {
         const uint32_t i = engine->layer_count;
-        int rc = aq_packed_layer_init(engine->kernels, &snapshot->spec.layers[i],
+        int rc = aq_engine_layer_init(&engine->tables, &snapshot->spec.layers[i],
                                       &snapshot->layers[i], &engine->layers[i]);
+        if (rc == AQ_E_UNSUPPORTED) {
+            return aq_fail(error, rc, "engine: layer %u: there is no kernel for %s weights", i,
+                           aq_format_name(snapshot->layers[i].format));
+        }
         if (rc != 0) {
-            return rc;
+            return aq_fail(error, rc, "engine: layer %u: %s", i, aq_error_text(rc));
         }
         engine->layer_count++;
     }
@@ -81,15 +124,18 @@ int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
         return aq_fail(error, AQ_E_NOMEM, "engine: %s", aq_error_text(AQ_E_NOMEM));
     }
     engine->snapshot = aq_snapshot_ref(snapshot);
-    engine->kernels = aq_qkernels_select(cpu_flags);
+    engine->tables.kernels = aq_qkernels_select(cpu_flags);
+    engine->tables.passes = aq_float_passes_select(cpu_flags);
     engine->rows_max = rows_max;
-    rc = create_scratch(engine);
+    rc = init_layers(engine, error);
     if (rc == 0) {
-        rc = pack_layers(engine);
+        rc = create_scratch(engine);
+        rc = rc == 0 ? 0
+                     : aq_fail(error, rc, "engine for %zu rows: %s", rows_max, aq_error_text(rc));
     }
     if (rc != 0) {
         aq_engine_destroy(engine);
-        return aq_fail(error, rc, "engine for %zu rows: %s", rows_max, aq_error_text(rc));
+        return rc;
     }
     *ret_engine = engine;
     return 0;
@@ -101,44 +147,47 @@ void aq_engine_destroy(aq_engine *engine)
         return;
     }
     for (uint32_t i = 0; i < engine->layer_count; i++) {
-        aq_packed_layer_fini(&engine->layers[i]);
+        aq_engine_layer_fini(&engine->layers[i]);
     }
-    aq_free(engine->y[0]);
-    aq_free(engine->y[1]);
-    aq_free(engine->q);
-    aq_free(engine->quant);
+    aq_free(engine->scratch_block);
     aq_snapshot_unref(engine->snapshot);
     aq_free(engine);
 }
 
-void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out)
+/* A block of rows through the first `layer_count` layers. */
+static void forward_block(const aq_engine *engine, const float *obs, size_t rows,
+                          uint32_t layer_count, float *out)
+{
+    aq_const_rows x = {.values = obs, .stride = engine->layers[0].spec->inputs};
+    for (uint32_t i = 0; i < layer_count; i++) {
+        const aq_engine_layer *layer = &engine->layers[i];
+        const bool last = i + 1 == layer_count;
+        const aq_float_rows y = {
+            .values = last ? out : engine->y[i % 2],
+            .stride = last ? layer->spec->outputs : engine->y_stride,
+            .rows = rows,
+        };
+        layer->run(layer, &engine->scratch, &x, &y);
+        x = (aq_const_rows){.values = y.values, .stride = y.stride};
+    }
+}
+
+void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
+                             float *out)
 {
     AQ_ASSERT(rows <= engine->rows_max);
-    aq_kernel_input input = {
-        .x = obs,
-        .x_stride = engine->layers[0].inputs,
-        .q = engine->q,
-        .q_stride = engine->q_stride,
-        .quant = engine->quant,
-        .rows = rows,
-    };
-
-    for (uint32_t i = 0; i < engine->layer_count; i++) {
-        const aq_packed_layer *layer = &engine->layers[i];
-        const aq_linear_kernel *kernel = aq_qkernels_linear(engine->kernels, layer->format);
-        const bool last = i + 1 == engine->layer_count;
-        float *y = last ? out : engine->y[i % 2];
-        const size_t y_stride = last ? layer->outputs : engine->y_stride;
-
-        if (kernel->quantizes_input) {
-            engine->kernels->quantize_rows(input.x, input.x_stride, rows, layer->inputs, engine->q,
-                                           engine->q_stride, engine->quant);
-        }
-        kernel->run(layer, &input, y, y_stride);
-        aq_qactivate(layer->activation, y, rows, layer->outputs, y_stride);
-        input.x = y;
-        input.x_stride = y_stride;
+    AQ_ASSERT(layer_count > 0 && layer_count <= engine->layer_count);
+    const size_t inputs = engine->layers[0].spec->inputs;
+    const size_t outputs = engine->layers[layer_count - 1].spec->outputs;
+    for (size_t row = 0; row < rows; row += AQ_ENGINE_BLOCK) {
+        forward_block(engine, obs + row * inputs, min_size(rows - row, AQ_ENGINE_BLOCK),
+                      layer_count, out + row * outputs);
     }
+}
+
+void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out)
+{
+    aq_engine_forward_until(engine, obs, rows, engine->layer_count, out);
 }
 
 const aq_snapshot *aq_engine_snapshot(const aq_engine *engine)
@@ -153,7 +202,7 @@ size_t aq_engine_rows_max(const aq_engine *engine)
 
 const char *aq_engine_rung(const aq_engine *engine)
 {
-    return engine->kernels->name;
+    return engine->tables.kernels->name;
 }
 
 uint32_t aq_argmax(const float *values, uint32_t count)

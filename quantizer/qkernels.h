@@ -92,7 +92,7 @@ typedef struct aq_linear_kernel {
 
     /* y (rows, outputs), y_stride floats from row to row; writes nothing beyond `outputs`. ReLU
      * (v < 0 ? 0 : v; NaN stays NaN) is applied on the way out, other activations are the
-     * caller's (qactivate.h). */
+     * caller's (float_passes.h). */
     void (*run)(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
                 size_t y_stride);
 } aq_linear_kernel;
