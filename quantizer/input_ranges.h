@@ -37,13 +37,14 @@ typedef struct aq_range_observer {
 
 void aq_range_observer_init(aq_range_observer *observer, enum aq_range_method method);
 
-/* Takes in obs (rows, inputs), rows > 0, through the fp32 network. AQ_E_CORRUPT, and nothing taken
- * in, when a value on the way is NaN or infinite; AQ_E_NOMEM. */
+/* Takes in obs (rows, inputs), rows > 0, through the fp32 network; the same network each time.
+ * AQ_E_CORRUPT, and nothing taken in, when a value on the way or at the end is NaN or infinite;
+ * AQ_E_NOMEM. */
 int aq_range_observe(aq_range_observer *observer, const aq_net_spec *spec, const aq_params *params,
                      const float *obs, size_t rows) AQ_MUST_USE;
 
 /* The scale and zero point of one range, as the kernels' rows have them (qkernels.h); `ret_scale`
- * is 0 for a range that is empty or too small. */
+ * is 0 for a range that is empty, or too small or too large for one. low <= 0 <= high. */
 void aq_input_range_quant(float low, float high, float *ret_scale, int32_t *ret_zero_point);
 
 /* "min-max", "moving-average", "percentile"; AQ_E_INVALID. */

@@ -1,0 +1,50 @@
+/*
+ * int4 and int2: levels packed into bytes, a scale for every AQ_FORMAT_GROUP columns of a row.
+ */
+#include "quantizer/quantize_layer.h"
+
+/* A group of zeros, or of weights too small for a scale, is stored as zeros with scale 1. */
+static void fill_group(const float *weights, uint32_t count, uint32_t first, uint32_t bits,
+                       float scale, uint8_t *row)
+{
+    const int32_t level_max = (1 << (bits - 1)) - 1;
+    const uint32_t mask = (1U << bits) - 1;
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bit = (first + i) * bits;
+        const int32_t level = aq_quantize_level(weights[i], scale, -level_max, level_max);
+        row[bit / 8] |= (uint8_t)(((uint32_t)level & mask) << (bit % 8));
+    }
+}
+
+static int quantize(const aq_quantize_layer *layer, uint32_t bits)
+{
+    const uint32_t columns = layer->matrix.columns;
+    const size_t row_bytes = ((size_t)columns * bits + 7) / 8;
+    size_t group = 0;
+    for (size_t row = 0; row < layer->matrix.rows; row++) {
+        for (uint32_t first = 0; first < columns; first += AQ_FORMAT_GROUP, group++) {
+            const uint32_t count =
+                columns - first < AQ_FORMAT_GROUP ? columns - first : AQ_FORMAT_GROUP;
+            const float *weights = layer->weights + row * columns + first;
+            const float kept = layer->previous != NULL ? layer->previous->scale[group] : 0.0f;
+            const float scale = aq_quantize_scale(aq_greatest_magnitude(weights, count),
+                                                  (1 << (bits - 1)) - 1, kept);
+            layer->to.scale[group] = scale != 0.0f ? scale : 1.0f;
+            if (scale != 0.0f) {
+                fill_group(weights, count, first, bits, scale,
+                           (uint8_t *)layer->to.weights + row * row_bytes);
+            }
+        }
+    }
+    return 0;
+}
+
+int aq_quantize_int4(const aq_quantize_layer *layer)
+{
+    return quantize(layer, 4);
+}
+
+int aq_quantize_int2(const aq_quantize_layer *layer)
+{
+    return quantize(layer, 2);
+}
