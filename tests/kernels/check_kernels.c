@@ -14,7 +14,17 @@
 #include "tests/kernels/kernel_check.h"
 
 /* A stream each, so that one check's draws don't move another's. */
-enum { STREAM_QUANTIZE = 1, STREAM_INT8, STREAM_F32, STREAM_PLANTED };
+enum stream {
+    STREAM_QUANTIZE = 1,
+    STREAM_INT8,
+    STREAM_F32,
+    STREAM_PLANTED,
+    STREAM_F16,
+    STREAM_BF16,
+    STREAM_INT4,
+    STREAM_INT2,
+    STREAM_SPARSE,
+};
 
 static const struct named_check {
     const char *name;
@@ -24,6 +34,11 @@ static const struct named_check {
     {"quantize_rows", check_quantize_rows, STREAM_QUANTIZE},
     {"int8", check_linear_int8, STREAM_INT8},
     {"fp32", check_linear_f32, STREAM_F32},
+    {"fp16", check_linear_f16, STREAM_F16},
+    {"bf16", check_linear_bf16, STREAM_BF16},
+    {"int4", check_linear_int4, STREAM_INT4},
+    {"int2", check_linear_int2, STREAM_INT2},
+    {"int8-sparse", check_linear_sparse, STREAM_SPARSE},
 };
 
 static size_t check_rung(const aq_qkernels *rung, uint64_t seed)

@@ -147,7 +147,7 @@ static void run_int8(enum int8_fault fault, const aq_packed_layer *layer,
             const int8_t *w = weights + (size_t)o * layer->inputs;
             const int32_t dot =
                 fault == INT8_SATURATES ? dot_saturating(q, w, inputs) : dot_exact(q, w, inputs);
-            const int32_t centred = dot - zero_point * layer->sum[o];
+            const int32_t centred = dot - zero_point * layer->sum[o] + quant->offset;
             float value =
                 finish_int8(fault, quant->scale, layer->scale[o], centred, layer->bias[o]);
             if (layer->activation == AQ_ACTIVATION_RELU) {

@@ -48,10 +48,15 @@ bool output_pair_margins_hold(const output_pair *pair);
 /* A random value of any sign and magnitude 2^low to 2^high. */
 float random_scaled(aq_rng *rng, int low, int high);
 
-/* The three checks, of every pattern and size. */
+/* The checks, of every pattern and size. */
 void check_quantize_rows(kernel_check *check);
 void check_linear_int8(kernel_check *check);
 void check_linear_f32(kernel_check *check);
+void check_linear_f16(kernel_check *check);
+void check_linear_bf16(kernel_check *check);
+void check_linear_int4(kernel_check *check);
+void check_linear_int2(kernel_check *check);
+void check_linear_sparse(kernel_check *check);
 
 /* Prints nanoseconds per call of every rung under `cpu_flags`. */
 void bench_kernels(uint32_t cpu_flags, uint64_t seed);
