@@ -21,6 +21,12 @@ typedef struct aq_adam_pass {
     float epsilon;   /* epsilon * sqrt(1 - beta2^t) */
 } aq_adam_pass;
 
+/* Of one row that was normalized: what its backward pass needs. */
+typedef struct aq_norm_row {
+    float mean;
+    float inverse; /* 1 / sqrt(variance + AQ_NORM_EPSILON) */
+} aq_norm_row;
+
 typedef struct aq_passes {
     const char *name;   /* "generic", "avx2", "avx512" */
     uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
@@ -45,6 +51,28 @@ typedef struct aq_passes {
 
     /* out = bytes / 255 */
     void (*unit_from_u8)(const uint8_t *bytes, float *out, size_t count);
+
+    /* Each `group` consecutive columns of a row of w (rows, columns), the last ones fewer:
+     *   scale = max |w| / levels;  out = scale * rint(w / scale), ties to even
+     * or zeros where the scale is below FLT_MIN. `levels` is whole, 1 to 127. */
+    void (*fake_quant_weights)(const float *w, size_t rows, size_t columns, size_t group,
+                               float levels, float *out);
+
+    /* Each row of x (rows, width) as the kernels quantize it (quantizer/qkernels.h) and back again:
+     *   low = min(0, min x), high = max(0, max x), s = high * (1/255) - low * (1/255)
+     *   out = s * (clamp(rint(x * (1/s)) + z, 0, 255) - z),  z = rint(-low * (1/s))
+     * or zeros where s < FLT_MIN. A NaN or infinite value makes its row NaN, as it should be seen. */
+    void (*fake_quant_rows)(const float *x, size_t rows, size_t width, float *out);
+
+    /* out[r][c] = gain[c] * (x[r][c] - mean[r]) / sqrt(variance[r] + AQ_NORM_EPSILON), and what the
+     * way back needs of each row. */
+    void (*norm_forward)(const float *x, const float *gain, size_t rows, size_t width,
+                         aq_norm_row *ret_rows, float *out);
+
+    /* From the gradient d of `out`: ret_d_gain[c], and d_x (rows, width). */
+    void (*norm_backward)(const float *d, const float *x, const float *gain,
+                          const aq_norm_row *kept, size_t rows, size_t width, float *ret_d_gain,
+                          float *d_x);
 } aq_passes;
 
 /* The best rung under aq_cpu_flags(). Static storage. */

@@ -13,6 +13,8 @@
 #include "common/base/assert.h"
 #include "common/rl/netspec.h"
 #include "common/sys/cpu.h"
+#include "learner/passes_norm.h"
+#include "learner/passes_quant.h"
 #include "learner/passes_rungs.h"
 
 #define INLINE static inline __attribute__((always_inline))
@@ -224,4 +226,8 @@ const aq_passes AQ_PASSES_TABLE = {
     .sum_squares = sum_squares,
     .adam = adam,
     .unit_from_u8 = unit_from_u8,
+    .fake_quant_weights = fake_quant_weights,
+    .fake_quant_rows = fake_quant_rows,
+    .norm_forward = norm_forward,
+    .norm_backward = norm_backward,
 };
