@@ -50,6 +50,9 @@ typedef struct aq_algorithm_class {
     int (*train)(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
+
+    /* The parameters that actors act with, until the next step. Training that knows of quantization
+     * gives what the levels stand for; see fake_quant.h. */
     const aq_params *(*policy)(const aq_algorithm *algorithm);
 
     /* Views into the algorithm; writing through them and then calling `restored` resumes. */

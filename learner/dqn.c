@@ -6,11 +6,16 @@
  *   backward                 the first half of those rows
  *
  * Both forward passes use the same scratch, so the target's values are set aside between them.
+ *
+ * With learner.qat_bits both networks compute quantized, once the delay is over: what is learned is
+ * the function that actors run, and the target is an older copy of the same function. The policy is
+ * then what the levels stand for, so that it is published, measured and evaluated as such; the
+ * checkpoint keeps the real weights.
  */
 #include "learner/dqn.h"
 
-#include <inttypes.h>
 #include <math.h>
+#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -19,8 +24,10 @@
 #include "common/rl/columns.h"
 #include "learner/adam.h"
 #include "learner/dqn_loss.h"
-#include "learner/mlp_train.h"
+#include "learner/fake_quant.h"
+#include "learner/net_train.h"
 #include "learner/passes.h"
+#include "learner/q_network.h"
 
 /* The stream of the initial weights, among those of the run's seed: "dqn init". */
 #define INIT_STREAM UINT64_C(0x64716e20696e6974)
@@ -35,9 +42,12 @@ typedef struct dqn {
     float huber_delta;
     double gradient_clip; /* 0: off */
     uint64_t target_period;
+    aq_fake_quant quant;
+    uint64_t quant_delay; /* steps */
     aq_params online, target, gradient;
+    aq_params acting; /* the learned network as it acts, once training is quantized */
     aq_adam adam;
-    aq_mlp_train *net;
+    aq_net_train *net;
     float *input;    /* (2 rows, inputs): obs, then next_obs */
     float *target_q; /* (rows, actions) */
     float *d_q;      /* (rows, actions) */
@@ -63,25 +73,6 @@ static int dqn_check_task(const aq_schema *schema, aq_error *error)
     return 0;
 }
 
-static int dqn_init_spec(const aq_run_config *config, const aq_schema *schema,
-                         aq_net_spec *ret_spec, aq_error *error)
-{
-    uint32_t hidden[AQ_HIDDEN_LAYERS_MAX], hidden_count;
-    size_t inputs = aq_space_elements(&schema->obs);
-
-    if (inputs > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "dqn takes observations of up to %" PRIu32 " elements; this task's have %zu",
-                       AQ_NET_WIDTH_MAX, inputs);
-    }
-    if (aq_run_config_hidden(config, hidden, &hidden_count) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "learner.hidden: '%s' is not a list of widths",
-                       config->learner.hidden);
-    }
-    return aq_net_spec_init_mlp((uint32_t)inputs, hidden, hidden_count, schema->action.choice_count,
-                                aq_run_config_activation(config), ret_spec, error);
-}
-
 static void dqn_destroy(aq_algorithm *algorithm)
 {
     dqn *self;
@@ -90,7 +81,8 @@ static void dqn_destroy(aq_algorithm *algorithm)
         return;
     }
     self = dqn_of(algorithm);
-    aq_mlp_train_destroy(self->net);
+    aq_net_train_destroy(self->net);
+    aq_params_fini(&self->acting);
     aq_params_fini(&self->gradient);
     aq_params_fini(&self->target);
     aq_params_fini(&self->online);
@@ -128,17 +120,37 @@ static dqn *dqn_alloc(const aq_net_spec *spec, uint32_t rows_max)
     return self;
 }
 
+/* The networks; those that are not made stay zeroed. */
+static int dqn_init_networks(dqn *self, const aq_fake_quant *quant, aq_error *error)
+{
+    const aq_net_spec *spec = &self->spec;
+
+    self->quant = *quant;
+    if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
+        aq_params_init(spec, &self->gradient) != 0 ||
+        (quant->bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
+                       aq_net_spec_parameters(spec));
+    }
+    return aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                      .rows_max = 2 * self->rows_max,
+                                                      .backward_rows_max = self->rows_max,
+                                                      .quant = *quant},
+                               &self->net, error);
+}
+
 static int dqn_create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
                       aq_algorithm **ret_algorithm, aq_error *error)
 {
     uint32_t rows_max = (uint32_t)config->learner.batch_size;
+    aq_fake_quant quant = aq_fake_quant_of(config);
     aq_net_spec spec;
     aq_rng rng;
     dqn *self;
     int rc = dqn_check_task(schema, error);
 
     if (rc == 0) {
-        rc = dqn_init_spec(config, schema, &spec, error);
+        rc = aq_q_network_spec(config, schema, &spec, error);
     }
     if (rc != 0) {
         return rc;
@@ -146,18 +158,20 @@ static int dqn_create(const aq_run_config *config, const aq_schema *schema, uint
     AQ_ASSERT(rows_max > 0);
     AQ_ASSERT(rows_max <= AQ_BATCH_ROWS_MAX);
     self = dqn_alloc(&spec, rows_max);
-    if (self == NULL || aq_params_init(&spec, &self->online) != 0 ||
-        aq_params_init(&spec, &self->target) != 0 || aq_params_init(&spec, &self->gradient) != 0 ||
-        aq_mlp_train_create(&spec, 2 * rows_max, rows_max, &self->net) != 0) {
-        dqn_destroy(self != NULL ? &self->head : NULL);
-        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
-                       aq_net_spec_parameters(&spec));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
+    }
+    rc = dqn_init_networks(self, &quant, error);
+    if (rc != 0) {
+        dqn_destroy(&self->head);
+        return rc;
     }
     self->obs_dtype = schema->obs.dtype;
     self->obs_bytes = (uint32_t)aq_space_bytes(&schema->obs);
     self->huber_delta = (float)config->learner.huber_delta;
     self->gradient_clip = config->learner.gradient_clip;
     self->target_period = config->learner.target_period;
+    self->quant_delay = config->learner.qat_delay;
     self->adam.learning_rate = (float)config->learner.learning_rate;
     self->adam.beta1 = 0.9f;
     self->adam.beta2 = 0.999f;
@@ -179,6 +193,12 @@ static void dqn_load(const dqn *self, const uint8_t *column, uint32_t rows, floa
     }
 }
 
+/* Of the step that comes next; the same after a resume. */
+static bool dqn_is_quantized(const dqn *self)
+{
+    return self->quant.bits != 0 && self->adam.step >= self->quant_delay;
+}
+
 /* The gradient's part of a step: everything before the parameters may change. */
 static int dqn_gradient(dqn *self, const aq_batch *batch, aq_train_stats *ret_stats)
 {
@@ -191,9 +211,10 @@ static int dqn_gradient(dqn *self, const aq_batch *batch, aq_train_stats *ret_st
 
     dqn_load(self, batch->obs, rows, obs);
     dqn_load(self, batch->next_obs, rows, next_obs);
-    q = aq_mlp_forward(self->net, &self->target, next_obs, rows);
+    aq_net_train_quantize(self->net, dqn_is_quantized(self));
+    q = aq_net_forward(self->net, &self->target, next_obs, rows);
     memcpy(self->target_q, q, q_count * sizeof(*q));
-    q = aq_mlp_forward(self->net, &self->online, obs, 2 * rows);
+    q = aq_net_forward(self->net, &self->online, obs, 2 * rows);
     rc = aq_dqn_loss_of(batch,
                         &(aq_dqn_values){.actions = self->actions,
                                          .online = q,
@@ -203,7 +224,7 @@ static int dqn_gradient(dqn *self, const aq_batch *batch, aq_train_stats *ret_st
     if (rc != 0) {
         return rc;
     }
-    aq_mlp_backward(self->net, &self->online, self->d_q, rows, &self->gradient);
+    aq_net_backward(self->net, self->d_q, rows, &self->gradient);
     ret_stats->loss = loss.loss;
     ret_stats->q_mean = loss.q_mean;
     ret_stats->gradient_norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
@@ -248,7 +269,13 @@ static const aq_net_spec *dqn_spec(const aq_algorithm *algorithm)
 
 static const aq_params *dqn_policy(const aq_algorithm *algorithm)
 {
-    return &((const dqn *)algorithm)->online;
+    const dqn *self = (const dqn *)algorithm;
+
+    if (!dqn_is_quantized(self)) {
+        return &self->online;
+    }
+    aq_fake_quant_params(&self->quant, &self->spec, &self->online, &self->acting);
+    return &self->acting;
 }
 
 static void dqn_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)

@@ -1,7 +1,8 @@
 /*
  * DQN: Q-learning on a multi-layer perceptron, with double Q-learning's targets (van Hasselt et
  * al., 2016), n-step returns as the batch brings them, Huber loss, Adam, and a target network that
- * becomes a copy of the learned one every learner.target_period steps.
+ * becomes a copy of the learned one every learner.target_period steps. A dueling head (Wang et al.,
+ * 2016), layer normalization and quantization-aware training can be asked for.
  *
  * For boxes of float32 (as they are) or uint8 (divided by 255) and discrete actions.
  */

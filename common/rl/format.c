@@ -35,6 +35,20 @@ bool aq_format_is_integer(uint32_t format)
     return aq_format_known(format) && formats[format].scaling != SCALE_NONE;
 }
 
+bool aq_format_holds_bits(uint32_t format, uint32_t bits)
+{
+    switch (format) {
+    case AQ_FORMAT_INT8_CHANNEL:
+    case AQ_FORMAT_INT8_TENSOR:
+        return bits >= 2 && bits <= 8;
+    case AQ_FORMAT_INT4:
+    case AQ_FORMAT_INT2:
+        return bits == formats[format].weight_bits;
+    default:
+        return false;
+    }
+}
+
 uint32_t aq_format_groups(uint32_t columns)
 {
     return (columns + AQ_FORMAT_GROUP - 1) / AQ_FORMAT_GROUP;

@@ -51,6 +51,10 @@ typedef struct aq_tensor_sizes {
 bool aq_format_known(uint32_t format);
 bool aq_format_is_integer(uint32_t format);
 
+/* Whether every weight can be stored at one of 2^bits - 1 levels, symmetric around 0: int8 and
+ * int8-tensor for 2 to 8 bits, int4 for 4, int2 for 2. */
+bool aq_format_holds_bits(uint32_t format, uint32_t bits);
+
 /* Sizes of one layer's tensors; `blocks` is read for int8-sparse alone. The format is known. */
 aq_tensor_sizes aq_format_sizes(uint32_t format, uint32_t rows, uint32_t columns, size_t blocks);
 

@@ -118,6 +118,27 @@ static int check_learner(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+/* Training for levels that are then not published would be training for nothing. */
+static int check_qat(const aq_run_config *config, aq_error *error)
+{
+    const uint32_t bits = (uint32_t)config->learner.qat_bits;
+    const enum aq_format format = aq_run_config_format(config);
+    if (bits == 0) {
+        return 0;
+    }
+    if (bits < 2) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits is %u; 2 to 8 are possible, and 0 to train in fp32", bits);
+    }
+    if (!aq_format_holds_bits(format, bits)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for weights of %u bits, which quantizer.format "
+                       "%s does not store; quantizer.format=int8 does",
+                       bits, bits, aq_format_name(format));
+    }
+    return 0;
+}
+
 static int check_replay(const aq_run_config *config, aq_error *error)
 {
     uint64_t capacity = config->replay.capacity;
@@ -204,7 +225,7 @@ static int check_net(const aq_run_config *config, aq_error *error)
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts, check_learner, check_replay, check_limiter, check_net,
+        check_texts, check_learner, check_qat, check_replay, check_limiter, check_net,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);

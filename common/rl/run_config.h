@@ -8,6 +8,7 @@
 #ifndef AQ_COMMON_RL_RUN_CONFIG_H
 #define AQ_COMMON_RL_RUN_CONFIG_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -27,6 +28,8 @@ typedef struct aq_run_config {
         uint32_t algorithm; /* enum aq_algorithm */
         char hidden[AQ_RUN_TEXT_MAX];
         uint32_t activation; /* a choice; see aq_run_config_activation */
+        bool norm;
+        bool dueling;
         uint64_t batch_size;
         double learning_rate;
         double adam_epsilon;
@@ -35,6 +38,8 @@ typedef struct aq_run_config {
         uint64_t target_period; /* learner steps */
         double gradient_clip;   /* 0: off */
         double huber_delta;
+        uint64_t qat_bits;  /* 0: off */
+        uint64_t qat_delay; /* learner steps */
         uint64_t threads;
         uint64_t prefetch; /* sample requests in flight */
         uint64_t batches_per_request;

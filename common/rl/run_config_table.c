@@ -27,6 +27,11 @@ static const aq_setting rows[] = {
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
      "What follows each hidden layer."},
+    {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
+     "Normalizes what each hidden layer gives, over its width, before the activation."},
+    {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
+     "Learns the value of a state and each action's advantage apart; the network's last layer adds "
+     "them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
     {MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
@@ -43,6 +48,11 @@ static const aq_setting rows[] = {
      "Longest gradient, as a norm over all parameters; a longer one is shortened. 0 turns it off."},
     {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
      "Errors up to this size count squared, larger ones in proportion."},
+    {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
+     "Trains the network as it acts when its weights have 2 to 8 bits, and publishes it so. 0 "
+     "trains in fp32 and quantizes afterwards."},
+    {MEMBER(U64, learner.qat_delay), "0", 0, 1e12, NULL, "learner steps",
+     "How long training stays in fp32 before learner.qat_bits begins to count."},
     {MEMBER(U64, learner.threads), "1", 1, 64, NULL, "threads",
      "Threads that the linear algebra of a learner step may use. More than one pays only for wide "
      "networks."},

@@ -1,0 +1,298 @@
+/*
+ * A forward pass in double, kind by kind, and its differences.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "tests/unit/learner/net_fixture.h"
+
+/* What quantizing adds to the layers' inputs; zero where it is off. */
+typedef struct offsets {
+    double input[AQ_NET_LAYERS_MAX][NET_ROWS][NET_WIDTH_MAX];
+} offsets;
+
+net_shape net_random_shape(enum aq_activation activation, uint64_t seed)
+{
+    net_shape shape = {.activation = activation};
+    aq_rng rng;
+
+    aq_rng_init(&rng, seed, activation);
+    shape.hidden_count = (uint32_t)aq_rng_below(&rng, 5);
+    for (uint32_t i = 0; i < shape.hidden_count; i++) {
+        shape.hidden[i] = 1 + (uint32_t)aq_rng_below(&rng, 20);
+    }
+    shape.inputs = 1 + (uint32_t)aq_rng_below(&rng, 8);
+    shape.outputs = 1 + (uint32_t)aq_rng_below(&rng, 5);
+    return shape;
+}
+
+static void add(aq_net_spec *spec, aq_layer_spec layer)
+{
+    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
+}
+
+aq_net_spec net_spec_of(const net_shape *shape)
+{
+    aq_net_spec spec = {0};
+    uint32_t width = shape->inputs;
+
+    for (uint32_t i = 0; i < shape->hidden_count; i++) {
+        add(&spec, aq_layer_linear(width, shape->hidden[i],
+                                   shape->has_norm ? AQ_ACTIVATION_NONE : shape->activation));
+        if (shape->has_norm) {
+            add(&spec, aq_layer_norm(shape->hidden[i], shape->activation));
+        }
+        width = shape->hidden[i];
+    }
+    add(&spec, aq_layer_linear(width, shape->outputs + shape->is_dueling, AQ_ACTIVATION_NONE));
+    if (shape->is_dueling) {
+        add(&spec, aq_layer_dueling(shape->outputs, 1));
+    }
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+    return spec;
+}
+
+static aq_net_train *make_train(const aq_net_spec *spec, aq_fake_quant quant)
+{
+    aq_net_train *train = NULL;
+
+    assert_int_equal(aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                                .rows_max = NET_ROWS,
+                                                                .backward_rows_max = NET_ROWS,
+                                                                .quant = quant},
+                                         &train, NULL),
+                     0);
+    aq_net_train_quantize(train, quant.bits != 0);
+    return train;
+}
+
+void net_fixture_init(net_fixture *fixture, const aq_net_spec *spec, aq_fake_quant quant,
+                      uint64_t seed)
+{
+    aq_rng rng;
+
+    memset(fixture, 0, sizeof(*fixture));
+    fixture->spec = *spec;
+    fixture->quant = quant;
+    assert_int_equal(aq_params_init(spec, &fixture->params), 0);
+    assert_int_equal(aq_params_init(spec, &fixture->gradient), 0);
+    fixture->train = make_train(spec, quant);
+    aq_rng_init(&rng, seed, 0);
+    aq_params_randomize(spec, &fixture->params, &rng);
+    for (size_t k = 0; k < fixture->params.count; k++) { /* gains that are not 1, too */
+        fixture->params.block[k] += (float)aq_rng_range(&rng, -0.1, 0.1);
+    }
+    for (size_t i = 0; i < (size_t)NET_ROWS * NET_WIDTH_MAX; i++) {
+        fixture->input[i] = (float)aq_rng_normal(&rng);
+        fixture->d_out[i] = (float)aq_rng_normal(&rng);
+    }
+}
+
+void net_fixture_fini(net_fixture *fixture)
+{
+    aq_net_train_destroy(fixture->train);
+    aq_params_fini(&fixture->gradient);
+    aq_params_fini(&fixture->params);
+}
+
+static double activate(uint32_t activation, double z)
+{
+    switch (activation) {
+    case AQ_ACTIVATION_RELU:
+        return z > 0 ? z : 0;
+    case AQ_ACTIVATION_TANH:
+        return tanh(z);
+    case AQ_ACTIVATION_ELU:
+        return z > 0 ? z : expm1(z);
+    default:
+        return z;
+    }
+}
+
+static void linear(const aq_layer_spec *layer, const double *at, const double *x, double *z)
+{
+    for (uint32_t o = 0; o < layer->outputs; o++) {
+        z[o] = at[layer->inputs * layer->outputs + o];
+        for (uint32_t i = 0; i < layer->inputs; i++) {
+            z[o] += x[i] * at[o * layer->inputs + i];
+        }
+    }
+}
+
+static void norm(const aq_layer_spec *layer, const double *at, const double *x, double *z)
+{
+    const uint32_t width = layer->outputs;
+    double mean = 0, variance = 0;
+
+    for (uint32_t i = 0; i < width; i++) {
+        mean += x[i] / width;
+    }
+    for (uint32_t i = 0; i < width; i++) {
+        variance += (x[i] - mean) * (x[i] - mean) / width;
+    }
+    for (uint32_t i = 0; i < width; i++) {
+        z[i] = at[i] * (x[i] - mean) / sqrt(variance + (double)AQ_NORM_EPSILON) + at[width + i];
+    }
+}
+
+static void dueling(const aq_layer_spec *layer, const double *x, double *z)
+{
+    double mean = 0;
+
+    for (uint32_t c = 0; c < layer->outputs; c++) {
+        mean += x[1 + c] / layer->outputs;
+    }
+    for (uint32_t c = 0; c < layer->outputs; c++) {
+        z[c] = x[0] + x[1 + c] - mean;
+    }
+}
+
+/* x (one row) through one layer whose parameters begin at `at`; in place. */
+static void forward_layer(const aq_layer_spec *layer, const double *at, double *x)
+{
+    double z[NET_WIDTH_MAX];
+
+    switch (layer->kind) {
+    case AQ_LAYER_LINEAR:
+        linear(layer, at, x, z);
+        break;
+    case AQ_LAYER_NORM:
+        norm(layer, at, x, z);
+        break;
+    default:
+        assert_int_equal(layer->kind, AQ_LAYER_DUELING);
+        dueling(layer, x, z);
+        break;
+    }
+    for (uint32_t o = 0; o < layer->outputs; o++) {
+        x[o] = activate(layer->activation, z[o]);
+    }
+}
+
+/* sum over `rows` rows of d_out . net(input), in double; `parameters` in the block's order. */
+static double objective(const net_fixture *f, const double *parameters, const offsets *added,
+                        uint32_t rows)
+{
+    const uint32_t inputs = aq_net_spec_inputs(&f->spec), outputs = aq_net_spec_outputs(&f->spec);
+    double sum = 0;
+
+    for (uint32_t r = 0; r < rows; r++) {
+        double x[NET_WIDTH_MAX];
+        const double *at = parameters;
+
+        for (uint32_t i = 0; i < inputs; i++) {
+            x[i] = f->input[r * inputs + i];
+        }
+        for (uint32_t l = 0; l < f->spec.layer_count; l++) {
+            const aq_layer_spec *layer = &f->spec.layers[l];
+
+            for (uint32_t i = 0; i < layer->inputs; i++) {
+                x[i] += added->input[l][r][i];
+            }
+            forward_layer(layer, at, x);
+            at += aq_layer_parameters(layer);
+        }
+        for (uint32_t o = 0; o < outputs; o++) {
+            sum += x[o] * f->d_out[r * outputs + o];
+        }
+    }
+    return sum;
+}
+
+/* Layer by layer: what goes in in double, and what the quantized input of the same layer is, by a
+ * network of the layers before it. */
+static void find_input_offsets(const net_fixture *f, const double *parameters, offsets *added)
+{
+    static double x[NET_ROWS][NET_WIDTH_MAX];
+    const double *at = parameters;
+    aq_net_spec before = f->spec;
+
+    for (uint32_t r = 0; r < NET_ROWS; r++) {
+        for (uint32_t i = 0; i < f->spec.layers[0].inputs; i++) {
+            x[r][i] = f->input[r * f->spec.layers[0].inputs + i];
+        }
+    }
+    for (uint32_t l = 0; l < f->spec.layer_count; l++) {
+        const aq_layer_spec *layer = &f->spec.layers[l];
+        float quantized[NET_ROWS * NET_WIDTH_MAX];
+        aq_net_train *train;
+
+        before.layer_count = l;
+        if (aq_layer_is_quantizable(layer)) {
+            train = l > 0 ? make_train(&before, f->quant) : NULL;
+            aq_fake_quant_input(l > 0 ? aq_net_forward(train, &f->params, f->input, NET_ROWS)
+                                      : f->input,
+                                NET_ROWS, layer->inputs, quantized);
+            aq_net_train_destroy(train);
+            for (uint32_t i = 0; i < NET_ROWS * layer->inputs; i++) {
+                const uint32_t r = i / layer->inputs, c = i % layer->inputs;
+
+                added->input[l][r][c] = quantized[i] - x[r][c];
+                x[r][c] = quantized[i];
+            }
+        }
+        for (uint32_t r = 0; r < NET_ROWS; r++) {
+            forward_layer(layer, at, x[r]);
+        }
+        at += aq_layer_parameters(layer);
+    }
+}
+
+/* Parameters as they are computed with, and what is added to the layers' inputs. */
+static void start(const net_fixture *f, double *parameters, offsets *added)
+{
+    aq_params used;
+
+    assert_int_equal(aq_params_init(&f->spec, &used), 0);
+    aq_params_copy(&used, &f->params);
+    if (f->quant.bits != 0) {
+        aq_fake_quant_params(&f->quant, &f->spec, &f->params, &used);
+    }
+    for (size_t k = 0; k < used.count; k++) {
+        parameters[k] = used.block[k];
+    }
+    memset(added, 0, sizeof(*added));
+    if (f->quant.bits != 0) {
+        find_input_offsets(f, parameters, added);
+    }
+    aq_params_fini(&used);
+}
+
+void net_fixture_check_gradient(net_fixture *f, uint32_t rows)
+{
+    static offsets added;
+    static double parameters[NET_PARAMETERS_MAX], want[NET_PARAMETERS_MAX];
+    const double h = 1e-6;
+    double largest = 0;
+    float d_out[NET_ROWS * NET_WIDTH_MAX];
+
+    assert_true(f->params.count <= NET_PARAMETERS_MAX);
+    start(f, parameters, &added);
+    for (size_t k = 0; k < f->params.count; k++) {
+        double value = parameters[k], above, below;
+
+        parameters[k] = value + h;
+        above = objective(f, parameters, &added, rows);
+        parameters[k] = value - h;
+        below = objective(f, parameters, &added, rows);
+        parameters[k] = value;
+        want[k] = (above - below) / (2 * h);
+        largest = fmax(largest, fabs(want[k]));
+    }
+    memcpy(d_out, f->d_out, sizeof(d_out));
+    aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
+    aq_net_backward(f->train, d_out, rows, &f->gradient);
+    assert_true(largest > 0);
+    for (size_t k = 0; k < f->params.count; k++) {
+        if (!(fabs(f->gradient.block[k] - want[k]) <= 2e-5 * largest)) {
+            fail_msg("parameter %zu: %.9g, by differences %.9g", k, (double)f->gradient.block[k],
+                     want[k]);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+/*
+ * Forward against the reference pass; backward against central finite differences, with each kind
+ * of layer, each activation, in fp32 and quantized.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/memory.h"
+#include "common/nn/forward.h"
+#include "tests/unit/learner/net_fixture.h"
+
+static const aq_fake_quant off = {0};
+static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
+                                                 AQ_ACTIVATION_ELU};
+
+static void init_shape(net_fixture *f, const net_shape *shape, aq_fake_quant quant, uint64_t seed)
+{
+    const aq_net_spec spec = net_spec_of(shape);
+
+    net_fixture_init(f, &spec, quant, seed);
+}
+
+static void check_random_shapes(enum aq_activation activation)
+{
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        const net_shape shape = net_random_shape(activation, seed);
+        net_fixture f;
+
+        init_shape(&f, &shape, off, seed);
+        net_fixture_check_gradient(&f, NET_ROWS);
+        net_fixture_check_gradient(&f, 4);
+        net_fixture_check_gradient(&f, 1);
+        net_fixture_fini(&f);
+    }
+}
+
+static void test_gradients_through_relu_are_right(void **state)
+{
+    (void)state;
+    check_random_shapes(AQ_ACTIVATION_RELU);
+}
+
+static void test_gradients_through_tanh_are_right(void **state)
+{
+    (void)state;
+    check_random_shapes(AQ_ACTIVATION_TANH);
+}
+
+static void test_gradients_through_elu_are_right(void **state)
+{
+    (void)state;
+    check_random_shapes(AQ_ACTIVATION_ELU);
+}
+
+static void test_gradients_through_an_activation_at_the_end_are_right(void **state)
+{
+    const net_shape shape = {.inputs = 3,
+                             .outputs = 4,
+                             .hidden = {6},
+                             .hidden_count = 1,
+                             .activation = AQ_ACTIVATION_ELU};
+    aq_net_spec spec = net_spec_of(&shape);
+    net_fixture f;
+
+    (void)state;
+    spec.layers[1].activation = AQ_ACTIVATION_TANH;
+    net_fixture_init(&f, &spec, off, 21);
+    net_fixture_check_gradient(&f, NET_ROWS);
+    net_fixture_fini(&f);
+}
+
+/* 5-17n-20n-3, every activation. */
+static void check_kinds(bool has_norm, bool is_dueling, aq_fake_quant quant, uint64_t seed)
+{
+    for (size_t a = 0; a < 3; a++) {
+        const net_shape shape = {.inputs = 5,
+                                 .outputs = 3,
+                                 .hidden = {17, 20},
+                                 .hidden_count = 2,
+                                 .activation = activations[a],
+                                 .has_norm = has_norm,
+                                 .is_dueling = is_dueling};
+        net_fixture f;
+
+        init_shape(&f, &shape, quant, seed);
+        net_fixture_check_gradient(&f, NET_ROWS);
+        net_fixture_check_gradient(&f, 2);
+        net_fixture_fini(&f);
+    }
+}
+
+static void test_gradients_through_norms_are_right(void **state)
+{
+    (void)state;
+    check_kinds(true, false, off, 41);
+}
+
+static void test_gradients_through_a_dueling_head_are_right(void **state)
+{
+    (void)state;
+    check_kinds(false, true, off, 43);
+}
+
+static void test_gradients_through_both_are_right(void **state)
+{
+    (void)state;
+    check_kinds(true, true, off, 47);
+}
+
+static void test_gradients_through_a_norm_in_front_are_right(void **state)
+{
+    aq_net_spec spec = {0};
+    const aq_layer_spec norm = aq_layer_norm(6, AQ_ACTIVATION_TANH);
+    const aq_layer_spec linear = aq_layer_linear(6, 2, AQ_ACTIVATION_NONE);
+    net_fixture f;
+
+    (void)state;
+    assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
+    assert_int_equal(aq_net_spec_add(&spec, &linear, NULL), 0);
+    net_fixture_init(&f, &spec, off, 53);
+    net_fixture_check_gradient(&f, NET_ROWS);
+    net_fixture_fini(&f);
+}
+
+/* The gradient at the quantized point is taken as it is. */
+static void test_gradients_pass_straight_through_quantization(void **state)
+{
+    (void)state;
+    for (uint32_t bits = 2; bits <= 8; bits++) {
+        const aq_fake_quant quant = {.bits = bits, .format = AQ_FORMAT_INT8_CHANNEL};
+
+        check_kinds(false, false, quant, 60 + bits);
+        check_kinds(true, true, quant, 80 + bits);
+    }
+}
+
+static void test_gradients_pass_straight_through_shared_scales(void **state)
+{
+    (void)state;
+    check_kinds(false, true, (aq_fake_quant){.bits = 5, .format = AQ_FORMAT_INT8_TENSOR}, 91);
+    check_kinds(false, true, (aq_fake_quant){.bits = 4, .format = AQ_FORMAT_INT4}, 92);
+    check_kinds(false, true, (aq_fake_quant){.bits = 2, .format = AQ_FORMAT_INT2}, 93);
+}
+
+static void test_forward_is_that_of_the_reference(void **state)
+{
+    float scratch[2 * NET_ROWS * NET_WIDTH_MAX], want[NET_ROWS * NET_WIDTH_MAX];
+
+    (void)state;
+    for (size_t i = 0; i < 12; i++) {
+        const net_shape shape = {.inputs = 7,
+                                 .outputs = 5,
+                                 .hidden = {24, 17},
+                                 .hidden_count = 2,
+                                 .activation = activations[i % 3],
+                                 .has_norm = i / 3 % 2 == 1,
+                                 .is_dueling = i / 6 == 1};
+        net_fixture f;
+
+        init_shape(&f, &shape, off, 31);
+        for (uint32_t rows = 1; rows <= NET_ROWS; rows++) {
+            const float *out = aq_net_forward(f.train, &f.params, f.input, rows);
+
+            aq_forward_reference(&f.spec, &f.params, f.input, rows, scratch, want);
+            for (size_t k = 0; k < (size_t)rows * 5; k++) {
+                assert_true(fabsf(out[k] - want[k]) <= 1e-5f);
+            }
+        }
+        net_fixture_fini(&f);
+    }
+}
+
+static const net_shape small = {.inputs = 4,
+                                .outputs = 2,
+                                .hidden = {8, 8},
+                                .hidden_count = 2,
+                                .activation = AQ_ACTIVATION_TANH,
+                                .has_norm = true,
+                                .is_dueling = true};
+static const aq_fake_quant four = {.bits = 4, .format = AQ_FORMAT_INT8_CHANNEL};
+
+static void test_quantization_can_be_turned_off_and_on(void **state)
+{
+    net_fixture plain, f;
+    float want[NET_ROWS * 2];
+    const size_t count = (size_t)NET_ROWS * 2;
+
+    (void)state;
+    init_shape(&plain, &small, off, 5);
+    init_shape(&f, &small, four, 5);
+    memcpy(want, aq_net_forward(plain.train, &plain.params, plain.input, NET_ROWS), sizeof(want));
+    assert_memory_not_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS), want,
+                            count * sizeof(float));
+    aq_net_train_quantize(f.train, false);
+    assert_memory_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS), want,
+                        count * sizeof(float));
+    net_fixture_fini(&f);
+    net_fixture_fini(&plain);
+}
+
+static void test_quantized_training_leaves_the_real_weights_alone(void **state)
+{
+    float before[NET_PARAMETERS_MAX];
+    net_fixture f;
+
+    (void)state;
+    init_shape(&f, &small, four, 5);
+    memcpy(before, f.params.block, f.params.count * sizeof(float));
+    aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
+    aq_net_backward(f.train, f.d_out, NET_ROWS, &f.gradient);
+    assert_memory_equal(f.params.block, before, f.params.count * sizeof(float));
+    net_fixture_fini(&f);
+}
+
+static void test_a_step_allocates_nothing(void **state)
+{
+    uint64_t before;
+    net_fixture f;
+
+    (void)state;
+    init_shape(&f, &small, four, 1);
+    before = aq_memory_allocation_count();
+    for (int i = 0; i < 10; i++) {
+        aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
+        aq_net_backward(f.train, f.d_out, NET_ROWS, &f.gradient);
+    }
+    assert_int_equal(aq_memory_allocation_count(), before);
+    net_fixture_fini(&f);
+}
+
+static void test_create_without_memory_fails(void **state)
+{
+    const aq_net_spec spec = net_spec_of(&small);
+    const aq_net_train_config config = {
+        .spec = &spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS};
+    aq_net_train *train = NULL;
+
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_net_train_create(&config, &train, NULL), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(train);
+}
+
+static void test_kinds_that_cannot_be_trained_are_refused_in_words(void **state)
+{
+    const aq_conv_shape image = {8, 8, 3, 4, 3, 1, 0};
+    const aq_head_shape atoms = {.choices = 2, .atoms = 5, .low = -1, .high = 1};
+    const aq_layer_spec layers[] = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU),
+                                    aq_layer_categorical(&atoms)};
+    const char *const names[] = {"conv2d", "categorical"};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        aq_net_spec spec = {.layer_count = 1, .layers = {layers[i]}};
+        aq_net_train *train = NULL;
+        aq_error error = {0};
+
+        assert_int_equal(
+            aq_net_train_create(
+                &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
+                &train, &error),
+            AQ_E_UNSUPPORTED);
+        assert_non_null(strstr(error.text, names[i]));
+        assert_null(train);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gradients_through_relu_are_right),
+        cmocka_unit_test(test_gradients_through_tanh_are_right),
+        cmocka_unit_test(test_gradients_through_elu_are_right),
+        cmocka_unit_test(test_gradients_through_an_activation_at_the_end_are_right),
+        cmocka_unit_test(test_gradients_through_norms_are_right),
+        cmocka_unit_test(test_gradients_through_a_dueling_head_are_right),
+        cmocka_unit_test(test_gradients_through_both_are_right),
+        cmocka_unit_test(test_gradients_through_a_norm_in_front_are_right),
+        cmocka_unit_test(test_gradients_pass_straight_through_quantization),
+        cmocka_unit_test(test_gradients_pass_straight_through_shared_scales),
+        cmocka_unit_test(test_forward_is_that_of_the_reference),
+        cmocka_unit_test(test_quantization_can_be_turned_off_and_on),
+        cmocka_unit_test(test_quantized_training_leaves_the_real_weights_alone),
+        cmocka_unit_test(test_a_step_allocates_nothing),
+        cmocka_unit_test(test_create_without_memory_fails),
+        cmocka_unit_test(test_kinds_that_cannot_be_trained_are_refused_in_words),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
