@@ -1,0 +1,317 @@
+/*
+ * Levels are uniform, and scales such that a layer gives about what it takes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/rl/half.h"
+#include "tests/unit/quantizer/random_policy.h"
+
+/* ---- networks ------------------------------------------------------------------------------- */
+
+static void add(aq_net_spec *spec, aq_layer_spec layer)
+{
+    assert_int_equal(aq_net_spec_add(spec, &layer, NULL), 0);
+}
+
+static void add_images(aq_net_spec *spec)
+{
+    const aq_conv_shape first = {.height = 11,
+                                 .width = 9,
+                                 .channels = 3,
+                                 .filters = 5,
+                                 .kernel = 3,
+                                 .stride = 2,
+                                 .padding = 1};
+    const aq_conv_shape second = {.height = aq_conv_out_height(&first),
+                                  .width = aq_conv_out_width(&first),
+                                  .channels = 5,
+                                  .filters = 7,
+                                  .kernel = 4,
+                                  .stride = 1,
+                                  .padding = 3};
+    add(spec, aq_layer_conv2d(&first, AQ_ACTIVATION_RELU));
+    add(spec, aq_layer_conv2d(&second, AQ_ACTIVATION_ELU));
+    add(spec, aq_layer_linear(spec->layers[1].outputs, 4, AQ_ACTIVATION_NONE));
+}
+
+static void add_norms(aq_net_spec *spec)
+{
+    add(spec, aq_layer_linear(9, 33, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_norm(33, AQ_ACTIVATION_TANH));
+    add(spec, aq_layer_linear(33, 17, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_norm(17, AQ_ACTIVATION_RELU));
+    add(spec, aq_layer_linear(17, 3, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_norm(3, AQ_ACTIVATION_NONE));
+}
+
+static void add_heads(aq_net_spec *spec)
+{
+    const aq_head_shape shape = {.choices = 3, .atoms = 51, .low = -10.0f, .high = 10.0f};
+    add(spec, aq_layer_linear(6, 40, AQ_ACTIVATION_RELU));
+    add(spec, aq_layer_linear(40, (1 + shape.choices) * shape.atoms, AQ_ACTIVATION_NONE));
+    add(spec, aq_layer_dueling(shape.choices, shape.atoms));
+    add(spec, aq_layer_categorical(&shape));
+}
+
+aq_net_spec random_policy_spec(enum random_policy_net net)
+{
+    aq_net_spec spec = {0};
+    switch (net) {
+    case NET_RELU:
+        add(&spec, aq_layer_linear(4, 64, AQ_ACTIVATION_RELU));
+        add(&spec, aq_layer_linear(64, 64, AQ_ACTIVATION_RELU));
+        add(&spec, aq_layer_linear(64, 2, AQ_ACTIVATION_NONE));
+        break;
+    case NET_TANH:
+        add(&spec, aq_layer_linear(17, 256, AQ_ACTIVATION_TANH));
+        add(&spec, aq_layer_linear(256, 6, AQ_ACTIVATION_TANH));
+        break;
+    case NET_ELU:
+        add(&spec, aq_layer_linear(13, 37, AQ_ACTIVATION_ELU));
+        add(&spec, aq_layer_linear(37, 65, AQ_ACTIVATION_ELU));
+        add(&spec, aq_layer_linear(65, 5, AQ_ACTIVATION_NONE));
+        break;
+    case NET_NORM:
+        add_norms(&spec);
+        break;
+    case NET_CONV:
+        add_images(&spec);
+        break;
+    case NET_DUELING:
+        add(&spec, aq_layer_linear(8, 24, AQ_ACTIVATION_ELU));
+        add(&spec, aq_layer_linear(24, 6, AQ_ACTIVATION_NONE));
+        add(&spec, aq_layer_dueling(5, 1));
+        break;
+    default:
+        add_heads(&spec);
+        break;
+    }
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+    return spec;
+}
+
+/* ---- tensors -------------------------------------------------------------------------------- */
+
+typedef struct filling {
+    aq_rng rng;
+    uint32_t format;
+    aq_layer_matrix_shape matrix;
+    aq_snapshot_layer_data to;
+    const aq_snapshot_layer *layer;
+} filling;
+
+static float normal(filling *fill, double scale)
+{
+    return (float)(scale * aq_rng_normal(&fill->rng));
+}
+
+static int32_t level(filling *fill, int32_t greatest)
+{
+    return (int32_t)aq_rng_below(&fill->rng, 2 * (uint64_t)greatest + 1) - greatest;
+}
+
+static void fill_floats(filling *fill)
+{
+    const double scale = 1.0 / sqrt(fill->matrix.columns);
+    for (size_t i = 0; i < (size_t)fill->matrix.rows * fill->matrix.columns; i++) {
+        const float value = normal(fill, scale);
+        if (fill->format == AQ_FORMAT_F32) {
+            ((float *)fill->to.weights)[i] = value;
+        } else {
+            ((uint16_t *)fill->to.weights)[i] =
+                fill->format == AQ_FORMAT_F16 ? aq_f16_from_f32(value) : aq_bf16_from_f32(value);
+        }
+    }
+}
+
+static void fill_scales(filling *fill, int32_t greatest)
+{
+    const double scale = 1.7 / (greatest * sqrt(fill->matrix.columns));
+    for (size_t i = 0; i < fill->layer->sizes.scales; i++) {
+        fill->to.scale[i] = (float)(scale * (0.5 + aq_rng_uniform(&fill->rng)));
+    }
+}
+
+static void fill_int8(filling *fill)
+{
+    int8_t *q = fill->to.weights;
+    for (uint32_t row = 0; row < fill->matrix.rows; row++) {
+        fill->to.sum[row] = 0;
+        for (uint32_t i = 0; i < fill->matrix.columns; i++, q++) {
+            const int32_t any = level(fill, 127);
+            *q = (int8_t)(any == 0 ? 1 : any);
+            fill->to.sum[row] += *q;
+        }
+    }
+    fill_scales(fill, 127);
+}
+
+static void fill_packed(filling *fill, uint32_t bits)
+{
+    const size_t row_bytes = ((size_t)fill->matrix.columns * bits + 7) / 8;
+    const int32_t greatest = (1 << (bits - 1)) - 1;
+    for (uint32_t row = 0; row < fill->matrix.rows; row++) {
+        uint8_t *bytes = (uint8_t *)fill->to.weights + row * row_bytes;
+        memset(bytes, 0, row_bytes);
+        for (uint32_t i = 0; i < fill->matrix.columns; i++) {
+            const uint32_t stored = (uint32_t)level(fill, greatest) & ((1u << bits) - 1);
+            bytes[i * bits / 8] |= (uint8_t)(stored << (i * bits % 8));
+        }
+    }
+    fill_scales(fill, greatest);
+}
+
+/* Every second block is stored, in the manner of a chessboard. */
+static bool is_stored(uint32_t block_row, uint32_t block_column)
+{
+    return (block_row + block_column) % 2 == 0;
+}
+
+static size_t count_blocks(const aq_layer_matrix_shape *matrix)
+{
+    size_t count = 0;
+    for (uint32_t row = 0; row < aq_block_row_count(matrix->rows); row++) {
+        for (uint32_t column = 0; column < aq_block_column_count(matrix->columns); column++) {
+            count += is_stored(row, column);
+        }
+    }
+    return count;
+}
+
+static void fill_block(filling *fill, uint32_t block_row, uint32_t block_column, int8_t *levels)
+{
+    for (uint32_t k = 0; k < AQ_BLOCK_BYTES; k++) {
+        const uint32_t row = block_row * AQ_BLOCK_ROWS + k / AQ_BLOCK_COLUMNS;
+        const uint32_t column = block_column * AQ_BLOCK_COLUMNS + k % AQ_BLOCK_COLUMNS;
+        if (row < fill->matrix.rows && column < fill->matrix.columns) {
+            levels[k] = (int8_t)level(fill, 127);
+            fill->to.sum[row] += levels[k];
+        }
+    }
+}
+
+static void fill_sparse(filling *fill)
+{
+    const size_t mask_bytes = aq_block_mask_row_bytes(fill->matrix.columns);
+    int8_t *levels = fill->to.weights;
+    for (uint32_t row = 0; row < aq_block_row_count(fill->matrix.rows); row++) {
+        for (uint32_t column = 0; column < aq_block_column_count(fill->matrix.columns); column++) {
+            if (is_stored(row, column)) {
+                fill->to.mask[row * mask_bytes + column / 8] |= (uint8_t)(1u << (column % 8));
+                fill_block(fill, row, column, levels);
+                levels += AQ_BLOCK_BYTES;
+            }
+        }
+    }
+    fill_scales(fill, 127);
+}
+
+static void fill_weights(filling *fill)
+{
+    switch (fill->format) {
+    case AQ_FORMAT_INT8_CHANNEL:
+    case AQ_FORMAT_INT8_TENSOR:
+        fill_int8(fill);
+        break;
+    case AQ_FORMAT_INT4:
+        fill_packed(fill, 4);
+        break;
+    case AQ_FORMAT_INT2:
+        fill_packed(fill, 2);
+        break;
+    case AQ_FORMAT_INT8_SPARSE:
+        fill_sparse(fill);
+        break;
+    default:
+        fill_floats(fill);
+        break;
+    }
+}
+
+/* ---- the snapshot --------------------------------------------------------------------------- */
+
+static void set_schema(aq_snapshot *snapshot, uint32_t act_rule)
+{
+    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
+    aq_space *action = &snapshot->schema.action;
+    snapshot->act_rule = act_rule;
+    snapshot->schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
+                                      .dtype = AQ_DTYPE_F32,
+                                      .rank = 1,
+                                      .shape = {aq_net_spec_inputs(&snapshot->spec)},
+                                      .bound_count = 1,
+                                      .low = {-INFINITY},
+                                      .high = {INFINITY}};
+    if (act_rule == AQ_ACT_ARGMAX) {
+        aq_space_init_discrete(action, outputs);
+        return;
+    }
+    *action = (aq_space){.kind = AQ_SPACE_BOX,
+                         .dtype = AQ_DTYPE_F32,
+                         .rank = 1,
+                         .shape = {outputs},
+                         .bound_count = outputs};
+    for (uint32_t i = 0; i < outputs; i++) {
+        action->low[i] = -0.3f * (float)(i + 1);
+        action->high[i] = 0.7f * (float)(i + 1);
+    }
+}
+
+aq_snapshot *random_policy_create(const aq_net_spec *spec, const random_policy_how *how)
+{
+    uint32_t formats[AQ_NET_LAYERS_MAX];
+    size_t blocks[AQ_NET_LAYERS_MAX];
+    filling fill;
+    aq_snapshot *snapshot = NULL;
+    aq_error error = {0};
+    aq_rng_init(&fill.rng, how->seed, 1);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
+        formats[i] = aq_layer_is_quantizable(&spec->layers[i]) ? how->format : AQ_FORMAT_F32;
+        blocks[i] = count_blocks(&matrix);
+    }
+    assert_int_equal(aq_snapshot_create_sparse(spec, formats, blocks, &snapshot), 0);
+    snapshot->version = 1;
+    memcpy(snapshot->task, "random", sizeof("random"));
+    set_schema(snapshot, how->act_rule);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        fill.format = formats[i];
+        fill.matrix = aq_layer_matrix(&spec->layers[i]);
+        fill.layer = &snapshot->layers[i];
+        aq_snapshot_layer_edit(snapshot, i, &fill.to);
+        fill_weights(&fill);
+        for (uint32_t o = 0; o < fill.matrix.rows; o++) {
+            fill.to.bias[o] = normal(&fill, 0.3);
+        }
+        if (how->is_static && aq_format_is_integer(formats[i])) {
+            snapshot->layers[i].input_scale = 0.0137f;
+            snapshot->layers[i].input_zero = 101;
+        }
+        snapshot->layers[i].weight_zero = formats[i] == AQ_FORMAT_INT8_TENSOR ? -17 : 0;
+    }
+    const int rc = aq_snapshot_validate(snapshot, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(rc, 0);
+    return snapshot;
+}
+
+float *random_policy_observations(const aq_net_spec *spec, uint64_t seed, size_t rows)
+{
+    const size_t count = rows * aq_net_spec_inputs(spec);
+    float *obs = aq_alloc(count, sizeof(*obs));
+    aq_rng rng;
+    assert_non_null(obs);
+    aq_rng_init(&rng, seed, 2);
+    for (size_t i = 0; i < count; i++) {
+        obs[i] = (float)aq_rng_normal(&rng);
+    }
+    return obs;
+}
