@@ -17,7 +17,7 @@
 #include "common/sys/cpu.h"
 #include "learner/passes.h"
 
-enum { ROOM = 4096, GUARD = 16 };
+enum { ROOM = 4096, GUARD = 16, PART = 1024 };
 
 static const uint32_t activations[] = {AQ_ACTIVATION_NONE, AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
                                        AQ_ACTIVATION_ELU};
@@ -211,6 +211,23 @@ typedef struct arrays {
     float a[ROOM], b[ROOM], c[ROOM], d[ROOM];
 } arrays;
 
+/* Fake quantization and norms of (rows, width) numbers of x->a that start at `at`, into other parts
+ * of the other arrays. */
+static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t rows, size_t width)
+{
+    aq_norm_row normed[16] = {0};
+
+    passes->fake_quant_weights(x->a + at, rows, width, 1 + width / 2, 7, x->b + at + PART);
+    passes->fake_quant_rows(x->a + at, rows, width, x->c + at + PART);
+    passes->norm_forward(x->a + at, x->b + at, rows, width, normed, x->d + at + PART);
+    passes->norm_backward(x->c + at, x->a + at, x->b + at, normed, rows, width,
+                          x->c + at + (size_t)2 * PART, x->d + at + (size_t)2 * PART);
+    for (size_t r = 0; r < rows; r++) {
+        x->b[at + 2 * PART + r] = normed[r].mean;
+        x->b[at + 3 * PART + r] = normed[r].inverse;
+    }
+}
+
 /* Everything that the passes do to (rows, width) numbers that start at `at`. */
 static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows, size_t width)
 {
@@ -221,6 +238,7 @@ static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows
                          .epsilon = 1e-8f};
     double sum = 0;
 
+    run_layers(passes, x, at, rows, width);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         passes->bias_activate(x->a + at, x->b + at, rows, width, activations[a]);
         passes->activate_backward(x->c + at, x->a + at, rows, width, activations[a], x->d + at);
@@ -264,6 +282,68 @@ static void test_all_rungs_give_the_same_bits_and_stay_in_bounds(void **state)
     }
 }
 
+/* A group's scale is its own: the last, shorter one's, too. */
+static void test_groups_of_weights_have_scales_of_their_own(void **state)
+{
+    const float w[10] = {7, -3.4f, 1, 70, 34, -70, 0.7f, 0.1f, 0, -0.5f};
+    const float want[10] = {7, -3, 1, 70, 30, -70, 0, 0, 0, -0.5f};
+    const aq_passes *passes;
+
+    (void)state;
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        float out[10];
+
+        passes->fake_quant_weights(w, 2, 5, 3, 7, out);
+        for (size_t i = 0; i < 10; i++) {
+            assert_true(fabsf(out[i] - want[i]) <= 1e-6f * fabsf(want[i]));
+        }
+    }
+}
+
+static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
+{
+    enum { WIDTH = 77 };
+    float x[WIDTH], gain[WIDTH], out[WIDTH];
+    const aq_passes *passes;
+    aq_norm_row kept;
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 23, 0);
+    for (size_t i = 0; i < WIDTH; i++) {
+        x[i] = (float)(1000 + 5 * aq_rng_normal(&rng)); /* far from 0 */
+        gain[i] = 1;
+    }
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        double sum = 0, squares = 0;
+
+        passes->norm_forward(x, gain, 1, WIDTH, &kept, out);
+        for (size_t i = 0; i < WIDTH; i++) {
+            sum += (double)out[i];
+            squares += (double)out[i] * (double)out[i];
+        }
+        assert_true(fabs(sum / WIDTH) < 1e-4);
+        assert_true(fabs(squares / WIDTH - 1) < 1e-4);
+    }
+}
+
+static void test_a_row_without_variance_becomes_zeros(void **state)
+{
+    const float x[5] = {3, 3, 3, 3, 3}, gain[5] = {1, 2, 3, 4, 5};
+    const aq_passes *passes;
+    aq_norm_row kept;
+    float out[5];
+
+    (void)state;
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        passes->norm_forward(x, gain, 1, 5, &kept, out);
+        for (size_t i = 0; i < 5; i++) {
+            assert_true(out[i] == 0);
+        }
+        assert_true(isfinite(kept.inverse));
+    }
+}
+
 static void test_the_mask_forces_a_lower_rung(void **state)
 {
     size_t first = 0;
@@ -286,6 +366,9 @@ int main(void)
         cmocka_unit_test(test_sum_of_squares_is_that_of_double_precision),
         cmocka_unit_test(test_u8_becomes_0_to_1),
         cmocka_unit_test(test_all_rungs_give_the_same_bits_and_stay_in_bounds),
+        cmocka_unit_test(test_groups_of_weights_have_scales_of_their_own),
+        cmocka_unit_test(test_a_normed_row_has_mean_0_and_variance_1),
+        cmocka_unit_test(test_a_row_without_variance_becomes_zeros),
         cmocka_unit_test(test_the_mask_forces_a_lower_rung),
     };
 

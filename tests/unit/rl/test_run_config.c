@@ -240,6 +240,9 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
           "16384 is the least"}},
         {{"replay.samples_per_insert=0.25"},
          {"replay.tolerance is 2000", "512 rows", "2048 steps", "2080 is the least"}},
+        {{"learner.qat_bits=1"}, {"learner.qat_bits is 1", "2 to 8"}},
+        {{"learner.qat_bits=4", "quantizer.format=fp32"},
+         {"learner.qat_bits 4", "quantizer.format fp32", "quantizer.format=int8"}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
@@ -265,6 +268,9 @@ static void test_the_least_that_works_works(void **state)
         {"limits.env_steps=1000"},
         {"actor.count=64", "replay.tolerance=16384"},
         {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},
+        {"learner.qat_bits=2"},
+        {"learner.qat_bits=8"},
+        {"learner.qat_bits=0", "quantizer.format=fp32"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
