@@ -13,6 +13,18 @@ extern const aq_qkernels aq_qkernels_avx2;
 /* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
 extern const aq_qkernels aq_qkernels_avx512vnni;
 
+/* Quantizing rows, for the tables above and for rungs that have nothing better. */
+void aq_quantize_rows_avx2(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                           uint8_t *q, size_t q_stride, aq_row_quant *ret_quant);
+void aq_quantize_rows_static_avx2(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                  aq_row_quant quant, uint8_t *q, size_t q_stride,
+                                  aq_row_quant *ret_quant);
+void aq_quantize_rows_avx512(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                             uint8_t *q, size_t q_stride, aq_row_quant *ret_quant);
+void aq_quantize_rows_static_avx512(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                    aq_row_quant quant, uint8_t *q, size_t q_stride,
+                                    aq_row_quant *ret_quant);
+
 /* The formats, each in a file of its own, for the tables above. */
 extern const aq_linear_kernel aq_f32_avx2;
 extern const aq_linear_kernel aq_f16_avx2;

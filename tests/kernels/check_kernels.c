@@ -24,6 +24,7 @@ enum stream {
     STREAM_INT4,
     STREAM_INT2,
     STREAM_SPARSE,
+    STREAM_QUANTIZE_STATIC,
 };
 
 static const struct named_check {
@@ -32,6 +33,7 @@ static const struct named_check {
     uint64_t stream;
 } checks[] = {
     {"quantize_rows", check_quantize_rows, STREAM_QUANTIZE},
+    {"static rows", check_quantize_rows_static, STREAM_QUANTIZE_STATIC},
     {"int8", check_linear_int8, STREAM_INT8},
     {"fp32", check_linear_f32, STREAM_F32},
     {"fp16", check_linear_f16, STREAM_F16},

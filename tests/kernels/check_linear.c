@@ -15,13 +15,13 @@ static float scale[LAYER_WIDTH_MAX];
 static int32_t sum[LAYER_WIDTH_MAX];
 static float bias[LAYER_WIDTH_MAX];
 
-static void fill_int8(aq_rng *rng, enum fill fill, const layer_shape *shape)
+static void fill_int8(aq_rng *rng, enum fill fill, int32_t least, const layer_shape *shape)
 {
     int8_t *q = weights.q;
     for (uint32_t o = 0; o < shape->outputs; o++) {
         sum[o] = 0;
         for (uint32_t i = 0; i < shape->inputs; i++) {
-            *q = (int8_t)filled(rng, fill, -127, 127);
+            *q = (int8_t)filled(rng, fill, least, 127);
             sum[o] += *q++;
         }
         scale[o] = fabsf(random_scaled(rng, -20, 4));
@@ -29,25 +29,28 @@ static void fill_int8(aq_rng *rng, enum fill fill, const layer_shape *shape)
     fill_bias(rng, shape->outputs, bias);
 }
 
+/* Per channel, or per tensor: one scale, and weights down to -128. */
 static void check_int8(kernel_check *check, const layer_case *at, enum fill weight_fill,
                        enum fill input_fill)
 {
+    const bool tensor = aq_rng_below(&check->rng, 2) == 0;
+    const uint32_t format = tensor ? AQ_FORMAT_INT8_TENSOR : AQ_FORMAT_INT8_CHANNEL;
     const aq_snapshot_layer layer = {
-        .format = AQ_FORMAT_INT8_CHANNEL,
+        .format = format,
         .weights = weights.q,
         .scale = scale,
         .sum = sum,
         .bias = bias,
-        .sizes = aq_format_sizes(AQ_FORMAT_INT8_CHANNEL, at->shape.outputs, at->shape.inputs, 0),
+        .sizes = aq_format_sizes(format, at->shape.outputs, at->shape.inputs, 0),
     };
     output_pair y;
-    fill_int8(&check->rng, weight_fill, &at->shape);
+    fill_int8(&check->rng, weight_fill, tensor ? -128 : -127, &at->shape);
     const aq_kernel_input input = random_levels(&check->rng, at, input_fill);
     run_layer(check, at, &layer, &input, &y);
     kernel_check_case(check, same_bits(&y),
-                      "int8 %u to %u, %zu rows, weights fill %d, inputs fill %d, activation %u",
-                      at->shape.inputs, at->shape.outputs, at->rows, (int)weight_fill,
-                      (int)input_fill, at->activation);
+                      "%s %u to %u, %zu rows, weights fill %d, inputs fill %d, activation %u",
+                      aq_format_name(format), at->shape.inputs, at->shape.outputs, at->rows,
+                      (int)weight_fill, (int)input_fill, at->activation);
     output_pair_fini(&y);
 }
 

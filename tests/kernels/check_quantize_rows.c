@@ -1,5 +1,6 @@
 /*
- * Quantizing rows: bytes, scale and zero point must be the reference's, bit for bit.
+ * Quantizing rows, with a scale of their own or a given one: bytes, scale and zero point must be the
+ * reference's, bit for bit.
  */
 #include <float.h>
 #include <math.h>
@@ -7,7 +8,7 @@
 
 #include "tests/kernels/kernel_check.h"
 
-enum { ROWS_MAX = 5 };
+enum { ROWS_MAX = 7 };
 
 static const uint32_t lengths[] = {1,  2,  3,  4,  5,   7,   8,   15,  16,  17,  31,   32,
                                    33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 1000, 4096};
@@ -155,39 +156,96 @@ static void fill_row(aq_rng *rng, const struct pattern *pattern, float *x, uint3
     }
 }
 
-static void check_one(kernel_check *check, const struct pattern *pattern, uint32_t inputs,
-                      size_t rows)
+/* Rows of a pattern, and where both quantizers put them. */
+typedef struct rows_case {
+    const struct pattern *pattern;
+    uint32_t inputs;
+    size_t rows, x_stride, q_stride;
+    const float *x;
+    output_pair q;
+    aq_row_quant expected[ROWS_MAX], got[ROWS_MAX];
+} rows_case;
+
+static void rows_case_init(aq_rng *rng, const struct pattern *pattern, uint32_t inputs, size_t rows,
+                           rows_case *at)
 {
-    aq_rng *rng = &check->rng;
     const size_t room =
         (inputs + AQ_QKERNEL_Q_PADDING - 1) / AQ_QKERNEL_Q_PADDING * AQ_QKERNEL_Q_PADDING;
-    const size_t x_stride = inputs + aq_rng_below(rng, 4);
-    const size_t q_stride = room + aq_rng_below(rng, 3) * 7;
-    float *x = guarded_input(0, ((rows - 1) * x_stride + inputs) * sizeof(float));
-    aq_row_quant expected[ROWS_MAX];
-    aq_row_quant got[ROWS_MAX];
-    output_pair q;
-
+    *at = (rows_case){.pattern = pattern, .inputs = inputs, .rows = rows};
+    at->x_stride = inputs + aq_rng_below(rng, 4);
+    at->q_stride = room + aq_rng_below(rng, 3) * 7;
+    float *x = guarded_input(0, ((rows - 1) * at->x_stride + inputs) * sizeof(float));
     for (size_t row = 0; row < rows; row++) {
-        fill_row(rng, pattern, x + row * x_stride, inputs);
+        fill_row(rng, pattern, x + row * at->x_stride, inputs);
     }
-    memset(expected, OUTPUT_POISON, sizeof(expected));
-    memset(got, OUTPUT_POISON, sizeof(got));
-    output_pair_init(&q, (rows - 1) * q_stride + room, aq_rng_below(rng, AQ_QKERNEL_Q_PADDING));
-    aq_qkernels_scalar()->quantize_rows(x, x_stride, rows, inputs, q.expected, q_stride, expected);
-    check->rung->quantize_rows(x, x_stride, rows, inputs, q.got, q_stride, got);
-
-    kernel_check_case(check,
-                      memcmp(q.expected, q.got, q.bytes) == 0 &&
-                          memcmp(expected, got, sizeof(got)) == 0 && output_pair_margins_hold(&q),
-                      "quantize_rows: %s, %u inputs, %zu rows: first row's scale %a and zero point "
-                      "%d, must be %a and %d",
-                      pattern->name, inputs, rows, (double)got[0].scale, got[0].zero_point,
-                      (double)expected[0].scale, expected[0].zero_point);
-    output_pair_fini(&q);
+    at->x = x;
+    memset(at->expected, OUTPUT_POISON, sizeof(at->expected));
+    memset(at->got, OUTPUT_POISON, sizeof(at->got));
+    output_pair_init(&at->q, (rows - 1) * at->q_stride + room,
+                     aq_rng_below(rng, AQ_QKERNEL_Q_PADDING));
 }
 
-void check_quantize_rows(kernel_check *check)
+static void rows_case_judge(kernel_check *check, const char *what, rows_case *at)
+{
+    kernel_check_case(
+        check,
+        memcmp(at->q.expected, at->q.got, at->q.bytes) == 0 &&
+            memcmp(at->expected, at->got, sizeof(at->got)) == 0 && output_pair_margins_hold(&at->q),
+        "%s: %s, %u inputs, %zu rows: first row's scale %a and zero point %d, must "
+        "be %a and %d",
+        what, at->pattern->name, at->inputs, at->rows, (double)at->got[0].scale,
+        at->got[0].zero_point, (double)at->expected[0].scale, at->expected[0].zero_point);
+    output_pair_fini(&at->q);
+}
+
+static void check_dynamic(kernel_check *check, const struct pattern *pattern, uint32_t inputs,
+                          size_t rows)
+{
+    rows_case at;
+    rows_case_init(&check->rng, pattern, inputs, rows, &at);
+    aq_qkernels_scalar()->quantize_rows(at.x, at.x_stride, rows, inputs, at.q.expected, at.q_stride,
+                                        at.expected);
+    check->rung->quantize_rows(at.x, at.x_stride, rows, inputs, at.q.got, at.q_stride, at.got);
+    rows_case_judge(check, "quantize_rows", &at);
+}
+
+/* The scale is what the first row would get, or some powers of two away from it, so that ties stay
+ * ties, and values lie beyond the range: by little, by more than int32 holds, or by more than a
+ * float does. */
+static aq_row_quant draw_static(aq_rng *rng, const rows_case *at)
+{
+    static const int away[] = {0, 0, -1, 1, -8, 8, -40, -126};
+    const int power = away[aq_rng_below(rng, sizeof(away) / sizeof(away[0]))];
+    static const int32_t zero_points[] = {0, 1, 127, 128, 254, 255};
+    const size_t index = (size_t)aq_rng_below(rng, 2 * sizeof(zero_points) / sizeof(int32_t));
+    aq_row_quant own;
+    aq_qkernels_scalar()->quantize_rows(at->x, at->x_stride, 1, at->inputs, at->q.expected,
+                                        at->q_stride, &own);
+    const float scale = ldexpf(own.scale, power);
+    return (aq_row_quant){
+        .scale = fminf(fmaxf(scale, FLT_MIN), FLT_MAX / 256.0f),
+        .zero_point =
+            index < sizeof(zero_points) / sizeof(int32_t) ? zero_points[index] : own.zero_point,
+    };
+}
+
+static void check_static(kernel_check *check, const struct pattern *pattern, uint32_t inputs,
+                         size_t rows)
+{
+    rows_case at;
+    rows_case_init(&check->rng, pattern, inputs, rows, &at);
+    const aq_row_quant quant = draw_static(&check->rng, &at);
+    memset(at.q.expected, OUTPUT_POISON, at.q.bytes);
+    aq_qkernels_scalar()->quantize_rows_static(at.x, at.x_stride, rows, inputs, quant,
+                                               at.q.expected, at.q_stride, at.expected);
+    check->rung->quantize_rows_static(at.x, at.x_stride, rows, inputs, quant, at.q.got, at.q_stride,
+                                      at.got);
+    rows_case_judge(check, "quantize_rows_static", &at);
+}
+
+static void check_all(kernel_check *check,
+                      void (*check_one)(kernel_check *check, const struct pattern *pattern,
+                                        uint32_t inputs, size_t rows))
 {
     for (size_t p = 0; p < PATTERNS; p++) {
         for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
@@ -196,4 +254,14 @@ void check_quantize_rows(kernel_check *check)
             }
         }
     }
+}
+
+void check_quantize_rows(kernel_check *check)
+{
+    check_all(check, check_dynamic);
+}
+
+void check_quantize_rows_static(kernel_check *check)
+{
+    check_all(check, check_static);
 }

@@ -18,17 +18,47 @@ enum quantize_fault {
     QUANTIZE_DIVIDES,
     QUANTIZE_LEAVES_PADDING,
     QUANTIZE_STORES_TOO_MUCH,
+    QUANTIZE_OVERFLOWS,
+    QUANTIZE_ENDS_AT_INFINITY,
 };
 
-static int32_t rounded(enum quantize_fault fault, float value)
+static int32_t rounded(enum quantize_fault fault, float level)
 {
+    if (fault == QUANTIZE_OVERFLOWS && !(fabsf(level) < 0x1p31f)) {
+        return INT32_MIN / 2; /* as a conversion that has no such number */
+    }
+    const float held = level < -1000.0f ? -1000.0f : level > 1000.0f ? 1000.0f : level;
     switch (fault) {
     case QUANTIZE_TRUNCATES:
-        return (int32_t)value;
+        return (int32_t)held;
     case QUANTIZE_ROUNDS_HALF_AWAY:
-        return (int32_t)roundf(value);
+        return (int32_t)roundf(held);
     default:
-        return (int32_t)lrintf(value);
+        return (int32_t)lrintf(held);
+    }
+}
+
+static float counted(enum quantize_fault fault, float value)
+{
+    return isfinite(value) || (fault == QUANTIZE_ENDS_AT_INFINITY && isinf(value)) ? value : 0.0f;
+}
+
+static void write_levels(enum quantize_fault fault, const float *x, uint32_t inputs,
+                         aq_row_quant quant, float inverse, uint8_t *q)
+{
+    const uint32_t room =
+        (inputs + AQ_QKERNEL_Q_PADDING - 1) / AQ_QKERNEL_Q_PADDING * AQ_QKERNEL_Q_PADDING;
+    memset(q, quant.zero_point, fault == QUANTIZE_LEAVES_PADDING ? inputs : room);
+    memset(q + room, 0, fault == QUANTIZE_STORES_TOO_MUCH ? 8 : 0);
+    for (uint32_t i = 0; i < inputs; i++) {
+        const float value = counted(fault, x[i]);
+        const float level =
+            fault == QUANTIZE_DIVIDES && inverse != 0.0f ? value / quant.scale : value * inverse;
+        int32_t sum = rounded(fault, level) + quant.zero_point;
+        if (fault != QUANTIZE_DOES_NOT_CLAMP) {
+            sum = sum < 0 ? 0 : sum > 255 ? 255 : sum;
+        }
+        q[i] = (uint8_t)sum;
     }
 }
 
@@ -49,21 +79,7 @@ static aq_row_quant quantize_row(enum quantize_fault fault, const float *x, uint
         inverse = 0.0f;
     }
     quant.zero_point = (int32_t)lrintf(-low * inverse);
-
-    const uint32_t room =
-        (inputs + AQ_QKERNEL_Q_PADDING - 1) / AQ_QKERNEL_Q_PADDING * AQ_QKERNEL_Q_PADDING;
-    memset(q, quant.zero_point, fault == QUANTIZE_LEAVES_PADDING ? inputs : room);
-    memset(q + room, 0, fault == QUANTIZE_STORES_TOO_MUCH ? 8 : 0);
-    for (uint32_t i = 0; i < inputs; i++) {
-        const float value = isfinite(x[i]) ? x[i] : 0.0f;
-        const float level =
-            fault == QUANTIZE_DIVIDES && inverse != 0.0f ? value / quant.scale : value * inverse;
-        int32_t sum = rounded(fault, level) + quant.zero_point;
-        if (fault != QUANTIZE_DOES_NOT_CLAMP) {
-            sum = sum < 0 ? 0 : sum > 255 ? 255 : sum;
-        }
-        q[i] = (uint8_t)sum;
-    }
+    write_levels(fault, x, inputs, quant, inverse, q);
     return quant;
 }
 
@@ -84,6 +100,32 @@ QUANTIZE_ROWS(quantize_divides, QUANTIZE_DIVIDES)
 QUANTIZE_ROWS(quantize_leaves_padding, QUANTIZE_LEAVES_PADDING)
 QUANTIZE_ROWS(quantize_stores_too_much, QUANTIZE_STORES_TOO_MUCH)
 
+#define QUANTIZE_ROWS_STATIC(name, fault)                                                          \
+    static void name(const float *x, size_t x_stride, size_t rows, uint32_t inputs,                \
+                     aq_row_quant quant, uint8_t *q, size_t q_stride, aq_row_quant *ret_quant)     \
+    {                                                                                              \
+        for (size_t row = 0; row < rows; row++) {                                                  \
+            write_levels(fault, x + row * x_stride, inputs, quant, 1.0f / quant.scale,             \
+                         q + row * q_stride);                                                      \
+            ret_quant[row] = quant;                                                                \
+        }                                                                                          \
+    }
+QUANTIZE_ROWS_STATIC(static_right, QUANTIZE_RIGHT)
+QUANTIZE_ROWS_STATIC(static_rounds_half_away, QUANTIZE_ROUNDS_HALF_AWAY)
+QUANTIZE_ROWS_STATIC(static_does_not_clamp, QUANTIZE_DOES_NOT_CLAMP)
+QUANTIZE_ROWS_STATIC(static_overflows, QUANTIZE_OVERFLOWS)
+QUANTIZE_ROWS_STATIC(static_ends_at_infinity, QUANTIZE_ENDS_AT_INFINITY)
+QUANTIZE_ROWS_STATIC(static_divides, QUANTIZE_DIVIDES)
+QUANTIZE_ROWS_STATIC(static_leaves_padding, QUANTIZE_LEAVES_PADDING)
+
+static void static_takes_the_rows_own_range(const float *x, size_t x_stride, size_t rows,
+                                            uint32_t inputs, aq_row_quant quant, uint8_t *q,
+                                            size_t q_stride, aq_row_quant *ret_quant)
+{
+    (void)quant;
+    quantize_right(x, x_stride, rows, inputs, q, q_stride, ret_quant);
+}
+
 /* --- int8 layers --- */
 
 enum int8_fault {
@@ -93,6 +135,8 @@ enum int8_fault {
     INT8_SCALES_IN_ANOTHER_ORDER,
     INT8_FORGETS_THE_LAST_INPUT,
     INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT,
+    INT8_IGNORES_THE_OFFSET,
+    INT8_HAS_NO_LEAST_WEIGHT,
     INT8_STORES_TOO_MUCH,
     INT8_STORES_TOO_LITTLE,
 };
@@ -108,13 +152,20 @@ static int32_t dot_saturating(const uint8_t *q, const int8_t *weights, uint32_t 
     return sum;
 }
 
-static int32_t dot_exact(const uint8_t *q, const int8_t *weights, uint32_t inputs)
+/* `least`: what a weight is at least taken for. */
+static int32_t dot_exact(const uint8_t *q, const int8_t *weights, uint32_t inputs, int32_t least)
 {
     int32_t sum = 0;
     for (uint32_t i = 0; i < inputs; i++) {
-        sum += q[i] * weights[i];
+        sum += q[i] * (weights[i] < least ? least : weights[i]);
     }
     return sum;
+}
+
+/* May wrap around on the way. */
+static int32_t centre(int32_t dot, int32_t zero_point, int32_t sum, int32_t offset)
+{
+    return (int32_t)((uint32_t)dot - (uint32_t)zero_point * (uint32_t)sum + (uint32_t)offset);
 }
 
 static float finish_int8(enum int8_fault fault, float row_scale, float scale, int32_t centred,
@@ -143,11 +194,13 @@ static void run_int8(enum int8_fault fault, const aq_packed_layer *layer,
         const int32_t zero_point = fault == INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT
                                        ? input->quant[0].zero_point
                                        : quant->zero_point;
+        const int32_t offset = fault == INT8_IGNORES_THE_OFFSET ? 0 : quant->offset;
         for (uint32_t o = 0; o < outputs; o++) {
             const int8_t *w = weights + (size_t)o * layer->inputs;
-            const int32_t dot =
-                fault == INT8_SATURATES ? dot_saturating(q, w, inputs) : dot_exact(q, w, inputs);
-            const int32_t centred = dot - zero_point * layer->sum[o] + quant->offset;
+            const int32_t least = fault == INT8_HAS_NO_LEAST_WEIGHT ? -127 : INT8_MIN;
+            const int32_t dot = fault == INT8_SATURATES ? dot_saturating(q, w, inputs)
+                                                        : dot_exact(q, w, inputs, least);
+            const int32_t centred = centre(dot, zero_point, layer->sum[o], offset);
             float value =
                 finish_int8(fault, quant->scale, layer->scale[o], centred, layer->bias[o]);
             if (layer->activation == AQ_ACTIVATION_RELU) {
@@ -173,6 +226,8 @@ RUN_INT8(int8_fuses, INT8_FUSES)
 RUN_INT8(int8_scales_in_another_order, INT8_SCALES_IN_ANOTHER_ORDER)
 RUN_INT8(int8_forgets_the_last_input, INT8_FORGETS_THE_LAST_INPUT)
 RUN_INT8(int8_takes_the_first_rows_zero_point, INT8_TAKES_THE_FIRST_ROWS_ZERO_POINT)
+RUN_INT8(int8_ignores_the_offset, INT8_IGNORES_THE_OFFSET)
+RUN_INT8(int8_has_no_least_weight, INT8_HAS_NO_LEAST_WEIGHT)
 RUN_INT8(int8_stores_too_much, INT8_STORES_TOO_MUCH)
 RUN_INT8(int8_stores_too_little, INT8_STORES_TOO_LITTLE)
 
@@ -221,34 +276,48 @@ typedef void run_layer(const aq_packed_layer *layer, const aq_kernel_input *inpu
 typedef void quantize_all(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
                           size_t q_stride, aq_row_quant *ret_quant);
 
+typedef void quantize_all_static(const float *x, size_t x_stride, size_t rows, uint32_t inputs,
+                                 aq_row_quant quant, uint8_t *q, size_t q_stride,
+                                 aq_row_quant *ret_quant);
+
 /* What is NULL is the scalar reference's. */
 static const struct fault_row {
     const char *name;
     bool is_fault;
     quantize_all *quantize;
+    quantize_all_static *quantize_static;
     run_layer *int8, *f32;
 } faults[] = {
-    {"quantize: another right one", false, quantize_right, NULL, NULL},
-    {"quantize: truncates", true, quantize_truncates, NULL, NULL},
-    {"quantize: rounds halves away from zero", true, quantize_rounds_half_away, NULL, NULL},
-    {"quantize: does not clamp", true, quantize_does_not_clamp, NULL, NULL},
-    {"quantize: takes infinity for the range", true, quantize_believes_nan, NULL, NULL},
-    {"quantize: divides", true, quantize_divides, NULL, NULL},
-    {"quantize: leaves the padding unwritten", true, quantize_leaves_padding, NULL, NULL},
-    {"quantize: stores 8 bytes too many", true, quantize_stores_too_much, NULL, NULL},
-    {"int8: another right one", false, NULL, int8_right, NULL},
-    {"int8: saturates pairs", true, NULL, int8_saturates, NULL},
-    {"int8: fuses multiply and add", true, NULL, int8_fuses, NULL},
-    {"int8: scales in another order", true, NULL, int8_scales_in_another_order, NULL},
-    {"int8: forgets the last input", true, NULL, int8_forgets_the_last_input, NULL},
-    {"int8: first row's zero point for all", true, NULL, int8_takes_the_first_rows_zero_point,
-     NULL},
-    {"int8: stores one value too many", true, NULL, int8_stores_too_much, NULL},
-    {"int8: stores one value too few", true, NULL, int8_stores_too_little, NULL},
-    {"fp32: the reference itself", false, NULL, NULL, scalar_f32},
-    {"fp32: loses digits", true, NULL, NULL, f32_loses_digits},
-    {"fp32: hides NaN", true, NULL, NULL, f32_hides_nan},
-    {"fp32: stores between rows", true, NULL, NULL, f32_stores_between_rows},
+    {"quantize: another right one", false, .quantize = quantize_right},
+    {"quantize: truncates", true, .quantize = quantize_truncates},
+    {"quantize: rounds halves away from zero", true, .quantize = quantize_rounds_half_away},
+    {"quantize: does not clamp", true, .quantize = quantize_does_not_clamp},
+    {"quantize: takes infinity for the range", true, .quantize = quantize_believes_nan},
+    {"quantize: divides", true, .quantize = quantize_divides},
+    {"quantize: leaves the padding unwritten", true, .quantize = quantize_leaves_padding},
+    {"quantize: stores 8 bytes too many", true, .quantize = quantize_stores_too_much},
+    {"static: another right one", false, .quantize_static = static_right},
+    {"static: rounds halves away from zero", true, .quantize_static = static_rounds_half_away},
+    {"static: does not clamp", true, .quantize_static = static_does_not_clamp},
+    {"static: the greatest values overflow", true, .quantize_static = static_overflows},
+    {"static: infinity becomes the end", true, .quantize_static = static_ends_at_infinity},
+    {"static: divides", true, .quantize_static = static_divides},
+    {"static: leaves the padding unwritten", true, .quantize_static = static_leaves_padding},
+    {"static: takes the row's own range", true, .quantize_static = static_takes_the_rows_own_range},
+    {"int8: another right one", false, .int8 = int8_right},
+    {"int8: saturates pairs", true, .int8 = int8_saturates},
+    {"int8: fuses multiply and add", true, .int8 = int8_fuses},
+    {"int8: scales in another order", true, .int8 = int8_scales_in_another_order},
+    {"int8: forgets the last input", true, .int8 = int8_forgets_the_last_input},
+    {"int8: first row's zero point for all", true, .int8 = int8_takes_the_first_rows_zero_point},
+    {"int8: ignores the offset", true, .int8 = int8_ignores_the_offset},
+    {"int8: takes -128 for -127", true, .int8 = int8_has_no_least_weight},
+    {"int8: stores one value too many", true, .int8 = int8_stores_too_much},
+    {"int8: stores one value too few", true, .int8 = int8_stores_too_little},
+    {"fp32: the reference itself", false, .f32 = scalar_f32},
+    {"fp32: loses digits", true, .f32 = f32_loses_digits},
+    {"fp32: hides NaN", true, .f32 = f32_hides_nan},
+    {"fp32: stores between rows", true, .f32 = f32_stores_between_rows},
 };
 
 const planted_fault *planted_fault_at(size_t index)
@@ -265,10 +334,14 @@ const planted_fault *planted_fault_at(size_t index)
     f32 = *planted.kernels.linear[AQ_FORMAT_F32];
     planted.kernels.name = fault->name;
     planted.kernels.linear[AQ_FORMAT_INT8_CHANNEL] = &int8;
+    planted.kernels.linear[AQ_FORMAT_INT8_TENSOR] = &int8;
     planted.kernels.linear[AQ_FORMAT_F32] = &f32;
     if (fault->quantize != NULL) {
         planted.check = check_quantize_rows;
         planted.kernels.quantize_rows = fault->quantize;
+    } else if (fault->quantize_static != NULL) {
+        planted.check = check_quantize_rows_static;
+        planted.kernels.quantize_rows_static = fault->quantize_static;
     } else if (fault->int8 != NULL) {
         planted.check = check_linear_int8;
         int8.run = fault->int8;

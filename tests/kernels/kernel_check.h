@@ -50,6 +50,7 @@ float random_scaled(aq_rng *rng, int low, int high);
 
 /* The checks, of every pattern and size. */
 void check_quantize_rows(kernel_check *check);
+void check_quantize_rows_static(kernel_check *check);
 void check_linear_int8(kernel_check *check);
 void check_linear_f32(kernel_check *check);
 void check_linear_f16(kernel_check *check);
