@@ -18,6 +18,29 @@ static void copy_scales(const aq_snapshot_layer *layer, size_t outputs, float *s
     }
 }
 
+/* Where a layer's arrays lie in its block. */
+typedef struct block_plan {
+    size_t bytes;
+    size_t weights_at, weights_bytes;
+    size_t bias_at; /* and from here to the end all that is an array of outputs */
+    size_t scale_at, sum_at;
+} block_plan;
+
+static block_plan plan_block(const aq_linear_kernel *kernel, const aq_snapshot_layer *layer,
+                             const aq_layer_matrix_shape *matrix)
+{
+    const size_t outputs = matrix->rows;
+    const size_t padded = (outputs + AQ_QKERNEL_OUTPUT_PADDING - 1) / AQ_QKERNEL_OUTPUT_PADDING *
+                          AQ_QKERNEL_OUTPUT_PADDING;
+    block_plan plan = {0};
+    plan.weights_bytes = kernel->packed_bytes(layer, matrix->columns, matrix->rows);
+    plan.weights_at = aq_columns_add(&plan.bytes, plan.weights_bytes, 1);
+    plan.bias_at = aq_columns_add(&plan.bytes, padded, sizeof(float));
+    plan.scale_at = aq_columns_add(&plan.bytes, padded, sizeof(float));
+    plan.sum_at = aq_columns_add(&plan.bytes, padded, sizeof(int32_t));
+    return plan;
+}
+
 int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
                          const aq_snapshot_layer *layer, aq_packed_layer *ret_packed)
 {
@@ -28,36 +51,31 @@ int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
     if (kernel == NULL) {
         return AQ_E_UNSUPPORTED;
     }
-
-    const size_t outputs = matrix.rows;
-    const size_t padded = (outputs + AQ_QKERNEL_OUTPUT_PADDING - 1) / AQ_QKERNEL_OUTPUT_PADDING *
-                          AQ_QKERNEL_OUTPUT_PADDING;
-    size_t bytes = 0;
-    const size_t weights_at =
-        aq_columns_add(&bytes, kernel->packed_bytes(layer, matrix.columns, matrix.rows), 1);
-    const size_t bias_at = aq_columns_add(&bytes, padded, sizeof(float));
-    const size_t scale_at = aq_columns_add(&bytes, padded, sizeof(float));
-    const size_t sum_at = aq_columns_add(&bytes, padded, sizeof(int32_t));
-    unsigned char *block = aq_alloc(1, bytes);
+    const block_plan plan = plan_block(kernel, layer, &matrix);
+    unsigned char *block = aq_alloc_unset(1, plan.bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
 
-    kernel->pack(layer, matrix.columns, matrix.rows, block + weights_at);
-    memcpy(block + bias_at, layer->bias, outputs * sizeof(float));
+    if (!kernel->pack_writes_all) {
+        memset(block + plan.weights_at, 0, plan.weights_bytes);
+    }
+    memset(block + plan.bias_at, 0, plan.bytes - plan.bias_at);
+    kernel->pack(layer, matrix.columns, matrix.rows, block + plan.weights_at);
+    memcpy(block + plan.bias_at, layer->bias, matrix.rows * sizeof(float));
     if (layer->sum != NULL) {
-        copy_scales(layer, outputs, (float *)(void *)(block + scale_at));
-        memcpy(block + sum_at, layer->sum, outputs * sizeof(int32_t));
+        copy_scales(layer, matrix.rows, (float *)(void *)(block + plan.scale_at));
+        memcpy(block + plan.sum_at, layer->sum, matrix.rows * sizeof(int32_t));
     }
     *ret_packed = (aq_packed_layer){
         .inputs = matrix.columns,
         .outputs = matrix.rows,
         .activation = spec->activation,
         .format = layer->format,
-        .weights = block + weights_at,
-        .scale = (const float *)(const void *)(block + scale_at),
-        .sum = (const int32_t *)(const void *)(block + sum_at),
-        .bias = (const float *)(const void *)(block + bias_at),
+        .weights = block + plan.weights_at,
+        .scale = (const float *)(const void *)(block + plan.scale_at),
+        .sum = (const int32_t *)(const void *)(block + plan.sum_at),
+        .bias = (const float *)(const void *)(block + plan.bias_at),
         .block = block,
     };
     return 0;

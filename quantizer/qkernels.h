@@ -86,7 +86,9 @@ typedef struct aq_linear_kernel {
     bool quantizes_input;
 
     /* Bytes that the packed weights take, and the packing itself, from the weights as a valid
-     * snapshot stores them. `packed` is zeroed, and aligned to AQ_ALIGNMENT_BYTES. */
+     * snapshot stores them. `packed` is aligned to AQ_ALIGNMENT_BYTES, and zeroed unless the
+     * packing writes every byte of it, padding included. */
+    bool pack_writes_all;
     size_t (*packed_bytes)(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs);
     void (*pack)(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed);
 

@@ -26,7 +26,7 @@ static bool must_fail(uint64_t nth)
     return nth == at || (nth > at && atomic_load(&fail_forever));
 }
 
-void *aq_alloc(size_t count, size_t size)
+void *aq_alloc_unset(size_t count, size_t size)
 {
     void *block = NULL;
     size_t total;
@@ -44,7 +44,16 @@ void *aq_alloc(size_t count, size_t size)
     if (total > PTRDIFF_MAX || posix_memalign(&block, AQ_ALIGNMENT_BYTES, total) != 0) {
         return NULL;
     }
-    memset(block, 0, total);
+    return block;
+}
+
+void *aq_alloc(size_t count, size_t size)
+{
+    void *block = aq_alloc_unset(count, size);
+
+    if (block != NULL) {
+        memset(block, 0, count * size == 0 ? 1 : count * size);
+    }
     return block;
 }
 

@@ -16,6 +16,10 @@
  * or the product overflows. Release with aq_free. */
 void *aq_alloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
+/* The same without the zeros, for large blocks in hot paths that the caller writes to the last byte
+ * before anything reads them. */
+void *aq_alloc_unset(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
+
 /* NULL is fine. */
 void aq_free(void *block);
 
