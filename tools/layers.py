@@ -40,12 +40,13 @@ LIBRARIES = (
     (r"uv\.h", r"(common/(sys|net)|replay|actor|learner|cli|bench|tests)/",
      "the event loop is for shells: data layers and simulations run without one"),
     (r"(cyaml/.*|yaml\.h)", r"common/sys/settings", "YAML is read by the settings alone"),
-    (r"jansson\.h", r"(common/net/reflect|learner/|cli/|tests/)",
+    (r"jansson\.h", r"(common/net/reflect|learner/|cli/|bench/|tests/)",
      "JSON is for people: reflection, reports and run folders"),
+    (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"protobuf-c/.*", r"(common/(net|wire)/|replay/|actor/|learner/|cli/|tests/)",
      "protobuf stays at the edge"),
     (r"cmocka\.h", r"tests/", "the test framework is the tests'"),
-    (r"immintrin\.h|arm_neon\.h", r"quantizer/(x86|arm)/",
+    (r"immintrin\.h|arm_neon\.h", r"quantizer/(x86|arm)/|bench/kernels/limit_",
      "vector code lives in a static library of its own per instruction set"),
 )
 

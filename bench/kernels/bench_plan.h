@@ -1,0 +1,63 @@
+/*
+ * Bench plan: what `actorq bench kernels` was asked to measure. Made from the arguments.
+ */
+#ifndef AQ_BENCH_KERNELS_BENCH_PLAN_H
+#define AQ_BENCH_KERNELS_BENCH_PLAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "bench/kernels/paired_timing.h"
+#include "common/base/error.h"
+#include "common/sys/options.h"
+#include "quantizer/qkernels.h"
+
+enum {
+    AQ_BENCH_NUMBERS_MAX = 16, /* of one list */
+    AQ_BENCH_WIDTH_MAX = 4096,
+    AQ_BENCH_ROWS_MAX = 256,
+    AQ_BENCH_RUNGS_MAX = 16,
+};
+
+typedef struct aq_bench_numbers {
+    size_t count;
+    uint32_t values[AQ_BENCH_NUMBERS_MAX];
+} aq_bench_numbers;
+
+typedef struct aq_bench_plan {
+    aq_bench_numbers sizes;           /* layers: inputs and outputs */
+    aq_bench_numbers batches;         /* layers: rows */
+    aq_bench_numbers policies;        /* widths of whole policies, one row at a time */
+    bool formats[AQ_QKERNEL_FORMATS]; /* by enum aq_format */
+    size_t rung_count;
+    const aq_qkernels *rungs[AQ_BENCH_RUNGS_MAX];
+    aq_timing_plan timing;
+    bool quick;
+    bool json;
+} aq_bench_plan;
+
+/* The options' page of `actorq bench kernels`. */
+const aq_options *aq_bench_plan_options(void);
+
+/* The plan of no arguments: the best rung under `cpu_flags`, everything that it has. */
+void aq_bench_plan_init(uint32_t cpu_flags, aq_bench_plan *ret_plan);
+
+/* For aq_options_parse: `user` is an aq_bench_request. What lists name is checked here, what they
+ * mean together in aq_bench_plan_finish. */
+typedef struct aq_bench_request {
+    uint32_t cpu_flags;
+    aq_bench_plan plan;
+    bool all;
+    bool has_sizes, has_batches, has_policies;
+} aq_bench_request;
+int aq_bench_plan_apply(void *user, const aq_option *option, const char *value,
+                        aq_error *error) AQ_MUST_USE;
+
+/* After the last argument. */
+void aq_bench_plan_finish(aq_bench_request *request);
+
+/* Whether the plan wants the format, and the rung has a kernel of it. */
+bool aq_bench_plan_wants(const aq_bench_plan *plan, const aq_qkernels *rung, uint32_t format);
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * actorq-bench: what `actorq bench` starts. A program of its own, because it links the libraries
+ * that it compares with, which nothing else of ours needs.
+ *
+ * Libraries read their settings from the environment when they are loaded, so one that would give
+ * them several threads, or other kernels than suit the processor, is put right and the program
+ * started anew.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "bench/kernels/bench_report.h"
+#include "cli/command.h"
+#include "common/sys/cpu.h"
+
+#define COMMAND "bench kernels"
+
+enum { SPEED_BYTES_MAX = 64 << 20, SPEED_BYTES_MAX_QUICK = 1 << 20, BATCH_OF_POLICIES = 1 };
+
+/* Setting of a library and what it must be; NULL: not set. */
+static const struct setting {
+    const char *name, *value;
+} settings[] = {
+    {"OPENBLAS_NUM_THREADS", "1"}, {"OMP_NUM_THREADS", "1"},     {"OPENBLAS_CORETYPE", NULL},
+    {"OPENBLAS_L2_SIZE", NULL},    {"DNNL_VERBOSE", NULL},       {"ONEDNN_VERBOSE", NULL},
+    {"DNNL_MAX_CPU_ISA", NULL},    {"ONEDNN_MAX_CPU_ISA", NULL}, {"GOTO_NUM_THREADS", NULL},
+};
+
+/* Returns when everything is as it must be. */
+static int ensure_settings(char **argv, aq_error *error)
+{
+    bool changed = false;
+    for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
+        const struct setting *wanted = &settings[i];
+        const char *now = getenv(wanted->name);
+        if (now == NULL ? wanted->value == NULL
+                        : wanted->value != NULL && strcmp(now, wanted->value) == 0) {
+            continue;
+        }
+        changed = true;
+        if ((wanted->value != NULL ? setenv(wanted->name, wanted->value, 1)
+                                   : unsetenv(wanted->name)) != 0) {
+            return aq_fail(error, AQ_E_NOMEM, "%s can't be set: %s", wanted->name, strerror(errno));
+        }
+    }
+    if (changed) {
+        (void)execv("/proc/self/exe", argv);
+        return aq_fail(error, aq_error_from_errno(errno), "the bench can't be started anew: %s",
+                       strerror(errno));
+    }
+    return 0;
+}
+
+static double load_now(void)
+{
+    double load[3] = {0};
+    uv_loadavg(load);
+    return load[0];
+}
+
+/* On a terminal: one line that is drawn over itself. */
+static void show_progress(const char *what)
+{
+    if (isatty(STDERR_FILENO)) {
+        (void)fprintf(stderr, "\r\033[K%s", what);
+        (void)fflush(stderr);
+    }
+}
+
+static int run_case(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_problem *problem,
+                    aq_bench_row *rows, size_t *count, aq_error *error)
+{
+    char network[AQ_BENCH_NETWORK_BYTES];
+    char what[2 * AQ_BENCH_NETWORK_BYTES];
+    size_t written = 0;
+    (void)snprintf(what, sizeof(what), "%s: %s, %zu rows", rung->name,
+                   aq_net_spec_text(&problem->spec, network, sizeof(network)), problem->rows);
+    show_progress(what);
+    int rc = aq_bench_case_run(plan, rung, problem, rows + *count, &written, error);
+    *count += written;
+    aq_bench_problem_fini(problem);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", what) : 0;
+}
+
+static int run_layers(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
+                      aq_error *error)
+{
+    for (size_t i = 0; i < plan->sizes.count; i++) {
+        for (size_t j = 0; j < plan->batches.count; j++) {
+            const uint32_t size = plan->sizes.values[i];
+            aq_bench_problem problem;
+            int rc = aq_bench_problem_layer(size, size, plan->batches.values[j], &problem);
+            if (rc != 0) {
+                return aq_fail(error, rc, "no memory for a layer of %u", size);
+            }
+            rc = run_case(plan, rung, &problem, report->rows, &report->row_count, error);
+            if (rc != 0) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+static int run_policies(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
+                        aq_error *error)
+{
+    for (size_t i = 0; i < plan->policies.count; i++) {
+        const uint32_t width = plan->policies.values[i];
+        aq_bench_problem problem;
+        int rc = aq_bench_problem_policy(width, BATCH_OF_POLICIES, &problem);
+        if (rc != 0) {
+            return aq_fail(error, rc, "no memory for a policy of %u", width);
+        }
+        rc = run_case(plan, rung, &problem, report->policies, &report->policy_count, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+static int run_rung(const aq_bench_plan *plan, const aq_qkernels *rung, aq_bench_report *report,
+                    aq_error *error)
+{
+    show_progress("limits");
+    int rc =
+        aq_speed_limits_measure(rung->name, plan->quick ? SPEED_BYTES_MAX_QUICK : SPEED_BYTES_MAX,
+                                &plan->timing, &report->limits[report->limits_count]);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for the limits");
+    }
+    report->limits_count++;
+    rc = run_layers(plan, rung, report, error);
+    return rc != 0 ? rc : run_policies(plan, rung, report, error);
+}
+
+static int run_plan(const aq_bench_plan *plan, aq_bench_report *report, aq_error *error)
+{
+    int rc = 0;
+    report->load[0] = load_now();
+    for (size_t i = 0; rc == 0 && i < plan->rung_count; i++) {
+        rc = run_rung(plan, plan->rungs[i], report, error);
+    }
+    report->load[1] = load_now();
+    show_progress("");
+    return rc;
+}
+
+static int bench_kernels(int argc, char **argv)
+{
+    int status;
+    aq_error error = {0};
+    aq_bench_report report = {0};
+    aq_bench_request request = {.cpu_flags = aq_cpu_flags()};
+    aq_bench_plan_init(request.cpu_flags, &request.plan);
+    if (!aq_command_begin(aq_bench_plan_options(), argc, argv, aq_bench_plan_apply, &request,
+                          &status)) {
+        return status;
+    }
+    aq_bench_plan_finish(&request);
+    int rc = aq_bench_report_init(&request.plan, &report);
+    rc = rc != 0 ? aq_fail(&error, rc, "no memory for the results")
+                 : run_plan(&request.plan, &report, &error);
+    report.cpu_flags = request.cpu_flags;
+    if (rc != 0) {
+        status = aq_command_failed(COMMAND, &error);
+    } else if (request.plan.json) {
+        status = aq_command_print_json(COMMAND, aq_bench_report_json(&report));
+    } else {
+        rc = aq_bench_report_print(stdout, &report);
+        status = rc != 0 ? aq_command_failed(COMMAND,
+                                             (aq_fail(&error, rc, "%s", aq_error_text(rc)), &error))
+                         : aq_command_printed(COMMAND);
+    }
+    aq_bench_report_fini(&report);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    char command[] = COMMAND;
+    aq_error error = {0};
+    if (argc < 2 || strcmp(argv[1], "kernels") != 0) {
+        (void)fputs("actorq-bench is started by 'actorq bench kernels'\n", stderr);
+        return EXIT_FAILURE;
+    }
+    if (ensure_settings(argv, &error) != 0) {
+        return aq_command_failed(COMMAND, &error);
+    }
+    argv[1] = command;
+    return bench_kernels(argc - 1, argv + 1);
+}

@@ -1,0 +1,90 @@
+/*
+ * Limit loops of AVX-512 with VNNI: twelve chains, more than latency times throughput asks for.
+ */
+#include <immintrin.h>
+#include <stdbool.h>
+
+#include "bench/kernels/limit_tables.h"
+
+enum { CHAINS = 12, BYTE_PRODUCTS = 64, FLOATS = 16, VECTORS = 8 };
+
+/* From this size on, memory is asked for ahead of its use: so much more than the second cache. */
+enum { FAR_BYTES = 1 << 20, AHEAD_BYTES = 2048, LINE_BYTES = 64 };
+
+static inline uint64_t read_all(const void *bytes, size_t size, const bool far)
+{
+    const unsigned char *at = bytes;
+    const unsigned char *end = at + size;
+    __m512i sums[VECTORS];
+    for (int i = 0; i < VECTORS; i++) {
+        sums[i] = _mm512_setzero_si512();
+    }
+    for (; at < end; at += VECTORS * sizeof(__m512i)) {
+        for (int i = 0; i < VECTORS; i++) {
+            if (far) {
+                /* As a number: past the end there is no pointer. */
+                __builtin_prefetch((const void *)((uintptr_t)at + AHEAD_BYTES + LINE_BYTES * i));
+            }
+            sums[i] = _mm512_xor_si512(sums[i], _mm512_load_si512(at + i * sizeof(__m512i)));
+        }
+    }
+    for (int i = 1; i < VECTORS; i++) {
+        sums[0] = _mm512_xor_si512(sums[0], sums[i]);
+    }
+    return (uint64_t)_mm512_reduce_or_epi64(sums[0]);
+}
+
+static uint64_t read_vectors(const void *bytes, size_t size)
+{
+    return size > FAR_BYTES ? read_all(bytes, size, true) : read_all(bytes, size, false);
+}
+
+static uint64_t dot_products(uint32_t steps)
+{
+    __m512i sums[CHAINS];
+    __m512i q = _mm512_set1_epi8(3);
+    const __m512i weights = _mm512_set1_epi8(-5);
+    for (int i = 0; i < CHAINS; i++) {
+        sums[i] = _mm512_set1_epi32(i);
+    }
+    for (uint32_t step = 0; step < steps; step++) {
+        /* Nothing here is the same twice, for all that the compiler knows. */
+        __asm__ volatile("" : "+v"(q));
+        for (int i = 0; i < CHAINS; i++) {
+            sums[i] = _mm512_dpbusd_epi32(sums[i], q, weights);
+        }
+    }
+    for (int i = 1; i < CHAINS; i++) {
+        sums[0] = _mm512_add_epi32(sums[0], sums[i]);
+    }
+    return (uint32_t)_mm512_reduce_add_epi32(sums[0]);
+}
+
+static uint64_t fused_products(uint32_t steps)
+{
+    __m512 sums[CHAINS];
+    __m512 x = _mm512_set1_ps(0.5f);
+    const __m512 weights = _mm512_set1_ps(1.5f);
+    for (int i = 0; i < CHAINS; i++) {
+        sums[i] = _mm512_set1_ps((float)i);
+    }
+    for (uint32_t step = 0; step < steps; step++) {
+        __asm__ volatile("" : "+v"(x));
+        for (int i = 0; i < CHAINS; i++) {
+            sums[i] = _mm512_fmadd_ps(x, weights, sums[i]);
+        }
+    }
+    for (int i = 1; i < CHAINS; i++) {
+        sums[0] = _mm512_add_ps(sums[0], sums[i]);
+    }
+    return (uint64_t)_mm512_reduce_add_ps(sums[0]);
+}
+
+const aq_limit_loops aq_limit_loops_avx512vnni = {
+    .rung = "avx512vnni",
+    .read = read_vectors,
+    .dot = dot_products,
+    .fma = fused_products,
+    .dot_operations = 2 * CHAINS * BYTE_PRODUCTS,
+    .fma_operations = 2 * CHAINS * FLOATS,
+};
