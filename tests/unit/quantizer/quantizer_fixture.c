@@ -19,11 +19,19 @@ void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const u
     while (hidden != NULL && hidden[hidden_count] != 0) {
         hidden_count++;
     }
+    aq_net_spec spec;
+    assert_int_equal(
+        aq_net_spec_init_mlp(inputs, hidden, hidden_count, outputs, activation, &spec, NULL), 0);
+    quantizer_fixture_init_spec(fixture, &spec);
+}
+
+void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *spec)
+{
+    const uint32_t inputs = aq_net_spec_inputs(spec);
+    const uint32_t outputs = aq_net_spec_outputs(spec);
     memset(fixture, 0, sizeof(*fixture));
     aq_rng_init(&fixture->rng, 20240607, 0);
-    assert_int_equal(aq_net_spec_init_mlp(inputs, hidden, hidden_count, outputs, activation,
-                                          &fixture->spec, NULL),
-                     0);
+    fixture->spec = *spec;
     assert_int_equal(aq_params_init(&fixture->spec, &fixture->params), 0);
     aq_params_randomize(&fixture->spec, &fixture->params, &fixture->rng);
 
@@ -50,11 +58,16 @@ void quantizer_fixture_fini(quantizer_fixture *fixture)
 
 aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format)
 {
+    return quantizer_fixture_planned(fixture, &(aq_quantize_plan){.format = format});
+}
+
+aq_snapshot *quantizer_fixture_planned(const quantizer_fixture *fixture,
+                                       const aq_quantize_plan *plan)
+{
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
     const int rc =
-        aq_quantize(&fixture->spec, &fixture->params, &(aq_quantize_plan){.format = format},
-                    &fixture->meta, &snapshot, &error);
+        aq_quantize(&fixture->spec, &fixture->params, plan, &fixture->meta, &snapshot, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
     return snapshot;

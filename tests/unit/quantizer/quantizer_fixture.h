@@ -19,10 +19,14 @@ typedef struct quantizer_fixture {
 /* inputs -> hidden, ended by a 0 -> outputs; random parameters. */
 void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,
                             uint32_t outputs, enum aq_activation activation);
+void quantizer_fixture_init_spec(quantizer_fixture *fixture, const aq_net_spec *spec);
 void quantizer_fixture_fini(quantizer_fixture *fixture);
 
 /* The caller owns it. */
 aq_snapshot *quantizer_fixture_snapshot(const quantizer_fixture *fixture, uint32_t format);
+
+aq_snapshot *quantizer_fixture_planned(const quantizer_fixture *fixture,
+                                       const aq_quantize_plan *plan);
 
 /* (rows, inputs) normal values; aq_free. */
 float *quantizer_fixture_observations(quantizer_fixture *fixture, size_t rows);
