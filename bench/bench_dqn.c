@@ -6,9 +6,11 @@
  *
  * Each number is the median of ROUNDS rounds, in processor time, so that a neighbour on the same
  * machine does not count. The products are timed in a loop of their own over the shapes of a step,
- * where they find their operands in nearer caches: the share errs on the low side.
+ * where they find their operands in nearer caches: the share errs on the low side. `bits` are those
+ * of quantization-aware training; 0 is without.
  */
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,12 +31,23 @@ typedef struct bench_case {
     const char *hidden;
     uint32_t width, rows;
     enum aq_activation activation;
+    uint32_t bits; /* learner.qat_bits */
+    bool is_whole; /* with norms and a dueling head */
 } bench_case;
 
 static const bench_case cases[] = {
-    {"64,64", 64, 64, AQ_ACTIVATION_RELU},     {"64,64", 64, 64, AQ_ACTIVATION_TANH},
-    {"256,256", 256, 64, AQ_ACTIVATION_RELU},  {"256,256", 256, 64, AQ_ACTIVATION_TANH},
-    {"256,256", 256, 256, AQ_ACTIVATION_RELU}, {"512,512", 512, 256, AQ_ACTIVATION_RELU},
+    {"64,64", 64, 64, AQ_ACTIVATION_RELU, 0, false},
+    {"64,64", 64, 64, AQ_ACTIVATION_RELU, 8, false},
+    {"64,64", 64, 64, AQ_ACTIVATION_RELU, 0, true},
+    {"64,64", 64, 64, AQ_ACTIVATION_TANH, 0, false},
+    {"256,256", 256, 64, AQ_ACTIVATION_RELU, 0, false},
+    {"256,256", 256, 64, AQ_ACTIVATION_RELU, 8, false},
+    {"256,256", 256, 64, AQ_ACTIVATION_RELU, 0, true},
+    {"256,256", 256, 64, AQ_ACTIVATION_TANH, 0, false},
+    {"256,256", 256, 256, AQ_ACTIVATION_RELU, 0, false},
+    {"256,256", 256, 256, AQ_ACTIVATION_RELU, 8, false},
+    {"512,512", 512, 256, AQ_ACTIVATION_RELU, 0, false},
+    {"512,512", 512, 256, AQ_ACTIVATION_RELU, 8, false},
 };
 
 typedef struct bench {
@@ -104,6 +117,9 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     config.learner.huber_delta = 1;
     config.learner.gradient_clip = 10;
     config.learner.target_period = 100;
+    config.learner.qat_bits = of->bits;
+    config.learner.norm = of->is_whole;
+    config.learner.dueling = of->is_whole;
     config.learner.activation = (uint32_t)of->activation - AQ_ACTIVATION_RELU;
     rc = aq_dqn_class.create(&config, &schema, 1, &self->algorithm, error);
     if (rc == 0) {
@@ -154,6 +170,9 @@ static int products_of_step(bench *self)
     for (uint32_t l = 0; l < spec->layer_count; l++) {
         int inputs = (int)spec->layers[l].inputs, outputs = (int)spec->layers[l].outputs;
 
+        if (spec->layers[l].kind != AQ_LAYER_LINEAR) {
+            continue;
+        }
         product(self, CblasNoTrans, CblasTrans, rows, outputs, inputs);
         product(self, CblasNoTrans, CblasTrans, 2 * rows, outputs, inputs);
         product(self, CblasTrans, CblasNoTrans, outputs, inputs, rows);
@@ -204,9 +223,10 @@ static int run_case(const bench_case *of, double round_ns)
     if (step_ns < 0) {
         fprintf(stderr, "bench_dqn: a training step failed\n");
     } else {
-        printf("%-18s %6" PRIu32 " %10.0f %10.2f %12.2f %8.0f%%\n",
+        printf("%-34s %6" PRIu32 " %5" PRIu32 " %10.0f %10.2f %12.2f %8.0f%%\n",
                aq_net_spec_text(aq_dqn_class.spec(self.algorithm), net, sizeof(net)), of->rows,
-               1e9 / step_ns, step_ns / 1e3, products_ns / 1e3, 100 * products_ns / step_ns);
+               of->bits, 1e9 / step_ns, step_ns / 1e3, products_ns / 1e3,
+               100 * products_ns / step_ns);
     }
     bench_fini(&self);
     return step_ns < 0;
@@ -227,8 +247,8 @@ int main(int argc, char **argv)
     if (aq_blas_problem(problem, sizeof(problem))) {
         printf("warning: %s\n", problem);
     }
-    printf("%-18s %6s %10s %10s %12s %9s\n", "network", "rows", "steps/s", "us/step", "products us",
-           "share");
+    printf("%-34s %6s %5s %10s %10s %12s %9s\n", "network", "rows", "bits", "steps/s", "us/step",
+           "products us", "share");
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         failed |= run_case(&cases[i], round_s * 1e9);
     }

@@ -86,7 +86,7 @@ static int quantize(const aq_snapshot *snapshot, aq_snapshot **ret_snapshot, aq_
         AQ_ASSERT(layer->format == AQ_FORMAT_F32);
         memcpy(params.weight[i], layer->weights, layer->weights_bytes);
         memcpy(params.bias[i], layer->bias,
-               snapshot->spec.layers[i].outputs * sizeof(*layer->bias));
+               aq_layer_matrix(&snapshot->spec.layers[i]).rows * sizeof(*layer->bias));
     }
     rc =
         aq_quantize(&snapshot->spec, &params, &(aq_quantize_plan){.format = AQ_FORMAT_INT8_CHANNEL},

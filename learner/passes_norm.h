@@ -18,48 +18,62 @@
 #include "common/rl/layer_spec.h"
 #include "learner/passes.h"
 
-enum { NORM_LANES = 16 };
+/* A sum is taken in NORM_PARTS vectors of the compiler's, small enough for it to keep them in
+ * registers. */
+enum { NORM_WIDTH = 4, NORM_PARTS = 4, NORM_LANES = NORM_WIDTH * NORM_PARTS };
+typedef float norm_floats __attribute__((vector_size(NORM_WIDTH * sizeof(float))));
+typedef double norm_sums __attribute__((vector_size(NORM_WIDTH * sizeof(double))));
 
-static inline double add_up(const double *lanes)
+static inline double add_up(const norm_sums *parts)
 {
-    double sum = 0;
-    for (size_t j = 0; j < NORM_LANES; j++) {
-        sum += lanes[j];
-    }
-    return sum;
+    const norm_sums sum = (parts[0] + parts[2]) + (parts[1] + parts[3]);
+    return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-/* Sum over a row of x - center, and of its square. */
-static inline void row_moments(const float *x, size_t width, double center, double *ret_sum,
-                               double *ret_squares)
+static inline double row_sum(const float *x, size_t width)
 {
-    double sums[NORM_LANES] = {0}, squares[NORM_LANES] = {0};
     const size_t whole = width - width % NORM_LANES;
+    norm_sums sums[NORM_PARTS] = {{0}};
+    double rest = 0.0;
     for (size_t i = 0; i < whole; i += NORM_LANES) {
-        for (size_t j = 0; j < NORM_LANES; j++) {
-            const double value = (double)x[i + j] - center;
-            sums[j] += value;
-            squares[j] += value * value;
+        for (size_t p = 0; p < NORM_PARTS; p++) {
+            norm_floats part;
+            memcpy(&part, x + i + p * NORM_WIDTH, sizeof(part));
+            sums[p] += __builtin_convertvector(part, norm_sums);
         }
     }
     for (size_t i = whole; i < width; i++) {
-        const double value = (double)x[i] - center;
-        sums[i - whole] += value;
-        squares[i - whole] += value * value;
+        rest += (double)x[i];
     }
-    *ret_sum = add_up(sums);
-    *ret_squares = add_up(squares);
+    return add_up(sums) + rest;
+}
+
+/* Sum of (x - center)^2. */
+static inline double row_squares(const float *x, size_t width, double center)
+{
+    const size_t whole = width - width % NORM_LANES;
+    norm_sums sums[NORM_PARTS] = {{0}};
+    double rest = 0.0;
+    for (size_t i = 0; i < whole; i += NORM_LANES) {
+        for (size_t p = 0; p < NORM_PARTS; p++) {
+            norm_floats part;
+            memcpy(&part, x + i + p * NORM_WIDTH, sizeof(part));
+            const norm_sums apart = __builtin_convertvector(part, norm_sums) - center;
+            sums[p] += apart * apart;
+        }
+    }
+    for (size_t i = whole; i < width; i++) {
+        rest += ((double)x[i] - center) * ((double)x[i] - center);
+    }
+    return add_up(sums) + rest;
 }
 
 static void norm_forward(const float *restrict x, const float *restrict gain, size_t rows,
                          size_t width, aq_norm_row *restrict ret_rows, float *restrict out)
 {
     for (size_t r = 0; r < rows; r++, x += width, out += width) {
-        double sum, squares, rest;
-        row_moments(x, width, 0.0, &sum, &squares);
-        const double mean = sum / (double)width;
-        row_moments(x, width, mean, &rest, &squares);
-        const double variance = squares / (double)width;
+        const double mean = row_sum(x, width) / (double)width;
+        const double variance = row_squares(x, width, mean) / (double)width;
         const float center = (float)mean;
         const float inverse = (float)(1.0 / sqrt(variance + (double)AQ_NORM_EPSILON));
         for (size_t i = 0; i < width; i++) {
@@ -73,22 +87,29 @@ static void norm_forward(const float *restrict x, const float *restrict gain, si
 static inline void row_slopes(const float *d, const float *x, const float *gain, aq_norm_row row,
                               size_t width, double *ret_h, double *ret_hn)
 {
-    double hs[NORM_LANES] = {0}, hns[NORM_LANES] = {0};
     const size_t whole = width - width % NORM_LANES;
+    norm_sums h_sums[NORM_PARTS] = {{0}}, hn_sums[NORM_PARTS] = {{0}};
+    double h_rest = 0.0, hn_rest = 0.0;
     for (size_t i = 0; i < whole; i += NORM_LANES) {
-        for (size_t j = 0; j < NORM_LANES; j++) {
-            const float h = d[i + j] * gain[i + j];
-            hs[j] += (double)h;
-            hns[j] += (double)(h * ((x[i + j] - row.mean) * row.inverse));
+        for (size_t p = 0; p < NORM_PARTS; p++) {
+            const size_t at = i + p * NORM_WIDTH;
+            norm_floats h, n, gains;
+            memcpy(&h, d + at, sizeof(h));
+            memcpy(&n, x + at, sizeof(n));
+            memcpy(&gains, gain + at, sizeof(gains));
+            h *= gains;
+            n = (n - row.mean) * row.inverse;
+            h_sums[p] += __builtin_convertvector(h, norm_sums);
+            hn_sums[p] += __builtin_convertvector(h * n, norm_sums);
         }
     }
     for (size_t i = whole; i < width; i++) {
         const float h = d[i] * gain[i];
-        hs[i - whole] += (double)h;
-        hns[i - whole] += (double)(h * ((x[i] - row.mean) * row.inverse));
+        h_rest += (double)h;
+        hn_rest += (double)(h * ((x[i] - row.mean) * row.inverse));
     }
-    *ret_h = add_up(hs);
-    *ret_hn = add_up(hns);
+    *ret_h = add_up(h_sums) + h_rest;
+    *ret_hn = add_up(hn_sums) + hn_rest;
 }
 
 static void norm_backward(const float *restrict d, const float *restrict x,
