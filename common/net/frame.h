@@ -26,6 +26,7 @@ enum aq_frame_kind {
     AQ_FRAME_POLICY = 4,
     AQ_FRAME_ANNOUNCE = 5,
     AQ_FRAME_CHECKPOINT = 6,
+    AQ_FRAME_POLICY_DELTA = 7,
 };
 
 /* "RPC request", "policy"; "unknown" for a kind that is not in the list. Static storage. */

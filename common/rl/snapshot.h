@@ -88,6 +88,9 @@ typedef struct aq_snapshot_layer_data {
 void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer,
                             aq_snapshot_layer_data *ret_data);
 
+/* Sets the sums of a layer that has them to the sums of its rows as stored; safe on any levels. */
+void aq_snapshot_layer_add_up(aq_snapshot *snapshot, uint32_t layer);
+
 /* Everything a peer could get wrong: unknown formats, NaN or infinite numbers, scales that are not
  * positive, levels that the format does not have, sums that are not the sums, an int8 channel whose
  * weights are all zero, a mask that does not fit, inputs and outputs that do not fit the schema,

@@ -12,8 +12,9 @@
 #include "common/base/assert.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_frame.h"
+#include "common/wire/wire_policy_parts.h"
 #include "common/wire/wire_run.h"
-#include "proto/policy.pb-c.h"
+#include "common/wire/wire_tensor.h"
 
 /* What a policy file may hold beside the tensors: names, the schema, the network. */
 #define POLICY_OVERHEAD_BYTES_MAX ((size_t)1 << 20)
@@ -36,55 +37,144 @@ static void layer_view(const aq_snapshot_layer *layer, const aq_layer_spec *spec
     ret_message->input_zero = (uint32_t)layer->input_zero;
 }
 
-static Actorq__V1__QuantError quant_error_view(const aq_quant_error *measured)
+void aq_wire_quant_error_to(const aq_quant_error *measured, Actorq__V1__QuantError *ret_message)
 {
-    Actorq__V1__QuantError message;
-    actorq__v1__quant_error__init(&message);
-    message.rows = measured->rows;
-    message.action_disagreement = measured->action_disagreement;
-    message.output_rms = measured->output_rms;
-    message.output_max = measured->output_max;
-    message.kl = measured->kl;
-    return message;
+    actorq__v1__quant_error__init(ret_message);
+    ret_message->rows = measured->rows;
+    ret_message->action_disagreement = measured->action_disagreement;
+    ret_message->output_rms = measured->output_rms;
+    ret_message->output_max = measured->output_max;
+    ret_message->kl = measured->kl;
 }
 
-int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out)
-{
+/* A message and everything that it points at. */
+typedef struct policy_view {
+    Actorq__V1__PolicySnapshot message;
     Actorq__V1__LayerTensors layers[AQ_NET_LAYERS_MAX];
     Actorq__V1__LayerTensors *pointers[AQ_NET_LAYERS_MAX];
     aq_wire_schema_view schema;
     aq_wire_network_view network;
+    Actorq__V1__QuantError measured;
+} policy_view;
+
+static void view_policy(const aq_snapshot *snapshot, policy_view *ret_view)
+{
     uint32_t layer_count = snapshot->spec.layer_count;
     AQ_ASSERT(layer_count >= 1);
     AQ_ASSERT(layer_count <= AQ_NET_LAYERS_MAX);
     for (uint32_t i = 0; i < layer_count; i++) {
-        layer_view(&snapshot->layers[i], &snapshot->spec.layers[i], &layers[i]);
-        pointers[i] = &layers[i];
+        layer_view(&snapshot->layers[i], &snapshot->spec.layers[i], &ret_view->layers[i]);
+        ret_view->pointers[i] = &ret_view->layers[i];
     }
-    aq_wire_schema_to(&snapshot->schema, &schema);
-    aq_wire_network_to(&snapshot->spec, &network);
-    Actorq__V1__QuantError measured = quant_error_view(&snapshot->quant_error);
+    aq_wire_schema_to(&snapshot->schema, &ret_view->schema);
+    aq_wire_network_to(&snapshot->spec, &ret_view->network);
+    aq_wire_quant_error_to(&snapshot->quant_error, &ret_view->measured);
 
-    Actorq__V1__PolicySnapshot message;
-    actorq__v1__policy_snapshot__init(&message);
-    message.run_id = snapshot->run_id;
-    message.version = snapshot->version;
-    message.learner_step = snapshot->learner_step;
-    message.task = aq_wire_text(snapshot->task);
-    message.schema = &schema.message;
-    message.network = &network.message;
-    message.act_rule = snapshot->act_rule;
-    message.quant_error = &measured;
-    message.n_layers = layer_count;
-    message.layers = pointers;
-    return aq_wire_frame_pack(&message.base, AQ_FRAME_POLICY, out);
+    Actorq__V1__PolicySnapshot *message = &ret_view->message;
+    actorq__v1__policy_snapshot__init(message);
+    message->run_id = snapshot->run_id;
+    message->version = snapshot->version;
+    message->learner_step = snapshot->learner_step;
+    message->task = aq_wire_text(snapshot->task);
+    message->schema = &ret_view->schema.message;
+    message->network = &ret_view->network.message;
+    message->act_rule = snapshot->act_rule;
+    message->quant_error = &ret_view->measured;
+    message->n_layers = layer_count;
+    message->layers = ret_view->pointers;
+}
+
+int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out)
+{
+    policy_view view;
+    view_policy(snapshot, &view);
+    return aq_wire_frame_pack(&view.message.base, AQ_FRAME_POLICY, out);
+}
+
+size_t aq_wire_policy_bytes(const aq_snapshot *snapshot)
+{
+    policy_view view;
+    view_policy(snapshot, &view);
+    return AQ_FRAME_HEADER_BYTES + protobuf_c_message_get_packed_size(&view.message.base);
+}
+
+size_t aq_wire_tensor_bytes_max(const aq_snapshot *snapshot)
+{
+    size_t most = 0;
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_snapshot_layer *layer = &snapshot->layers[i];
+        const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
+        const size_t floats = layer->sizes.scales > rows ? layer->sizes.scales : rows;
+        most = layer->weights_bytes > most ? layer->weights_bytes : most;
+        most = floats * sizeof(float) > most ? floats * sizeof(float) : most;
+    }
+    return most;
+}
+
+/* The tensor that `view` shows in planes and compressed, if that pays; 0 if it does not. */
+static uint32_t compact_tensor(aq_tensor_packer *packer, size_t width, uint32_t bit,
+                               ProtobufCBinaryData *view)
+{
+    aq_planes_split(view->data, view->len / width, width, aq_tensor_place(packer));
+    return aq_tensor_compress(packer, view->len, view) ? bit : 0;
+}
+
+static void compact_layer(aq_tensor_packer *packer, Actorq__V1__LayerTensors *message)
+{
+    message->sum = (ProtobufCBinaryData){0};
+    message->compressed =
+        compact_tensor(packer, aq_tensor_weight_width(message->format), AQ_COMPRESSED_WEIGHTS,
+                       &message->weights) |
+        compact_tensor(packer, sizeof(float), AQ_COMPRESSED_SCALE, &message->scale) |
+        compact_tensor(packer, sizeof(float), AQ_COMPRESSED_BIAS, &message->bias);
+}
+
+int aq_wire_policy_pack_compact(const aq_snapshot *snapshot, aq_buffer *out)
+{
+    policy_view view;
+    aq_tensor_packer packer;
+    int rc = aq_tensor_packer_init(&packer, aq_snapshot_tensor_bytes(snapshot),
+                                   aq_wire_tensor_bytes_max(snapshot));
+    if (rc != 0) {
+        return rc;
+    }
+    view_policy(snapshot, &view);
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        compact_layer(&packer, &view.layers[i]);
+    }
+    rc = aq_wire_frame_pack(&view.message.base, AQ_FRAME_POLICY, out);
+    aq_tensor_packer_fini(&packer);
+    return rc;
 }
 
 /* ---- in ------------------------------------------------------------------------------------ */
 
-/* Format and sizes, before anything is allocated for the tensors. */
-static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_spec *spec,
-                       aq_error *error)
+aq_quant_error aq_wire_quant_error_from(const Actorq__V1__QuantError *message)
+{
+    if (message == NULL) {
+        return (aq_quant_error){0};
+    }
+    return (aq_quant_error){
+        .rows = message->rows,
+        .action_disagreement = message->action_disagreement,
+        .output_rms = message->output_rms,
+        .output_max = message->output_max,
+        .kl = message->kl,
+    };
+}
+
+int aq_wire_compressed_check(uint32_t compressed, aq_error *error)
+{
+    if ((compressed & ~(uint32_t)AQ_COMPRESSED_ALL) != 0) {
+        return aq_fail(error, AQ_E_VERSION,
+                       "compressed in a way (%u) that is not known here; a newer version may have "
+                       "made it",
+                       compressed);
+    }
+    return 0;
+}
+
+static int check_format(const Actorq__V1__LayerTensors *message, aq_error *error)
 {
     if (!aq_format_known(message->format)) {
         return aq_fail(error, AQ_E_VERSION,
@@ -92,21 +182,45 @@ static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_s
                        "made them",
                        message->format);
     }
+    return aq_wire_compressed_check(message->compressed, error);
+}
+
+/* Format and sizes, before anything is allocated for the tensors. */
+static int check_layer(const Actorq__V1__LayerTensors *message, const aq_layer_spec *spec,
+                       size_t *ret_blocks, aq_error *error)
+{
+    const uint32_t compressed = message->compressed;
     const aq_layer_matrix_shape matrix = aq_layer_matrix(spec);
-    const aq_tensor_sizes sizes = aq_format_sizes(message->format, matrix.rows, matrix.columns,
-                                                  message->weights.len / AQ_BLOCK_BYTES);
-    int rc = aq_wire_column_check(&message->weights, "weights", sizes.weights_bytes, 1, error);
+    size_t bytes = 0;
+    int rc = check_format(message, error);
     if (rc == 0) {
-        rc = aq_wire_column_check(&message->scale, "scale", sizes.scales, sizeof(float), error);
+        rc = aq_tensor_claim(&message->weights, compressed & AQ_COMPRESSED_WEIGHTS, "weights",
+                             &bytes, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    const size_t blocks = message->format == AQ_FORMAT_INT8_SPARSE ? bytes / AQ_BLOCK_BYTES : 0;
+    const aq_tensor_sizes sizes =
+        aq_format_sizes(message->format, matrix.rows, matrix.columns, blocks);
+    const struct {
+        const ProtobufCBinaryData *data;
+        uint32_t bit;
+        const char *name;
+        size_t count, width;
+    } tensors[] = {
+        {&message->weights, AQ_COMPRESSED_WEIGHTS, "weights", sizes.weights_bytes, 1},
+        {&message->scale, AQ_COMPRESSED_SCALE, "scale", sizes.scales, sizeof(float)},
+        {&message->sum, 0, "sum", message->sum.len > 0 ? sizes.sums : 0, sizeof(int32_t)},
+        {&message->mask, 0, "mask", sizes.mask_bytes, 1},
+        {&message->bias, AQ_COMPRESSED_BIAS, "bias", matrix.rows, sizeof(float)},
+    };
+    for (size_t i = 0; rc == 0 && i < sizeof(tensors) / sizeof(tensors[0]); i++) {
+        rc = aq_tensor_check(tensors[i].data, compressed & tensors[i].bit, tensors[i].name,
+                             tensors[i].count, tensors[i].width, error);
     }
     if (rc == 0) {
-        rc = aq_wire_column_check(&message->sum, "sum", sizes.sums, sizeof(int32_t), error);
-    }
-    if (rc == 0) {
-        rc = aq_wire_column_check(&message->mask, "mask", sizes.mask_bytes, 1, error);
-    }
-    if (rc == 0) {
-        rc = aq_wire_column_check(&message->bias, "bias", matrix.rows, sizeof(float), error);
+        *ret_blocks = blocks;
     }
     return rc;
 }
@@ -119,34 +233,67 @@ static int check_layers(const Actorq__V1__PolicySnapshot *message, const aq_net_
                        message->n_layers, spec->layer_count);
     }
     for (uint32_t i = 0; i < spec->layer_count; i++) {
-        int rc = check_layer(message->layers[i], &spec->layers[i], error);
+        int rc = check_layer(message->layers[i], &spec->layers[i], &blocks[i], error);
         if (rc != 0) {
             return aq_fail_context(error, rc, "layer %u", i);
         }
         formats[i] = message->layers[i]->format;
-        blocks[i] = formats[i] == AQ_FORMAT_INT8_SPARSE
-                        ? message->layers[i]->weights.len / AQ_BLOCK_BYTES
-                        : 0;
     }
     return 0;
 }
 
-static void fill_layers(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message)
+/* The tensors of one layer, each of which was checked. */
+static int fill_tensors(aq_tensor_reader *reader, const Actorq__V1__LayerTensors *message,
+                        const aq_snapshot_layer *layer, size_t rows, aq_snapshot_layer_data *data,
+                        aq_error *error)
 {
-    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        const Actorq__V1__LayerTensors *layer = message->layers[i];
-        aq_snapshot_layer_data data;
-        aq_snapshot_layer_edit(snapshot, i, &data);
-        aq_wire_column_copy(data.weights, &layer->weights);
-        aq_wire_column_copy(data.scale, &layer->scale);
-        aq_wire_column_copy(data.sum, &layer->sum);
-        aq_wire_column_copy(data.mask, &layer->mask);
-        aq_wire_column_copy(data.bias, &layer->bias);
-        snapshot->layers[i].weight_zero = layer->weight_zero;
-        snapshot->layers[i].input_scale = layer->input_scale;
-        snapshot->layers[i].input_zero =
-            layer->input_zero <= INT32_MAX ? (int32_t)layer->input_zero : -1;
+    const uint32_t compressed = message->compressed;
+    const size_t width = aq_tensor_weight_width(message->format);
+    int rc = aq_tensor_read(reader, &message->weights, compressed & AQ_COMPRESSED_WEIGHTS,
+                            "weights", layer->weights_bytes / width, width, data->weights, error);
+    if (rc == 0) {
+        rc = aq_tensor_read(reader, &message->scale, compressed & AQ_COMPRESSED_SCALE, "scale",
+                            layer->sizes.scales, sizeof(float), data->scale, error);
     }
+    if (rc == 0) {
+        rc = aq_tensor_read(reader, &message->bias, compressed & AQ_COMPRESSED_BIAS, "bias", rows,
+                            sizeof(float), data->bias, error);
+    }
+    aq_wire_column_copy(data->mask, &message->mask);
+    aq_wire_column_copy(data->sum, &message->sum);
+    return rc;
+}
+
+static int fill_layer(aq_tensor_reader *reader, const Actorq__V1__LayerTensors *message,
+                      aq_snapshot *snapshot, uint32_t index, aq_error *error)
+{
+    aq_snapshot_layer *layer = &snapshot->layers[index];
+    const size_t rows = aq_layer_matrix(&snapshot->spec.layers[index]).rows;
+    aq_snapshot_layer_data data;
+    aq_snapshot_layer_edit(snapshot, index, &data);
+    int rc = fill_tensors(reader, message, layer, rows, &data, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "policy: layer %u", index);
+    }
+    if (message->sum.len == 0) {
+        aq_snapshot_layer_add_up(snapshot, index);
+    }
+    layer->weight_zero = message->weight_zero;
+    layer->input_scale = message->input_scale;
+    layer->input_zero = message->input_zero <= INT32_MAX ? (int32_t)message->input_zero : -1;
+    return 0;
+}
+
+static int fill_layers(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message,
+                       aq_error *error)
+{
+    aq_tensor_reader reader = {0};
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < snapshot->spec.layer_count; i++) {
+        rc = fill_layer(&reader, message->layers[i], snapshot, i, error);
+    }
+    aq_tensor_reader_fini(&reader);
+    return rc;
 }
 
 static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message, aq_error *error)
@@ -155,18 +302,12 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
     snapshot->version = message->version;
     snapshot->learner_step = message->learner_step;
     snapshot->act_rule = message->act_rule;
-    if (message->quant_error != NULL) {
-        snapshot->quant_error = (aq_quant_error){
-            .rows = message->quant_error->rows,
-            .action_disagreement = message->quant_error->action_disagreement,
-            .output_rms = message->quant_error->output_rms,
-            .output_max = message->quant_error->output_max,
-            .kl = message->quant_error->kl,
-        };
-    }
-    fill_layers(snapshot, message);
-    int rc = aq_wire_text_copy(snapshot->task, sizeof(snapshot->task), message->task,
+    snapshot->quant_error = aq_wire_quant_error_from(message->quant_error);
+    int rc = fill_layers(snapshot, message, error);
+    if (rc == 0) {
+        rc = aq_wire_text_copy(snapshot->task, sizeof(snapshot->task), message->task,
                                "policy: the task's name", error);
+    }
     if (rc == 0) {
         rc = aq_wire_schema_from(message->schema, &snapshot->schema, error);
         rc = rc != 0 ? aq_fail_context(error, rc, "policy") : 0;

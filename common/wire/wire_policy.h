@@ -8,10 +8,18 @@
 #include "common/base/buffer.h"
 #include "common/rl/snapshot.h"
 
-/* Appends the frame. AQ_E_TOO_BIG past the buffer's limit, AQ_E_NOMEM; it is unchanged then. */
+/* Appends the frame, all tensors as they are: a file. AQ_E_TOO_BIG past the buffer's limit,
+ * AQ_E_NOMEM; it is unchanged then. */
 int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out) AQ_MUST_USE;
 
-/* Checks the frame and every tensor (aq_snapshot_validate); `error` says what is wrong:
+/* The same, as small as it gets: tensors compressed where that pays, without the sums of rows, which
+ * the receiver adds up. What goes over a network. */
+int aq_wire_policy_pack_compact(const aq_snapshot *snapshot, aq_buffer *out) AQ_MUST_USE;
+
+/* Bytes of the frame that aq_wire_policy_pack makes. */
+size_t aq_wire_policy_bytes(const aq_snapshot *snapshot);
+
+/* Reads both. Checks the frame and every tensor (aq_snapshot_validate); `error` says what is wrong:
  * AQ_E_FOREIGN, AQ_E_VERSION (protocol, or a weight format that is not known), AQ_E_CORRUPT,
  * AQ_E_SCHEMA, AQ_E_INVALID (a frame of another kind), AQ_E_NOMEM. */
 int aq_wire_policy_unpack(const uint8_t *bytes, size_t size, aq_snapshot **ret_snapshot,

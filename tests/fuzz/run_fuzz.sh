@@ -15,7 +15,8 @@ if [ ! -f "$build/build.ninja" ]; then
     CC=clang meson setup "$build" "$root" -Dfuzz=true -Dbuildtype=debugoptimized \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
 fi
-for pair in fuzz_frame_experience:experience fuzz_policy:policy fuzz_checkpoint:checkpoint; do
+for pair in fuzz_frame_experience:experience fuzz_policy:policy fuzz_delta:policy_delta \
+    fuzz_checkpoint:checkpoint; do
     target=${pair%%:*}
     corpus=$build/corpus/$target
     ninja -C "$build" "tests/fuzz/$target"

@@ -17,8 +17,10 @@
 
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
+#include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/unit/wire/policy_kit.h"
 #include "tests/unit/wire/wire_fixture.h"
 
 enum { LINE_BYTES = 32, FILE_BYTES_MAX = 1 << 16 };
@@ -131,6 +133,29 @@ static void test_a_policy_frame_has_not_changed(void **state)
     aq_buffer_fini(&frame);
 }
 
+static void test_a_policy_delta_has_not_changed(void **state)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, 1, 1);
+    aq_snapshot *base = fixture_snapshot();
+    aq_snapshot *next = policy_trained(&rng, base, 0.5);
+    aq_snapshot *read;
+    aq_wire_delta *delta;
+    aq_buffer frame;
+    (void)state;
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
+    assert_golden("policy_delta", &frame);
+    assert_int_equal(aq_wire_delta_open(frame.data, frame.size, &delta, NULL), 0);
+    assert_int_equal(aq_wire_delta_apply(delta, base, &read, NULL), 0);
+    assert_same_policy(next, read);
+    aq_wire_delta_close(delta);
+    aq_snapshot_unref(base);
+    aq_snapshot_unref(next);
+    aq_snapshot_unref(read);
+    aq_buffer_fini(&frame);
+}
+
 static void test_an_announcement_has_not_changed(void **state)
 {
     uint64_t run_id, version;
@@ -166,6 +191,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_an_experience_frame_has_not_changed),
         cmocka_unit_test(test_a_policy_frame_has_not_changed),
+        cmocka_unit_test(test_a_policy_delta_has_not_changed),
         cmocka_unit_test(test_an_announcement_has_not_changed),
         cmocka_unit_test(test_a_checkpoint_has_not_changed),
     };

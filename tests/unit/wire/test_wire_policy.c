@@ -18,48 +18,8 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
+#include "tests/unit/wire/policy_kit.h"
 #include "tests/unit/wire/wire_fixture.h"
-
-/* A tensor of no bytes may be NULL. */
-static void assert_same_tensor(const void *a, const void *b, size_t bytes)
-{
-    if (bytes > 0) {
-        assert_memory_equal(a, b, bytes);
-    }
-}
-
-static void assert_same_layer(const aq_snapshot *a, const aq_snapshot *b, uint32_t layer)
-{
-    const aq_snapshot_layer *x = &a->layers[layer];
-    const aq_snapshot_layer *y = &b->layers[layer];
-    const size_t rows = aq_layer_matrix(&a->spec.layers[layer]).rows;
-    assert_int_equal(x->format, y->format);
-    assert_int_equal(x->weights_bytes, y->weights_bytes);
-    assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
-    assert_same_tensor(x->weights, y->weights, x->weights_bytes);
-    assert_same_tensor(x->bias, y->bias, rows * sizeof(float));
-    assert_same_tensor(x->scale, y->scale, x->sizes.scales * sizeof(float));
-    assert_same_tensor(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
-    assert_same_tensor(x->mask, y->mask, x->sizes.mask_bytes);
-    assert_int_equal(x->weight_zero, y->weight_zero);
-    assert_true(x->input_scale == y->input_scale);
-    assert_int_equal(x->input_zero, y->input_zero);
-}
-
-static void assert_same(const aq_snapshot *a, const aq_snapshot *b)
-{
-    assert_true(a->run_id == b->run_id);
-    assert_true(a->version == b->version);
-    assert_true(a->learner_step == b->learner_step);
-    assert_string_equal(a->task, b->task);
-    assert_true(aq_schema_hash(&a->schema) == aq_schema_hash(&b->schema));
-    assert_true(aq_net_spec_hash(&a->spec) == aq_net_spec_hash(&b->spec));
-    assert_int_equal(a->act_rule, b->act_rule);
-    assert_memory_equal(&a->quant_error, &b->quant_error, sizeof(a->quant_error));
-    for (uint32_t i = 0; i < a->spec.layer_count; i++) {
-        assert_same_layer(a, b, i);
-    }
-}
 
 static void test_any_policy_survives_the_wire(void **state)
 {
@@ -76,7 +36,14 @@ static void test_any_policy_survives_the_wire(void **state)
         aq_buffer_clear(&frame);
         assert_int_equal(aq_wire_policy_pack(sent, &frame), 0);
         assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &received, NULL), 0);
-        assert_same(sent, received);
+        assert_same_policy(sent, received);
+        aq_snapshot_unref(received);
+        assert_int_equal(aq_wire_policy_bytes(sent), frame.size);
+        aq_buffer_clear(&frame);
+        assert_int_equal(aq_wire_policy_pack_compact(sent, &frame), 0);
+        assert_true(frame.size <= aq_wire_policy_bytes(sent) + 2 * AQ_NET_LAYERS_MAX);
+        assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &received, NULL), 0);
+        assert_same_policy(sent, received);
         aq_snapshot_unref(sent);
         aq_snapshot_unref(received);
     }
@@ -335,7 +302,7 @@ static void test_each_allocation_may_fail(void **state)
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
     }
-    assert_same(it->snapshot, received);
+    assert_same_policy(it->snapshot, received);
     aq_snapshot_unref(received);
 }
 
@@ -352,7 +319,7 @@ static void test_a_policy_survives_a_file(void **state)
     snprintf(path, sizeof(path), "%s/policy.aq", dir);
     assert_int_equal(aq_policy_file_write(path, written, NULL), 0);
     assert_int_equal(aq_policy_file_read(path, &read, NULL), 0);
-    assert_same(written, read);
+    assert_same_policy(written, read);
     aq_snapshot_unref(written);
     aq_snapshot_unref(read);
     assert_int_equal(unlink(path), 0);
