@@ -15,5 +15,6 @@ const aq_qkernels aq_qkernels_avx2 = {
                [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avx2,
                [AQ_FORMAT_INT8_TENSOR] = &aq_int8_avx2,
                [AQ_FORMAT_INT4] = &aq_int4_avx2,
-               [AQ_FORMAT_INT2] = &aq_int2_avx2},
+               [AQ_FORMAT_INT2] = &aq_int2_avx2,
+               [AQ_FORMAT_INT8_SPARSE] = &aq_sparse_avx2},
 };

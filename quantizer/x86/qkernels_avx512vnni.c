@@ -15,5 +15,6 @@ const aq_qkernels aq_qkernels_avx512vnni = {
                [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avx512vnni,
                [AQ_FORMAT_INT8_TENSOR] = &aq_int8_avx512vnni,
                [AQ_FORMAT_INT4] = &aq_int4_avx512vnni,
-               [AQ_FORMAT_INT2] = &aq_int2_avx512vnni},
+               [AQ_FORMAT_INT2] = &aq_int2_avx512vnni,
+               [AQ_FORMAT_INT8_SPARSE] = &aq_sparse_avx512vnni},
 };

@@ -32,11 +32,13 @@ extern const aq_linear_kernel aq_bf16_avx2;
 extern const aq_linear_kernel aq_int8_avx2;
 extern const aq_linear_kernel aq_int4_avx2;
 extern const aq_linear_kernel aq_int2_avx2;
+extern const aq_linear_kernel aq_sparse_avx2;
 extern const aq_linear_kernel aq_f32_avx512;
 extern const aq_linear_kernel aq_f16_avx512;
 extern const aq_linear_kernel aq_bf16_avx512;
 extern const aq_linear_kernel aq_int8_avx512vnni;
 extern const aq_linear_kernel aq_int4_avx512vnni;
 extern const aq_linear_kernel aq_int2_avx512vnni;
+extern const aq_linear_kernel aq_sparse_avx512vnni;
 
 #endif
