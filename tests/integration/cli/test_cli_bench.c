@@ -1,0 +1,172 @@
+/*
+ * `actorq bench kernels` as its users run it. Times are never asserted: the machine is shared.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/integration/cli/program.h"
+
+static void test_subjects_are_listed(void **state)
+{
+    (void)state;
+    program_run("bench", "--help", NULL);
+    program_assert_success();
+    program_assert_out("Usage: actorq bench SUBJECT [options]");
+    program_assert_out("kernels");
+    program_assert_out("Example");
+}
+
+static void test_mistakes_are_answered_in_words(void **state)
+{
+    (void)state;
+    program_run("bench", NULL);
+    program_assert_failure(1, "actorq bench: SUBJECT is missing");
+    program_run("bench", "kernel", NULL);
+    program_assert_failure(1, "there is no benchmark 'kernel'; did you mean 'kernels'?");
+    program_run("bench", "kernels", "--size", "64", NULL);
+    program_assert_failure(1, "actorq bench kernels: unknown option --size");
+    program_run("bench", "kernels", "--sizes", "64,0", NULL);
+    program_assert_failure(1, "'0' is not a whole number from 1 to 4096");
+    program_run("bench", "kernels", "--rung", "mmx", NULL);
+    program_assert_failure(1, "'mmx' is no rung");
+    program_run("bench", "kernels", "more", NULL);
+    program_assert_failure(1, "'more': this command takes options only");
+}
+
+static void test_options_have_help(void **state)
+{
+    (void)state;
+    program_run("bench", "kernels", "--help", NULL);
+    program_assert_success();
+    program_assert_out("Usage: actorq bench kernels [options]");
+    program_assert_out("--json");
+    program_assert_out("--rung");
+}
+
+static void test_people_see_a_table_and_which_peers_there_are(void **state)
+{
+    (void)state;
+    program_run("bench", "kernels", "--quick", "--formats", "int8", NULL);
+    program_assert_success();
+    program_assert_out("64-64r");
+    program_assert_out("17-64r-64r-64r-6");
+    program_assert_out("openblas  ");
+    program_assert_out("onednn  ");
+    program_assert_out("limits of");
+}
+
+/* Each row has all of its members, of their types. */
+static void assert_row(json_t *row, bool is_layer)
+{
+    const char *format, *rung;
+    json_int_t batch, k, n;
+    double us, limit_us, share;
+    assert_int_equal(json_unpack(row, "{s:s, s:s, s:I, s:F, s:F, s:F}", "format", &format, "rung",
+                                 &rung, "batch", &batch, "us", &us, "limit_us", &limit_us,
+                                 "limit_share", &share),
+                     0);
+    assert_true(us > 0 && limit_us > 0 && share > 0);
+    const json_t *peer = json_object_get(row, "peer");
+    if (json_is_string(peer)) {
+        assert_true(json_is_real(json_object_get(row, "peer_us")));
+        assert_true(json_is_real(json_object_get(row, "ratio")));
+    } else {
+        assert_true(json_is_null(peer));
+        assert_true(json_is_null(json_object_get(row, "peer_us")));
+    }
+    if (is_layer) {
+        assert_int_equal(json_unpack(row, "{s:I, s:I}", "k", &k, "n", &n), 0);
+        assert_true(k == n);
+    } else {
+        assert_true(json_is_string(json_object_get(row, "network")));
+    }
+}
+
+static void test_programs_get_a_row_for_every_size_batch_format_and_peer(void **state)
+{
+    size_t peers = 0;
+    (void)state;
+    program_run("bench", "kernels", "--quick", "--json", "--formats", "int8,fp32", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    const json_t *known = json_object_get(object, "peers");
+    assert_int_equal(json_array_size(known), 3);
+    for (size_t i = 0; i < 3; i++) {
+        peers += json_is_true(json_object_get(json_array_get(known, i), "in_this_build"));
+    }
+    const json_t *rows = json_object_get(object, "rows");
+    const json_t *policies = json_object_get(object, "policies");
+    const size_t each = 2 * (peers > 0 ? peers : 1);
+    assert_int_equal(json_array_size(rows), 2 * 2 * each);
+    assert_int_equal(json_array_size(policies), each);
+    for (size_t i = 0; i < json_array_size(rows); i++) {
+        assert_row(json_array_get(rows, i), true);
+    }
+    for (size_t i = 0; i < json_array_size(policies); i++) {
+        assert_row(json_array_get(policies, i), false);
+    }
+    json_decref(object);
+}
+
+static void test_programs_get_what_the_figures_rest_on(void **state)
+{
+    const char *model, *flags;
+    json_int_t repeats, count;
+    double dot, fma, speed;
+    json_int_t bytes;
+    (void)state;
+    program_run("bench", "kernels", "--quick", "--json", "--formats", "int8", "--sizes", "64",
+                "--batches", "1", "--policies", "none", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_int_equal(json_unpack(object, "{s:{s:s, s:s, s:I}, s:I}", "cpu", "model", &model,
+                                 "flags", &flags, "count", &count, "repeats", &repeats),
+                     0);
+    json_t *limits = json_array_get(json_object_get(object, "limits"), 0);
+    assert_int_equal(
+        json_unpack(limits, "{s:F, s:F}", "dot_gop_per_s", &dot, "fma_gop_per_s", &fma), 0);
+    assert_true(dot > 0 && fma > 0);
+    const json_t *read = json_object_get(limits, "read");
+    assert_true(json_array_size(read) >= 4);
+    assert_int_equal(
+        json_unpack(json_array_get(read, 0), "{s:I, s:F}", "bytes", &bytes, "gb_per_s", &speed), 0);
+    assert_true(speed > 0);
+    json_decref(object);
+}
+
+/* Under the settings that would make a peer slower or wider, the program starts itself anew. */
+static void test_settings_of_libraries_are_put_right(void **state)
+{
+    (void)state;
+    assert_int_equal(setenv("OPENBLAS_CORETYPE", "Prescott", 1), 0);
+    assert_int_equal(setenv("OPENBLAS_NUM_THREADS", "2", 1), 0);
+    const program_result *result =
+        program_run("bench", "kernels", "--quick", "--formats", "int8", "--sizes", "64", NULL);
+    assert_int_equal(unsetenv("OPENBLAS_CORETYPE"), 0);
+    assert_int_equal(unsetenv("OPENBLAS_NUM_THREADS"), 0);
+    program_assert_success();
+    assert_null(strstr(result->out, "Prescott"));
+    assert_null(strstr(result->out, "2 thread"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_subjects_are_listed),
+        cmocka_unit_test(test_mistakes_are_answered_in_words),
+        cmocka_unit_test(test_options_have_help),
+        cmocka_unit_test(test_people_see_a_table_and_which_peers_there_are),
+        cmocka_unit_test(test_programs_get_a_row_for_every_size_batch_format_and_peer),
+        cmocka_unit_test(test_programs_get_what_the_figures_rest_on),
+        cmocka_unit_test(test_settings_of_libraries_are_put_right),
+    };
+    program_choose(argc > 1 ? argv[1] : "actorq");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

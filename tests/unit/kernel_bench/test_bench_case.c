@@ -1,0 +1,158 @@
+/*
+ * A case gives a row for each format and peer; peers and ours compute the same; nobody's wrong
+ * result is timed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "bench/kernels/bench_case.h"
+#include "common/base/memory.h"
+
+static size_t peers_there(void)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
+        count += aq_bench_peer_at(i)->create != NULL;
+    }
+    return count;
+}
+
+static aq_bench_plan quick_plan(void)
+{
+    aq_bench_plan plan;
+    aq_bench_plan_init(0, &plan);
+    plan.timing = (aq_timing_plan){.rounds = 1, .slice_ns = 1};
+    return plan;
+}
+
+static void test_each_format_and_peer_is_a_row(void **state)
+{
+    aq_bench_problem problem;
+    aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
+    size_t count = 0;
+    aq_error error = {0};
+    (void)state;
+    const aq_bench_plan plan = quick_plan();
+    const size_t peers = peers_there() > 0 ? peers_there() : 1;
+    assert_int_equal(aq_bench_problem_layer(48, 33, 3, &problem), 0);
+    if (aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(count, AQ_FORMAT_COUNT * peers);
+    for (size_t i = 0; i < count; i++) {
+        assert_int_equal(rows[i].format, rows[i / peers * peers].format);
+        assert_int_equal(rows[i].inputs, 48);
+        assert_int_equal(rows[i].outputs, 33);
+        assert_int_equal(rows[i].batch, 3);
+        assert_true(rows[i].bytes > 0);
+        assert_true(rows[i].operations > 0);
+        assert_true(rows[i].limit_us > 0);
+    }
+    aq_bench_problem_fini(&problem);
+}
+
+static void test_an_int8_layer_reads_a_quarter_of_the_bytes(void **state)
+{
+    aq_bench_problem problem;
+    aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
+    size_t count = 0;
+    aq_error error = {0};
+    size_t bytes[AQ_QKERNEL_FORMATS] = {0};
+    (void)state;
+    const aq_bench_plan plan = quick_plan();
+    assert_int_equal(aq_bench_problem_layer(256, 256, 1, &problem), 0);
+    assert_int_equal(aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error),
+                     0);
+    for (size_t i = 0; i < count; i++) {
+        bytes[rows[i].format] = rows[i].bytes;
+        if (rows[i].format == AQ_FORMAT_INT8_CHANNEL) {
+            assert_true(rows[i].operations == 2.0 * 256 * 256);
+        }
+    }
+    assert_true(bytes[AQ_FORMAT_INT8_CHANNEL] * 3 < bytes[AQ_FORMAT_F32]);
+    assert_true(bytes[AQ_FORMAT_INT4] * 3 < bytes[AQ_FORMAT_INT8_CHANNEL] * 2);
+    aq_bench_problem_fini(&problem);
+}
+
+/* Every peer of this build, over a whole policy: static scales of every layer's input. */
+static void test_peers_compute_the_policy(void **state)
+{
+    aq_bench_problem problem;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_bench_problem_policy(40, 2, &problem), 0);
+    for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
+        const aq_bench_peer *peer = aq_bench_peer_at(i);
+        void *self = NULL;
+        if (peer->create == NULL) {
+            continue;
+        }
+        if (peer->create(&problem, &self, &error) != 0) {
+            fail_msg("%s: %s", peer->name, error.text);
+        }
+        peer->run(self);
+        const double distance =
+            aq_bench_problem_distance(&problem, peer->result(self), problem.expected);
+        assert_true(distance <= (peer->is_integer ? 0.08 : 1e-4));
+        peer->destroy(self);
+        peer->destroy(NULL);
+    }
+    aq_bench_problem_fini(&problem);
+}
+
+static void test_a_wrong_result_is_not_near(void **state)
+{
+    aq_bench_problem problem;
+    float got[2 * 33];
+    (void)state;
+    assert_int_equal(aq_bench_problem_layer(48, 33, 2, &problem), 0);
+    memcpy(got, problem.expected, sizeof(got));
+    assert_true(aq_bench_problem_distance(&problem, got, problem.expected) == 0.0);
+    got[40] += 1.0f;
+    assert_true(aq_bench_problem_distance(&problem, got, problem.expected) > 0.02);
+    got[40] = (float)NAN;
+    assert_true(isinf(aq_bench_problem_distance(&problem, got, problem.expected)));
+    aq_bench_problem_fini(&problem);
+}
+
+static void test_every_failed_allocation_is_survived(void **state)
+{
+    aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
+    size_t count = 0;
+    (void)state;
+    aq_bench_plan plan = quick_plan();
+    memset(plan.formats, 0, sizeof(plan.formats));
+    plan.formats[AQ_FORMAT_INT8_CHANNEL] = true;
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        aq_bench_problem problem = {0};
+        aq_error error = {0};
+        aq_memory_fail_at(nth, 0);
+        rc = aq_bench_problem_layer(8, 8, 1, &problem);
+        if (rc == 0) {
+            rc = aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error);
+        }
+        aq_memory_fail_at(0, 0);
+        aq_bench_problem_fini(&problem);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        assert_true(nth < 1000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_format_and_peer_is_a_row),
+        cmocka_unit_test(test_an_int8_layer_reads_a_quarter_of_the_bytes),
+        cmocka_unit_test(test_peers_compute_the_policy),
+        cmocka_unit_test(test_a_wrong_result_is_not_near),
+        cmocka_unit_test(test_every_failed_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
