@@ -309,10 +309,11 @@ static void test_the_quantization_of_an_input_is_kept_by_the_same_rule(void **st
     const struct {
         float low, high;
         bool is_kept;
-    } rows[] = {{-1.0f, 1.0f, true},   {-1.003f, 0.99f, true}, {-0.9f, 0.9f, true},
-                {-0.75f, 0.99f, true}, {-0.7f, 0.7f, false},   {-1.01f, 0.9f, false},
-                {-0.9f, 1.01f, false}, {0.0f, 0.0f, false}};
-    aq_snapshot *first = with_range(fixture, format, -1.0f, 1.0f, NULL);
+    } rows[] = {{-1.0f, 4.1f, true},   {-1.008f, 4.1f, true}, {-0.9f, 4.108f, true},
+                {-0.9f, 3.5f, true},   {-0.5f, 3.5f, false},  {-1.02f, 4.0f, false},
+                {-0.9f, 4.12f, false}, {0.0f, 0.0f, false}};
+    /* Steps of 0.02, from -1 to 4.1; values up to half a step further are still within one. */
+    aq_snapshot *first = with_range(fixture, format, -1.0f, 4.1f, NULL);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_snapshot *second = with_range(fixture, format, rows[i].low, rows[i].high, first);
         const bool same = second->layers[0].input_scale == first->layers[0].input_scale &&
