@@ -1,7 +1,7 @@
 /*
  * Layers of float weights with AVX2 and FMA: a whole kernel but for how a weight is loaded. A file
- * of one format defines WEIGHT_UNIT_BYTES and load_weight(bytes), which gives eight floats, includes
- * this, and names packed_bytes, pack and run in its table entry.
+ * of one format defines WEIGHT_UNIT_BYTES where it isn't that of a float, and load_weight(bytes),
+ * which gives eight floats, includes this, and names packed_bytes, pack and run in its table entry.
  */
 #ifndef AQ_QUANTIZER_X86_FLOAT_AVX2_H
 #define AQ_QUANTIZER_X86_FLOAT_AVX2_H
