@@ -30,7 +30,7 @@ LAYERS = {
     "rollout": ("common/base", "common/sys", "common/rl", "common/nn", "quantizer", "envs"),
     **{program: BELOW_PROGRAMS for program in PROGRAMS},
     "bench": BELOW_PROGRAMS + PROGRAMS,
-    "tests": BELOW_PROGRAMS + PROGRAMS,
+    "tests": BELOW_PROGRAMS + PROGRAMS + ("bench",),
 }
 
 # Library header: the only paths that may include it, and why there alone.
