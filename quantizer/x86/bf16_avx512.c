@@ -1,6 +1,6 @@
 /*
- * bf16 layers with AVX-512: half the bytes of fp32, which lack its lower half and get it back as they
- * are loaded.
+ * bf16 layers with AVX-512: half the bytes of fp32, which lack its lower half and get it back as
+ * they are loaded.
  */
 #define WEIGHT_UNIT_BYTES 2
 

@@ -1,8 +1,9 @@
 /*
  * The arithmetic of int8 layers, dense and sparse, with AVX2 alone. The instruction made for bytes,
  * vpmaddubsw, adds two products into an int16 and saturates; so bytes are widened to int16 first,
- * and vpmaddwd adds into int32, exactly. Of each unit of four inputs, 0 and 2 are one operand and 1 and 3 the other, because that
- * split costs shifts and masks only, and a widened weight serves every row of the tile.
+ * and vpmaddwd adds into int32, exactly. Of each unit of four inputs, 0 and 2 are one operand and 1
+ * and 3 the other, because that split costs shifts and masks only, and a widened weight serves
+ * every row of the tile.
  */
 #ifndef AQ_QUANTIZER_X86_DOT_AVX2_H
 #define AQ_QUANTIZER_X86_DOT_AVX2_H

@@ -1,7 +1,8 @@
 /*
  * Layers of float weights with AVX-512: a whole kernel but for how a weight is loaded. A file
  * of one format defines WEIGHT_UNIT_BYTES where it isn't that of a float, and load_weight(bytes),
- * which gives sixteen floats, includes this, and names packed_bytes, pack and run in its table entry.
+ * which gives sixteen floats, includes this, and names packed_bytes, pack and run in its table
+ * entry.
  */
 #ifndef AQ_QUANTIZER_X86_FLOAT_AVX512_H
 #define AQ_QUANTIZER_X86_FLOAT_AVX512_H
