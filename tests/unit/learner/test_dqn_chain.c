@@ -9,6 +9,7 @@
  */
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
@@ -58,8 +59,15 @@ static void fill_row(aq_batch *batch, uint32_t row, uint32_t n_step, aq_rng *rng
     batch->weight[row] = 1;
 }
 
+typedef struct chain_case {
+    uint32_t n_step;
+    uint32_t activation;
+    bool norm, dueling;
+    uint32_t bits; /* of quantization-aware training */
+} chain_case;
+
 /* Trains, and checks the values of all states and actions. */
-static void check_solved(uint64_t seed, uint32_t n_step, uint32_t activation)
+static void check_solved(uint64_t seed, const chain_case *of)
 {
     float obs[STATES * STATES] = {0}, q[STATES * ACTIONS], scratch[SCRATCH];
     aq_algorithm *algorithm;
@@ -73,7 +81,10 @@ static void check_solved(uint64_t seed, uint32_t n_step, uint32_t activation)
     config.learner.learning_rate = 3e-3;
     config.learner.gradient_clip = 10;
     config.learner.target_period = 25;
-    config.learner.activation = activation;
+    config.learner.activation = of->activation;
+    config.learner.norm = of->norm;
+    config.learner.dueling = of->dueling;
+    config.learner.qat_bits = of->bits;
     fixture_schema(STATES, ACTIONS, &schema);
     algorithm = fixture_algorithm(&config, &schema, seed);
     batch = fixture_batch(&schema, ROWS);
@@ -82,7 +93,7 @@ static void check_solved(uint64_t seed, uint32_t n_step, uint32_t activation)
         aq_train_stats stats;
 
         for (uint32_t row = 0; row < ROWS; row++) {
-            fill_row(batch, row, n_step, &rng);
+            fill_row(batch, row, of->n_step, &rng);
         }
         assert_int_equal(aq_dqn_class.train(algorithm, batch, &stats), 0);
     }
@@ -111,7 +122,7 @@ static void test_one_step_returns_solve_the_chain_from_every_seed(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        check_solved(seed, 1, 0);
+        check_solved(seed, &(chain_case){.n_step = 1});
     }
 }
 
@@ -119,7 +130,7 @@ static void test_three_step_returns_solve_the_chain_from_every_seed(void **state
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
-        check_solved(seed, 3, 0);
+        check_solved(seed, &(chain_case){.n_step = 3});
     }
 }
 
@@ -127,7 +138,28 @@ static void test_every_activation_solves_the_chain(void **state)
 {
     (void)state;
     for (uint32_t activation = 0; activation < 3; activation++) {
-        check_solved(9, 2, activation);
+        check_solved(9, &(chain_case){.n_step = 2, .activation = activation});
+    }
+}
+
+static void test_a_dueling_head_and_norms_solve_the_chain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 2, .dueling = true});
+        check_solved(seed, &(chain_case){.n_step = 2, .norm = true});
+        check_solved(seed, &(chain_case){.n_step = 2, .norm = true, .dueling = true});
+    }
+}
+
+/* The values are those of the published network. */
+static void test_weights_of_few_bits_solve_the_chain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 8});
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 4});
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 4, .dueling = true});
     }
 }
 
@@ -137,6 +169,8 @@ int main(void)
         cmocka_unit_test(test_one_step_returns_solve_the_chain_from_every_seed),
         cmocka_unit_test(test_three_step_returns_solve_the_chain_from_every_seed),
         cmocka_unit_test(test_every_activation_solves_the_chain),
+        cmocka_unit_test(test_a_dueling_head_and_norms_solve_the_chain),
+        cmocka_unit_test(test_weights_of_few_bits_solve_the_chain),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
