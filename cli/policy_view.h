@@ -19,6 +19,9 @@ json_t *aq_policy_view_json(const aq_snapshot *snapshot, size_t file_bytes);
 int aq_policy_view_print(FILE *out, const char *path, const aq_snapshot *snapshot,
                          size_t file_bytes) AQ_MUST_USE;
 
+/* The facts alone. */
+void aq_policy_view_print_facts(FILE *out, const aq_snapshot *snapshot, size_t file_bytes);
+
 /* "version 31 of learner step 3100, int8, 5.1 kB (18.3 kB in fp32)" into out[size]; returns out. */
 const char *aq_policy_view_line(const aq_snapshot *snapshot, char *out, size_t size);
 
