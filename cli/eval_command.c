@@ -23,7 +23,7 @@ enum { EPISODES_DEFAULT = 100 };
 typedef struct eval_arguments {
     const char *source;
     uint64_t episodes;
-    enum aq_precision precision;
+    uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
     uint64_t seed;
     bool has_seed;
     bool json;
@@ -42,7 +42,9 @@ typedef struct eval_report {
 static const aq_option option_rows[] = {
     {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)"},
     {"precision", 0, "FORMAT",
-     "int8 or fp32 (default: as the policy was broadcast, or as the file has it)"},
+     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
+     "has "
+     "it)"},
     {"seed", 0, "S",
      "which episodes; the same seed plays the same for every policy (default: one from the system, "
      "which is printed)"},

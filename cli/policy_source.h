@@ -5,24 +5,38 @@
 #ifndef AQ_CLI_POLICY_SOURCE_H
 #define AQ_CLI_POLICY_SOURCE_H
 
+#include <stdint.h>
+
 #include "common/base/error.h"
+#include "common/nn/params.h"
 #include "common/rl/snapshot.h"
+#include "quantizer/quantize.h"
 
 enum { AQ_POLICY_PATH_MAX = 4096 };
 
-enum aq_precision { AQ_PRECISION_AS_STORED, AQ_PRECISION_INT8, AQ_PRECISION_FP32 };
+/* A precision is a weight format, or: */
+enum { AQ_PRECISION_AS_STORED = 0 };
 
-/* "int8" or "fp32"; AQ_E_INVALID names both. */
-int aq_precision_from_text(const char *text, enum aq_precision *ret_precision,
-                           aq_error *error) AQ_MUST_USE;
+/* A format's name; AQ_E_INVALID names all of them. */
+int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *error) AQ_MUST_USE;
 
-/* "int8", "fp32", or "mixed" when the layers differ. */
+/* "int8", "fp32", ..., or "mixed" when layers that could have the same format differ. */
 const char *aq_precision_name(const aq_snapshot *snapshot);
 
-/* Reads the policy in the precision wanted. One in fp32 is quantized when int8 is asked for; int8
- * can't be undone. ret_path (AQ_POLICY_PATH_MAX bytes) gets the file that was read.
- * AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED (fp32 of an int8 file), and what aq_policy_file_read says. */
-int aq_policy_source_read(const char *run_or_policy, enum aq_precision precision,
-                          aq_snapshot **ret_snapshot, char *ret_path, aq_error *error) AQ_MUST_USE;
+/* Reads the policy in the precision wanted. One in fp32 is quantized when another is asked for,
+ * with the quantizer's defaults; that can't be undone. ret_path (AQ_POLICY_PATH_MAX bytes) gets the
+ * file that was read: of a run folder policy.aq where that is what was asked for, else
+ * policy.fp32.aq. AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED (another format than a file has that is not
+ * fp32), and what aq_policy_file_read says. */
+int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
+                          char *ret_path, aq_error *error) AQ_MUST_USE;
+
+/* The parameters of a policy in fp32; the caller releases them. AQ_E_NOMEM. */
+int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params) AQ_MUST_USE;
+
+/* The policy in fp32 as the plan says, of the same version of the same run. Errors as of
+ * aq_quantize. */
+int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_plan *plan,
+                              aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
 
 #endif

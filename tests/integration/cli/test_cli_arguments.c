@@ -123,8 +123,8 @@ static void test_values_out_of_bounds_are_refused_with_the_bounds(void **state)
     program_assert_failure(1, "from 1 to 1000000");
     program_run("eval", "x.aq", "--seed", "-1", NULL);
     program_assert_failure(1, "--seed: '-1' is not a whole number from 0 to 9007199254740991");
-    program_run("eval", "x.aq", "--precision", "fp16", NULL);
-    program_assert_failure(1, "--precision: 'fp16' is neither int8 nor fp32");
+    program_run("eval", "x.aq", "--precision", "int3", NULL);
+    program_assert_failure(1, "--precision: 'int3' is no format; there are fp32, int8, ");
     program_run("status", "tcp://x:1", "--timeout-ms", "0", NULL);
     program_assert_failure(1, "--timeout-ms: '0' is not a whole number from 1 to 600000");
     program_run("call", "tcp://x:1", "Operations/Status", "--timeout-ms", "soon", NULL);

@@ -13,7 +13,7 @@
 #include "common/base/memory.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static aq_snapshot *read_policy(const char *source, enum aq_precision precision, char *path)
+static aq_snapshot *read_policy(const char *source, uint32_t precision, char *path)
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
@@ -23,7 +23,7 @@ static aq_snapshot *read_policy(const char *source, enum aq_precision precision,
     return snapshot;
 }
 
-static void assert_read(const char *source, enum aq_precision precision, const char *file,
+static void assert_read(const char *source, uint32_t precision, const char *file,
                         const char *format)
 {
     char path[AQ_POLICY_PATH_MAX];
@@ -34,8 +34,7 @@ static void assert_read(const char *source, enum aq_precision precision, const c
     aq_snapshot_unref(snapshot);
 }
 
-static void assert_refused(const char *source, enum aq_precision precision, int code,
-                           const char *words)
+static void assert_refused(const char *source, uint32_t precision, int code, const char *words)
 {
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = NULL;
@@ -47,15 +46,18 @@ static void assert_refused(const char *source, enum aq_precision precision, int 
 
 static void test_a_precision_is_read_from_its_name(void **state)
 {
-    enum aq_precision precision = AQ_PRECISION_AS_STORED;
+    uint32_t precision = AQ_PRECISION_AS_STORED;
     aq_error error = {0};
     (void)state;
     assert_int_equal(aq_precision_from_text("int8", &precision, NULL), 0);
-    assert_int_equal(precision, AQ_PRECISION_INT8);
+    assert_int_equal(precision, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(aq_precision_from_text("fp32", &precision, NULL), 0);
-    assert_int_equal(precision, AQ_PRECISION_FP32);
-    assert_int_equal(aq_precision_from_text("fp16", &precision, &error), AQ_E_INVALID);
-    assert_string_equal(error.text, "'fp16' is neither int8 nor fp32");
+    assert_int_equal(precision, AQ_FORMAT_F32);
+    assert_int_equal(aq_precision_from_text("int4", &precision, NULL), 0);
+    assert_int_equal(precision, AQ_FORMAT_INT4);
+    assert_int_equal(aq_precision_from_text("int3", &precision, &error), AQ_E_INVALID);
+    assert_string_equal(error.text, "'int3' is no format; there are fp32, int8, fp16, bf16, "
+                                    "int8-tensor, int4, int2 and int8-sparse");
 }
 
 static void test_a_file_is_taken_as_it_is_stored(void **state)
@@ -63,10 +65,10 @@ static void test_a_file_is_taken_as_it_is_stored(void **state)
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
     assert_read(path, AQ_PRECISION_AS_STORED, path, "int8");
-    assert_read(path, AQ_PRECISION_INT8, path, "int8");
+    assert_read(path, AQ_FORMAT_INT8_CHANNEL, path, "int8");
     cli_write_policy(path, AQ_FORMAT_F32, 1);
     assert_read(path, AQ_PRECISION_AS_STORED, path, "fp32");
-    assert_read(path, AQ_PRECISION_FP32, path, "fp32");
+    assert_read(path, AQ_FORMAT_F32, path, "fp32");
 }
 
 static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
@@ -74,7 +76,7 @@ static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
     char path[AQ_POLICY_PATH_MAX];
     const char *file = cli_path(state, "a.aq");
     cli_write_policy(file, AQ_FORMAT_F32, 3);
-    aq_snapshot *made = read_policy(file, AQ_PRECISION_INT8, path);
+    aq_snapshot *made = read_policy(file, AQ_FORMAT_INT8_CHANNEL, path);
     aq_snapshot *expected = cli_policy(AQ_FORMAT_INT8_CHANNEL, 3);
     assert_string_equal(aq_precision_name(made), "int8");
     assert_int_equal(made->learner_step, expected->learner_step);
@@ -92,26 +94,42 @@ static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
     aq_snapshot_unref(expected);
 }
 
+static void test_an_fp32_file_comes_in_every_format(void **state)
+{
+    const char *path = cli_path(state, "a.aq");
+    cli_write_policy(path, AQ_FORMAT_F32, 3);
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        assert_read(path, format, path, aq_format_name(format));
+    }
+}
+
+static void test_a_run_is_read_in_formats_that_it_did_not_broadcast(void **state)
+{
+    cli_write_run(*state);
+    assert_read(*state, AQ_FORMAT_BF16, cli_path(state, "policy.fp32.aq"), "bf16");
+    assert_read(*state, AQ_FORMAT_INT4, cli_path(state, "policy.fp32.aq"), "int4");
+}
+
 static void test_int8_is_not_undone(void **state)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
-    assert_refused(path, AQ_PRECISION_FP32, AQ_E_UNSUPPORTED, "policy.fp32.aq");
-    assert_refused(path, AQ_PRECISION_FP32, AQ_E_UNSUPPORTED, path);
+    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "policy.fp32.aq");
+    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, path);
 }
 
 static void test_a_run_has_its_policy_in_both_precisions(void **state)
 {
     cli_write_run(*state);
     assert_read(*state, AQ_PRECISION_AS_STORED, cli_path(state, "policy.aq"), "int8");
-    assert_read(*state, AQ_PRECISION_INT8, cli_path(state, "policy.aq"), "int8");
-    assert_read(*state, AQ_PRECISION_FP32, cli_path(state, "policy.fp32.aq"), "fp32");
+    assert_read(*state, AQ_FORMAT_INT8_CHANNEL, cli_path(state, "policy.aq"), "int8");
+    assert_read(*state, AQ_FORMAT_F32, cli_path(state, "policy.fp32.aq"), "fp32");
 }
 
 static void test_a_folder_without_a_policy_says_so(void **state)
 {
     assert_refused(*state, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, "has no policy.aq");
-    assert_refused(*state, AQ_PRECISION_FP32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
+    assert_refused(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
 }
 
 static void test_a_missing_file_is_named(void **state)
@@ -155,7 +173,7 @@ static void test_without_memory_nothing_is_read(void **state)
         aq_snapshot *snapshot = NULL;
         aq_error error = {0};
         aq_memory_fail_at(nth, 0);
-        rc = aq_policy_source_read(file, AQ_PRECISION_INT8, &snapshot, path, &error);
+        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, &error);
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
         assert_true(rc == 0 || error.text[0] != '\0');
@@ -172,6 +190,8 @@ int main(void)
         cmocka_unit_test(test_a_precision_is_read_from_its_name),
         IN_FOLDER(test_a_file_is_taken_as_it_is_stored),
         IN_FOLDER(test_an_fp32_file_is_quantized_as_the_learner_would),
+        IN_FOLDER(test_an_fp32_file_comes_in_every_format),
+        IN_FOLDER(test_a_run_is_read_in_formats_that_it_did_not_broadcast),
         IN_FOLDER(test_int8_is_not_undone),
         IN_FOLDER(test_a_run_has_its_policy_in_both_precisions),
         IN_FOLDER(test_a_folder_without_a_policy_says_so),
