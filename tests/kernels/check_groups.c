@@ -54,7 +54,7 @@ static void check_case(kernel_check *check, uint32_t format, const layer_case *a
 static void check_groups(kernel_check *check, uint32_t format)
 {
     layer_case at;
-    for (size_t i = 0; layer_case_at(&check->rng, i, &at); i++) {
+    for (size_t i = 0; layer_case_at(check, i, &at); i++) {
         for (int fill = 0; fill < FILLS; fill++) {
             check_case(check, format, &at, (enum fill)fill, FILL_RANDOM);
         }

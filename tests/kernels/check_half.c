@@ -51,7 +51,7 @@ static void check_case(kernel_check *check, uint32_t format, const layer_case *a
 static void check_half(kernel_check *check, uint32_t format)
 {
     layer_case at;
-    for (size_t i = 0; layer_case_at(&check->rng, i, &at); i++) {
+    for (size_t i = 0; layer_case_at(check, i, &at); i++) {
         for (int size = 0; size < SIZES; size++) {
             check_case(check, format, &at, (enum size)size, false);
         }

@@ -57,7 +57,7 @@ static void check_int8(kernel_check *check, const layer_case *at, enum fill weig
 void check_linear_int8(kernel_check *check)
 {
     layer_case at;
-    for (size_t i = 0; layer_case_at(&check->rng, i, &at); i++) {
+    for (size_t i = 0; layer_case_at(check, i, &at); i++) {
         for (int fill = 0; fill < FILLS; fill++) {
             check_int8(check, &at, (enum fill)fill, FILL_RANDOM);
             check_int8(check, &at, (enum fill)fill, FILL_GREATEST);
@@ -90,7 +90,7 @@ static void check_f32(kernel_check *check, const layer_case *at, bool with_nan)
 void check_linear_f32(kernel_check *check)
 {
     layer_case at;
-    for (size_t i = 0; layer_case_at(&check->rng, i, &at); i++) {
+    for (size_t i = 0; layer_case_at(check, i, &at); i++) {
         check_f32(check, &at, false);
         check_f32(check, &at, true);
     }

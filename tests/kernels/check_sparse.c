@@ -85,7 +85,7 @@ void check_linear_sparse(kernel_check *check)
 {
     static const uint32_t shares[] = {0, 5, 50, PERCENT_ALL};
     layer_case at;
-    for (size_t i = 0; layer_case_at(&check->rng, i, &at); i++) {
+    for (size_t i = 0; layer_case_at(check, i, &at); i++) {
         for (size_t s = 0; s < sizeof(shares) / sizeof(shares[0]); s++) {
             check_case(check, &at, FILL_RANDOM, shares[s]);
         }

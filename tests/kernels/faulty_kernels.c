@@ -7,6 +7,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "tests/kernels/faulty_formats.h"
+
 /* --- quantizing rows --- */
 
 enum quantize_fault {
@@ -271,8 +273,6 @@ static void f32_stores_between_rows(const aq_packed_layer *layer, const aq_kerne
 
 /* --- the list --- */
 
-typedef void run_layer(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
-                       size_t y_stride);
 typedef void quantize_all(const float *x, size_t x_stride, size_t rows, uint32_t inputs, uint8_t *q,
                           size_t q_stride, aq_row_quant *ret_quant);
 
@@ -280,13 +280,19 @@ typedef void quantize_all_static(const float *x, size_t x_stride, size_t rows, u
                                  aq_row_quant quant, uint8_t *q, size_t q_stride,
                                  aq_row_quant *ret_quant);
 
+enum { F32 = AQ_FORMAT_F32, F16 = AQ_FORMAT_F16, BF16 = AQ_FORMAT_BF16 };
+enum { INT8 = AQ_FORMAT_INT8_CHANNEL, INT4 = AQ_FORMAT_INT4, INT2 = AQ_FORMAT_INT2 };
+enum { SPARSE = AQ_FORMAT_INT8_SPARSE };
+
 /* What is NULL is the scalar reference's. */
 static const struct fault_row {
     const char *name;
     bool is_fault;
     quantize_all *quantize;
     quantize_all_static *quantize_static;
-    run_layer *int8, *f32;
+    uint32_t format; /* of what follows */
+    faulty_pack *pack;
+    faulty_run *run;
 } faults[] = {
     {"quantize: another right one", false, .quantize = quantize_right},
     {"quantize: truncates", true, .quantize = quantize_truncates},
@@ -304,49 +310,77 @@ static const struct fault_row {
     {"static: divides", true, .quantize_static = static_divides},
     {"static: leaves the padding unwritten", true, .quantize_static = static_leaves_padding},
     {"static: takes the row's own range", true, .quantize_static = static_takes_the_rows_own_range},
-    {"int8: another right one", false, .int8 = int8_right},
-    {"int8: saturates pairs", true, .int8 = int8_saturates},
-    {"int8: fuses multiply and add", true, .int8 = int8_fuses},
-    {"int8: scales in another order", true, .int8 = int8_scales_in_another_order},
-    {"int8: forgets the last input", true, .int8 = int8_forgets_the_last_input},
-    {"int8: first row's zero point for all", true, .int8 = int8_takes_the_first_rows_zero_point},
-    {"int8: ignores the offset", true, .int8 = int8_ignores_the_offset},
-    {"int8: takes -128 for -127", true, .int8 = int8_has_no_least_weight},
-    {"int8: stores one value too many", true, .int8 = int8_stores_too_much},
-    {"int8: stores one value too few", true, .int8 = int8_stores_too_little},
-    {"fp32: the reference itself", false, .f32 = scalar_f32},
-    {"fp32: loses digits", true, .f32 = f32_loses_digits},
-    {"fp32: hides NaN", true, .f32 = f32_hides_nan},
-    {"fp32: stores between rows", true, .f32 = f32_stores_between_rows},
+    {"int8: another right one", false, .format = INT8, .run = int8_right},
+    {"int8: saturates pairs", true, .format = INT8, .run = int8_saturates},
+    {"int8: fuses multiply and add", true, .format = INT8, .run = int8_fuses},
+    {"int8: scales in another order", true, .format = INT8, .run = int8_scales_in_another_order},
+    {"int8: forgets the last input", true, .format = INT8, .run = int8_forgets_the_last_input},
+    {"int8: first row's zero point for all", true, .format = INT8,
+     .run = int8_takes_the_first_rows_zero_point},
+    {"int8: ignores the offset", true, .format = INT8, .run = int8_ignores_the_offset},
+    {"int8: takes -128 for -127", true, .format = INT8, .run = int8_has_no_least_weight},
+    {"int8: stores one value too many", true, .format = INT8, .run = int8_stores_too_much},
+    {"int8: stores one value too few", true, .format = INT8, .run = int8_stores_too_little},
+    {"fp32: the reference itself", false, .format = F32, .run = scalar_f32},
+    {"fp32: loses digits", true, .format = F32, .run = f32_loses_digits},
+    {"fp32: hides NaN", true, .format = F32, .run = f32_hides_nan},
+    {"fp32: stores between rows", true, .format = F32, .run = f32_stores_between_rows},
+    {"fp16: flushes subnormals", true, .format = F16, .pack = f16_flushes_subnormals},
+    {"bf16: drops the last bit", true, .format = BF16, .pack = bf16_drops_the_last_bit},
+    {"int4: another right one", false, .format = INT4, .run = groups_right},
+    {"int4: swaps the halves of a byte", true, .format = INT4, .pack = int4_swaps_halves},
+    {"int4: takes the next group's scale", true, .format = INT4, .run = groups_take_the_next_scale},
+    {"int4: takes the next group's sum", true, .format = INT4, .run = groups_take_the_next_sum},
+    {"int4: adds the last group first", true, .format = INT4, .run = groups_add_downwards},
+    {"int4: fuses multiply and add", true, .format = INT4, .run = groups_fuse},
+    {"int4: scales each group by the row's", true, .format = INT4, .run = groups_scale_once},
+    {"int2: another right one", false, .format = INT2, .run = groups_right},
+    {"int2: reverses the quarters of a byte", true, .format = INT2, .pack = int2_reverses_quarters},
+    {"int2: takes the next group's scale", true, .format = INT2, .run = groups_take_the_next_scale},
+    {"int8-sparse: another right one", false, .format = SPARSE, .run = sparse_right},
+    {"int8-sparse: a column off", true, .format = SPARSE, .run = sparse_is_a_column_off},
+    {"int8-sparse: a byte of the mask short", true, .format = SPARSE,
+     .run = sparse_is_a_mask_byte_short},
+    {"int8-sparse: forgets a block's last row", true, .format = SPARSE,
+     .run = sparse_forgets_the_last_row},
+    {"int8-sparse: transposes blocks", true, .format = SPARSE, .run = sparse_transposes_blocks},
+};
+
+static void (*const checks[AQ_QKERNEL_FORMATS])(kernel_check *check) = {
+    [AQ_FORMAT_F32] = check_linear_f32,
+    [AQ_FORMAT_F16] = check_linear_f16,
+    [AQ_FORMAT_BF16] = check_linear_bf16,
+    [AQ_FORMAT_INT8_CHANNEL] = check_linear_int8,
+    [AQ_FORMAT_INT4] = check_linear_int4,
+    [AQ_FORMAT_INT2] = check_linear_int2,
+    [AQ_FORMAT_INT8_SPARSE] = check_linear_sparse,
 };
 
 const planted_fault *planted_fault_at(size_t index)
 {
     static planted_fault planted;
-    static aq_linear_kernel int8, f32;
+    static aq_linear_kernel linear;
     if (index >= sizeof(faults) / sizeof(faults[0])) {
         return NULL;
     }
     const struct fault_row *fault = &faults[index];
-    planted =
-        (planted_fault){fault->name, fault->is_fault, check_linear_f32, *aq_qkernels_scalar()};
-    int8 = *planted.kernels.linear[AQ_FORMAT_INT8_CHANNEL];
-    f32 = *planted.kernels.linear[AQ_FORMAT_F32];
+    planted = (planted_fault){fault->name, fault->is_fault, NULL, *aq_qkernels_scalar()};
     planted.kernels.name = fault->name;
-    planted.kernels.linear[AQ_FORMAT_INT8_CHANNEL] = &int8;
-    planted.kernels.linear[AQ_FORMAT_INT8_TENSOR] = &int8;
-    planted.kernels.linear[AQ_FORMAT_F32] = &f32;
     if (fault->quantize != NULL) {
         planted.check = check_quantize_rows;
         planted.kernels.quantize_rows = fault->quantize;
     } else if (fault->quantize_static != NULL) {
         planted.check = check_quantize_rows_static;
         planted.kernels.quantize_rows_static = fault->quantize_static;
-    } else if (fault->int8 != NULL) {
-        planted.check = check_linear_int8;
-        int8.run = fault->int8;
     } else {
-        f32.run = fault->f32;
+        planted.check = checks[fault->format];
+        linear = *planted.kernels.linear[fault->format];
+        linear.pack = fault->pack != NULL ? fault->pack : linear.pack;
+        linear.run = fault->run != NULL ? fault->run : linear.run;
+        planted.kernels.linear[fault->format] = &linear;
+        if (fault->format == AQ_FORMAT_INT8_CHANNEL) {
+            planted.kernels.linear[AQ_FORMAT_INT8_TENSOR] = &linear;
+        }
     }
     return &planted;
 }

@@ -14,14 +14,15 @@ typedef struct layer_shape {
 } layer_shape;
 
 /* Every size with every number of rows that it is checked with, in turn, and what is drawn anew for
- * each: strides beyond the width, an activation. False past the last. */
+ * each: strides beyond the width, an activation. False past the last. Planted faults, which show in
+ * small sizes, get those alone. */
 typedef struct layer_case {
     layer_shape shape;
     size_t rows;
     uint32_t activation;
     size_t y_stride;
 } layer_case;
-bool layer_case_at(aq_rng *rng, size_t index, layer_case *ret_case);
+bool layer_case_at(kernel_check *check, size_t index, layer_case *ret_case);
 
 /* Values from `least` to `greatest`: any, or always an end, or both ends at random. */
 enum fill { FILL_RANDOM, FILL_LEAST, FILL_GREATEST, FILL_EXTREMES, FILLS };
