@@ -3,19 +3,27 @@
  */
 #include "quantizer/quantize_layer.h"
 
-/* A group of zeros, or of weights too small for a scale, is stored as zeros with scale 1. */
-static void fill_group(const float *weights, uint32_t count, uint32_t first, uint32_t bits,
-                       float scale, uint8_t *row)
+/* Groups begin on whole bytes. */
+_Static_assert(AQ_FORMAT_GROUP * 2 % 8 == 0, "a group of the narrowest levels is whole bytes");
+
+/* The levels first and their places in the bytes afterwards, because the first step is the long one
+ * and vectorizes alone. */
+static void fill_group(const float *weights, uint32_t count, uint32_t bits, float scale,
+                       uint8_t *packed)
 {
     const int32_t level_max = (1 << (bits - 1)) - 1;
     const uint32_t mask = (1U << bits) - 1;
+    uint8_t levels[AQ_FORMAT_GROUP];
     for (uint32_t i = 0; i < count; i++) {
-        const uint32_t bit = (first + i) * bits;
         const int32_t level = aq_quantize_level(weights[i], scale, -level_max, level_max);
-        row[bit / 8] |= (uint8_t)(((uint32_t)level & mask) << (bit % 8));
+        levels[i] = (uint8_t)((uint32_t)level & mask);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        packed[i * bits / 8] |= (uint8_t)(levels[i] << (i * bits % 8));
     }
 }
 
+/* A group of zeros, or of weights too small for a scale, is stored as zeros with scale 1. */
 static int quantize(const aq_quantize_layer *layer, uint32_t bits)
 {
     const uint32_t columns = layer->matrix.columns;
@@ -31,8 +39,8 @@ static int quantize(const aq_quantize_layer *layer, uint32_t bits)
                                                   (1 << (bits - 1)) - 1, kept);
             layer->to.scale[group] = scale != 0.0f ? scale : 1.0f;
             if (scale != 0.0f) {
-                fill_group(weights, count, first, bits, scale,
-                           (uint8_t *)layer->to.weights + row * row_bytes);
+                uint8_t *packed = (uint8_t *)layer->to.weights + row * row_bytes;
+                fill_group(weights, count, bits, scale, packed + (size_t)first * bits / 8);
             }
         }
     }

@@ -6,14 +6,16 @@
 
 #include "quantizer/quantize_layer.h"
 
+/* Without their signs, floats have the order of their bits as integers, whose greatest is found by
+ * vectors; that of floats is not, for the sake of NaN. */
 float aq_greatest_magnitude(const float *values, size_t count)
 {
-    float greatest = 0.0f;
+    int32_t greatest = 0;
     for (size_t i = 0; i < count; i++) {
-        const float magnitude = fabsf(values[i]);
+        const int32_t magnitude = (int32_t)(aq_f32_to_bits(values[i]) & 0x7FFFFFFF);
         greatest = magnitude > greatest ? magnitude : greatest;
     }
-    return greatest;
+    return aq_f32_from_bits((uint32_t)greatest);
 }
 
 float aq_quantize_scale(float greatest, int32_t level_max, float kept)
@@ -31,10 +33,4 @@ float aq_quantize_scale(float greatest, int32_t level_max, float kept)
     }
     const float roomy = ideal * AQ_QUANTIZE_ROOM;
     return roomy * (float)level_max <= FLT_MAX ? roomy : ideal;
-}
-
-int32_t aq_quantize_level(float weight, float scale, int32_t level_min, int32_t level_max)
-{
-    const long level = lrintf(weight / scale);
-    return (int32_t)(level < level_min ? level_min : level > level_max ? level_max : level);
 }

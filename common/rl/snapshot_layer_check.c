@@ -137,20 +137,39 @@ static int check_int8_tensor(const layer_check *check)
     return rc != 0 ? rc : check_int8_rows(check, INT8_MIN, true);
 }
 
-/* The level that two's complement has and the format has not, and bits behind the last column. */
+/* A bit for each level of the byte that is the lowest of two's complement, which no format has. */
+static uint8_t lowest_of_4_bits(uint8_t byte)
+{
+    return (uint8_t)(byte >> 3 & ~(byte >> 2) & ~(byte >> 1) & ~byte & 0x11);
+}
+
+static uint8_t lowest_of_2_bits(uint8_t byte)
+{
+    return (uint8_t)(byte >> 1 & ~byte & 0x55);
+}
+
+/* That level, and bits behind the last column. */
 static int check_group_row(const layer_check *check, size_t row, uint32_t bits)
 {
     const uint32_t columns = check->matrix.columns;
     const size_t row_bytes = ((size_t)columns * bits + 7) / 8;
     const uint8_t *bytes = (const uint8_t *)check->layer->weights + row * row_bytes;
-    for (uint32_t i = 0; i < row_bytes * 8 / bits; i++) {
-        const int32_t level = aq_packed_level(bytes, i, bits);
-        if (level == -(1 << (bits - 1))) {
-            return fail_row(check, row, "a weight below what its format has");
+    const uint32_t last_bits = columns * bits % 8;
+    uint8_t bad = 0;
+    if (bits == 4) {
+        for (size_t i = 0; i < row_bytes; i++) {
+            bad |= lowest_of_4_bits(bytes[i]);
         }
-        if (i >= columns && level != 0) {
-            return fail_row(check, row, "weights behind the last column");
+    } else {
+        for (size_t i = 0; i < row_bytes; i++) {
+            bad |= lowest_of_2_bits(bytes[i]);
         }
+    }
+    if (bad != 0) {
+        return fail_row(check, row, "a weight below what its format has");
+    }
+    if (last_bits != 0 && bytes[row_bytes - 1] >> last_bits != 0) {
+        return fail_row(check, row, "weights behind the last column");
     }
     return 0;
 }
@@ -174,18 +193,50 @@ static int check_int2(const layer_check *check)
     return check_groups(check, 2);
 }
 
-/* Adds a block's levels to the sums of its rows; what lies outside the matrix must be zero. */
+static int fail_block(const layer_check *check, uint32_t block_row, uint32_t block_column,
+                      const char *what)
+{
+    return aq_fail(check->error, AQ_E_CORRUPT,
+                   "policy: layer %u, rows from %u, columns from %u: %s", check->index,
+                   block_row * AQ_BLOCK_ROWS, block_column * AQ_BLOCK_COLUMNS, what);
+}
+
+/* A block whose last rows or columns lie outside the matrix: what is there must be zero. */
+static bool edge_is_zero(const layer_check *check, size_t first_row, size_t first_column,
+                         const int8_t *levels)
+{
+    for (uint32_t k = 0; k < AQ_BLOCK_BYTES; k++) {
+        const size_t row = first_row + k / AQ_BLOCK_COLUMNS;
+        const size_t column = first_column + k % AQ_BLOCK_COLUMNS;
+        if (levels[k] != 0 && (row >= check->matrix.rows || column >= check->matrix.columns)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Adds a block's levels to the sums of its rows. */
 static int check_block(const layer_check *check, uint32_t block_row, uint32_t block_column,
                        const int8_t *levels, int32_t *sums)
 {
-    for (uint32_t k = 0; k < AQ_BLOCK_BYTES; k++) {
-        const size_t row = (size_t)block_row * AQ_BLOCK_ROWS + k / AQ_BLOCK_COLUMNS;
-        const size_t column = (size_t)block_column * AQ_BLOCK_COLUMNS + k % AQ_BLOCK_COLUMNS;
-        const bool inside = row < check->matrix.rows && column < check->matrix.columns;
-        if (levels[k] == INT8_MIN || (levels[k] != 0 && !inside)) {
-            return fail_row(check, row, "a weight that the format or the layer has not");
+    const size_t first_row = (size_t)block_row * AQ_BLOCK_ROWS;
+    const size_t first_column = (size_t)block_column * AQ_BLOCK_COLUMNS;
+    int8_t lowest = 0;
+    for (uint32_t r = 0; r < AQ_BLOCK_ROWS; r++) {
+        for (uint32_t c = 0; c < AQ_BLOCK_COLUMNS; c++) {
+            const int8_t level = levels[r * AQ_BLOCK_COLUMNS + c];
+            lowest = level < lowest ? level : lowest;
+            sums[r] += level;
         }
-        sums[k / AQ_BLOCK_COLUMNS] += levels[k];
+    }
+    if (lowest == INT8_MIN) {
+        return fail_block(check, block_row, block_column,
+                          "a weight of -128; -127 to 127 are possible");
+    }
+    const bool is_edge = first_row + AQ_BLOCK_ROWS > check->matrix.rows ||
+                         first_column + AQ_BLOCK_COLUMNS > check->matrix.columns;
+    if (is_edge && !edge_is_zero(check, first_row, first_column, levels)) {
+        return fail_block(check, block_row, block_column, "a weight outside the layer");
     }
     return 0;
 }

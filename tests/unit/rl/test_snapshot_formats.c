@@ -267,7 +267,7 @@ static void test_a_level_that_the_format_has_not_is_refused(void **state)
     refuse(snapshot, "layer 0, row 2: a weight below what its format has");
     snapshot = valid_in(AQ_FORMAT_INT8_SPARSE);
     ((int8_t *)edit(snapshot).weights)[5] = -128;
-    refuse(snapshot, "layer 0, row 1: a weight that the format");
+    refuse(snapshot, "layer 0, rows from 0, columns from 0: a weight of -128");
 }
 
 static void test_levels_behind_the_last_column_are_refused(void **state)
@@ -281,10 +281,10 @@ static void test_levels_behind_the_last_column_are_refused(void **state)
     refuse(snapshot, "layer 0, row 19: weights behind the last column");
     snapshot = valid_in(AQ_FORMAT_INT8_SPARSE);
     ((int8_t *)edit(snapshot).weights)[AQ_BLOCK_BYTES + 4 * 3 + 1] = 1;
-    refuse(snapshot, "layer 0, row 3: a weight that the format or the layer has not");
+    refuse(snapshot, "layer 0, rows from 0, columns from 68: a weight outside the layer");
     snapshot = valid_in(AQ_FORMAT_INT8_SPARSE); /* row 20 of 20 */
     ((int8_t *)edit(snapshot).weights)[2 * AQ_BLOCK_BYTES + 4 * 4] = 1;
-    refuse(snapshot, "layer 0, row 20: a weight that the format or the layer has not");
+    refuse(snapshot, "layer 0, rows from 16, columns from 68: a weight outside the layer");
 }
 
 static void test_sums_are_checked_in_every_format_that_has_them(void **state)
