@@ -7,6 +7,9 @@
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
 #include "quantizer/scalar/scalar_kernels.h"
+#if defined(AQ_HAVE_NEON)
+#include "quantizer/arm/qkernels_arm.h"
+#endif
 #if defined(AQ_HAVE_AVX2) || defined(AQ_HAVE_AVX512VNNI)
 #include "quantizer/x86/qkernels_x86.h"
 #endif
@@ -33,6 +36,12 @@ static const aq_qkernels *const ladder[] = {
 #endif
 #ifdef AQ_HAVE_AVX2
     &aq_qkernels_avx2,
+#endif
+#ifdef AQ_HAVE_NEONDOT
+    &aq_qkernels_neondot,
+#endif
+#ifdef AQ_HAVE_NEON
+    &aq_qkernels_neon,
 #endif
     &scalar_kernels,
 };
