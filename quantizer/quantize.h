@@ -36,13 +36,14 @@
 #include "common/rl/snapshot.h"
 #include "quantizer/input_ranges.h"
 
-/* A scale of the previous snapshot is kept as long as no weight lies beyond its last level and it is
- * at most AQ_QUANTIZE_KEEP_MAX times what a new one would be, so that weights which did not move keep
- * their levels and a delta stays small. The rounding error is as large as the scale, so that keeping
- * costs a quarter more of it at worst: a third of a bit. A scale that is not kept is replaced by one
- * with AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with every version. For
- * int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its root mean square.
- * Training that counts on the very levels of its weights leaves the previous snapshot out. */
+/* A scale of the previous snapshot is kept as long as no weight lies beyond its last level and it
+ * is at most AQ_QUANTIZE_KEEP_MAX times what a new one would be, so that weights which did not move
+ * keep their levels and a delta stays small. The rounding error is as large as the scale, so that
+ * keeping costs a quarter more of it at worst: a third of a bit. A scale that is not kept is
+ * replaced by one with AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with
+ * every version. For int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its
+ * root mean square. Training that counts on the very levels of its weights leaves the previous
+ * snapshot out. */
 #define AQ_QUANTIZE_KEEP_MAX    1.25f
 #define AQ_QUANTIZE_ROOM        1.0625f
 #define AQ_QUANTIZE_BLOCK_STAYS 1.125
@@ -72,14 +73,14 @@ typedef struct aq_quantize_plan {
     const aq_snapshot *previous;   /* its scales are kept while they are nearly as good; or NULL */
 } aq_quantize_plan;
 
-/* Every layer as the plan says. With `ranges`, the input of each integer layer for which there is a
- * range gets its scale and zero point, kept from `previous` by the same rule. Of `previous`, valid,
- * only layers of the same format in the same network count. The caller owns the snapshot.
+/* Every layer as the plan says. With `ranges`, the input of each integer layer for which there is
+ * a range gets its scale and zero point, kept from `previous` by the same rule. Of `previous`,
+ * valid, only layers of the same format in the same network count. The caller owns the snapshot.
  *
  * AQ_E_CORRUPT, naming layer and row, when a parameter is NaN or infinite or a weight has no place
  * in its format: such a policy must never be published. AQ_E_UNSUPPORTED for a format that is not
  * known, AQ_E_INVALID for a plan, a description or a task's name that cannot be, AQ_E_TOO_BIG,
- * AQ_E_NOMEM, and all that aq_snapshot_validate refuses (a network that does not fit the schema). */
+ * AQ_E_NOMEM, and all that aq_snapshot_validate refuses (a network unlike its schema). */
 int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quantize_plan *plan,
                 const aq_quantize_meta *meta, aq_snapshot **ret_snapshot,
                 aq_error *error) AQ_MUST_USE;

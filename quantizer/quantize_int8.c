@@ -95,7 +95,7 @@ static grid paper_grid_from(double step, int32_t level_min, uint32_t bits)
 
 /* The range is 2^bits steps wide, so that rounding alone would give a level more than 2^bits: both
  * ends of the range lie equally far, and on the same side, of their levels. The end that is short
- * of its level gives it up, for to the next one it has no more than a step; level 0 always stays. */
+ * of its level gives it up, for to the next one it has at most a step; level 0 always stays. */
 static grid paper_grid_new(const range *weights, uint32_t bits)
 {
     const double step = (double)(float)((weights->high - weights->low) / (double)(1 << bits));

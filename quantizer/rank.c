@@ -10,7 +10,7 @@
 
 #define SIGN_BIT UINT32_C(0x80000000)
 
-/* Keys have the order of the floats: negative ones count downwards, so all their bits are turned. */
+/* Keys have the order of the floats. Negative ones count downwards, so all their bits turn. */
 static uint32_t key_of(float value)
 {
     const uint32_t bits = aq_f32_to_bits(value);

@@ -14,7 +14,7 @@
 #include "quantizer/quantize_layer.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
-/* 3 rows of blocks, the last with 5 of 16 rows; 10 columns of them, the last with 1 of 4 columns. */
+/* 3 rows of blocks, the last with 5 of 16 rows; 10 columns, the last with 1 of 4 columns. */
 enum { ROWS = 37, COLUMNS = 37, BLOCK_ROWS = 3, BLOCK_COLUMNS = 10, BLOCKS = 30 };
 
 static int setup(void **state)
