@@ -4,7 +4,8 @@
  * and includes this; then tile_packed_bytes, tile_pack and tile_layer are its kernel.
  *
  *   LANES                outputs in one vector: a block
- *   TILE_BLOCKS          blocks in a full tile, at most 4
+ *   TILE_BLOCKS          blocks in a full tile, 2 to 4
+ *   TILE_ROWS            rows in a full tile, 4 or 8; left out, 4
  *   ACCUMULATORS_MIN     independent sums that hide the latency of one multiply-add
  *   WEIGHT_UNIT_BYTES    a unit of weights; left out where it is as large as a unit of activations
  *   accumulator, weight_vector, input_vector, block_constants
@@ -21,8 +22,8 @@
  * packed weights are [tile][step][block of the tile][lane][unit], so that a tile is one forward
  * stream of memory; outputs are padded with zeros to whole blocks, and only the store of the last
  * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
- * away once, and from the nearest cache for every further four rows. A weight vector that is
- * loaded serves up to four rows. A tile with few accumulators spreads its steps over more chains.
+ * away once, and from a nearer cache for every further TILE_ROWS rows. A weight vector that is
+ * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more chains.
  * Weights that outgrow the second-level cache are asked for ahead of time: a core alone does not
  * keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times slower).
  *
@@ -42,10 +43,14 @@
 #define WEIGHT_UNIT_BYTES 4
 #endif
 
+#ifndef TILE_ROWS
+#define TILE_ROWS 4
+#endif
+
 enum {
     UNIT_BYTES = 4,
     BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
-    TILE_ROWS = 4,
+    TURN_STEPS = 4, /* of the loop, so few that the processor foresees their end */
     LINE_BYTES = 64,
     PREFETCH_BYTES = 2048,   /* how far ahead */
     FAR_BYTES_MIN = 1 << 20, /* a layer's weights, from which on it pays */
@@ -64,10 +69,14 @@ static uint32_t tile_block_count(uint32_t outputs)
     return (outputs + LANES - 1) / LANES;
 }
 
-/* Blocks in the tile that starts at `block`. */
-static uint32_t tile_width(uint32_t block_count, uint32_t block)
+/* Blocks in the next tile where `left` are left. A block alone would load as much as it multiplies,
+ * so three and one are two and two. */
+static uint32_t tile_width(uint32_t left)
 {
-    return block_count - block < TILE_BLOCKS ? block_count - block : TILE_BLOCKS;
+    if (TILE_BLOCKS == 3 && left == 4) {
+        return 2;
+    }
+    return left < TILE_BLOCKS ? left : TILE_BLOCKS;
 }
 
 static size_t tile_packed_bytes(size_t row_bytes, uint32_t outputs)
@@ -98,15 +107,16 @@ static void tile_pack(const void *weights, size_t row_bytes, uint32_t outputs, v
     const uint32_t block_count = tile_block_count(outputs);
     const size_t block_bytes = (size_t)tile_steps(row_bytes) * BLOCK_STEP_BYTES;
 
-    for (uint32_t block = 0; block < block_count; block++) {
-        const uint32_t tile_first = block / TILE_BLOCKS * TILE_BLOCKS;
-        const uint32_t output = block * LANES;
-        const uint32_t lanes = outputs - output < LANES ? outputs - output : LANES;
-        const size_t step_bytes = (size_t)tile_width(block_count, tile_first) * BLOCK_STEP_BYTES;
-        tile_pack_block((const unsigned char *)weights + output * row_bytes, row_bytes, lanes,
-                        step_bytes,
-                        (unsigned char *)packed + tile_first * block_bytes +
-                            (size_t)(block - tile_first) * BLOCK_STEP_BYTES);
+    for (uint32_t first = 0, width; first < block_count; first += width) {
+        width = tile_width(block_count - first);
+        for (uint32_t block = first; block < first + width; block++) {
+            const uint32_t output = block * LANES;
+            tile_pack_block((const unsigned char *)weights + output * row_bytes, row_bytes,
+                            outputs - output < LANES ? outputs - output : LANES,
+                            (size_t)width * BLOCK_STEP_BYTES,
+                            (unsigned char *)packed + first * block_bytes +
+                                (size_t)(block - first) * BLOCK_STEP_BYTES);
+        }
     }
 }
 
@@ -121,14 +131,14 @@ typedef struct tile_row {
 } tile_row;
 
 typedef struct tile_sums {
-    tile_row r0, r1, r2, r3;
+    tile_row r0, r1, r2, r3, r4, r5, r6, r7;
 } tile_sums;
 
 TILE_INLINE tile_sums tile_zero(void)
 {
     const accumulator zero = accumulator_zero();
     const tile_row row = {zero, zero, zero, zero};
-    return (tile_sums){row, row, row, row};
+    return (tile_sums){row, row, row, row, row, row, row, row};
 }
 
 TILE_INLINE tile_row tile_row_add(tile_row a, tile_row b)
@@ -140,7 +150,8 @@ TILE_INLINE tile_row tile_row_add(tile_row a, tile_row b)
 TILE_INLINE tile_sums tile_add(tile_sums a, tile_sums b)
 {
     return (tile_sums){tile_row_add(a.r0, b.r0), tile_row_add(a.r1, b.r1), tile_row_add(a.r2, b.r2),
-                       tile_row_add(a.r3, b.r3)};
+                       tile_row_add(a.r3, b.r3), tile_row_add(a.r4, b.r4), tile_row_add(a.r5, b.r5),
+                       tile_row_add(a.r6, b.r6), tile_row_add(a.r7, b.r7)};
 }
 
 TILE_INLINE tile_row tile_row_step(tile_row row, const unsigned char *x, tile_weights weights,
@@ -169,13 +180,15 @@ TILE_INLINE void tile_prefetch_line(const unsigned char *from, size_t line)
 /* The weights of the step that is PREFETCH_BYTES after this one. */
 TILE_INLINE void tile_prefetch(const unsigned char *from, const uint32_t blocks)
 {
-    const uint32_t lines = blocks * BLOCK_STEP_BYTES / LINE_BYTES;
+    const uint32_t lines = (blocks * BLOCK_STEP_BYTES + LINE_BYTES - 1) / LINE_BYTES;
     tile_prefetch_line(from, 0);
     if (lines > 1) {
         tile_prefetch_line(from, 1);
     }
     if (lines > 2) {
         tile_prefetch_line(from, 2);
+    }
+    if (lines > 3) {
         tile_prefetch_line(from, 3);
     }
 }
@@ -204,27 +217,55 @@ TILE_INLINE tile_sums tile_step(tile_sums sums, const unsigned char *x, size_t x
     if (rows > 3) {
         sums.r3 = tile_row_step(sums.r3, x + 3 * x_stride, weights, blocks);
     }
+    if (rows > 4) {
+        sums.r4 = tile_row_step(sums.r4, x + 4 * x_stride, weights, blocks);
+    }
+    if (rows > 5) {
+        sums.r5 = tile_row_step(sums.r5, x + 5 * x_stride, weights, blocks);
+    }
+    if (rows > 6) {
+        sums.r6 = tile_row_step(sums.r6, x + 6 * x_stride, weights, blocks);
+    }
+    if (rows > 7) {
+        sums.r7 = tile_row_step(sums.r7, x + 7 * x_stride, weights, blocks);
+    }
     return sums;
 }
 
+typedef struct tile_column {
+    accumulator r0, r1, r2, r3, r4, r5, r6, r7;
+} tile_column;
+
 /* One block of every row: the constants are loaded once. */
 TILE_INLINE void tile_finish_block(const tile_job *job, const uint32_t block, const uint32_t rows,
-                                   tile_row column, const uint32_t lanes)
+                                   tile_column column, const uint32_t lanes)
 {
     const block_constants constants = load_constants(job, block);
     float *y = job->y + block * LANES;
     const size_t y_stride = job->y_stride;
     const bool relu = job->relu;
 
-    store_lanes(y, finish(job, constants, 0, column.b0), relu, lanes);
+    store_lanes(y, finish(job, constants, 0, column.r0), relu, lanes);
     if (rows > 1) {
-        store_lanes(y + y_stride, finish(job, constants, 1, column.b1), relu, lanes);
+        store_lanes(y + y_stride, finish(job, constants, 1, column.r1), relu, lanes);
     }
     if (rows > 2) {
-        store_lanes(y + 2 * y_stride, finish(job, constants, 2, column.b2), relu, lanes);
+        store_lanes(y + 2 * y_stride, finish(job, constants, 2, column.r2), relu, lanes);
     }
     if (rows > 3) {
-        store_lanes(y + 3 * y_stride, finish(job, constants, 3, column.b3), relu, lanes);
+        store_lanes(y + 3 * y_stride, finish(job, constants, 3, column.r3), relu, lanes);
+    }
+    if (rows > 4) {
+        store_lanes(y + 4 * y_stride, finish(job, constants, 4, column.r4), relu, lanes);
+    }
+    if (rows > 5) {
+        store_lanes(y + 5 * y_stride, finish(job, constants, 5, column.r5), relu, lanes);
+    }
+    if (rows > 6) {
+        store_lanes(y + 6 * y_stride, finish(job, constants, 6, column.r6), relu, lanes);
+    }
+    if (rows > 7) {
+        store_lanes(y + 7 * y_stride, finish(job, constants, 7, column.r7), relu, lanes);
     }
 }
 
@@ -232,19 +273,37 @@ TILE_INLINE void tile_finish(const tile_job *job, tile_sums s, const uint32_t ro
                              const uint32_t blocks)
 {
     const uint32_t last = job->last_lanes;
-    tile_finish_block(job, 0, rows, (tile_row){s.r0.b0, s.r1.b0, s.r2.b0, s.r3.b0},
-                      blocks > 1 ? LANES : last);
+    tile_finish_block(
+        job, 0, rows,
+        (tile_column){s.r0.b0, s.r1.b0, s.r2.b0, s.r3.b0, s.r4.b0, s.r5.b0, s.r6.b0, s.r7.b0},
+        blocks > 1 ? LANES : last);
     if (blocks > 1) {
-        tile_finish_block(job, 1, rows, (tile_row){s.r0.b1, s.r1.b1, s.r2.b1, s.r3.b1},
-                          blocks > 2 ? LANES : last);
+        tile_finish_block(
+            job, 1, rows,
+            (tile_column){s.r0.b1, s.r1.b1, s.r2.b1, s.r3.b1, s.r4.b1, s.r5.b1, s.r6.b1, s.r7.b1},
+            blocks > 2 ? LANES : last);
     }
     if (blocks > 2) {
-        tile_finish_block(job, 2, rows, (tile_row){s.r0.b2, s.r1.b2, s.r2.b2, s.r3.b2},
-                          blocks > 3 ? LANES : last);
+        tile_finish_block(
+            job, 2, rows,
+            (tile_column){s.r0.b2, s.r1.b2, s.r2.b2, s.r3.b2, s.r4.b2, s.r5.b2, s.r6.b2, s.r7.b2},
+            blocks > 3 ? LANES : last);
     }
     if (blocks > 3) {
-        tile_finish_block(job, 3, rows, (tile_row){s.r0.b3, s.r1.b3, s.r2.b3, s.r3.b3}, last);
+        tile_finish_block(
+            job, 3, rows,
+            (tile_column){s.r0.b3, s.r1.b3, s.r2.b3, s.r3.b3, s.r4.b3, s.r5.b3, s.r6.b3, s.r7.b3},
+            last);
     }
+}
+
+/* The step that is `ahead` of x and the weights. */
+TILE_INLINE tile_sums tile_step_ahead(tile_sums sums, const tile_job *job, const unsigned char *x,
+                                      const unsigned char *weights, const uint32_t ahead,
+                                      const uint32_t rows, const uint32_t blocks, const bool far)
+{
+    return tile_step(sums, x + ahead * UNIT_BYTES, job->x_stride,
+                     weights + (size_t)ahead * blocks * BLOCK_STEP_BYTES, rows, blocks, far);
 }
 
 TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const uint32_t blocks,
@@ -254,47 +313,49 @@ TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const
     const uint32_t chains = rows * blocks >= ACCUMULATORS_MIN       ? 1
                             : rows * blocks * 2 >= ACCUMULATORS_MIN ? 2
                                                                     : 4;
-    const size_t step_bytes = (size_t)blocks * BLOCK_STEP_BYTES;
     const unsigned char *x = job.x;
     const unsigned char *weights = job.weights;
-    tile_sums first = tile_zero();
-    tile_sums second = first;
-    tile_sums third = first;
-    tile_sums fourth = first;
+    tile_sums a = tile_zero();
+    tile_sums b = a;
+    tile_sums c = a;
+    tile_sums d = a;
 
     uint32_t left = job.steps;
-    for (; left >= chains; left -= chains) {
-        first = tile_step(first, x, job.x_stride, weights, rows, blocks, far);
-        if (chains > 1) {
-            second = tile_step(second, x + UNIT_BYTES, job.x_stride, weights + step_bytes, rows,
-                               blocks, far);
+    for (; left >= TURN_STEPS; left -= TURN_STEPS) {
+        a = tile_step_ahead(a, &job, x, weights, 0, rows, blocks, far);
+        if (chains == 1) {
+            a = tile_step_ahead(a, &job, x, weights, 1, rows, blocks, far);
+            a = tile_step_ahead(a, &job, x, weights, 2, rows, blocks, far);
+            a = tile_step_ahead(a, &job, x, weights, 3, rows, blocks, far);
+        } else if (chains == 2) {
+            b = tile_step_ahead(b, &job, x, weights, 1, rows, blocks, far);
+            a = tile_step_ahead(a, &job, x, weights, 2, rows, blocks, far);
+            b = tile_step_ahead(b, &job, x, weights, 3, rows, blocks, far);
+        } else {
+            b = tile_step_ahead(b, &job, x, weights, 1, rows, blocks, far);
+            c = tile_step_ahead(c, &job, x, weights, 2, rows, blocks, far);
+            d = tile_step_ahead(d, &job, x, weights, 3, rows, blocks, far);
         }
-        if (chains > 2) {
-            third = tile_step(third, x + 2 * UNIT_BYTES, job.x_stride, weights + 2 * step_bytes,
-                              rows, blocks, far);
-            fourth = tile_step(fourth, x + 3 * UNIT_BYTES, job.x_stride, weights + 3 * step_bytes,
-                               rows, blocks, far);
-        }
-        x += chains * UNIT_BYTES;
-        weights += chains * step_bytes;
+        x += TURN_STEPS * UNIT_BYTES;
+        weights += (size_t)TURN_STEPS * blocks * BLOCK_STEP_BYTES;
+    }
+    for (; left > 0; left--) {
+        a = tile_step_ahead(a, &job, x, weights, 0, rows, blocks, false);
+        x += UNIT_BYTES;
+        weights += (size_t)blocks * BLOCK_STEP_BYTES;
     }
     if (chains > 1) {
-        for (; left > 0; left--) {
-            first = tile_step(first, x, job.x_stride, weights, rows, blocks, false);
-            x += UNIT_BYTES;
-            weights += step_bytes;
-        }
-        first = tile_add(first, second);
+        a = tile_add(a, b);
     }
     if (chains > 2) {
-        first = tile_add(first, tile_add(third, fourth));
+        a = tile_add(a, tile_add(c, d));
     }
-    tile_finish(&job, first, rows, blocks);
+    tile_finish(&job, a, rows, blocks);
 }
 
 /* --- the shapes, and the walk over a layer --- */
 
-#define TILE_DEFINE(name, blocks, far)                                                             \
+#define TILE_DEFINE_4(name, blocks, far)                                                           \
     static void name##_1(const tile_job *job)                                                      \
     {                                                                                              \
         tile_compute(job, 1, blocks, far);                                                         \
@@ -311,15 +372,43 @@ TILE_INLINE void tile_compute(const tile_job *shared, const uint32_t rows, const
     {                                                                                              \
         tile_compute(job, 4, blocks, far);                                                         \
     }
+#if TILE_ROWS == 8
+#define TILE_DEFINE(name, blocks, far)                                                             \
+    TILE_DEFINE_4(name, blocks, far)                                                               \
+    static void name##_5(const tile_job *job)                                                      \
+    {                                                                                              \
+        tile_compute(job, 5, blocks, far);                                                         \
+    }                                                                                              \
+    static void name##_6(const tile_job *job)                                                      \
+    {                                                                                              \
+        tile_compute(job, 6, blocks, far);                                                         \
+    }                                                                                              \
+    static void name##_7(const tile_job *job)                                                      \
+    {                                                                                              \
+        tile_compute(job, 7, blocks, far);                                                         \
+    }                                                                                              \
+    static void name##_8(const tile_job *job)                                                      \
+    {                                                                                              \
+        tile_compute(job, 8, blocks, far);                                                         \
+    }
+#define TILE_TABLE(name)                                                                           \
+    {                                                                                              \
+        name##_1, name##_2, name##_3, name##_4, name##_5, name##_6, name##_7, name##_8             \
+    }
+#else
+#define TILE_DEFINE TILE_DEFINE_4
 #define TILE_TABLE(name)                                                                           \
     {                                                                                              \
         name##_1, name##_2, name##_3, name##_4                                                     \
     }
+#endif
 
 TILE_DEFINE(tile_one, 1, false)
 TILE_DEFINE(tile_two, 2, false)
-#if TILE_BLOCKS == 4
+#if TILE_BLOCKS > 2
 TILE_DEFINE(tile_three, 3, false)
+#endif
+#if TILE_BLOCKS > 3
 TILE_DEFINE(tile_four, 4, false)
 #endif
 TILE_DEFINE(tile_far, TILE_BLOCKS, true)
@@ -329,11 +418,23 @@ typedef void tile_function(const tile_job *job);
 /* [blocks - 1][rows - 1]; the last is the full tile of a layer whose weights are far. */
 static tile_function *const tile_table[TILE_BLOCKS + 1][TILE_ROWS] = {
     TILE_TABLE(tile_one),   TILE_TABLE(tile_two),
-#if TILE_BLOCKS == 4
-    TILE_TABLE(tile_three), TILE_TABLE(tile_four),
+#if TILE_BLOCKS > 2
+    TILE_TABLE(tile_three),
+#endif
+#if TILE_BLOCKS > 3
+    TILE_TABLE(tile_four),
 #endif
     TILE_TABLE(tile_far),
 };
+
+/* Rows in the next tile where `left` are left: the last two share what is left. */
+static size_t tile_height(size_t left)
+{
+    if (left <= TILE_ROWS) {
+        return left;
+    }
+    return left < 2 * TILE_ROWS ? (left + 1) / 2 : TILE_ROWS;
+}
 
 /* One tile, `width` blocks wide, for all rows; `job` is at the first of them, and moves on. By
  * address: as a value it would be copied in vectors, right after it was written in words. */
@@ -341,9 +442,8 @@ static void tile_rows(tile_job *job, const aq_kernel_input *input, uint32_t widt
 {
     const unsigned char *x = job->x;
     float *y = job->y;
-    for (size_t row = 0; row < input->rows; row += TILE_ROWS) {
-        const size_t left = input->rows - row;
-        const size_t rows = left < TILE_ROWS ? left : TILE_ROWS;
+    for (size_t row = 0, rows; row < input->rows; row += rows) {
+        rows = tile_height(input->rows - row);
         /* After the first rows the weights are near. */
         const uint32_t shape = far && row == 0 && width == TILE_BLOCKS ? TILE_BLOCKS : width - 1;
         job->x = x + row * job->x_stride;
@@ -361,8 +461,8 @@ static void tile_layer(const aq_packed_layer *layer, size_t row_bytes, const voi
     const uint32_t steps = tile_steps(row_bytes);
     const bool far = tile_packed_bytes(row_bytes, layer->outputs) > FAR_BYTES_MIN;
 
-    for (uint32_t block = 0; block < block_count; block += TILE_BLOCKS) {
-        const uint32_t width = tile_width(block_count, block);
+    for (uint32_t block = 0, width; block < block_count; block += width) {
+        width = tile_width(block_count - block);
         const uint32_t output = block * LANES;
         const uint32_t left = layer->outputs - output;
         tile_job job = {
