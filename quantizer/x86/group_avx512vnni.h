@@ -36,7 +36,8 @@ typedef struct group_constants {
 
 static inline weight_vector load_weights(const unsigned char *from)
 {
-    const __m512i bytes = _mm512_load_si512(from);
+    __m512i bytes = _mm512_load_si512(from);
+    __asm__("" : "+v"(bytes)); /* loaded once; GCC would load it anew for every use */
     const __m512i upper = _mm512_set1_epi8((char)(0xFF << LEVEL_SHIFT));
     weight_vector levels;
     levels.first = _mm512_and_si512(_mm512_slli_epi16(bytes, 8 - GROUP_BITS), upper);
