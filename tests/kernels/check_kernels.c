@@ -1,8 +1,8 @@
 /*
- * kernels [RUNG|all] [--bench]: checks every rung that this processor has, up to RUNG (or
+ * kernels [RUNG|all] [--quick] [--bench]: checks every rung that this processor has, up to RUNG (or
  * ACTORQ_CPU), against the scalar reference; where no RUNG is given, then the checker itself, with
- * planted faults. With --bench, measures them instead. AQ_SEED=N repeats a run; the seed is always
- * printed.
+ * planted faults. With --quick, in fewer cases. With --bench, measures them instead. AQ_SEED=N
+ * repeats a run; the seed is always printed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,11 +43,11 @@ static const struct named_check {
     {"int8-sparse", check_linear_sparse, STREAM_SPARSE},
 };
 
-static size_t check_rung(const aq_qkernels *rung, uint64_t seed)
+static size_t check_rung(const aq_qkernels *rung, bool quick, uint64_t seed)
 {
     size_t failures = 0;
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-        kernel_check check = {.rung = rung};
+        kernel_check check = {.rung = rung, .quick = quick};
         aq_rng_init(&check.rng, seed, checks[i].stream);
         checks[i].run(&check);
         printf("%-12s %-14s %5zu cases, %zu failed\n", rung->name, checks[i].name, check.cases,
@@ -58,12 +58,12 @@ static size_t check_rung(const aq_qkernels *rung, uint64_t seed)
 }
 
 /* A fault that is not caught, or a right one that is, counts as a failure. */
-static size_t check_the_checker(uint64_t seed)
+static size_t check_the_checker(bool quick, uint64_t seed)
 {
     size_t failures = 0;
     const planted_fault *fault;
     for (size_t i = 0; (fault = planted_fault_at(i)) != NULL; i++) {
-        kernel_check check = {.rung = &fault->kernels, .quiet = true};
+        kernel_check check = {.rung = &fault->kernels, .quiet = true, .quick = quick};
         aq_rng_init(&check.rng, seed, STREAM_PLANTED);
         fault->check(&check);
         const bool good = fault->is_fault == (check.failures > 0);
@@ -76,7 +76,7 @@ static size_t check_the_checker(uint64_t seed)
 
 static int usage(const char *problem)
 {
-    fprintf(stderr, "%s\nusage: kernels [scalar|avx2|avx512vnni|all] [--bench]\n", problem);
+    fprintf(stderr, "%s\nusage: kernels [RUNG|all] [--quick] [--bench]\n", problem);
     return 2;
 }
 
@@ -84,6 +84,7 @@ int main(int argc, char **argv)
 {
     uint64_t seed = aq_rng_system_seed();
     bool bench = false;
+    bool quick = false;
     bool planted = true;
     const char *text = getenv("AQ_SEED");
     if (text != NULL && aq_parse_u64(text, &seed) != 0) {
@@ -93,6 +94,8 @@ int main(int argc, char **argv)
         uint32_t mask = UINT32_MAX;
         if (strcmp(argv[i], "--bench") == 0) {
             bench = true;
+        } else if (strcmp(argv[i], "--quick") == 0) {
+            quick = true;
         } else if (aq_cpu_mask_from_text(argv[i], &mask) == 0) {
             aq_cpu_set_mask(mask);
             planted = false;
@@ -112,11 +115,11 @@ int main(int argc, char **argv)
     const aq_qkernels *rung;
     for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
         if ((rung->cpu_flags & ~flags) == 0) {
-            failures += check_rung(rung, seed);
+            failures += check_rung(rung, quick, seed);
         } else {
             printf("%-12s not here, or masked\n", rung->name);
         }
     }
-    failures += planted ? check_the_checker(seed) : 0;
+    failures += planted ? check_the_checker(quick, seed) : 0;
     return failures == 0 ? 0 : 1;
 }

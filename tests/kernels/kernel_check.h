@@ -19,6 +19,7 @@ typedef struct kernel_check {
     aq_rng rng;
     const aq_qkernels *rung; /* under test */
     bool quiet;              /* planted faults: count failures, print none */
+    bool quick;              /* emulators: every size and pattern, but fewer numbers of rows */
     size_t cases;
     size_t failures;
 } kernel_check;
