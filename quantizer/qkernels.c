@@ -34,6 +34,9 @@ static const aq_qkernels *const ladder[] = {
 #ifdef AQ_HAVE_AVX512VNNI
     &aq_qkernels_avx512vnni,
 #endif
+#ifdef AQ_HAVE_AVXVNNI
+    &aq_qkernels_avxvnni,
+#endif
 #ifdef AQ_HAVE_AVX2
     &aq_qkernels_avx2,
 #endif

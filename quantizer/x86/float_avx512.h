@@ -15,7 +15,7 @@
 /* Two pipes times four cycles of latency. */
 enum { ACCUMULATORS_MIN = 8 };
 #define TILE_BLOCKS 3
-#define TILE_ROWS 8
+#define TILE_ROWS   8
 
 typedef __m512 accumulator;
 typedef __m512 weight_vector;

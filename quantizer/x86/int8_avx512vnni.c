@@ -2,7 +2,7 @@
  * int8 layers with AVX-512-VNNI.
  */
 #define TILE_BLOCKS 3
-#define TILE_ROWS 8
+#define TILE_ROWS   8
 
 #include "quantizer/x86/dot_avx512vnni.h"
 #include "quantizer/x86/qkernels_x86.h"

@@ -10,6 +10,9 @@
 /* AVX2, FMA and F16C. int8 is widened to int16 before it is multiplied, so nothing saturates. */
 extern const aq_qkernels aq_qkernels_avx2;
 
+/* AVX2 with the 32 exact multiply-adds an instruction that processors without AVX-512 have. */
+extern const aq_qkernels aq_qkernels_avxvnni;
+
 /* AVX-512 (F, BW, DQ, VL) with VNNI: 64 exact multiply-adds an instruction. */
 extern const aq_qkernels aq_qkernels_avx512vnni;
 
@@ -33,6 +36,8 @@ extern const aq_linear_kernel aq_int8_avx2;
 extern const aq_linear_kernel aq_int4_avx2;
 extern const aq_linear_kernel aq_int2_avx2;
 extern const aq_linear_kernel aq_sparse_avx2;
+extern const aq_linear_kernel aq_int8_avxvnni;
+extern const aq_linear_kernel aq_sparse_avxvnni;
 extern const aq_linear_kernel aq_f32_avx512;
 extern const aq_linear_kernel aq_f16_avx512;
 extern const aq_linear_kernel aq_bf16_avx512;

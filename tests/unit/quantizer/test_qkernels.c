@@ -49,6 +49,18 @@ static void test_every_rung_is_chosen_by_its_own_flags(void **state)
     assert_null(aq_qkernels_rung(UINT32_MAX));
 }
 
+static void test_a_rung_that_lacks_a_flag_is_not_chosen(void **state)
+{
+    const aq_qkernels *rung;
+    (void)state;
+    for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
+        for (uint32_t left = rung->cpu_flags; left != 0; left &= left - 1) {
+            const uint32_t flag = left & -left;
+            assert_ptr_not_equal(aq_qkernels_select(UINT32_MAX & ~flag), rung);
+        }
+    }
+}
+
 static void test_every_rung_knows_every_format(void **state)
 {
     const aq_qkernels *rung;
@@ -242,6 +254,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_without_flags_the_scalar_reference_is_chosen),
         cmocka_unit_test(test_every_rung_is_chosen_by_its_own_flags),
+        cmocka_unit_test(test_a_rung_that_lacks_a_flag_is_not_chosen),
         cmocka_unit_test(test_every_rung_knows_every_format),
         cmocka_unit_test(test_every_value_is_within_half_a_step),
         cmocka_unit_test(test_zero_is_exact),
