@@ -25,6 +25,7 @@ extern const aq_command aq_command_inspect;
 extern const aq_command aq_command_status;
 extern const aq_command aq_command_call;
 extern const aq_command aq_command_envs;
+extern const aq_command aq_command_export;
 extern const aq_command aq_command_bench;
 
 /* Reads the arguments. True: go on. False: the command is over, and its exit status is in

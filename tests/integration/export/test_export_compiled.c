@@ -1,0 +1,306 @@
+/*
+ * Exported policies, compiled as their users would and compared with the engine on every rung, bit
+ * by bit, over observations that have everything a float can be. A compiler that this machine lacks
+ * is named and its test skipped.
+ *
+ * The one argument is the folder of the harness.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "common/sys/file.h"
+#include "quantizer/engine.h"
+#include "quantizer/export_c.h"
+#include "quantizer/qkernels.h"
+#include "tests/unit/quantizer/random_policy.h"
+
+enum { ROWS = 1024, COMMAND_MAX = 4096 };
+
+static const char *source_folder;
+
+/* ---- the policies --------------------------------------------------------------------------- */
+
+static const struct policy_case {
+    enum random_policy_net net;
+    uint32_t format;
+    bool is_static;
+    uint32_t act_rule;
+} cases[] = {
+    {NET_RELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_CONTINUOUS},
+    {NET_ELU, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_NORM, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_CONV, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_DUELING, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_HEADS, AQ_FORMAT_INT8_CHANNEL, false, AQ_ACT_ARGMAX},
+    {NET_ELU, AQ_FORMAT_INT8_TENSOR, false, AQ_ACT_ARGMAX},
+    {NET_CONV, AQ_FORMAT_INT8_TENSOR, true, AQ_ACT_ARGMAX},
+    {NET_TANH, AQ_FORMAT_INT8_CHANNEL, true, AQ_ACT_CONTINUOUS},
+};
+enum { CASES = sizeof(cases) / sizeof(cases[0]) };
+
+static aq_snapshot *make_policy(const struct policy_case *policy)
+{
+    const aq_net_spec spec = random_policy_spec(policy->net);
+    const random_policy_how how = {.seed = 77u + policy->net,
+                                   .format = policy->format,
+                                   .is_static = policy->is_static,
+                                   .act_rule = policy->act_rule};
+    return random_policy_create(&spec, &how);
+}
+
+/* Three rows of four are plain; the others have numbers from the ends of what there is, in one
+ * place, in all, or are all zero. */
+static float *make_observations(const aq_snapshot *snapshot)
+{
+    static const float odd[] = {NAN,     INFINITY, -INFINITY, 3.4e38f, -3.4e38f, 1e-40f,
+                                -1e-45f, -0.0f,    1e-38f,    1e30f,   -1e-30f,  16777217.0f};
+    const uint32_t inputs = aq_net_spec_inputs(&snapshot->spec);
+    float *obs = random_policy_observations(&snapshot->spec, 3, ROWS);
+    for (size_t row = 0; row < ROWS; row += 4) {
+        const float value = odd[row / 4 % 12];
+        float *own = obs + row * inputs;
+        if (row % 16 == 0) {
+            for (uint32_t i = 0; i < inputs; i++) {
+                own[i] = row % 32 == 0 ? value : 0.0f;
+            }
+        }
+        own[row / 16 % inputs] = value;
+    }
+    return obs;
+}
+
+/* ---- comparing ------------------------------------------------------------------------------ */
+
+/* Which NaN it is, is not said. */
+static bool same_bits(float a, float b)
+{
+    return (isnan(a) && isnan(b)) || memcmp(&a, &b, sizeof(a)) == 0;
+}
+
+static void assert_same_bits(float got, float expected)
+{
+    if (!same_bits(got, expected)) {
+        fail_msg("%a instead of %a", (double)got, (double)expected);
+    }
+}
+
+static void check_row(const aq_snapshot *snapshot, const float *expected, const float *got)
+{
+    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
+    for (uint32_t o = 0; o < outputs; o++) {
+        assert_same_bits(got[o], expected[o]);
+    }
+    if (snapshot->act_rule == AQ_ACT_ARGMAX) {
+        uint32_t choice;
+        memcpy(&choice, got + outputs, sizeof(choice));
+        assert_int_equal(choice, aq_argmax(expected, outputs));
+        return;
+    }
+    for (uint32_t o = 0; o < outputs; o++) {
+        const float low = snapshot->schema.action.low[o];
+        const float range = snapshot->schema.action.high[o] - low;
+        assert_same_bits(got[outputs + o], low + (expected[o] + 1.0f) / 2.0f * range);
+    }
+}
+
+static void check_outputs(aq_snapshot *snapshot, const float *obs, const aq_buffer *got)
+{
+    const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
+    const size_t width = outputs + (snapshot->act_rule == AQ_ACT_ARGMAX ? 1 : outputs);
+    const aq_qkernels *rung;
+    float *expected = aq_alloc((size_t)ROWS * outputs, sizeof(*expected));
+    assert_non_null(expected);
+    assert_int_equal(got->size, ROWS * width * sizeof(float));
+    for (uint32_t r = 0; (rung = aq_qkernels_rung(r)) != NULL; r++) {
+        aq_engine *engine = NULL;
+        if ((rung->cpu_flags & ~aq_cpu_flags()) != 0) {
+            continue;
+        }
+        assert_int_equal(aq_engine_create(snapshot, ROWS, rung->cpu_flags, &engine, NULL), 0);
+        aq_engine_forward(engine, obs, ROWS, expected);
+        for (size_t row = 0; row < ROWS; row++) {
+            check_row(snapshot, expected + row * outputs,
+                      (const float *)(const void *)got->data + row * width);
+        }
+        aq_engine_destroy(engine);
+    }
+    aq_free(expected);
+}
+
+/* ---- compiling ------------------------------------------------------------------------------ */
+
+typedef struct toolchain {
+    const char *compiler;
+    const char *flags;  /* for the exported file, which is to pass any warning */
+    const char *common; /* for every file */
+    const char *extra;  /* more files */
+    const char *runner; /* before the program's name */
+} toolchain;
+
+static bool is_installed(const char *program)
+{
+    char command[COMMAND_MAX];
+    (void)snprintf(command, sizeof(command), "command -v %s >/dev/null 2>&1", program);
+    return system(command) == 0;
+}
+
+static void must_run(const char *command)
+{
+    if (system(command) != 0) {
+        fail_msg("this failed: %s", command);
+    }
+}
+
+static void compile_and_run(const toolchain *tools, const aq_snapshot *snapshot)
+{
+    static const char warnings[] = "-Wall -Wextra -Werror -pedantic -Wmissing-prototypes";
+    char command[COMMAND_MAX];
+    (void)snprintf(command, sizeof(command), "%s %s %s %s -c policy.c -o policy.o", tools->compiler,
+                   tools->common, tools->flags, warnings);
+    must_run(command);
+    (void)snprintf(command, sizeof(command),
+                   "%s %s -O1 -DINPUTS=%u -DOUTPUTS=%u -DCONTINUOUS=%d policy.o "
+                   "%s/policy_harness.c %s%s%s -o policy",
+                   tools->compiler, tools->common, aq_net_spec_inputs(&snapshot->spec),
+                   aq_net_spec_outputs(&snapshot->spec), snapshot->act_rule == AQ_ACT_CONTINUOUS,
+                   source_folder, tools->extra[0] != '\0' ? source_folder : "",
+                   tools->extra[0] != '\0' ? "/" : "", tools->extra);
+    must_run(command);
+    (void)snprintf(command, sizeof(command), "%s ./policy <obs.bin >out.bin", tools->runner);
+    must_run(command);
+}
+
+static void check_case(const toolchain *tools, const struct policy_case *policy)
+{
+    aq_buffer text, got;
+    aq_export_figures figures;
+    aq_error error = {0};
+    aq_snapshot *snapshot = make_policy(policy);
+    float *obs = make_observations(snapshot);
+    const size_t obs_bytes = ROWS * aq_net_spec_inputs(&snapshot->spec) * sizeof(*obs);
+
+    aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
+    aq_buffer_init(&got, 1 << 20);
+    assert_int_equal(aq_export_c(snapshot, "policy", &text, &figures, &error), 0);
+    assert_int_equal(aq_file_write_atomic("policy.c", text.data, text.size, &error), 0);
+    assert_int_equal(aq_file_write_atomic("obs.bin", obs, obs_bytes, &error), 0);
+    compile_and_run(tools, snapshot);
+    assert_int_equal(aq_file_read("out.bin", &got, &error), 0);
+    check_outputs(snapshot, obs, &got);
+    aq_buffer_fini(&text);
+    aq_buffer_fini(&got);
+    aq_free(obs);
+    aq_snapshot_unref(snapshot);
+}
+
+static void check_all(const toolchain *tools)
+{
+    if (!is_installed(tools->compiler)) {
+        print_message("skipped: no %s\n", tools->compiler);
+        skip();
+    }
+    if (tools->runner[0] != '\0' && !is_installed(tools->runner)) {
+        print_message("skipped: no %s\n", tools->runner);
+        skip();
+    }
+    for (size_t i = 0; i < CASES; i++) {
+        const aq_net_spec spec = random_policy_spec(cases[i].net);
+        char net[256];
+        print_message("%s %s: %s\n", tools->compiler, tools->flags,
+                      aq_net_spec_text(&spec, net, sizeof(net)));
+        check_case(tools, &cases[i]);
+    }
+}
+
+static void test_gcc_as_strict_c99_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"gcc", "-O2 -std=c99", "", "", ""};
+    (void)state;
+    check_all(&tools);
+}
+
+/* By default GCC contracts multiplications and additions where the processor can. */
+static void test_gcc_with_all_that_the_processor_has_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"gcc", "-O3 -march=native", "", "", ""};
+    (void)state;
+    check_all(&tools);
+}
+
+static void test_clang_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"clang", "-O2 -std=c99", "", "", ""};
+    (void)state;
+    check_all(&tools);
+}
+
+static void test_clang_with_all_that_the_processor_has_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"clang", "-O3 -march=native", "", "", ""};
+    (void)state;
+    check_all(&tools);
+}
+
+#define ARM_COMMON "-mthumb -nostartfiles -Wl,-Ttext=0x100000 "
+
+static void test_a_microcontroller_with_floats_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"arm-none-eabi-gcc", "-O2",
+                                    ARM_COMMON "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard",
+                                    "arm_start.c", "qemu-arm"};
+    (void)state;
+    check_all(&tools);
+}
+
+static void test_a_microcontroller_without_floats_gives_the_engines_bits(void **state)
+{
+    static const toolchain tools = {"arm-none-eabi-gcc", "-Os",
+                                    ARM_COMMON "-mcpu=cortex-m0 -mfloat-abi=soft", "arm_start.c",
+                                    "qemu-arm"};
+    (void)state;
+    check_all(&tools);
+}
+
+static int enter_folder(void **state)
+{
+    static char folder[] = "/tmp/actorq-export-XXXXXX";
+    *state = folder;
+    return mkdtemp(folder) != NULL && chdir(folder) == 0 ? 0 : -1;
+}
+
+static int leave_folder(void **state)
+{
+    char command[COMMAND_MAX];
+    (void)snprintf(command, sizeof(command), "rm -r '%s'", (const char *)*state);
+    return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_gcc_as_strict_c99_gives_the_engines_bits),
+        cmocka_unit_test(test_gcc_with_all_that_the_processor_has_gives_the_engines_bits),
+        cmocka_unit_test(test_clang_gives_the_engines_bits),
+        cmocka_unit_test(test_clang_with_all_that_the_processor_has_gives_the_engines_bits),
+        cmocka_unit_test(test_a_microcontroller_with_floats_gives_the_engines_bits),
+        cmocka_unit_test(test_a_microcontroller_without_floats_gives_the_engines_bits),
+    };
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: test_export_compiled FOLDER_OF_THE_HARNESS\n");
+        return 2;
+    }
+    source_folder = argv[1];
+    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+}
