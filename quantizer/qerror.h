@@ -21,8 +21,8 @@
  *   kl         = mean over rows and choices of sum_k p[k] log(p[k] / pq[k]); networks that end in a
  *                categorical head only, else 0
  *
- * AQ_E_CORRUPT when a difference is NaN or infinite, so that no budget is met by accident;
- * AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
+ * AQ_E_CORRUPT when a parameter or a difference is NaN or infinite, so that no budget is met by
+ * accident; AQ_E_TOO_BIG for more rows than 32 bits count; AQ_E_NOMEM. */
 int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
                            const float *obs, size_t rows, aq_quant_error *ret_result) AQ_MUST_USE;
 

@@ -134,8 +134,9 @@ static void test_pieces_of_any_size_give_the_same_result(void **state)
     assert_int_equal(aq_engine_create(snapshot, 7, aq_cpu_flags(), &engine, NULL), 0);
     assert_int_equal(
         aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &pieces), 0);
-    assert_true(whole.output_max == pieces.output_max);
-    assert_true(whole.output_rms == pieces.output_rms);
+    /* fp32 is summed in another order for another number of rows. */
+    assert_true(fabsf(whole.output_max - pieces.output_max) < 1e-6f);
+    assert_true(fabsf(whole.output_rms - pieces.output_rms) < 1e-6f);
     assert_true(whole.action_disagreement == pieces.action_disagreement);
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
@@ -183,8 +184,31 @@ static void test_a_failed_allocation_is_an_error(void **state)
         aq_memory_fail_at(0, 0);
     }
     assert_int_equal(rc, 0);
-    assert_int_equal(nth, 2);
+    assert_true(nth > 3);
     aq_engine_destroy(engine);
+    aq_free(obs);
+    quantizer_fixture_fini(&fixture);
+}
+
+static void test_more_bits_have_less_error(void **state)
+{
+    const uint32_t formats[] = {AQ_FORMAT_F16,  AQ_FORMAT_BF16,        AQ_FORMAT_INT8_CHANNEL,
+                                AQ_FORMAT_INT4, AQ_FORMAT_INT8_SPARSE, AQ_FORMAT_INT2};
+    const uint32_t hidden[] = {64, 64, 0};
+    quantizer_fixture fixture;
+    float before = 0.0f;
+    (void)state;
+    quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
+    float *obs = quantizer_fixture_observations(&fixture, ROWS);
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        aq_quant_error error;
+        aq_engine *engine = make_engine(&fixture, formats[i]);
+        assert_int_equal(
+            aq_quant_error_measure(engine, &fixture.spec, &fixture.params, obs, ROWS, &error), 0);
+        assert_true(error.output_rms > before);
+        before = error.output_rms;
+        aq_engine_destroy(engine);
+    }
     aq_free(obs);
     quantizer_fixture_fini(&fixture);
 }
@@ -339,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_pieces_of_any_size_give_the_same_result),
         cmocka_unit_test(test_an_error_that_is_not_a_number_is_refused),
         cmocka_unit_test(test_a_failed_allocation_is_an_error),
+        cmocka_unit_test(test_more_bits_have_less_error),
         cmocka_unit_test(test_a_continuous_policy_has_the_error_of_its_action),
         cmocka_unit_test(test_the_share_of_a_discrete_policy_is_its_disagreement),
         cmocka_unit_test(test_kl_is_the_divergence_from_fp32_per_row_and_choice),
