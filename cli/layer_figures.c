@@ -121,7 +121,7 @@ static json_t *input_json(const aq_layer_figures *figures)
     const double scale = (double)figures->input_scale;
     return json_pack("{s:s, s:o, s:i, s:o, s:o}", "activations", "static", "scale",
                      aq_json_number(scale), "zero_point", (int)figures->input_zero, "low",
-                     aq_json_number(-scale * figures->input_zero), "high",
+                     aq_json_number(scale * (0 - figures->input_zero)), "high",
                      aq_json_number(scale * (INPUT_LEVEL_MAX - figures->input_zero)));
 }
 
@@ -193,7 +193,8 @@ static void add_input(aq_text_table *table, const aq_layer_figures *layer)
     } else if (scale == 0.0) {
         aq_text_table_cell(table, "dynamic");
     } else {
-        aq_text_table_cell(table, "%s to %s", aq_figure_number(&low, -scale * layer->input_zero),
+        aq_text_table_cell(table, "%s to %s",
+                           aq_figure_number(&low, scale * (0 - layer->input_zero)),
                            aq_figure_number(&high, scale * (INPUT_LEVEL_MAX - layer->input_zero)));
     }
 }

@@ -23,8 +23,8 @@ static void test_no_command_shows_the_commands(void **state)
 
 static void test_help_lists_every_command(void **state)
 {
-    static const char *const commands[] = {"train", "eval", "inspect", "status",
-                                           "call",  "envs", "bench"};
+    static const char *const commands[] = {"train", "eval", "inspect",  "status",
+                                           "call",  "envs", "quantize", "bench"};
     (void)state;
     program_run("--help", NULL);
     program_assert_success();
@@ -35,8 +35,8 @@ static void test_help_lists_every_command(void **state)
 
 static void test_every_command_has_help(void **state)
 {
-    static const char *const commands[] = {"train", "eval", "inspect", "status",
-                                           "call",  "envs", "bench"};
+    static const char *const commands[] = {"train", "eval", "inspect",  "status",
+                                           "call",  "envs", "quantize", "bench"};
     (void)state;
     for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++) {
         char usage[64];

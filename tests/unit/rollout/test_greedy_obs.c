@@ -1,0 +1,107 @@
+/*
+ * Greedy observations are those that the policy acted on, and the same for the same seed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "rollout/greedy_obs.h"
+#include "tests/unit/rollout/tally_env.h"
+
+enum { ROWS = 5 * AQ_GREEDY_OBS_LANES + 3 };
+
+typedef struct player {
+    aq_env_task task;
+    aq_engine *engine;
+} player;
+
+static void player_init(player *ret_player)
+{
+    const float bias[] = {0.0f, 1.0f, 0.5f};
+    aq_snapshot *snapshot = tally_policy(bias);
+    assert_int_equal(aq_env_task_init(&tally_env, &ret_player->task, NULL), 0);
+    assert_int_equal(aq_engine_create(snapshot, AQ_GREEDY_OBS_LANES, 0, &ret_player->engine, NULL),
+                     0);
+    aq_snapshot_unref(snapshot);
+}
+
+static void player_fini(player *one)
+{
+    aq_engine_destroy(one->engine);
+}
+
+static void test_the_same_seed_gives_the_same_rows(void **state)
+{
+    player one;
+    float first[ROWS][TALLY_OBS], again[ROWS][TALLY_OBS], other[ROWS][TALLY_OBS];
+    (void)state;
+    player_init(&one);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &first[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &again[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 8, &other[0][0]), 0);
+    assert_memory_equal(first, again, sizeof(first));
+    assert_memory_not_equal(first, other, sizeof(first));
+    player_fini(&one);
+}
+
+static void test_rows_are_lane_by_lane_and_step_by_step(void **state)
+{
+    player one;
+    float obs[ROWS][TALLY_OBS];
+    (void)state;
+    player_init(&one);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0]), 0);
+    for (size_t i = 0; i < ROWS; i++) {
+        const float *before = i < AQ_GREEDY_OBS_LANES ? NULL : obs[i - AQ_GREEDY_OBS_LANES];
+        const float steps = obs[i][0];
+        assert_true(before == NULL ? steps == 0.0f : steps == 0.0f || steps == before[0] + 1.0f);
+        assert_true(obs[i][3] == 1.0f);
+    }
+    player_fini(&one);
+}
+
+static void test_a_few_rows_are_the_first_of_many(void **state)
+{
+    player one;
+    float many[ROWS][TALLY_OBS], few[3][TALLY_OBS];
+    (void)state;
+    player_init(&one);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &many[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, 3, 7, &few[0][0]), 0);
+    assert_memory_equal(many, few, sizeof(few));
+    player_fini(&one);
+}
+
+static void test_without_memory_nothing_is_played(void **state)
+{
+    player one;
+    float obs[ROWS][TALLY_OBS];
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 1;
+    (void)state;
+    player_init(&one);
+    for (; rc != 0; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0]);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+    }
+    assert_true(nth > 2);
+    player_fini(&one);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_seed_gives_the_same_rows),
+        cmocka_unit_test(test_rows_are_lane_by_lane_and_step_by_step),
+        cmocka_unit_test(test_a_few_rows_are_the_first_of_many),
+        cmocka_unit_test(test_without_memory_nothing_is_played),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
