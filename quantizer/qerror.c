@@ -2,8 +2,8 @@
  * Measuring the quantization error, a piece of rows at a time. Sums in double.
  *
  * What is compared with is another engine, of the same parameters in fp32: what would act in the
- * snapshot's place. Its rounding is far below any error that a budget could be about, and it is
- * twenty times as fast as the reference of common/nn, which would hold up a wide policy for seconds.
+ * snapshot's place. Its rounding is far below any error that a budget could be about, and it takes
+ * a twentieth of the time of the reference of common/nn, which for a wide policy is seconds.
  */
 #include "quantizer/qerror.h"
 
