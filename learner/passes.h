@@ -61,7 +61,7 @@ typedef struct aq_passes {
     /* Each row of x (rows, width) as the kernels quantize it (quantizer/qkernels.h) and back again:
      *   low = min(0, min x), high = max(0, max x), s = high * (1/255) - low * (1/255)
      *   out = s * (clamp(rint(x * (1/s)) + z, 0, 255) - z),  z = rint(-low * (1/s))
-     * or zeros where s < FLT_MIN. A NaN or infinite value makes its row NaN, as it should be seen. */
+     * or zeros where s < FLT_MIN. A NaN or infinite value makes its row NaN: it should be seen. */
     void (*fake_quant_rows)(const float *x, size_t rows, size_t width, float *out);
 
     /* out[r][c] = gain[c] * (x[r][c] - mean[r]) / sqrt(variance[r] + AQ_NORM_EPSILON), and what the
