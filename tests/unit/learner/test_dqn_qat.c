@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include <cmocka.h>
+#include <math.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
@@ -199,6 +200,30 @@ static void test_a_resumed_one_goes_on_with_the_same_bits(void **state)
     }
 }
 
+static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
+{
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    static copy before, after;
+    aq_train_stats stats;
+    fixture f;
+
+    (void)state;
+    init(&f, 4, 0);
+    train(&f, 3);
+    before = copy_of(&f);
+    for (size_t i = 0; i < 3; i++) {
+        fixture_randomize(f.batch, FIXTURE_ACTIONS, &f.rng);
+        fixture_obs(f.batch)[5] = bad[i];
+        assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
+        fixture_randomize(f.batch, FIXTURE_ACTIONS, &f.rng);
+        fixture_next_obs(f.batch)[5] = bad[i]; /* row 1, which is not terminal */
+        assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
+    }
+    after = copy_of(&f);
+    assert_memory_equal(&before, &after, sizeof(before));
+    fini(&f);
+}
+
 static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
 {
     fixture best, f;
@@ -278,6 +303,7 @@ int main(void)
         cmocka_unit_test(test_the_policy_is_what_the_levels_stand_for),
         cmocka_unit_test(test_without_a_delay_the_first_policy_is_quantized),
         cmocka_unit_test(test_a_resumed_one_goes_on_with_the_same_bits),
+        cmocka_unit_test(test_what_is_not_finite_is_refused_and_changes_nothing),
         cmocka_unit_test(test_the_same_steps_give_the_same_bits_on_every_rung),
         cmocka_unit_test(test_quantized_training_allocates_nothing),
         cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
