@@ -131,6 +131,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->return_mean = session->return_mean;
     stats->policy_version = session->version;
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
+    stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
     stats->resident_bytes = aq_machine_resident_bytes();
     if (elapsed_ns > 0) {
         stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *

@@ -5,7 +5,9 @@
 
 #include <inttypes.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 
+#include "actor/policy_chain.h"
 #include "actor/policy_slot.h"
 #include "common/base/memory.h"
 #include "common/net/frame.h"
@@ -17,10 +19,14 @@ enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
 struct aq_policy_feed {
     aq_policy_feed_config config;
     aq_policy_slot slot;
+    aq_policy_chain chain; /* the feeder's, like what follows but for the counts */
+    bool has_gap;
     _Atomic uint64_t version;
     _Atomic uint64_t announced;
     _Atomic uint64_t rejected;
-    aq_log_limit rejected_limit; /* the feeder's */
+    _Atomic uint64_t gaps;
+    aq_log_limit rejected_limit;
+    aq_log_limit gap_limit;
 };
 
 int aq_policy_feed_create(const aq_policy_feed_config *config, aq_policy_feed **ret_feed)
@@ -52,6 +58,7 @@ void aq_policy_feed_destroy(aq_policy_feed *feed)
     }
     aq_engine_destroy(aq_policy_slot_take(&feed->slot));
     free_retired(feed);
+    aq_policy_chain_fini(&feed->chain);
     aq_free(feed);
 }
 
@@ -67,34 +74,51 @@ static void reject(aq_policy_feed *feed, int64_t now_ns, const aq_error *error)
     }
 }
 
+static int fail_run(const aq_policy_feed *feed, uint64_t run_id, aq_error *error)
+{
+    return aq_fail(error, AQ_E_INVALID, "a policy of run %016" PRIx64 "; this is run %016" PRIx64,
+                   run_id, feed->config.run_id);
+}
+
 static int check_snapshot(const aq_policy_feed *feed, const aq_snapshot *snapshot, aq_error *error)
 {
     if (snapshot->run_id != feed->config.run_id) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "a policy of run %016" PRIx64 "; this is run %016" PRIx64, snapshot->run_id,
-                       feed->config.run_id);
+        return fail_run(feed, snapshot->run_id, error);
     }
     return aq_env_task_check_policy(&feed->config.task, snapshot, error);
 }
 
-/* Takes the reference. */
-static int adopt(aq_policy_feed *feed, aq_snapshot *snapshot, aq_error *error)
+static uint64_t newest_version(const aq_policy_feed *feed)
 {
-    aq_engine *engine;
-    const uint64_t version = snapshot->version;
-    int rc =
-        aq_engine_create(snapshot, feed->config.rows_max, feed->config.cpu_flags, &engine, error);
-    aq_snapshot_unref(snapshot); /* the engine has its own */
-    if (rc != 0) {
-        return rc;
-    }
-    free_retired(feed);
-    aq_engine_destroy(aq_policy_slot_put(&feed->slot, engine));
-    atomic_store_explicit(&feed->version, version, memory_order_relaxed);
-    return 0;
+    return feed->chain.newest != NULL ? feed->chain.newest->version : 0;
 }
 
-static enum aq_policy_verdict give_policy(aq_policy_feed *feed, int64_t now_ns,
+static void announce(aq_policy_feed *feed, uint64_t version)
+{
+    if (version > atomic_load_explicit(&feed->announced, memory_order_relaxed)) {
+        atomic_store_explicit(&feed->announced, version, memory_order_relaxed);
+    }
+}
+
+/* What the chain says of a frame, for the session. */
+static enum aq_policy_verdict conclude(aq_policy_feed *feed, int64_t now_ns, int rc,
+                                       const aq_error *error)
+{
+    switch (rc) {
+    case 0:
+        feed->has_gap = feed->has_gap && feed->chain.waiting_count > 0;
+        return AQ_POLICY_NEW;
+    case AQ_E_EXISTS:
+        return AQ_POLICY_OLD;
+    case AQ_E_AGAIN:
+        return AQ_POLICY_GAP;
+    default:
+        reject(feed, now_ns, error);
+        return AQ_POLICY_REJECTED;
+    }
+}
+
+static enum aq_policy_verdict hear_policy(aq_policy_feed *feed, int64_t now_ns,
                                           const uint8_t *frame, size_t size)
 {
     aq_error error = {0};
@@ -102,25 +126,82 @@ static enum aq_policy_verdict give_policy(aq_policy_feed *feed, int64_t now_ns,
     int rc = aq_wire_policy_unpack(frame, size, &snapshot, &error);
     if (rc == 0) {
         rc = check_snapshot(feed, snapshot, &error);
-        if (rc == 0 &&
-            snapshot->version <= atomic_load_explicit(&feed->version, memory_order_relaxed)) {
+        if (rc != 0) {
             aq_snapshot_unref(snapshot);
-            return AQ_POLICY_OLD;
-        }
-        if (rc == 0) {
-            rc = adopt(feed, snapshot, &error);
+        } else if (snapshot->version <=
+                   atomic_load_explicit(&feed->version, memory_order_relaxed)) {
+            aq_snapshot_unref(snapshot);
+            rc = AQ_E_EXISTS;
         } else {
-            aq_snapshot_unref(snapshot);
+            rc = aq_policy_chain_add(&feed->chain, snapshot, &error);
         }
     }
+    return conclude(feed, now_ns, rc, &error);
+}
+
+/* Versions were missed: said and counted once, until it is caught up with. A participant that has
+ * no policy yet misses nothing. */
+static void note_gap(aq_policy_feed *feed, int64_t now_ns, const aq_delta_head *head)
+{
+    uint64_t suppressed;
+    const uint64_t newest = newest_version(feed);
+    announce(feed, head->version);
+    if (newest == 0 || feed->has_gap) {
+        return;
+    }
+    feed->has_gap = true;
+    atomic_fetch_add_explicit(&feed->gaps, 1, memory_order_relaxed);
+    if (aq_log_allowed(&feed->gap_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_DEBUG, "policy_gap", "the policy in use stays; a full one is fetched",
+               "version=%" PRIu64 " heard=%" PRIu64 " base=%" PRIu64 " suppressed=%" PRIu64, newest,
+               head->version, head->base_version, suppressed);
+    }
+}
+
+static enum aq_policy_verdict hear_delta(aq_policy_feed *feed, int64_t now_ns, const uint8_t *frame,
+                                         size_t size)
+{
+    aq_error error = {0};
+    aq_wire_delta *delta;
+    int rc = aq_wire_delta_open(frame, size, &delta, &error);
     if (rc != 0) {
+        return conclude(feed, now_ns, rc, &error);
+    }
+    const aq_delta_head head = *aq_wire_delta_head(delta);
+    if (head.run_id != feed->config.run_id) {
+        aq_wire_delta_close(delta);
+        rc = fail_run(feed, head.run_id, &error);
+    } else {
+        rc = aq_policy_chain_add_delta(&feed->chain, delta, &error);
+    }
+    if (rc == AQ_E_AGAIN) {
+        note_gap(feed, now_ns, &head);
+    }
+    return conclude(feed, now_ns, rc, &error);
+}
+
+enum aq_policy_verdict aq_policy_feed_settle(aq_policy_feed *feed, int64_t now_ns)
+{
+    aq_error error = {0};
+    aq_engine *engine;
+    const uint64_t version = newest_version(feed);
+    if (version <= atomic_load_explicit(&feed->version, memory_order_relaxed)) {
+        return AQ_POLICY_OLD;
+    }
+    int rc = aq_engine_create(feed->chain.newest, feed->config.rows_max, feed->config.cpu_flags,
+                              &engine, &error);
+    if (rc != 0) {
+        aq_policy_chain_forget(&feed->chain);
         reject(feed, now_ns, &error);
         return AQ_POLICY_REJECTED;
     }
+    free_retired(feed);
+    aq_engine_destroy(aq_policy_slot_put(&feed->slot, engine));
+    atomic_store_explicit(&feed->version, version, memory_order_relaxed);
     return AQ_POLICY_NEW;
 }
 
-static enum aq_policy_verdict give_announcement(aq_policy_feed *feed, int64_t now_ns,
+static enum aq_policy_verdict hear_announcement(aq_policy_feed *feed, int64_t now_ns,
                                                 const uint8_t *frame, size_t size)
 {
     aq_error error = {0};
@@ -129,14 +210,13 @@ static enum aq_policy_verdict give_announcement(aq_policy_feed *feed, int64_t no
         reject(feed, now_ns, &error);
         return AQ_POLICY_REJECTED;
     }
-    if (run_id == feed->config.run_id &&
-        version > atomic_load_explicit(&feed->announced, memory_order_relaxed)) {
-        atomic_store_explicit(&feed->announced, version, memory_order_relaxed);
+    if (run_id == feed->config.run_id) {
+        announce(feed, version);
     }
     return AQ_POLICY_OLD;
 }
 
-enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
+enum aq_policy_verdict aq_policy_feed_hear(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size)
 {
     aq_error error = {0};
@@ -146,16 +226,27 @@ enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
     free_retired(feed);
     int rc = aq_frame_check(frame, size, 0, &kind, &payload, &payload_size, &error);
     if (rc == 0 && kind == AQ_FRAME_POLICY) {
-        return give_policy(feed, now_ns, frame, size);
+        return hear_policy(feed, now_ns, frame, size);
+    }
+    if (rc == 0 && kind == AQ_FRAME_POLICY_DELTA) {
+        return hear_delta(feed, now_ns, frame, size);
     }
     if (rc == 0 && kind == AQ_FRAME_ANNOUNCE) {
-        return give_announcement(feed, now_ns, frame, size);
+        return hear_announcement(feed, now_ns, frame, size);
     }
     if (rc == 0) {
         (void)aq_fail(&error, AQ_E_INVALID, "a frame of kind %" PRIu32 " in the broadcast", kind);
     }
     reject(feed, now_ns, &error);
     return AQ_POLICY_REJECTED;
+}
+
+enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
+                                           const uint8_t *frame, size_t size)
+{
+    enum aq_policy_verdict heard = aq_policy_feed_hear(feed, now_ns, frame, size);
+    enum aq_policy_verdict settled = aq_policy_feed_settle(feed, now_ns);
+    return settled != AQ_POLICY_OLD ? settled : heard;
 }
 
 aq_engine *aq_policy_feed_take(aq_policy_feed *feed)
@@ -174,5 +265,6 @@ aq_policy_news aq_policy_feed_news(const aq_policy_feed *feed)
         .version = atomic_load_explicit(&feed->version, memory_order_relaxed),
         .announced = atomic_load_explicit(&feed->announced, memory_order_relaxed),
         .rejected = atomic_load_explicit(&feed->rejected, memory_order_relaxed),
+        .gaps = atomic_load_explicit(&feed->gaps, memory_order_relaxed),
     };
 }

@@ -43,6 +43,7 @@ struct aq_policy_session {
     int64_t pause_ns;        /* after the next fetch */
     uint64_t version_seen;   /* of the feed, at the last tick */
     uint64_t rejected_seen;  /* likewise */
+    uint64_t gaps_seen;      /* likewise */
     int64_t next_ns;
     int64_t now_ns; /* of the last tick */
     aq_log_limit failed_limit;
@@ -104,6 +105,7 @@ int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *
     session->pause_ns = PAUSE_NS_MIN;
     session->version_seen = 0;
     session->rejected_seen = 0;
+    session->gaps_seen = 0;
     return 0;
 }
 
@@ -187,9 +189,10 @@ static void look(aq_policy_session *session, uint64_t newest)
         session->urgent = false;
         session->behind_since_ns = INT64_MAX;
     }
-    if (news.rejected != session->rejected_seen) {
+    if (news.rejected != session->rejected_seen || news.gaps != session->gaps_seen) {
         session->rejected_seen = news.rejected;
-        session->urgent = true; /* what was in it is not known, so it may have been the newest */
+        session->gaps_seen = news.gaps;
+        session->urgent = true; /* what was missed will not come by itself */
     }
     if (newest <= news.version && news.announced <= news.version) {
         session->behind_since_ns = INT64_MAX;

@@ -13,7 +13,8 @@
 #include "common/base/queue.h"
 #include "common/net/pubsub.h"
 
-enum { WAIT_MS = 50, FETCHED_MAX = 2 };
+/* At most so many frames are heard before an engine is made. */
+enum { WAIT_MS = 50, FETCHED_MAX = 2, HEARD_MAX = 64 };
 
 struct aq_policy_thread {
     pthread_t thread;
@@ -24,13 +25,32 @@ struct aq_policy_thread {
     aq_buffer heard;
 };
 
-static void give(aq_policy_thread *thread, const aq_buffer *frame)
+static void wake_for(aq_policy_thread *thread, enum aq_policy_verdict verdict)
 {
-    enum aq_policy_verdict verdict =
-        aq_policy_feed_give(thread->feed, aq_clock_monotonic_ns(), frame->data, frame->size);
     if (verdict != AQ_POLICY_OLD) {
         (void)uv_async_send(thread->wake);
     }
+}
+
+static void hear(aq_policy_thread *thread, const aq_buffer *frame)
+{
+    wake_for(thread,
+             aq_policy_feed_hear(thread->feed, aq_clock_monotonic_ns(), frame->data, frame->size));
+}
+
+/* Hears what waits; waits up to WAIT_MS for the first. Several deltas become one engine. */
+static int hear_all(aq_policy_thread *thread)
+{
+    int timeout_ms = WAIT_MS;
+    int rc = 0;
+    for (int i = 0; rc == 0 && i < HEARD_MAX; i++) {
+        rc = aq_subscriber_receive(thread->subscriber, timeout_ms, &thread->heard);
+        if (rc == 0) {
+            hear(thread, &thread->heard);
+        }
+        timeout_ms = 0;
+    }
+    return rc;
 }
 
 static void free_buffer(aq_buffer *buffer)
@@ -39,12 +59,12 @@ static void free_buffer(aq_buffer *buffer)
     aq_free(buffer);
 }
 
-/* Gives what was fetched; waits up to timeout_ms for the first. */
-static void give_fetched(aq_policy_thread *thread, int timeout_ms)
+/* Hears what was fetched; waits up to timeout_ms for the first. */
+static void hear_fetched(aq_policy_thread *thread, int timeout_ms)
 {
     void *item;
     while (aq_queue_pop(thread->fetched, timeout_ms, &item) == 0) {
-        give(thread, item);
+        hear(thread, item);
         free_buffer(item);
         timeout_ms = 0;
     }
@@ -54,16 +74,14 @@ static void *listen_until_stopped(void *argument)
 {
     aq_policy_thread *thread = argument;
     for (;;) {
-        int rc = aq_subscriber_receive(thread->subscriber, WAIT_MS, &thread->heard);
+        int rc = hear_all(thread);
         if (rc == AQ_E_CLOSED) {
             return NULL;
         }
-        if (rc == 0) {
-            give(thread, &thread->heard);
-        }
         /* A failure, such as no memory for a message, must not become a busy loop. */
         bool is_usual = rc == 0 || rc == AQ_E_TIMEOUT;
-        give_fetched(thread, is_usual ? 0 : WAIT_MS);
+        hear_fetched(thread, is_usual ? 0 : WAIT_MS);
+        wake_for(thread, aq_policy_feed_settle(thread->feed, aq_clock_monotonic_ns()));
     }
 }
 

@@ -74,6 +74,7 @@ static void say_ended(aq_learner *learner)
         .env_steps = aq_coordinator_env_steps(learner->coordinator),
         .learner_steps = aq_trainer_step(learner->trainer),
         .policy_versions = totals.versions,
+        .policy_deltas = totals.deltas,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
     };

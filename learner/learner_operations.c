@@ -69,6 +69,7 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
     const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
     learner->env_steps = aq_coordinator_env_steps(service->coordinator);
     learner->policy_versions = totals.versions;
+    learner->policy_deltas = totals.deltas;
     learner->broadcast_bytes = totals.bytes;
     learner->broadcast_bytes_fp32 = totals.bytes_fp32;
     learner->wall_s = aq_coordinator_wall_s(service->coordinator, now_ns);
@@ -78,10 +79,11 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
     quant_error->fallbacks = totals.fallbacks;
     if (newest) {
         learner->policy_version = newest->snapshot->version;
-        quant_error->rows = newest->int8_error.rows;
-        quant_error->action_disagreement = newest->int8_error.action_disagreement;
-        quant_error->output_rms = newest->int8_error.output_rms;
-        quant_error->output_max = newest->int8_error.output_max;
+        quant_error->rows = newest->measured.rows;
+        quant_error->action_disagreement = newest->measured.action_disagreement;
+        quant_error->output_rms = newest->measured.output_rms;
+        quant_error->output_max = newest->measured.output_max;
+        quant_error->kl = newest->measured.kl;
     }
     learner->quant_error = quant_error;
 }

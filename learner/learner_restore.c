@@ -75,6 +75,7 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
         .env_steps_base = context->env_steps_base,
         .policy_version = learner->next_version ? learner->next_version - 1 : 0,
         .policy_versions = context->totals.versions,
+        .policy_deltas = context->totals.deltas,
         .broadcast_bytes = context->totals.bytes,
         .broadcast_bytes_fp32 = context->totals.bytes_fp32,
         .parameter_count = state->count,
@@ -235,6 +236,7 @@ static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
     restore_best(learner, checkpoint);
     aq_shelf_totals totals = {
         .versions = checkpoint->policy_versions,
+        .deltas = checkpoint->policy_deltas,
         .bytes = checkpoint->broadcast_bytes,
         .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
     };

@@ -10,6 +10,8 @@
 #include "common/sys/cpu.h"
 #include "learner/learner_net_priv.h"
 #include "learner/policy_versions.h"
+#include "learner/publication_plan.h"
+#include "quantizer/qerror.h"
 
 enum { VERSIONS_RESERVED = 1024, REPORTS_MAX = 256 };
 
@@ -64,8 +66,8 @@ static void stage_trouble(void *user, const aq_error *error)
 static void stage_publish(void *user, aq_publication *publication)
 {
     aq_learner *learner = user;
-    int rc =
-        aq_publisher_send(learner->publisher, publication->frame.data, publication->frame.size);
+    const aq_buffer *frame = aq_publication_broadcast(publication);
+    int rc = aq_publisher_send(learner->publisher, frame->data, frame->size);
     if (rc) {
         aq_error error = {0};
         (void)aq_fail(&error, rc, "policy version %" PRIu64 " could not be sent: %s",
@@ -103,15 +105,19 @@ static void on_published(aq_learner *learner, aq_publication *publication)
     uint64_t suppressed = 0;
     if (publication->fell_back &&
         aq_log_allowed(&learner->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(AQ_LOG_WARN, "quantization_fallback",
-               "int8 changes more actions than the budget allows; this version went out in fp32",
-               "version=%" PRIu64 " disagreement=%.4f budget=%.4f suppressed=%" PRIu64,
-               publication->snapshot->version, (double)publication->int8_error.action_disagreement,
-               learner->plan.config.quantizer.error_budget, suppressed);
+        aq_log(
+            AQ_LOG_WARN, "quantization_fallback",
+            "quantizing changes more of what the policy does than the budget allows; this "
+            "version went out in fp32",
+            "version=%" PRIu64 " share=%.4f budget=%.4f suppressed=%" PRIu64,
+            publication->snapshot->version,
+            (double)aq_quant_error_share(&publication->measured, publication->snapshot->act_rule),
+            learner->plan.config.quantizer.error_budget, suppressed);
     }
-    aq_log(AQ_LOG_DEBUG, "policy_published", "", "version=%" PRIu64 " step=%" PRIu64 " bytes=%zu",
-           publication->snapshot->version, publication->snapshot->learner_step,
-           publication->frame.size);
+    aq_log(AQ_LOG_DEBUG, "policy_published", "",
+           "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
+           publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
+           aq_publication_broadcast(publication)->size);
     aq_policy_shelf_put(learner->shelf, publication);
 }
 
@@ -239,17 +245,13 @@ static int create_prefetch(aq_learner *learner)
                                  on_link_trouble, learner, &learner->links);
 }
 
-static int create_stage(aq_learner *learner)
+static int create_stage(aq_learner *learner, const aq_publication_config *publication)
 {
-    const aq_run_config *config = &learner->plan.config;
     const aq_algorithm_class *algorithm_class = learner->plan.algorithm_class;
     aq_algorithm_state state;
     algorithm_class->state(learner->algorithm, &state);
     aq_stage_config stage = {
-        .publication = {.format = aq_run_config_format(config),
-                        .error_budget = config->quantizer.error_budget,
-                        .error_rows = (uint32_t)config->quantizer.error_rows,
-                        .cpu_flags = aq_cpu_flags()},
+        .publication = *publication,
         .meta = {.run_id = learner->folder.run_id,
                  .task = learner->plan.settings.task,
                  .schema = &learner->plan.settings.schema,
@@ -288,8 +290,14 @@ static int create_trainer(aq_learner *learner)
 int aq_learner_training_create(aq_learner *learner, aq_error *error)
 {
     size_t group_count = learner->plan.config.learner.prefetch * 2;
-    int rc =
-        aq_mailbox_create(&learner->loop, group_count, on_group, NULL, learner, &learner->groups);
+    aq_publication_config publication;
+    int rc = aq_publication_plan(&learner->plan.config,
+                                 learner->plan.algorithm_class->spec(learner->algorithm),
+                                 aq_cpu_flags(), &publication, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_mailbox_create(&learner->loop, group_count, on_group, NULL, learner, &learner->groups);
     if (!rc) {
         rc = aq_mailbox_create(&learner->loop, REPORTS_MAX, on_report, drop_report, learner,
                                &learner->reports);
@@ -298,7 +306,7 @@ int aq_learner_training_create(aq_learner *learner, aq_error *error)
         rc = create_prefetch(learner);
     }
     if (!rc) {
-        rc = create_stage(learner);
+        rc = create_stage(learner, &publication);
     }
     if (!rc) {
         rc = create_trainer(learner);

@@ -108,17 +108,19 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o}",
+        "s:o, s:o, s:o}",
         "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
         count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
         number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
         "loss", number(sample->loss), "q_mean", number(sample->q_mean), "staleness",
         number(sample->staleness), "training_return", number(sample->training_return),
-        "policy_version", count(sample->policy_version), "broadcast_bytes",
-        count(sample->broadcast_bytes), "broadcast_bytes_fp32", count(sample->broadcast_bytes_fp32),
-        "action_disagreement", number(sample->action_disagreement), "actors", count(sample->actors),
-        "evaluators", count(sample->evaluators), "shards", count(sample->shards),
-        "batch_wait_share", number(sample->batch_wait_share));
+        "policy_version", count(sample->policy_version), "policy_versions",
+        count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
+        "broadcast_bytes", count(sample->broadcast_bytes), "broadcast_bytes_fp32",
+        count(sample->broadcast_bytes_fp32), "action_disagreement",
+        number(sample->action_disagreement), "actors", count(sample->actors), "evaluators",
+        count(sample->evaluators), "shards", count(sample->shards), "batch_wait_share",
+        number(sample->batch_wait_share));
     return append(metrics, line, error);
 }
 
@@ -136,11 +138,12 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
 
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
-    json_t *line = json_pack(
-        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
-        number(outcome->wall_s), "state", outcome->state, "env_steps", count(outcome->env_steps),
-        "learner_steps", count(outcome->learner_steps), "policy_versions",
-        count(outcome->policy_versions), "broadcast_bytes", count(outcome->broadcast_bytes),
-        "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
+    json_t *line =
+        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+                  number(outcome->wall_s), "state", outcome->state, "env_steps",
+                  count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
+                  "policy_versions", count(outcome->policy_versions), "policy_deltas",
+                  count(outcome->policy_deltas), "broadcast_bytes", count(outcome->broadcast_bytes),
+                  "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
     return append(metrics, line, error);
 }

@@ -35,6 +35,14 @@ int aq_policy_shelf_create(aq_policy_shelf **ret_shelf)
     return 0;
 }
 
+/* Nobody fetches it any more. */
+static void drop_frame(aq_policy_shelf *shelf, aq_publication *publication)
+{
+    shelf->bytes -= bytes_of(publication);
+    aq_buffer_fini(&publication->frame);
+    shelf->bytes += bytes_of(publication);
+}
+
 static void drop_oldest(aq_policy_shelf *shelf)
 {
     aq_publication *oldest = &shelf->places[(shelf->next + PLACES - shelf->count) % PLACES];
@@ -56,16 +64,21 @@ void aq_policy_shelf_destroy(aq_policy_shelf *shelf)
 
 void aq_policy_shelf_put(aq_policy_shelf *shelf, aq_publication *publication)
 {
+    if (shelf->count > 0) {
+        drop_frame(shelf, &shelf->places[(shelf->next + PLACES - 1) % PLACES]);
+    }
+    shelf->totals.versions++;
+    shelf->totals.deltas += publication->delta.size > 0;
+    shelf->totals.bytes += aq_publication_broadcast(publication)->size;
+    shelf->totals.bytes_fp32 += publication->frame_bytes_fp32;
+    shelf->totals.fallbacks += publication->fell_back;
+    aq_buffer_fini(&publication->delta); /* was sent */
+
     size_t bytes = bytes_of(publication);
     while (shelf->count == PLACES ||
            (shelf->count >= KEPT_MIN && shelf->bytes + bytes > BYTES_MAX)) {
         drop_oldest(shelf);
     }
-    shelf->totals.versions++;
-    shelf->totals.bytes += publication->frame.size;
-    shelf->totals.bytes_fp32 += publication->frame_bytes_fp32;
-    shelf->totals.fallbacks += publication->fell_back;
-
     shelf->places[shelf->next] = *publication;
     *publication = (aq_publication){0};
     shelf->next = (shelf->next + 1) % PLACES;

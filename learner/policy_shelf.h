@@ -16,7 +16,7 @@ typedef struct aq_policy_shelf aq_policy_shelf;
 int aq_policy_shelf_create(aq_policy_shelf **ret_shelf) AQ_MUST_USE;
 void aq_policy_shelf_destroy(aq_policy_shelf *shelf); /* NULL is fine */
 
-/* Takes what the publication holds; it is empty afterwards. */
+/* Takes what the publication holds; it is empty afterwards. Only the newest keeps its frame. */
 void aq_policy_shelf_put(aq_policy_shelf *shelf, aq_publication *publication);
 
 /* The newest publication, or NULL before the first. Valid until the next put. */
@@ -28,6 +28,7 @@ const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_
 /* Of everything ever put. */
 typedef struct aq_shelf_totals {
     uint64_t versions;
+    uint64_t deltas;     /* of them, sent as a change of the version before */
     uint64_t bytes;      /* of frames as they went out */
     uint64_t bytes_fp32; /* had they gone out in fp32 */
     uint64_t fallbacks;

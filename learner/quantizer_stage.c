@@ -28,6 +28,7 @@ typedef struct job {
 struct aq_quantizer_stage {
     aq_stage_config config;
     aq_stage_owner owner;
+    aq_publication_history history; /* the stage's own */
     job policy_jobs[POLICY_JOBS];
     job checkpoint_job;
     aq_queue *free_policy;
@@ -72,6 +73,7 @@ int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owne
     }
     stage->config = *config;
     stage->owner = *owner;
+    aq_publication_history_init(&stage->history, &config->publication);
     int rc = aq_queue_create(POLICY_JOBS, &stage->free_policy);
     if (!rc) {
         rc = aq_queue_create(1, &stage->free_checkpoint);
@@ -101,8 +103,8 @@ static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
         return;
     }
     aq_publication publication;
-    rc = aq_publication_make(&stage->config.publication, &meta, stage->config.spec, &due->params,
-                             due->obs, due->rows, &publication, &error);
+    rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, stage->config.spec,
+                             &due->params, due->obs, due->rows, &publication, &error);
     if (rc) {
         stage->owner.trouble(stage->owner.user, &error);
         return;
@@ -188,6 +190,7 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
         aq_free(stage->policy_jobs[i].obs);
     }
     aq_free(stage->checkpoint_job.arrays);
+    aq_publication_history_fini(&stage->history);
     aq_queue_destroy(stage->free_policy);
     aq_queue_destroy(stage->free_checkpoint);
     aq_queue_destroy(stage->work);

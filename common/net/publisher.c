@@ -2,8 +2,8 @@
  * PUB: the learner's end of the policy broadcast. See pubsub.h; NNG's own locks make sending safe
  * from any thread.
  *
- * Two messages may wait per subscriber: a snapshot, and the announcement after it. When a third
- * comes NNG drops the oldest.
+ * Some messages may wait per subscriber, and share their bytes with those of all others. When one
+ * comes too many NNG drops the oldest.
  */
 #include <nng/nng.h>
 #include <nng/protocol/pubsub0/pub.h>
@@ -12,8 +12,6 @@
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
 #include "common/net/pubsub.h"
-
-enum { WAITING_PER_SUBSCRIBER_MAX = 2 };
 
 struct aq_publisher {
     nng_socket socket;
@@ -38,7 +36,7 @@ int aq_publisher_create(const char *url, const aq_net_limits *limits, aq_publish
         goto fail_open;
     }
     rc = aq_error_from_nng(
-        nng_socket_set_int(publisher->socket, NNG_OPT_SENDBUF, WAITING_PER_SUBSCRIBER_MAX));
+        nng_socket_set_int(publisher->socket, NNG_OPT_SENDBUF, AQ_SUBSCRIBER_WAITING));
     if (rc < 0) {
         rc = aq_fail(error, rc, "cannot set up a socket for %s: %s", url, aq_error_text(rc));
         goto fail_listen;

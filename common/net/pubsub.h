@@ -1,11 +1,16 @@
 /*
- * PUB and SUB: the policy broadcast, E4. Lossy by design: a subscriber keeps the newest message
- * only, a slow one skips versions, a new one waits for the next or fetches.
+ * PUB and SUB: the policy broadcast, E4. Lossy by design: a subscriber keeps the newest
+ * AQ_SUBSCRIBER_WAITING messages, a slow one skips older ones, a new one waits for the next or
+ * fetches.
  */
 #ifndef AQ_COMMON_NET_PUBSUB_H
 #define AQ_COMMON_NET_PUBSUB_H
 
 #include "common/net/net.h"
+
+/* Messages that may wait at either end: a short chain of deltas, so that a pause of the receiver
+ * does not break it. */
+enum { AQ_SUBSCRIBER_WAITING = 16 };
 
 typedef struct aq_publisher aq_publisher;
 typedef struct aq_subscriber aq_subscriber;

@@ -39,10 +39,10 @@ static int open_stop_pipe(int *ends)
     return 0;
 }
 
-/* The newest message only, whatever it begins with. */
+/* The newest messages, whatever they begin with; when one comes too many the oldest goes. */
 static int set_options(aq_subscriber *subscriber)
 {
-    int rc = nng_socket_set_int(subscriber->socket, NNG_OPT_RECVBUF, 1);
+    int rc = nng_socket_set_int(subscriber->socket, NNG_OPT_RECVBUF, AQ_SUBSCRIBER_WAITING);
 
     if (rc == 0) {
         rc = nng_socket_set(subscriber->socket, NNG_OPT_SUB_SUBSCRIBE, "", 0);

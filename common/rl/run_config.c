@@ -12,7 +12,7 @@
 #include "common/base/parse.h"
 #include "common/rl/batch.h"
 
-enum { WIDTH_TEXT_MAX = 24 };
+enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
 /* One width of `length` characters, blanks around it allowed. */
 static int parse_width(const char *text, size_t length, uint32_t *ret_width)
@@ -74,8 +74,52 @@ enum aq_activation aq_run_config_activation(const aq_run_config *config)
 
 enum aq_format aq_run_config_format(const aq_run_config *config)
 {
-    static const enum aq_format choices[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
+    static const enum aq_format choices[] = {
+        AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32,  AQ_FORMAT_F16,  AQ_FORMAT_BF16,
+        AQ_FORMAT_INT8_TENSOR,  AQ_FORMAT_INT4, AQ_FORMAT_INT2, AQ_FORMAT_INT8_SPARSE};
     return choices[config->quantizer.format];
+}
+
+/* "-1:bf16", of `length` characters. */
+static int parse_layer_format(const char *text, size_t length, aq_layer_format *ret_format)
+{
+    char copy[WIDTH_TEXT_MAX];
+    uint64_t index;
+    if (length >= sizeof(copy)) {
+        return AQ_E_INVALID;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    char *colon = strchr(copy, ':');
+    if (colon == NULL) {
+        return AQ_E_INVALID;
+    }
+    *colon = '\0';
+    const bool from_end = copy[0] == '-';
+    if (aq_parse_u64(copy + from_end, &index) != 0 || index > AQ_NET_LAYERS_MAX ||
+        (from_end && index == 0)) {
+        return AQ_E_INVALID;
+    }
+    ret_format->index = from_end ? -(int32_t)index : (int32_t)index;
+    return aq_format_from_text(colon + 1, &ret_format->format);
+}
+
+int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
+                                uint32_t *ret_count)
+{
+    const char *text = config->quantizer.layer_formats;
+    uint32_t count = 0;
+    for (bool more = text[0] != '\0'; more;) {
+        size_t length = strcspn(text, ",");
+        if (count == AQ_NET_LAYERS_MAX || parse_layer_format(text, length, &formats[count]) != 0) {
+            return AQ_E_INVALID;
+        }
+        count++;
+        more = text[length] == ',';
+        text += length + 1;
+    }
+    *ret_count = count;
+    return 0;
 }
 
 static int check_texts(const aq_run_config *config, aq_error *error)
@@ -135,6 +179,43 @@ static int check_qat(const aq_run_config *config, aq_error *error)
                        "learner.qat_bits %u trains for weights of %u bits, which quantizer.format "
                        "%s does not store; quantizer.format=int8 does",
                        bits, bits, aq_format_name(format));
+    }
+    if (config->quantizer.bits != BITS_ALL && config->quantizer.bits != bits) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for other levels than those of quantizer.bits "
+                       "%" PRIu64 "; leave quantizer.bits out, and they are the same",
+                       bits, config->quantizer.bits);
+    }
+    if (config->quantizer.formula != AQ_FORMULA_SYMMETRIC ||
+        config->quantizer.layer_formats[0] != '\0') {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for symmetric levels of one format: "
+                       "quantizer.formula must be symmetric, and quantizer.layer_formats empty",
+                       bits);
+    }
+    return 0;
+}
+
+static int check_quantizer(const aq_run_config *config, aq_error *error)
+{
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count;
+    const uint32_t bits = (uint32_t)config->quantizer.bits;
+    if (aq_run_config_layer_formats(config, formats, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "quantizer.layer_formats is \"%s\"; up to %d layers with a format each are "
+                       "possible, such as \"0:fp32,-1:bf16\"",
+                       config->quantizer.layer_formats, AQ_NET_LAYERS_MAX);
+    }
+    bool holds = aq_format_holds_bits(aq_run_config_format(config), bits);
+    for (uint32_t i = 0; i < count; i++) {
+        holds = holds || aq_format_holds_bits(formats[i].format, bits);
+    }
+    if (bits != BITS_ALL && !holds) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "quantizer.bits is %u, but no layer is int8 or int8-tensor: "
+                       "quantizer.format %s has bits of its own",
+                       bits, aq_format_name(aq_run_config_format(config)));
     }
     return 0;
 }
@@ -225,7 +306,8 @@ static int check_net(const aq_run_config *config, aq_error *error)
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts, check_learner, check_qat, check_replay, check_limiter, check_net,
+        check_texts,  check_learner, check_qat, check_quantizer,
+        check_replay, check_limiter, check_net,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);

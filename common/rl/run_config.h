@@ -18,6 +18,11 @@
 
 enum aq_algorithm { AQ_ALGORITHM_DQN = 0 };
 
+/* In the order of the table's choices. */
+enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
+enum aq_quantizer_activations { AQ_ACTIVATIONS_DYNAMIC = 0, AQ_ACTIVATIONS_STATIC = 1 };
+enum aq_quantizer_ranges { AQ_RANGES_AVERAGE = 0, AQ_RANGES_MIN_MAX = 1, AQ_RANGES_PERCENTILE = 2 };
+
 enum { AQ_RUN_TEXT_MAX = 256, AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1 };
 
 typedef struct aq_run_config {
@@ -71,9 +76,16 @@ typedef struct aq_run_config {
     } evaluator;
 
     struct {
-        uint32_t format;         /* a choice; see aq_run_config_format */
+        uint32_t format;                     /* a choice; see aq_run_config_format */
+        char layer_formats[AQ_RUN_TEXT_MAX]; /* see aq_run_config_layer_formats */
+        uint64_t bits;
+        uint32_t formula; /* enum aq_quantizer_formula */
+        double density;
+        uint32_t activations;    /* enum aq_quantizer_activations */
+        uint32_t ranges;         /* enum aq_quantizer_ranges */
         uint64_t publish_period; /* learner steps */
-        double error_budget;     /* share of greedy actions, 0 to 1 */
+        uint64_t full_period;    /* versions */
+        double error_budget;     /* share of what the policy does, 0 to 1 */
         uint64_t error_rows;
     } quantizer;
 
@@ -112,5 +124,17 @@ int aq_run_config_threshold(const aq_run_config *config, double reward_threshold
 
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
+
+/* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice
+ * (aq_layer_is_quantizable), from the first, 0, or, below zero, from the last, -1. */
+typedef struct aq_layer_format {
+    int32_t index;
+    uint32_t format;
+} aq_layer_format;
+
+/* None for an empty text, else up to AQ_NET_LAYERS_MAX, into `formats`, which may be touched on
+ * failure. AQ_E_INVALID for a text that isn't that. */
+int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
+                                uint32_t *ret_count) AQ_MUST_USE;
 
 #endif

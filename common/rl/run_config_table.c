@@ -12,7 +12,11 @@
 
 static const char *const algorithm_choices[] = {"dqn", NULL};
 static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
-static const char *const format_choices[] = {"int8", "fp32", NULL};
+static const char *const format_choices[] = {"int8", "fp32", "fp16",        "bf16", "int8-tensor",
+                                             "int4", "int2", "int8-sparse", NULL};
+static const char *const formula_choices[] = {"symmetric", "paper", NULL};
+static const char *const activations_choices[] = {"dynamic", "static", NULL};
+static const char *const ranges_choices[] = {"moving-average", "min-max", "percentile", NULL};
 
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
@@ -104,13 +108,38 @@ static const aq_setting rows[] = {
      "environment's own, if it has one."},
 
     {MEMBER(CHOICE, quantizer.format), "int8", 0, 0, format_choices, "",
-     "How the weights of the broadcast policy are stored. fp32 sends them as they are."},
+     "How the weights of the broadcast policy are stored. fp32 sends them as they are; int8 has a "
+     "scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 weights, and "
+     "int8-sparse stores only the blocks of weights that matter most."},
+    {MEMBER(TEXT, quantizer.layer_formats), "", 0, 0, NULL, "",
+     "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
+     "bf16. Linear and convolutional layers are counted; the others are always fp32."},
+    {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
+     "Of the levels that int8 and int8-tensor use. learner.qat_bits takes its place where it is "
+     "set."},
+    {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, formula_choices, "",
+     "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
+     "ActorQ paper."},
+    {MEMBER(F64, quantizer.density), "0.5", 0.01, 1, NULL, "",
+     "Share of its blocks that int8-sparse stores of each layer."},
+    {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, activations_choices, "",
+     "How the inputs of integer layers are quantized: by the range of each row when it is there, "
+     "or "
+     "by a range that was observed before."},
+    {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, ranges_choices, "",
+     "Which range quantizer.activations static takes: the recent mean of the extremes, the "
+     "extremes "
+     "ever seen, or the recent mean without the outermost thousandth on each side."},
     {MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
      "How often a new version of the policy is broadcast."},
+    {MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
+     "How often a version is broadcast in full; those between are sent as changes of the one "
+     "before. 1 sends all in full."},
     {MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
-     "Share of greedy actions that may differ from fp32. A version past it is published in fp32 "
-     "instead, and is not taken for the run's result. Where two actions are worth nearly the same, "
-     "a difference costs little."},
+     "Share of greedy actions that may differ from fp32, or, where actions are continuous, their "
+     "rms error as a share of the range. A version past it is published in fp32 instead, and is "
+     "not taken for the run's result. Where two actions are worth nearly the same, a difference "
+     "costs little."},
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
      "Recent observations on which that share is measured."},
 

@@ -36,6 +36,7 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->env_steps_base = checkpoint->env_steps_base;
     ret_message->policy_version = checkpoint->policy_version;
     ret_message->policy_versions = checkpoint->policy_versions;
+    ret_message->policy_deltas = checkpoint->policy_deltas;
     ret_message->broadcast_bytes = checkpoint->broadcast_bytes;
     ret_message->broadcast_bytes_fp32 = checkpoint->broadcast_bytes_fp32;
     ret_message->parameters = aq_wire_bytes(checkpoint->parameters, bytes);
@@ -130,6 +131,7 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->env_steps_base = message->env_steps_base;
     checkpoint->policy_version = message->policy_version;
     checkpoint->policy_versions = message->policy_versions;
+    checkpoint->policy_deltas = message->policy_deltas;
     checkpoint->broadcast_bytes = message->broadcast_bytes;
     checkpoint->broadcast_bytes_fp32 = message->broadcast_bytes_fp32;
     checkpoint->adam_step = message->adam_step;

@@ -34,6 +34,7 @@ typedef struct aq_checkpoint {
     aq_checkpoint_shard shards[AQ_CHECKPOINT_SHARDS_MAX];
     uint64_t policy_version;
     uint64_t policy_versions;
+    uint64_t policy_deltas; /* of policy_versions, broadcast as a change of the one before */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
     size_t parameter_count;

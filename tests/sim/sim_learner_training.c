@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "learner/publication_plan.h"
 #include "tests/sim/sim_learner.h"
 
 enum { VERSIONS_RESERVED = 16 };
@@ -59,7 +60,8 @@ static void stage_publish(void *user, aq_publication *publication)
     sim_learner *learner = user;
     AQ_ASSERT(learner->report_count < SIM_REPORTS_MAX);
     sim_ledger_published(&learner->site->ledger, publication->snapshot->version);
-    sim_broadcast_send(&learner->site->broadcast, publication->frame.data, publication->frame.size);
+    const aq_buffer *frame = aq_publication_broadcast(publication);
+    sim_broadcast_send(&learner->site->broadcast, frame->data, frame->size);
     learner->reports[learner->report_count++] = *publication;
     ask(learner, MAILBOX_NS, on_report);
 }
@@ -267,15 +269,15 @@ static void create_prefetch(sim_learner *learner)
 static void create_stage(sim_learner *learner)
 {
     const sim_site *site = learner->site;
-    const aq_run_config *config = &site->plan.config;
     const aq_algorithm_class *algorithm_class = site->plan.algorithm_class;
     aq_algorithm_state state;
+    aq_publication_config publication;
     algorithm_class->state(learner->algorithm, &state);
+    int rc = aq_publication_plan(&site->plan.config, algorithm_class->spec(learner->algorithm),
+                                 site->cpu_flags, &publication, NULL);
+    AQ_ASSERT(rc == 0);
     const aq_stage_config stage = {
-        .publication = {.format = aq_run_config_format(config),
-                        .error_budget = config->quantizer.error_budget,
-                        .error_rows = (uint32_t)config->quantizer.error_rows,
-                        .cpu_flags = site->cpu_flags},
+        .publication = publication,
         .meta = {.run_id = site->run_id,
                  .task = site->plan.settings.task,
                  .schema = &site->plan.settings.schema,
@@ -290,7 +292,7 @@ static void create_stage(sim_learner *learner)
         .write_checkpoint = stage_checkpoint,
         .trouble = stage_trouble,
     };
-    int rc = aq_quantizer_stage_create(&stage, &owner, &learner->stage);
+    rc = aq_quantizer_stage_create(&stage, &owner, &learner->stage);
     AQ_ASSERT(rc == 0);
 }
 

@@ -78,12 +78,18 @@ aq_batch *learner_kit_group(learner_kit *kit, uint32_t rows)
 void learner_kit_publication(learner_kit *kit, uint64_t version, uint32_t format,
                              aq_publication *ret_publication)
 {
-    aq_publication_config config = {
-        .format = format, .error_budget = 1, .error_rows = ERROR_ROWS, .cpu_flags = aq_cpu_flags()};
+    aq_publication_config config = {.plan = {.format = format},
+                                    .full_period = 1,
+                                    .error_budget = 1,
+                                    .error_rows = ERROR_ROWS,
+                                    .cpu_flags = aq_cpu_flags()};
+    aq_publication_history history;
+    aq_publication_history_init(&history, &config);
     float *observations = learner_kit_observations(kit, ERROR_ROWS);
     kit->meta.version = version;
-    assert_int_equal(aq_publication_make(&config, &kit->meta, &kit->spec, &kit->params,
+    assert_int_equal(aq_publication_make(&config, &history, &kit->meta, &kit->spec, &kit->params,
                                          observations, ERROR_ROWS, ret_publication, NULL),
                      0);
+    aq_publication_history_fini(&history);
     aq_free(observations);
 }

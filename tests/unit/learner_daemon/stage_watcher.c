@@ -44,7 +44,7 @@ static void on_publish(void *user, aq_publication *publication)
     stage_event event = {.kind = 'p',
                          .step = publication->snapshot->learner_step,
                          .version = publication->snapshot->version,
-                         .rows = publication->int8_error.rows};
+                         .rows = publication->measured.rows};
     memcpy(&event.first, publication->twin->layers[0].weights, sizeof(event.first));
     pthread_mutex_lock(&watcher->mutex);
     watcher->holding = watcher->hold;
@@ -82,7 +82,8 @@ void stage_watcher_init(stage_watcher *watcher, size_t state_count)
     pthread_mutex_init(&watcher->mutex, NULL);
     pthread_cond_init(&watcher->changed, NULL);
     aq_stage_config config = {
-        .publication = {.format = AQ_FORMAT_INT8_CHANNEL,
+        .publication = {.plan = {.format = AQ_FORMAT_INT8_CHANNEL},
+                        .full_period = 1,
                         .error_budget = 1,
                         .error_rows = ERROR_ROWS,
                         .cpu_flags = aq_cpu_flags()},

@@ -202,8 +202,8 @@ static void test_the_status_has_the_figures_of_the_run(void **state)
     assert_int_equal(learner->return_version, 4);
     assert_int_equal(learner->return_episodes, 11);
     assert_true(learner->return_best == 50);
-    assert_int_equal(learner->quant_error->rows, newest->int8_error.rows);
-    assert_true(learner->quant_error->output_rms == (double)newest->int8_error.output_rms);
+    assert_int_equal(learner->quant_error->rows, newest->measured.rows);
+    assert_true(learner->quant_error->output_rms == (double)newest->measured.output_rms);
     desk_answer_fini(&answer);
 }
 

@@ -75,6 +75,8 @@ static aq_metrics_sample sample_of(double loss)
         .staleness = 1.5,
         .training_return = 22,
         .policy_version = 7,
+        .policy_versions = 6,
+        .policy_deltas = 5,
         .broadcast_bytes = 700,
         .broadcast_bytes_fp32 = 2800,
         .action_disagreement = 0.01,
@@ -136,7 +138,9 @@ static void test_a_progress_line_has_every_number(void **state)
     assert_true(number(line, "evaluators") == 1);
     assert_true(number(line, "shards") == 3);
     assert_true(number(line, "batch_wait_share") == 0.5);
-    assert_int_equal(json_object_size(line), 18);
+    assert_true(number(line, "policy_versions") == 6);
+    assert_true(number(line, "policy_deltas") == 5);
+    assert_int_equal(json_object_size(line), 20);
     lines_fini(&lines);
 }
 

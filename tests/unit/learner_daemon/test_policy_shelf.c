@@ -39,12 +39,12 @@ static int teardown(void **state)
 }
 
 /* A version whose frame takes `frame_bytes`; no more of it matters to the shelf. */
-static void put(shelf_desk *desk, uint64_t version, size_t frame_bytes)
+static void put_of(shelf_desk *desk, const aq_net_spec *spec, uint64_t version, size_t frame_bytes)
 {
     aq_publication publication = {0};
     uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
     uint8_t *bytes = NULL;
-    assert_int_equal(aq_snapshot_create(&desk->kit.spec, formats, &publication.snapshot), 0);
+    assert_int_equal(aq_snapshot_create(spec, formats, &publication.snapshot), 0);
     publication.snapshot->version = version;
     publication.twin = aq_snapshot_ref(publication.snapshot);
     aq_buffer_init(&publication.frame, frame_bytes);
@@ -52,6 +52,20 @@ static void put(shelf_desk *desk, uint64_t version, size_t frame_bytes)
     publication.frame_bytes_fp32 = 3 * frame_bytes;
     publication.fell_back = version % 10 == 0;
     aq_policy_shelf_put(desk->shelf, &publication);
+}
+
+static void put(shelf_desk *desk, uint64_t version, size_t frame_bytes)
+{
+    put_of(desk, &desk->kit.spec, version, frame_bytes);
+}
+
+/* A version whose tensors take that much. */
+static void put_large(shelf_desk *desk, uint64_t version, uint32_t size_mib)
+{
+    aq_net_spec spec;
+    assert_int_equal(
+        aq_net_spec_init_mlp(size_mib << 8, NULL, 0, 1024, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    put_of(desk, &spec, version, 100);
 }
 
 static void test_an_empty_shelf_has_nothing(void **state)
@@ -119,10 +133,10 @@ static void test_the_oldest_go_when_the_bytes_are_too_many(void **state)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
-        put(desk, version, 10 << 20);
+        put_large(desk, version, 10);
     }
     assert_non_null(aq_policy_shelf_find(desk->shelf, 1)); /* 60 of 64 MiB */
-    put(desk, 7, 10 << 20);
+    put_large(desk, 7, 10);
     assert_null(aq_policy_shelf_find(desk->shelf, 1));
     assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
 }
@@ -131,7 +145,7 @@ static void test_four_versions_are_kept_however_large(void **state)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
-        put(desk, version, 20 << 20);
+        put_large(desk, version, 20);
     }
     assert_null(aq_policy_shelf_find(desk->shelf, 2));
     for (uint64_t version = 3; version <= 6; version++) {
@@ -144,6 +158,32 @@ static void test_four_versions_are_kept_however_large(void **state)
         put(desk, version, 100);
     }
     assert_non_null(aq_policy_shelf_find(desk->shelf, 5)); /* 40 of 64 MiB, and many small ones */
+}
+
+static void test_only_the_newest_keeps_its_frame(void **state)
+{
+    shelf_desk *desk = *state;
+    put(desk, 1, 100);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->frame.size, 100);
+    put(desk, 2, 200);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->frame.size, 200);
+    assert_int_equal(aq_policy_shelf_find(desk->shelf, 1)->frame.size, 0);
+}
+
+/* What went out counts, and not what could be fetched. */
+static void test_a_delta_counts_by_its_own_bytes(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_publication publication;
+    uint8_t *bytes;
+    learner_kit_publication(&desk->kit, 5, AQ_FORMAT_INT8_CHANNEL, &publication);
+    assert_int_equal(aq_buffer_extend(&publication.delta, 77, &bytes), 0);
+    assert_ptr_equal(aq_publication_broadcast(&publication), &publication.delta);
+    aq_policy_shelf_put(desk->shelf, &publication);
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_int_equal(totals.bytes, 77);
+    assert_int_equal(totals.deltas, 1);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->delta.size, 0);
 }
 
 static void test_who_holds_a_reference_keeps_a_version_that_has_left(void **state)
@@ -169,6 +209,7 @@ static void test_totals_are_of_all_there_ever_were(void **state)
     assert_int_equal(totals.versions, 2 * PLACES);
     assert_int_equal(totals.bytes, 10 * 2 * PLACES);
     assert_int_equal(totals.bytes_fp32, 30 * 2 * PLACES);
+    assert_int_equal(totals.deltas, 0);
     assert_int_equal(totals.fallbacks, 51);
 }
 
@@ -208,6 +249,8 @@ int main(void)
         AT_A_SHELF(test_the_oldest_goes_when_all_places_are_taken),
         AT_A_SHELF(test_the_oldest_go_when_the_bytes_are_too_many),
         AT_A_SHELF(test_four_versions_are_kept_however_large),
+        AT_A_SHELF(test_only_the_newest_keeps_its_frame),
+        AT_A_SHELF(test_a_delta_counts_by_its_own_bytes),
         AT_A_SHELF(test_who_holds_a_reference_keeps_a_version_that_has_left),
         AT_A_SHELF(test_totals_are_of_all_there_ever_were),
         AT_A_SHELF(test_totals_go_on_from_those_of_an_earlier_process),

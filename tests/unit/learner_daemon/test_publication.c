@@ -12,6 +12,7 @@
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
+#include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "learner/publication.h"
 #include "tests/unit/learner_daemon/learner_kit.h"
@@ -37,15 +38,22 @@ static int teardown(void **state)
 
 static aq_publication_config config_of(uint32_t format, double budget)
 {
-    return (aq_publication_config){
-        .format = format, .error_budget = budget, .error_rows = ROWS, .cpu_flags = aq_cpu_flags()};
+    return (aq_publication_config){.plan = {.format = format},
+                                   .full_period = 1,
+                                   .error_budget = budget,
+                                   .error_rows = ROWS,
+                                   .cpu_flags = aq_cpu_flags()};
 }
 
 static int make(learner_kit *kit, const aq_publication_config *config, const float *obs,
                 size_t rows, aq_publication *ret_publication, aq_error *error)
 {
-    return aq_publication_make(config, &kit->meta, &kit->spec, &kit->params, obs, rows,
-                               ret_publication, error);
+    aq_publication_history history;
+    aq_publication_history_init(&history, config);
+    int rc = aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params, obs, rows,
+                                 ret_publication, error);
+    aq_publication_history_fini(&history);
+    return rc;
 }
 
 static void assert_same_tensors(const aq_snapshot *a, const aq_snapshot *b)
@@ -112,7 +120,7 @@ static void test_int8_within_its_budget_goes_out(void **state)
     assert_int_equal(made.snapshot->learner_step, 900);
     assert_int_equal(made.snapshot->quant_error.rows, ROWS);
     assert_true(made.snapshot->quant_error.output_rms > 0);
-    assert_memory_equal(&made.int8_error, &made.snapshot->quant_error, sizeof(made.int8_error));
+    assert_memory_equal(&made.measured, &made.snapshot->quant_error, sizeof(made.measured));
     assert_frame_is_the_snapshot(&made);
     assert_twin_is(&made, &kit->params);
     assert_int_equal(made.twin->version, made.snapshot->version);
@@ -142,16 +150,16 @@ static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
     make_undecided(kit);
 
     assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
-    assert_true(made.int8_error.action_disagreement > 0);
+    assert_true(made.measured.action_disagreement > 0);
     assert_true(made.fell_back);
     assert_ptr_equal(made.snapshot, made.twin);
     assert_int_equal(made.snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
-    assert_int_equal(made.int8_error.rows, ROWS);         /* and why is told */
-    assert_int_equal(made.frame_bytes_fp32, made.frame.size);
+    assert_int_equal(made.measured.rows, ROWS);           /* and why is told */
+    assert_true(made.frame_bytes_fp32 >= made.frame.size);
     assert_frame_is_the_snapshot(&made);
     assert_twin_is(&made, &kit->params);
 
-    config.error_budget = (double)made.int8_error.action_disagreement;
+    config.error_budget = (double)made.measured.action_disagreement;
     aq_publication_fini(&made);
     assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
     assert_false(made.fell_back); /* a budget that is just met is met */
@@ -182,7 +190,7 @@ static void test_without_observations_nothing_is_measured(void **state)
 
     assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
     assert_false(made.fell_back);
-    assert_int_equal(made.int8_error.rows, 0);
+    assert_int_equal(made.measured.rows, 0);
     assert_frame_is_the_snapshot(&made);
     aq_publication_fini(&made);
 }
@@ -195,7 +203,7 @@ static void test_no_more_observations_are_read_than_are_measured_on(void **state
     float *obs = learner_kit_observations(kit, ROWS); /* a sanitizer sees the row after */
 
     assert_int_equal(make(kit, &config, obs, 100 * (size_t)ROWS, &made, NULL), 0);
-    assert_int_equal(made.int8_error.rows, ROWS);
+    assert_int_equal(made.measured.rows, ROWS);
     aq_publication_fini(&made);
     aq_free(obs);
 }
@@ -210,8 +218,8 @@ static void test_fp32_is_its_own_twin(void **state)
     assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
     assert_ptr_equal(made.snapshot, made.twin);
     assert_false(made.fell_back);
-    assert_true(made.int8_error.action_disagreement == 0);
-    assert_int_equal(made.frame_bytes_fp32, made.frame.size);
+    assert_true(made.measured.action_disagreement == 0);
+    assert_true(made.frame_bytes_fp32 >= made.frame.size);
     assert_frame_is_the_snapshot(&made);
     assert_twin_is(&made, &kit->params);
     aq_publication_fini(&made);
@@ -249,6 +257,114 @@ static void test_the_bytes_of_fp32_are_what_it_would_really_take(void **state)
     check_bytes_fp32(one, 1);
     check_bytes_fp32(wide, 2);
     check_bytes_fp32(deep, 7);
+}
+
+/* ---- as a change of the version before ------------------------------------------------------ */
+
+enum { FULL_PERIOD = 4 };
+
+/* What an actor has after it heard the broadcast, starting from what it had. */
+static aq_snapshot *hear(const aq_publication *made, aq_snapshot *had)
+{
+    const aq_buffer *frame = aq_publication_broadcast(made);
+    aq_snapshot *received;
+    if (made->delta.size == 0) {
+        assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &received, NULL), 0);
+    } else {
+        aq_wire_delta *delta;
+        assert_int_equal(aq_wire_delta_open(frame->data, frame->size, &delta, NULL), 0);
+        assert_int_equal(aq_wire_delta_apply(delta, had, &received, NULL), 0);
+        aq_wire_delta_close(delta);
+    }
+    aq_snapshot_unref(had);
+    return received;
+}
+
+static void move_a_little(learner_kit *kit)
+{
+    for (size_t i = 0; i < kit->params.count; i++) {
+        kit->params.block[i] += (float)aq_rng_range(&kit->rng, -1e-4, 1e-4);
+    }
+}
+
+static void check_chain(learner_kit *kit, const aq_publication_config *config)
+{
+    aq_publication_history history;
+    aq_snapshot *actor = NULL;
+    float *obs = learner_kit_observations(kit, ROWS);
+    aq_publication_history_init(&history, config);
+    for (uint64_t version = 1; version <= 3 * FULL_PERIOD; version++) {
+        aq_publication made;
+        kit->meta.version = version;
+        assert_int_equal(aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params,
+                                             obs, ROWS, &made, NULL),
+                         0);
+        assert_int_equal(made.delta.size == 0, version % FULL_PERIOD == 1);
+        assert_true(made.delta.size < made.frame.size);
+        assert_frame_is_the_snapshot(&made); /* whoever joins fetches that */
+        actor = hear(&made, actor);
+        assert_same_tensors(actor, made.snapshot);
+        assert_int_equal(actor->version, version);
+        aq_publication_fini(&made);
+        move_a_little(kit);
+    }
+    aq_snapshot_unref(actor);
+    aq_publication_history_fini(&history);
+    aq_free(obs);
+}
+
+static void test_versions_between_full_ones_are_changes(void **state)
+{
+    static const uint32_t formats[] = {AQ_FORMAT_F32,         AQ_FORMAT_F16,  AQ_FORMAT_BF16,
+                                       AQ_FORMAT_INT8_TENSOR, AQ_FORMAT_INT4, AQ_FORMAT_INT2,
+                                       AQ_FORMAT_INT8_CHANNEL};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        aq_publication_config config = config_of(formats[i], 1);
+        config.full_period = FULL_PERIOD;
+        check_chain(*state, &config);
+    }
+}
+
+static void test_static_ranges_are_published(void **state)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    learner_kit *kit = *state;
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    config.range_method = AQ_RANGE_MIN_MAX;
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_true(made.snapshot->layers[0].input_scale > 0);
+    assert_true(made.snapshot->layers[1].input_scale > 0);
+    assert_frame_is_the_snapshot(&made);
+    aq_publication_fini(&made);
+    assert_int_equal(make(kit, &config, obs, 0, &made, NULL), 0); /* nothing was seen yet */
+    assert_true(made.snapshot->layers[0].input_scale == 0);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_a_version_in_another_format_goes_out_in_full(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication_history history;
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    make_undecided(kit);
+    config.full_period = 100;
+    aq_publication_history_init(&history, &config);
+    for (uint64_t version = 1; version <= 4; version++) {
+        kit->meta.version = version;
+        config.error_budget = version == 3 ? 0 : 1;
+        assert_int_equal(aq_publication_make(&config, &history, &kit->meta, &kit->spec,
+                                             &kit->params, obs, ROWS, &made, NULL),
+                         0);
+        assert_int_equal(made.fell_back, version == 3);
+        assert_int_equal(made.delta.size > 0, version == 2);
+        aq_publication_fini(&made);
+    }
+    aq_publication_history_fini(&history);
+    aq_free(obs);
 }
 
 /* ---- what doesn't -------------------------------------------------------------------------- */
@@ -350,6 +466,9 @@ int main(void)
         WITH_A_KIT(test_no_more_observations_are_read_than_are_measured_on),
         WITH_A_KIT(test_fp32_is_its_own_twin),
         cmocka_unit_test(test_the_bytes_of_fp32_are_what_it_would_really_take),
+        WITH_A_KIT(test_versions_between_full_ones_are_changes),
+        WITH_A_KIT(test_static_ranges_are_published),
+        WITH_A_KIT(test_a_version_in_another_format_goes_out_in_full),
         WITH_A_KIT(test_parameters_that_are_not_finite_never_go_out),
         WITH_A_KIT(test_outputs_that_are_not_finite_never_go_out),
         WITH_A_KIT(test_a_version_of_nothing_does_not_go_out),

@@ -254,10 +254,11 @@ static void test_under_load_what_was_taken_is_carried_out_once_and_in_order(void
 static void test_create_survives_every_failed_allocation(void **state)
 {
     stage_watcher *watcher = *state;
-    aq_stage_config config = {.publication = {.format = AQ_FORMAT_F32, .error_rows = 4},
-                              .meta = watcher->kit.meta,
-                              .spec = &watcher->kit.spec,
-                              .state_count = 3};
+    aq_stage_config config = {
+        .publication = {.plan = {.format = AQ_FORMAT_F32}, .full_period = 1, .error_rows = 4},
+        .meta = watcher->kit.meta,
+        .spec = &watcher->kit.spec,
+        .state_count = 3};
     aq_stage_owner owner = {.user = NULL};
     int untouched = 0;
     int rc = AQ_E_NOMEM;
