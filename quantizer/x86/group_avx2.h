@@ -8,10 +8,7 @@
 #ifndef AQ_QUANTIZER_X86_GROUP_AVX2_H
 #define AQ_QUANTIZER_X86_GROUP_AVX2_H
 
-#include <immintrin.h>
-
-#include "quantizer/qkernels.h"
-#include "quantizer/x86/lanes_avx2.h"
+#include "quantizer/x86/group_totals_avx2.h"
 
 /* A quad of inputs each; two of them where a level has 4 bits. */
 typedef struct weight_vector {
@@ -20,12 +17,6 @@ typedef struct weight_vector {
 
 /* A type of its own, as in the int8 kernel. */
 typedef int32_t group_dots __attribute__((vector_size(32)));
-typedef __m256 float_vector;
-
-typedef struct group_constants {
-    __m256 scale;
-    __m256i sum;
-} group_constants;
 
 /* The levels whose codes lie `shift` bits up in each byte. */
 static inline __m256i levels_at(__m256i bytes, const int shift)
@@ -76,31 +67,10 @@ static inline group_dots dots_add(group_dots dots, const uint8_t *q, weight_vect
     return dots + (group_dots)_mm256_madd_epi16(sums, _mm256_set1_epi16(1));
 }
 
-/* A sum lies in the lower half of its lane, for vpmaddwd. */
-static inline group_constants load_constants(const unsigned char *scales, const unsigned char *sums)
-{
-    const __m128i halves = _mm_loadu_si128((const __m128i *)(const void *)sums);
-    return (group_constants){.scale = _mm256_loadu_ps((const float *)(const void *)scales),
-                             .sum = _mm256_cvtepu16_epi32(halves)};
-}
-
-static inline __m256 total_zero(void)
-{
-    return _mm256_setzero_ps();
-}
-
-/* total + scale * (dots - z * sum), each operation rounded once */
 static inline __m256 total_add(__m256 total, group_dots dots, group_constants constants,
                                int32_t zero_point)
 {
-    const __m256i shift = _mm256_madd_epi16(constants.sum, _mm256_set1_epi32(zero_point));
-    const __m256 value = _mm256_cvtepi32_ps(_mm256_sub_epi32((__m256i)dots, shift));
-    return _mm256_add_ps(total, _mm256_mul_ps(constants.scale, value));
-}
-
-static inline __m256 finish(__m256 total, float scale, const float *bias)
-{
-    return _mm256_add_ps(_mm256_mul_ps(_mm256_set1_ps(scale), total), _mm256_load_ps(bias));
+    return total_add_shifted(total, (__m256i)dots, constants, zero_point, 0);
 }
 
 #include "quantizer/group_block.h"

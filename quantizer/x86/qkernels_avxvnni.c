@@ -1,5 +1,5 @@
 /*
- * The AVX-VNNI rung: its table. Only dense and sparse int8 differ from AVX2.
+ * The AVX-VNNI rung: its table. Floats, and rows that are quantized, are as with AVX2.
  */
 #include "common/sys/cpu.h"
 #include "quantizer/x86/qkernels_x86.h"
@@ -14,7 +14,7 @@ const aq_qkernels aq_qkernels_avxvnni = {
                [AQ_FORMAT_BF16] = &aq_bf16_avx2,
                [AQ_FORMAT_INT8_CHANNEL] = &aq_int8_avxvnni,
                [AQ_FORMAT_INT8_TENSOR] = &aq_int8_avxvnni,
-               [AQ_FORMAT_INT4] = &aq_int4_avx2,
-               [AQ_FORMAT_INT2] = &aq_int2_avx2,
+               [AQ_FORMAT_INT4] = &aq_int4_avxvnni,
+               [AQ_FORMAT_INT2] = &aq_int2_avxvnni,
                [AQ_FORMAT_INT8_SPARSE] = &aq_sparse_avxvnni},
 };

@@ -37,6 +37,8 @@ extern const aq_linear_kernel aq_int4_avx2;
 extern const aq_linear_kernel aq_int2_avx2;
 extern const aq_linear_kernel aq_sparse_avx2;
 extern const aq_linear_kernel aq_int8_avxvnni;
+extern const aq_linear_kernel aq_int4_avxvnni;
+extern const aq_linear_kernel aq_int2_avxvnni;
 extern const aq_linear_kernel aq_sparse_avxvnni;
 extern const aq_linear_kernel aq_f32_avx512;
 extern const aq_linear_kernel aq_f16_avx512;
