@@ -243,6 +243,13 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
         {{"learner.qat_bits=1"}, {"learner.qat_bits is 1", "2 to 8"}},
         {{"learner.qat_bits=4", "quantizer.format=fp32"},
          {"learner.qat_bits 4", "quantizer.format fp32", "quantizer.format=int8"}},
+        {{"learner.qat_bits=8", "quantizer.format=int4"},
+         {"learner.qat_bits 8", "quantizer.format int4"}},
+        {{"learner.qat_bits=4", "quantizer.bits=3"}, {"learner.qat_bits 4", "quantizer.bits 3"}},
+        {{"learner.qat_bits=8", "quantizer.format=int8-tensor", "quantizer.formula=paper"},
+         {"learner.qat_bits 8", "quantizer.formula must be symmetric"}},
+        {{"learner.qat_bits=8", "quantizer.layer_formats=0:fp32"},
+         {"learner.qat_bits 8", "quantizer.layer_formats empty"}},
     };
     (void)state;
     for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
@@ -270,6 +277,10 @@ static void test_the_least_that_works_works(void **state)
         {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},
         {"learner.qat_bits=2"},
         {"learner.qat_bits=8"},
+        {"learner.qat_bits=4", "quantizer.bits=4"},
+        {"learner.qat_bits=5", "quantizer.format=int8-tensor"},
+        {"learner.qat_bits=4", "quantizer.format=int4"},
+        {"learner.qat_bits=2", "quantizer.format=int2"},
         {"learner.qat_bits=0", "quantizer.format=fp32"},
     };
     (void)state;
