@@ -56,69 +56,7 @@ enum {
     FAR_BYTES_MIN = 1 << 20, /* a layer's weights, from which on it pays */
 };
 
-/* --- packing --- */
-
-/* `row_bytes` is always a row of the weights. */
-static uint32_t tile_steps(size_t row_bytes)
-{
-    return (uint32_t)((row_bytes + WEIGHT_UNIT_BYTES - 1) / WEIGHT_UNIT_BYTES);
-}
-
-static uint32_t tile_block_count(uint32_t outputs)
-{
-    return (outputs + LANES - 1) / LANES;
-}
-
-/* Blocks in the next tile where `left` are left. A block alone would load as much as it multiplies,
- * so three and one are two and two. */
-static uint32_t tile_width(uint32_t left)
-{
-    if (TILE_BLOCKS == 3 && left == 4) {
-        return 2;
-    }
-    return left < TILE_BLOCKS ? left : TILE_BLOCKS;
-}
-
-static size_t tile_packed_bytes(size_t row_bytes, uint32_t outputs)
-{
-    return (size_t)tile_block_count(outputs) * tile_steps(row_bytes) * BLOCK_STEP_BYTES;
-}
-
-/* One block: `lanes` rows of the weights, a unit of each in turn. */
-static void tile_pack_block(const unsigned char *from, size_t row_bytes, uint32_t lanes,
-                            size_t step_bytes, unsigned char *to)
-{
-    const size_t whole_bytes = row_bytes / WEIGHT_UNIT_BYTES * WEIGHT_UNIT_BYTES;
-    for (size_t i = 0; i < whole_bytes; i += WEIGHT_UNIT_BYTES) {
-        for (uint32_t lane = 0; lane < lanes; lane++) {
-            memcpy(to + lane * WEIGHT_UNIT_BYTES, from + lane * row_bytes + i, WEIGHT_UNIT_BYTES);
-        }
-        to += step_bytes;
-    }
-    for (uint32_t lane = 0; lane < lanes; lane++) {
-        memcpy(to + lane * WEIGHT_UNIT_BYTES, from + lane * row_bytes + whole_bytes,
-               row_bytes - whole_bytes);
-    }
-}
-
-/* From rows of `row_bytes`, one an output, into zeroed memory. */
-static void tile_pack(const void *weights, size_t row_bytes, uint32_t outputs, void *packed)
-{
-    const uint32_t block_count = tile_block_count(outputs);
-    const size_t block_bytes = (size_t)tile_steps(row_bytes) * BLOCK_STEP_BYTES;
-
-    for (uint32_t first = 0, width; first < block_count; first += width) {
-        width = tile_width(block_count - first);
-        for (uint32_t block = first; block < first + width; block++) {
-            const uint32_t output = block * LANES;
-            tile_pack_block((const unsigned char *)weights + output * row_bytes, row_bytes,
-                            outputs - output < LANES ? outputs - output : LANES,
-                            (size_t)width * BLOCK_STEP_BYTES,
-                            (unsigned char *)packed + first * block_bytes +
-                                (size_t)(block - first) * BLOCK_STEP_BYTES);
-        }
-    }
-}
+#include "quantizer/tile_pack.h"
 
 /* --- the tile, of `rows` x `blocks` accumulators; both are constants where this is inlined --- */
 

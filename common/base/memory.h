@@ -17,7 +17,7 @@
 void *aq_alloc(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
 /* The same without the zeros, for large blocks in hot paths that the caller writes to the last byte
- * before anything reads them. */
+ * before anything reads them. From 2 MiB on they are aligned for large pages, and ask for them. */
 void *aq_alloc_unset(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
 /* NULL is fine. */

@@ -91,27 +91,60 @@ static int check_sum(const layer_check *check, size_t row, int32_t sum)
     return 0;
 }
 
+/* So many bytes add up within 16 bits, whose vectors hold twice as many sums as those of 32. */
+enum { PART_COLUMNS = 128 };
+
+typedef struct int8_part {
+    int32_t sum;
+    uint8_t lowest; /* + 128 */
+} int8_part;
+
+static inline int8_part measure_part(const int8_t *q, size_t columns)
+{
+    uint16_t sum = 0;
+    uint8_t lowest = UINT8_MAX;
+    for (size_t i = 0; i < columns; i++) {
+        const uint8_t level = (uint8_t)q[i] ^ 0x80; /* q + 128 */
+        sum = (uint16_t)(sum + level);
+        lowest = level < lowest ? level : lowest;
+    }
+    return (int8_part){.sum = (int32_t)sum - 128 * (int32_t)columns, .lowest = lowest};
+}
+
+static int8_part measure_row(const int8_t *q, size_t columns)
+{
+    int8_part row = measure_part(q, columns % PART_COLUMNS);
+    for (size_t i = columns % PART_COLUMNS; i < columns; i += PART_COLUMNS) {
+        const int8_part part = measure_part(q + i, PART_COLUMNS);
+        row.sum += part.sum;
+        row.lowest = part.lowest < row.lowest ? part.lowest : row.lowest;
+    }
+    return row;
+}
+
+static bool is_zero(const int8_t *q, size_t columns)
+{
+    int8_t any = 0;
+    for (size_t i = 0; i < columns; i++) {
+        any |= q[i];
+    }
+    return any == 0;
+}
+
 /* `zero_allowed`: a row may be all zeros; `smallest` is the lowest level. */
 static int check_int8_rows(const layer_check *check, int smallest, bool zero_allowed)
 {
     const size_t columns = check->matrix.columns;
     for (size_t row = 0; row < check->matrix.rows; row++) {
         const int8_t *q = (const int8_t *)check->layer->weights + row * columns;
-        int32_t sum = 0;
-        int8_t lowest = 0;
-        int8_t any = 0;
-        for (size_t i = 0; i < columns; i++) {
-            sum += q[i];
-            lowest = q[i] < lowest ? q[i] : lowest;
-            any |= q[i];
-        }
-        if (lowest < smallest) {
+        const int8_part measured = measure_row(q, columns);
+        if (measured.lowest - 128 < smallest) {
             return fail_row(check, row, "a weight of -128; -127 to 127 are possible");
         }
-        if (any == 0 && !zero_allowed) {
+        if (measured.sum == 0 && !zero_allowed && is_zero(q, columns)) {
             return fail_row(check, row, "all its weights are zero");
         }
-        int rc = check_sum(check, row, sum);
+        int rc = check_sum(check, row, measured.sum);
         if (rc != 0) {
             return rc;
         }

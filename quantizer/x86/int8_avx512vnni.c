@@ -28,4 +28,9 @@ static void run(const aq_packed_layer *layer, const aq_kernel_input *input, floa
 }
 
 const aq_linear_kernel aq_int8_avx512vnni = {
-    .quantizes_input = true, .packed_bytes = packed_bytes, .pack = pack, .run = run};
+    .quantizes_input = true,
+    .pack_writes_all = true,
+    .packed_bytes = packed_bytes,
+    .pack = pack,
+    .run = run,
+};
