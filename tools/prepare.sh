@@ -23,9 +23,26 @@ packages=(
     libcyaml-dev         'configuration files'
     libyaml-dev          'places of errors in configuration files'
     libjansson-dev       'JSON'
+    libzstd-dev          'smaller policies on the wire'
 )
 test_packages=(
     libcmocka-dev        'unit tests'
+    qemu-user            'runs programs of other processors'
+)
+# ./test cross, on x86-64
+cross_packages=(
+    gcc-aarch64-linux-gnu 'compiles the kernels for Arm'
+    libc6-dev-arm64-cross 'the C library there'
+)
+# ./test integration: exported policies are compiled by what their users have.
+export_packages=(
+    clang                   'compiles exported policies'
+    gcc-arm-none-eabi       'compiles exported policies for microcontrollers'
+    libnewlib-arm-none-eabi 'the C library there'
+)
+# ./run bench
+bench_packages=(
+    libdnnl-dev          'oneDNN, to compare with'
 )
 
 say() {
@@ -89,7 +106,7 @@ ensure_packages() {
     for ((i = 1; i < $#; i += 2)); do
         name=${!i}
         if [[ " ${missing[*]} " == *" $name "* ]]; then
-            printf '    %-21s %s\n' "$name" "${@:i+1:1}" >&2
+            printf '    %-23s %s\n' "$name" "${@:i+1:1}" >&2
         fi
     done
     local -r by_hand="apt-get update && apt-get install --no-install-recommends ${missing[*]}"
