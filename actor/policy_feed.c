@@ -249,6 +249,11 @@ enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
     return settled != AQ_POLICY_OLD ? settled : heard;
 }
 
+const aq_snapshot *aq_policy_feed_newest(const aq_policy_feed *feed)
+{
+    return feed->chain.newest;
+}
+
 aq_engine *aq_policy_feed_take(aq_policy_feed *feed)
 {
     return aq_policy_slot_take(&feed->slot);

@@ -51,6 +51,9 @@ enum aq_policy_verdict aq_policy_feed_settle(aq_policy_feed *feed, int64_t now_n
 enum aq_policy_verdict aq_policy_feed_give(aq_policy_feed *feed, int64_t now_ns,
                                            const uint8_t *frame, size_t size);
 
+/* The feeder: the newest version that was heard, or NULL; valid until the next call. */
+const aq_snapshot *aq_policy_feed_newest(const aq_policy_feed *feed);
+
 /* The stepping thread: a newer engine than the one it has, or NULL. The one that it had must be
  * given back before it asks again. */
 aq_engine *aq_policy_feed_take(aq_policy_feed *feed);

@@ -129,6 +129,7 @@ static bool pass(sim_cluster *cluster, int64_t until_ns, goal_fn goal)
 /* Where everybody stood when the faults ended. */
 typedef struct sim_marks {
     uint64_t learner_step;
+    uint64_t version;
     uint64_t env_steps[SIM_ACTORS_MAX];
     uint64_t acknowledged[SIM_ACTORS_MAX];
 } sim_marks;
@@ -153,7 +154,8 @@ static uint64_t acknowledged_of(const sim_actor *actor)
 
 static void take_marks(const sim_cluster *cluster, sim_marks *ret_marks)
 {
-    *ret_marks = (sim_marks){.learner_step = sim_learner_step(&cluster->learner)};
+    *ret_marks = (sim_marks){.learner_step = sim_learner_step(&cluster->learner),
+                             .version = sim_ledger_newest(&cluster->site.ledger)};
     for (uint32_t i = 0; i < cluster->site.scenario.actors; i++) {
         ret_marks->env_steps[i] = steps_of(&cluster->actors[i]);
         ret_marks->acknowledged[i] = acknowledged_of(&cluster->actors[i]);
@@ -208,6 +210,10 @@ static bool all_move(const sim_cluster *cluster, const sim_marks *marks, char *w
     }
     for (uint32_t i = 0; i < cluster->site.scenario.actors; i++) {
         const sim_actor *actor = &cluster->actors[i];
+        if (!sim_ear_has(&actor->ear, marks->version)) {
+            (void)snprintf(words, size, "actor %u has not got version %" PRIu64, i, marks->version);
+            return false;
+        }
         if (!sim_actor_takes_part(actor) || steps_of(actor) <= marks->env_steps[i] ||
             acknowledged_of(actor) <= marks->acknowledged[i]) {
             (void)snprintf(
@@ -443,6 +449,7 @@ static void fill_outcome(const sim_cluster *cluster, sim_outcome *outcome)
     outcome->versions = cluster->site.ledger.version_count;
     outcome->messages_lost = cluster->site.network.lost;
     outcome->messages_doubled = cluster->site.network.doubled;
+    outcome->policy_gaps = cluster->site.ledger.policy_gaps;
     outcome->stored_twice = cluster->site.ledger.twice;
     outcome->breaks = cluster->site.push.breaks;
     outcome->resent = cluster->site.rpc.resent;

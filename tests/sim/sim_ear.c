@@ -16,6 +16,11 @@ static void on_heard(void *user, const uint8_t *frame, size_t size)
         sim_broken(&ear->site->world, SIM_REFUSED, "host %u rejects a policy of its run",
                    ear->host);
     }
+    if (verdict == AQ_POLICY_NEW) {
+        sim_ledger_received(&ear->site->ledger, aq_policy_feed_newest(ear->feed));
+    }
+    ear->site->ledger.policy_gaps += verdict == AQ_POLICY_GAP;
+    sim_trace(&ear->site->world, "policy heard", ear->host, verdict);
     sim_pump_wake(ear->pump);
 }
 
@@ -41,6 +46,12 @@ static void unlisten(void *user)
 static void pass(void *user, const uint8_t *frame, size_t size)
 {
     on_heard(user, frame, size);
+}
+
+bool sim_ear_has(const sim_ear *ear, uint64_t version)
+{
+    const aq_snapshot *newest = ear->feed != NULL ? aq_policy_feed_newest(ear->feed) : NULL;
+    return newest != NULL && newest->version >= version;
 }
 
 aq_policy_listener sim_ear_listener(sim_ear *ear)

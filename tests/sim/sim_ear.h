@@ -17,6 +17,9 @@ typedef struct sim_ear {
     aq_policy_feed *feed;
 } sim_ear;
 
+/* It has that version of the policy, or a later one. */
+bool sim_ear_has(const sim_ear *ear, uint64_t version);
+
 aq_policy_listener sim_ear_listener(sim_ear *ear);
 
 #endif

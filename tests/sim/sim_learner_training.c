@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/wire/wire_policy.h"
 #include "learner/publication_plan.h"
 #include "tests/sim/sim_learner.h"
 
@@ -55,13 +56,28 @@ static void on_report(void *user, uint64_t life)
             learner->report_count * sizeof(learner->reports[0]));
 }
 
+static void broadcast(sim_learner *learner, const aq_publication *publication)
+{
+    const aq_buffer *frame = aq_publication_broadcast(publication);
+    aq_buffer planted;
+    aq_buffer_init(&planted, SIZE_MAX);
+    if (learner->site->scenario.plant == SIM_PLANT_POLICY) {
+        publication->snapshot->learner_step++;
+        int rc = aq_wire_policy_pack(publication->snapshot, &planted);
+        AQ_ASSERT(rc == 0);
+        publication->snapshot->learner_step--;
+        frame = &planted;
+    }
+    sim_broadcast_send(&learner->site->broadcast, frame->data, frame->size);
+    aq_buffer_fini(&planted);
+}
+
 static void stage_publish(void *user, aq_publication *publication)
 {
     sim_learner *learner = user;
     AQ_ASSERT(learner->report_count < SIM_REPORTS_MAX);
-    sim_ledger_published(&learner->site->ledger, publication->snapshot->version);
-    const aq_buffer *frame = aq_publication_broadcast(publication);
-    sim_broadcast_send(&learner->site->broadcast, frame->data, frame->size);
+    sim_ledger_published(&learner->site->ledger, publication->snapshot);
+    broadcast(learner, publication);
     learner->reports[learner->report_count++] = *publication;
     ask(learner, MAILBOX_NS, on_report);
 }

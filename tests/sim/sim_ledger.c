@@ -8,7 +8,9 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/net/frame.h"
 #include "common/wire/wire_experience.h"
+#include "common/wire/wire_policy.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
                      const aq_run_settings *settings, const aq_chunk_layout *layout)
@@ -104,10 +106,28 @@ void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame
     sim_book_compare(book, after);
 }
 
-void sim_ledger_published(sim_ledger *ledger, uint64_t version)
+/* Of every byte of it. */
+static uint32_t digest_of(const aq_snapshot *policy)
 {
+    aq_buffer frame;
+    aq_buffer_init(&frame, SIZE_MAX);
+    int rc = aq_wire_policy_pack(policy, &frame);
+    AQ_ASSERT(rc == 0);
+    const uint32_t digest = aq_frame_crc(frame.data);
+    aq_buffer_fini(&frame);
+    return digest;
+}
+
+uint64_t sim_ledger_newest(const sim_ledger *ledger)
+{
+    return ledger->version_count > 0 ? ledger->versions[ledger->version_count - 1].number : 0;
+}
+
+void sim_ledger_published(sim_ledger *ledger, const aq_snapshot *policy)
+{
+    const uint64_t version = policy->version;
+    const uint64_t newest = sim_ledger_newest(ledger);
     size_t count = ledger->version_count;
-    uint64_t newest = count > 0 ? ledger->versions[count - 1] : 0;
     sim_trace(ledger->world, "version published", version, 0);
     if (version <= newest) {
         sim_broken(ledger->world, SIM_VERSIONS,
@@ -115,7 +135,7 @@ void sim_ledger_published(sim_ledger *ledger, uint64_t version)
     }
     if (count == ledger->version_capacity) {
         size_t capacity = count > 0 ? 2 * count : 256;
-        uint64_t *versions = aq_alloc(capacity, sizeof(*versions));
+        sim_version *versions = aq_alloc(capacity, sizeof(*versions));
         AQ_ASSERT(versions != NULL);
         if (count > 0) {
             memcpy(versions, ledger->versions, count * sizeof(*versions));
@@ -124,17 +144,27 @@ void sim_ledger_published(sim_ledger *ledger, uint64_t version)
         ledger->versions = versions;
         ledger->version_capacity = capacity;
     }
-    ledger->versions[ledger->version_count++] = version;
+    ledger->versions[ledger->version_count++] = (sim_version){version, digest_of(policy)};
 }
 
-static bool was_published(const sim_ledger *ledger, uint64_t version)
+/* NULL: never published. */
+static const sim_version *find_version(const sim_ledger *ledger, uint64_t version)
 {
     for (size_t i = ledger->version_count; i > 0; i--) {
-        if (ledger->versions[i - 1] == version) {
-            return true;
+        if (ledger->versions[i - 1].number == version) {
+            return &ledger->versions[i - 1];
         }
     }
-    return false;
+    return NULL;
+}
+
+void sim_ledger_received(sim_ledger *ledger, const aq_snapshot *policy)
+{
+    const sim_version *version = find_version(ledger, policy->version);
+    if (version == NULL || version->digest != digest_of(policy)) {
+        sim_broken(ledger->world, SIM_POLICY,
+                   "somebody has a version %" PRIu64 " that is not the learner's", policy->version);
+    }
 }
 
 void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version)
@@ -143,7 +173,7 @@ void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version)
     if (version == stream->version) {
         return;
     }
-    if (!was_published(ledger, version)) {
+    if (find_version(ledger, version) == NULL) {
         sim_broken(ledger->world, SIM_VERSIONS,
                    "actor %" PRIu64 " acts with version %" PRIu64 ", which was never published",
                    stream->actor, version);

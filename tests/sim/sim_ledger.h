@@ -11,6 +11,11 @@
 
 enum { SIM_STREAMS_MAX = SIM_ACCOUNTS_MAX, SIM_BOOKS_MAX = 64 };
 
+typedef struct sim_version {
+    uint64_t number;
+    uint32_t digest;
+} sim_version;
+
 typedef struct sim_ledger {
     sim_world *world;
     uint64_t run_id;
@@ -20,9 +25,10 @@ typedef struct sim_ledger {
     size_t stream_count;
     sim_book *books[SIM_BOOKS_MAX];
     size_t book_count;
-    uint64_t *versions; /* published, in order */
+    sim_version *versions; /* published, in order */
     size_t version_count;
     size_t version_capacity;
+    uint64_t policy_gaps;
     uint64_t twice; /* messages that two living stores have */
     uint64_t learner_life;
     uint64_t env_steps; /* as that learner said last */
@@ -46,7 +52,12 @@ void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame
                         const aq_replay_counters *before, const aq_replay_counters *after);
 
 /* A version goes out. */
-void sim_ledger_published(sim_ledger *ledger, uint64_t version);
+void sim_ledger_published(sim_ledger *ledger, const aq_snapshot *policy);
+
+uint64_t sim_ledger_newest(const sim_ledger *ledger); /* 0: none yet */
+
+/* Somebody has that version now, however it came. */
+void sim_ledger_received(sim_ledger *ledger, const aq_snapshot *policy);
 
 /* An actor acts with this version. */
 void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version);

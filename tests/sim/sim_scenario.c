@@ -10,7 +10,7 @@
 #include "common/base/rng.h"
 #include "tests/sim/sim_world.h"
 
-enum { SCENARIO_STREAM = 0x7363656e };
+enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e };
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
 {
@@ -23,9 +23,23 @@ static void draw_learner(aq_rng *rng, aq_run_config *config)
     config->learner.n_step = sim_draw_number(rng, 1, 5);
     config->learner.checkpoint_period_s = aq_rng_range(rng, 0.2, 3.0);
     config->learner.target_period = sim_draw_number(rng, 10, 100);
-    config->quantizer.format = (uint32_t)aq_rng_below(rng, 2);
+    (void)aq_rng_next(rng); /* where the format was drawn: seeds keep their meaning */
     config->quantizer.publish_period = sim_draw_number(rng, 2, 40);
     config->quantizer.error_rows = sim_draw_number(rng, 1, 32);
+}
+
+/* From a stream of its own: the rest of a seed's scenario is older than these. */
+static void draw_quantizer(uint64_t seed, aq_run_config *config)
+{
+    static const char *const layers[] = {"", "", "-1:fp32", "0:bf16,-1:int8"};
+    aq_rng rng;
+    aq_rng_init(&rng, seed, QUANTIZER_STREAM);
+    config->quantizer.format = (uint32_t)aq_rng_below(&rng, AQ_FORMAT_COUNT);
+    config->quantizer.activations = (uint32_t)aq_rng_below(&rng, 2);
+    config->quantizer.full_period = sim_draw_number(&rng, 1, 40);
+    config->quantizer.error_budget = aq_rng_range(&rng, 0.0, 1.0);
+    (void)snprintf(config->quantizer.layer_formats, sizeof(config->quantizer.layer_formats), "%s",
+                   layers[aq_rng_below(&rng, 4)]);
 }
 
 static void draw_replay(aq_rng *rng, aq_run_config *config)
@@ -77,6 +91,7 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
     scenario.shards = sim_chance(&rng, 0.6) ? 1 : (uint32_t)sim_draw_number(&rng, 2, 3);
     config->replay.shards = scenario.shards;
     draw_learner(&rng, config);
+    draw_quantizer(seed, config);
     draw_replay(&rng, config);
     draw_net(&rng, config);
     draw_tolerance(&rng, config);

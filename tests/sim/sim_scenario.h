@@ -27,6 +27,7 @@ enum sim_plant {
     SIM_PLANT_STREAM,       /* an actor leaves a message out */
     SIM_PLANT_DEADLOCK,     /* a learner does not ask for samples any more */
     SIM_PLANT_CORRUPT,      /* a byte of a message changes on the way */
+    SIM_PLANT_POLICY,       /* a learner broadcasts a version that is not the one it keeps */
     SIM_PLANT_IDLE,         /* an actor that has nothing to do does not wait */
 };
 

@@ -22,6 +22,7 @@ const char *sim_invariant_name(enum sim_invariant invariant)
         [SIM_ACKNOWLEDGED] = "what is acknowledged is stored",
         [SIM_CONTENT] = "what is sampled is what was produced",
         [SIM_VERSIONS] = "policy versions only grow",
+        [SIM_POLICY] = "a version is the same wherever it is",
         [SIM_CREDIT] = "inserted steps stay in the band",
         [SIM_SAMPLES] = "sampled rows stay in the band",
         [SIM_ENV_STEPS] = "each inserted step is counted once",

@@ -23,6 +23,7 @@ enum sim_invariant {
     SIM_ACKNOWLEDGED, /* what was acknowledged is stored */
     SIM_CONTENT,      /* what is sampled is what an actor produced */
     SIM_VERSIONS,     /* policy versions only grow */
+    SIM_POLICY,       /* what an actor has of a version is what the learner has, bit for bit */
     SIM_CREDIT,       /* inserted steps stay in the limiter's band */
     SIM_SAMPLES,      /* sampled rows stay in the limiter's band */
     SIM_ENV_STEPS,    /* the learner counts each inserted step once */

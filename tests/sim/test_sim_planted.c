@@ -71,6 +71,12 @@ static void test_a_version_used_again_is_noticed(void **state)
     expect(SIM_PLANT_VERSION, SIM_VERSIONS, 3);
 }
 
+static void test_a_version_that_differs_from_the_learners_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_POLICY, SIM_POLICY, 5);
+}
+
 static void test_too_much_credit_is_noticed(void **state)
 {
     (void)state;
@@ -116,6 +122,7 @@ int main(void)
         cmocka_unit_test(test_a_changed_bit_in_a_shard_is_noticed),
         cmocka_unit_test(test_a_chunk_that_an_actor_leaves_out_is_noticed),
         cmocka_unit_test(test_a_version_used_again_is_noticed),
+        cmocka_unit_test(test_a_version_that_differs_from_the_learners_is_noticed),
         cmocka_unit_test(test_too_much_credit_is_noticed),
         cmocka_unit_test(test_too_many_samples_are_noticed),
         cmocka_unit_test(test_steps_counted_twice_are_noticed),
