@@ -24,7 +24,8 @@ typedef struct group_dots {
 
 static inline weight_vector load_weights(const unsigned char *from)
 {
-    const __m256i bytes = _mm256_load_si256((const __m256i *)(const void *)from);
+    __m256i bytes = _mm256_load_si256((const __m256i *)(const void *)from);
+    __asm__("" : "+x"(bytes)); /* loaded once; GCC would load it anew for every use */
     const __m256i upper = _mm256_set1_epi8((char)(0xFF << LEVEL_SHIFT));
     weight_vector levels;
     levels.first = _mm256_and_si256(_mm256_slli_epi16(bytes, 8 - GROUP_BITS), upper);
