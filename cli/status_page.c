@@ -74,9 +74,9 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
     const Actorq__V1__QuantErrorStatus *error = learner->quant_error;
     aq_figure sent, full, times, stale, share, rms, largest;
     aq_print_fact(out, "policy",
-                  "version %" PRIu64 ", %" PRIu64 " published; sampled steps are %s "
-                  "versions old",
-                  learner->policy_version, learner->policy_versions,
+                  "version %" PRIu64 ", %" PRIu64 " published, %" PRIu64
+                  " as changes; sampled steps are %s versions old",
+                  learner->policy_version, learner->policy_versions, learner->policy_deltas,
                   aq_figure_number(&stale, learner->staleness_mean));
     aq_print_fact(
         out, "broadcast", "%s; %s in fp32 (%s times as much)",

@@ -186,6 +186,54 @@ static void test_hidden_widths_that_are_none_are_refused(void **state)
     }
 }
 
+static void test_the_formats_have_the_names_of_the_choices(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_INT8_CHANNEL);
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        char assignment[64];
+        snprintf(assignment, sizeof(assignment), "quantizer.format=%s", aq_format_name(format));
+        set(&config, assignment);
+        assert_int_equal(aq_run_config_format(&config), format);
+        accept(&config);
+    }
+}
+
+static void test_layers_may_have_formats_of_their_own(void **state)
+{
+    aq_run_config config = defaults();
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count = 77;
+    (void)state;
+    assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), 0);
+    assert_int_equal(count, 0);
+    set(&config, "quantizer.layer_formats=0:fp32,-1:bf16,15:int8-sparse");
+    accept(&config);
+    assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), 0);
+    assert_int_equal(count, 3);
+    assert_true(formats[0].index == 0 && formats[0].format == AQ_FORMAT_F32);
+    assert_true(formats[1].index == -1 && formats[1].format == AQ_FORMAT_BF16);
+    assert_true(formats[2].index == 15 && formats[2].format == AQ_FORMAT_INT8_SPARSE);
+}
+
+static void test_layer_formats_that_are_none_are_refused(void **state)
+{
+    const char *const bad[] = {"fp32",    "0",       ":fp32",    "0:",      "0:fp33",
+                               "-0:fp32", "17:fp32", "1.5:fp32", "0:fp32,", "0:fp32;1:int8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        aq_run_config config = defaults();
+        aq_layer_format formats[AQ_NET_LAYERS_MAX];
+        uint32_t count = 77;
+        snprintf(config.quantizer.layer_formats, sizeof(config.quantizer.layer_formats), "%s",
+                 bad[i]);
+        assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), AQ_E_INVALID);
+        assert_int_equal(count, 77);
+        refuse(&config, (const char *const[]){"quantizer.layer_formats", bad[i], NULL});
+    }
+}
+
 static void test_the_threshold_is_the_environments_or_a_number(void **state)
 {
     aq_run_config config = defaults();
@@ -240,6 +288,8 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
           "16384 is the least"}},
         {{"replay.samples_per_insert=0.25"},
          {"replay.tolerance is 2000", "512 rows", "2048 steps", "2080 is the least"}},
+        {{"quantizer.format=int4", "quantizer.bits=3"},
+         {"quantizer.bits is 3", "quantizer.format int4"}},
         {{"learner.qat_bits=1"}, {"learner.qat_bits is 1", "2 to 8"}},
         {{"learner.qat_bits=4", "quantizer.format=fp32"},
          {"learner.qat_bits 4", "quantizer.format fp32", "quantizer.format=int8"}},
@@ -275,6 +325,8 @@ static void test_the_least_that_works_works(void **state)
         {"limits.env_steps=1000"},
         {"actor.count=64", "replay.tolerance=16384"},
         {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},
+        {"quantizer.format=int4", "quantizer.layer_formats=0:int8", "quantizer.bits=3"},
+        {"quantizer.bits=2"},
         {"learner.qat_bits=2"},
         {"learner.qat_bits=8"},
         {"learner.qat_bits=4", "quantizer.bits=4"},
@@ -322,6 +374,9 @@ int main(void)
         cmocka_unit_test(test_choices_become_enums),
         cmocka_unit_test(test_hidden_widths_are_parsed),
         cmocka_unit_test(test_hidden_widths_that_are_none_are_refused),
+        cmocka_unit_test(test_the_formats_have_the_names_of_the_choices),
+        cmocka_unit_test(test_layers_may_have_formats_of_their_own),
+        cmocka_unit_test(test_layer_formats_that_are_none_are_refused),
         cmocka_unit_test(test_the_threshold_is_the_environments_or_a_number),
         cmocka_unit_test(test_a_threshold_that_is_none_is_refused),
         cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
