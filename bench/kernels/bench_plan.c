@@ -33,7 +33,9 @@ static const aq_options options_page = {
     .summary =
         "Times the kernels that policies run on: ours against OpenBLAS and oneDNN, on one thread. "
         "Ours includes the quantization of activations, bias and ReLU. Calls of all contenders "
-        "take turns in short slices; times and ratios are medians over them, and every result is "
+        "take turns in short slices of processor time; times and ratios are medians over them, and "
+        "every "
+        "result is "
         "checked first. The limit is what reading the weights, or their multiplications, takes at "
         "least on this processor, measured in the same turns.",
     .details = "Examples:\n"

@@ -223,7 +223,9 @@ static int print_rows(FILE *out, const aq_bench_row *rows, size_t count)
 int aq_bench_report_print(FILE *out, const aq_bench_report *report)
 {
     int rc = 0;
-    (void)fprintf(out, "kernels, one thread, microseconds; ratio: the peer's time by ours\n");
+    (void)fprintf(
+        out,
+        "kernels, one thread, microseconds of processor time; ratio: the peer's time by ours\n");
     aq_print_fact(out, "processor", "%s (%s)", aq_machine_model(),
                   aq_cpu_flags_text(report->cpu_flags));
     aq_print_fact(out, "medians", "of %" PRIu32 " slices; load %.2f before, %.2f after",

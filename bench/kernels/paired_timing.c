@@ -26,11 +26,11 @@ static double median(double *values, size_t count)
 
 static int64_t time_calls(const aq_contender *contender, uint32_t calls)
 {
-    const int64_t started = aq_clock_monotonic_ns();
+    const int64_t started = aq_clock_cpu_ns();
     for (uint32_t i = 0; i < calls; i++) {
         contender->run(contender->self);
     }
-    return aq_clock_monotonic_ns() - started;
+    return aq_clock_cpu_ns() - started;
 }
 
 /* How many calls fill a slice. The first call of all may have much to set up, and does not count.

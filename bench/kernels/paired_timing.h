@@ -5,7 +5,8 @@
  *
  * In each round every contender has one slice: a few calls that are not timed, because the others
  * have filled the caches with what is theirs, then as many as fill the slice, and some at least.
- * Who is first in a round changes from one to the next. One thread.
+ * Who is first in a round changes from one to the next. The time is this process's processor time,
+ * so that waiting for a processor that others use does not count. One thread.
  */
 #ifndef AQ_BENCH_KERNELS_PAIRED_TIMING_H
 #define AQ_BENCH_KERNELS_PAIRED_TIMING_H
