@@ -31,7 +31,7 @@ typedef struct aq_publication_config {
     uint32_t cpu_flags;
 } aq_publication_config;
 
-/* What went out before. Begins anew with each process, so that its first version goes out in full. */
+/* What went out before. Begins anew with each process, whose first version goes out in full. */
 typedef struct aq_publication_history {
     aq_snapshot *newest; /* NULL: none yet */
     uint32_t deltas;     /* since the last one in full */

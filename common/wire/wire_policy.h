@@ -12,8 +12,8 @@
  * AQ_E_NOMEM; it is unchanged then. */
 int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out) AQ_MUST_USE;
 
-/* The same, as small as it gets: tensors compressed where that pays, without the sums of rows, which
- * the receiver adds up. What goes over a network. */
+/* The same, as small as it gets: tensors compressed where that pays, without the sums of rows,
+ * which the receiver adds up. What goes over a network. */
 int aq_wire_policy_pack_compact(const aq_snapshot *snapshot, aq_buffer *out) AQ_MUST_USE;
 
 /* Bytes of the frame that aq_wire_policy_pack makes. */

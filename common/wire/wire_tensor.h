@@ -27,8 +27,8 @@ enum {
     AQ_COMPRESSED_ALL = 7,
 };
 
-/* A compressed tensor is at most that many times as long as its zstd frame, or AQ_TENSOR_SMALL_BYTES:
- * a full snapshot names its own network, and a short one must not take much memory. */
+/* A compressed tensor is at most that many times as long as its zstd frame, or small: a full
+ * snapshot names its own network, and a short one must not take much memory. */
 enum { AQ_TENSOR_RATIO_MAX = 256, AQ_TENSOR_SMALL_BYTES = 1 << 20 };
 
 /* Bytes of the numbers that a format stores its weights as. */
@@ -59,8 +59,8 @@ void aq_tensor_packer_fini(aq_tensor_packer *packer); /* zeroed is fine */
 /* Where the caller puts the next tensor, of at most tensor_bytes_max. */
 uint8_t *aq_tensor_place(aq_tensor_packer *packer);
 
-/* Takes the `size` bytes that were put there as a zstd frame, if that saves a thirty-second of them;
- * false, and nothing is taken, if it does not. */
+/* Takes the `size` bytes that were put there as a zstd frame, if that saves a thirty-second of
+ * them; false, and nothing is taken, if it does not. */
 bool aq_tensor_compress(aq_tensor_packer *packer, size_t size, ProtobufCBinaryData *ret_view);
 
 /* Takes them as they are. */

@@ -1,5 +1,6 @@
 /*
- * For the tests of policies on the wire: are two the same, and what may a policy become by training.
+ * For the tests of policies on the wire: are two the same, and what may a policy become by
+ * training.
  */
 #ifndef AQ_TESTS_UNIT_WIRE_POLICY_KIT_H
 #define AQ_TESTS_UNIT_WIRE_POLICY_KIT_H
