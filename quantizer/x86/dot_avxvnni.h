@@ -30,4 +30,10 @@ static inline accumulator multiply_add(accumulator sum, __m256i q, __m256i weigh
     return (accumulator)_mm256_dpbusd_avx_epi32((__m256i)sum, q, weight);
 }
 
+static inline __m256 finish(const tile_job *job, block_constants constants, uint32_t row,
+                            accumulator dot)
+{
+    return finish_dot(job, constants, row, dot, job->quant[row].zero_point);
+}
+
 #endif

@@ -1,5 +1,5 @@
 /*
- * int8 layers with AVX2 alone. A widened weight serves every row of the tile.
+ * int8 layers with AVX2 alone, a scale an output.
  */
 #define TILE_BLOCKS 2
 

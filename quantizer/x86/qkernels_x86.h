@@ -7,7 +7,7 @@
 
 #include "quantizer/qkernels.h"
 
-/* AVX2, FMA and F16C. int8 is widened to int16 before it is multiplied, so nothing saturates. */
+/* AVX2, FMA and F16C. int8 is brought to where nothing saturates before it is multiplied. */
 extern const aq_qkernels aq_qkernels_avx2;
 
 /* AVX2 with the 32 exact multiply-adds an instruction that processors without AVX-512 have. */
@@ -33,6 +33,7 @@ extern const aq_linear_kernel aq_f32_avx2;
 extern const aq_linear_kernel aq_f16_avx2;
 extern const aq_linear_kernel aq_bf16_avx2;
 extern const aq_linear_kernel aq_int8_avx2;
+extern const aq_linear_kernel aq_int8_tensor_avx2;
 extern const aq_linear_kernel aq_int4_avx2;
 extern const aq_linear_kernel aq_int2_avx2;
 extern const aq_linear_kernel aq_sparse_avx2;

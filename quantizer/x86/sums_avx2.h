@@ -35,14 +35,13 @@ static inline block_constants load_constants(const tile_job *job, uint32_t block
                              .bias = _mm256_load_ps(job->bias + block * LANES)};
 }
 
-/* y = (s * scale) * (dot - z * sum + offset) + bias, each operation rounded once. */
-static inline __m256 finish(const tile_job *job, block_constants constants, uint32_t row,
-                            accumulator dot)
+/* y = (s * scale) * (dot - zero_point * sum + offset) + bias, each operation rounded once. */
+static inline __m256 finish_dot(const tile_job *job, block_constants constants, uint32_t row,
+                                accumulator dot, int32_t zero_point)
 {
-    const __m256i zero_point = _mm256_set1_epi32(job->quant[row].zero_point);
-    const __m256i offset = _mm256_mullo_epi32(zero_point, constants.sum);
+    const __m256i shift = _mm256_mullo_epi32(_mm256_set1_epi32(zero_point), constants.sum);
     const __m256i moved = _mm256_add_epi32((__m256i)dot, _mm256_set1_epi32(job->quant[row].offset));
-    const __m256 centred = _mm256_cvtepi32_ps(_mm256_sub_epi32(moved, offset));
+    const __m256 centred = _mm256_cvtepi32_ps(_mm256_sub_epi32(moved, shift));
     const __m256 factor = _mm256_mul_ps(_mm256_set1_ps(job->quant[row].scale), constants.scale);
     return _mm256_add_ps(_mm256_mul_ps(factor, centred), constants.bias);
 }
