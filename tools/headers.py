@@ -20,8 +20,9 @@ from source_tree import Findings, includes, walk
 # Read in the middle of a source, behind the macros that their first comments list.
 TEMPLATES = {"quantizer/tile.h"}
 
-# Folders that an ordinary build of some machine leaves out.
-NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/")
+# What an ordinary build of some machine leaves out.
+NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/", "bench/kernels/limit_",
+                    "bench/kernels/peer_")
 
 
 def commands_of(build, root):
