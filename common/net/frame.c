@@ -77,9 +77,9 @@ void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
 const char *aq_frame_kind_name(uint32_t kind)
 {
     static const char *const names[] = {
-        [AQ_FRAME_RPC_REQUEST] = "RPC request", [AQ_FRAME_RPC_REPLY] = "RPC reply",
-        [AQ_FRAME_EXPERIENCE] = "experience",   [AQ_FRAME_POLICY] = "policy",
-        [AQ_FRAME_ANNOUNCE] = "announcement",   [AQ_FRAME_CHECKPOINT] = "checkpoint",
+        [AQ_FRAME_RPC_REQUEST] = "RPC request",   [AQ_FRAME_RPC_REPLY] = "RPC reply",
+        [AQ_FRAME_EXPERIENCE] = "experience",     [AQ_FRAME_POLICY] = "policy",
+        [AQ_FRAME_ANNOUNCE] = "announcement",     [AQ_FRAME_CHECKPOINT] = "checkpoint",
         [AQ_FRAME_POLICY_DELTA] = "policy delta",
     };
 

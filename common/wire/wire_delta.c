@@ -51,18 +51,23 @@ static uint64_t lanes_add(uint64_t a, uint64_t b, uint64_t tops)
 
 typedef uint64_t lanes_fn(uint64_t a, uint64_t b, uint64_t tops);
 
+/* Words one after another, of which the last may be short. */
 static inline void combine_lanes(const uint8_t *a, const uint8_t *b, size_t size, uint64_t tops,
                                  lanes_fn *combine, uint8_t *ret)
 {
-    uint64_t words[2];
-    for (size_t at = 0; at < size; at += sizeof(uint64_t)) {
-        const size_t count = size - at < sizeof(uint64_t) ? size - at : sizeof(uint64_t);
-        words[0] = words[1] = 0;
-        memcpy(&words[0], a + at, count);
-        memcpy(&words[1], b + at, count);
-        words[0] = combine(words[0], words[1], tops);
-        memcpy(ret + at, &words[0], count);
+    const size_t whole = size / sizeof(uint64_t) * sizeof(uint64_t);
+    uint64_t x, y;
+    for (size_t at = 0; at < whole; at += sizeof(uint64_t)) {
+        memcpy(&x, a + at, sizeof(x));
+        memcpy(&y, b + at, sizeof(y));
+        x = combine(x, y, tops);
+        memcpy(ret + at, &x, sizeof(x));
     }
+    x = y = 0;
+    memcpy(&x, a + whole, size - whole);
+    memcpy(&y, b + whole, size - whole);
+    x = combine(x, y, tops);
+    memcpy(ret + whole, &x, size - whole);
 }
 
 static void xor_with(uint8_t *bytes, const uint8_t *others, size_t count, size_t width)

@@ -69,7 +69,7 @@ static void *budget_alloc(void *data, size_t size)
     if (size > budget->left) {
         return NULL;
     }
-    void *block = aq_alloc(1, size);
+    void *block = aq_alloc_unset(1, size); /* protobuf-c fills it, whole */
     if (block == NULL) {
         budget->memory_over = true;
         return NULL;
