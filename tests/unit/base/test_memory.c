@@ -35,6 +35,21 @@ static void test_blocks_are_aligned_and_zeroed(void **state)
     }
 }
 
+static void test_a_block_without_zeros_is_aligned_and_refused_like_any_other(void **state)
+{
+    uint8_t *block = aq_alloc_unset(3, 1000);
+
+    (void)state;
+    assert_non_null(block);
+    assert_int_equal((uintptr_t)block % AQ_ALIGNMENT_BYTES, 0);
+    memset(block, 1, 3000);
+    aq_free(block);
+    assert_null(aq_alloc_unset(SIZE_MAX, 2));
+    aq_memory_fail_at(1, 0);
+    assert_null(aq_alloc_unset(1, 1));
+    aq_memory_fail_at(0, 0);
+}
+
 static void test_nothing_is_a_block_too(void **state)
 {
     void *none_of_some = aq_alloc(0, 8);
@@ -165,6 +180,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_blocks_are_aligned_and_zeroed),
+        cmocka_unit_test(test_a_block_without_zeros_is_aligned_and_refused_like_any_other),
         cmocka_unit_test(test_nothing_is_a_block_too),
         cmocka_unit_test(test_free_takes_null),
         cmocka_unit_test(test_a_product_that_overflows_is_refused),
