@@ -87,6 +87,12 @@ static const aq_limit_loops *const all_loops[] = {
 #if AQ_BENCH_HAS_AVX512VNNI
     &aq_limit_loops_avx512vnni,
 #endif
+#if AQ_BENCH_HAS_NEON
+    &aq_limit_loops_neon,
+#endif
+#if AQ_BENCH_HAS_NEONDOT
+    &aq_limit_loops_neondot,
+#endif
 };
 
 const aq_limit_loops *aq_limit_loops_of(const char *rung)
