@@ -1,0 +1,104 @@
+/*
+ * A whole actor that misses versions: the newest is fetched at once, what was heard meanwhile
+ * follows it, and a broadcast full of holes does not become a storm of calls.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/sys/log.h"
+#include "common/wire/wire_delta.h"
+#include "tests/unit/actor/actor_stage.h"
+#include "tests/unit/actor/core_kit.h"
+
+enum { ENOUGH = 1000000 };
+
+/* An actor that acts with version 3. */
+static int set_up(void **state)
+{
+    aq_log_set_level(AQ_LOG_OFF);
+    actor_stage *stage = stage_open();
+    stage->shards[0].granted = ENOUGH;
+    stage_pass(stage, 20);
+    fake_learner_set_policy(&stage->learner, 3, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+    stage_pass(stage, 200);
+    *state = stage;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    stage_close(*state);
+    return 0;
+}
+
+/* The version after `from` is heard as a change of it; and it is what can be fetched. */
+static void hear_change(actor_stage *stage, uint64_t from)
+{
+    aq_snapshot *base = kit_policy(KIT_RUN, from, 1);
+    aq_snapshot *next = kit_policy(KIT_RUN, from + 1, 1);
+    aq_buffer frame;
+    aq_buffer_init(&frame, 1 << 20);
+    fake_learner_set_policy(&stage->learner, from + 1, 1);
+    assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
+    stage_hear(stage, &frame);
+    aq_buffer_fini(&frame);
+    aq_snapshot_unref(base);
+    aq_snapshot_unref(next);
+}
+
+static void test_changes_one_after_another_need_no_fetch(void **state)
+{
+    actor_stage *stage = *state;
+    for (uint64_t from = 3; from < 50; from++) {
+        hear_change(stage, from);
+        stage_pass(stage, 20);
+        assert_int_equal(stage_counters(stage).policy_version, from + 1);
+    }
+    assert_int_equal(stage->learner.fetches, 0);
+    assert_int_equal(stage->learner.stats.policy_gaps, 0);
+}
+
+static void test_a_missed_version_is_fetched_at_once(void **state)
+{
+    actor_stage *stage = *state;
+    hear_change(stage, 4);
+    stage_pass(stage, 3);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 5);
+    stage_pass(stage, 300);
+    assert_int_equal(stage->learner.stats.policy_gaps, 1);
+    assert_int_equal(stage->learner.stats.rejected_policies, 0); /* nobody did anything wrong */
+    hear_change(stage, 5);
+    stage_pass(stage, 3);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 6);
+}
+
+static void test_every_second_version_lost_is_a_fetch_a_second(void **state)
+{
+    actor_stage *stage = *state;
+    for (uint64_t from = 4; from < 204; from += 2) {
+        hear_change(stage, from);
+        stage_pass(stage, 50);
+    }
+    assert_in_range(stage->learner.fetches, 3, 6); /* in 5 s */
+    assert_true(stage_counters(stage).policy_version > 150);
+    assert_int_equal(stage->learner.stats.rejected_policies, 0);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_changes_one_after_another_need_no_fetch),
+        FACT(test_a_missed_version_is_fetched_at_once),
+        FACT(test_every_second_version_lost_is_a_fetch_a_second),
+    };
+    return cmocka_run_group_tests_name("policy_gap", tests, NULL, NULL);
+}
