@@ -52,7 +52,7 @@ enum {
     BLOCK_STEP_BYTES = LANES * WEIGHT_UNIT_BYTES,
     TURN_STEPS = 4, /* of the loop, so few that the processor foresees their end */
     LINE_BYTES = 64,
-    PREFETCH_BYTES = 2048,   /* how far ahead */
+    PREFETCH_BYTES = 4096,   /* how far ahead */
     FAR_BYTES_MIN = 1 << 20, /* a layer's weights, from which on it pays */
 };
 
