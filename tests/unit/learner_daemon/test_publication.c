@@ -56,20 +56,27 @@ static int make(learner_kit *kit, const aq_publication_config *config, const flo
     return rc;
 }
 
+/* A tensor of no bytes may be NULL. */
+static void assert_same_bytes(const void *a, const void *b, size_t size)
+{
+    if (size > 0) {
+        assert_memory_equal(a, b, size);
+    }
+}
+
 static void assert_same_tensors(const aq_snapshot *a, const aq_snapshot *b)
 {
     assert_int_equal(aq_net_spec_hash(&a->spec), aq_net_spec_hash(&b->spec));
     for (uint32_t i = 0; i < a->spec.layer_count; i++) {
-        size_t outputs = a->spec.layers[i].outputs;
-        assert_int_equal(a->layers[i].format, b->layers[i].format);
-        assert_int_equal(a->layers[i].weights_bytes, b->layers[i].weights_bytes);
-        assert_memory_equal(a->layers[i].weights, b->layers[i].weights, a->layers[i].weights_bytes);
-        assert_memory_equal(a->layers[i].bias, b->layers[i].bias, outputs * sizeof(float));
-        assert_int_equal(a->layers[i].scale != NULL, b->layers[i].scale != NULL);
-        if (a->layers[i].scale) {
-            assert_memory_equal(a->layers[i].scale, b->layers[i].scale, outputs * sizeof(float));
-            assert_memory_equal(a->layers[i].sum, b->layers[i].sum, outputs * sizeof(int32_t));
-        }
+        const aq_snapshot_layer *x = &a->layers[i], *y = &b->layers[i];
+        assert_int_equal(x->format, y->format);
+        assert_int_equal(x->weights_bytes, y->weights_bytes);
+        assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
+        assert_same_bytes(x->weights, y->weights, x->weights_bytes);
+        assert_same_bytes(x->bias, y->bias, a->spec.layers[i].outputs * sizeof(float));
+        assert_same_bytes(x->scale, y->scale, x->sizes.scales * sizeof(float));
+        assert_same_bytes(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
+        assert_same_bytes(x->mask, y->mask, x->sizes.mask_bytes);
     }
 }
 
