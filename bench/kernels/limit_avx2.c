@@ -46,7 +46,7 @@ static uint64_t read_vectors(const void *bytes, size_t size)
     return size > FAR_BYTES ? read_all(bytes, size, true) : read_all(bytes, size, false);
 }
 
-/* In the instructions themselves: compilers see that all chains multiply the same, and do it once. */
+/* The instructions themselves: compilers see that all chains multiply the same, and do it once. */
 static inline __m256i add_products(__m256i sum, __m256i q, __m256i weights)
 {
 #ifdef __AVXVNNI__
