@@ -235,7 +235,8 @@ static void test_kinds_have_names(void **state)
     (void)state;
     assert_string_equal(aq_frame_kind_name(AQ_FRAME_CHECKPOINT), "checkpoint");
     assert_string_equal(aq_frame_kind_name(0), "unknown");
-    assert_string_equal(aq_frame_kind_name(7), "unknown");
+    assert_string_equal(aq_frame_kind_name(AQ_FRAME_POLICY_DELTA), "policy delta");
+    assert_string_equal(aq_frame_kind_name(8), "unknown");
     assert_string_equal(aq_frame_kind_name(UINT32_MAX), "unknown");
 }
 
