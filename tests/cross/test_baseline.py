@@ -16,8 +16,8 @@ OBJDUMP, NM, BUILD = sys.argv[1:4]
 # A rung is a static library of its own, named after what it needs.
 RUNG = re.compile(r"_(avx2|avxvnni|avx512|avx512vnni|neondot)\.a\.p/")
 
-# Everything of VEX and EVEX encoding is called v...; the rest is what came between SSE2 and AVX, and
-# Arm's dot products.
+# Everything of VEX and EVEX encoding is called v...; the rest is what came between SSE2 and AVX,
+# and Arm's dot products.
 VECTOR = re.compile(r"v[a-z]|[su]dot$")
 LATER = re.compile(r"(addsub|hadd|hsub|phadd|phsub|psign|pabs|mpsadbw|blend|pblend|dpp[sd]|round|"
                    r"pmovsx|pmovzx|pminu[dw]|pmaxu[dw]|pmins[bd]|pmaxs[bd]|pextr[bdq]|pinsr[bdq]|"
