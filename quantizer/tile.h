@@ -23,9 +23,10 @@
  * stream of memory; outputs are padded with zeros to whole blocks, and only the store of the last
  * block is cut. Tiles are the outer loop and rows the inner one: a tile's weights come from far
  * away once, and from a nearer cache for every further TILE_ROWS rows. A weight vector that is
- * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more chains.
- * Weights that outgrow the second-level cache are asked for ahead of time: a core alone does not
- * keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times slower).
+ * loaded serves up to so many rows. A tile with few accumulators spreads its steps over more
+ * chains. Weights that outgrow the second-level cache are asked for ahead of time: a core alone
+ * does not keep enough lines under way (1.2 times faster where measured; below that size, 1.2 times
+ * slower).
  *
  * No loop runs over accumulators, because GCC and clang both keep members of a structure in
  * registers but neither does so reliably for arrays that loops walk.

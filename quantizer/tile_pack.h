@@ -2,8 +2,8 @@
  * The order of packed weights: the part of the register tile's template (tile.h, which says what
  * the order is and includes this) that lays them out.
  *
- * A policy of some megabytes may come every second, and nothing acts while it is packed. So units of
- * four bytes are turned from rows to columns in registers, four by four, in vectors that every
+ * A policy of some megabytes may come every second, and nothing acts while it is packed. So units
+ * of four bytes are turned from rows to columns in registers, four by four, in vectors that every
  * processor of ours has, and every line of the result is written once and whole.
  */
 #ifndef AQ_QUANTIZER_TILE_PACK_H

@@ -1,8 +1,8 @@
 /*
  * The arithmetic of int8 layers with AVX2 alone where a weight may be -128, which dot_avx2.h has no
  * room for: bytes are widened to int16 first, and vpmaddwd adds into int32, exactly. Of each unit
- * of four inputs, 0 and 2 are one operand and 1 and 3 the other, because that split costs shifts and
- * masks only, and a widened weight serves every row of the tile.
+ * of four inputs, 0 and 2 are one operand and 1 and 3 the other, because that split costs shifts
+ * and masks only, and a widened weight serves every row of the tile.
  */
 #ifndef AQ_QUANTIZER_X86_DOT_WIDE_AVX2_H
 #define AQ_QUANTIZER_X86_DOT_WIDE_AVX2_H

@@ -59,7 +59,8 @@ static inline row_range widen(row_range range, __m256 value)
                        _mm256_max_epu32(range.as_unsigned, bits)};
 }
 
-/* Both at once, NaN kept: `as_signed` in the lower half of the vector, `as_unsigned` in the upper one. */
+/* Both at once, NaN kept: `as_signed` in the lower half of the vector, `as_unsigned` in the upper
+ * one. */
 static inline row_ends reduce(row_range range)
 {
     __m256i m =

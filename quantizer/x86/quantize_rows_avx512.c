@@ -61,7 +61,8 @@ static inline row_range widen(row_range range, __m512 value)
                        _mm512_max_epu32(range.as_unsigned, bits)};
 }
 
-/* Both at once, NaN kept: `as_signed` in the lower half of the vector, `as_unsigned` in the upper one. */
+/* Both at once, NaN kept: `as_signed` in the lower half of the vector, `as_unsigned` in the upper
+ * one. */
 static inline row_ends reduce(row_range range)
 {
     __m512i m = _mm512_max_epu32(_mm512_shuffle_i32x4(range.as_signed, range.as_unsigned, 0x44),

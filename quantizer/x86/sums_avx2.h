@@ -1,5 +1,6 @@
 /*
- * The sums of int8 layers in AVX2 vectors, and how they are finished, however the products are made.
+ * The sums of int8 layers in AVX2 vectors, and how they are finished, however the products are
+ * made.
  */
 #ifndef AQ_QUANTIZER_X86_SUMS_AVX2_H
 #define AQ_QUANTIZER_X86_SUMS_AVX2_H

@@ -1,6 +1,6 @@
 /*
- * Quantizing rows, with a scale of their own or a given one: bytes, scale and zero point must be the
- * reference's, bit for bit.
+ * Quantizing rows, with a scale of their own or a given one: bytes, scale and zero point must be
+ * the reference's, bit for bit.
  */
 #include <float.h>
 #include <math.h>
