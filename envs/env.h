@@ -1,13 +1,19 @@
 /*
  * The environment interface.
  *
- * An environment is an immutable description (parameters) and plain-data state that can be copied
- * with memcpy; it holds no buffers of its own: the caller lends the rows that it writes into.
- * Nothing here knows about networks, threads, time limits of episodes or rendering.
+ * An environment is an immutable description (parameters, shared by all lanes) and a state (of one
+ * lane). It holds no buffers for what it shows: the caller lends the rows that it writes into.
+ * Nothing here knows about networks, threads or the time limits of episodes.
  *
- *   step() says `terminated` when the task ended by its own rules. A time limit is not the task's
- *   rule: the class states `step_limit`, and whoever drives the environment says `truncated`.
- *   The observation after the last step is written before any reset.
+ *   step() says how the step ended. A time limit is not the task's rule: the class states
+ *   `step_limit`, and whoever drives the environment truncates. The observation after the last step
+ *   is written before any reset.
+ *
+ * State is plain data that memcpy copies and saves, unless the class says otherwise (begin, end,
+ * save, restore), as those do whose state lies in a library or in another process. All randomness
+ * comes from the `rng` that is handed in: the same seed and actions give the same bits.
+ *
+ * One thread at a time for one set of parameters and its states.
  */
 #ifndef AQ_ENVS_ENV_H
 #define AQ_ENVS_ENV_H
@@ -19,31 +25,67 @@
 #include "common/base/error.h"
 #include "common/base/rng.h"
 #include "common/rl/schema.h"
+#include "envs/canvas.h"
+#include "envs/env_options.h"
 
 typedef struct aq_env_class aq_env_class;
 
+enum aq_step_end {
+    AQ_STEP_GOES_ON = 0,
+    AQ_STEP_TERMINATED = 1, /* the task ended by its own rules */
+    AQ_STEP_TRUNCATED = 2,  /* it was cut from outside the rules, by a limit of its own */
+    AQ_STEP_FAILED = 3,     /* nothing of this step is true; the episode is to be forgotten */
+};
+
 struct aq_env_class {
-    const char *name;        /* "gym:CartPole-v1" */
+    const char *name;        /* "gym:CartPole-v1"; of a family, its prefix: "py:" */
     const char *summary;     /* one sentence, for `actorq envs` */
+    const char *options;     /* "map, slippery": what `open` takes, for help; NULL: none */
     uint32_t step_limit;     /* steps after which an episode is truncated; 0: none */
     double reward_threshold; /* a greedy mean return from which it counts as solved; NaN: none */
     size_t params_bytes;
     size_t state_bytes;
 
-    void (*init_params)(void *params);
+    /* Fills zeroed parameters from the task's options (and, for a family, from `argument`, what
+     * follows the prefix; else ""). May change *step_limit and *reward_threshold, which hold the
+     * class's. Refuses in words: AQ_E_INVALID, AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED, AQ_E_NOMEM.
+     * `close` undoes it; NULL: nothing to undo. */
+    int (*open)(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
+                double *reward_threshold, aq_error *error);
+    void (*close)(void *params);
+
     void (*schema)(const void *params, aq_schema *ret_schema);
 
-    /* Writes the first observation row. */
-    void (*reset)(const void *params, void *state, aq_rng *rng, void *obs);
+    /* What a lane needs beyond its zeroed state; NULL: nothing. AQ_E_NOMEM, AQ_E_UNSUPPORTED. */
+    int (*begin)(const void *params, void *state, aq_error *error);
+    void (*end)(const void *params, void *state);
+
+    /* Writes the first observation row. False: it failed (AQ_STEP_FAILED), to be tried later. */
+    bool (*reset)(const void *params, void *state, aq_rng *rng, void *obs);
+
+    /* For environments that work while others do: told every lane's action before the first of them
+     * is stepped. NULL: none. */
+    void (*announce)(const void *params, void *state, const void *action);
 
     /* `action` is one row as stored in columns (int32 for a discrete one) and within the schema.
-     * Writes the observation row after the step and the reward; returns whether the episode
-     * terminated, after which the next call is `reset`. */
-    bool (*step)(const void *params, void *state, aq_rng *rng, const void *action, void *obs,
-                 float *reward);
+     * Writes the observation row after the step and the reward. After any other end than
+     * AQ_STEP_GOES_ON the next call is `reset`. */
+    enum aq_step_end (*step)(const void *params, void *state, aq_rng *rng, const void *action,
+                             void *obs, float *reward);
+
+    /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
+     * observation row. All NULL: memcpy of state_bytes; `observe` alone is then needed. */
+    size_t (*saved_bytes)(const void *params);
+    void (*save)(const void *params, const void *state, void *out);
+    int (*restore)(const void *params, void *state, const void *bytes);
+    void (*observe)(const void *params, const void *state, void *obs);
+
+    /* A picture of the state; NULL: there is none. */
+    void (*draw)(const void *params, const void *state, aq_canvas *canvas);
 };
 
-/* The class of that name, or NULL. "CartPole-v1" alone is accepted when it is unambiguous. */
+/* The class of that name without options, or of its family, or NULL. "CartPole-v1" alone is accepted
+ * when it is unambiguous. */
 const aq_env_class *aq_env_find(const char *name);
 
 /* All classes, in the order of their names; NULL past the last. */

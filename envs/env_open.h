@@ -1,0 +1,33 @@
+/*
+ * An open environment: a class with its parameters, made from a task's name with options, and with
+ * the wrappers that the options ask for (env_wrap.h) around it. Reference-counted; immutable.
+ */
+#ifndef AQ_ENVS_ENV_OPEN_H
+#define AQ_ENVS_ENV_OPEN_H
+
+#include "common/base/error.h"
+#include "common/rl/snapshot.h"
+#include "envs/env.h"
+
+typedef struct aq_env {
+    const aq_env_class *class;
+    char name[AQ_TASK_NAME_MAX]; /* the full one, with its options as given */
+    void *params;
+    aq_schema schema;
+    uint32_t step_limit;     /* 0: none */
+    double reward_threshold; /* NaN: none */
+    _Atomic uint32_t references;
+} aq_env;
+
+/* AQ_E_NOT_FOUND, naming the nearest task there is; what the class's open refuses; an option that
+ * nobody knows; a schema that cannot be. */
+int aq_env_open(const char *name, aq_env **ret_env, aq_error *error) AQ_MUST_USE;
+aq_env *aq_env_ref(aq_env *env);
+void aq_env_unref(aq_env *env); /* NULL is fine */
+
+/* Bytes of a saved state, and saving and restoring, whatever the class. restore: AQ_E_CORRUPT. */
+size_t aq_env_saved_bytes(const aq_env *env);
+void aq_env_save(const aq_env *env, const void *state, void *out);
+int aq_env_restore(const aq_env *env, void *state, const void *bytes, void *obs) AQ_MUST_USE;
+
+#endif
