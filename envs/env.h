@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
@@ -82,6 +83,12 @@ struct aq_env_class {
 
     /* A picture of the state; NULL: there is none. */
     void (*draw)(const void *params, const void *state, aq_canvas *canvas);
+
+    /* Recordings of the original can be put into it (env_golden.h); NULL: they can't. */
+    const struct aq_env_golden *golden;
+
+    /* What its physics costs alone (env_physics.h); NULL: it has no library for that. */
+    const struct aq_env_physics *physics;
 };
 
 /* The class of that name without options, or of its family, or NULL. "CartPole-v1" alone is accepted
@@ -91,5 +98,12 @@ const aq_env_class *aq_env_find(const char *name);
 /* All classes, in the order of their names; NULL past the last. */
 size_t aq_env_count(void);
 const aq_env_class *aq_env_at(size_t index);
+
+/* Whether the class is opened with what follows its name, as "py:" and "so:" are. */
+static inline bool aq_env_is_family(const aq_env_class *env)
+{
+    const size_t length = strlen(env->name);
+    return length > 0 && env->name[length - 1] == ':';
+}
 
 #endif

@@ -1,0 +1,18 @@
+/*
+ * Physics alone: what an environment's physics library costs without anything of ours around it, so
+ * that `actorq env bench` can tell what ours adds, on the same states, in the same run. Optional
+ * (aq_env_class.physics). One thread, the one that owns the state.
+ */
+#ifndef AQ_ENVS_ENV_PHYSICS_H
+#define AQ_ENVS_ENV_PHYSICS_H
+
+struct aq_env_physics {
+    /* Puts the library where the state is. The state is not used again before it is restored. */
+    void (*load)(const void *params, void *state);
+
+    /* One control step of the library from where it stands: the action, a row as stored in columns,
+     * as controls, and the physics steps. No observation, no reward, no copy of the state. */
+    void (*step)(const void *params, void *state, const void *action);
+};
+
+#endif
