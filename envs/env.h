@@ -74,6 +74,15 @@ struct aq_env_class {
     enum aq_step_end (*step)(const void *params, void *state, aq_rng *rng, const void *action,
                              void *obs, float *reward);
 
+    /* Why the lane's last step or reset failed, in words, until its next call; NULL, or no function:
+     * it does not say. */
+    const char *(*failure)(const void *params, const void *state);
+
+    /* Why something failed, in words, for whoever logs it: one line or, with a traceback, several;
+     * NULL when there is nothing new. Says each distinct problem once. Valid until the next call of
+     * any function. NULL: it never fails. */
+    const char *(*problem)(const void *params, const void *state);
+
     /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
      * observation row. All NULL: memcpy of state_bytes; `observe` alone is then needed. */
     size_t (*saved_bytes)(const void *params);
