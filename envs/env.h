@@ -78,10 +78,9 @@ struct aq_env_class {
      * it does not say. */
     const char *(*failure)(const void *params, const void *state);
 
-    /* Why something failed, in words, for whoever logs it: one line or, with a traceback, several;
-     * NULL when there is nothing new. Says each distinct problem once. Valid until the next call of
-     * any function. NULL: it never fails. */
-    const char *(*problem)(const void *params, const void *state);
+    /* Why the last reset or step that failed did so, in words: one line or, with a traceback,
+     * several. Valid until the next call for these parameters. NULL: it has no words for it. */
+    const char *(*failure)(const void *params, const void *state);
 
     /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
      * observation row. All NULL: memcpy of state_bytes; `observe` alone is then needed. */
