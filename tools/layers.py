@@ -45,6 +45,7 @@ LIBRARIES = (
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"protobuf-c/.*", r"(common/(net|wire)/|replay/|actor/|learner/|cli/|tests/)",
      "protobuf stays at the edge"),
+    (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
     (r"cmocka\.h", r"tests/", "the test framework is the tests'"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/(x86|arm)/|bench/kernels/limit_",
      "vector code lives in a static library of its own per instruction set"),

@@ -24,6 +24,7 @@ packages=(
     libyaml-dev          'places of errors in configuration files'
     libjansson-dev       'JSON'
     libzstd-dev          'smaller policies on the wire'
+    libmujoco-dev        'physics of the control suite'
 )
 test_packages=(
     libcmocka-dev        'unit tests'

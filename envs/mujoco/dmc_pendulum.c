@@ -1,0 +1,52 @@
+/*
+ * Pendulum: swing a mass up that the motor is too weak to lift, and hold it there.
+ */
+#include <math.h>
+
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/suite.h"
+#include "envs/mujoco/suite_reward.h"
+
+#define PI 3.14159265358979323846
+
+/* Upright is within 8 degrees. */
+#define UPRIGHT_COSINE cos(8 * (PI / 180))
+
+enum { POLE };
+
+static const aq_suite_name names[] = {[POLE] = {mjOBJ_BODY, "pole"}, {mjOBJ_UNKNOWN, NULL}};
+
+static const aq_suite_domain pendulum = {
+    .name = "pendulum",
+    .description = aq_mjcf_pendulum,
+    .substeps = 1,
+    .names = names,
+};
+
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    (void)suite;
+    lane->physics.data->qpos[0] = aq_rng_range(rng, -PI, PI);
+    return true;
+}
+
+/* Cosine and sine of the angle from upright, and its velocity. */
+static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[POLE];
+    obs[0] = orientation[AQ_SUITE_ZZ];
+    obs[1] = orientation[AQ_SUITE_XZ];
+    obs[2] = lane->physics.data->qvel[0];
+}
+
+static double reward(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[POLE];
+    return aq_tolerance_gaussian(orientation[AQ_SUITE_ZZ], UPRIGHT_COSINE, 1, 0);
+}
+
+static const aq_suite_task swingup = {
+    .domain = &pendulum, .obs_count = 3, .start = start, .observe = observe, .reward = reward};
+
+AQ_SUITE_CLASS(pendulum_swingup, swingup,
+               "Swing a pendulum up with a motor that is too weak to lift it, and hold it.");

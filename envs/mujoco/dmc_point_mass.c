@@ -1,0 +1,50 @@
+/*
+ * Point mass: bring a mass that slides on a plane to the middle, gently.
+ */
+#include <math.h>
+
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/suite.h"
+#include "envs/mujoco/suite_reward.h"
+
+enum { TARGET, POINT_MASS };
+
+static const aq_suite_name names[] = {
+    [TARGET] = {mjOBJ_GEOM, "target"},
+    [POINT_MASS] = {mjOBJ_GEOM, "pointmass"},
+    {mjOBJ_UNKNOWN, NULL},
+};
+
+static const aq_suite_domain point_mass = {
+    .name = "point_mass",
+    .description = aq_mjcf_point_mass,
+    .substeps = 1,
+    .names = names,
+};
+
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    aq_suite_randomize_joints(suite, lane, rng);
+    return true;
+}
+
+static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    aq_suite_put(&obs, lane->physics.data->qpos, suite->model->nq);
+    aq_suite_put(&obs, lane->physics.data->qvel, suite->model->nv);
+}
+
+static double reward(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const mjData *data = lane->physics.data;
+    const double target_size = suite->model->geom_size[3 * suite->ids[TARGET]];
+    const double distance = mju_dist3(data->geom_xpos + (ptrdiff_t)3 * suite->ids[TARGET],
+                                      data->geom_xpos + (ptrdiff_t)3 * suite->ids[POINT_MASS]);
+    const double near_target = aq_tolerance_gaussian(distance, 0, target_size, target_size);
+    return near_target * (aq_suite_small_controls(suite, lane) + 4) / 5;
+}
+
+static const aq_suite_task easy = {
+    .domain = &point_mass, .obs_count = 4, .start = start, .observe = observe, .reward = reward};
+
+AQ_SUITE_CLASS(point_mass_easy, easy, "Bring a sliding mass to the middle of a square.");

@@ -1,0 +1,61 @@
+/*
+ * MuJoCo, as the suite uses it: one compiled model for each open environment, one mjData for each
+ * lane. After a control step everything that depends on positions and velocities fits them, as in
+ * the original suite: MuJoCo's own mj_step leaves it one step behind.
+ *
+ * MuJoCo ends the process, or waits for a key, on an error of its own, and writes a file on a
+ * warning. Here both end as a call that returns false, and `failure` says why: numbers that are too
+ * large or none, more contacts than there is room for. No step after that is the task's.
+ *
+ * Compiling is serialised; all else is one thread at a time for one model and its data.
+ */
+#ifndef AQ_ENVS_MUJOCO_PHYSICS_H
+#define AQ_ENVS_MUJOCO_PHYSICS_H
+
+#include <mujoco/mujoco.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+enum { AQ_PHYSICS_FAILURE_MAX = 256 };
+
+typedef struct aq_physics {
+    mjData *data;
+
+    /* Positions as they were when the derived quantities were computed: MuJoCo then normalises
+     * quaternions in place, and doing that twice gives other bits. So a state is saved as this. */
+    mjtNum *given_qpos;
+
+    char failure[AQ_PHYSICS_FAILURE_MAX]; /* why the last call failed; else "" */
+} aq_physics;
+
+/* Compiles a description (MJCF). Release with mj_deleteModel. AQ_E_NOMEM; AQ_E_INVALID with the
+ * compiler's words. */
+int aq_physics_compile(const char *name, const char *description, mjModel **ret_model,
+                       aq_error *error) AQ_MUST_USE;
+
+/* AQ_E_NOMEM. */
+int aq_physics_init(aq_physics *physics, const mjModel *model, aq_error *error) AQ_MUST_USE;
+void aq_physics_fini(aq_physics *physics);
+
+/* The model's initial state, with nothing derived from it: forward is to follow. */
+void aq_physics_reset(aq_physics *physics, const mjModel *model);
+
+/* Everything that follows from positions, velocities and controls, accelerations included. */
+bool aq_physics_forward(aq_physics *physics, const mjModel *model) AQ_MUST_USE;
+
+/* One control step of `substeps` physics steps under data->ctrl. */
+bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substeps) AQ_MUST_USE;
+
+/* The same without what is ours around it: a fault ends the process. For measuring. */
+void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t substeps);
+
+/* The state as numbers, and from them. After load, steps give the bits that they would have given;
+ * accelerations are not those of the saved state, sensors are. False: MuJoCo refuses the numbers. */
+size_t aq_physics_saved_count(const mjModel *model);
+void aq_physics_save(const aq_physics *physics, const mjModel *model, double *out);
+bool aq_physics_load(aq_physics *physics, const mjModel *model, const double *numbers) AQ_MUST_USE;
+
+#endif

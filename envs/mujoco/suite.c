@@ -1,0 +1,276 @@
+/*
+ * What every task of the suite has in common: the members of its class.
+ */
+#include "envs/mujoco/suite.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "envs/mujoco/suite_reward.h"
+
+#define PI 3.14159265358979323846
+
+/* Of an easy start there are a few tries; this many mean that the description is broken. */
+enum { START_TRIES_MAX = 10000 };
+
+static const mjModel *model_of(const void *params)
+{
+    return ((const aq_suite *)params)->model;
+}
+
+/* -- opening ------------------------------------------------------------------------------------- */
+
+static void look_up_names(aq_suite *suite)
+{
+    const aq_suite_name *names = suite->task->domain->names;
+    for (int i = 0; names != NULL && names[i].name != NULL; i++) {
+        AQ_ASSERT(i < AQ_SUITE_IDS_MAX);
+        suite->ids[i] = mj_name2id(suite->model, (int)names[i].kind, names[i].name);
+        AQ_ASSERT(suite->ids[i] >= 0);
+    }
+}
+
+int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error)
+{
+    aq_suite *suite = params;
+    const int code =
+        aq_physics_compile(task->domain->name, task->domain->description, &suite->model, error);
+    if (code != 0) {
+        return code;
+    }
+    AQ_ASSERT(task->obs_count <= AQ_SUITE_OBS_MAX);
+    AQ_ASSERT(suite->model->nu <= AQ_SUITE_CTRL_MAX);
+    suite->task = task;
+    look_up_names(suite);
+    if (task->adapt != NULL) {
+        task->adapt(suite);
+    }
+    return 0;
+}
+
+void aq_suite_close(void *params)
+{
+    aq_suite *suite = params;
+    mj_deleteModel(suite->model);
+    suite->model = NULL;
+}
+
+void aq_suite_schema(const void *params, aq_schema *ret_schema)
+{
+    const aq_suite *suite = params;
+    float low[AQ_SUITE_OBS_MAX];
+    float high[AQ_SUITE_OBS_MAX];
+    for (uint32_t i = 0; i < suite->task->obs_count; i++) {
+        low[i] = -INFINITY;
+        high[i] = INFINITY;
+    }
+    aq_space_init_box(&ret_schema->obs, suite->task->obs_count, low, high);
+    for (int i = 0; i < suite->model->nu; i++) {
+        low[i] = (float)suite->model->actuator_ctrlrange[2 * i];
+        high[i] = (float)suite->model->actuator_ctrlrange[2 * i + 1];
+    }
+    aq_space_init_box(&ret_schema->action, (uint32_t)suite->model->nu, low, high);
+}
+
+/* -- starts -------------------------------------------------------------------------------------- */
+
+static void randomize_orientation(mjtNum *quaternion, aq_rng *rng)
+{
+    for (int i = 0; i < 4; i++) {
+        quaternion[i] = aq_rng_uniform(rng);
+    }
+    (void)mju_normalize4(quaternion);
+}
+
+void aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    const mjModel *model = suite->model;
+    for (int i = 0; i < model->njnt; i++) {
+        mjtNum *qpos = lane->physics.data->qpos + model->jnt_qposadr[i];
+        const mjtNum *range = model->jnt_range + (ptrdiff_t)2 * i;
+        switch (model->jnt_type[i]) {
+        case mjJNT_FREE:
+            randomize_orientation(qpos + 3, rng);
+            break;
+        case mjJNT_HINGE:
+            *qpos = model->jnt_limited[i] ? aq_rng_range(rng, range[0], range[1])
+                                          : aq_rng_range(rng, -PI, PI);
+            break;
+        case mjJNT_SLIDE:
+            if (model->jnt_limited[i]) {
+                *qpos = aq_rng_range(rng, range[0], range[1]);
+            }
+            break;
+        default:
+            AQ_ASSERT(!"a joint that no domain of the suite has");
+        }
+    }
+}
+
+bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng,
+                                    void (*draw)(const aq_suite *suite, aq_suite_lane *lane,
+                                                 aq_rng *rng))
+{
+    for (int i = 0; i < START_TRIES_MAX; i++) {
+        draw(suite, lane, rng);
+        if (!aq_physics_forward(&lane->physics, suite->model)) {
+            return false;
+        }
+        if (lane->physics.data->ncon == 0) {
+            return true;
+        }
+    }
+    (void)snprintf(lane->physics.failure, sizeof(lane->physics.failure),
+                   "%s: no start without contact in %d tries", suite->task->domain->name,
+                   START_TRIES_MAX);
+    return false;
+}
+
+/* -- lanes --------------------------------------------------------------------------------------- */
+
+int aq_suite_begin(const void *params, void *state, aq_error *error)
+{
+    aq_suite_lane *lane = state;
+    return aq_physics_init(&lane->physics, model_of(params), error);
+}
+
+void aq_suite_end(const void *params, void *state)
+{
+    (void)params;
+    aq_suite_lane *lane = state;
+    aq_physics_fini(&lane->physics);
+}
+
+double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const int count = suite->model->nu;
+    double sum = 0;
+    for (int i = 0; i < count; i++) {
+        sum += aq_tolerance(lane->physics.data->ctrl[i], 0, 0, 1, 0, AQ_FALLOFF_QUADRATIC);
+    }
+    return sum / count;
+}
+
+void aq_suite_put(double **obs, const mjtNum *numbers, int count)
+{
+    memcpy(*obs, numbers, (size_t)count * sizeof(**obs));
+    *obs += count;
+}
+
+void aq_suite_observe(const void *params, const void *state, void *obs)
+{
+    const aq_suite *suite = params;
+    float *out = obs;
+    double exact[AQ_SUITE_OBS_MAX];
+    suite->task->observe(suite, state, exact);
+    for (uint32_t i = 0; i < suite->task->obs_count; i++) {
+        out[i] = (float)exact[i];
+    }
+}
+
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    aq_physics_reset(&lane->physics, suite->model);
+    if (suite->task->forward_first && !aq_physics_forward(&lane->physics, suite->model)) {
+        return false;
+    }
+    /* Controls are 0 here, and all actuators of the suite are motors: the original's way, which is
+     * to turn actuation off, gives the same numbers. */
+    return suite->task->start(suite, lane, rng) && aq_physics_forward(&lane->physics, suite->model);
+}
+
+bool aq_suite_reset(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    if (!start(params, state, rng)) {
+        return false;
+    }
+    aq_suite_observe(params, state, obs);
+    return true;
+}
+
+enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, const void *action,
+                               void *obs, float *reward)
+{
+    (void)rng;
+    const aq_suite *suite = params;
+    aq_suite_lane *lane = state;
+    const float *row = action;
+    for (int i = 0; i < suite->model->nu; i++) {
+        lane->physics.data->ctrl[i] = row[i];
+    }
+    if (!aq_physics_step(&lane->physics, suite->model, suite->task->domain->substeps)) {
+        return AQ_STEP_FAILED;
+    }
+    aq_suite_observe(suite, lane, obs);
+    *reward = (float)suite->task->reward(suite, lane);
+    return AQ_STEP_GOES_ON;
+}
+
+const char *aq_suite_failure(const void *params, const void *state)
+{
+    (void)params;
+    const aq_suite_lane *lane = state;
+    return lane->physics.failure[0] != '\0' ? lane->physics.failure : NULL;
+}
+
+/* -- saving -------------------------------------------------------------------------------------- */
+
+size_t aq_suite_saved_bytes(const void *params)
+{
+    const aq_suite_lane *lane = NULL;
+    return aq_physics_saved_count(model_of(params)) * sizeof(double) + sizeof(lane->target);
+}
+
+enum { TARGET_NUMBERS = 3, SAVED_NUMBERS_MAX = 512 };
+
+void aq_suite_save(const void *params, const void *state, void *out)
+{
+    const aq_suite_lane *lane = state;
+    double numbers[SAVED_NUMBERS_MAX];
+    AQ_ASSERT(aq_suite_saved_bytes(params) <= sizeof(numbers));
+    memcpy(numbers, lane->target, sizeof(lane->target));
+    aq_physics_save(&lane->physics, model_of(params), numbers + TARGET_NUMBERS);
+    memcpy(out, numbers, aq_suite_saved_bytes(params));
+}
+
+int aq_suite_restore(const void *params, void *state, const void *bytes)
+{
+    aq_suite_lane *lane = state;
+    double numbers[SAVED_NUMBERS_MAX];
+    const size_t count = aq_suite_saved_bytes(params) / sizeof(double);
+    AQ_ASSERT(count <= SAVED_NUMBERS_MAX);
+    memcpy(numbers, bytes, count * sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        if (!isfinite(numbers[i])) {
+            return AQ_E_CORRUPT;
+        }
+    }
+    if (!aq_physics_load(&lane->physics, model_of(params), numbers + TARGET_NUMBERS)) {
+        return AQ_E_CORRUPT;
+    }
+    memcpy(lane->target, numbers, sizeof(lane->target));
+    return 0;
+}
+
+/* -- physics alone ------------------------------------------------------------------------------- */
+
+static void load_alone(const void *params, void *state)
+{
+    (void)params;
+    (void)state; /* mjData is the state: the library stands there already */
+}
+
+static void step_alone(const void *params, void *state, const void *action)
+{
+    const aq_suite *suite = params;
+    aq_suite_lane *lane = state;
+    const float *row = action;
+    for (int i = 0; i < suite->model->nu; i++) {
+        lane->physics.data->ctrl[i] = row[i];
+    }
+    aq_physics_step_alone(&lane->physics, suite->model, suite->task->domain->substeps);
+}
+
+const struct aq_env_physics aq_suite_physics = {.load = load_alone, .step = step_alone};

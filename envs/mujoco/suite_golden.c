@@ -1,0 +1,134 @@
+/*
+ * Recordings of the original suite, put into ours: see env_golden.h.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "envs/mujoco/suite.h"
+
+/* A named part of the physical state. `needed` ones must be in a recording. */
+typedef struct state_part {
+    const char *name;
+    mjtNum *numbers;
+    int count;
+    bool needed;
+} state_part;
+
+enum { STATE_PARTS = 6 };
+
+static void list_parts(const aq_suite *suite, const aq_suite_lane *lane,
+                       state_part ret_parts[STATE_PARTS])
+{
+    const mjModel *model = suite->model;
+    mjData *data = lane->physics.data;
+    ret_parts[0] = (state_part){"qpos", data->qpos, model->nq, true};
+    ret_parts[1] = (state_part){"qvel", data->qvel, model->nv, true};
+    ret_parts[2] = (state_part){"act", data->act, model->na, model->na > 0};
+    ret_parts[3] = (state_part){"ctrl", data->ctrl, model->nu, false};
+    ret_parts[4] = (state_part){"qacc_warmstart", data->qacc_warmstart, model->nv, false};
+    ret_parts[5] = (state_part){"sensordata", data->sensordata, model->nsensordata, false};
+}
+
+static int put_parts(const state_part parts[STATE_PARTS], const aq_golden_values *values,
+                     aq_error *error)
+{
+    for (int i = 0; i < STATE_PARTS; i++) {
+        const size_t count = (size_t)parts[i].count;
+        const double *given = aq_golden_find(values, parts[i].name, count);
+        if (given == NULL && parts[i].needed) {
+            return aq_golden_copy(values, parts[i].name, count, parts[i].numbers, error);
+        }
+        if (given != NULL) {
+            memcpy(parts[i].numbers, given, count * sizeof(*given));
+        }
+    }
+    return 0;
+}
+
+/* Sensors of forces and the warm start for the next solution are what a recording says, where it
+ * says it; else what follows from the state as it stands. */
+static int set(const void *params, void *state, const aq_golden_values *values, aq_error *error)
+{
+    const aq_suite *suite = params;
+    aq_suite_lane *lane = state;
+    const char *placed = suite->task->placed;
+    state_part parts[STATE_PARTS];
+
+    mjtNum target[3] = {lane->target[0], lane->target[1], lane->target[2]};
+    if (placed != NULL) {
+        const int code = aq_golden_copy(values, placed, 3, target, error);
+        if (code != 0) {
+            return code;
+        }
+    }
+    aq_physics_reset(&lane->physics, suite->model);
+    list_parts(suite, lane, parts);
+    int code = put_parts(parts, values, error);
+    if (code != 0) {
+        return code;
+    }
+    if (!aq_physics_forward(&lane->physics, suite->model)) {
+        return aq_fail(error, AQ_E_INVALID, "%s", lane->physics.failure);
+    }
+    memcpy(lane->target, target, sizeof(target));
+    const mjtNum *warmstart = aq_golden_find(values, "qacc_warmstart", (size_t)suite->model->nv);
+    const mjtNum *sensors = aq_golden_find(values, "sensordata", (size_t)suite->model->nsensordata);
+    if (warmstart != NULL) {
+        mju_copy(lane->physics.data->qacc_warmstart, warmstart, suite->model->nv);
+    }
+    if (sensors != NULL) {
+        mju_copy(lane->physics.data->sensordata, sensors, suite->model->nsensordata);
+    }
+    return 0;
+}
+
+static size_t get(const void *params, const void *state, const char *name, double *out, size_t room)
+{
+    const aq_suite *suite = params;
+    const aq_suite_lane *lane = state;
+    const char *placed = suite->task->placed;
+    state_part parts[STATE_PARTS];
+
+    if (placed != NULL && strcmp(name, placed) == 0 && room >= 3) {
+        memcpy(out, lane->target, sizeof(lane->target));
+        return 3;
+    }
+    list_parts(suite, lane, parts);
+    for (int i = 0; i < STATE_PARTS; i++) {
+        const size_t count = (size_t)parts[i].count;
+        if (strcmp(name, parts[i].name) == 0 && count <= room) {
+            memcpy(out, parts[i].numbers, count * sizeof(*out));
+            return count;
+        }
+    }
+    return 0;
+}
+
+static void observe(const void *params, const void *state, double *obs, double *reward)
+{
+    const aq_suite *suite = params;
+    suite->task->observe(suite, state, obs);
+    *reward = suite->task->reward(suite, state);
+}
+
+static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const double *action,
+                             double *obs, double *reward)
+{
+    (void)rng;
+    const aq_suite *suite = params;
+    aq_suite_lane *lane = state;
+    mju_copy(lane->physics.data->ctrl, action, suite->model->nu);
+    if (!aq_physics_step(&lane->physics, suite->model, suite->task->domain->substeps)) {
+        return AQ_STEP_FAILED;
+    }
+    observe(suite, lane, obs, reward);
+    return AQ_STEP_GOES_ON;
+}
+
+const struct aq_env_golden aq_suite_golden = {
+    .set = set,
+    .get = get,
+    .observe = observe,
+    .step = step,
+};
