@@ -78,10 +78,6 @@ struct aq_env_class {
      * it does not say. */
     const char *(*failure)(const void *params, const void *state);
 
-    /* Why the last reset or step that failed did so, in words: one line or, with a traceback,
-     * several. Valid until the next call for these parameters. NULL: it has no words for it. */
-    const char *(*failure)(const void *params, const void *state);
-
     /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
      * observation row. All NULL: memcpy of state_bytes; `observe` alone is then needed. */
     size_t (*saved_bytes)(const void *params);
