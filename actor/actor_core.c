@@ -13,6 +13,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "rollout/act.h"
 #include "rollout/vec_env.h"
 
 enum { RETURNS_KEPT = 100 };
@@ -26,13 +27,15 @@ struct aq_actor_core {
     aq_engine *engine; /* lent; NULL: act at random */
     uint32_t version;
 
-    double *epsilon;  /* (lanes) */
-    aq_rng *rngs;     /* (lanes): exploration; environments have their own */
-    float *scores;    /* (lanes, choice_count) */
-    int32_t *actions; /* (lanes) */
+    double *epsilon; /* (lanes) */
+    aq_rng *rngs;    /* (lanes): exploration; environments have their own */
+    double noise;    /* of continuous actions: a share of half their range */
+    aq_act *act;
+    uint8_t *actions; /* (lanes) rows */
 
     uint64_t stepped; /* fresh transitions made */
-    uint64_t granted; /* that may be made in all */
+    uint64_t kept;    /* of them, those that were not forgotten with an episode that failed */
+    uint64_t granted; /* that may be sent in all */
     bool draining;
 
     int64_t flush_ns; /* how long a transition may wait in an open chunk */
@@ -73,26 +76,34 @@ static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uin
     *ret_explore_seed = aq_rng_next(&rng);
 }
 
+static void begin_episode(aq_actor_core *core, uint32_t lane)
+{
+    aq_chunker_begin(core->chunker, lane, core->vec->obs + lane * core->task.obs_bytes);
+}
+
 static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
-                        uint64_t incarnation, const aq_chunk_layout *layout)
+                        uint64_t incarnation, const aq_chunk_layout *layout, aq_error *error)
 {
     uint64_t env_seed, explore_seed;
     derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
     core->epsilon = aq_alloc(core->lanes, sizeof(*core->epsilon));
     core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
-    core->scores = aq_alloc(core->lanes, core->task.choice_count * sizeof(*core->scores));
-    core->actions = aq_alloc(core->lanes, sizeof(*core->actions));
-    if (core->epsilon == NULL || core->rngs == NULL || core->scores == NULL ||
-        core->actions == NULL ||
-        aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec) != 0 ||
+    core->actions = aq_alloc(core->lanes, core->task.action_bytes);
+    if (core->epsilon == NULL || core->rngs == NULL || core->actions == NULL ||
+        aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
-        return AQ_E_NOMEM;
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
+    }
+    int rc = aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec, error);
+    if (rc != 0) {
+        return rc;
     }
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         core->epsilon[lane] = aq_explore_rate(settings, slot, lane);
         aq_rng_init(&core->rngs[lane], explore_seed, lane);
-        aq_chunker_begin(core->chunker, lane,
-                         core->vec->obs + (size_t)lane * core->task.obs_elements);
+        if (!core->vec->waits[lane]) {
+            begin_episode(core, lane);
+        }
     }
     return 0;
 }
@@ -105,23 +116,22 @@ int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint6
     aq_env_task task;
     AQ_ASSERT(settings->actor_envs <= AQ_VEC_ENV_LANES_MAX);
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
-    if (rc == 0) {
-        rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
-                                  &layout, error);
-    }
     if (rc != 0) {
         return rc;
     }
-    aq_actor_core *core = aq_alloc(1, sizeof(*core));
+    rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length, &layout,
+                              error);
+    aq_actor_core *core = rc == 0 ? aq_alloc(1, sizeof(*core)) : NULL;
     if (core == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
+        aq_env_task_fini(&task);
+        return rc != 0 ? rc : aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
     }
     core->task = task;
     core->lanes = settings->actor_envs;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
     rc = create_outbox(core, settings, run_id, member, incarnation, &layout, error);
-    if (rc == 0 && create_lanes(core, settings, slot, incarnation, &layout) != 0) {
-        rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
+    if (rc == 0) {
+        rc = create_lanes(core, settings, slot, incarnation, &layout, error);
     }
     if (rc != 0) {
         aq_actor_core_destroy(core);
@@ -139,10 +149,11 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_outbox_destroy(core->outbox);
     aq_chunker_destroy(core->chunker);
     aq_vec_env_destroy(core->vec);
+    aq_act_destroy(core->act);
     aq_free(core->actions);
-    aq_free(core->scores);
     aq_free(core->rngs);
     aq_free(core->epsilon);
+    aq_env_task_fini(&core->task);
     aq_free(core);
 }
 
@@ -161,32 +172,35 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
 
 /* ---- stepping ------------------------------------------------------------------------------- */
 
+/* Choices are random now and then; in other actions there is noise, always. */
 static void choose_actions(aq_actor_core *core)
 {
-    const uint32_t choices = core->task.choice_count;
+    const bool is_choice = core->task.act_rule == AQ_ACT_ARGMAX;
     if (core->engine != NULL) {
-        aq_engine_forward(core->engine, core->vec->obs, core->lanes, core->scores);
+        aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
     }
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         aq_rng *rng = &core->rngs[lane];
-        bool explore = core->engine == NULL || aq_rng_uniform(rng) < core->epsilon[lane];
-        core->actions[lane] =
-            explore ? (int32_t)aq_rng_below(rng, choices)
-                    : (int32_t)aq_argmax(core->scores + (size_t)lane * choices, choices);
+        void *action = core->actions + lane * core->task.action_bytes;
+        if (core->engine == NULL || (is_choice && aq_rng_uniform(rng) < core->epsilon[lane])) {
+            aq_act_random(core->act, rng, action);
+        } else if (!is_choice) {
+            aq_act_disturb(core->act, rng, core->noise, action);
+        }
     }
 }
 
 static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
 {
     const aq_vec_env *vec = core->vec;
-    const size_t row = (size_t)lane * core->task.obs_elements;
+    const uint8_t events = vec->events[lane];
     const aq_transition transition = {
-        .action = &core->actions[lane],
+        .action = core->actions + lane * core->task.action_bytes,
         .reward = vec->reward[lane],
         .version = core->version,
-        .next_obs = vec->next_obs + row,
-        .terminated = vec->terminated[lane],
-        .truncated = vec->truncated[lane],
+        .next_obs = vec->next_obs + lane * core->task.obs_bytes,
+        .terminated = (events & AQ_LANE_TERMINATED) != 0,
+        .truncated = (events & AQ_LANE_TRUNCATED) != 0,
     };
     aq_closed_chunk closed;
     if (aq_chunker_append(core->chunker, lane, now_ns, &transition, &closed)) {
@@ -195,7 +209,21 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
     if (aq_vec_env_ended(vec, lane)) {
         core->returns[core->episodes % RETURNS_KEPT] = vec->episode_return[lane];
         core->episodes++;
-        aq_chunker_begin(core->chunker, lane, vec->obs + row);
+    }
+}
+
+/* What happened in a lane, in its order. */
+static void follow_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
+{
+    const uint8_t events = core->vec->events[lane];
+    if ((events & AQ_LANE_STEPPED) != 0) {
+        record_lane(core, lane, now_ns);
+    }
+    if ((events & AQ_LANE_FAILED) != 0) {
+        core->kept -= aq_chunker_abandon(core->chunker, lane);
+    }
+    if ((events & AQ_LANE_BEGAN) != 0) {
+        begin_episode(core, lane);
     }
 }
 
@@ -221,7 +249,7 @@ static void flush_if_due(aq_actor_core *core, int64_t now_ns)
 
 bool aq_actor_core_needs_credit(const aq_actor_core *core)
 {
-    return core->stepped + core->lanes > core->granted;
+    return core->kept + core->lanes > core->granted;
 }
 
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
@@ -234,12 +262,13 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
         return 0;
     }
     choose_actions(core);
-    aq_vec_env_step(core->vec, core->actions);
+    const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
+    core->stepped += made;
+    core->kept += made;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        record_lane(core, lane, now_ns);
+        follow_lane(core, lane, now_ns);
     }
-    core->stepped += core->lanes;
-    return core->lanes;
+    return made;
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */

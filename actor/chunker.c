@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 
 typedef struct chunk_lane {
+    bool in_episode;
     aq_chunk *open; /* NULL between a close and the next reserve */
     aq_chunk *last; /* while `open` is NULL and the episode goes on: the chunk that was closed */
     uint64_t episode;
@@ -19,7 +20,7 @@ typedef struct chunk_lane {
 struct aq_chunker {
     aq_chunk_layout layout;
     uint32_t lane_count;
-    uint32_t closed_count; /* lanes whose `open` is NULL */
+    uint32_t closed_count; /* lanes in an episode whose `open` is NULL */
     int64_t oldest_ns;     /* see aq_chunker_oldest_ns */
     chunk_lane *lanes;
     uint8_t *first_obs; /* (lanes) rows: what the episode began with, until a chunk has it */
@@ -34,7 +35,6 @@ int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes, aq_chunker 
     }
     chunker->layout = *layout;
     chunker->lane_count = lanes;
-    chunker->closed_count = lanes;
     chunker->oldest_ns = INT64_MAX;
     chunker->lanes = aq_alloc(lanes, sizeof(*chunker->lanes));
     chunker->first_obs = aq_alloc(lanes, layout->obs_bytes);
@@ -65,10 +65,28 @@ void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const void *obs)
     AQ_ASSERT(lane < chunker->lane_count);
     chunk_lane *at = &chunker->lanes[lane];
     const size_t row = chunker->layout.obs_bytes;
-    AQ_ASSERT(at->open == NULL);
-    AQ_ASSERT(at->last == NULL);
+    AQ_ASSERT(!at->in_episode);
+    at->in_episode = true;
     at->episode++;
+    chunker->closed_count++;
     memcpy(chunker->first_obs + lane * row, obs, row);
+}
+
+uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane)
+{
+    AQ_ASSERT(lane < chunker->lane_count);
+    chunk_lane *at = &chunker->lanes[lane];
+    if (!at->in_episode) {
+        return 0;
+    }
+    uint32_t forgotten = at->open != NULL ? aq_chunk_fresh(at->open) : 0;
+    chunker->closed_count -= at->open == NULL;
+    aq_chunk_unref(at->open);
+    aq_chunk_unref(at->last);
+    at->open = NULL;
+    at->last = NULL;
+    at->in_episode = false;
+    return forgotten;
 }
 
 /* The last n - 1 transitions of `last` become the first of `chunk`. */
@@ -115,7 +133,7 @@ static int open_chunk(aq_chunker *chunker, uint32_t lane)
 int aq_chunker_reserve(aq_chunker *chunker)
 {
     for (uint32_t lane = 0; chunker->closed_count > 0 && lane < chunker->lane_count; lane++) {
-        if (chunker->lanes[lane].open == NULL) {
+        if (chunker->lanes[lane].in_episode && chunker->lanes[lane].open == NULL) {
             int rc = open_chunk(chunker, lane);
             if (rc != 0) {
                 return rc;
@@ -133,9 +151,11 @@ static void close_chunk(aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *re
     AQ_ASSERT(aq_chunk_fresh(chunk) > 0);
     AQ_ASSERT(aq_chunk_items(chunk, &chunker->layout) > 0);
     at->open = NULL;
-    chunker->closed_count++;
-    if (!chunk->terminated && !chunk->truncated) {
+    if (chunk->terminated || chunk->truncated) {
+        at->in_episode = false;
+    } else {
         at->last = aq_chunk_ref(chunk);
+        chunker->closed_count++;
     }
     *ret_closed = (aq_closed_chunk){.chunk = chunk, .since_ns = at->since_ns};
 }

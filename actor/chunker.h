@@ -36,11 +36,16 @@ int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes,
 void aq_chunker_destroy(aq_chunker *chunker); /* NULL is fine; drops what is open */
 
 /* An episode of the lane begins with this observation row. First thing for each lane, and again
- * after each transition that ended an episode. */
+ * after each transition that ended an episode and after each aq_chunker_abandon. */
 void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const void *obs);
 
-/* Makes room for one more transition in every lane, so that a step that was made can be kept. Must
- * have succeeded before each round of appends. AQ_E_NOMEM: try again later. */
+/* The lane's episode, if there is one, goes no further, and what no closed chunk has of it is
+ * forgotten: returns how many new transitions that were. */
+uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane);
+
+/* Makes room for one more transition in every lane that has an episode, so that a step that was
+ * made can be kept. Must have succeeded before each round of appends. AQ_E_NOMEM: try again later.
+ */
 int aq_chunker_reserve(aq_chunker *chunker) AQ_MUST_USE;
 
 /* Adds one transition of the lane; true when that closed a chunk. */

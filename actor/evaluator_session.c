@@ -68,6 +68,9 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
             settings->evaluation_threshold,
             derive_seed(settings->seed, session->config.identity.incarnation), &session->core,
             error);
+        if (rc != 0) {
+            aq_env_task_fini(&task);
+        }
     }
     if (rc != 0) {
         return rc;
@@ -85,6 +88,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
             },
     };
     rc = aq_policy_session_start(session->policy, &source, error);
+    aq_env_task_fini(&task);
     if (rc != 0) {
         return rc;
     }
@@ -267,7 +271,7 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
         take_policy(session);
     }
     uint64_t before = aq_evaluator_core_steps(session->core);
-    if (aq_evaluator_core_run(session->core, steps_max, &result)) {
+    if (aq_evaluator_core_run(session->core, steps_max, session->now_ns, &result)) {
         take_result(session, &result);
     }
     uint64_t steps = aq_evaluator_core_steps(session->core) - before;

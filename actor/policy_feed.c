@@ -36,6 +36,7 @@ int aq_policy_feed_create(const aq_policy_feed_config *config, aq_policy_feed **
         return AQ_E_NOMEM;
     }
     feed->config = *config;
+    feed->config.task = aq_env_task_copy(&config->task);
     *ret_feed = feed;
     return 0;
 }
@@ -59,6 +60,7 @@ void aq_policy_feed_destroy(aq_policy_feed *feed)
     aq_engine_destroy(aq_policy_slot_take(&feed->slot));
     free_retired(feed);
     aq_policy_chain_fini(&feed->chain);
+    aq_env_task_fini(&feed->config.task);
     aq_free(feed);
 }
 

@@ -135,7 +135,8 @@ static void whole_core(bench *all)
 static void network_alone(bench *all)
 {
     for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) {
-        aq_engine_forward(all->engine, all->vec->obs, all->lanes, all->scores);
+        aq_engine_forward(all->engine, (const float *)(const void *)all->vec->obs, all->lanes,
+                          all->scores);
     }
 }
 
@@ -146,7 +147,7 @@ static void environments_alone(bench *all)
         for (uint32_t lane = 0; lane < all->lanes; lane++) {
             actions[lane] = (i + (int)lane) & 1; /* to and fro: an episode of some length */
         }
-        aq_vec_env_step(all->vec, actions);
+        (void)aq_vec_env_step(all->vec, actions, 0);
     }
 }
 
@@ -176,7 +177,7 @@ static void run_case(bench *all, uint32_t format, uint32_t lanes, double round_s
     all->messages = all->message_bytes = 0;
     all->engine = make_engine(all, format);
     all->core = make_core(all);
-    int rc = aq_vec_env_create(&all->task, lanes, 1, &all->vec);
+    int rc = aq_vec_env_create(&all->task, lanes, 1, &all->vec, NULL);
     AQ_ASSERT(rc == 0);
     acknowledge_all(all, 0);
     (void)aq_actor_core_set_engine(all->core, all->engine);
@@ -200,14 +201,13 @@ int main(int argc, char **argv)
         (void)fprintf(stderr, "usage: bench_actor [seconds a round]\n");
         return EXIT_FAILURE;
     }
-    const aq_env_class *env = aq_env_find("gym:CartPole-v1");
-    AQ_ASSERT(env != NULL);
-    int rc = aq_env_task_init(env, &all.task, NULL);
+    aq_env *env;
+    int rc = aq_env_open("gym:CartPole-v1", &env, NULL);
     AQ_ASSERT(rc == 0);
-    uint8_t params[256] __attribute__((aligned(16)));
-    AQ_ASSERT(env->params_bytes <= sizeof(params));
-    env->init_params(params);
-    env->schema(params, &all.schema);
+    rc = aq_env_task_init(env, &all.task, NULL);
+    AQ_ASSERT(rc == 0);
+    all.schema = env->schema;
+    aq_env_unref(env);
     (void)printf("%s, %s\n", aq_machine_model(), aq_cpu_flags_text(aq_cpu_flags()));
     (void)printf("                          ns a transition:\n");
     (void)printf("format lanes   steps/s    core  network      env     rest  bytes a message\n");
@@ -215,5 +215,6 @@ int main(int argc, char **argv)
         run_case(&all, AQ_FORMAT_INT8_CHANNEL, lane_counts[i], round_s);
         run_case(&all, AQ_FORMAT_F32, lane_counts[i], round_s);
     }
+    aq_env_task_fini(&all.task);
     return EXIT_SUCCESS;
 }

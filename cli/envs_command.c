@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "common/base/memory.h"
-#include "envs/env.h"
+#include "common/base/parse.h"
+#include "envs/env_open.h"
 
 enum { SCHEMA_TEXT_BYTES = 128 };
 
@@ -41,16 +41,16 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
 /* "box f32[4] -> discrete 2" */
 static int schema_text(const aq_env_class *env, char *out, size_t size, aq_error *error)
 {
-    aq_schema schema = {0};
-    void *params = aq_alloc(1, env->params_bytes);
-    if (!params) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
+    aq_env *open = NULL;
+    if (aq_env_is_family(env)) {
+        return aq_text_format(out, size, "what the environment says");
     }
-    env->init_params(params);
-    env->schema(params, &schema);
-    aq_free(params);
-    (void)aq_schema_text(&schema, out, size);
-    return 0;
+    int rc = aq_env_open(env->name, &open, error);
+    if (!rc) {
+        (void)aq_schema_text(&open->schema, out, size);
+    }
+    aq_env_unref(open);
+    return rc;
 }
 
 static int make_json(json_t **ret_envs, aq_error *error)

@@ -32,7 +32,7 @@ typedef struct eval_arguments {
 /* What was evaluated, and what came out. */
 typedef struct eval_report {
     char path[AQ_POLICY_PATH_MAX];
-    const aq_env_class *env;
+    aq_env_task task;
     const char *precision;
     const char *rung;
     uint64_t seed;
@@ -88,16 +88,11 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
 /* ---- playing -------------------------------------------------------------------------------- */
 
 /* The environment that the policy says it is for, if this build's is the same. */
-static int find_env(const eval_report *report, const aq_snapshot *snapshot,
-                    const aq_env_class **ret_env, aq_error *error)
+static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_env_task *ret_task,
+                     aq_error *error)
 {
-    aq_env_task task;
-    int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), &task, error);
-    if (rc) {
-        return aq_fail_context(error, rc, "%s", report->path);
-    }
-    *ret_env = task.env;
-    return 0;
+    int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), ret_task, error);
+    return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
 
 static int evaluate(const eval_arguments *arguments, eval_report *report, aq_error *error)
@@ -107,7 +102,7 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
     int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
                                    error);
     if (!rc) {
-        rc = find_env(report, snapshot, &report->env, error);
+        rc = find_task(report, snapshot, &report->task, error);
     }
     if (!rc) {
         report->precision = aq_precision_name(snapshot);
@@ -115,8 +110,8 @@ static int evaluate(const eval_arguments *arguments, eval_report *report, aq_err
     }
     if (!rc) {
         report->rung = aq_engine_rung(engine);
-        rc = aq_long_evaluation(report->env, engine, (uint32_t)arguments->episodes, report->seed,
-                                &report->result, error);
+        rc = aq_long_evaluation(report->task.env, engine, (uint32_t)arguments->episodes,
+                                report->seed, &report->result, error);
     }
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
@@ -130,13 +125,13 @@ static json_t *make_json(const eval_report *report)
     const aq_evaluation *result = &report->result;
     return json_pack(
         "{s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "policy",
-        aq_json_text(report->path), "task", report->env->name, "policy_version",
+        aq_json_text(report->path), "task", report->task.env->name, "policy_version",
         aq_json_count(result->version), "precision", report->precision, "kernels", report->rung,
         "episodes", aq_json_count(result->episodes), "seed", aq_json_count(report->seed),
         "return_mean", aq_json_number(result->return_mean), "return_std",
         aq_json_number(result->return_std), "return_min", aq_json_number(result->return_min),
         "return_max", aq_json_number(result->return_max), "reward_threshold",
-        aq_json_number(report->env->reward_threshold));
+        aq_json_number(report->task.env->reward_threshold));
 }
 
 static void print(const eval_report *report)
@@ -144,16 +139,16 @@ static void print(const eval_report *report)
     const aq_evaluation *result = &report->result;
     char path[AQ_POLICY_PATH_MAX];
     (void)printf("%s: %s, version %" PRIu64 ", %s\n",
-                 aq_plain_text(path, sizeof(path), report->path), report->env->name,
+                 aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
                  result->version, report->precision);
     aq_print_fact(stdout, "return", "%.2f +- %.2f (mean and standard deviation)",
                   result->return_mean, result->return_std);
     aq_print_fact(stdout, "range", "%.2f to %.2f", result->return_min, result->return_max);
     aq_print_fact(stdout, "episodes", "%" PRIu32 ", seed %" PRIu64, result->episodes, report->seed);
-    if (!isnan(report->env->reward_threshold)) {
+    if (!isnan(report->task.env->reward_threshold)) {
         aq_print_fact(stdout, "solved", "%s (from a mean of %g)",
-                      result->return_mean >= report->env->reward_threshold ? "yes" : "no",
-                      report->env->reward_threshold);
+                      result->return_mean >= report->task.env->reward_threshold ? "yes" : "no",
+                      report->task.env->reward_threshold);
     }
     aq_print_fact(stdout, "kernels", "%s", report->rung);
 }
@@ -172,13 +167,15 @@ static int run(int argc, char **argv)
                  ? evaluate(&arguments, &report, &error)
                  : aq_fail(&error, AQ_E_INVALID, "RUN_OR_POLICY is missing; see --help");
     if (rc) {
-        return aq_command_failed(argv[0], &error);
+        status = aq_command_failed(argv[0], &error);
+    } else if (arguments.json) {
+        status = aq_command_print_json(argv[0], make_json(&report));
+    } else {
+        print(&report);
+        status = aq_command_printed(argv[0]);
     }
-    if (arguments.json) {
-        return aq_command_print_json(argv[0], make_json(&report));
-    }
-    print(&report);
-    return aq_command_printed(argv[0]);
+    aq_env_task_fini(&report.task);
+    return status;
 }
 
 const aq_command aq_command_eval = {

@@ -17,7 +17,7 @@ enum { FIRST_WORD_MS = 2000, PERIOD_MS = 5000, PERIOD_TERMINAL_MS = 1000 };
 typedef struct evaluation_job {
     uv_work_t work;
     /* The playing thread's, from `play` to `on_played`. */
-    const aq_env_class *env;
+    aq_env *env;
     aq_engine *engine;
     uint32_t episodes;
     uint64_t seed;
@@ -56,7 +56,7 @@ static void on_still_playing(uv_timer_t *timer)
     job->drawn = job->is_terminal;
 }
 
-int aq_long_evaluation(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+int aq_long_evaluation(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                        aq_evaluation *ret_result, aq_error *error)
 {
     uv_loop_t loop;

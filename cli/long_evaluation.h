@@ -11,7 +11,7 @@
 #include "rollout/evaluator_core.h"
 
 /* As aq_evaluate, which runs on another thread meanwhile. */
-int aq_long_evaluation(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+int aq_long_evaluation(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                        aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
 
 #endif

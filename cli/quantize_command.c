@@ -79,11 +79,12 @@ static int play(const quantize_report *report, const aq_env_task *task, size_t r
         return rc;
     }
     float *obs = aq_alloc(rows, task->obs_elements * sizeof(*obs));
-    rc = obs ? aq_greedy_obs(task, engine, rows, seed, obs) : AQ_E_NOMEM;
+    rc = obs ? aq_greedy_obs(task, engine, rows, seed, obs, error)
+             : aq_fail(error, AQ_E_NOMEM, "no memory for %zu observations", rows);
     aq_engine_destroy(engine);
     if (rc) {
         aq_free(obs);
-        return aq_fail(error, rc, "observations of %s: %s", task->env->name, aq_error_text(rc));
+        return rc;
     }
     *ret_obs = obs;
     return 0;
@@ -92,7 +93,7 @@ static int play(const quantize_report *report, const aq_env_task *task, size_t r
 static int make(const aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
 {
     const size_t rows = arguments->rows;
-    aq_env_task task;
+    aq_env_task task = {0};
     float *measured = NULL, *ranged = NULL;
     int rc =
         aq_env_task_find(report->exact->task, aq_schema_hash(&report->exact->schema), &task, error);
@@ -107,6 +108,7 @@ static int make(const aq_quantize_arguments *arguments, quantize_report *report,
     }
     aq_free(measured);
     aq_free(ranged);
+    aq_env_task_fini(&task);
     return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
 }
 

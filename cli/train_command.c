@@ -13,12 +13,11 @@
 #include "cli/train_report.h"
 #include "cli/train_session.h"
 #include "common/base/clock.h"
-#include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
 #include "common/sys/options.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 
 enum { OVERRIDES_MAX = 256, CONFIG_BYTES_MAX = 1 << 20 };
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
@@ -145,19 +144,14 @@ static int read_settings(const train_arguments *arguments, aq_run_config *config
 
 static int resolve_task(aq_run_config *config, aq_error *error)
 {
-    const aq_env_class *env = aq_env_find(config->task);
-    if (env) {
-        return aq_text_set(config->task, sizeof(config->task), env->name);
+    aq_env *env;
+    int rc = aq_env_open(config->task, &env, error);
+    if (rc) {
+        return rc;
     }
-    aq_nearest nearest;
-    aq_nearest_init(&nearest, config->task);
-    for (size_t i = 0; i < aq_env_count(); i++) {
-        aq_nearest_offer(&nearest, aq_env_at(i)->name);
-    }
-    const char *guess = aq_nearest_name(&nearest);
-    return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; %s%s%s", config->task,
-                   guess ? "did you mean '" : "'actorq envs' lists those that are",
-                   guess ? guess : "", guess ? "'?" : "");
+    rc = aq_text_set(config->task, sizeof(config->task), env->name);
+    aq_env_unref(env);
+    return rc ? aq_fail(error, rc, "the name of the task is too long") : 0;
 }
 
 static int print_config(const aq_run_config *config, aq_error *error)

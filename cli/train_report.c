@@ -16,7 +16,7 @@
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 #include "quantizer/engine.h"
 #include "rollout/evaluator_core.h"
 
@@ -29,12 +29,15 @@ enum { REPORT_EPISODES = 100 };
 static int evaluate(const aq_run_config *config, const char *policy_path, aq_evaluation *ret_result,
                     aq_error *error)
 {
-    const aq_env_class *env = aq_env_find(config->task);
+    aq_env *env = NULL;
     aq_snapshot *snapshot = NULL;
     aq_engine *engine = NULL;
     aq_rng rng;
     aq_rng_init(&rng, config->seed, REPORT_STREAM);
-    int rc = aq_policy_file_read(policy_path, &snapshot, error);
+    int rc = aq_env_open(config->task, &env, error);
+    if (!rc) {
+        rc = aq_policy_file_read(policy_path, &snapshot, error);
+    }
     if (!rc) {
         rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
     }
@@ -43,6 +46,7 @@ static int evaluate(const aq_run_config *config, const char *policy_path, aq_eva
     }
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
+    aq_env_unref(env);
     return rc;
 }
 

@@ -20,8 +20,14 @@
 /* Each number of the state starts an episode uniform in +-RESET_SPREAD. */
 #define RESET_SPREAD 0.05
 
-static void init_params(void *params)
+static int open_task(void *params, const char *argument, aq_env_options *options,
+                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
 {
+    (void)argument;
+    (void)options;
+    (void)step_limit;
+    (void)reward_threshold;
+    (void)error;
     *(aq_cartpole_params *)params = (aq_cartpole_params){
         .gravity = 9.8,
         .cart_mass = 1.0,
@@ -32,6 +38,7 @@ static void init_params(void *params)
         .x_limit = 2.4,
         .theta_limit = 12 * 2 * PI / 360, /* 12 degrees */
     };
+    return 0;
 }
 
 /* Twice the limits, so that an observation past the end of an episode is still in the box. */
@@ -45,27 +52,30 @@ static void schema(const void *params, aq_schema *ret_schema)
     aq_space_init_discrete(&ret_schema->action, AQ_CARTPOLE_ACTIONS);
 }
 
-static void observe(const aq_cartpole_state *state, float *obs)
+static void observe(const void *params, const void *state, void *obs)
 {
-    obs[0] = (float)state->x;
-    obs[1] = (float)state->x_dot;
-    obs[2] = (float)state->theta;
-    obs[3] = (float)state->theta_dot;
+    const aq_cartpole_state *s = state;
+    float *row = obs;
+    (void)params;
+    row[0] = (float)s->x;
+    row[1] = (float)s->x_dot;
+    row[2] = (float)s->theta;
+    row[3] = (float)s->theta_dot;
 }
 
-static void reset(const void *params, void *state, aq_rng *rng, void *obs)
+static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
 {
-    (void)params;
     aq_cartpole_state *s = state;
     s->x = aq_rng_range(rng, -RESET_SPREAD, RESET_SPREAD);
     s->x_dot = aq_rng_range(rng, -RESET_SPREAD, RESET_SPREAD);
     s->theta = aq_rng_range(rng, -RESET_SPREAD, RESET_SPREAD);
     s->theta_dot = aq_rng_range(rng, -RESET_SPREAD, RESET_SPREAD);
-    observe(s, obs);
+    observe(params, s, obs);
+    return true;
 }
 
-static bool step(const void *params, void *state, aq_rng *rng, const void *action, void *obs,
-                 float *reward)
+static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
+                             void *obs, float *reward)
 {
     (void)rng;
     const aq_cartpole_params *p = params;
@@ -90,10 +100,11 @@ static bool step(const void *params, void *state, aq_rng *rng, const void *actio
     s->theta += p->time_step * s->theta_dot;
     s->theta_dot += p->time_step * theta_acc;
 
-    observe(s, obs);
+    observe(p, s, obs);
     *reward = 1.0f;
-    return s->x < -p->x_limit || s->x > p->x_limit || s->theta < -p->theta_limit ||
-           s->theta > p->theta_limit;
+    bool fell = s->x < -p->x_limit || s->x > p->x_limit || s->theta < -p->theta_limit ||
+                s->theta > p->theta_limit;
+    return fell ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
 const aq_env_class aq_cartpole_v0 = {
@@ -103,10 +114,11 @@ const aq_env_class aq_cartpole_v0 = {
     .reward_threshold = 195.0,
     .params_bytes = sizeof(aq_cartpole_params),
     .state_bytes = sizeof(aq_cartpole_state),
-    .init_params = init_params,
+    .open = open_task,
     .schema = schema,
     .reset = reset,
     .step = step,
+    .observe = observe,
 };
 
 const aq_env_class aq_cartpole_v1 = {
@@ -116,8 +128,9 @@ const aq_env_class aq_cartpole_v1 = {
     .reward_threshold = 475.0,
     .params_bytes = sizeof(aq_cartpole_params),
     .state_bytes = sizeof(aq_cartpole_state),
-    .init_params = init_params,
+    .open = open_task,
     .schema = schema,
     .reset = reset,
     .step = step,
+    .observe = observe,
 };

@@ -22,6 +22,17 @@ typedef struct aq_env {
 /* AQ_E_NOT_FOUND, naming the nearest task there is; what the class's open refuses; an option that
  * nobody knows; a schema that cannot be. */
 int aq_env_open(const char *name, aq_env **ret_env, aq_error *error) AQ_MUST_USE;
+
+/* The same of a class that need not be in the registry: `name` is its own, or begins with its
+ * prefix, and may have options behind it. */
+int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_env,
+                      aq_error *error) AQ_MUST_USE;
+
+/* The full name of a task, its options included ("CartPole-v1" is "gym:CartPole-v1"), without
+ * opening it. AQ_E_NOT_FOUND, naming the nearest task there is; AQ_E_INVALID. */
+int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX],
+                     aq_error *error) AQ_MUST_USE;
+
 aq_env *aq_env_ref(aq_env *env);
 void aq_env_unref(aq_env *env); /* NULL is fine */
 

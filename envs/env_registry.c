@@ -1,5 +1,6 @@
 /*
- * The environments that this build knows. A new one is a line here.
+ * The environments that this build knows. A new one is a line here. A class whose name ends with a
+ * colon is a family: any name that begins so is its.
  */
 #include <string.h>
 
@@ -29,11 +30,24 @@ static const char *short_name(const aq_env_class *env)
     return colon != NULL ? colon + 1 : env->name;
 }
 
+static bool is_member(const aq_env_class *family, const char *name)
+{
+    const size_t length = strlen(family->name);
+    return aq_env_is_family(family) && strncmp(family->name, name, length) == 0 &&
+           name[length] != '\0';
+}
+
 const aq_env_class *aq_env_find(const char *name)
 {
     const aq_env_class *found = NULL;
     size_t matches = 0;
     for (size_t i = 0; i < aq_env_count(); i++) {
+        if (is_member(classes[i], name)) {
+            return classes[i];
+        }
+        if (aq_env_is_family(classes[i])) {
+            continue;
+        }
         if (strcmp(classes[i]->name, name) == 0) {
             return classes[i];
         }

@@ -4,47 +4,32 @@
 #include "learner/run_plan.h"
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
-#include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 
 /* Seeds of the system are cut to what every JSON reader keeps whole. */
 #define SEED_MAX ((UINT64_C(1) << 53) - 1)
 
-static const aq_env_class *find_env(const char *task, aq_error *error)
+/* The full name, what is seen and done in it, and its own threshold. */
+static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold, aq_error *error)
 {
-    const aq_env_class *env = aq_env_find(task);
-    if (env) {
-        return env;
+    aq_env *env;
+    int rc = aq_env_open(name, &env, error);
+    if (rc) {
+        return aq_fail_context(error, rc, "task");
     }
-    aq_nearest nearest;
-    aq_nearest_init(&nearest, task);
-    for (size_t i = 0; i < aq_env_count(); i++) {
-        aq_nearest_offer(&nearest, aq_env_at(i)->name);
+    rc = aq_text_set(plan->config.task, sizeof(plan->config.task), env->name);
+    if (!rc) {
+        rc = aq_text_set(plan->settings.task, sizeof(plan->settings.task), env->name);
     }
-    const char *guess = aq_nearest_name(&nearest);
-    if (guess) {
-        (void)aq_fail(error, AQ_E_NOT_FOUND, "task: '%s' is not known; did you mean '%s'?", task,
-                      guess);
-    } else {
-        (void)aq_fail(error, AQ_E_NOT_FOUND,
-                      "task: '%s' is not known; 'actorq envs' lists those that are", task);
+    if (rc) {
+        (void)aq_fail(error, rc, "task: the name '%s' is too long", env->name);
     }
-    return NULL;
-}
-
-static int describe(const aq_env_class *env, aq_schema *ret_schema, aq_error *error)
-{
-    void *params = aq_alloc(1, env->params_bytes);
-    if (!params) {
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
-    }
-    env->init_params(params);
-    env->schema(params, ret_schema);
-    aq_free(params);
-    return aq_schema_validate(ret_schema, error);
+    plan->settings.schema = env->schema;
+    *ret_threshold = env->reward_threshold;
+    aq_env_unref(env);
+    return rc;
 }
 
 static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
@@ -87,28 +72,18 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         return rc;
     }
     aq_run_plan plan = {.config = *config};
-    const aq_env_class *env = find_env(config->task, error);
-    if (!env) {
-        return AQ_E_NOT_FOUND;
-    }
-    rc = aq_text_set(plan.config.task, sizeof(plan.config.task), env->name);
-    if (!rc) {
-        rc = aq_text_set(plan.settings.task, sizeof(plan.settings.task), env->name);
-    }
+    double threshold = 0.0;
+    rc = take_task(config->task, &plan, &threshold, error);
     if (rc) {
-        return aq_fail(error, rc, "task: the name '%s' is too long", env->name);
+        return rc;
     }
     if (config->seed == 0) {
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
-    rc = aq_run_config_threshold(config, env->reward_threshold, &plan.threshold);
+    rc = aq_run_config_threshold(config, threshold, &plan.threshold);
     if (rc) {
         return aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
                        config->evaluator.threshold);
-    }
-    rc = describe(env, &plan.settings.schema, error);
-    if (rc) {
-        return aq_fail_context(error, rc, "%s", env->name);
     }
     rc = aq_chunk_layout_init(&plan.settings.schema, (uint32_t)config->learner.n_step,
                               (uint32_t)config->replay.chunk_length, &plan.layout, error);

@@ -4,89 +4,111 @@
 #include "rollout/env_task.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
-
-#include "common/base/memory.h"
-#include "common/base/nearest.h"
 
 /* A space is small enough to describe in a line. */
 enum { SCHEMA_TEXT_BYTES = 128 };
 
-static int check_acting(const aq_env_class *env, const aq_schema *schema, aq_error *error)
+static bool has_bounds(const aq_space *space)
+{
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_acting(const aq_env *env, aq_error *error)
 {
     char text[SCHEMA_TEXT_BYTES];
-    if (schema->obs.kind != AQ_SPACE_BOX || schema->obs.dtype != AQ_DTYPE_F32 ||
-        schema->action.kind != AQ_SPACE_DISCRETE) {
+    const aq_space *action = &env->schema.action;
+    const bool is_box = action->kind == AQ_SPACE_BOX;
+    if (env->schema.obs.kind != AQ_SPACE_BOX || (is_box && action->dtype != AQ_DTYPE_F32)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s is \"%s\"; acting takes a box of f32 and gives a choice", env->name,
-                       aq_schema_text(schema, text, sizeof(text)));
+                       "%s is \"%s\"; acting takes a box of f32 or u8 and gives a choice or a box "
+                       "of f32",
+                       env->name, aq_schema_text(&env->schema, text, sizeof(text)));
+    }
+    if (is_box && !has_bounds(action)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s has actions without bounds; a policy's output, -1 to 1, has to be "
+                       "spread between two",
+                       env->name);
     }
     return 0;
 }
 
-int aq_env_task_init(const aq_env_class *env, aq_env_task *ret_task, aq_error *error)
+int aq_env_task_init(aq_env *env, aq_env_task *ret_task, aq_error *error)
 {
-    aq_schema schema = {0};
-    void *params = aq_alloc(1, env->params_bytes);
-    if (params == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
-    }
-    env->init_params(params);
-    env->schema(params, &schema);
-    aq_free(params);
-
-    int rc = check_acting(env, &schema, error);
+    const aq_space *obs = &env->schema.obs, *action = &env->schema.action;
+    int rc = check_acting(env, error);
     if (rc != 0) {
         return rc;
     }
+    const bool is_choice = action->kind == AQ_SPACE_DISCRETE;
     *ret_task = (aq_env_task){
-        .env = env,
-        .schema_hash = aq_schema_hash(&schema),
-        .obs_elements = (uint32_t)aq_space_elements(&schema.obs),
-        .choice_count = schema.action.choice_count,
+        .env = aq_env_ref(env),
+        .schema_hash = aq_schema_hash(&env->schema),
+        .act_rule = is_choice ? AQ_ACT_ARGMAX : AQ_ACT_CONTINUOUS,
+        .obs_dtype = obs->dtype,
+        .obs_elements = (uint32_t)aq_space_elements(obs),
+        .score_count = is_choice ? action->choice_count : (uint32_t)aq_space_elements(action),
+        .obs_bytes = aq_space_bytes(obs),
+        .action_bytes = aq_space_bytes(action),
     };
     return 0;
 }
 
-static int fail_unknown(const char *name, aq_error *error)
-{
-    aq_nearest nearest;
-    aq_nearest_init(&nearest, name);
-    for (size_t i = 0; i < aq_env_count(); i++) {
-        aq_nearest_offer(&nearest, aq_env_at(i)->name);
-    }
-    const char *guess = aq_nearest_name(&nearest);
-    if (guess == NULL) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "there is no task \"%s\" in this build", name);
-    }
-    return aq_fail(error, AQ_E_NOT_FOUND,
-                   "there is no task \"%s\" in this build; the nearest is \"%s\"", name, guess);
-}
-
 int aq_env_task_find(const char *name, uint64_t schema_hash, aq_env_task *ret_task, aq_error *error)
 {
-    const aq_env_class *env = aq_env_find(name);
-    if (env == NULL) {
-        return fail_unknown(name, error);
-    }
+    aq_env *env;
     aq_env_task task;
-    int rc = aq_env_task_init(env, &task, error);
+    int rc = aq_env_open(name, &env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_env_task_init(env, &task, error);
+    aq_env_unref(env);
     if (rc != 0) {
         return rc;
     }
     if (task.schema_hash != schema_hash) {
-        return aq_fail(error, AQ_E_SCHEMA,
-                       "%s has schema %016" PRIx64 " here and %016" PRIx64
-                       " in the run: the two were built from different versions",
-                       env->name, task.schema_hash, schema_hash);
+        rc = aq_fail(error, AQ_E_SCHEMA,
+                     "%s has schema %016" PRIx64 " here and %016" PRIx64
+                     " in the run: the two were built from different versions",
+                     task.env->name, task.schema_hash, schema_hash);
+        aq_env_task_fini(&task);
+        return rc;
     }
     *ret_task = task;
     return 0;
 }
 
+aq_env_task aq_env_task_copy(const aq_env_task *task)
+{
+    aq_env_task copy = *task;
+    copy.env = aq_env_ref(task->env);
+    return copy;
+}
+
+void aq_env_task_fini(aq_env_task *task)
+{
+    aq_env_unref(task->env);
+    *task = (aq_env_task){0};
+}
+
+static bool is_named(const aq_env_task *task, const char *name)
+{
+    char full[AQ_TASK_NAME_MAX];
+    return strcmp(name, task->env->name) == 0 ||
+           (aq_env_full_name(name, full, NULL) == 0 && strcmp(full, task->env->name) == 0);
+}
+
 int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapshot, aq_error *error)
 {
-    if (strcmp(snapshot->task, task->env->name) != 0 && aq_env_find(snapshot->task) != task->env) {
+    if (!is_named(task, snapshot->task)) {
         return aq_fail(error, AQ_E_SCHEMA, "a policy for \"%s\", not for \"%s\"", snapshot->task,
                        task->env->name);
     }
@@ -95,18 +117,18 @@ int aq_env_task_check_policy(const aq_env_task *task, const aq_snapshot *snapsho
                        "a policy for schema %016" PRIx64 "; that of %s is %016" PRIx64,
                        aq_schema_hash(&snapshot->schema), task->env->name, task->schema_hash);
     }
-    if (snapshot->act_rule != AQ_ACT_ARGMAX) {
+    if (snapshot->act_rule != task->act_rule) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "a policy that acts by rule %" PRIu32 "; only argmax, rule %d, is known",
-                       snapshot->act_rule, AQ_ACT_ARGMAX);
+                       "a policy that acts by rule %" PRIu32 "; %s takes rule %" PRIu32,
+                       snapshot->act_rule, task->env->name, task->act_rule);
     }
     if (aq_net_spec_inputs(&snapshot->spec) != task->obs_elements ||
-        aq_net_spec_outputs(&snapshot->spec) != task->choice_count) {
+        aq_net_spec_outputs(&snapshot->spec) != task->score_count) {
         return aq_fail(error, AQ_E_SCHEMA,
                        "a network of %" PRIu32 " inputs and %" PRIu32 " outputs; %s has %" PRIu32
                        " and %" PRIu32,
                        aq_net_spec_inputs(&snapshot->spec), aq_net_spec_outputs(&snapshot->spec),
-                       task->env->name, task->obs_elements, task->choice_count);
+                       task->env->name, task->obs_elements, task->score_count);
     }
     return 0;
 }

@@ -1,33 +1,42 @@
 /*
- * Env task: whether a run's settings, and then a policy, fit an environment of this build. Asked
+ * Env task: an open environment, and whether a run's settings, and then a policy, fit it. Asked
  * once when a run is joined and once for each policy, so that stepping need not check anything.
  *
- * Any thread.
+ * Any thread. Each owner of a task has a reference to its environment.
  */
 #ifndef AQ_ROLLOUT_ENV_TASK_H
 #define AQ_ROLLOUT_ENV_TASK_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/rl/snapshot.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 
 typedef struct aq_env_task {
-    const aq_env_class *env;
+    aq_env *env; /* a reference */
     uint64_t schema_hash;
-    uint32_t obs_elements; /* floats of one observation row */
-    uint32_t choice_count; /* actions are 0 .. choice_count - 1 */
+    uint32_t act_rule;     /* the one that a policy must act by */
+    uint32_t obs_dtype;    /* enum aq_dtype */
+    uint32_t obs_elements; /* of one observation row: the inputs of a policy */
+    uint32_t score_count;  /* outputs of a policy: one per choice, or per element of an action */
+    size_t obs_bytes;      /* of one row */
+    size_t action_bytes;   /* of one row: an int32 choice, or score_count floats */
 } aq_env_task;
 
-/* AQ_E_UNSUPPORTED, in words, for observations that are not a box of f32 or actions that are not a
- * choice: there is no rule here for acting on those. */
-int aq_env_task_init(const aq_env_class *env, aq_env_task *ret_task, aq_error *error) AQ_MUST_USE;
+/* Takes a reference of its own. AQ_E_UNSUPPORTED, in words, where there is no rule here for acting:
+ * observations or actions of a kind that no policy takes, or actions without bounds. */
+int aq_env_task_init(aq_env *env, aq_env_task *ret_task, aq_error *error) AQ_MUST_USE;
 
-/* The task of that name. AQ_E_NOT_FOUND (naming the nearest there is), AQ_E_SCHEMA when this
- * build's schema of it is not the one with `schema_hash`, or as aq_env_task_init. */
+/* Opens the task of that name. As aq_env_open, as aq_env_task_init, or AQ_E_SCHEMA when this
+ * build's schema of it is not the one with `schema_hash`. */
 int aq_env_task_find(const char *name, uint64_t schema_hash, aq_env_task *ret_task,
                      aq_error *error) AQ_MUST_USE;
+
+/* Another owner's. */
+aq_env_task aq_env_task_copy(const aq_env_task *task);
+void aq_env_task_fini(aq_env_task *task); /* a zeroed one is fine */
 
 /* Whether a valid snapshot is a policy for this task. AQ_E_SCHEMA, AQ_E_UNSUPPORTED (another way to
  * act), in words. */

@@ -5,6 +5,7 @@
 #include "rollout/evaluator_core.h"
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "rollout/trial.h"
@@ -19,6 +20,7 @@ struct aq_evaluator_core {
     uint64_t seed;
     aq_trial *trial;
     aq_engine *engine; /* lent */
+    uint64_t failures; /* versions that were given up */
 };
 
 static int check_episodes(uint32_t episodes, aq_error *error)
@@ -30,21 +32,19 @@ static int check_episodes(uint32_t episodes, aq_error *error)
     return 0;
 }
 
-static int create_trial(const aq_env_class *env, uint32_t episodes, aq_trial **ret_trial,
-                        aq_error *error)
+static int create_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial, aq_error *error)
 {
     aq_env_task task;
     int rc = aq_env_task_init(env, &task, error);
     if (rc != 0) {
         return rc;
     }
-    if (aq_trial_create(&task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial) != 0) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes of %s", episodes, env->name);
-    }
-    return 0;
+    rc = aq_trial_create(&task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial, error);
+    aq_env_task_fini(&task);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
 }
 
-int aq_evaluator_core_create(const aq_env_class *env, uint32_t screen_episodes, uint32_t episodes,
+int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
                              double threshold, uint64_t seed, aq_evaluator_core **ret_core,
                              aq_error *error)
 {
@@ -140,12 +140,20 @@ static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
     *ret_result = result;
 }
 
-bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result)
+bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t now_ns,
+                           aq_evaluation *ret_result)
 {
     for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
-        if (aq_trial_step(core->trial, core->engine)) {
+        switch (aq_trial_step(core->trial, core->engine, now_ns)) {
+        case AQ_TRIAL_DONE:
             finish_stage(core, ret_result);
             return true;
+        case AQ_TRIAL_FAILED:
+            core->stage = STAGE_IDLE;
+            core->failures++;
+            break;
+        case AQ_TRIAL_GOES_ON:
+            break;
         }
     }
     return false;
@@ -156,22 +164,51 @@ bool aq_evaluator_core_idle(const aq_evaluator_core *core)
     return core->stage == STAGE_IDLE;
 }
 
+int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core)
+{
+    return core->stage == STAGE_IDLE ? INT64_MAX : aq_trial_due_ns(core->trial);
+}
+
+uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core)
+{
+    return core->failures;
+}
+
+const char *aq_evaluator_core_failure(const aq_evaluator_core *core)
+{
+    return aq_trial_failure(core->trial);
+}
+
 uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core)
 {
     return aq_trial_steps(core->trial);
 }
 
-static int check_policy(const aq_env_class *env, const aq_engine *engine, aq_error *error)
+static int check_policy(aq_env *env, const aq_engine *engine, aq_error *error)
 {
     aq_env_task task;
     int rc = aq_env_task_init(env, &task, error);
     if (rc == 0) {
         rc = aq_env_task_check_policy(&task, aq_engine_snapshot(engine), error);
+        aq_env_task_fini(&task);
     }
     return rc;
 }
 
-int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+/* Plays the trial to its end. */
+static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error *error)
+{
+    enum aq_trial_state state;
+    do {
+        aq_clock_wait_until(aq_trial_due_ns(trial));
+        state = aq_trial_step(trial, engine, aq_clock_monotonic_ns());
+    } while (state == AQ_TRIAL_GOES_ON);
+    return state == AQ_TRIAL_DONE ? 0
+                                  : aq_fail(error, AQ_E_PEER, "%s fails too often: %s", env->name,
+                                            aq_trial_failure(trial));
+}
+
+int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error)
 {
     aq_trial *trial;
@@ -192,9 +229,11 @@ int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, u
         return rc;
     }
     aq_trial_start(trial, episodes, seed);
-    while (!aq_trial_step(trial, engine)) {
+    rc = play(env, trial, engine, error);
+    if (rc == 0) {
+        *ret_result =
+            evaluation_of(trial, aq_engine_snapshot(engine)->version, /* confirmed: */ false);
     }
-    *ret_result = evaluation_of(trial, aq_engine_snapshot(engine)->version, /* confirmed: */ false);
     aq_trial_destroy(trial);
-    return 0;
+    return rc;
 }

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 #include "quantizer/engine.h"
 
 /* Environments at once. More would not run faster, and less often at full width. */
@@ -29,10 +29,11 @@ typedef struct aq_evaluation {
 
 typedef struct aq_evaluator_core aq_evaluator_core;
 
-/* `threshold` NaN: every screening is followed by nothing. AQ_E_INVALID for numbers of episodes
- * that are not 1 to AQ_EVALUATION_EPISODES_MAX, AQ_E_UNSUPPORTED for an environment that cannot be
- * acted in, AQ_E_NOMEM. */
-int aq_evaluator_core_create(const aq_env_class *env, uint32_t screen_episodes, uint32_t episodes,
+/* `threshold` NaN: every screening is followed by nothing. Takes a reference to the environment.
+ * AQ_E_INVALID for numbers of episodes that are not 1 to AQ_EVALUATION_EPISODES_MAX,
+ * AQ_E_UNSUPPORTED for an environment that cannot be acted in, what it refuses to begin with,
+ * AQ_E_NOMEM. */
+int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
                              double threshold, uint64_t seed, aq_evaluator_core **ret_core,
                              aq_error *error) AQ_MUST_USE;
 void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engines are not its own */
@@ -47,8 +48,18 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
 /* Up to `steps_max` batched steps. True: a result is in *ret_result (take the next engine when it
  * was a screening that failed or a confirmation; else it goes on by itself); false: nothing yet or
  * idle. */
-bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, aq_evaluation *ret_result);
+bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t now_ns,
+                           aq_evaluation *ret_result);
 bool aq_evaluator_core_idle(const aq_evaluator_core *core);
+
+/* When a run can do something: in the past, unless all environments wait to be tried again;
+ * INT64_MAX when it is idle. */
+int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core);
+
+/* Versions that were given up since the environment failed too often (it is idle then), and why it
+ * failed last. */
+uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core);
+const char *aq_evaluator_core_failure(const aq_evaluator_core *core);
 
 /* Environment steps made so far. */
 uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core);
@@ -56,8 +67,8 @@ uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core);
 /* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
  * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must
  * allow AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
- * AQ_E_UNSUPPORTED, AQ_E_NOMEM, in words. */
-int aq_evaluate(const aq_env_class *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+ * AQ_E_UNSUPPORTED, AQ_E_PEER (the environment fails too often), AQ_E_NOMEM, in words. */
+int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
                 aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -7,44 +7,61 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "rollout/act.h"
 #include "rollout/vec_env.h"
 
-/* Acts on each lane's row, and steps. */
-static void step(aq_vec_env *vec, aq_engine *engine, float *scores)
-{
-    int32_t actions[AQ_GREEDY_OBS_LANES];
-    const uint32_t choices = vec->task.choice_count;
-    aq_engine_forward(engine, vec->obs, vec->lanes, scores);
-    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
-        actions[lane] = (int32_t)aq_argmax(scores + (size_t)lane * choices, choices);
-    }
-    aq_vec_env_step(vec, actions);
-}
+typedef struct greedy_player {
+    aq_vec_env *vec;
+    aq_act *act;
+    void *actions; /* (lanes) rows */
+} greedy_player;
 
-int aq_greedy_obs(const aq_env_task *task, aq_engine *engine, size_t rows, uint64_t seed,
-                  float *obs)
+static int init(greedy_player *player, const aq_env_task *task, uint64_t seed, aq_error *error)
 {
-    const size_t width = task->obs_elements;
-    aq_vec_env *vec = NULL;
-    AQ_ASSERT(rows > 0);
-    AQ_ASSERT(aq_engine_rows_max(engine) >= AQ_GREEDY_OBS_LANES);
-
-    int rc = aq_vec_env_create(task, AQ_GREEDY_OBS_LANES, seed, &vec);
+    int rc = aq_vec_env_create(task, AQ_GREEDY_OBS_LANES, seed, &player->vec, error);
     if (rc != 0) {
         return rc;
     }
-    float *scores = aq_alloc((size_t)AQ_GREEDY_OBS_LANES * task->choice_count, sizeof(*scores));
-    rc = scores != NULL ? 0 : AQ_E_NOMEM;
+    player->actions = aq_alloc(AQ_GREEDY_OBS_LANES, task->action_bytes);
+    if (player->actions == NULL || aq_act_create(task, AQ_GREEDY_OBS_LANES, &player->act) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory to play %s", task->env->name);
+    }
+    return 0;
+}
+
+/* Acts on each lane's row, and steps. */
+static int step(greedy_player *player, aq_engine *engine, aq_error *error)
+{
+    aq_vec_env *vec = player->vec;
+    aq_act_greedy(player->act, engine, vec->obs, vec->lanes, player->actions);
+    (void)aq_vec_env_step(vec, player->actions, 0);
+    return vec->failures == 0
+               ? 0
+               : aq_fail(error, AQ_E_PEER, "%s: %s", vec->task.env->name, vec->failure);
+}
+
+int aq_greedy_obs(const aq_env_task *task, aq_engine *engine, size_t rows, uint64_t seed,
+                  float *obs, aq_error *error)
+{
+    const size_t width = task->obs_elements;
+    greedy_player player = {0};
+    AQ_ASSERT(rows > 0);
+    AQ_ASSERT(aq_engine_rows_max(engine) >= AQ_GREEDY_OBS_LANES);
+
+    int rc = init(&player, task, seed, error);
     for (size_t row = 0; rc == 0 && row < rows;) {
         const size_t left = rows - row;
-        const size_t taken = left < vec->lanes ? left : vec->lanes;
-        memcpy(obs + row * width, vec->obs, taken * width * sizeof(*obs));
+        const uint32_t lanes = player.vec->lanes;
+        const uint32_t taken = left < lanes ? (uint32_t)left : lanes;
+        memcpy(obs + row * width, aq_act_inputs(player.act, player.vec->obs, taken),
+               taken * width * sizeof(*obs));
         row += taken;
         if (row < rows) {
-            step(vec, engine, scores);
+            rc = step(&player, engine, error);
         }
     }
-    aq_free(scores);
-    aq_vec_env_destroy(vec);
+    aq_act_destroy(player.act);
+    aq_free(player.actions);
+    aq_vec_env_destroy(player.vec);
     return rc;
 }

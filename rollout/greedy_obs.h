@@ -17,9 +17,10 @@
 enum { AQ_GREEDY_OBS_LANES = 16 };
 
 /* Plays the engine's policy, which is one for the task (aq_env_task_check_policy), and writes what
- * it acted on into obs (rows, obs_elements), rows > 0. A function of policy, seed and rows alone.
- * AQ_E_NOMEM. */
+ * it acted on, as the network sees it, into obs (rows, obs_elements), rows > 0. A function of
+ * policy, seed and rows alone. AQ_E_PEER when the environment fails, AQ_E_NOMEM, what the
+ * environment refuses to begin with; in words. */
 int aq_greedy_obs(const aq_env_task *task, aq_engine *engine, size_t rows, uint64_t seed,
-                  float *obs) AQ_MUST_USE;
+                  float *obs, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -7,8 +7,15 @@
 #include <math.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "rollout/act.h"
 #include "rollout/vec_env.h"
+
+/* What is given up: so many failures without an episode played to its end, or so long without a
+ * step. */
+enum { FAILURES_MAX = 100 };
+#define STANDSTILL_NS (60 * AQ_NS_PER_S)
 
 struct aq_trial {
     aq_vec_env *vec;
@@ -20,28 +27,34 @@ struct aq_trial {
     uint32_t finished;
     uint32_t *episode_of; /* (lanes): which episode it plays */
     double *returns;      /* (episodes) */
-    int32_t *actions;     /* (lanes) */
-    float *scores;        /* (lanes, choice_count) */
+    aq_act *act;
+    void *actions;             /* (lanes) rows */
+    uint64_t failures_allowed; /* of the environments, until another episode ends */
+    int64_t stepped_ns;        /* when a transition was last made; INT64_MIN: not yet looked */
 };
 
 int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lanes_max,
-                    aq_trial **ret_trial)
+                    aq_trial **ret_trial, aq_error *error)
 {
     AQ_ASSERT(episodes_max >= 1);
     uint32_t lanes = episodes_max < lanes_max ? episodes_max : lanes_max;
     aq_trial *trial = aq_alloc(1, sizeof(*trial));
     if (trial == NULL) {
-        return AQ_E_NOMEM;
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes", episodes_max);
     }
     trial->episodes_max = episodes_max;
     trial->episode_of = aq_alloc(lanes, sizeof(*trial->episode_of));
     trial->returns = aq_alloc(episodes_max, sizeof(*trial->returns));
-    trial->actions = aq_alloc(lanes, sizeof(*trial->actions));
-    trial->scores = aq_alloc(lanes, task->choice_count * sizeof(*trial->scores));
+    trial->actions = aq_alloc(lanes, task->action_bytes);
+    int rc = 0;
     if (trial->episode_of == NULL || trial->returns == NULL || trial->actions == NULL ||
-        trial->scores == NULL || aq_vec_env_create(task, lanes, 0, &trial->vec) != 0) {
+        aq_act_create(task, lanes, &trial->act) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for %u episodes", episodes_max);
+    }
+    rc = rc != 0 ? rc : aq_vec_env_create(task, lanes, 0, &trial->vec, error);
+    if (rc != 0) {
         aq_trial_destroy(trial);
-        return AQ_E_NOMEM;
+        return rc;
     }
     *ret_trial = trial;
     return 0;
@@ -53,7 +66,7 @@ void aq_trial_destroy(aq_trial *trial)
         return;
     }
     aq_vec_env_destroy(trial->vec);
-    aq_free(trial->scores);
+    aq_act_destroy(trial->act);
     aq_free(trial->actions);
     aq_free(trial->returns);
     aq_free(trial->episode_of);
@@ -76,6 +89,8 @@ void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed)
     trial->finished = 0;
     trial->begun = playing;
     aq_vec_env_start(trial->vec, playing, seed);
+    trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
+    trial->stepped_ns = INT64_MIN;
     for (uint32_t lane = 0; lane < playing; lane++) {
         trial->episode_of[lane] = lane;
     }
@@ -87,6 +102,7 @@ static bool finish_episode(aq_trial *trial, uint32_t lane)
 {
     trial->returns[trial->episode_of[lane]] = trial->vec->episode_return[lane];
     trial->finished++;
+    trial->failures_allowed = trial->vec->failures + FAILURES_MAX;
     if (trial->begun < trial->episodes) {
         uint32_t episode = trial->begun++;
         trial->episode_of[lane] = episode;
@@ -98,23 +114,55 @@ static bool finish_episode(aq_trial *trial, uint32_t lane)
     return false;
 }
 
-bool aq_trial_step(aq_trial *trial, aq_engine *engine)
+/* What the step did in each lane. */
+static void settle(aq_trial *trial)
 {
     aq_vec_env *vec = trial->vec;
-    uint32_t choices = vec->task.choice_count;
-    AQ_ASSERT(trial->finished < trial->episodes);
-    aq_engine_forward(engine, vec->obs, vec->lanes, trial->scores);
-    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
-        trial->actions[lane] = (int32_t)aq_argmax(trial->scores + (size_t)lane * choices, choices);
-    }
-    trial->steps += vec->lanes;
-    aq_vec_env_step(vec, trial->actions);
     for (uint32_t lane = 0; lane < vec->lanes;) {
-        if (!aq_vec_env_ended(vec, lane) || finish_episode(trial, lane)) {
-            lane++;
+        if (aq_vec_env_ended(vec, lane)) {
+            lane += finish_episode(trial, lane);
+            continue;
         }
+        if ((vec->events[lane] & AQ_LANE_FAILED) != 0 && !vec->waits[lane]) {
+            aq_vec_env_restart(vec, lane, trial->seed, trial->episode_of[lane]);
+        }
+        lane++;
     }
-    return trial->finished == trial->episodes;
+}
+
+static bool is_hopeless(const aq_trial *trial, int64_t now_ns)
+{
+    return trial->vec->failures > trial->failures_allowed ||
+           (now_ns > trial->stepped_ns && now_ns - trial->stepped_ns > STANDSTILL_NS);
+}
+
+enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns)
+{
+    aq_vec_env *vec = trial->vec;
+    AQ_ASSERT(trial->finished < trial->episodes);
+    if (vec->waiting_count < vec->lanes) {
+        aq_act_greedy(trial->act, engine, vec->obs, vec->lanes, trial->actions);
+    }
+    const uint32_t made = aq_vec_env_step(vec, trial->actions, now_ns);
+    trial->steps += made;
+    if (made > 0 || trial->stepped_ns == INT64_MIN) {
+        trial->stepped_ns = now_ns;
+    }
+    settle(trial);
+    if (trial->finished == trial->episodes) {
+        return AQ_TRIAL_DONE;
+    }
+    return is_hopeless(trial, now_ns) ? AQ_TRIAL_FAILED : AQ_TRIAL_GOES_ON;
+}
+
+int64_t aq_trial_due_ns(const aq_trial *trial)
+{
+    return aq_vec_env_due_ns(trial->vec);
+}
+
+const char *aq_trial_failure(const aq_trial *trial)
+{
+    return trial->vec->failure;
 }
 
 uint64_t aq_trial_steps(const aq_trial *trial)

@@ -24,9 +24,10 @@ typedef struct aq_trial_result {
     double return_min, return_max;
 } aq_trial_result;
 
-/* For up to episodes_max episodes (at least 1) in up to lanes_max environments at once. */
+/* For up to episodes_max episodes (at least 1) in up to lanes_max environments at once. As
+ * aq_vec_env_create. */
 int aq_trial_create(const aq_env_task *task, uint32_t episodes_max, uint32_t lanes_max,
-                    aq_trial **ret_trial) AQ_MUST_USE;
+                    aq_trial **ret_trial, aq_error *error) AQ_MUST_USE;
 void aq_trial_destroy(aq_trial *trial); /* NULL is fine */
 
 /* Rows that an engine must allow. */
@@ -35,9 +36,21 @@ uint32_t aq_trial_lanes(const aq_trial *trial);
 /* Begins; what was going on is forgotten. */
 void aq_trial_start(aq_trial *trial, uint32_t episodes, uint64_t seed);
 
-/* Steps every environment once under the engine, the same one from start to end. True when that was
- * the last step of all: the result is there. */
-bool aq_trial_step(aq_trial *trial, aq_engine *engine);
+enum aq_trial_state {
+    AQ_TRIAL_GOES_ON = 0,
+    AQ_TRIAL_DONE,   /* that was the last step of all: the result is there */
+    AQ_TRIAL_FAILED, /* the environment fails too often, or does not come back: it is given up */
+};
+
+/* Steps every environment once under the engine, the same one from start to end. An episode that
+ * fails is played again. */
+enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t now_ns);
+
+/* When a step can do something: in the past, unless all environments wait to be tried again. */
+int64_t aq_trial_due_ns(const aq_trial *trial);
+
+/* Why the environment failed last, in words; "" if it never did. */
+const char *aq_trial_failure(const aq_trial *trial);
 
 /* Environment steps made so far, over all trials. */
 uint64_t aq_trial_steps(const aq_trial *trial);

@@ -4,63 +4,105 @@
  */
 #include "rollout/vec_env.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/rl/columns.h"
 
 /* States lie behind each other; each may hold anything that malloc may. */
 enum { STATE_ALIGNMENT = _Alignof(max_align_t) };
 
-static float *row_of(const aq_vec_env *vec, float *rows, uint32_t lane)
+/* How long a lane waits after a reset that failed: doubled each time. */
+#define RETRY_MIN_NS (10 * AQ_NS_PER_MS)
+#define RETRY_MAX_NS (10 * AQ_NS_PER_S)
+
+static uint8_t *row_of(const aq_vec_env *vec, uint8_t *rows, uint32_t lane)
 {
-    return rows + (size_t)lane * vec->task.obs_elements;
+    return rows + lane * vec->task.obs_bytes;
 }
 
-static uint8_t *state_of(const aq_vec_env *vec, uint32_t lane)
+static void *state_of(const aq_vec_env *vec, uint32_t lane)
 {
-    return vec->states + lane * vec->state_stride;
+    return vec->states + vec->state_at[lane] * vec->state_stride;
 }
 
-int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq_vec_env **ret_vec)
+/* ---- create and destroy --------------------------------------------------------------------- */
+
+static aq_vec_env *lay_out(const aq_env_task *task, uint32_t lanes)
+{
+    const size_t state_bytes = task->env->class->state_bytes;
+    const size_t stride = (state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
+    size_t bytes = sizeof(aq_vec_env);
+    size_t obs = aq_columns_add(&bytes, lanes, task->obs_bytes);
+    size_t next_obs = aq_columns_add(&bytes, lanes, task->obs_bytes);
+    size_t reward = aq_columns_add(&bytes, lanes, sizeof(float));
+    size_t events = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
+    size_t waits = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
+    size_t episode_return = aq_columns_add(&bytes, lanes, sizeof(double));
+    size_t episode_steps = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
+    size_t states = aq_columns_add(&bytes, lanes, stride);
+    size_t state_at = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
+    size_t rngs = aq_columns_add(&bytes, lanes, sizeof(aq_rng));
+    size_t retry_ns = aq_columns_add(&bytes, lanes, sizeof(int64_t));
+    size_t failed_in_row = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
+    uint8_t *block = aq_alloc(1, bytes);
+    if (block == NULL) {
+        return NULL;
+    }
+    aq_vec_env *vec = (aq_vec_env *)(void *)block;
+    vec->obs = block + obs;
+    vec->next_obs = block + next_obs;
+    vec->reward = (float *)(void *)(block + reward);
+    vec->events = block + events;
+    vec->waits = block + waits;
+    vec->episode_return = (double *)(void *)(block + episode_return);
+    vec->episode_steps = (uint32_t *)(void *)(block + episode_steps);
+    vec->states = block + states;
+    vec->state_stride = stride;
+    vec->state_at = (uint32_t *)(void *)(block + state_at);
+    vec->rngs = (aq_rng *)(void *)(block + rngs);
+    vec->retry_ns = (int64_t *)(void *)(block + retry_ns);
+    vec->failed_in_row = (uint32_t *)(void *)(block + failed_in_row);
+    return vec;
+}
+
+static int begin_states(aq_vec_env *vec, aq_error *error)
+{
+    const aq_env *env = vec->task.env;
+    for (uint32_t lane = 0; lane < vec->lanes_max; lane++) {
+        vec->state_at[lane] = lane;
+        int rc = env->class->begin != NULL
+                     ? env->class->begin(env->params, state_of(vec, lane), error)
+                     : 0;
+        if (rc != 0) {
+            return rc;
+        }
+        vec->begun++;
+    }
+    return 0;
+}
+
+int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq_vec_env **ret_vec,
+                      aq_error *error)
 {
     AQ_ASSERT(lanes >= 1);
     AQ_ASSERT(lanes <= AQ_VEC_ENV_LANES_MAX);
-    size_t stride = (task->env->state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
-    size_t row_bytes = task->obs_elements * sizeof(float);
-    size_t bytes = sizeof(aq_vec_env);
-    size_t obs = aq_columns_add(&bytes, lanes, row_bytes);
-    size_t next_obs = aq_columns_add(&bytes, lanes, row_bytes);
-    size_t reward = aq_columns_add(&bytes, lanes, sizeof(float));
-    size_t terminated = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
-    size_t truncated = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
-    size_t episode_return = aq_columns_add(&bytes, lanes, sizeof(double));
-    size_t episode_steps = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
-    size_t params = aq_columns_add(&bytes, 1, task->env->params_bytes);
-    size_t states = aq_columns_add(&bytes, lanes, stride);
-    size_t rngs = aq_columns_add(&bytes, lanes, sizeof(aq_rng));
-    uint8_t *block = aq_alloc(1, bytes);
-    if (block == NULL) {
-        return AQ_E_NOMEM;
+    aq_vec_env *vec = lay_out(task, lanes);
+    if (vec == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", lanes);
     }
-    aq_vec_env *vec = (aq_vec_env *)(void *)block;
-    vec->task = *task;
+    vec->task = aq_env_task_copy(task);
     vec->lanes_max = lanes;
     vec->step_limit =
         task->env->step_limit != 0 ? task->env->step_limit : (uint32_t)AQ_VEC_ENV_STEPS_MAX;
-    vec->obs = (float *)(void *)(block + obs);
-    vec->next_obs = (float *)(void *)(block + next_obs);
-    vec->reward = (float *)(void *)(block + reward);
-    vec->terminated = block + terminated;
-    vec->truncated = block + truncated;
-    vec->episode_return = (double *)(void *)(block + episode_return);
-    vec->episode_steps = (uint32_t *)(void *)(block + episode_steps);
-    vec->params = block + params;
-    vec->states = block + states;
-    vec->state_stride = stride;
-    vec->rngs = (aq_rng *)(void *)(block + rngs);
-    task->env->init_params(vec->params);
+    int rc = begin_states(vec, error);
+    if (rc != 0) {
+        aq_vec_env_destroy(vec);
+        return rc;
+    }
     aq_vec_env_start(vec, lanes, seed);
     *ret_vec = vec;
     return 0;
@@ -68,24 +110,105 @@ int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq
 
 void aq_vec_env_destroy(aq_vec_env *vec)
 {
+    if (vec == NULL) {
+        return;
+    }
+    const aq_env *env = vec->task.env;
+    for (uint32_t i = 0; env->class->end != NULL && i < vec->begun; i++) {
+        env->class->end(env->params, vec->states + i * vec->state_stride);
+    }
+    aq_env_task_fini(&vec->task);
     aq_free(vec);
 }
 
-static void reset_lane(aq_vec_env *vec, uint32_t lane)
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* Whether all are finite: an exponent of ones is not. */
+static bool all_finite(const uint8_t *floats, size_t count)
 {
-    vec->task.env->reset(vec->params, state_of(vec, lane), &vec->rngs[lane],
-                         row_of(vec, vec->obs, lane));
+    uint32_t bad = 0;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t bits;
+        memcpy(&bits, floats + i * sizeof(bits), sizeof(bits));
+        bad |= (bits & 0x7f800000u) == 0x7f800000u;
+    }
+    return bad == 0;
+}
+
+static bool is_sound(const aq_vec_env *vec, const uint8_t *obs)
+{
+    return vec->task.obs_dtype != AQ_DTYPE_F32 || all_finite(obs, vec->task.obs_elements);
+}
+
+/* Not on the way of those that work. */
+__attribute__((noinline, cold)) static void note_failure(aq_vec_env *vec, uint32_t lane,
+                                                         const char *fallback)
+{
+    const aq_env *env = vec->task.env;
+    const char *text =
+        env->class->failure != NULL ? env->class->failure(env->params, state_of(vec, lane)) : NULL;
+    vec->failures++;
+    (void)snprintf(vec->failure, sizeof(vec->failure), "%s", text != NULL ? text : fallback);
+}
+
+/* ---- stepping ------------------------------------------------------------------------------- */
+
+static void set_waits(aq_vec_env *vec, uint32_t lane, bool waits)
+{
+    vec->waiting_count += (uint32_t)waits - vec->waits[lane];
+    vec->waits[lane] = waits;
+}
+
+static bool try_reset(aq_vec_env *vec, uint32_t lane)
+{
+    const aq_env *env = vec->task.env;
+    uint8_t *obs = row_of(vec, vec->obs, lane);
+    if (!env->class->reset(env->params, state_of(vec, lane), &vec->rngs[lane], obs)) {
+        note_failure(vec, lane, "the environment could not be reset");
+        return false;
+    }
+    if (!is_sound(vec, obs)) {
+        note_failure(vec, lane, "the first observation of an episode is not finite");
+        return false;
+    }
+    return true;
+}
+
+static int64_t back_off_ns(uint32_t failed_in_row)
+{
+    int64_t wait_ns = RETRY_MIN_NS;
+    for (uint32_t i = 1; i < failed_in_row && wait_ns < RETRY_MAX_NS; i++) {
+        wait_ns *= 2;
+    }
+    return wait_ns < RETRY_MAX_NS ? wait_ns : RETRY_MAX_NS;
+}
+
+/* Starts an episode, or makes the lane wait. INT64_MIN: it may be tried again at once. */
+static void reset_lane(aq_vec_env *vec, uint32_t lane, int64_t now_ns)
+{
+    if (try_reset(vec, lane)) {
+        set_waits(vec, lane, false);
+        vec->failed_in_row[lane] = 0;
+        vec->events[lane] |= AQ_LANE_BEGAN;
+        return;
+    }
+    set_waits(vec, lane, true);
+    memset(row_of(vec, vec->obs, lane), 0, vec->task.obs_bytes);
+    vec->events[lane] |= AQ_LANE_FAILED;
+    vec->failed_in_row[lane]++;
+    vec->retry_ns[lane] =
+        now_ns == INT64_MIN ? INT64_MIN : now_ns + back_off_ns(vec->failed_in_row[lane]);
 }
 
 void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream)
 {
     AQ_ASSERT(lane < vec->lanes);
     aq_rng_init(&vec->rngs[lane], seed, stream);
-    reset_lane(vec, lane);
-    vec->terminated[lane] = 0;
-    vec->truncated[lane] = 0;
+    vec->events[lane] = 0;
+    vec->failed_in_row[lane] = 0;
     vec->episode_return[lane] = 0.0;
     vec->episode_steps[lane] = 0;
+    reset_lane(vec, lane, INT64_MIN);
 }
 
 void aq_vec_env_start(aq_vec_env *vec, uint32_t lanes, uint64_t seed)
@@ -93,6 +216,8 @@ void aq_vec_env_start(aq_vec_env *vec, uint32_t lanes, uint64_t seed)
     AQ_ASSERT(lanes >= 1);
     AQ_ASSERT(lanes <= vec->lanes_max);
     vec->lanes = lanes;
+    vec->waiting_count = 0;
+    memset(vec->waits, 0, vec->lanes_max);
     for (uint32_t lane = 0; lane < lanes; lane++) {
         aq_vec_env_restart(vec, lane, seed, lane);
     }
@@ -101,47 +226,106 @@ void aq_vec_env_start(aq_vec_env *vec, uint32_t lanes, uint64_t seed)
 void aq_vec_env_drop(aq_vec_env *vec, uint32_t lane)
 {
     AQ_ASSERT(lane < vec->lanes);
+    set_waits(vec, lane, false);
     uint32_t last = --vec->lanes;
     if (lane == last) {
         return;
     }
-    size_t row_bytes = vec->task.obs_elements * sizeof(float);
+    const size_t row_bytes = vec->task.obs_bytes;
     memcpy(row_of(vec, vec->obs, lane), row_of(vec, vec->obs, last), row_bytes);
     memcpy(row_of(vec, vec->next_obs, lane), row_of(vec, vec->next_obs, last), row_bytes);
-    memcpy(state_of(vec, lane), state_of(vec, last), vec->task.env->state_bytes);
+    uint32_t dropped = vec->state_at[lane];
+    vec->state_at[lane] = vec->state_at[last];
+    vec->state_at[last] = dropped;
     vec->reward[lane] = vec->reward[last];
-    vec->terminated[lane] = vec->terminated[last];
-    vec->truncated[lane] = vec->truncated[last];
+    vec->events[lane] = vec->events[last];
+    vec->waits[lane] = vec->waits[last];
     vec->episode_return[lane] = vec->episode_return[last];
     vec->episode_steps[lane] = vec->episode_steps[last];
     vec->rngs[lane] = vec->rngs[last];
+    vec->retry_ns[lane] = vec->retry_ns[last];
+    vec->failed_in_row[lane] = vec->failed_in_row[last];
+    vec->waits[last] = 0;
 }
 
-static void step_lane(aq_vec_env *vec, uint32_t lane, const int32_t *action)
+static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char *what)
 {
-    const aq_env_class *env = vec->task.env;
-    float *next_obs = row_of(vec, vec->next_obs, lane);
-    if (aq_vec_env_ended(vec, lane)) {
+    note_failure(vec, lane, what);
+    vec->events[lane] = AQ_LANE_FAILED;
+    reset_lane(vec, lane, now_ns);
+}
+
+static void step_lane(aq_vec_env *vec, uint32_t lane, const void *action, int64_t now_ns)
+{
+    const aq_env *env = vec->task.env;
+    uint8_t *next_obs = row_of(vec, vec->next_obs, lane);
+    if ((vec->events[lane] & AQ_LANE_BEGAN) != 0) {
         vec->episode_return[lane] = 0.0;
         vec->episode_steps[lane] = 0;
     }
-    bool terminated = env->step(vec->params, state_of(vec, lane), &vec->rngs[lane], action,
-                                next_obs, &vec->reward[lane]);
+    enum aq_step_end end = env->class->step(env->params, state_of(vec, lane), &vec->rngs[lane],
+                                            action, next_obs, &vec->reward[lane]);
+    if (end == AQ_STEP_FAILED) {
+        fail_step(vec, lane, now_ns, "the environment failed in a step");
+        return;
+    }
+    if (!is_sound(vec, next_obs) || !all_finite((const uint8_t *)&vec->reward[lane], 1)) {
+        fail_step(vec, lane, now_ns, "an observation or a reward is not finite");
+        return;
+    }
     vec->episode_return[lane] += (double)vec->reward[lane];
     vec->episode_steps[lane]++;
-    bool limit = vec->episode_steps[lane] >= vec->step_limit;
-    vec->terminated[lane] = terminated;
-    vec->truncated[lane] = limit && !terminated;
-    if (terminated || limit) {
-        reset_lane(vec, lane);
-    } else {
-        memcpy(row_of(vec, vec->obs, lane), next_obs, vec->task.obs_elements * sizeof(float));
+    if (end == AQ_STEP_GOES_ON && vec->episode_steps[lane] < vec->step_limit) {
+        vec->events[lane] = AQ_LANE_STEPPED;
+        memcpy(row_of(vec, vec->obs, lane), next_obs, vec->task.obs_bytes);
+        return;
+    }
+    vec->events[lane] =
+        (uint8_t)(AQ_LANE_STEPPED |
+                  (end == AQ_STEP_TERMINATED ? AQ_LANE_TERMINATED : AQ_LANE_TRUNCATED));
+    reset_lane(vec, lane, now_ns);
+}
+
+static void announce(const aq_vec_env *vec, const uint8_t *actions)
+{
+    const aq_env *env = vec->task.env;
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        if (!vec->waits[lane]) {
+            env->class->announce(env->params, state_of(vec, lane),
+                                 actions + lane * vec->task.action_bytes);
+        }
     }
 }
 
-void aq_vec_env_step(aq_vec_env *vec, const int32_t *actions)
+uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns)
 {
-    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
-        step_lane(vec, lane, &actions[lane]);
+    const uint8_t *rows = actions;
+    uint32_t made = 0;
+    if (vec->task.env->class->announce != NULL) {
+        announce(vec, rows);
     }
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        if (!vec->waits[lane]) {
+            step_lane(vec, lane, rows + lane * vec->task.action_bytes, now_ns);
+            made += vec->events[lane] & AQ_LANE_STEPPED;
+        } else {
+            vec->events[lane] = 0;
+            if (vec->retry_ns[lane] <= now_ns) {
+                reset_lane(vec, lane, now_ns);
+            }
+        }
+    }
+    return made;
+}
+
+int64_t aq_vec_env_due_ns(const aq_vec_env *vec)
+{
+    int64_t due_ns = INT64_MAX;
+    if (vec->waiting_count < vec->lanes) {
+        return INT64_MIN;
+    }
+    for (uint32_t lane = 0; lane < vec->lanes; lane++) {
+        due_ns = vec->retry_ns[lane] < due_ns ? vec->retry_ns[lane] : due_ns;
+    }
+    return due_ns;
 }

@@ -1,11 +1,15 @@
 /*
- * Vec env: K environments of one class, stepped together. One block holds parameters, states and
- * columns; nothing is allocated after create.
+ * Vec env: K environments of one task, stepped together. One block holds states and columns;
+ * nothing is allocated after create.
  *
  * An episode that ends is started anew in the same step: then `next_obs` still holds the row it
- * ended with, and `obs` the first row of the next one. The class's step limit is applied here and
- * called truncation (a class without one is cut at AQ_VEC_ENV_STEPS_MAX, so that counts fit their
+ * ended with, and `obs` the first row of the next one. The task's step limit is applied here and
+ * called truncation (a task without one is cut at AQ_VEC_ENV_STEPS_MAX, so that counts fit their
  * types); a task that ends by its own rules in that very step has terminated.
+ *
+ * An environment that fails, or shows a number that is not finite, loses its episode and is started
+ * anew, too. When that fails the lane waits, and tries again after a while that doubles each time;
+ * the others go on.
  *
  * Each lane draws from a random stream of its own, so what happens in one depends neither on how
  * many there are nor on their order. One thread at a time.
@@ -23,31 +27,48 @@
 
 enum { AQ_VEC_ENV_LANES_MAX = 4096, AQ_VEC_ENV_STEPS_MAX = 1 << 30 };
 
+/* What the last call did in a lane. */
+enum aq_lane_event {
+    AQ_LANE_STEPPED = 1,    /* a transition was made: next_obs, reward and the counts hold */
+    AQ_LANE_TERMINATED = 2, /* it ended the episode by the task's rules */
+    AQ_LANE_TRUNCATED = 4,  /* it was the last one that a limit allows */
+    AQ_LANE_FAILED = 8,     /* the episode came to nothing; no transition was made */
+    AQ_LANE_BEGAN = 16,     /* obs is the first row of an episode */
+};
+
 /* Read by everybody, written by the functions below. Columns have one row per lane. */
 typedef struct aq_vec_env {
     aq_env_task task;
     uint32_t lanes; /* in play: rows 0 .. lanes - 1 */
     uint32_t lanes_max;
 
-    float *obs;              /* (lanes, obs_elements): what to act on */
-    float *next_obs;         /* (lanes, obs_elements): where the last step led */
+    uint8_t *obs;            /* (lanes, obs_bytes): what to act on; zeros while the lane waits */
+    uint8_t *next_obs;       /* (lanes, obs_bytes): where the last step led */
     float *reward;           /* of the last step */
-    uint8_t *terminated;     /* the last step ended the episode by the task's rules */
-    uint8_t *truncated;      /* the last step was the last that the limit allows */
+    uint8_t *events;         /* enum aq_lane_event, those that happened */
+    uint8_t *waits;          /* there is no episode to act in */
     double *episode_return;  /* of the episode that the last step belongs to, that step included */
     uint32_t *episode_steps; /* likewise */
 
-    void *params;
-    uint8_t *states;
+    uint64_t failures;               /* steps and resets that failed, in all lanes */
+    char failure[AQ_ERROR_TEXT_MAX]; /* the last of them, in words */
+
+    uint32_t waiting_count; /* lanes that wait */
     uint32_t step_limit;
+    uint8_t *states; /* (lanes_max) */
     size_t state_stride;
+    uint32_t *state_at; /* which of them is the lane's */
     aq_rng *rngs;
+    int64_t *retry_ns;       /* when a lane that waits tries again */
+    uint32_t *failed_in_row; /* resets */
+    uint32_t begun;          /* states that have to be ended */
 } aq_vec_env;
 
 /* All lanes at the start of an episode, as after aq_vec_env_start. `lanes` is 1 to
- * AQ_VEC_ENV_LANES_MAX. AQ_E_NOMEM. */
-int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed,
-                      aq_vec_env **ret_vec) AQ_MUST_USE;
+ * AQ_VEC_ENV_LANES_MAX. Takes a reference to the environment. AQ_E_NOMEM, or what the
+ * environment's `begin` refuses; in words. */
+int aq_vec_env_create(const aq_env_task *task, uint32_t lanes, uint64_t seed, aq_vec_env **ret_vec,
+                      aq_error *error) AQ_MUST_USE;
 void aq_vec_env_destroy(aq_vec_env *vec); /* NULL is fine */
 
 /* Puts `lanes` lanes (1 to lanes_max) in play, each at the start of an episode; lane i draws from
@@ -60,12 +81,16 @@ void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t 
 /* Takes a lane out of play: the last lane moves into its row. */
 void aq_vec_env_drop(aq_vec_env *vec, uint32_t lane);
 
-/* Steps every lane in play once; actions (lanes) are choices of the task. */
-void aq_vec_env_step(aq_vec_env *vec, const int32_t *actions);
+/* Steps every lane in play once, but those that wait; actions are rows within the task's schema.
+ * Returns the transitions made. */
+uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns);
+
+/* When a step can do something: in the past, unless all lanes wait. */
+int64_t aq_vec_env_due_ns(const aq_vec_env *vec);
 
 static inline bool aq_vec_env_ended(const aq_vec_env *vec, uint32_t lane)
 {
-    return vec->terminated[lane] || vec->truncated[lane];
+    return (vec->events[lane] & (AQ_LANE_TERMINATED | AQ_LANE_TRUNCATED)) != 0;
 }
 
 #endif

@@ -32,7 +32,7 @@ static int make_rows(aq_error_subject *subject, size_t width, aq_error *error)
 static int init_trained(const char *folder, aq_error_subject *subject, aq_error *error)
 {
     char path[PATH_BYTES];
-    aq_env_task task;
+    aq_env_task task = {0};
     aq_engine *engine = NULL;
     int rc = aq_text_format(path, sizeof(path), "%s/cartpole_64_64.fp32.aq", folder);
     if (rc != 0) {
@@ -47,15 +47,16 @@ static int init_trained(const char *folder, aq_error_subject *subject, aq_error 
     rc = rc != 0 ? rc : make_rows(subject, task.obs_elements, error);
     rc = rc != 0 ? rc
                  : aq_engine_create(subject->exact, AQ_GREEDY_OBS_LANES, SCALAR, &engine, error);
-    if (rc != 0) {
-        return rc;
+    if (rc == 0) {
+        subject->environment = task.env->class->name;
+        rc = aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED, subject->measured, error);
     }
-    subject->environment = task.env->name;
-    rc = aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED, subject->measured);
-    rc = rc != 0 ? rc
-                 : aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED + 1, subject->ranged);
+    if (rc == 0) {
+        rc = aq_greedy_obs(&task, engine, AQ_ERROR_SUBJECT_ROWS, SEED + 1, subject->ranged, error);
+    }
     aq_engine_destroy(engine);
-    return rc != 0 ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+    aq_env_task_fini(&task);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", path) : 0;
 }
 
 /* ---- random ones ---------------------------------------------------------------------------- */

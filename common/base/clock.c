@@ -6,6 +6,7 @@
  */
 #include "common/base/clock.h"
 
+#include <errno.h>
 #include <time.h>
 
 #include "common/base/assert.h"
@@ -32,4 +33,18 @@ int64_t aq_clock_wall_ns(void)
 int64_t aq_clock_cpu_ns(void)
 {
     return read_ns(CLOCK_PROCESS_CPUTIME_ID);
+}
+
+void aq_clock_wait_until(int64_t monotonic_ns)
+{
+    if (monotonic_ns <= 0 || monotonic_ns <= aq_clock_monotonic_ns()) {
+        return;
+    }
+    const struct timespec until = {.tv_sec = (time_t)(monotonic_ns / AQ_NS_PER_S),
+                                   .tv_nsec = (long)(monotonic_ns % AQ_NS_PER_S)};
+    int rc;
+    do {
+        rc = clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+    } while (rc == EINTR);
+    AQ_ASSERT(rc == 0);
 }

@@ -1,0 +1,183 @@
+/*
+ * Opening environments. What is open never changes, so that references are all that threads share.
+ */
+#include "envs/env_open.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/nearest.h"
+#include "common/base/parse.h"
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+static int fail_unknown(const char *task, aq_error *error)
+{
+    aq_nearest nearest;
+    aq_nearest_init(&nearest, task);
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        aq_nearest_offer(&nearest, aq_env_at(i)->name);
+    }
+    const char *guess = aq_nearest_name(&nearest);
+    if (guess != NULL) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; did you mean '%s'?",
+                       task, guess);
+    }
+    return aq_fail(error, AQ_E_NOT_FOUND,
+                   "the task '%s' is not known; 'actorq envs' lists those that are", task);
+}
+
+/* The class's name, or the whole one of a member of a family, with the options of `name`. */
+static int compose_name(const aq_env_class *class, const char *name, char *out, aq_error *error)
+{
+    const char *options = strchr(name, '?');
+    int rc = aq_env_is_family(class) ? aq_text_set(out, AQ_TASK_NAME_MAX, name)
+                                     : aq_text_format(out, AQ_TASK_NAME_MAX, "%s%s", class->name,
+                                                      options != NULL ? options : "");
+    if (rc != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the name of the task '%s' is longer than %d letters",
+                       name, AQ_TASK_NAME_MAX - 1);
+    }
+    return 0;
+}
+
+static int find(const char *name, const aq_env_class **ret_class, aq_error *error)
+{
+    aq_env_options options;
+    int rc = aq_env_options_parse(name, &options, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_env_class *class = aq_env_find(options.task);
+    if (class == NULL) {
+        return fail_unknown(options.task, error);
+    }
+    *ret_class = class;
+    return 0;
+}
+
+int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX], aq_error *error)
+{
+    const aq_env_class *class;
+    int rc = find(name, &class, error);
+    return rc != 0 ? rc : compose_name(class, name, ret_name, error);
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static void destroy(aq_env *env)
+{
+    if (env->params != NULL && env->class->close != NULL) {
+        env->class->close(env->params);
+    }
+    aq_free(env->params);
+    aq_free(env);
+}
+
+static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
+{
+    const aq_env_class *class = env->class;
+    const char *argument = aq_env_is_family(class) ? options->task + strlen(class->name) : "";
+    void *params = aq_alloc(1, class->params_bytes);
+    if (params == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
+    }
+    int rc = class->open != NULL ? class->open(params, argument, options, &env->step_limit,
+                                               &env->reward_threshold, error)
+                                 : 0;
+    if (rc != 0) {
+        aq_free(params);
+        return rc;
+    }
+    env->params = params;
+    class->schema(params, &env->schema);
+    rc = aq_schema_validate(&env->schema, error);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
+}
+
+static int finish_options(const aq_env *env, const aq_env_options *options, aq_error *error)
+{
+    const char *known = env->class->options != NULL ? env->class->options : "none";
+    return aq_env_options_finish(options, known, error);
+}
+
+int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_env,
+                      aq_error *error)
+{
+    aq_env_options options;
+    int rc = aq_env_options_parse(name, &options, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_env *env = aq_alloc(1, sizeof(*env));
+    if (env == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the task %s", class->name);
+    }
+    env->class = class;
+    env->step_limit = class->step_limit;
+    env->reward_threshold = class->reward_threshold;
+    atomic_init(&env->references, 1);
+    rc = compose_name(class, name, env->name, error);
+    rc = rc != 0 ? rc : open_params(env, &options, error);
+    rc = rc != 0 ? rc : finish_options(env, &options, error);
+    if (rc != 0) {
+        destroy(env);
+        return rc;
+    }
+    *ret_env = env;
+    return 0;
+}
+
+int aq_env_open(const char *name, aq_env **ret_env, aq_error *error)
+{
+    const aq_env_class *class;
+    int rc = find(name, &class, error);
+    return rc != 0 ? rc : aq_env_open_class(class, name, ret_env, error);
+}
+
+aq_env *aq_env_ref(aq_env *env)
+{
+    uint32_t before = atomic_fetch_add_explicit(&env->references, 1, memory_order_relaxed);
+    AQ_ASSERT(before > 0);
+    return env;
+}
+
+void aq_env_unref(aq_env *env)
+{
+    if (env != NULL && atomic_fetch_sub_explicit(&env->references, 1, memory_order_acq_rel) == 1) {
+        destroy(env);
+    }
+}
+
+/* ---- saved states --------------------------------------------------------------------------- */
+
+size_t aq_env_saved_bytes(const aq_env *env)
+{
+    return env->class->saved_bytes != NULL ? env->class->saved_bytes(env->params)
+                                           : env->class->state_bytes;
+}
+
+void aq_env_save(const aq_env *env, const void *state, void *out)
+{
+    if (env->class->save != NULL) {
+        env->class->save(env->params, state, out);
+    } else {
+        memcpy(out, state, env->class->state_bytes);
+    }
+}
+
+int aq_env_restore(const aq_env *env, void *state, const void *bytes, void *obs)
+{
+    if (env->class->restore != NULL) {
+        int rc = env->class->restore(env->params, state, bytes);
+        if (rc != 0) {
+            return rc;
+        }
+    } else {
+        memcpy(state, bytes, env->class->state_bytes);
+    }
+    env->class->observe(env->params, state, obs);
+    return 0;
+}

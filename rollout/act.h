@@ -1,0 +1,41 @@
+/*
+ * Act: from observations to rows of actions, as a policy says or at random.
+ *
+ * Observations in bytes are divided by 255 for the network. The actions are the choice with the
+ * greatest output; or, where they are boxes, each output spread from [-1, 1] to its element's
+ * bounds, by the formula of exported policies (docs/export.md), and held between them. One thread
+ * at a time; nothing is allocated after create.
+ */
+#ifndef AQ_ROLLOUT_ACT_H
+#define AQ_ROLLOUT_ACT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/base/rng.h"
+#include "quantizer/engine.h"
+#include "rollout/env_task.h"
+
+typedef struct aq_act aq_act;
+
+/* For up to `rows_max` rows, at least 1, of the task. AQ_E_NOMEM. */
+int aq_act_create(const aq_env_task *task, uint32_t rows_max, aq_act **ret_act) AQ_MUST_USE;
+void aq_act_destroy(aq_act *act); /* NULL is fine */
+
+/* What the engine sees of `rows` observation rows: themselves, or floats that hold until the next
+ * call. */
+const float *aq_act_inputs(aq_act *act, const void *obs, uint32_t rows);
+
+/* The policy's actions for `rows` rows. The engine is of a policy for the task and allows as many.
+ */
+void aq_act_greedy(aq_act *act, aq_engine *engine, const void *obs, uint32_t rows, void *actions);
+
+/* One action drawn evenly from all that there are. */
+void aq_act_random(const aq_act *act, aq_rng *rng, void *action);
+
+/* Adds to each element of one action, which is a box, a normal deviate of `sigma` times half its
+ * range, and holds it between its bounds. */
+void aq_act_disturb(const aq_act *act, aq_rng *rng, double sigma, void *action);
+
+#endif
