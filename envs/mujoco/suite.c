@@ -153,6 +153,11 @@ double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane)
     return sum / count;
 }
 
+const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, int sensor)
+{
+    return lane->physics.data->sensordata + suite->model->sensor_adr[sensor];
+}
+
 void aq_suite_put(double **obs, const mjtNum *numbers, int count)
 {
     memcpy(*obs, numbers, (size_t)count * sizeof(**obs));

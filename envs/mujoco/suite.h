@@ -105,6 +105,9 @@ bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, 
 /* The mean over the controls of max(0, 1 - control^2). */
 double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane);
 
+/* The numbers of a sensor, by its number in the model. */
+const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, int sensor);
+
 /* Copies into *obs and moves it on. */
 void aq_suite_put(double **obs, const mjtNum *numbers, int count);
 

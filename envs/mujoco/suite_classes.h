@@ -7,8 +7,17 @@
 #include "envs/env.h"
 
 #define AQ_SUITE_CLASSES(X)                                                                        \
+    X(cheetah_run)                                                                                 \
+    X(hopper_hop)                                                                                  \
+    X(hopper_stand)                                                                                \
+    X(humanoid_run)                                                                                \
+    X(humanoid_stand)                                                                              \
+    X(humanoid_walk)                                                                               \
     X(pendulum_swingup)                                                                            \
-    X(point_mass_easy)
+    X(point_mass_easy)                                                                             \
+    X(walker_run)                                                                                  \
+    X(walker_stand)                                                                                \
+    X(walker_walk)
 
 #define AQ_SUITE_DECLARE(id) extern const aq_env_class aq_dmc_##id;
 AQ_SUITE_CLASSES(AQ_SUITE_DECLARE)

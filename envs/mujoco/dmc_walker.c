@@ -1,0 +1,95 @@
+/*
+ * Walker: stand upright with a planar biped, or go forward with it at a speed.
+ */
+#include <math.h>
+
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/suite.h"
+#include "envs/mujoco/suite_reward.h"
+
+/* Height of the torso, in metres, from which the walker stands. */
+#define STANDING_HEIGHT 1.2
+
+enum { TORSO, TORSO_VELOCITY };
+
+static const aq_suite_name names[] = {
+    [TORSO] = {mjOBJ_BODY, "torso"},
+    [TORSO_VELOCITY] = {mjOBJ_SENSOR, "torso_subtreelinvel"},
+    {mjOBJ_UNKNOWN, NULL},
+};
+
+static const aq_suite_domain walker = {
+    .name = "walker",
+    .description = aq_mjcf_walker,
+    .substeps = 10,
+    .names = names,
+};
+
+/* Nothing looks for contacts: a walker may begin with its feet in the floor. */
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    aq_suite_randomize_joints(suite, lane, rng);
+    return true;
+}
+
+static const mjtNum *torso_position(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[TORSO];
+}
+
+/* The orientation of each part in the plane, the torso's height, velocities. */
+static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    const mjData *data = lane->physics.data;
+    for (int body = 1; body < suite->model->nbody; body++) {
+        const mjtNum *orientation = data->xmat + (ptrdiff_t)9 * body;
+        *obs++ = orientation[AQ_SUITE_XX];
+        *obs++ = orientation[AQ_SUITE_XZ];
+    }
+    *obs++ = torso_position(suite, lane)[2];
+    aq_suite_put(&obs, data->qvel, suite->model->nv);
+}
+
+static double reward_standing(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const mjtNum *orientation = lane->physics.data->xmat + (ptrdiff_t)9 * suite->ids[TORSO];
+    const double standing = aq_tolerance_gaussian(torso_position(suite, lane)[2], STANDING_HEIGHT,
+                                                  INFINITY, STANDING_HEIGHT / 2);
+    const double upright = (1 + orientation[AQ_SUITE_ZZ]) / 2;
+    return (3 * standing + upright) / 4;
+}
+
+static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const double goal = suite->task->goal;
+    const double speed = *aq_suite_sensor(suite, lane, suite->ids[TORSO_VELOCITY]);
+    const double going = aq_tolerance(speed, goal, INFINITY, goal / 2, 0.5, AQ_FALLOFF_LINEAR);
+    return reward_standing(suite, lane) * (5 * going + 1) / 6;
+}
+
+static const aq_suite_task stand = {.domain = &walker,
+                                    .obs_count = 24,
+                                    .start = start,
+                                    .forward_first = true,
+                                    .observe = observe,
+                                    .reward = reward_standing};
+
+static const aq_suite_task walk = {.domain = &walker,
+                                   .goal = 1,
+                                   .obs_count = 24,
+                                   .start = start,
+                                   .forward_first = true,
+                                   .observe = observe,
+                                   .reward = reward_going};
+
+static const aq_suite_task run = {.domain = &walker,
+                                  .goal = 8,
+                                  .obs_count = 24,
+                                  .start = start,
+                                  .forward_first = true,
+                                  .observe = observe,
+                                  .reward = reward_going};
+
+AQ_SUITE_CLASS(walker_stand, stand, "Keep a planar biped upright.");
+AQ_SUITE_CLASS(walker_walk, walk, "Walk with a planar biped, at a metre a second or more.");
+AQ_SUITE_CLASS(walker_run, run, "Run with a planar biped, at eight metres a second or more.");
