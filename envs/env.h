@@ -38,6 +38,19 @@ enum aq_step_end {
     AQ_STEP_FAILED = 3,     /* nothing of this step is true; the episode is to be forgotten */
 };
 
+/* One step of `count` lanes. Rows lie behind each other as stored in columns; lane i's state is the
+ * state_at[i]-th of those that lie state_stride bytes apart. */
+typedef struct aq_step_rows {
+    uint32_t count;
+    uint8_t *states;
+    size_t state_stride;
+    const uint32_t *state_at;
+    const void *actions;
+    void *obs;
+    float *rewards;
+    uint8_t *ends; /* enum aq_step_end */
+} aq_step_rows;
+
 struct aq_env_class {
     const char *name;        /* "gym:CartPole-v1"; of a family, its prefix: "py:" */
     const char *summary;     /* one sentence, for `actorq envs` */
@@ -74,8 +87,13 @@ struct aq_env_class {
     enum aq_step_end (*step)(const void *params, void *state, aq_rng *rng, const void *action,
                              void *obs, float *reward);
 
-    /* Why the lane's last step or reset failed, in words, until its next call; NULL, or no function:
-     * it does not say. */
+    /* `step` of many lanes, with the same bits, for environments whose steps draw nothing at random
+     * and cost less than a call: their numbers can be worked on as vectors. NULL: `step` is called
+     * for each. */
+    void (*step_rows)(const void *params, const aq_step_rows *rows);
+
+    /* Why the lane's last step or reset failed, in words, one line or, with a traceback, several;
+     * valid until its next call. NULL, or no function: it does not say. */
     const char *(*failure)(const void *params, const void *state);
 
     /* The state as bytes, from which `restore` goes on with the same bits; and then writes the
@@ -102,6 +120,11 @@ const aq_env_class *aq_env_find(const char *name);
 /* All classes, in the order of their names; NULL past the last. */
 size_t aq_env_count(void);
 const aq_env_class *aq_env_at(size_t index);
+
+static inline void *aq_step_rows_state(const aq_step_rows *rows, uint32_t lane)
+{
+    return rows->states + rows->state_at[lane] * rows->state_stride;
+}
 
 /* Whether the class is opened with what follows its name, as "py:" and "so:" are. */
 static inline bool aq_env_is_family(const aq_env_class *env)

@@ -5,12 +5,27 @@
 #include <string.h>
 
 #include "envs/cartpole.h"
+#include "envs/classic/acrobot.h"
+#include "envs/classic/mountain_car.h"
+#include "envs/classic/pendulum.h"
 #include "envs/env.h"
+#include "envs/text/cliff_walking.h"
+#include "envs/text/frozen_lake.h"
+#include "envs/text/taxi.h"
 
 /* In the order of their names. */
 static const aq_env_class *const classes[] = {
+    &aq_acrobot_v1,
     &aq_cartpole_v0,
     &aq_cartpole_v1,
+    &aq_cliff_walking_v1,
+    &aq_frozen_lake_v1,
+    &aq_frozen_lake_8x8_v1,
+    &aq_mountain_car_v0,
+    &aq_mountain_car_continuous_v0,
+    &aq_pendulum_v1,
+    &aq_taxi_v3,
+    &aq_taxi_v4,
 };
 
 size_t aq_env_count(void)

@@ -1,6 +1,7 @@
 /*
  * Stepping many environments. The loop over lanes is plain: a step of a small environment costs
- * less than any way of sharing it out.
+ * less than any way of sharing it out. Environments that can step all lanes in one call do so
+ * first; what follows from each lane's step is the same for them.
  */
 #include "rollout/vec_env.h"
 
@@ -41,6 +42,7 @@ static aq_vec_env *lay_out(const aq_env_task *task, uint32_t lanes)
     size_t reward = aq_columns_add(&bytes, lanes, sizeof(float));
     size_t events = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
     size_t waits = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
+    size_t ends = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
     size_t episode_return = aq_columns_add(&bytes, lanes, sizeof(double));
     size_t episode_steps = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
     size_t states = aq_columns_add(&bytes, lanes, stride);
@@ -58,6 +60,7 @@ static aq_vec_env *lay_out(const aq_env_task *task, uint32_t lanes)
     vec->reward = (float *)(void *)(block + reward);
     vec->events = block + events;
     vec->waits = block + waits;
+    vec->ends = block + ends;
     vec->episode_return = (double *)(void *)(block + episode_return);
     vec->episode_steps = (uint32_t *)(void *)(block + episode_steps);
     vec->states = block + states;
@@ -255,16 +258,37 @@ static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char
     reset_lane(vec, lane, now_ns);
 }
 
-static void step_lane(aq_vec_env *vec, uint32_t lane, const void *action, int64_t now_ns)
+static enum aq_step_end step_lane(aq_vec_env *vec, uint32_t lane, const void *action)
 {
     const aq_env *env = vec->task.env;
-    uint8_t *next_obs = row_of(vec, vec->next_obs, lane);
+    return env->class->step(env->params, state_of(vec, lane), &vec->rngs[lane], action,
+                            row_of(vec, vec->next_obs, lane), &vec->reward[lane]);
+}
+
+static void step_together(aq_vec_env *vec, const void *actions)
+{
+    const aq_env *env = vec->task.env;
+    const aq_step_rows rows = {
+        .count = vec->lanes,
+        .states = vec->states,
+        .state_stride = vec->state_stride,
+        .state_at = vec->state_at,
+        .actions = actions,
+        .obs = vec->next_obs,
+        .rewards = vec->reward,
+        .ends = vec->ends,
+    };
+    env->class->step_rows(env->params, &rows);
+}
+
+/* What follows from a lane's step. */
+static void finish_step(aq_vec_env *vec, uint32_t lane, enum aq_step_end end, int64_t now_ns)
+{
+    const uint8_t *next_obs = row_of(vec, vec->next_obs, lane);
     if ((vec->events[lane] & AQ_LANE_BEGAN) != 0) {
         vec->episode_return[lane] = 0.0;
         vec->episode_steps[lane] = 0;
     }
-    enum aq_step_end end = env->class->step(env->params, state_of(vec, lane), &vec->rngs[lane],
-                                            action, next_obs, &vec->reward[lane]);
     if (end == AQ_STEP_FAILED) {
         fail_step(vec, lane, now_ns, "the environment failed in a step");
         return;
@@ -299,14 +323,22 @@ static void announce(const aq_vec_env *vec, const uint8_t *actions)
 
 uint32_t aq_vec_env_step(aq_vec_env *vec, const void *actions, int64_t now_ns)
 {
+    const aq_env_class *class = vec->task.env->class;
     const uint8_t *rows = actions;
+    const bool together = class->step_rows != NULL && vec->waiting_count == 0;
     uint32_t made = 0;
-    if (vec->task.env->class->announce != NULL) {
+    if (class->announce != NULL) {
         announce(vec, rows);
+    }
+    if (together) {
+        step_together(vec, actions);
     }
     for (uint32_t lane = 0; lane < vec->lanes; lane++) {
         if (!vec->waits[lane]) {
-            step_lane(vec, lane, rows + lane * vec->task.action_bytes, now_ns);
+            finish_step(vec, lane,
+                        together ? vec->ends[lane]
+                                 : step_lane(vec, lane, rows + lane * vec->task.action_bytes),
+                        now_ns);
             made += vec->events[lane] & AQ_LANE_STEPPED;
         } else {
             vec->events[lane] = 0;

@@ -25,7 +25,7 @@
 #include "common/base/rng.h"
 #include "rollout/env_task.h"
 
-enum { AQ_VEC_ENV_LANES_MAX = 4096, AQ_VEC_ENV_STEPS_MAX = 1 << 30 };
+enum { AQ_VEC_ENV_LANES_MAX = 4096, AQ_VEC_ENV_STEPS_MAX = 1 << 30, AQ_ENV_FAILURE_MAX = 4096 };
 
 /* What the last call did in a lane. */
 enum aq_lane_event {
@@ -47,11 +47,12 @@ typedef struct aq_vec_env {
     float *reward;           /* of the last step */
     uint8_t *events;         /* enum aq_lane_event, those that happened */
     uint8_t *waits;          /* there is no episode to act in */
+    uint8_t *ends;           /* how the last step ended, of lanes that are stepped together */
     double *episode_return;  /* of the episode that the last step belongs to, that step included */
     uint32_t *episode_steps; /* likewise */
 
-    uint64_t failures;               /* steps and resets that failed, in all lanes */
-    char failure[AQ_ERROR_TEXT_MAX]; /* the last of them, in words */
+    uint64_t failures;                /* steps and resets that failed, in all lanes */
+    char failure[AQ_ENV_FAILURE_MAX]; /* the last of them, in words */
 
     uint32_t waiting_count; /* lanes that wait */
     uint32_t step_limit;

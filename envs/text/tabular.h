@@ -1,0 +1,75 @@
+/*
+ * Tabular: what the toy-text tasks have in common. A state is a number below state_count; rules say
+ * what may come of each action in each state, with which chance; a step draws one of that. Tabular
+ * methods can ask for all of it.
+ *
+ * The observation is the state itself, a choice as in the original, or with the option one_hot=yes
+ * a box of zeros with a one at its place, which a network can take.
+ *
+ * The classes fill these parameters in their `open`; the rest of their members is here. Any thread
+ * for one state.
+ */
+#ifndef AQ_ENVS_TEXT_TABULAR_H
+#define AQ_ENVS_TEXT_TABULAR_H
+
+#include "envs/env.h"
+#include "envs/env_golden.h"
+
+enum { AQ_TABULAR_OUTCOMES_MAX = 3 };
+
+typedef struct aq_tabular aq_tabular;
+
+typedef struct aq_tabular_rules {
+    /* Writes what may come, at most AQ_TABULAR_OUTCOMES_MAX, with chances that sum to 1, in the
+     * original's order; returns how many. */
+    size_t (*outcomes)(const aq_tabular *table, uint32_t cell, uint32_t action,
+                       aq_golden_outcome *ret_outcomes);
+    /* Whether an episode may begin there; all that may are equally likely. */
+    bool (*is_start)(const aq_tabular *table, uint32_t cell);
+} aq_tabular_rules;
+
+/* Parameters of a class. */
+struct aq_tabular {
+    const aq_tabular_rules *rules;
+    uint32_t state_count;
+    uint32_t action_count;
+    uint32_t start_count; /* states in which an episode may begin */
+    uint32_t rows, columns;
+    const char *cells; /* (rows, columns): a letter each; NULL where the task needs none */
+    bool is_slippery;
+    bool has_one_hot;
+};
+
+typedef struct aq_tabular_state {
+    uint32_t cell;
+} aq_tabular_state;
+
+/* To be called last in `open`: takes the option one_hot and counts the starts. */
+int aq_tabular_open(aq_tabular *table, aq_env_options *options, aq_error *error) AQ_MUST_USE;
+
+/* A move by one cell that the edge stops; `down` and `right` are -1, 0 or 1. */
+uint32_t aq_tabular_moved(const aq_tabular *table, uint32_t cell, int down, int right);
+
+/* Where the corner of that cell lies in the picture; fractions are between corners. */
+aq_point aq_tabular_point(const aq_tabular *table, const aq_canvas *canvas, double row,
+                          double column);
+
+/* Members of aq_env_class. */
+void aq_tabular_schema(const void *params, aq_schema *ret_schema);
+bool aq_tabular_reset(const void *params, void *state, aq_rng *rng, void *obs);
+enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, const void *action,
+                                 void *obs, float *reward);
+size_t aq_tabular_saved_bytes(const void *params);
+void aq_tabular_save(const void *params, const void *state, void *out);
+int aq_tabular_restore(const void *params, void *state, const void *bytes);
+void aq_tabular_observe(const void *params, const void *state, void *obs);
+extern const struct aq_env_golden aq_tabular_golden;
+
+/* All members that the classes have in common. */
+#define AQ_TABULAR_MEMBERS                                                                         \
+    .params_bytes = sizeof(aq_tabular), .state_bytes = sizeof(aq_tabular_state),                   \
+    .schema = aq_tabular_schema, .reset = aq_tabular_reset, .step = aq_tabular_step,               \
+    .saved_bytes = aq_tabular_saved_bytes, .save = aq_tabular_save, .restore = aq_tabular_restore, \
+    .observe = aq_tabular_observe, .golden = &aq_tabular_golden
+
+#endif
