@@ -7,7 +7,17 @@
 #include "envs/env.h"
 
 #define AQ_SUITE_CLASSES(X)                                                                        \
+    X(acrobot_swingup)                                                                             \
+    X(acrobot_swingup_sparse)                                                                      \
+    X(ball_in_cup_catch)                                                                           \
+    X(cartpole_balance)                                                                            \
+    X(cartpole_balance_sparse)                                                                     \
+    X(cartpole_swingup)                                                                            \
+    X(cartpole_swingup_sparse)                                                                     \
     X(cheetah_run)                                                                                 \
+    X(finger_spin)                                                                                 \
+    X(finger_turn_easy)                                                                            \
+    X(finger_turn_hard)                                                                            \
     X(hopper_hop)                                                                                  \
     X(hopper_stand)                                                                                \
     X(humanoid_run)                                                                                \
@@ -15,6 +25,8 @@
     X(humanoid_walk)                                                                               \
     X(pendulum_swingup)                                                                            \
     X(point_mass_easy)                                                                             \
+    X(reacher_easy)                                                                                \
+    X(reacher_hard)                                                                                \
     X(walker_run)                                                                                  \
     X(walker_stand)                                                                                \
     X(walker_walk)

@@ -1,0 +1,83 @@
+/*
+ * Acrobot of the control suite: two links that hang from a free shoulder; swing the tip up to the
+ * target with a motor in the elbow.
+ */
+#include <math.h>
+
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/suite.h"
+#include "envs/mujoco/suite_reward.h"
+
+#define PI 3.14159265358979323846
+
+enum { UPPER_ARM, LOWER_ARM, TARGET, TIP };
+
+static const aq_suite_name names[] = {
+    [UPPER_ARM] = {mjOBJ_BODY, "upper_arm"},
+    [LOWER_ARM] = {mjOBJ_BODY, "lower_arm"},
+    [TARGET] = {mjOBJ_SITE, "target"},
+    [TIP] = {mjOBJ_SITE, "tip"},
+    {mjOBJ_UNKNOWN, NULL},
+};
+
+static const aq_suite_domain acrobot = {
+    .name = "acrobot",
+    .description = aq_mjcf_acrobot,
+    .substeps = 1,
+    .names = names,
+};
+
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    for (int i = 0; i < suite->model->nq; i++) {
+        lane->physics.data->qpos[i] = aq_rng_range(rng, -PI, PI);
+    }
+    return true;
+}
+
+/* Sines and cosines of the links' angles from upright, and the joints' velocities. */
+static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    const mjData *data = lane->physics.data;
+    const mjtNum *upper = data->xmat + (ptrdiff_t)9 * suite->ids[UPPER_ARM];
+    const mjtNum *lower = data->xmat + (ptrdiff_t)9 * suite->ids[LOWER_ARM];
+    obs[0] = upper[AQ_SUITE_XZ];
+    obs[1] = lower[AQ_SUITE_XZ];
+    obs[2] = upper[AQ_SUITE_ZZ];
+    obs[3] = lower[AQ_SUITE_ZZ];
+    obs[4] = data->qvel[0];
+    obs[5] = data->qvel[1];
+}
+
+/* `goal` is the distance outside the target at which hardly anything is left of the reward. */
+static double reward(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const mjData *data = lane->physics.data;
+    const double radius = suite->model->site_size[3 * suite->ids[TARGET]];
+    const double distance = mju_dist3(data->site_xpos + (ptrdiff_t)3 * suite->ids[TARGET],
+                                      data->site_xpos + (ptrdiff_t)3 * suite->ids[TIP]);
+    return aq_tolerance_gaussian(distance, 0, radius, suite->task->goal);
+}
+
+static const aq_suite_task swingup = {
+    .domain = &acrobot,
+    .goal = 1,
+    .obs_count = 6,
+    .start = start,
+    .observe = observe,
+    .reward = reward,
+};
+
+static const aq_suite_task swingup_sparse = {
+    .domain = &acrobot,
+    .goal = 0,
+    .obs_count = 6,
+    .start = start,
+    .observe = observe,
+    .reward = reward,
+};
+
+AQ_SUITE_CLASS(acrobot_swingup, swingup,
+               "Swing two links up to a target with a motor in the elbow alone.");
+AQ_SUITE_CLASS(acrobot_swingup_sparse, swingup_sparse,
+               "Swing two links up to a target; reward in the target, and nothing else.");

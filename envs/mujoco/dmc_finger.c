@@ -1,0 +1,152 @@
+/*
+ * Finger: spin a body on a hinge, or turn it until its tip is at a target.
+ */
+#include <math.h>
+
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/suite.h"
+
+#define PI 3.14159265358979323846
+
+#define SPIN_DAMPING 0.03 /* of the hinge, which is stiffer where it is to be held still */
+#define SPIN_SPEED   15   /* rad/s, downwards on the finger's side */
+
+enum { HINGE, SPINNER, CAP, PROXIMAL_SENSOR, HINGE_SENSOR, TIP_SENSOR, TOUCH_SENSOR };
+
+static const aq_suite_name names[] = {
+    [HINGE] = {mjOBJ_JOINT, "hinge"},
+    [SPINNER] = {mjOBJ_BODY, "spinner"},
+    [CAP] = {mjOBJ_GEOM, "cap1"},
+    [PROXIMAL_SENSOR] = {mjOBJ_SENSOR, "proximal"},
+    [HINGE_SENSOR] = {mjOBJ_SENSOR, "hinge_velocity"},
+    [TIP_SENSOR] = {mjOBJ_SENSOR, "tip"},
+    [TOUCH_SENSOR] = {mjOBJ_SENSOR, "touchtop"},
+    {mjOBJ_UNKNOWN, NULL},
+};
+
+static const aq_suite_domain finger = {
+    .name = "finger",
+    .description = aq_mjcf_finger,
+    .substeps = 2,
+    .names = names,
+};
+
+/* The numbers of a sensor; those of the sensors behind it in the description follow. */
+static const mjtNum *sensor(const aq_suite *suite, const aq_suite_lane *lane, int name)
+{
+    return lane->physics.data->sensordata + suite->model->sensor_adr[suite->ids[name]];
+}
+
+static const mjtNum *spinner_place(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    return lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[SPINNER];
+}
+
+static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    return aq_suite_start_without_contact(suite, lane, rng, aq_suite_randomize_joints);
+}
+
+/* -- spin ---------------------------------------------------------------------------------------- */
+
+static void loosen_hinge(aq_suite *suite)
+{
+    suite->model->dof_damping[suite->model->jnt_dofadr[suite->ids[HINGE]]] = SPIN_DAMPING;
+}
+
+/* The finger's joints, the tip of the body as seen from its hinge, all velocities, and touch. */
+static void observe_spin(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    const mjtNum *joints = sensor(suite, lane, PROXIMAL_SENSOR);
+    const mjtNum *tip = sensor(suite, lane, TIP_SENSOR);
+    const mjtNum *touch = sensor(suite, lane, TOUCH_SENSOR);
+    const mjtNum *spinner = spinner_place(suite, lane);
+    aq_suite_put(&obs, joints, 2);
+    obs[0] = tip[0] - spinner[0];
+    obs[1] = tip[2] - spinner[2];
+    obs += 2;
+    aq_suite_put(&obs, joints + 2, 3);
+    obs[0] = log1p(touch[0]);
+    obs[1] = log1p(touch[1]);
+}
+
+static double reward_spin(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    return *sensor(suite, lane, HINGE_SENSOR) <= -SPIN_SPEED ? 1 : 0;
+}
+
+/* -- turn ---------------------------------------------------------------------------------------- */
+
+/* The target is somewhere on the circle that the tip of the body moves on. */
+static bool start_turn(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
+{
+    const double angle = aq_rng_range(rng, -PI, PI);
+    const mjtNum *cap_size = suite->model->geom_size + (ptrdiff_t)3 * suite->ids[CAP];
+    const mjtNum *hinge = suite->model->body_pos + (ptrdiff_t)3 * suite->ids[SPINNER];
+    const double radius = cap_size[0] + cap_size[1];
+    lane->target[0] = hinge[0] + radius * sin(angle);
+    lane->target[1] = 0;
+    lane->target[2] = hinge[2] + radius * cos(angle);
+    return start(suite, lane, rng);
+}
+
+/* `goal` is the target's radius. */
+static double distance_to_target(const aq_suite *suite, const double target[2], const double tip[2])
+{
+    const double way[2] = {target[0] - tip[0], target[1] - tip[1]};
+    return mju_norm(way, 2) - suite->task->goal;
+}
+
+/* As for spin, and the target as seen from the hinge, and how far the tip is from it. */
+static void observe_turn(const aq_suite *suite, const aq_suite_lane *lane, double *obs)
+{
+    const mjtNum *spinner = spinner_place(suite, lane);
+    observe_spin(suite, lane, obs);
+    obs[9] = lane->target[0] - spinner[0];
+    obs[10] = lane->target[2] - spinner[2];
+    obs[11] = distance_to_target(suite, obs + 9, obs + 2);
+}
+
+static double reward_turn(const aq_suite *suite, const aq_suite_lane *lane)
+{
+    const mjtNum *spinner = spinner_place(suite, lane);
+    const mjtNum *tip_place = sensor(suite, lane, TIP_SENSOR);
+    const double tip[2] = {tip_place[0] - spinner[0], tip_place[2] - spinner[2]};
+    const double target[2] = {lane->target[0] - spinner[0], lane->target[2] - spinner[2]};
+    return distance_to_target(suite, target, tip) <= 0 ? 1 : 0;
+}
+
+static const aq_suite_task spin = {
+    .domain = &finger,
+    .obs_count = 9,
+    .adapt = loosen_hinge,
+    .start = start,
+    .observe = observe_spin,
+    .reward = reward_spin,
+};
+
+static const aq_suite_task turn_easy = {
+    .domain = &finger,
+    .goal = 0.07,
+    .obs_count = 12,
+    .placed = "target_site_pos",
+    .start = start_turn,
+    .observe = observe_turn,
+    .reward = reward_turn,
+};
+
+static const aq_suite_task turn_hard = {
+    .domain = &finger,
+    .goal = 0.03,
+    .obs_count = 12,
+    .placed = "target_site_pos",
+    .start = start_turn,
+    .observe = observe_turn,
+    .reward = reward_turn,
+};
+
+AQ_SUITE_CLASS(finger_spin, spin, "Keep a body on a hinge spinning with a finger.");
+AQ_SUITE_CLASS(finger_turn_easy, turn_easy,
+               "Turn a body with a finger until its tip is within 7 cm of a target.");
+AQ_SUITE_CLASS(finger_turn_hard, turn_hard,
+               "Turn a body with a finger until its tip is within 3 cm of a target.");
