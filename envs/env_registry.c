@@ -9,12 +9,27 @@
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env.h"
+#include "envs/games/juggle.h"
+#include "envs/games/lanes.h"
+#include "envs/games/miner.h"
+#include "envs/mujoco/suite_classes.h"
+#include "envs/suite_absent.h"
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
 
+#ifdef AQ_HAVE_MUJOCO
+#define SUITE_CLASS(id) &aq_dmc_##id,
+#define SUITE_LIST      AQ_SUITE_CLASSES(SUITE_CLASS)
+#else
+#define SUITE_LIST &aq_dmc_absent,
+#endif
+
 /* In the order of their names. */
 static const aq_env_class *const classes[] = {
+    SUITE_LIST & aq_game_juggle,
+    &aq_game_lanes,
+    &aq_game_miner,
     &aq_acrobot_v1,
     &aq_cartpole_v0,
     &aq_cartpole_v1,

@@ -1,0 +1,72 @@
+/*
+ * Game grid: see game_grid.h.
+ */
+#include "envs/games/game_grid.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+
+const char aq_game_options[] = "ramp (yes or no: it gets harder as one gets on)";
+
+int aq_game_open(void *params, const char *argument, aq_env_options *options, uint32_t *step_limit,
+                 double *reward_threshold, aq_error *error)
+{
+    aq_game_params *p = params;
+    (void)argument;
+    (void)step_limit;
+    (void)reward_threshold;
+    p->ramp = true;
+    return aq_env_option_bool(options, "ramp", &p->ramp, error);
+}
+
+void aq_game_schema(uint32_t channels, uint32_t actions, aq_schema *ret_schema)
+{
+    AQ_ASSERT(channels <= AQ_GAME_CHANNELS_MAX);
+    memset(ret_schema, 0, sizeof(*ret_schema));
+    ret_schema->obs = (aq_space){
+        .kind = AQ_SPACE_BOX,
+        .dtype = AQ_DTYPE_U8,
+        .rank = 3,
+        .shape = {AQ_GAME_SIDE, AQ_GAME_SIDE, channels},
+        .bound_count = 1,
+        .low = {0},
+        .high = {AQ_GAME_LIT},
+    };
+    aq_space_init_discrete(&ret_schema->action, actions);
+}
+
+void aq_game_move(int32_t move, uint8_t *row, uint8_t *column)
+{
+    if (move == AQ_MOVE_UP && *row > 0) {
+        (*row)--;
+    } else if (move == AQ_MOVE_DOWN && *row < AQ_GAME_SIDE - 1) {
+        (*row)++;
+    } else if (move == AQ_MOVE_LEFT && *column > 0) {
+        (*column)--;
+    } else if (move == AQ_MOVE_RIGHT && *column < AQ_GAME_SIDE - 1) {
+        (*column)++;
+    }
+}
+
+static aq_colour cell_colour(const uint8_t *cell, uint32_t channels, const aq_colour *colours,
+                             aq_colour background)
+{
+    for (uint32_t channel = 0; channel < channels; channel++) {
+        if (cell[channel]) {
+            return colours[channel];
+        }
+    }
+    return background;
+}
+
+void aq_game_draw(const uint8_t *obs, uint32_t channels, const aq_colour *colours,
+                  aq_colour background, aq_canvas *canvas)
+{
+    for (uint32_t row = 0; row < AQ_GAME_SIDE; row++) {
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++, obs += channels) {
+            aq_canvas_cell(canvas, AQ_GAME_SIDE, AQ_GAME_SIDE, row, column,
+                           cell_colour(obs, channels, colours, background));
+        }
+    }
+}

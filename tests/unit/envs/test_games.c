@@ -1,0 +1,244 @@
+/*
+ * What all arcade games have in common: what is seen of them, that their randomness comes from the
+ * generator alone, that a state is plain data, and what random play is worth.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "envs/games/juggle.h"
+#include "envs/games/lanes.h"
+#include "envs/games/miner.h"
+
+enum { OBS_BYTES_MAX = AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_GAME_CHANNELS_MAX, STATE_BYTES_MAX = 256 };
+
+static const aq_env_class *const games[] = {&aq_game_juggle, &aq_game_lanes, &aq_game_miner};
+
+enum { GAMES = sizeof(games) / sizeof(games[0]) };
+
+static const aq_game_params ramp = {.ramp = true};
+
+/* A game with its state, what is seen, and what drives it. */
+typedef struct play {
+    const aq_env_class *game;
+    aq_schema schema;
+    aq_rng env_rng, action_rng;
+    uint64_t state[STATE_BYTES_MAX / 8];
+    uint8_t obs[OBS_BYTES_MAX];
+    uint32_t steps; /* of the episode */
+    double score;   /* likewise */
+} play;
+
+static void begin(play *p, const aq_env_class *game, uint64_t seed)
+{
+    memset(p, 0, sizeof(*p));
+    assert_true(game->state_bytes <= sizeof(p->state));
+    p->game = game;
+    game->schema(&ramp, &p->schema);
+    aq_rng_init(&p->env_rng, seed, 0);
+    aq_rng_init(&p->action_rng, seed, 1);
+    assert_true(game->reset(&ramp, p->state, &p->env_rng, p->obs));
+}
+
+/* A step with a random action; another episode after the end of one. */
+static enum aq_step_end step(play *p)
+{
+    int32_t action = (int32_t)aq_rng_below(&p->action_rng, p->schema.action.choice_count);
+    float reward = NAN;
+    enum aq_step_end end = p->game->step(&ramp, p->state, &p->env_rng, &action, p->obs, &reward);
+    p->steps++;
+    p->score += reward;
+    assert_true(reward == 0.0f || reward == 1.0f);
+    return end;
+}
+
+static void again(play *p)
+{
+    p->steps = 0;
+    p->score = 0;
+    assert_true(p->game->reset(&ramp, p->state, &p->env_rng, p->obs));
+}
+
+static void test_the_schema_is_an_image_and_a_few_choices(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        aq_schema schema;
+        games[i]->schema(&ramp, &schema);
+        assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+        assert_int_equal(schema.obs.dtype, AQ_DTYPE_U8);
+        assert_int_equal(schema.obs.rank, 3);
+        assert_int_equal(schema.obs.shape[0], AQ_GAME_SIDE);
+        assert_int_equal(schema.obs.shape[1], AQ_GAME_SIDE);
+        assert_in_range(schema.obs.shape[2], 4, AQ_GAME_CHANNELS_MAX);
+        assert_in_range(schema.action.choice_count, 3, 6);
+        assert_true(games[i]->step_limit > 0);
+    }
+}
+
+static void test_channels_are_dark_or_lit(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play p;
+        begin(&p, games[i], 1);
+        const size_t bytes = aq_space_bytes(&p.schema.obs);
+        for (int n = 0; n < 5000; n++) {
+            if (step(&p) != AQ_STEP_GOES_ON) {
+                again(&p);
+            }
+            for (size_t k = 0; k < bytes; k++) {
+                assert_true(p.obs[k] == 0 || p.obs[k] == AQ_GAME_LIT);
+            }
+        }
+        for (size_t k = bytes; k < sizeof(p.obs); k++) {
+            assert_int_equal(p.obs[k], 0); /* nothing past the row */
+        }
+    }
+}
+
+static void test_every_channel_is_lit_at_times(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play p;
+        uint32_t lit = 0;
+        begin(&p, games[i], 1);
+        const uint32_t channels = p.schema.obs.shape[2];
+        for (int n = 0; n < 5000; n++) {
+            if (step(&p) != AQ_STEP_GOES_ON) {
+                again(&p);
+            }
+            for (size_t k = 0; k < aq_space_bytes(&p.schema.obs); k++) {
+                lit |= p.obs[k] != 0 ? 1U << k % channels : 0;
+            }
+        }
+        assert_int_equal(lit, (1U << channels) - 1);
+    }
+}
+
+static void test_the_same_seed_plays_the_same_bits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play a, b;
+        begin(&a, games[i], 77);
+        begin(&b, games[i], 77);
+        for (int n = 0; n < 3000; n++) {
+            const enum aq_step_end end = step(&a);
+            assert_int_equal(end, step(&b));
+            assert_memory_equal(a.obs, b.obs, sizeof(a.obs));
+            assert_memory_equal(a.state, b.state, sizeof(a.state));
+            if (end != AQ_STEP_GOES_ON) {
+                again(&a);
+                again(&b);
+            }
+        }
+    }
+}
+
+static void test_another_seed_plays_another_game(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play a, b;
+        begin(&a, games[i], 1);
+        begin(&b, games[i], 2);
+        assert_memory_not_equal(a.state, b.state, sizeof(a.state));
+    }
+}
+
+static void test_a_copied_state_goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play a, b;
+        begin(&a, games[i], 5);
+        for (int n = 0; n < 200; n++) {
+            if (step(&a) != AQ_STEP_GOES_ON) {
+                again(&a);
+            }
+        }
+        b = a;
+        memset(b.obs, 0x55, sizeof(b.obs));
+        games[i]->observe(&ramp, b.state, b.obs);
+        assert_memory_equal(a.obs, b.obs, aq_space_bytes(&a.schema.obs));
+        for (int n = 0; n < 200; n++) {
+            const enum aq_step_end end = step(&a);
+            assert_int_equal(end, step(&b));
+            assert_memory_equal(a.state, b.state, sizeof(a.state));
+            if (end != AQ_STEP_GOES_ON) {
+                again(&a);
+                again(&b);
+            }
+        }
+    }
+}
+
+/* Means over many episodes of random play; the bounds are far outside of what chance does to means
+ * of as many, so a change of the rules is seen, and a change of the generator is not. */
+static void test_random_play_is_short_and_poor(void **state)
+{
+    enum { EPISODES = 4000 };
+    static const double score_low[GAMES] = {0.18, 0.04, 1.3}, score_high[GAMES] = {0.3, 0.1, 1.7};
+    static const double steps_low[GAMES] = {18, 9.5, 33}, steps_high[GAMES] = {22, 12, 38};
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play p;
+        double score = 0, steps = 0;
+        begin(&p, games[i], 9);
+        for (int n = 0; n < EPISODES; n++) {
+            while (step(&p) == AQ_STEP_GOES_ON && p.steps < games[i]->step_limit) {
+            }
+            score += p.score / EPISODES;
+            steps += (double)p.steps / EPISODES;
+            again(&p);
+        }
+        assert_true(score > score_low[i] && score < score_high[i]);
+        assert_true(steps > steps_low[i] && steps < steps_high[i]);
+    }
+}
+
+static void test_a_picture_shows_what_is_seen(void **state)
+{
+    enum { SIZE = 20 };
+    (void)state;
+    for (size_t i = 0; i < GAMES; i++) {
+        play p;
+        uint8_t pixels[SIZE * SIZE * 3];
+        aq_canvas canvas = {SIZE, SIZE, pixels};
+        begin(&p, games[i], 4);
+        games[i]->draw(&ramp, p.state, &canvas);
+        /* The first channel is who is played, in white and on top. */
+        const uint32_t channels = p.schema.obs.shape[2];
+        for (uint32_t cell = 0; cell < AQ_GAME_SIDE * AQ_GAME_SIDE; cell++) {
+            const uint32_t row = cell / AQ_GAME_SIDE * 2, column = cell % AQ_GAME_SIDE * 2;
+            const uint8_t *pixel = pixels + (row * SIZE + column) * 3;
+            const bool white = pixel[0] == 255 && pixel[1] == 255 && pixel[2] == 255;
+            assert_int_equal(white, p.obs[(size_t)cell * channels] != 0);
+            assert_memory_equal(pixel, pixel + 3, 3);
+            assert_memory_equal(pixel, pixel + (size_t)SIZE * 3, 3);
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_schema_is_an_image_and_a_few_choices),
+        cmocka_unit_test(test_channels_are_dark_or_lit),
+        cmocka_unit_test(test_every_channel_is_lit_at_times),
+        cmocka_unit_test(test_the_same_seed_plays_the_same_bits),
+        cmocka_unit_test(test_another_seed_plays_another_game),
+        cmocka_unit_test(test_a_copied_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(test_random_play_is_short_and_poor),
+        cmocka_unit_test(test_a_picture_shows_what_is_seen),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,262 @@
+/*
+ * The rules of game:miner, each in a mine laid out for it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "envs/games/miner.h"
+
+enum { LAST = AQ_GAME_SIDE - 1 };
+
+static const aq_game_params ramp = {.ramp = true}, level = {.ramp = false};
+
+static uint8_t obs[AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_MINER_CHANNELS];
+static aq_rng rng;
+static float reward;
+
+/* All earth but where the miner stands, in row 5 and column 5. */
+static aq_miner_state full_mine(void)
+{
+    aq_miner_state s = {.row = 5, .column = 5, .period = 10, .wait = 10};
+    memset(s.cells, AQ_MINER_CELL_EARTH, sizeof(s.cells));
+    s.cells[5][5] = AQ_MINER_CELL_EMPTY;
+    aq_rng_init(&rng, 2, 0);
+    return s;
+}
+
+static enum aq_step_end step(aq_miner_state *s, int32_t action)
+{
+    return aq_game_miner.step(&ramp, s, &rng, &action, obs, &reward);
+}
+
+static bool is_lit(uint32_t row, uint32_t column, uint32_t channel)
+{
+    return obs[(row * AQ_GAME_SIDE + column) * AQ_MINER_CHANNELS + channel] != 0;
+}
+
+static void test_the_miner_digs_earth_away(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    assert_int_equal(step(&s, AQ_MOVE_DOWN), AQ_STEP_GOES_ON);
+    assert_true(reward == 0.0f);
+    assert_int_equal(s.row, 6);
+    assert_int_equal(s.cells[6][5], AQ_MINER_CELL_EMPTY);
+    (void)step(&s, AQ_MOVE_LEFT);
+    assert_int_equal(s.column, 4);
+    (void)step(&s, AQ_MOVE_UP);
+    assert_true(is_lit(5, 4, AQ_MINER_MINER));
+    assert_false(is_lit(6, 4, AQ_MINER_EARTH));
+    assert_true(is_lit(7, 4, AQ_MINER_EARTH));
+}
+
+static void test_ore_gives_one(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[5][6] = AQ_MINER_CELL_ORE;
+    (void)step(&s, AQ_MOVE_RIGHT);
+    assert_true(reward == 1.0f);
+    assert_false(is_lit(5, 6, AQ_MINER_ORE));
+    (void)step(&s, AQ_MOVE_LEFT);
+    assert_true(reward == 0.0f);
+    (void)step(&s, AQ_MOVE_RIGHT);
+    assert_true(reward == 0.0f);
+}
+
+static void test_a_rock_stops_the_miner(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[5][6] = AQ_MINER_CELL_ROCK;
+    (void)step(&s, AQ_MOVE_RIGHT);
+    assert_int_equal(s.column, 5);
+    assert_int_equal(s.cells[5][6], AQ_MINER_CELL_ROCK);
+}
+
+static void test_a_rock_lies_on_earth_ore_and_rock(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[2][0] = AQ_MINER_CELL_ROCK;
+    s.cells[2][1] = AQ_MINER_CELL_ROCK;
+    s.cells[3][1] = AQ_MINER_CELL_ORE;
+    s.cells[2][2] = AQ_MINER_CELL_ROCK;
+    s.cells[3][2] = AQ_MINER_CELL_ROCK;
+    (void)step(&s, AQ_MOVE_STAY);
+    for (uint32_t column = 0; column < 3; column++) {
+        assert_true(is_lit(2, column, AQ_MINER_ROCK));
+        assert_false(is_lit(2, column, AQ_MINER_FALLING));
+    }
+}
+
+static void test_a_rock_falls_by_a_cell_a_step_and_comes_to_rest(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[1][0] = AQ_MINER_CELL_ROCK;
+    s.cells[2][0] = AQ_MINER_CELL_EMPTY;
+    s.cells[3][0] = AQ_MINER_CELL_EMPTY;
+    (void)step(&s, AQ_MOVE_STAY);
+    assert_true(is_lit(2, 0, AQ_MINER_FALLING));
+    (void)step(&s, AQ_MOVE_STAY);
+    assert_true(is_lit(3, 0, AQ_MINER_FALLING));
+    (void)step(&s, AQ_MOVE_STAY);
+    assert_true(is_lit(3, 0, AQ_MINER_ROCK));
+    assert_false(is_lit(3, 0, AQ_MINER_FALLING));
+}
+
+static void test_rocks_on_each_other_fall_together(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[1][0] = AQ_MINER_CELL_ROCK;
+    s.cells[2][0] = AQ_MINER_CELL_ROCK;
+    s.cells[3][0] = AQ_MINER_CELL_EMPTY;
+    (void)step(&s, AQ_MOVE_STAY);
+    assert_true(is_lit(2, 0, AQ_MINER_FALLING));
+    assert_true(is_lit(3, 0, AQ_MINER_FALLING));
+    assert_int_equal(s.cells[1][0], AQ_MINER_CELL_EMPTY);
+}
+
+static void test_a_rock_lies_on_the_miners_head(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[4][5] = AQ_MINER_CELL_ROCK;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
+    }
+    assert_int_equal(s.cells[4][5], AQ_MINER_CELL_ROCK);
+}
+
+static void test_a_rock_that_falls_onto_the_miner_ends_the_episode(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[4][5] = AQ_MINER_CELL_ROCK;
+    assert_int_equal(step(&s, AQ_MOVE_DOWN), AQ_STEP_GOES_ON); /* it follows */
+    assert_true(is_lit(5, 5, AQ_MINER_FALLING));
+    assert_int_equal(step(&s, AQ_MOVE_DOWN), AQ_STEP_GOES_ON); /* and does not catch up */
+    assert_true(is_lit(6, 5, AQ_MINER_FALLING));
+    assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_TERMINATED);
+}
+
+static void test_stepping_aside_saves_the_miner(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[4][5] = AQ_MINER_CELL_ROCK;
+    (void)step(&s, AQ_MOVE_DOWN);
+    assert_int_equal(step(&s, AQ_MOVE_RIGHT), AQ_STEP_GOES_ON);
+    assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
+    assert_true(is_lit(6, 5, AQ_MINER_ROCK));
+}
+
+static void test_the_clock_counts_down_to_the_sinking(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.cells[7][2] = AQ_MINER_CELL_ORE;
+    s.cells[0][0] = AQ_MINER_CELL_ROCK;
+    for (uint32_t left = 9; left > 0; left--) {
+        (void)step(&s, AQ_MOVE_STAY);
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            assert_int_equal(is_lit(0, column, AQ_MINER_CLOCK), column < left);
+        }
+        assert_int_equal(s.row, 5);
+    }
+    (void)step(&s, AQ_MOVE_STAY);
+    assert_int_equal(s.row, 4);
+    assert_int_equal(s.wait, 10);
+    assert_int_equal(s.depth, 1);
+    assert_true(is_lit(6, 2, AQ_MINER_ORE));
+    assert_false(is_lit(0, 0, AQ_MINER_ROCK));
+}
+
+static void test_the_flood_ends_the_episode_in_the_top_row_alone(void **state)
+{
+    aq_miner_state s = full_mine();
+    (void)state;
+    s.row = 1;
+    s.wait = 1;
+    assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
+    assert_int_equal(s.row, 0);
+    assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
+    s.wait = 1;
+    assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_TERMINATED);
+}
+
+static uint32_t period_at_depth(uint32_t depth, const aq_game_params *params)
+{
+    aq_miner_state s = full_mine();
+    const int32_t stay = AQ_MOVE_STAY;
+    for (uint32_t i = 0; i < depth; i++) {
+        memset(s.cells, AQ_MINER_CELL_EARTH, sizeof(s.cells));
+        s.row = 5;
+        s.wait = 1;
+        (void)aq_game_miner.step(params, &s, &rng, &stay, obs, &reward);
+    }
+    assert_int_equal(s.depth, depth);
+    return s.period;
+}
+
+static void test_with_the_ramp_the_flood_comes_faster_down_to_four_steps(void **state)
+{
+    (void)state;
+    assert_int_equal(period_at_depth(9, &ramp), 10);
+    assert_int_equal(period_at_depth(10, &ramp), 9);
+    assert_int_equal(period_at_depth(60, &ramp), 4);
+    assert_int_equal(period_at_depth(200, &ramp), 4);
+    assert_int_equal(period_at_depth(200, &level), 10);
+}
+
+static void test_a_new_mine_has_the_shares_of_its_rule(void **state)
+{
+    enum { MINES = 2000 };
+    aq_miner_state s;
+    double count[AQ_MINER_CHANNELS] = {0};
+    (void)state;
+    aq_rng_init(&rng, 6, 6);
+    for (int i = 0; i < MINES; i++) {
+        assert_true(aq_game_miner.reset(&ramp, &s, &rng, obs));
+        assert_int_equal(s.cells[s.row][s.column], AQ_MINER_CELL_EMPTY);
+        for (uint32_t column = 0; column < AQ_GAME_SIDE; column++) {
+            assert_int_not_equal(s.cells[0][column], AQ_MINER_CELL_ROCK);
+            assert_int_not_equal(s.cells[1][column], AQ_MINER_CELL_ROCK);
+            count[s.cells[LAST][column]] += 1.0 / MINES / AQ_GAME_SIDE;
+            if (column > 0 && s.cells[LAST][column] == AQ_MINER_CELL_ROCK) {
+                assert_int_not_equal(s.cells[LAST][column - 1], AQ_MINER_CELL_ROCK);
+            }
+        }
+    }
+    assert_float_equal(count[AQ_MINER_CELL_EMPTY], 2.0 / 32, 0.01);
+    assert_float_equal(count[AQ_MINER_CELL_ORE], 4.0 / 32, 0.01);
+    /* 6 of 32 in the first column, 6 of 32 where there is none beside it in the others. */
+    assert_float_equal(count[AQ_MINER_CELL_ROCK], 0.16, 0.015);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_miner_digs_earth_away),
+        cmocka_unit_test(test_ore_gives_one),
+        cmocka_unit_test(test_a_rock_stops_the_miner),
+        cmocka_unit_test(test_a_rock_lies_on_earth_ore_and_rock),
+        cmocka_unit_test(test_a_rock_falls_by_a_cell_a_step_and_comes_to_rest),
+        cmocka_unit_test(test_rocks_on_each_other_fall_together),
+        cmocka_unit_test(test_a_rock_lies_on_the_miners_head),
+        cmocka_unit_test(test_a_rock_that_falls_onto_the_miner_ends_the_episode),
+        cmocka_unit_test(test_stepping_aside_saves_the_miner),
+        cmocka_unit_test(test_the_clock_counts_down_to_the_sinking),
+        cmocka_unit_test(test_the_flood_ends_the_episode_in_the_top_row_alone),
+        cmocka_unit_test(test_with_the_ramp_the_flood_comes_faster_down_to_four_steps),
+        cmocka_unit_test(test_a_new_mine_has_the_shares_of_its_rule),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
