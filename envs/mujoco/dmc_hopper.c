@@ -67,20 +67,24 @@ static double reward_hopping(const aq_suite *suite, const aq_suite_lane *lane)
            aq_tolerance(speed, goal, INFINITY, goal / 2, 0.5, AQ_FALLOFF_LINEAR);
 }
 
-static const aq_suite_task stand = {.domain = &hopper,
-                                    .obs_count = 15,
-                                    .start = start,
-                                    .forward_first = true,
-                                    .observe = observe,
-                                    .reward = reward_standing};
+static const aq_suite_task stand = {
+    .domain = &hopper,
+    .obs_count = 15,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_standing,
+};
 
-static const aq_suite_task hop = {.domain = &hopper,
-                                  .goal = 2,
-                                  .obs_count = 15,
-                                  .start = start,
-                                  .forward_first = true,
-                                  .observe = observe,
-                                  .reward = reward_hopping};
+static const aq_suite_task hop = {
+    .domain = &hopper,
+    .goal = 2,
+    .obs_count = 15,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_hopping,
+};
 
 AQ_SUITE_CLASS(hopper_stand, stand, "Stand on one planar leg.");
 AQ_SUITE_CLASS(hopper_hop, hop, "Hop forward on one planar leg, at two metres a second or more.");

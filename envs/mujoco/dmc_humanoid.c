@@ -106,28 +106,34 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
     return carriage(suite, lane) * ((5 * going + 1) / 6);
 }
 
-static const aq_suite_task stand = {.domain = &humanoid,
-                                    .obs_count = 67,
-                                    .start = start,
-                                    .forward_first = true,
-                                    .observe = observe,
-                                    .reward = reward_standing};
+static const aq_suite_task stand = {
+    .domain = &humanoid,
+    .obs_count = 67,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_standing,
+};
 
-static const aq_suite_task walk = {.domain = &humanoid,
-                                   .goal = 1,
-                                   .obs_count = 67,
-                                   .start = start,
-                                   .forward_first = true,
-                                   .observe = observe,
-                                   .reward = reward_going};
+static const aq_suite_task walk = {
+    .domain = &humanoid,
+    .goal = 1,
+    .obs_count = 67,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_going,
+};
 
-static const aq_suite_task run = {.domain = &humanoid,
-                                  .goal = 10,
-                                  .obs_count = 67,
-                                  .start = start,
-                                  .forward_first = true,
-                                  .observe = observe,
-                                  .reward = reward_going};
+static const aq_suite_task run = {
+    .domain = &humanoid,
+    .goal = 10,
+    .obs_count = 67,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_going,
+};
 
 AQ_SUITE_CLASS(humanoid_stand, stand, "Stand still with a body of 21 joints.");
 AQ_SUITE_CLASS(humanoid_walk, walk, "Walk anywhere with 21 joints, at a metre a second or more.");

@@ -67,28 +67,34 @@ static double reward_going(const aq_suite *suite, const aq_suite_lane *lane)
     return reward_standing(suite, lane) * (5 * going + 1) / 6;
 }
 
-static const aq_suite_task stand = {.domain = &walker,
-                                    .obs_count = 24,
-                                    .start = start,
-                                    .forward_first = true,
-                                    .observe = observe,
-                                    .reward = reward_standing};
+static const aq_suite_task stand = {
+    .domain = &walker,
+    .obs_count = 24,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_standing,
+};
 
-static const aq_suite_task walk = {.domain = &walker,
-                                   .goal = 1,
-                                   .obs_count = 24,
-                                   .start = start,
-                                   .forward_first = true,
-                                   .observe = observe,
-                                   .reward = reward_going};
+static const aq_suite_task walk = {
+    .domain = &walker,
+    .goal = 1,
+    .obs_count = 24,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_going,
+};
 
-static const aq_suite_task run = {.domain = &walker,
-                                  .goal = 8,
-                                  .obs_count = 24,
-                                  .start = start,
-                                  .forward_first = true,
-                                  .observe = observe,
-                                  .reward = reward_going};
+static const aq_suite_task run = {
+    .domain = &walker,
+    .goal = 8,
+    .obs_count = 24,
+    .start = start,
+    .forward_first = true,
+    .observe = observe,
+    .reward = reward_going,
+};
 
 AQ_SUITE_CLASS(walker_stand, stand, "Keep a planar biped upright.");
 AQ_SUITE_CLASS(walker_walk, walk, "Walk with a planar biped, at a metre a second or more.");
