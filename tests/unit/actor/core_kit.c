@@ -8,15 +8,15 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
-#include "envs/env.h"
+#include "envs/env_open.h"
 
 static void cartpole_schema(aq_schema *ret_schema)
 {
-    const aq_env_class *env = aq_env_find("gym:CartPole-v1");
-    uint8_t params[256] __attribute__((aligned(16)));
-    AQ_ASSERT(env->params_bytes <= sizeof(params));
-    env->init_params(params);
-    env->schema(params, ret_schema);
+    aq_env *env;
+    int rc = aq_env_open("gym:CartPole-v1", &env, NULL);
+    AQ_ASSERT(rc == 0);
+    *ret_schema = env->schema;
+    aq_env_unref(env);
 }
 
 aq_run_settings kit_settings(void)

@@ -34,7 +34,9 @@ static int set_up(void **state)
     if (aq_env_task_find(settings.task, settings.schema_hash, &config.task, NULL) != 0) {
         return -1;
     }
-    return aq_policy_feed_create(&config, &all.feed);
+    int rc = aq_policy_feed_create(&config, &all.feed);
+    aq_env_task_fini(&config.task);
+    return rc;
 }
 
 static int tear_down(void **state)

@@ -22,7 +22,7 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
-#include "envs/cartpole.h"
+#include "envs/env_open.h"
 #include "quantizer/quantize.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -137,10 +137,10 @@ void cli_truncate(const char *path, size_t size)
 
 static void make_schema(aq_schema *ret_schema)
 {
-    aq_cartpole_params params;
-    aq_cartpole_v1.init_params(&params);
-    memset(ret_schema, 0, sizeof(*ret_schema));
-    aq_cartpole_v1.schema(&params, ret_schema);
+    aq_env *env = NULL;
+    assert_int_equal(aq_env_open("gym:CartPole-v1", &env, NULL), 0);
+    *ret_schema = env->schema;
+    aq_env_unref(env);
 }
 
 static void make_network(aq_net_spec *ret_spec)

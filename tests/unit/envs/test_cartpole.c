@@ -16,10 +16,15 @@
 
 enum { LEFT = 0, RIGHT = 1 };
 
+static void open_params(const aq_env_class *env, aq_cartpole_params *ret_params)
+{
+    assert_int_equal(env->open(ret_params, "", NULL, NULL, NULL, NULL), 0);
+}
+
 static aq_cartpole_params params_of_v1(void)
 {
     aq_cartpole_params params;
-    aq_cartpole_v1.init_params(&params);
+    open_params(&aq_cartpole_v1, &params);
     return params;
 }
 
@@ -39,8 +44,8 @@ static void test_the_two_forms_differ_in_length_alone(void **state)
     aq_cartpole_params v0, v1;
     aq_schema schema_v0, schema_v1;
     (void)state;
-    aq_cartpole_v0.init_params(&v0);
-    aq_cartpole_v1.init_params(&v1);
+    open_params(&aq_cartpole_v0, &v0);
+    open_params(&aq_cartpole_v1, &v1);
     assert_memory_equal(&v0, &v1, sizeof(v0));
     aq_cartpole_v0.schema(&v0, &schema_v0);
     aq_cartpole_v1.schema(&v1, &schema_v1);
@@ -97,7 +102,7 @@ static bool ends(aq_cartpole_state start, float *obs, float *reward)
 {
     aq_cartpole_params params = params_of_v1();
     int32_t action = RIGHT;
-    return aq_cartpole_v1.step(&params, &start, NULL, &action, obs, reward);
+    return aq_cartpole_v1.step(&params, &start, NULL, &action, obs, reward) == AQ_STEP_TERMINATED;
 }
 
 static void test_an_episode_ends_past_each_limit_and_not_on_it(void **state)
@@ -161,7 +166,7 @@ static void test_a_copied_state_goes_on_identically(void **state)
     aq_rng rng_copy = rng;
     for (int i = 0; i < 8; i++) {
         int32_t action = i % 2;
-        bool ended = env->step(&params, &original, &rng, &action, obs[0], &reward[0]);
+        enum aq_step_end ended = env->step(&params, &original, &rng, &action, obs[0], &reward[0]);
         assert_true(env->step(&params, &copy, &rng_copy, &action, obs[1], &reward[1]) == ended);
         assert_memory_equal(&original, &copy, env->state_bytes);
         assert_memory_equal(obs[0], obs[1], sizeof(obs[0]));
@@ -180,7 +185,7 @@ static void test_neither_reset_nor_step_allocates(void **state)
     aq_cartpole_v1.reset(&params, &s, &rng, obs);
     for (int i = 0; i < 1000; i++) {
         int32_t action = (int32_t)aq_rng_below(&rng, 2);
-        if (aq_cartpole_v1.step(&params, &s, &rng, &action, obs, &reward)) {
+        if (aq_cartpole_v1.step(&params, &s, &rng, &action, obs, &reward) != AQ_STEP_GOES_ON) {
             aq_cartpole_v1.reset(&params, &s, &rng, obs);
         }
     }

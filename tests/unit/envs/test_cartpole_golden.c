@@ -74,7 +74,7 @@ static int play(const char *name, bool is_free, double *ret_worst)
     float obs[AQ_CARTPOLE_OBS], reward;
     int steps = 0;
     *ret_worst = 0.0;
-    env->init_params(&params);
+    assert_int_equal(env->open(&params, "", NULL, NULL, NULL, NULL), 0);
     while (golden_next(file, &record)) {
         if (strcmp(record.kind, "reset") == 0) {
             assert_int_equal(record.count, 4);
@@ -82,7 +82,8 @@ static int play(const char *name, bool is_free, double *ret_worst)
         } else if (strcmp(record.kind, "step") == 0) {
             assert_int_equal(record.count, STEP_VALUES);
             int32_t action = (int32_t)record.values[ACTION];
-            bool terminated = env->step(&params, &s, NULL, &action, obs, &reward);
+            bool terminated =
+                env->step(&params, &s, NULL, &action, obs, &reward) == AQ_STEP_TERMINATED;
             check_answer(&record, terminated, obs, reward);
             aq_cartpole_state recorded = state_from(&record.values[STATE]);
             *ret_worst = fmax(*ret_worst, worst_difference(&s, &record.values[STATE]));
@@ -128,7 +129,7 @@ static void check_description(const char *name)
     golden_record record;
     aq_cartpole_params params;
     aq_schema schema;
-    env->init_params(&params);
+    assert_int_equal(env->open(&params, "", NULL, NULL, NULL, NULL), 0);
     env->schema(&params, &schema);
 
     assert_true(golden_next(file, &record));

@@ -7,15 +7,31 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/parse.h"
+
+typedef struct tally_params {
+    float quarter;
+    uint32_t fail_step, nan_step; /* of an episode; 0: none */
+    uint32_t fail_resets;         /* so many fail before each that does not */
+} tally_params;
 
 typedef struct tally_state {
-    uint32_t steps, length;
+    uint32_t steps, length, failed_resets;
     float draw;
 } tally_state;
 
-static void init_params(void *params)
+static int open_task(void *params, const char *argument, aq_env_options *options,
+                     uint32_t *step_limit, double *reward_threshold, aq_error *error)
 {
-    *(float *)params = 0.25f;
+    (void)argument;
+    (void)step_limit;
+    (void)reward_threshold;
+    *(tally_params *)params = (tally_params){.quarter = 0.25f};
+    tally_params *tally = params;
+    int rc = aq_env_option_u32(options, "fail_step", 1, TALLY_LENGTH_MAX, &tally->fail_step, error);
+    rc = rc ? rc
+            : aq_env_option_u32(options, "nan_step", 1, TALLY_LENGTH_MAX, &tally->nan_step, error);
+    return rc ? rc : aq_env_option_u32(options, "fail_resets", 1, 1000, &tally->fail_resets, error);
 }
 
 static void schema(const void *params, aq_schema *ret_schema)
@@ -27,57 +43,97 @@ static void schema(const void *params, aq_schema *ret_schema)
     aq_space_init_discrete(&ret_schema->action, TALLY_CHOICES);
 }
 
-static void schema_u8(const void *params, aq_schema *ret_schema)
+static void schema_boundless(const void *params, aq_schema *ret_schema)
 {
+    const float low[1] = {-1.0f}, high[1] = {INFINITY};
     schema(params, ret_schema);
-    ret_schema->obs.dtype = AQ_DTYPE_U8;
+    aq_space_init_box(&ret_schema->action, 1, low, high);
 }
 
-static void schema_box(const void *params, aq_schema *ret_schema)
+static void schema_bytes_chosen(const void *params, aq_schema *ret_schema)
 {
     schema(params, ret_schema);
     ret_schema->action = ret_schema->obs;
+    ret_schema->action.dtype = AQ_DTYPE_U8;
 }
 
-static void observe(const tally_state *state, float *obs)
+static void observe(const void *params, const void *state, void *obs)
 {
-    obs[0] = (float)state->steps;
-    obs[1] = (float)state->length;
-    obs[2] = state->draw;
-    obs[3] = 1.0f;
-}
-
-static void reset(const void *params, void *state, aq_rng *rng, void *obs)
-{
-    tally_state *tally = state;
+    const tally_state *tally = state;
+    float *row = obs;
     (void)params;
+    row[0] = (float)tally->steps;
+    row[1] = (float)tally->length;
+    row[2] = tally->draw;
+    row[3] = 1.0f;
+}
+
+static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    const tally_params *p = params;
+    tally_state *tally = state;
+    if (tally->failed_resets < p->fail_resets) {
+        tally->failed_resets++;
+        return false;
+    }
+    tally->failed_resets = 0;
     tally->steps = 0;
     tally->length = 1 + (uint32_t)aq_rng_below(rng, TALLY_LENGTH_MAX);
     tally->draw = (float)aq_rng_uniform(rng);
-    observe(tally, obs);
+    observe(params, tally, obs);
+    return true;
 }
 
-static bool step(const void *params, void *state, aq_rng *rng, const void *action, void *obs,
-                 float *reward)
+static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
+                             void *obs, float *reward)
 {
+    const tally_params *p = params;
     tally_state *tally = state;
     tally->steps++;
     tally->draw = (float)aq_rng_uniform(rng);
-    observe(tally, obs);
-    *reward = (float)*(const int32_t *)action + *(const float *)params * (float)tally->steps;
-    return tally->steps >= tally->length;
+    if (tally->steps == p->fail_step) {
+        return AQ_STEP_FAILED;
+    }
+    observe(params, tally, obs);
+    *reward = (float)*(const int32_t *)action + p->quarter * (float)tally->steps;
+    if (tally->steps == p->nan_step) {
+        ((float *)obs)[2] = NAN;
+    }
+    return tally->steps >= tally->length ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
 #define TALLY_CLASS(title, schema_function)                                                        \
     {                                                                                              \
         .name = title, .summary = "Counts.", .step_limit = TALLY_LIMIT, .reward_threshold = NAN,   \
-        .params_bytes = sizeof(float), .state_bytes = sizeof(tally_state),                         \
-        .init_params = init_params, .schema = schema_function, .reset = reset, .step = step,       \
+        .options = "fail_step, nan_step, fail_resets", .params_bytes = sizeof(tally_params),       \
+        .state_bytes = sizeof(tally_state), .open = open_task, .schema = schema_function,          \
+        .reset = reset, .step = step, .observe = observe,                                          \
     }
 
 const aq_env_class tally_env = TALLY_CLASS("test:Tally", schema);
-const aq_env_class tally_env_u8 = TALLY_CLASS("test:TallyU8", schema_u8);
-const aq_env_class tally_env_box = TALLY_CLASS("test:TallyBox", schema_box);
+const aq_env_class tally_env_boundless = TALLY_CLASS("test:TallyBoundless", schema_boundless);
+const aq_env_class tally_env_bytes = TALLY_CLASS("test:TallyBytes", schema_bytes_chosen);
+
+aq_env *tally_open(const aq_env_class *class, const char *options)
+{
+    char name[AQ_TASK_NAME_MAX];
+    aq_env *env = NULL;
+    int rc = aq_text_format(name, sizeof(name), "%s%s", class->name, options);
+    AQ_ASSERT(rc == 0);
+    rc = aq_env_open_class(class, name, &env, NULL);
+    AQ_ASSERT(rc == 0);
+    return env;
+}
+
+aq_env_task tally_task(const char *options)
+{
+    aq_env_task task;
+    aq_env *env = tally_open(&tally_env, options);
+    int rc = aq_env_task_init(env, &task, NULL);
+    AQ_ASSERT(rc == 0);
+    aq_env_unref(env);
+    return task;
+}
 
 aq_snapshot *tally_policy(const float *bias)
 {

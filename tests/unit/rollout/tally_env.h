@@ -9,15 +9,20 @@
 #define AQ_TESTS_UNIT_ROLLOUT_TALLY_ENV_H
 
 #include "common/rl/snapshot.h"
-#include "envs/env.h"
+#include "rollout/env_task.h"
 
 enum { TALLY_OBS = 4, TALLY_CHOICES = 3, TALLY_LENGTH_MAX = 20, TALLY_LIMIT = 12 };
 
 extern const aq_env_class tally_env;
 
-/* The same without a box of floats, and without a choice: nothing can act in those. */
-extern const aq_env_class tally_env_u8;
-extern const aq_env_class tally_env_box;
+/* The same with actions that nothing can act by: floats without a bound, and bytes. */
+extern const aq_env_class tally_env_boundless;
+extern const aq_env_class tally_env_bytes;
+
+/* Options: "?fail_step=3" fails the third step of each episode, "?nan_step=3" shows a NaN after it,
+ * "?fail_resets=2" fails two resets before each that succeeds. "": none of that. */
+aq_env *tally_open(const aq_env_class *class, const char *options);
+aq_env_task tally_task(const char *options);
 
 /* A linear policy that scores choice i with bias[i] alone; version 1 to be changed by the caller.
  * */

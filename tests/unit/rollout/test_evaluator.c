@@ -20,6 +20,22 @@
 enum { EPISODES = 100, SCREEN = 10 };
 #define SEED UINT64_C(5)
 
+static aq_env *tally; /* open while the tests run */
+
+static int open_tally(void **state)
+{
+    (void)state;
+    tally = tally_open(&tally_env, "");
+    return 0;
+}
+
+static int close_tally(void **state)
+{
+    (void)state;
+    aq_env_unref(tally);
+    return 0;
+}
+
 /* Always plays `choice`. */
 static aq_engine *engine_of(uint32_t choice, uint64_t version)
 {
@@ -36,34 +52,42 @@ static aq_engine *engine_of(uint32_t choice, uint64_t version)
 /* The return of episode `number` under a constant choice, played alone. */
 static double played_alone(uint64_t seed, uint64_t number, int32_t choice)
 {
-    aq_env_task task;
+    aq_env_task task = tally_task("");
     aq_vec_env *vec = NULL;
     double result;
-    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
-    assert_int_equal(aq_vec_env_create(&task, 1, seed, &vec), 0);
+    assert_int_equal(aq_vec_env_create(&task, 1, seed, &vec, NULL), 0);
+    aq_env_task_fini(&task);
     aq_vec_env_restart(vec, 0, seed, number);
     do {
-        aq_vec_env_step(vec, &choice);
+        (void)aq_vec_env_step(vec, &choice, 0);
     } while (!aq_vec_env_ended(vec, 0));
     result = vec->episode_return[0];
     aq_vec_env_destroy(vec);
     return result;
 }
 
-static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
+static aq_trial_result trial_of(const char *options, uint32_t lanes, uint32_t episodes)
 {
-    aq_env_task task;
+    aq_env_task task = tally_task(options);
     aq_trial *trial = NULL;
     aq_engine *engine = engine_of(1, 1);
-    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
-    assert_int_equal(aq_trial_create(&task, episodes, lanes, &trial), 0);
+    enum aq_trial_state state;
+    assert_int_equal(aq_trial_create(&task, episodes, lanes, &trial, NULL), 0);
+    aq_env_task_fini(&task);
     aq_trial_start(trial, episodes, SEED);
-    while (!aq_trial_step(trial, engine)) {
-    }
+    do {
+        state = aq_trial_step(trial, engine, 0);
+    } while (state == AQ_TRIAL_GOES_ON);
+    assert_int_equal(state, AQ_TRIAL_DONE);
     aq_trial_result result = aq_trial_result_of(trial);
     aq_trial_destroy(trial);
     aq_engine_destroy(engine);
     return result;
+}
+
+static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
+{
+    return trial_of("", lanes, episodes);
 }
 
 static void test_a_trial_plays_exactly_the_episodes_of_its_seed(void **state)
@@ -125,9 +149,9 @@ static void test_evaluate_is_a_function_of_policy_seed_and_number(void **state)
     aq_engine *engine = engine_of(2, 9);
     aq_evaluation first, again, other_seed;
     (void)state;
-    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED, &first, NULL), 0);
-    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED, &again, NULL), 0);
-    assert_int_equal(aq_evaluate(&tally_env, engine, EPISODES, SEED + 1, &other_seed, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED, &first, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED, &again, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED + 1, &other_seed, NULL), 0);
     assert_true(first.return_mean == again.return_mean);
     assert_true(first.return_std == again.return_std);
     assert_true(first.return_mean != other_seed.return_mean);
@@ -142,19 +166,20 @@ static void test_evaluate_refuses_what_cannot_be_played(void **state)
     aq_engine *engine = engine_of(0, 1);
     aq_evaluation untouched = {.version = 77};
     aq_error error = {0};
+    aq_env *boundless = tally_open(&tally_env_boundless, ""), *cartpole = NULL;
     (void)state;
-    assert_int_equal(aq_evaluate(&tally_env, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
+    assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
     assert_int_equal(
-        aq_evaluate(&tally_env, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &error),
+        aq_evaluate(tally, engine, AQ_EVALUATION_EPISODES_MAX + 1, SEED, &untouched, &error),
         AQ_E_INVALID);
-    assert_int_equal(aq_evaluate(&tally_env_box, engine, 1, SEED, &untouched, &error),
-                     AQ_E_UNSUPPORTED);
-    assert_int_equal(
-        aq_evaluate(aq_env_find("gym:CartPole-v1"), engine, 1, SEED, &untouched, &error),
-        AQ_E_SCHEMA);
+    assert_int_equal(aq_evaluate(boundless, engine, 1, SEED, &untouched, &error), AQ_E_UNSUPPORTED);
+    assert_int_equal(aq_evaluate(cartpole, engine, 1, SEED, &untouched, &error), AQ_E_SCHEMA);
     assert_non_null(strstr(error.text, "gym:CartPole-v1"));
     assert_int_equal(untouched.version, 77);
     aq_engine_destroy(engine);
+    aq_env_unref(boundless);
+    aq_env_unref(cartpole);
 }
 
 static void test_evaluate_refuses_an_engine_for_too_few_rows(void **state)
@@ -165,8 +190,8 @@ static void test_evaluate_refuses_an_engine_for_too_few_rows(void **state)
     aq_evaluation result;
     (void)state;
     assert_int_equal(aq_engine_create(snapshot, 2, 0, &engine, NULL), 0);
-    assert_int_equal(aq_evaluate(&tally_env, engine, 2, SEED, &result, NULL), 0);
-    assert_int_equal(aq_evaluate(&tally_env, engine, 3, SEED, &result, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluate(tally, engine, 2, SEED, &result, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, 3, SEED, &result, NULL), AQ_E_INVALID);
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
 }
@@ -177,7 +202,7 @@ static aq_evaluator_core *evaluator_of(double threshold)
 {
     aq_evaluator_core *core = NULL;
     assert_int_equal(
-        aq_evaluator_core_create(&tally_env, SCREEN, EPISODES, threshold, SEED, &core, NULL), 0);
+        aq_evaluator_core_create(tally, SCREEN, EPISODES, threshold, SEED, &core, NULL), 0);
     return core;
 }
 
@@ -186,7 +211,7 @@ static aq_evaluation next_result(aq_evaluator_core *core)
 {
     aq_evaluation result;
     for (int i = 0; i < 10000; i++) {
-        if (aq_evaluator_core_run(core, 3, &result)) {
+        if (aq_evaluator_core_run(core, 3, 0, &result)) {
             return result;
         }
     }
@@ -200,7 +225,7 @@ static void test_a_new_evaluator_is_idle(void **state)
     aq_evaluation result;
     (void)state;
     assert_true(aq_evaluator_core_idle(core));
-    assert_false(aq_evaluator_core_run(core, 100, &result));
+    assert_false(aq_evaluator_core_run(core, 100, 0, &result));
     aq_evaluator_core_destroy(core);
 }
 
@@ -238,7 +263,7 @@ static void test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes(voi
     assert_int_equal(confirmed.episodes, EPISODES);
     assert_true(aq_evaluator_core_idle(core));
     /* Fresh: were they the screening's and more, the first SCREEN of them would be the same. */
-    assert_int_equal(aq_evaluate(&tally_env, engine, SCREEN, SEED, &same_seed, NULL), 0);
+    assert_int_equal(aq_evaluate(tally, engine, SCREEN, SEED, &same_seed, NULL), 0);
     assert_true(confirmed.return_mean != screened.return_mean);
     assert_true(same_seed.return_mean != screened.return_mean);
     aq_engine_destroy(engine);
@@ -282,7 +307,7 @@ static void test_an_engine_may_be_replaced_in_the_middle(void **state)
     aq_evaluation result;
     (void)state;
     (void)aq_evaluator_core_set_engine(core, first);
-    assert_false(aq_evaluator_core_run(core, 2, &result));
+    assert_false(aq_evaluator_core_run(core, 2, 0, &result));
     assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
     assert_int_equal(next_result(core).version, 2);
     assert_ptr_equal(aq_evaluator_core_set_engine(core, first), second);
@@ -311,12 +336,14 @@ static void test_evaluating_allocates_nothing(void **state)
 static void test_numbers_of_episodes_are_checked(void **state)
 {
     aq_evaluator_core *core = NULL;
+    aq_env *boundless = tally_open(&tally_env_boundless, "");
     (void)state;
-    assert_int_equal(aq_evaluator_core_create(&tally_env, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
-    assert_int_equal(aq_evaluator_core_create(&tally_env, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
-    assert_int_equal(aq_evaluator_core_create(&tally_env_u8, 1, 1, 0.0, 0, &core, NULL),
+    assert_int_equal(aq_evaluator_core_create(tally, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluator_core_create(tally, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
+    assert_int_equal(aq_evaluator_core_create(boundless, 1, 1, 0.0, 0, &core, NULL),
                      AQ_E_UNSUPPORTED);
     assert_null(core);
+    aq_env_unref(boundless);
 }
 
 static void test_create_survives_every_failed_allocation(void **state)
@@ -327,7 +354,7 @@ static void test_create_survives_every_failed_allocation(void **state)
     for (uint64_t nth = 1;; nth++) {
         aq_evaluator_core *core = untouched;
         aq_memory_fail_at(nth, 0);
-        int rc = aq_evaluator_core_create(&tally_env, 1, 2, 0.0, 0, &core, NULL);
+        int rc = aq_evaluator_core_create(tally, 1, 2, 0.0, 0, &core, NULL);
         aq_memory_fail_at(0, 0);
         if (rc == 0) {
             assert_true(nth > 4);
@@ -346,7 +373,7 @@ static void test_evaluate_survives_every_failed_allocation(void **state)
     (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_memory_fail_at(nth, 0);
-        int rc = aq_evaluate(&tally_env, engine, 3, SEED, &result, NULL);
+        int rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
         aq_memory_fail_at(0, 0);
         if (rc == 0) {
             assert_true(nth > 4);
@@ -387,5 +414,5 @@ int main(void)
         cmocka_unit_test(test_evaluate_survives_every_failed_allocation),
         cmocka_unit_test(test_destroy_takes_null),
     };
-    return cmocka_run_group_tests_name("evaluator", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("evaluator", tests, open_tally, close_tally);
 }

@@ -24,7 +24,7 @@ static void player_init(player *ret_player)
 {
     const float bias[] = {0.0f, 1.0f, 0.5f};
     aq_snapshot *snapshot = tally_policy(bias);
-    assert_int_equal(aq_env_task_init(&tally_env, &ret_player->task, NULL), 0);
+    ret_player->task = tally_task("");
     assert_int_equal(aq_engine_create(snapshot, AQ_GREEDY_OBS_LANES, 0, &ret_player->engine, NULL),
                      0);
     aq_snapshot_unref(snapshot);
@@ -33,6 +33,7 @@ static void player_init(player *ret_player)
 static void player_fini(player *one)
 {
     aq_engine_destroy(one->engine);
+    aq_env_task_fini(&one->task);
 }
 
 static void test_the_same_seed_gives_the_same_rows(void **state)
@@ -41,9 +42,9 @@ static void test_the_same_seed_gives_the_same_rows(void **state)
     float first[ROWS][TALLY_OBS], again[ROWS][TALLY_OBS], other[ROWS][TALLY_OBS];
     (void)state;
     player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &first[0][0]), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &again[0][0]), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 8, &other[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &first[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &again[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 8, &other[0][0], NULL), 0);
     assert_memory_equal(first, again, sizeof(first));
     assert_memory_not_equal(first, other, sizeof(first));
     player_fini(&one);
@@ -55,7 +56,7 @@ static void test_rows_are_lane_by_lane_and_step_by_step(void **state)
     float obs[ROWS][TALLY_OBS];
     (void)state;
     player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0], NULL), 0);
     for (size_t i = 0; i < ROWS; i++) {
         const float *before = i < AQ_GREEDY_OBS_LANES ? NULL : obs[i - AQ_GREEDY_OBS_LANES];
         const float steps = obs[i][0];
@@ -71,8 +72,8 @@ static void test_a_few_rows_are_the_first_of_many(void **state)
     float many[ROWS][TALLY_OBS], few[3][TALLY_OBS];
     (void)state;
     player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &many[0][0]), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, 3, 7, &few[0][0]), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &many[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one.task, one.engine, 3, 7, &few[0][0], NULL), 0);
     assert_memory_equal(many, few, sizeof(few));
     player_fini(&one);
 }
@@ -87,7 +88,7 @@ static void test_without_memory_nothing_is_played(void **state)
     player_init(&one);
     for (; rc != 0; nth++) {
         aq_memory_fail_at(nth, 0);
-        rc = aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0]);
+        rc = aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0], NULL);
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
     }

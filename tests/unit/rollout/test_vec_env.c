@@ -16,90 +16,113 @@
 enum { LANES = 5, STEPS = 400 };
 #define SEED UINT64_C(77)
 
-static aq_vec_env *vec_of(const aq_env_class *env, uint32_t lanes, uint64_t seed)
+static aq_vec_env *vec_in(aq_env *env, uint32_t lanes, uint64_t seed)
 {
     aq_env_task task;
     aq_vec_env *vec = NULL;
     assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
-    assert_int_equal(aq_vec_env_create(&task, lanes, seed, &vec), 0);
+    assert_int_equal(aq_vec_env_create(&task, lanes, seed, &vec, NULL), 0);
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
     return vec;
+}
+
+static aq_vec_env *vec_of(const char *options, uint32_t lanes, uint64_t seed)
+{
+    return vec_in(tally_open(&tally_env, options), lanes, seed);
+}
+
+static void step(aq_vec_env *vec, const int32_t *actions)
+{
+    assert_int_equal(aq_vec_env_step(vec, actions, 0), vec->lanes);
+}
+
+/* The row of a lane as floats. */
+static const float *row(const uint8_t *rows, uint32_t lane)
+{
+    return (const float *)(const void *)rows + lane * (size_t)TALLY_OBS;
+}
+
+static bool has(const aq_vec_env *vec, uint32_t lane, enum aq_lane_event event)
+{
+    return (vec->events[lane] & event) != 0;
 }
 
 /* One environment, stepped by hand. */
 typedef struct single {
-    uint8_t params[256], state[256];
+    uint8_t state[256] __attribute__((aligned(16)));
     aq_rng rng;
     float obs[TALLY_OBS], next_obs[TALLY_OBS];
     uint32_t steps;
     double sum;
 } single;
 
-static void single_init(single *one, const aq_env_class *env, uint64_t stream)
+static void single_init(single *one, const aq_env *env, uint64_t stream)
 {
-    assert_true(env->params_bytes <= sizeof(one->params));
-    assert_true(env->state_bytes <= sizeof(one->state));
+    assert_true(env->class->state_bytes <= sizeof(one->state));
     memset(one, 0, sizeof(*one));
-    env->init_params(one->params);
     aq_rng_init(&one->rng, SEED, stream);
-    env->reset(one->params, one->state, &one->rng, one->obs);
+    assert_true(env->class->reset(env->params, one->state, &one->rng, one->obs));
 }
 
 /* Steps it and asserts that lane `lane` of `vec`, stepped with the same action, agrees. */
 static void single_step_and_compare(single *one, const aq_vec_env *vec, uint32_t lane,
                                     int32_t action)
 {
-    const aq_env_class *env = vec->task.env;
-    const size_t row = lane * (size_t)TALLY_OBS;
+    const aq_env *env = vec->task.env;
     float reward = 0.0f;
-    bool terminated =
-        env->step(one->params, one->state, &one->rng, &action, one->next_obs, &reward);
+    bool terminated = env->class->step(env->params, one->state, &one->rng, &action, one->next_obs,
+                                       &reward) == AQ_STEP_TERMINATED;
     one->steps++;
     one->sum += (double)reward;
     bool truncated = !terminated && one->steps == env->step_limit;
-    assert_memory_equal(one->next_obs, vec->next_obs + row, sizeof(one->next_obs));
+    assert_memory_equal(one->next_obs, row(vec->next_obs, lane), sizeof(one->next_obs));
     assert_memory_equal(&reward, &vec->reward[lane], sizeof(reward));
-    assert_int_equal(vec->terminated[lane], terminated);
-    assert_int_equal(vec->truncated[lane], truncated);
+    assert_int_equal(has(vec, lane, AQ_LANE_TERMINATED), terminated);
+    assert_int_equal(has(vec, lane, AQ_LANE_TRUNCATED), truncated);
+    assert_int_equal(has(vec, lane, AQ_LANE_BEGAN), terminated || truncated);
     assert_int_equal(vec->episode_steps[lane], one->steps);
     assert_memory_equal(&one->sum, &vec->episode_return[lane], sizeof(one->sum));
     memcpy(one->obs, one->next_obs, sizeof(one->obs));
     if (terminated || truncated) {
-        env->reset(one->params, one->state, &one->rng, one->obs);
+        assert_true(env->class->reset(env->params, one->state, &one->rng, one->obs));
         one->steps = 0;
         one->sum = 0.0;
     }
-    assert_memory_equal(one->obs, vec->obs + row, sizeof(one->obs));
+    assert_memory_equal(one->obs, row(vec->obs, lane), sizeof(one->obs));
 }
 
-static void compare_with_singles(const aq_env_class *env)
+static void compare_with_singles(aq_env *env)
 {
     single singles[LANES];
     int32_t actions[LANES];
     aq_rng rng;
-    aq_vec_env *vec = vec_of(env, LANES, SEED);
+    aq_vec_env *vec = vec_in(aq_env_ref(env), LANES, SEED);
     aq_rng_init(&rng, 1, 1);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         single_init(&singles[lane], env, lane);
-        assert_memory_equal(singles[lane].obs, vec->obs + lane * (size_t)TALLY_OBS,
-                            sizeof(singles[lane].obs));
+        assert_memory_equal(singles[lane].obs, row(vec->obs, lane), sizeof(singles[lane].obs));
     }
-    for (int step = 0; step < STEPS; step++) {
+    for (int i = 0; i < STEPS; i++) {
         for (uint32_t lane = 0; lane < LANES; lane++) {
-            actions[lane] = (int32_t)aq_rng_below(&rng, vec->task.choice_count);
+            actions[lane] = (int32_t)aq_rng_below(&rng, vec->task.score_count);
         }
-        aq_vec_env_step(vec, actions);
+        step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
             single_step_and_compare(&singles[lane], vec, lane, actions[lane]);
         }
     }
     aq_vec_env_destroy(vec);
+    aq_env_unref(env);
 }
 
 static void test_each_lane_does_what_the_environment_does_alone(void **state)
 {
     (void)state;
-    compare_with_singles(&tally_env);
-    compare_with_singles(aq_env_find("gym:CartPole-v1")); /* four observations as well */
+    aq_env *cartpole = NULL; /* which shows four numbers as well */
+    assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
+    compare_with_singles(tally_open(&tally_env, ""));
+    compare_with_singles(cartpole);
 }
 
 /* What an episode of the counting environment ends like, by its length. */
@@ -107,17 +130,17 @@ static void test_the_limit_truncates_and_the_task_terminates(void **state)
 {
     const int32_t actions[LANES] = {0};
     int lengths_seen[TALLY_LENGTH_MAX + 1] = {0};
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
     (void)state;
-    for (int step = 0; step < STEPS; step++) {
-        aq_vec_env_step(vec, actions);
+    for (int i = 0; i < STEPS; i++) {
+        step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
-            const float *end = vec->next_obs + lane * (size_t)TALLY_OBS;
+            const float *end = row(vec->next_obs, lane);
             int length = (int)end[1];
             if (aq_vec_env_ended(vec, lane)) {
                 lengths_seen[length]++;
-                assert_int_equal(vec->terminated[lane], length <= TALLY_LIMIT);
-                assert_int_equal(vec->truncated[lane], length > TALLY_LIMIT);
+                assert_int_equal(has(vec, lane, AQ_LANE_TERMINATED), length <= TALLY_LIMIT);
+                assert_int_equal(has(vec, lane, AQ_LANE_TRUNCATED), length > TALLY_LIMIT);
             }
         }
     }
@@ -130,13 +153,13 @@ static void test_the_terminal_observation_is_kept_beside_the_first_of_the_next_e
 {
     const int32_t actions[LANES] = {0};
     int ends = 0;
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
     (void)state;
-    for (int step = 0; step < STEPS; step++) {
-        aq_vec_env_step(vec, actions);
+    for (int i = 0; i < STEPS; i++) {
+        step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
-            const float *now = vec->obs + lane * (size_t)TALLY_OBS;
-            const float *end = vec->next_obs + lane * (size_t)TALLY_OBS;
+            const float *now = row(vec->obs, lane);
+            const float *end = row(vec->next_obs, lane);
             assert_int_equal((int)end[0], vec->episode_steps[lane]);
             if (aq_vec_env_ended(vec, lane)) {
                 ends++;
@@ -153,12 +176,12 @@ static void test_the_terminal_observation_is_kept_beside_the_first_of_the_next_e
 static void test_a_lane_does_not_depend_on_how_many_there_are(void **state)
 {
     const int32_t actions[LANES] = {2, 2, 2, 2, 2};
-    aq_vec_env *many = vec_of(&tally_env, LANES, SEED);
-    aq_vec_env *few = vec_of(&tally_env, 2, SEED);
+    aq_vec_env *many = vec_of("", LANES, SEED);
+    aq_vec_env *few = vec_of("", 2, SEED);
     (void)state;
-    for (int step = 0; step < STEPS; step++) {
-        aq_vec_env_step(many, actions);
-        aq_vec_env_step(few, actions);
+    for (int i = 0; i < STEPS; i++) {
+        step(many, actions);
+        step(few, actions);
         assert_memory_equal(many->obs, few->obs, 2 * TALLY_OBS * sizeof(float));
     }
     aq_vec_env_destroy(many);
@@ -167,8 +190,8 @@ static void test_a_lane_does_not_depend_on_how_many_there_are(void **state)
 
 static void test_another_seed_is_another_course(void **state)
 {
-    aq_vec_env *one = vec_of(&tally_env, LANES, SEED);
-    aq_vec_env *other = vec_of(&tally_env, LANES, SEED + 1);
+    aq_vec_env *one = vec_of("", LANES, SEED);
+    aq_vec_env *other = vec_of("", LANES, SEED + 1);
     (void)state;
     assert_memory_not_equal(one->obs, other->obs, LANES * TALLY_OBS * sizeof(float));
     aq_vec_env_destroy(one);
@@ -179,10 +202,10 @@ static void test_starting_again_repeats_the_course(void **state)
 {
     const int32_t actions[LANES] = {0};
     float first[LANES * TALLY_OBS];
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
     (void)state;
     memcpy(first, vec->obs, sizeof(first));
-    aq_vec_env_step(vec, actions);
+    step(vec, actions);
     aq_vec_env_start(vec, LANES, SEED);
     assert_memory_equal(vec->obs, first, sizeof(first));
     assert_int_equal(vec->episode_steps[0], 0);
@@ -191,12 +214,11 @@ static void test_starting_again_repeats_the_course(void **state)
 
 static void test_a_restarted_lane_draws_from_its_new_stream(void **state)
 {
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
-    aq_vec_env *other = vec_of(&tally_env, LANES, SEED + 1);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
+    aq_vec_env *other = vec_of("", LANES, SEED + 1);
     (void)state;
     aq_vec_env_restart(vec, 1, SEED + 1, 3);
-    assert_memory_equal(vec->obs + 1 * TALLY_OBS, other->obs + 3 * TALLY_OBS,
-                        TALLY_OBS * sizeof(float));
+    assert_memory_equal(row(vec->obs, 1), row(other->obs, 3), TALLY_OBS * sizeof(float));
     aq_vec_env_destroy(vec);
     aq_vec_env_destroy(other);
 }
@@ -205,19 +227,19 @@ static void test_a_dropped_lane_is_replaced_by_the_last(void **state)
 {
     const int32_t actions[LANES] = {1, 1, 1, 1, 1};
     const size_t row_bytes = TALLY_OBS * sizeof(float);
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
-    aq_vec_env *whole = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
+    aq_vec_env *whole = vec_of("", LANES, SEED);
     (void)state;
-    aq_vec_env_step(vec, actions);
-    aq_vec_env_step(whole, actions);
+    step(vec, actions);
+    step(whole, actions);
     aq_vec_env_drop(vec, 1);
     assert_int_equal(vec->lanes, LANES - 1);
-    for (int step = 0; step < STEPS; step++) {
-        aq_vec_env_step(vec, actions);
-        aq_vec_env_step(whole, actions);
+    for (int i = 0; i < STEPS; i++) {
+        step(vec, actions);
+        step(whole, actions);
         assert_memory_equal(vec->obs, whole->obs, row_bytes);
-        assert_memory_equal(vec->obs + TALLY_OBS, whole->obs + (LANES - 1) * TALLY_OBS, row_bytes);
-        assert_memory_equal(vec->obs + 2 * TALLY_OBS, whole->obs + 2 * TALLY_OBS, 2 * row_bytes);
+        assert_memory_equal(row(vec->obs, 1), row(whole->obs, LANES - 1), row_bytes);
+        assert_memory_equal(row(vec->obs, 2), row(whole->obs, 2), 2 * row_bytes);
         assert_memory_equal(&vec->episode_return[1], &whole->episode_return[LANES - 1],
                             sizeof(double));
     }
@@ -227,12 +249,12 @@ static void test_a_dropped_lane_is_replaced_by_the_last(void **state)
 
 static void test_all_lanes_can_be_dropped(void **state)
 {
-    aq_vec_env *vec = vec_of(&tally_env, 2, SEED);
+    aq_vec_env *vec = vec_of("", 2, SEED);
     (void)state;
     aq_vec_env_drop(vec, 1);
     aq_vec_env_drop(vec, 0);
     assert_int_equal(vec->lanes, 0);
-    aq_vec_env_step(vec, NULL);
+    step(vec, NULL);
     aq_vec_env_start(vec, 2, SEED);
     assert_int_equal(vec->lanes, 2);
     aq_vec_env_destroy(vec);
@@ -241,11 +263,11 @@ static void test_all_lanes_can_be_dropped(void **state)
 static void test_stepping_allocates_nothing(void **state)
 {
     const int32_t actions[LANES] = {0};
-    aq_vec_env *vec = vec_of(&tally_env, LANES, SEED);
+    aq_vec_env *vec = vec_of("", LANES, SEED);
     uint64_t before = aq_memory_allocation_count();
     (void)state;
-    for (int step = 0; step < STEPS; step++) {
-        aq_vec_env_step(vec, actions);
+    for (int i = 0; i < STEPS; i++) {
+        step(vec, actions);
     }
     aq_vec_env_start(vec, LANES, SEED);
     assert_int_equal(aq_memory_allocation_count(), before);
@@ -254,18 +276,18 @@ static void test_stepping_allocates_nothing(void **state)
 
 static void test_create_survives_every_failed_allocation(void **state)
 {
-    aq_env_task task;
+    aq_env_task task = tally_task("");
     aq_vec_env *untouched = (aq_vec_env *)(void *)&task;
     (void)state;
-    assert_int_equal(aq_env_task_init(&tally_env, &task, NULL), 0);
     for (uint64_t nth = 1;; nth++) {
         aq_vec_env *vec = untouched;
         aq_memory_fail_at(nth, 0);
-        int rc = aq_vec_env_create(&task, LANES, SEED, &vec);
+        int rc = aq_vec_env_create(&task, LANES, SEED, &vec, NULL);
         aq_memory_fail_at(0, 0);
         if (rc == 0) {
             assert_true(nth > 1);
             aq_vec_env_destroy(vec);
+            aq_env_task_fini(&task);
             return;
         }
         assert_int_equal(rc, AQ_E_NOMEM);
