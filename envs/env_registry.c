@@ -20,14 +20,17 @@
 
 #ifdef AQ_HAVE_MUJOCO
 #define SUITE_CLASS(id) &aq_dmc_##id,
-#define SUITE_LIST      AQ_SUITE_CLASSES(SUITE_CLASS)
 #else
-#define SUITE_LIST &aq_dmc_absent,
+#undef AQ_SUITE_CLASSES
+#define AQ_SUITE_CLASSES(X) &aq_dmc_absent,
 #endif
 
 /* In the order of their names. */
 static const aq_env_class *const classes[] = {
-    SUITE_LIST & aq_game_juggle,
+    /* clang-format off */
+    AQ_SUITE_CLASSES(SUITE_CLASS)
+    /* clang-format on */
+    &aq_game_juggle,
     &aq_game_lanes,
     &aq_game_miner,
     &aq_acrobot_v1,
