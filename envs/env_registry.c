@@ -19,17 +19,15 @@
 #include "envs/text/taxi.h"
 
 #ifdef AQ_HAVE_MUJOCO
-#define SUITE_CLASS(id) &aq_dmc_##id,
+#define SUITE_CLASS(id) &aq_dmc_##id
+#define SUITE           AQ_SUITE_CLASSES(SUITE_CLASS)
 #else
-#undef AQ_SUITE_CLASSES
-#define AQ_SUITE_CLASSES(X) &aq_dmc_absent,
+#define SUITE &aq_dmc_absent
 #endif
 
 /* In the order of their names. */
 static const aq_env_class *const classes[] = {
-    /* clang-format off */
-    AQ_SUITE_CLASSES(SUITE_CLASS)
-    /* clang-format on */
+    SUITE,
     &aq_game_juggle,
     &aq_game_lanes,
     &aq_game_miner,
