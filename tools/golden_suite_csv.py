@@ -4,6 +4,7 @@
     tools/golden_suite_csv.py episode STEPS EVERY RECORDING.json... > tests/golden/dmc/NAME.csv
     tools/golden_suite_csv.py pairs COUNT RECORDING.json            > ...
     tools/golden_suite_csv.py probes COUNT PROBES.json              > ...
+    tools/golden_suite_csv.py settling RECORDING.json               > ...
     tools/golden_suite_csv.py model MODEL.json                      > ...
 
 Several recordings of an episode are of tasks that differ in nothing but their rewards. One record a
@@ -16,8 +17,9 @@ line, its kind first; numbers are the shortest text that gives the same double b
     obs,…                        the observation of where it now stands (every EVERY-th step)
     reward,…                     of each task
 
-`pairs` keeps COUNT steps, those with most contacts, each with the state before it. A model's lines
-are `<array>,<columns>,…`, and `<array>@<rows>,<columns>,…` where all rows are the same.
+`pairs` keeps COUNT steps, those with most contacts, each with the state before it. `settling` is
+where a cheetah was put (`qpos_before`) and the state in which its episode then began. A model's
+lines are `<array>,<columns>,…`, and `<array>@<rows>,<columns>,…` where all rows are the same.
 Standard library only.
 """
 import json
@@ -83,6 +85,12 @@ def probes(count, recording):
         yield record("reward", probe["reward"])
 
 
+def settling(recording):
+    yield task_of(recording)
+    yield record("qpos_before", recording["cheetah_qpos_before_settling"])
+    yield from (record(name, recording[f"initial_{name}"]) for name in STATE)
+
+
 def model_array(name, rows):
     if not isinstance(rows[0], list):
         rows = [[value] for value in rows]
@@ -106,7 +114,8 @@ def model(description):
             yield model_array(name, rows)
 
 
-KINDS = {"episode": (episode, 2), "pairs": (pairs, 1), "probes": (probes, 1), "model": (model, 0)}
+KINDS = {"episode": (episode, 2), "pairs": (pairs, 1), "probes": (probes, 1),
+         "settling": (settling, 0), "model": (model, 0)}
 
 
 def main():
