@@ -55,7 +55,7 @@ bool golden_next(FILE *file, golden_record *ret_record)
     char *field = strtok_r(line, ",", &rest);
     assert_non_null(field);
     take_text(ret_record->kind, field);
-    if (strcmp(field, "env") == 0) {
+    if (strcmp(field, "env") == 0 || strcmp(field, "table") == 0) {
         field = strtok_r(NULL, ",", &rest);
         assert_non_null(field);
         take_text(ret_record->name, field);

@@ -12,7 +12,7 @@ enum { GOLDEN_VALUES_MAX = 32, GOLDEN_NAME_MAX = 64 };
 
 typedef struct golden_record {
     char kind[GOLDEN_NAME_MAX];
-    char name[GOLDEN_NAME_MAX]; /* of kind "env" */
+    char name[GOLDEN_NAME_MAX]; /* of kinds "env" and "table" */
     size_t count;
     double values[GOLDEN_VALUES_MAX];
 } golden_record;

@@ -1,0 +1,248 @@
+/*
+ * Toy text beyond its tables: what is seen, how often slippery ground goes aside, where episodes
+ * begin, and which states may be put in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "envs/env_open.h"
+#include "envs/text/cliff_walking.h"
+#include "envs/text/frozen_lake.h"
+#include "envs/text/taxi.h"
+
+enum { TAXI_STATES = 500 };
+
+static aq_env *open_env(const char *name)
+{
+    aq_env *env;
+    aq_error error;
+    assert_int_equal(aq_env_open(name, &env, &error), 0);
+    return env;
+}
+
+static void check_text(const char *name, const char *expected)
+{
+    char text[128];
+    aq_env *env = open_env(name);
+    assert_string_equal(aq_schema_text(&env->schema, text, sizeof(text)), expected);
+    aq_env_unref(env);
+}
+
+static void test_a_state_is_seen_as_a_choice(void **state)
+{
+    (void)state;
+    check_text("gym:FrozenLake-v1", "discrete 16 -> discrete 4");
+    check_text("gym:FrozenLake-v1?map=8x8", "discrete 64 -> discrete 4");
+    check_text("gym:FrozenLake8x8-v1", "discrete 64 -> discrete 4");
+    check_text("gym:CliffWalking-v1", "discrete 48 -> discrete 4");
+    check_text("gym:Taxi-v3", "discrete 500 -> discrete 6");
+}
+
+static void test_a_state_can_be_seen_as_one_of_many(void **state)
+{
+    (void)state;
+    check_text("gym:FrozenLake-v1?one_hot=yes", "box f32[16] -> discrete 4");
+    check_text("gym:CliffWalking-v1?one_hot=yes", "box f32[48] -> discrete 4");
+    check_text("gym:Taxi-v4?one_hot=yes", "box f32[500] -> discrete 6");
+}
+
+static void test_one_of_many_is_a_one_among_zeros(void **state)
+{
+    aq_env *env = open_env("gym:Taxi-v3?one_hot=yes");
+    float obs[TAXI_STATES];
+    (void)state;
+    for (uint32_t cell = 0; cell < TAXI_STATES; cell += 7) {
+        const aq_tabular_state s = {.cell = cell};
+        memset(obs, 0x5a, sizeof(obs));
+        env->class->observe(env->params, &s, obs);
+        for (uint32_t i = 0; i < TAXI_STATES; i++) {
+            assert_true(obs[i] == (i == cell ? 1.0f : 0.0f));
+        }
+    }
+    aq_env_unref(env);
+}
+
+static void test_the_two_large_lakes_differ_in_length_alone(void **state)
+{
+    aq_env *named = open_env("gym:FrozenLake8x8-v1"),
+           *mapped = open_env("gym:FrozenLake-v1?map=8x8");
+    (void)state;
+    assert_int_equal(named->step_limit, 200);
+    assert_true(named->reward_threshold == 0.85);
+    assert_int_equal(mapped->step_limit, 100);
+    assert_memory_equal(named->params, mapped->params, sizeof(aq_tabular));
+    aq_env_unref(named);
+    aq_env_unref(mapped);
+}
+
+static void test_an_option_of_another_kind_is_refused(void **state)
+{
+    aq_env *env;
+    aq_error error;
+    (void)state;
+    assert_int_equal(aq_env_open("gym:FrozenLake-v1?map=5x5", &env, &error), AQ_E_INVALID);
+    assert_int_equal(aq_env_open("gym:CliffWalking-v1?slippery=maybe", &env, &error), AQ_E_INVALID);
+    assert_int_equal(aq_env_open("gym:Taxi-v3?one_hot=2", &env, &error), AQ_E_INVALID);
+    assert_int_equal(aq_env_open("gym:Taxi-v3?slippery=yes", &env, &error), AQ_E_INVALID);
+}
+
+/* 10,000 steps down from a cell in open ground: a third each goes down, left and right. */
+static void check_slips(const char *name, uint32_t from, int32_t down, const uint32_t *targets)
+{
+    enum { STEPS = 10000, WAYS = 3 };
+    const double error = sqrt(STEPS * (1.0 / 3.0) * (2.0 / 3.0));
+    aq_env *env = open_env(name);
+    uint32_t counts[WAYS] = {0};
+    aq_rng rng;
+    aq_rng_init(&rng, 8, 0);
+    for (int n = 0; n < STEPS; n++) {
+        aq_tabular_state s = {.cell = from};
+        int32_t obs;
+        float reward;
+        (void)env->class->step(env->params, &s, &rng, &down, &obs, &reward);
+        uint32_t way = 0;
+        while (way < WAYS && targets[way] != s.cell) {
+            way++;
+        }
+        assert_true(way < WAYS);
+        counts[way]++;
+    }
+    for (int way = 0; way < WAYS; way++) {
+        assert_true(fabs(counts[way] - STEPS / 3.0) <= 4 * error);
+    }
+    aq_env_unref(env);
+}
+
+static void test_slippery_ground_goes_three_ways_alike(void **state)
+{
+    const uint32_t lake[] = {17, 8, 10}, cliff[] = {26, 13, 15};
+    (void)state;
+    check_slips("gym:FrozenLake-v1?map=8x8", 9, 1, lake);
+    check_slips("gym:CliffWalking-v1?slippery=yes", 14, 2, cliff);
+}
+
+static void test_a_taxi_starts_everywhere_alike(void **state)
+{
+    enum { RESETS = 30000, STARTS = 300 };
+    static uint32_t counts[TAXI_STATES];
+    const double expected = (double)RESETS / STARTS;
+    aq_env *env = open_env("gym:Taxi-v3");
+    uint32_t seen = 0;
+    double chi_square = 0.0;
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 9, 0);
+    for (int n = 0; n < RESETS; n++) {
+        aq_tabular_state s;
+        int32_t obs;
+        env->class->reset(env->params, &s, &rng, &obs);
+        assert_int_equal(obs, s.cell);
+        counts[s.cell]++;
+    }
+    for (uint32_t cell = 0; cell < TAXI_STATES; cell++) {
+        const bool is_start = env->class->golden->start_chance(env->params, cell) > 0.0;
+        assert_true(is_start || counts[cell] == 0);
+        seen += counts[cell] > 0;
+        if (is_start) {
+            chi_square += (counts[cell] - expected) * (counts[cell] - expected) / expected;
+        }
+    }
+    assert_int_equal(seen, STARTS);
+    /* Chi-square of 299 degrees of freedom: 4 standard deviations of sqrt(2 * 299). */
+    assert_true(fabs(chi_square - (STARTS - 1)) <= 4 * sqrt(2.0 * (STARTS - 1)));
+    aq_env_unref(env);
+}
+
+static void test_lakes_and_cliffs_start_at_their_start(void **state)
+{
+    const char *const names[] = {"gym:FrozenLake-v1", "gym:FrozenLake8x8-v1",
+                                 "gym:CliffWalking-v1"};
+    const uint32_t starts[] = {0, 0, 36};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        aq_env *env = open_env(names[i]);
+        aq_tabular_state s;
+        int32_t obs;
+        aq_rng rng;
+        aq_rng_init(&rng, 1, 0);
+        env->class->reset(env->params, &s, &rng, &obs);
+        assert_int_equal(s.cell, starts[i]);
+        aq_env_unref(env);
+    }
+}
+
+static void test_a_saved_state_is_restored_and_a_broken_one_refused(void **state)
+{
+    aq_env *env = open_env("gym:FrozenLake-v1");
+    const aq_tabular_state s = {.cell = 14}, broken = {.cell = 16};
+    aq_tabular_state restored = {.cell = 3};
+    uint8_t bytes[sizeof(aq_tabular_state)];
+    int32_t obs;
+    (void)state;
+    assert_int_equal(aq_env_saved_bytes(env), sizeof(bytes));
+    aq_env_save(env, &s, bytes);
+    assert_int_equal(aq_env_restore(env, &restored, bytes, &obs), 0);
+    assert_int_equal(restored.cell, 14);
+    assert_int_equal(obs, 14);
+    assert_int_equal(aq_env_restore(env, &restored, &broken, &obs), AQ_E_CORRUPT);
+    assert_int_equal(restored.cell, 14);
+    aq_env_unref(env);
+}
+
+static void test_a_recorded_state_that_is_none_is_refused(void **state)
+{
+    const double cells[] = {16.0, -1.0, 2.5, NAN};
+    aq_env *env = open_env("gym:FrozenLake-v1");
+    aq_tabular_state s = {.cell = 5};
+    aq_error error;
+    (void)state;
+    for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
+        const aq_golden_values values = {
+            .count = 1, .rows = {{.name = "state", .count = 1, .numbers = &cells[i]}}};
+        assert_int_equal(env->class->golden->set(env->params, &s, &values, &error), AQ_E_INVALID);
+        assert_int_equal(s.cell, 5);
+    }
+    aq_env_unref(env);
+}
+
+static void test_a_picture_shows_where_one_is(void **state)
+{
+    enum { WIDTH = 60, HEIGHT = 40, BYTES = WIDTH * HEIGHT * 3 };
+    const char *const names[] = {"gym:FrozenLake-v1", "gym:CliffWalking-v1", "gym:Taxi-v3"};
+    static uint8_t pictures[2][BYTES];
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        aq_env *env = open_env(names[i]);
+        for (uint32_t k = 0; k < 2; k++) {
+            const aq_tabular_state s = {.cell = 1 + 9 * k};
+            aq_canvas canvas = {.width = WIDTH, .height = HEIGHT, .pixels = pictures[k]};
+            env->class->draw(env->params, &s, &canvas);
+        }
+        assert_memory_not_equal(pictures[0], pictures[1], BYTES);
+        aq_env_unref(env);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_state_is_seen_as_a_choice),
+        cmocka_unit_test(test_a_state_can_be_seen_as_one_of_many),
+        cmocka_unit_test(test_one_of_many_is_a_one_among_zeros),
+        cmocka_unit_test(test_the_two_large_lakes_differ_in_length_alone),
+        cmocka_unit_test(test_an_option_of_another_kind_is_refused),
+        cmocka_unit_test(test_slippery_ground_goes_three_ways_alike),
+        cmocka_unit_test(test_a_taxi_starts_everywhere_alike),
+        cmocka_unit_test(test_lakes_and_cliffs_start_at_their_start),
+        cmocka_unit_test(test_a_saved_state_is_restored_and_a_broken_one_refused),
+        cmocka_unit_test(test_a_recorded_state_that_is_none_is_refused),
+        cmocka_unit_test(test_a_picture_shows_where_one_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
