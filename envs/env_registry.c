@@ -13,6 +13,8 @@
 #include "envs/games/lanes.h"
 #include "envs/games/miner.h"
 #include "envs/mujoco/suite_classes.h"
+#include "envs/plugin/plugin_env.h"
+#include "envs/python/python_env.h"
 #include "envs/suite_absent.h"
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
@@ -42,6 +44,8 @@ static const aq_env_class *const classes[] = {
     &aq_pendulum_v1,
     &aq_taxi_v3,
     &aq_taxi_v4,
+    &aq_python_env,
+    &aq_plugin_env,
 };
 
 size_t aq_env_count(void)

@@ -1,0 +1,73 @@
+"""From Gymnasium's spaces to ActorQ's, by their attributes, so that no package is needed."""
+
+import numpy as np
+
+from actorq_env.protocol import (BOUNDS_MAX, BOX, DISCRETE, F32, RANK_MAX, SPACE, U8, Refusal)
+
+
+class Space:
+    """One space as ActorQ sees it, and what its values are on this side."""
+
+    def __init__(self, kind, native, shape=(), choices=0, start=0, bounds=None):
+        self.kind = kind
+        self.native = native          # the environment's own type of an element
+        self.native_shape = shape
+        self.shape = shape or (1,)    # a box of no dimension is a row of one
+        self.choices = choices
+        self.start = start
+        self.low, self.high = bounds if bounds else (np.zeros(0), np.zeros(0))
+        self.dtype = np.dtype(np.int32) if kind == DISCRETE else \
+            np.dtype(np.uint8) if native == np.uint8 else np.dtype(np.float32)
+
+    def packed(self):
+        """The message that describes it."""
+        shape = list(self.shape if self.kind == BOX else ())
+        low = list(self.low) + [0.0] * (BOUNDS_MAX - len(self.low))
+        high = list(self.high) + [0.0] * (BOUNDS_MAX - len(self.high))
+        return SPACE.pack(self.kind, U8 if self.dtype == np.uint8 else F32, len(shape),
+                          *(shape + [0] * (RANK_MAX - len(shape))), self.choices, len(self.low),
+                          *low, *high)
+
+
+def bounds_of(space, shape, what):
+    """One bound for all, or one each: as few as say the same."""
+    with np.errstate(all="ignore"):
+        low, high = (np.broadcast_to(np.asarray(bound), shape).astype(np.float32).ravel()
+                     for bound in (space.low, space.high))
+    if np.isnan(low).any() or np.isnan(high).any():
+        raise Refusal(f"{what} space: a bound is not a number")
+    if (low == low[0]).all() and (high == high[0]).all():
+        return low[:1], high[:1]
+    if low.size > BOUNDS_MAX:
+        return low.min(keepdims=True), high.max(keepdims=True)
+    return low, high
+
+
+def box_of(space, what):
+    """A box of floats or of bytes."""
+    native = np.dtype(space.dtype)
+    shape = tuple(int(size) for size in space.shape)
+    if len(shape) > RANK_MAX:
+        raise Refusal(f"{what} space has {len(shape)} dimensions; up to {RANK_MAX} are possible")
+    if native.kind != "f" and not (native == np.uint8 and what == "observation"):
+        raise Refusal(f"{what} space is a box of {native}; float32 and float64"
+                      + (", and uint8 of pictures," if what == "observation" else "")
+                      + " are possible")
+    if 0 in shape:
+        raise Refusal(f"{what} space is empty: its shape is {shape}")
+    return Space(BOX, native, shape, bounds=bounds_of(space, shape, what))
+
+
+def space_of(space, what):
+    """The Space of a Box or Discrete of Gymnasium's, or of what looks like one."""
+    if hasattr(space, "low") and hasattr(space, "high") and hasattr(space, "dtype"):
+        return box_of(space, what)
+    count = getattr(space, "n", None)
+    if not hasattr(space, "nvec") and not getattr(space, "shape", None) and \
+            isinstance(count, (int, np.integer)):
+        if count < 1:
+            raise Refusal(f"{what} space has {count} choices")
+        return Space(DISCRETE, np.dtype(np.int64), choices=int(count),
+                     start=int(getattr(space, "start", 0)))
+    raise Refusal(f"{what} space is a {type(space).__name__}; Box and Discrete are possible"
+                  " (gymnasium.wrappers.FlattenObservation flattens others)")
