@@ -128,6 +128,7 @@ int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint6
     }
     core->task = task;
     core->lanes = settings->actor_envs;
+    core->noise = settings->noise;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
     rc = create_outbox(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
@@ -261,7 +262,9 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
     if (!aq_outbox_room(core->outbox) || aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
-    choose_actions(core);
+    if (core->vec->waiting_count < core->lanes) {
+        choose_actions(core);
+    }
     const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
     core->stepped += made;
     core->kept += made;
@@ -269,6 +272,21 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
         follow_lane(core, lane, now_ns);
     }
     return made;
+}
+
+int64_t aq_actor_core_env_due_ns(const aq_actor_core *core)
+{
+    return aq_vec_env_due_ns(core->vec);
+}
+
+uint64_t aq_actor_core_env_failures(const aq_actor_core *core)
+{
+    return core->vec->failures;
+}
+
+const char *aq_actor_core_env_failure(const aq_actor_core *core)
+{
+    return core->vec->failure;
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -352,6 +370,7 @@ aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
     aq_outbox_counters outbox = aq_outbox_count(core->outbox);
     return (aq_actor_counters){
         .env_steps = core->stepped,
+        .env_failures = core->vec->failures,
         .episodes = core->episodes,
         .return_mean = return_mean(core),
         .policy_version = core->version,

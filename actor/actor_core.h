@@ -23,7 +23,8 @@ typedef struct aq_actor_core aq_actor_core;
 struct aq_env_task;
 
 typedef struct aq_actor_counters {
-    uint64_t env_steps;
+    uint64_t env_steps;    /* those of episodes that failed included */
+    uint64_t env_failures; /* steps and resets */
     uint64_t episodes;
     double return_mean; /* of the last (up to 100) episodes; NaN: none yet */
     uint64_t policy_version;
@@ -50,8 +51,17 @@ void aq_actor_core_destroy(aq_actor_core *core);
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
 
 /* Steps all environments once, if credit, the outbox and memory allow: returns the transitions
- * made, 0 when it has to wait. */
+ * made, 0 when it has to wait. An environment that fails loses its episode, of which nothing more
+ * is sent than what already was, and comes back in time; the others go on. */
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns);
+
+/* When the next step may do something, as far as the environments are concerned: in the past, unless
+ * all of them have failed and wait to be tried again. */
+int64_t aq_actor_core_env_due_ns(const aq_actor_core *core);
+
+/* Steps and resets that failed, and why the last of them did, in words, one line or several. */
+uint64_t aq_actor_core_env_failures(const aq_actor_core *core);
+const char *aq_actor_core_env_failure(const aq_actor_core *core);
 
 /* Whether credit is what aq_actor_core_step waits for. */
 bool aq_actor_core_needs_credit(const aq_actor_core *core);

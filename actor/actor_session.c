@@ -12,6 +12,9 @@
 #include "common/sys/log.h"
 #include "common/sys/machine.h"
 
+/* A reason of an environment, which may be a traceback, as one line has room for it. */
+enum { QUOTED_MAX = 1536 };
+
 struct aq_actor_session {
     aq_actor_session_config config;
     aq_participant *participant;
@@ -28,6 +31,8 @@ struct aq_actor_session {
     int64_t waited_ns;        /* until then */
     int64_t counted_ns;       /* when the steps were last told */
     uint64_t counted_steps;
+    uint64_t told_failures; /* of environments */
+    aq_log_limit failure_limit;
 };
 
 /* ---- a run begins and ends ------------------------------------------------------------------ */
@@ -50,7 +55,8 @@ static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
            a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
            a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
            a->actor_count == b->actor_count && a->epsilon_base == b->epsilon_base &&
-           a->epsilon_alpha == b->epsilon_alpha && a->flush_ms == b->flush_ms;
+           a->epsilon_alpha == b->epsilon_alpha && a->noise == b->noise &&
+           a->flush_ms == b->flush_ms;
 }
 
 static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
@@ -83,6 +89,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     }
     aq_shard_session_start(session->shard, view, incarnation, session->core);
     session->counted_steps = 0;
+    session->told_failures = 0;
     return 0;
 }
 
@@ -138,6 +145,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     const aq_actor_counters counters = aq_actor_core_counters(session->core);
     int64_t elapsed_ns = session->now_ns - session->counted_ns;
     stats->env_steps = counters.env_steps;
+    stats->env_failures = counters.env_failures;
     stats->episodes = counters.episodes;
     stats->return_mean = counters.return_mean;
     stats->policy_version = counters.policy_version;
@@ -229,9 +237,17 @@ static int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* When environments that failed are tried again, if that is what it waits for. */
+static int64_t env_next_ns(const aq_actor_session *session)
+{
+    const int64_t due_ns =
+        session->core != NULL ? aq_actor_core_env_due_ns(session->core) : INT64_MIN;
+    return due_ns != INT64_MIN ? due_ns : INT64_MAX;
+}
+
 int64_t aq_actor_session_next_ns(const aq_actor_session *session)
 {
-    return least_of(aq_participant_next_ns(session->participant),
+    return least_of(least_of(aq_participant_next_ns(session->participant), env_next_ns(session)),
                     least_of(aq_policy_session_next_ns(session->policy),
                              aq_shard_session_next_ns(session->shard)));
 }
@@ -270,6 +286,18 @@ static void note_ready(aq_actor_session *session, int64_t now_ns)
     }
 }
 
+/* Says why, but not for each of many. */
+static void note_failures(aq_actor_session *session, int64_t now_ns, uint64_t failures)
+{
+    char quoted[QUOTED_MAX];
+    uint64_t suppressed;
+    if (aq_log_allowed(&session->failure_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "env_failed", "the episode is forgotten and another begun",
+               "failures=%" PRIu64 " reason=%s", failures,
+               aq_log_quote(quoted, sizeof(quoted), aq_actor_core_env_failure(session->core)));
+    }
+}
+
 uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
 {
     uint32_t steps = 0;
@@ -285,6 +313,12 @@ uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
     }
     note_wait(session, now_ns, steps);
     aq_shard_session_pump(session->shard, now_ns);
+    const uint64_t failures = aq_actor_core_env_failures(session->core);
+    if (failures != session->told_failures) {
+        session->told_failures = failures;
+        note_failures(session, now_ns, failures);
+        steps = steps > 0 ? steps : 1; /* something was done, and more may be */
+    }
     return steps;
 }
 

@@ -17,6 +17,9 @@
 /* Of the incarnation's seeds; any number that nobody else uses. */
 enum { EVALUATOR_STREAM = 0x6576616c };
 
+/* A reason of an environment, which may be a traceback, as one line has room for it. */
+enum { QUOTED_MAX = 1536 };
+
 struct aq_evaluator_session {
     aq_evaluator_session_config config;
     aq_participant *participant;
@@ -34,6 +37,7 @@ struct aq_evaluator_session {
     double return_mean; /* of the last result */
     int64_t counted_ns;
     uint64_t counted_steps;
+    uint64_t told_failures;
 };
 
 /* ---- a run begins and ends ------------------------------------------------------------------ */
@@ -61,6 +65,7 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     const aq_run_settings *settings = &view->settings;
     aq_env_task task;
     drop_core(session);
+    session->told_failures = 0;
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
     if (rc == 0) {
         rc = aq_evaluator_core_create(
@@ -141,6 +146,7 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
         stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *
                              (double)AQ_NS_PER_S / (double)elapsed_ns;
     }
+    stats->env_failures = session->core != NULL ? aq_evaluator_core_env_failures(session->core) : 0;
     session->counted_ns = session->now_ns;
     session->counted_steps = session->env_steps;
 }
@@ -218,7 +224,9 @@ static int64_t least_of(int64_t a, int64_t b)
 
 int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session)
 {
-    return least_of(aq_participant_next_ns(session->participant),
+    int64_t core_ns = session->core != NULL ? aq_evaluator_core_due_ns(session->core) : INT64_MAX;
+    core_ns = core_ns != INT64_MIN ? core_ns : INT64_MAX; /* it does not wait */
+    return least_of(least_of(aq_participant_next_ns(session->participant), core_ns),
                     least_of(aq_policy_session_next_ns(session->policy),
                              aq_report_session_next_ns(session->reports)));
 }
@@ -249,6 +257,19 @@ static void take_result(aq_evaluator_session *session, const aq_evaluation *resu
            result->confirmed ? "true" : "false");
 }
 
+/* A version that could not be evaluated is not tried again: the next one is. */
+static void note_failures(aq_evaluator_session *session)
+{
+    char quoted[QUOTED_MAX];
+    const uint64_t failures = aq_evaluator_core_failures(session->core);
+    if (failures != session->told_failures) {
+        session->told_failures = failures;
+        aq_log(AQ_LOG_WARN, "evaluation_failed", "the next version is waited for",
+               "version=%" PRIu64 " reason=%s", session->version,
+               aq_log_quote(quoted, sizeof(quoted), aq_evaluator_core_failure(session->core)));
+    }
+}
+
 static void note_ready(aq_evaluator_session *session)
 {
     if (!session->was_ready) {
@@ -270,13 +291,16 @@ uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps
     if (aq_evaluator_core_idle(session->core)) {
         take_policy(session);
     }
-    uint64_t before = aq_evaluator_core_steps(session->core);
+    const uint64_t before = aq_evaluator_core_steps(session->core);
+    const uint64_t failures = aq_evaluator_core_env_failures(session->core);
     if (aq_evaluator_core_run(session->core, steps_max, session->now_ns, &result)) {
         take_result(session, &result);
     }
-    uint64_t steps = aq_evaluator_core_steps(session->core) - before;
+    note_failures(session);
+    const uint64_t steps = aq_evaluator_core_steps(session->core) - before;
     session->env_steps += steps;
-    return (uint32_t)steps;
+    const bool has_failed = aq_evaluator_core_env_failures(session->core) != failures;
+    return steps == 0 && has_failed ? 1 : (uint32_t)steps; /* something was done in any case */
 }
 
 void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason)

@@ -86,11 +86,11 @@ static void add_member(aq_text_table *table, const member_status *member)
 }
 
 static const aq_table_column actor_columns[] = {
-    {"role", AQ_TABLE_LEFT},       {"slot", AQ_TABLE_RIGHT},    {"host", AQ_TABLE_LEFT},
-    {"pid", AQ_TABLE_RIGHT},       {"heard", AQ_TABLE_RIGHT},   {"version", AQ_TABLE_RIGHT},
-    {"steps/s", AQ_TABLE_RIGHT},   {"steps", AQ_TABLE_RIGHT},   {"episodes", AQ_TABLE_RIGHT},
-    {"return", AQ_TABLE_RIGHT},    {"unacked", AQ_TABLE_RIGHT}, {"resent", AQ_TABLE_RIGHT},
-    {"no credit", AQ_TABLE_RIGHT}, {"memory", AQ_TABLE_RIGHT},
+    {"role", AQ_TABLE_LEFT},     {"slot", AQ_TABLE_RIGHT},      {"host", AQ_TABLE_LEFT},
+    {"pid", AQ_TABLE_RIGHT},     {"heard", AQ_TABLE_RIGHT},     {"version", AQ_TABLE_RIGHT},
+    {"steps/s", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},     {"episodes", AQ_TABLE_RIGHT},
+    {"return", AQ_TABLE_RIGHT},  {"unacked", AQ_TABLE_RIGHT},   {"resent", AQ_TABLE_RIGHT},
+    {"failed", AQ_TABLE_RIGHT},  {"no credit", AQ_TABLE_RIGHT}, {"memory", AQ_TABLE_RIGHT},
 };
 
 static void add_actor(aq_text_table *table, const member_status *member)
@@ -108,6 +108,7 @@ static void add_actor(aq_text_table *table, const member_status *member)
     aq_text_table_cell(table, "%s", aq_figure_return(&room, stats->return_mean));
     aq_text_table_cell(table, "%" PRIu64, stats->unacknowledged);
     aq_text_table_cell(table, "%" PRIu64, stats->resent);
+    aq_text_table_cell(table, "%" PRIu64, stats->env_failures);
     add_duration_ms(table, stats->waits_ms);
     add_bytes(table, stats->resident_bytes);
 }

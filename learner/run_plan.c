@@ -49,6 +49,7 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->actor_count = (uint32_t)config->actor.count;
     settings->epsilon_base = config->actor.epsilon_base;
     settings->epsilon_alpha = config->actor.epsilon_alpha;
+    settings->noise = config->actor.noise;
     settings->flush_ms = (uint32_t)config->actor.flush_ms;
     settings->screen_episodes = (uint32_t)config->evaluator.screen_episodes;
     settings->evaluation_episodes = (uint32_t)config->evaluator.episodes;

@@ -169,6 +169,11 @@ int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core)
     return core->stage == STAGE_IDLE ? INT64_MAX : aq_trial_due_ns(core->trial);
 }
 
+uint64_t aq_evaluator_core_env_failures(const aq_evaluator_core *core)
+{
+    return aq_trial_failures(core->trial);
+}
+
 uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core)
 {
     return core->failures;

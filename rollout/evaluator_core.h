@@ -56,6 +56,9 @@ bool aq_evaluator_core_idle(const aq_evaluator_core *core);
  * INT64_MAX when it is idle. */
 int64_t aq_evaluator_core_due_ns(const aq_evaluator_core *core);
 
+/* Steps and resets of environments that failed. */
+uint64_t aq_evaluator_core_env_failures(const aq_evaluator_core *core);
+
 /* Versions that were given up since the environment failed too often (it is idle then), and why it
  * failed last. */
 uint64_t aq_evaluator_core_failures(const aq_evaluator_core *core);

@@ -160,6 +160,11 @@ int64_t aq_trial_due_ns(const aq_trial *trial)
     return aq_vec_env_due_ns(trial->vec);
 }
 
+uint64_t aq_trial_failures(const aq_trial *trial)
+{
+    return trial->vec->failures;
+}
+
 const char *aq_trial_failure(const aq_trial *trial)
 {
     return trial->vec->failure;

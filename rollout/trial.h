@@ -49,6 +49,9 @@ enum aq_trial_state aq_trial_step(aq_trial *trial, aq_engine *engine, int64_t no
 /* When a step can do something: in the past, unless all environments wait to be tried again. */
 int64_t aq_trial_due_ns(const aq_trial *trial);
 
+/* How often the environment failed, over all trials. */
+uint64_t aq_trial_failures(const aq_trial *trial);
+
 /* Why the environment failed last, in words; "" if it never did. */
 const char *aq_trial_failure(const aq_trial *trial);
 

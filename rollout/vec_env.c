@@ -186,21 +186,26 @@ static int64_t back_off_ns(uint32_t failed_in_row)
     return wait_ns < RETRY_MAX_NS ? wait_ns : RETRY_MAX_NS;
 }
 
-/* Starts an episode, or makes the lane wait. INT64_MIN: it may be tried again at once. */
+/* INT64_MIN: it may be tried again at once. */
+static void make_wait(aq_vec_env *vec, uint32_t lane, int64_t now_ns)
+{
+    set_waits(vec, lane, true);
+    memset(row_of(vec, vec->obs, lane), 0, vec->task.obs_bytes);
+    vec->retry_ns[lane] =
+        now_ns == INT64_MIN ? INT64_MIN : now_ns + back_off_ns(vec->failed_in_row[lane]);
+}
+
+/* Starts an episode, or makes the lane wait. */
 static void reset_lane(aq_vec_env *vec, uint32_t lane, int64_t now_ns)
 {
     if (try_reset(vec, lane)) {
         set_waits(vec, lane, false);
-        vec->failed_in_row[lane] = 0;
         vec->events[lane] |= AQ_LANE_BEGAN;
         return;
     }
-    set_waits(vec, lane, true);
-    memset(row_of(vec, vec->obs, lane), 0, vec->task.obs_bytes);
     vec->events[lane] |= AQ_LANE_FAILED;
     vec->failed_in_row[lane]++;
-    vec->retry_ns[lane] =
-        now_ns == INT64_MIN ? INT64_MIN : now_ns + back_off_ns(vec->failed_in_row[lane]);
+    make_wait(vec, lane, now_ns);
 }
 
 void aq_vec_env_restart(aq_vec_env *vec, uint32_t lane, uint64_t seed, uint64_t stream)
@@ -255,7 +260,11 @@ static void fail_step(aq_vec_env *vec, uint32_t lane, int64_t now_ns, const char
 {
     note_failure(vec, lane, what);
     vec->events[lane] = AQ_LANE_FAILED;
-    reset_lane(vec, lane, now_ns);
+    if (++vec->failed_in_row[lane] > 1) {
+        make_wait(vec, lane, now_ns);
+    } else {
+        reset_lane(vec, lane, now_ns);
+    }
 }
 
 static enum aq_step_end step_lane(aq_vec_env *vec, uint32_t lane, const void *action)
@@ -299,6 +308,7 @@ static void finish_step(aq_vec_env *vec, uint32_t lane, enum aq_step_end end, in
     }
     vec->episode_return[lane] += (double)vec->reward[lane];
     vec->episode_steps[lane]++;
+    vec->failed_in_row[lane] = 0;
     if (end == AQ_STEP_GOES_ON && vec->episode_steps[lane] < vec->step_limit) {
         vec->events[lane] = AQ_LANE_STEPPED;
         memcpy(row_of(vec, vec->obs, lane), next_obs, vec->task.obs_bytes);

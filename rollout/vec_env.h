@@ -8,8 +8,8 @@
  * types); a task that ends by its own rules in that very step has terminated.
  *
  * An environment that fails, or shows a number that is not finite, loses its episode and is started
- * anew, too. When that fails the lane waits, and tries again after a while that doubles each time;
- * the others go on.
+ * anew, too. When it fails again before it has made a step the lane waits, and is tried again after
+ * a while that doubles each time; the others go on.
  *
  * Each lane draws from a random stream of its own, so what happens in one depends neither on how
  * many there are nor on their order. One thread at a time.
@@ -61,7 +61,7 @@ typedef struct aq_vec_env {
     uint32_t *state_at; /* which of them is the lane's */
     aq_rng *rngs;
     int64_t *retry_ns;       /* when a lane that waits tries again */
-    uint32_t *failed_in_row; /* resets */
+    uint32_t *failed_in_row; /* steps and resets, since a step was made */
     uint32_t begun;          /* states that have to be ended */
 } aq_vec_env;
 

@@ -66,6 +66,7 @@ typedef struct aq_run_config {
         uint64_t envs; /* of each actor */
         double epsilon_base;
         double epsilon_alpha;
+        double noise; /* of continuous actions, a share of half their range */
         uint64_t flush_ms;
     } actor;
 

@@ -96,6 +96,10 @@ static const aq_setting rows[] = {
     {MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
      "How steeply the share falls over the environments of all actors: number i of n has "
      "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
+    {MEMBER(F64, actor.noise), "0.2", 0, 2, NULL, "",
+     "Standard deviation of what is added to each element of a continuous action, as a share of "
+     "half "
+     "its range; choices are explored by epsilon instead."},
     {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
 

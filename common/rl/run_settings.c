@@ -37,6 +37,7 @@ static const number_row numbers[] = {
     NUMBER("actor.count", U32, actor_count),
     NUMBER("actor.epsilon_base", F64, epsilon_base),
     NUMBER("actor.epsilon_alpha", F64, epsilon_alpha),
+    NUMBER("actor.noise", F64, noise),
     NUMBER("actor.flush_ms", U32, flush_ms),
     NUMBER("evaluator.screen_episodes", U32, screen_episodes),
     NUMBER("evaluator.episodes", U32, evaluation_episodes),

@@ -36,6 +36,7 @@ typedef struct aq_run_settings {
     uint32_t actor_count;
     double epsilon_base;
     double epsilon_alpha;
+    double noise; /* of continuous actions, a share of half their range */
     uint32_t flush_ms;
     uint32_t screen_episodes;
     uint32_t evaluation_episodes;

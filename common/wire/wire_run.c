@@ -225,6 +225,7 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(actor_count)                                                                                 \
     X(epsilon_base)                                                                                \
     X(epsilon_alpha)                                                                               \
+    X(noise)                                                                                       \
     X(flush_ms)                                                                                    \
     X(screen_episodes)                                                                             \
     X(evaluation_episodes)                                                                         \
