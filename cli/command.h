@@ -24,6 +24,7 @@ extern const aq_command aq_command_eval;
 extern const aq_command aq_command_inspect;
 extern const aq_command aq_command_status;
 extern const aq_command aq_command_call;
+extern const aq_command aq_command_env;
 extern const aq_command aq_command_envs;
 extern const aq_command aq_command_export;
 extern const aq_command aq_command_bench;
