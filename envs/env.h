@@ -113,8 +113,8 @@ struct aq_env_class {
     const struct aq_env_physics *physics;
 };
 
-/* The class of that name without options, or of its family, or NULL. "CartPole-v1" alone is accepted
- * when it is unambiguous. */
+/* The class of that name without options, or of its family, or NULL. "CartPole-v1" alone is
+ * accepted when it is unambiguous. */
 const aq_env_class *aq_env_find(const char *name);
 
 /* All classes, in the order of their names; NULL past the last. */

@@ -3,9 +3,9 @@
  * weak to drive straight up to the flag on the right, so it has to swing.
  *
  * MountainCar-v0: push left, not at all or right (0, 1, 2); reward -1 a step.
- * MountainCarContinuous-v0: a push from -1 to 1; reward -0.1 push^2 a step, and 100 for the one that
- * reaches the flag. Its state is rounded to float after every step, as the original's is, but not
- * at reset.
+ * MountainCarContinuous-v0: a push from -1 to 1; reward -0.1 push^2 a step, and 100 for the one
+ * that reaches the flag. Its state is rounded to float after every step, as the original's is, but
+ * not at reset.
  *
  * The structs are public so that a test can put the car where it wants.
  */

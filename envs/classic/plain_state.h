@@ -9,8 +9,8 @@
 
 #include "envs/env_golden.h"
 
-static inline int aq_plain_state_set(const aq_golden_values *values, size_t count, void *state,
-                                     aq_error *error)
+static inline AQ_MUST_USE int aq_plain_state_set(const aq_golden_values *values, size_t count,
+                                                 void *state, aq_error *error)
 {
     return aq_golden_copy(values, "state", count, state, error);
 }

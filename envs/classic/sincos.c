@@ -10,8 +10,8 @@
  *   sin(r) = r - r^3/3! + r^5/5! - ... + r^17/17!         left out: less than 2^-63
  *   cos(r) = 1 - r^2/2! + r^4/4! - ... + r^16/16!         left out: less than 2^-58
  *
- * and `low` enters with the first derivative. The coefficients are Taylor's: on so short an interval
- * the best polynomial would save one term each.
+ * and `low` enters with the first derivative. The coefficients are Taylor's: on so short an
+ * interval the best polynomial would save one term each.
  */
 #include "envs/classic/sincos.h"
 
@@ -89,7 +89,7 @@ static inline void turn(double x, double *ret_sine, double *ret_cosine)
     const double cosine = one_less + (((1.0 - one_less) - half) +
                                       (square * square * cosine_polynomial(square) - high * low));
 
-    /* Odd quarters swap the two; the sine is negative in quarters 2 and 3, the cosine in 1 and 2. */
+    /* Odd quarters swap the two; the sine is negative in quarters 2 and 3, the cosine in 1, 2. */
     const uint64_t swap = UINT64_C(0) - (quarter & 1);
     const uint64_t s = bits_of(sine), c = bits_of(cosine);
     *ret_sine = of_bits(((s & ~swap) | (c & swap)) ^ (quarter & 2) << 62);

@@ -61,7 +61,7 @@ enum aq_step_end aq_tabular_step(const void *params, void *state, aq_rng *rng, c
                                  void *obs, float *reward);
 size_t aq_tabular_saved_bytes(const void *params);
 void aq_tabular_save(const void *params, const void *state, void *out);
-int aq_tabular_restore(const void *params, void *state, const void *bytes);
+int aq_tabular_restore(const void *params, void *state, const void *bytes) AQ_MUST_USE;
 void aq_tabular_observe(const void *params, const void *state, void *obs);
 extern const struct aq_env_golden aq_tabular_golden;
 

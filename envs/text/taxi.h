@@ -4,9 +4,9 @@
  * Reward -1 a step, -10 for picking up or setting down where that can't be, and 20 for setting down
  * at the destination, which ends the episode.
  *
- * A state is ((row 5 + column) 5 + passenger) 4 + destination; passenger 0 to 3 waits at that stand,
- * 4 is in the taxi. An episode starts anywhere with the passenger at another stand than their
- * destination. v3 and v4 are the same task here: the original's differ in rain alone.
+ * A state is ((row 5 + column) 5 + passenger) 4 + destination; passenger 0 to 3 waits at that
+ * stand, 4 is in the taxi. An episode starts anywhere with the passenger at another stand than
+ * their destination. v3 and v4 are the same task here: the original's differ in rain alone.
  *
  * Options: one_hot=yes|no (tabular.h).
  */
