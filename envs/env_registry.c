@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "envs/cartpole.h"
 #include "envs/classic/acrobot.h"
+#include "envs/classic/cartpole.h"
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
 #include "envs/env.h"

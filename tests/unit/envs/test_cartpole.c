@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "envs/cartpole.h"
+#include "envs/classic/cartpole.h"
 
 enum { LEFT = 0, RIGHT = 1 };
 

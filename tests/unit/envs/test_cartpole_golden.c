@@ -22,7 +22,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "envs/cartpole.h"
+#include "envs/classic/cartpole.h"
 #include "tests/unit/envs/golden_gym.h"
 
 /* Places of a "step" record. */

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "envs/cartpole.h"
+#include "envs/classic/cartpole.h"
 #include "envs/env.h"
 
 static void test_a_full_name_finds_its_class(void **state)

@@ -12,7 +12,7 @@
  * Lanes are stepped in blocks: their numbers are gathered into columns, on which the compiler makes
  * vector code of the loops. A single step is a block of one, so its bits are the same.
  */
-#include "envs/cartpole.h"
+#include "envs/classic/cartpole.h"
 
 #include <math.h>
 

@@ -6,8 +6,8 @@
  * The physics is in double, one explicit Euler step per control step; observations are the state
  * rounded to float. The structs are public so that a test can put the cart where it wants.
  */
-#ifndef AQ_ENVS_CARTPOLE_H
-#define AQ_ENVS_CARTPOLE_H
+#ifndef AQ_ENVS_CLASSIC_CARTPOLE_H
+#define AQ_ENVS_CLASSIC_CARTPOLE_H
 
 #include "envs/env.h"
 
