@@ -4,12 +4,14 @@
 #include "envs/env_open.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "envs/env_wrap.h"
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
@@ -67,6 +69,7 @@ int aq_env_full_name(const char *name, char ret_name[AQ_TASK_NAME_MAX], aq_error
 
 /* ---- opening -------------------------------------------------------------------------------- */
 
+/* The class of a wrapped environment lies in its parameters. */
 static void destroy(aq_env *env)
 {
     if (env->params != NULL && env->class->close != NULL) {
@@ -99,7 +102,10 @@ static int open_params(aq_env *env, aq_env_options *options, aq_error *error)
 
 static int finish_options(const aq_env *env, const aq_env_options *options, aq_error *error)
 {
-    const char *known = env->class->options != NULL ? env->class->options : "none";
+    char known[AQ_ERROR_TEXT_MAX];
+    const char *own = env->class->options;
+    (void)snprintf(known, sizeof(known), "%s%s%s", own != NULL ? own : "", own != NULL ? ", " : "",
+                   AQ_ENV_WRAP_OPTIONS);
     return aq_env_options_finish(options, known, error);
 }
 
@@ -121,6 +127,7 @@ int aq_env_open_class(const aq_env_class *class, const char *name, aq_env **ret_
     atomic_init(&env->references, 1);
     rc = compose_name(class, name, env->name, error);
     rc = rc != 0 ? rc : open_params(env, &options, error);
+    rc = rc != 0 ? rc : aq_env_wrap(env, &options, error);
     rc = rc != 0 ? rc : finish_options(env, &options, error);
     if (rc != 0) {
         destroy(env);

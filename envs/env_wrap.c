@@ -1,0 +1,420 @@
+/*
+ * A state of a wrapped environment is
+ *
+ *   wrap_state | the inner state | frame_stack observation rows, the newest last | the last action
+ *
+ * in one block, so that it is as plain as the inner one. The class is part of the parameters, since
+ * its sizes are those of the environment inside.
+ */
+#include "envs/env_wrap.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+enum { ACTION_REPEAT_MAX = 64, FRAME_STACK_MAX = 16, TIME_LIMIT_MAX = 1 << 30 };
+#define SCALE_MIN 1e-6
+#define SCALE_MAX 1e6
+
+/* Each part of a state may hold anything that malloc may. */
+enum { PART_ALIGNMENT = _Alignof(max_align_t) };
+
+typedef struct wrap_options {
+    uint32_t action_repeat, frame_stack;
+    double obs_scale, reward_scale, sticky;
+    bool clip_reward;
+} wrap_options;
+
+typedef struct wrap_params {
+    aq_env_class class; /* of the outer environment */
+    const aq_env_class *inner;
+    void *inner_params;
+    uint32_t inner_limit; /* single steps of an episode; 0: none */
+    wrap_options options;
+    aq_schema schema; /* of the outer environment */
+    size_t frame_bytes, action_bytes;
+    size_t pixels;   /* places that frames are interleaved at: 1 where they are laid end to end */
+    size_t channels; /* elements of a frame at each of them */
+    size_t inner_at, frames_at, action_at;
+} wrap_params;
+
+typedef struct wrap_state {
+    uint32_t inner_steps; /* of the episode */
+    uint32_t has_action;  /* a bool, without a gap behind it */
+} wrap_state;
+
+static uint8_t *part(const void *state, size_t at)
+{
+    return (uint8_t *)state + at;
+}
+
+static uint8_t *newest_frame(const wrap_params *p, const void *state)
+{
+    return part(state, p->frames_at + (p->options.frame_stack - 1) * p->frame_bytes);
+}
+
+/* ---- what is seen --------------------------------------------------------------------------- */
+
+static void scale_frame(const wrap_params *p, const uint8_t *frame, size_t nth, float *out)
+{
+    const float *from = (const float *)(const void *)frame;
+    const float scale = (float)p->options.obs_scale;
+    const size_t stride = p->options.frame_stack * p->channels;
+    for (size_t pixel = 0; pixel < p->pixels; pixel++) {
+        float *to = out + pixel * stride + nth * p->channels;
+        for (size_t i = 0; i < p->channels; i++) {
+            to[i] = from[pixel * p->channels + i] * scale;
+        }
+    }
+}
+
+static void copy_frame(const wrap_params *p, const uint8_t *frame, size_t nth, uint8_t *out)
+{
+    const size_t bytes = p->frame_bytes / p->pixels;
+    const size_t stride = p->options.frame_stack * bytes;
+    for (size_t pixel = 0; pixel < p->pixels; pixel++) {
+        memcpy(out + pixel * stride + nth * bytes, frame + pixel * bytes, bytes);
+    }
+}
+
+static void observe(const void *params, const void *state, void *obs)
+{
+    const wrap_params *p = params;
+    for (size_t i = 0; i < p->options.frame_stack; i++) {
+        const uint8_t *frame = part(state, p->frames_at + i * p->frame_bytes);
+        if (p->options.obs_scale != 1.0) {
+            scale_frame(p, frame, i, obs);
+        } else {
+            copy_frame(p, frame, i, obs);
+        }
+    }
+}
+
+/* ---- playing -------------------------------------------------------------------------------- */
+
+static void schema(const void *params, aq_schema *ret_schema)
+{
+    *ret_schema = ((const wrap_params *)params)->schema;
+}
+
+static int begin(const void *params, void *state, aq_error *error)
+{
+    const wrap_params *p = params;
+    return p->inner->begin(p->inner_params, part(state, p->inner_at), error);
+}
+
+static void end(const void *params, void *state)
+{
+    const wrap_params *p = params;
+    p->inner->end(p->inner_params, part(state, p->inner_at));
+}
+
+static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
+{
+    const wrap_params *p = params;
+    uint8_t *newest = newest_frame(p, state);
+    *(wrap_state *)state = (wrap_state){0};
+    if (!p->inner->reset(p->inner_params, part(state, p->inner_at), rng, newest)) {
+        return false;
+    }
+    for (size_t i = 0; i + 1 < p->options.frame_stack; i++) {
+        memcpy(part(state, p->frames_at + i * p->frame_bytes), newest, p->frame_bytes);
+    }
+    observe(p, state, obs);
+    return true;
+}
+
+static void announce(const void *params, void *state, const void *action)
+{
+    const wrap_params *p = params;
+    p->inner->announce(p->inner_params, part(state, p->inner_at), action);
+}
+
+/* The action that is really taken; it becomes the last one. */
+static const void *stick(const wrap_params *p, void *state, aq_rng *rng, const void *action)
+{
+    wrap_state *s = state;
+    uint8_t *last = part(state, p->action_at);
+    const bool sticks = p->options.sticky > 0.0 && aq_rng_uniform(rng) < p->options.sticky;
+    if (!sticks || !s->has_action) {
+        memcpy(last, action, p->action_bytes);
+        s->has_action = true;
+    }
+    return last;
+}
+
+static float shape_reward(const wrap_options *options, double sum)
+{
+    const double reward = sum * options->reward_scale;
+    return (float)(options->clip_reward && isfinite(reward) ? fmin(fmax(reward, -1.0), 1.0)
+                                                            : reward);
+}
+
+static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
+                             void *obs, float *reward)
+{
+    const wrap_params *p = params;
+    wrap_state *s = state;
+    const void *taken = stick(p, state, rng, action);
+    enum aq_step_end ended = AQ_STEP_GOES_ON;
+    double sum = 0.0;
+    memmove(part(state, p->frames_at), part(state, p->frames_at + p->frame_bytes),
+            (p->options.frame_stack - 1) * p->frame_bytes);
+    for (uint32_t i = 0; i < p->options.action_repeat && ended == AQ_STEP_GOES_ON; i++) {
+        float one = 0.0f;
+        ended = p->inner->step(p->inner_params, part(state, p->inner_at), rng, taken,
+                               newest_frame(p, state), &one);
+        sum += (double)one;
+        if (++s->inner_steps == p->inner_limit) {
+            break; /* whoever counts the outer steps truncates */
+        }
+    }
+    *reward = shape_reward(&p->options, sum);
+    observe(p, state, obs);
+    return ended;
+}
+
+static const char *failure(const void *params, const void *state)
+{
+    const wrap_params *p = params;
+    return p->inner->failure(p->inner_params, part(state, p->inner_at));
+}
+
+static void draw(const void *params, const void *state, aq_canvas *canvas)
+{
+    const wrap_params *p = params;
+    p->inner->draw(p->inner_params, part(state, p->inner_at), canvas);
+}
+
+/* ---- saved states --------------------------------------------------------------------------- */
+
+/* Own state | frames and action | the inner state as it saves itself */
+
+static size_t tail_bytes(const wrap_params *p)
+{
+    return p->class.state_bytes - p->frames_at;
+}
+
+static size_t saved_bytes(const void *params)
+{
+    const wrap_params *p = params;
+    return sizeof(wrap_state) + tail_bytes(p) +
+           (p->inner->saved_bytes != NULL ? p->inner->saved_bytes(p->inner_params)
+                                          : p->inner->state_bytes);
+}
+
+static void save(const void *params, const void *state, void *out)
+{
+    const wrap_params *p = params;
+    uint8_t *inner_out = (uint8_t *)out + sizeof(wrap_state) + tail_bytes(p);
+    memcpy(out, state, sizeof(wrap_state));
+    memcpy((uint8_t *)out + sizeof(wrap_state), part(state, p->frames_at), tail_bytes(p));
+    if (p->inner->save != NULL) {
+        p->inner->save(p->inner_params, part(state, p->inner_at), inner_out);
+    } else {
+        memcpy(inner_out, part(state, p->inner_at), p->inner->state_bytes);
+    }
+}
+
+static int restore(const void *params, void *state, const void *bytes)
+{
+    const wrap_params *p = params;
+    const uint8_t *inner_bytes = (const uint8_t *)bytes + sizeof(wrap_state) + tail_bytes(p);
+    wrap_state own;
+    memcpy(&own, bytes, sizeof(own));
+    if (own.has_action > 1) {
+        return AQ_E_CORRUPT;
+    }
+    if (p->inner->restore != NULL) {
+        int rc = p->inner->restore(p->inner_params, part(state, p->inner_at), inner_bytes);
+        if (rc != 0) {
+            return rc;
+        }
+    } else {
+        memcpy(part(state, p->inner_at), inner_bytes, p->inner->state_bytes);
+    }
+    memcpy(state, &own, sizeof(own));
+    memcpy(part(state, p->frames_at), (const uint8_t *)bytes + sizeof(own), tail_bytes(p));
+    return 0;
+}
+
+/* ---- making one ----------------------------------------------------------------------------- */
+
+static void close_task(void *params)
+{
+    wrap_params *p = params;
+    if (p->inner->close != NULL) {
+        p->inner->close(p->inner_params);
+    }
+    aq_free(p->inner_params);
+}
+
+/* One bound each where there is room for as many, else one for all. */
+static void stack_bounds(const aq_space *inner, const wrap_params *p, aq_space *space)
+{
+    const size_t count = p->pixels * p->channels * p->options.frame_stack;
+    const float scale = (float)p->options.obs_scale;
+    if (inner->bound_count > 1 && count <= AQ_BOUNDS_MAX) {
+        space->bound_count = (uint32_t)count;
+        for (size_t i = 0; i < count; i++) {
+            const size_t pixel = i / (p->channels * p->options.frame_stack);
+            const size_t from = pixel * p->channels + i % p->channels;
+            space->low[i] = inner->low[from] * scale;
+            space->high[i] = inner->high[from] * scale;
+        }
+        return;
+    }
+    space->bound_count = 1;
+    space->low[0] = inner->low[0];
+    space->high[0] = inner->high[0];
+    for (uint32_t i = 1; i < inner->bound_count; i++) {
+        space->low[0] = fminf(space->low[0], inner->low[i]);
+        space->high[0] = fmaxf(space->high[0], inner->high[i]);
+    }
+    space->low[0] *= scale;
+    space->high[0] *= scale;
+}
+
+static void stack_space(const aq_space *inner, const wrap_params *p, aq_space *space)
+{
+    *space = *inner;
+    if (space->kind != AQ_SPACE_BOX) {
+        return;
+    }
+    if (space->rank == 0) {
+        space->rank = 1;
+        space->shape[0] = 1;
+    }
+    space->shape[space->rank - 1] *= p->options.frame_stack;
+    stack_bounds(inner, p, space);
+}
+
+/* What is announced must be what is done; an action that sticks is known in its step only. */
+static void fill_class(const aq_env_class *inner, bool is_sticky, size_t state_bytes,
+                       aq_env_class *ret_class)
+{
+    *ret_class = (aq_env_class){
+        .name = inner->name,
+        .summary = inner->summary,
+        .options = inner->options,
+        .params_bytes = sizeof(wrap_params),
+        .state_bytes = state_bytes,
+        .close = close_task,
+        .schema = schema,
+        .begin = inner->begin != NULL ? begin : NULL,
+        .end = inner->end != NULL ? end : NULL,
+        .reset = reset,
+        .announce = inner->announce != NULL && !is_sticky ? announce : NULL,
+        .step = step,
+        .failure = inner->failure != NULL ? failure : NULL,
+        .saved_bytes = saved_bytes,
+        .save = save,
+        .restore = restore,
+        .observe = observe,
+        .draw = inner->draw != NULL ? draw : NULL,
+    };
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + PART_ALIGNMENT - 1) & ~(size_t)(PART_ALIGNMENT - 1);
+}
+
+static void fill_params(const aq_env *env, const wrap_options *options, wrap_params *p)
+{
+    const aq_space *obs = &env->schema.obs;
+    const bool is_image = obs->rank > 1;
+    p->inner = env->class;
+    p->inner_params = env->params;
+    p->inner_limit = env->step_limit;
+    p->options = *options;
+    p->frame_bytes = aq_space_bytes(obs);
+    p->action_bytes = aq_space_bytes(&env->schema.action);
+    p->channels = is_image ? obs->shape[obs->rank - 1] : aq_space_elements(obs);
+    p->pixels = aq_space_elements(obs) / p->channels;
+    p->inner_at = aligned(sizeof(wrap_state));
+    p->frames_at = p->inner_at + aligned(env->class->state_bytes);
+    p->action_at = p->frames_at + aligned(options->frame_stack * p->frame_bytes);
+    stack_space(obs, p, &p->schema.obs);
+    p->schema.action = env->schema.action;
+    fill_class(env->class, options->sticky > 0.0, p->action_at + aligned(p->action_bytes),
+               &p->class);
+}
+
+static int put_around(aq_env *env, const wrap_options *options, aq_error *error)
+{
+    if (env->schema.obs.kind != AQ_SPACE_BOX && options->frame_stack > 1) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "%s: frame_stack needs observations that are boxes",
+                       env->name);
+    }
+    if (options->obs_scale != 1.0 &&
+        (env->schema.obs.kind != AQ_SPACE_BOX || env->schema.obs.dtype != AQ_DTYPE_F32)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s: obs_scale needs observations of floats; bytes are divided by 255 as it "
+                       "is",
+                       env->name);
+    }
+    wrap_params *p = aq_alloc(1, sizeof(*p));
+    if (p == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the parameters of %s", env->name);
+    }
+    fill_params(env, options, p);
+    int rc = aq_schema_validate(&p->schema, error);
+    if (rc != 0) {
+        aq_free(p);
+        return aq_fail_context(error, rc, "%s", env->name);
+    }
+    env->class = &p->class;
+    env->params = p;
+    env->schema = p->schema;
+    if (env->step_limit != 0) {
+        env->step_limit = (env->step_limit - 1) / options->action_repeat + 1;
+    }
+    env->reward_threshold =
+        options->clip_reward ? (double)NAN : env->reward_threshold * options->reward_scale;
+    return 0;
+}
+
+static int take_options(aq_env_options *options, wrap_options *wrap, uint32_t *time_limit,
+                        aq_error *error)
+{
+    int rc = aq_env_option_u32(options, "time_limit", 1, TIME_LIMIT_MAX, time_limit, error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_u32(options, "action_repeat", 1, ACTION_REPEAT_MAX,
+                                     &wrap->action_repeat, error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_u32(options, "frame_stack", 1, FRAME_STACK_MAX, &wrap->frame_stack,
+                                     error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_f64(options, "obs_scale", SCALE_MIN, SCALE_MAX, &wrap->obs_scale,
+                                     error);
+    rc = rc != 0 ? rc
+                 : aq_env_option_f64(options, "reward_scale", SCALE_MIN, SCALE_MAX,
+                                     &wrap->reward_scale, error);
+    rc = rc != 0 ? rc : aq_env_option_bool(options, "clip_reward", &wrap->clip_reward, error);
+    return rc != 0 ? rc : aq_env_option_f64(options, "sticky", 0.0, 1.0, &wrap->sticky, error);
+}
+
+int aq_env_wrap(aq_env *env, aq_env_options *options, aq_error *error)
+{
+    wrap_options wrap = {
+        .action_repeat = 1, .frame_stack = 1, .obs_scale = 1.0, .reward_scale = 1.0};
+    uint32_t time_limit = 0;
+    int rc = take_options(options, &wrap, &time_limit, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (time_limit != 0) {
+        env->step_limit = 0; /* nobody counts single steps any more */
+    }
+    if (wrap.action_repeat != 1 || wrap.frame_stack != 1 || wrap.obs_scale != 1.0 ||
+        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward) {
+        rc = put_around(env, &wrap, error);
+    }
+    if (rc == 0 && time_limit != 0) {
+        env->step_limit = time_limit;
+    }
+    return rc;
+}
