@@ -21,6 +21,7 @@ typedef struct aq_command {
 
 extern const aq_command aq_command_train;
 extern const aq_command aq_command_eval;
+extern const aq_command aq_command_play;
 extern const aq_command aq_command_inspect;
 extern const aq_command aq_command_status;
 extern const aq_command aq_command_call;

@@ -24,6 +24,7 @@ packages=(
     libyaml-dev          'places of errors in configuration files'
     libjansson-dev       'JSON'
     libzstd-dev          'smaller policies on the wire'
+    libpng-dev           'pictures of runs'
     libmujoco-dev        'physics of the control suite'
 )
 test_packages=(
