@@ -236,6 +236,14 @@ int aq_bench_lanes_restore(aq_bench_lanes *lanes, aq_error *error)
     return 0;
 }
 
+void aq_bench_lanes_start_physics(aq_bench_lanes *lanes)
+{
+    const struct aq_env_physics *physics = lanes->env->class->physics;
+    for (uint32_t lane = 0; lane < lanes->rows.count; lane++) {
+        physics->start(lanes->env->params, state_of(lanes, lane), &lanes->rng);
+    }
+}
+
 void aq_bench_lanes_step_physics(aq_bench_lanes *lanes, uint64_t steps)
 {
     const struct aq_env_physics *physics = lanes->env->class->physics;

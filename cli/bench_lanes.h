@@ -46,6 +46,10 @@ int aq_bench_lanes_step(aq_bench_lanes *lanes, uint64_t steps, aq_error *error) 
 void aq_bench_lanes_save(aq_bench_lanes *lanes);
 int aq_bench_lanes_restore(aq_bench_lanes *lanes, aq_error *error) AQ_MUST_USE;
 
+/* What the physics alone does to begin an episode in each lane. The lanes are to be restored or
+ * reset. */
+void aq_bench_lanes_start_physics(aq_bench_lanes *lanes);
+
 /* The first `steps` steps of the lanes' physics alone, lane by lane. The lanes are to be reset. */
 void aq_bench_lanes_step_physics(aq_bench_lanes *lanes, uint64_t steps);
 

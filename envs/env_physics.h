@@ -6,7 +6,13 @@
 #ifndef AQ_ENVS_ENV_PHYSICS_H
 #define AQ_ENVS_ENV_PHYSICS_H
 
+#include "common/base/rng.h"
+
 struct aq_env_physics {
+    /* The library's part of an episode's start, drawn from `rng`: where things are, and the steps
+     * that the task's rules ask for before the first observation. Without this observation. */
+    void (*start)(const void *params, void *state, aq_rng *rng);
+
     /* Puts the library where the state is. The state is not used again before it is restored. */
     void (*load)(const void *params, void *state);
 

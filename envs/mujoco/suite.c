@@ -261,6 +261,11 @@ int aq_suite_restore(const void *params, void *state, const void *bytes)
 
 /* -- physics alone ------------------------------------------------------------------------------- */
 
+static void start_alone(const void *params, void *state, aq_rng *rng)
+{
+    (void)start(params, state, rng); /* draws are a part in a thousand of what the library does */
+}
+
 static void load_alone(const void *params, void *state)
 {
     (void)params;
@@ -278,4 +283,8 @@ static void step_alone(const void *params, void *state, const void *action)
     aq_physics_step_alone(&lane->physics, suite->model, suite->task->domain->substeps);
 }
 
-const struct aq_env_physics aq_suite_physics = {.load = load_alone, .step = step_alone};
+const struct aq_env_physics aq_suite_physics = {
+    .start = start_alone,
+    .load = load_alone,
+    .step = step_alone,
+};
