@@ -18,7 +18,7 @@
 
 enum { PATH_MAX_BYTES = 512, TASKS_MAX = 4 };
 
-/* -- reading ------------------------------------------------------------------------------------- */
+/* -- reading ---------------------------------------------------------------------------------- */
 
 FILE *suite_golden_open(const char *name)
 {
@@ -68,7 +68,7 @@ double suite_golden_error(double ours, double theirs)
     return fabs(ours - theirs) / fmax(1, fabs(theirs));
 }
 
-/* -- playing ------------------------------------------------------------------------------------- */
+/* -- playing ---------------------------------------------------------------------------------- */
 
 typedef struct player {
     const char *file_name;

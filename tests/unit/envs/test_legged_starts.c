@@ -23,7 +23,7 @@
 
 enum { JOINTS_MAX = 32, RESETS = 10000, RESETS_WITHOUT_CONTACT = 2000, SETTLED_RESETS = 200 };
 
-/* -- a task, open -------------------------------------------------------------------------------- */
+/* -- a task, open ----------------------------------------------------------------------------- */
 
 typedef struct rig {
     aq_env *env;
@@ -56,7 +56,7 @@ static void rig_reset(rig *self)
     assert_true(self->env->class->reset(self->env->params, self->lane, &self->rng, self->obs));
 }
 
-/* -- tallies of joints --------------------------------------------------------------------------- */
+/* -- tallies of joints ------------------------------------------------------------------------ */
 
 typedef struct tally {
     double count, sum, sum_of_squares, low, high;
@@ -144,7 +144,7 @@ static void test_walker_begins_with_joints_uniform_in_their_ranges(void **state)
     check_planar_starts("dmc:walker_walk");
 }
 
-/* -- humanoid ------------------------------------------------------------------------------------ */
+/* -- humanoid --------------------------------------------------------------------------------- */
 
 /* The rule, written down anew: draw, look for contacts, draw again. */
 static void draw_by_the_rule(const mjModel *model, mjData *data, aq_rng *rng)
@@ -222,7 +222,7 @@ static void test_humanoid_begins_in_the_air_touching_nothing(void **state)
     rig_fini(&self);
 }
 
-/* -- cheetah ------------------------------------------------------------------------------------- */
+/* -- cheetah ---------------------------------------------------------------------------------- */
 
 static void settle_by_the_rule(const mjModel *model, mjData *data, const double *qpos)
 {
@@ -303,7 +303,7 @@ static void test_cheetah_begins_settled_from_joints_within_their_limits(void **s
     rig_fini(&self);
 }
 
-/* -- all ----------------------------------------------------------------------------------------- */
+/* -- all -------------------------------------------------------------------------------------- */
 
 static void step_at_random(rig *self, float *obs, float *reward)
 {

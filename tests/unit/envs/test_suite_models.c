@@ -1,5 +1,6 @@
 /*
- * Our descriptions of the suite's bodies compile to the numbers of the original ones, array by array.
+ * Our descriptions of the suite's bodies compile to the numbers of the original ones, array by
+ * array.
  *
  * Element-wise and relative: a hundredth of the error that would show in a recording.
  */
@@ -21,7 +22,7 @@
 
 #define TOLERANCE 1e-12
 
-/* -- what a model holds, by name ----------------------------------------------------------------- */
+/* -- what a model holds, by name -------------------------------------------------------------- */
 
 enum element { ELEMENT_OTHER, ELEMENT_NUMBER, ELEMENT_INT, ELEMENT_BYTE };
 
@@ -106,7 +107,7 @@ static double element_at(const model_array *array, size_t index)
     }
 }
 
-/* -- comparing ----------------------------------------------------------------------------------- */
+/* -- comparing -------------------------------------------------------------------------------- */
 
 static void compare_numbers(const model_array *array, const double *theirs, size_t count,
                             size_t repeat_every)
