@@ -190,7 +190,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
     const aq_point tip = {elbow.x + length * sin(second), elbow.y + length * cos(second)};
     (void)params;
     aq_canvas_fill(canvas, paper);
-    aq_canvas_stroke(canvas, (aq_point){-0.5, -length}, (aq_point){0.5, -length}, 0.006, line);
+    aq_canvas_stroke(canvas, (aq_point){-9.0, -length}, (aq_point){9.0, -length}, 0.006, line);
     aq_canvas_stroke(canvas, pivot, elbow, 0.045, link);
     aq_canvas_stroke(canvas, elbow, tip, 0.045, link);
     aq_canvas_disc(canvas, pivot, 0.015, joint);

@@ -186,7 +186,7 @@ static void draw(const void *params, const void *state, aq_canvas *canvas)
                              {middle.x + 0.07, ground + 0.04},
                              {middle.x - 0.07, ground + 0.04}};
     aq_canvas_fill(canvas, paper);
-    aq_canvas_stroke(canvas, (aq_point){-0.5, ground}, (aq_point){0.5, ground}, 0.006, track);
+    aq_canvas_stroke(canvas, (aq_point){-9.0, ground}, (aq_point){9.0, ground}, 0.006, track);
     aq_canvas_polygon(canvas, body, 4, cart);
     aq_canvas_stroke(canvas, hinge, tip, 0.03, pole);
     aq_canvas_disc(canvas, hinge, 0.014, axle);

@@ -154,41 +154,57 @@ static enum aq_step_end step_continuous(const void *params, void *state, aq_rng 
     return is_over ? AQ_STEP_TERMINATED : AQ_STEP_GOES_ON;
 }
 
+/* The hill in a picture, which it fills from side to side. */
+typedef struct view {
+    double left, width; /* in positions */
+    double stretch;     /* the picture's width to its smaller side */
+} view;
+
 /* Where that point of the hill is in the picture, `above` it along the upright. */
-static aq_point hill(const aq_mountain_car_params *p, double position, double above)
+static aq_point hill(const view *v, double position, double above)
 {
-    const double width = p->position_high - p->position_low;
-    const double x = (position - p->position_low) / width - 0.5;
-    return (aq_point){x, 0.18 - 0.22 * sin(3 * position) - above};
+    const double x = (position - v->left) / v->width - 0.5;
+    return (aq_point){x * v->stretch, 0.18 - 0.22 * sin(3 * position) - above};
+}
+
+static void draw_hill(const view *v, aq_canvas *canvas, aq_colour earth)
+{
+    enum { SLICES = 60 };
+    for (int i = 0; i < SLICES; i++) { /* each a little over the next, so that no seam is seen */
+        const double left = v->left + v->width * i / SLICES;
+        const aq_point a = hill(v, left, 0.0), b = hill(v, left + 1.2 * v->width / SLICES, 0.0);
+        const aq_point slice[] = {a, b, {b.x, 0.5}, {a.x, 0.5}};
+        aq_canvas_polygon(canvas, slice, 4, earth);
+    }
 }
 
 static void draw(const void *params, const void *state, aq_canvas *canvas)
 {
-    enum { SLICES = 60 };
     const aq_mountain_car_params *p = params;
     const aq_mountain_car_state *s = state;
     const aq_colour sky = {235, 243, 250}, earth = {120, 150, 90}, flag = {210, 60, 50},
                     body = {40, 70, 120}, wheel = {30, 30, 30};
-    const double width = p->position_high - p->position_low;
+    const uint32_t side = canvas->width < canvas->height ? canvas->width : canvas->height;
+    const view v = {
+        .left = p->position_low,
+        .width = p->position_high - p->position_low,
+        .stretch = (double)canvas->width / side,
+    };
     aq_canvas_fill(canvas, sky);
-    for (int i = 0; i < SLICES; i++) {
-        const double left = p->position_low + width * i / SLICES;
-        const aq_point a = hill(p, left, 0.0), b = hill(p, left + width / SLICES, 0.0);
-        const aq_point slice[] = {a, b, {b.x, 0.5}, {a.x, 0.5}};
-        aq_canvas_polygon(canvas, slice, 4, earth);
-    }
-    const aq_point foot = hill(p, p->goal_position, 0.0), top = {foot.x, foot.y - 0.12};
+    draw_hill(&v, canvas, earth);
+
+    const aq_point foot = hill(&v, p->goal_position, 0.0), top = {foot.x, foot.y - 0.12};
     const aq_point cloth[] = {top, {top.x + 0.05, top.y + 0.02}, {top.x, top.y + 0.04}};
     aq_canvas_stroke(canvas, foot, top, 0.008, wheel);
     aq_canvas_polygon(canvas, cloth, 3, flag);
 
-    const double back = 0.05, front = 0.05; /* the wheels, in positions from the middle */
-    const aq_point rear_wheel = hill(p, s->position - back, 0.018);
-    const aq_point front_wheel = hill(p, s->position + front, 0.018);
-    aq_canvas_stroke(canvas, (aq_point){rear_wheel.x, rear_wheel.y - 0.025},
-                     (aq_point){front_wheel.x, front_wheel.y - 0.025}, 0.04, body);
-    aq_canvas_disc(canvas, rear_wheel, 0.018, wheel);
-    aq_canvas_disc(canvas, front_wheel, 0.018, wheel);
+    const double half_base = 0.05 / v.stretch; /* from the middle to a wheel, in positions */
+    const aq_point rear = hill(&v, s->position - half_base, 0.018);
+    const aq_point front = hill(&v, s->position + half_base, 0.018);
+    aq_canvas_stroke(canvas, (aq_point){rear.x, rear.y - 0.025},
+                     (aq_point){front.x, front.y - 0.025}, 0.04, body);
+    aq_canvas_disc(canvas, rear, 0.018, wheel);
+    aq_canvas_disc(canvas, front, 0.018, wheel);
 }
 
 static int golden_set(const void *params, void *state, const aq_golden_values *values,
