@@ -24,8 +24,8 @@ static const aq_suite_domain cheetah = {
     .names = names,
 };
 
-/* The first of the settling steps is, as in the original, the second half of a step whose first half
- * was computed before the joints were moved; that is why there is a forward first. */
+/* The first of the settling steps is, as in the original, the second half of a step whose first
+ * half was computed before the joints were moved; that is why there is a forward first. */
 static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 {
     const mjModel *model = suite->model;
