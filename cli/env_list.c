@@ -10,6 +10,7 @@
 #include "cli/command.h"
 #include "cli/env_view.h"
 #include "cli/text_table.h"
+#include "envs/env_wrap.h"
 
 static const struct {
     const char *suite, *title;
@@ -66,7 +67,9 @@ int aq_env_list_json(json_t **ret_object, aq_error *error)
             rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
         }
     }
-    json_t *object = rc == 0 ? json_pack("{s:O, s:O}", "envs", tasks, "families", families) : NULL;
+    json_t *object = rc == 0 ? json_pack("{s:O, s:O, s:s}", "envs", tasks, "families", families,
+                                         "options_of_all", AQ_ENV_WRAP_OPTIONS)
+                             : NULL;
     json_decref(tasks);
     json_decref(families);
     if (rc == 0 && object == NULL) {
@@ -155,7 +158,9 @@ int aq_env_list_print(FILE *out, aq_error *error)
         }
         first = end;
     }
-    (void)fprintf(out, "\n'actorq envs TASK' tells more about one; TASK may have options: "
-                       "'gym:FrozenLake-v1?map=8x8'.\n");
+    (void)fprintf(out,
+                  "\nEvery task also takes %s.\n'actorq envs TASK' tells more about one; options "
+                  "stand behind it: 'gym:FrozenLake-v1?map=8x8'.\n",
+                  AQ_ENV_WRAP_OPTIONS);
     return 0;
 }

@@ -10,7 +10,8 @@
 #include "common/base/error.h"
 
 /* {"envs": [what aq_env_view_json makes, …], "families": [{"prefix", "suite", "summary",
- * "options"}, …]}. Every task is opened for it; what that refuses, or AQ_E_NOMEM. */
+ * "options"}, …], "options_of_all": what every task takes}. Every task is opened for it; what that
+ * refuses, or AQ_E_NOMEM. */
 int aq_env_list_json(json_t **ret_object, aq_error *error) AQ_MUST_USE;
 
 int aq_env_list_print(FILE *out, aq_error *error) AQ_MUST_USE;

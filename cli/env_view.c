@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "cli/plain_text.h"
+#include "envs/env_wrap.h"
 
 enum { SPACE_TEXT_BYTES = 160, BOUNDS_SHOWN_MAX = 8 };
 
@@ -132,7 +133,9 @@ void aq_env_view_print(FILE *out, const aq_env *env)
     if (!isnan(env->reward_threshold)) {
         aq_print_fact(out, "solved", "from a mean return of %g", env->reward_threshold);
     }
-    aq_print_fact(out, "options", "%s", class->options != NULL ? class->options : "none");
+    aq_print_fact(out, "options", "%s%s" AQ_ENV_WRAP_OPTIONS,
+                  class->options != NULL ? class->options : "",
+                  class->options != NULL ? "; as all: " : "as all: ");
     aq_print_fact(out, "picture", "%s", class->draw != NULL ? "yes" : "no");
     aq_print_fact(out, "replay", "%s",
                   class->golden != NULL ? "recordings of the original can be put into it" : "no");

@@ -1,6 +1,6 @@
 /*
- * Number matrix: rows of numbers of equal width, taken from JSON that somebody else wrote. A row may
- * be a plain number; true and false count as 1 and 0. One owner.
+ * Number matrix: rows of numbers of equal width, taken from JSON that somebody else wrote. A row
+ * may be a plain number; true and false count as 1 and 0. One owner.
  */
 #ifndef AQ_CLI_NUMBER_MATRIX_H
 #define AQ_CLI_NUMBER_MATRIX_H

@@ -1,6 +1,6 @@
 /*
- * Recording form: the readers of the forms of recordings (recording.h), each given a file's JSON and
- * an empty recording, which its caller frees. AQ_E_CORRUPT, AQ_E_TOO_BIG, AQ_E_NOMEM.
+ * Recording form: the readers of the forms of recordings (recording.h), each given a file's JSON
+ * and an empty recording, which its caller frees. AQ_E_CORRUPT, AQ_E_TOO_BIG, AQ_E_NOMEM.
  */
 #ifndef AQ_CLI_RECORDING_FORM_H
 #define AQ_CLI_RECORDING_FORM_H

@@ -110,8 +110,8 @@ static void test_arguments_too_many_are_named(void **state)
     program_assert_failure(1, "'b.aq' is one argument too many after 'a.aq'");
     program_run("call", "tcp://x:1", "Operations/Status", "{}", "more", NULL);
     program_assert_failure(1, "'more' is one argument too many");
-    program_run("envs", "more", NULL);
-    program_assert_failure(1, "'more': this command takes options only");
+    program_run("envs", "gym:CartPole-v1", "more", NULL);
+    program_assert_failure(1, "'more' is one argument too many after 'gym:CartPole-v1'");
 }
 
 static void test_values_out_of_bounds_are_refused_with_the_bounds(void **state)
@@ -129,39 +129,6 @@ static void test_values_out_of_bounds_are_refused_with_the_bounds(void **state)
     program_assert_failure(1, "--timeout-ms: '0' is not a whole number from 1 to 600000");
     program_run("call", "tcp://x:1", "Operations/Status", "--timeout-ms", "soon", NULL);
     program_assert_failure(1, "from 1 to 600000");
-}
-
-static void test_environments_are_listed_for_people(void **state)
-{
-    (void)state;
-    program_run("envs", NULL);
-    program_assert_success();
-    program_assert_out("gym:CartPole-v1\n");
-    program_assert_out(
-        "box f32[4] -> discrete 2, up to 500 steps, solved from a mean return of 475");
-}
-
-static void test_environments_are_listed_for_programs(void **state)
-{
-    const char *name;
-    const char *summary;
-    const char *schema;
-    json_int_t step_limit;
-    double threshold;
-    (void)state;
-    program_run("envs", "--json", NULL);
-    program_assert_success();
-    json_t *object = program_json();
-    const json_t *rows = json_object_get(object, "envs");
-    assert_true(json_array_size(rows) >= 2);
-    for (size_t i = 0; i < json_array_size(rows); i++) {
-        assert_int_equal(json_unpack(json_array_get(rows, i), "{s:s, s:s, s:s, s:I, s:F}", "name",
-                                     &name, "summary", &summary, "schema", &schema, "step_limit",
-                                     &step_limit, "reward_threshold", &threshold),
-                         0);
-        assert_true(summary[0] != '\0');
-    }
-    json_decref(object);
 }
 
 static void test_a_result_that_cannot_be_written_is_a_failure(void **state)
@@ -189,8 +156,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_a_missing_value_is_named),
         cmocka_unit_test(test_arguments_too_many_are_named),
         cmocka_unit_test(test_values_out_of_bounds_are_refused_with_the_bounds),
-        cmocka_unit_test(test_environments_are_listed_for_people),
-        cmocka_unit_test(test_environments_are_listed_for_programs),
         cmocka_unit_test(test_a_result_that_cannot_be_written_is_a_failure),
     };
     program_choose(argc > 1 ? argv[1] : "actorq");
