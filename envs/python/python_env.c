@@ -5,7 +5,7 @@
  *
  * The next episode is begun ahead of time with the seed that the lane would draw next. If it draws
  * another after all, because it was started anew or somebody else drew in between, that episode is
- * not used, and only time is lost.
+ * not used, only time is lost, and for some episodes that is not tried again.
  */
 #include "envs/python/python_env.h"
 
@@ -18,7 +18,7 @@
 #include "common/rl/finite.h"
 #include "envs/python/python_worker.h"
 
-enum { TIMEOUT_S = 30, TIMEOUT_S_MAX = 86400 };
+enum { TIMEOUT_S = 30, TIMEOUT_S_MAX = 86400, UNFORESEEN_EPISODES = 16 };
 
 typedef struct batch {
     uint64_t number; /* from 1 */
@@ -38,6 +38,7 @@ typedef struct python_state {
     uint64_t batch;      /* 0: none */
     uint64_t generation; /* of the worker that knows this episode; 0: there is none */
     uint64_t next_seed;
+    uint32_t unforeseen; /* episodes that are not begun ahead of time */
 } python_state;
 
 /* ---- open, close ---------------------------------------------------------------------------- */
@@ -166,15 +167,24 @@ static void note_begun(const python_params *p, python_state *s, const aq_rng *rn
     aq_rng ahead = *rng;
     s->generation = p->worker->generation;
     s->next_seed = draw_seed(&ahead);
+    s->unforeseen -= s->unforeseen > 0;
 }
 
 /* ---- reset ---------------------------------------------------------------------------------- */
 
-static bool has_next_ready(const python_params *p, const python_state *s, uint64_t seed)
+/* Whether the next episode has begun in the batch of the lane's last step, with that seed. */
+static bool has_begun(const python_params *p, python_state *s, uint64_t seed)
 {
-    return s->batch == p->batch->number && s->batch != 0 && p->batch->sent &&
-           s->generation == p->worker->generation && s->next_seed == seed &&
-           *(uint8_t *)aq_python_worker_row(p->worker, AQ_PYTHON_READIES, 1, s->slot) == 1;
+    if (s->batch == 0 || s->batch != p->batch->number || !p->batch->sent ||
+        s->generation != p->worker->generation ||
+        *(uint8_t *)aq_python_worker_row(p->worker, AQ_PYTHON_READIES, 1, s->slot) == 0) {
+        return false;
+    }
+    if (s->next_seed != seed) {
+        s->unforeseen = UNFORESEEN_EPISODES;
+        return false;
+    }
+    return true;
 }
 
 static bool reset_now(const python_params *p, python_state *s, uint64_t seed, void *obs)
@@ -199,7 +209,7 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     if (!aq_python_worker_is_ready(p->worker)) {
         return false;
     }
-    const bool begun = has_next_ready(p, s, seed)
+    const bool begun = has_begun(p, s, seed)
                            ? fetch_row(p, AQ_PYTHON_FIRST_OBSERVATIONS, s->slot, obs)
                            : reset_now(p, s, seed, obs);
     s->batch = 0;
@@ -228,7 +238,8 @@ static void announce(const void *params, void *state, const void *action)
         s->slot = p->batch->count++;
         s->batch = p->batch->number;
     }
-    aq_python_worker_put(w, s->slot, s->lane, AQ_PYTHON_STEP, s->next_seed);
+    aq_python_worker_put(w, s->slot, s->lane,
+                         s->unforeseen == 0 ? AQ_PYTHON_STEP_ON : AQ_PYTHON_STEP, s->next_seed);
     memcpy(aq_python_worker_row(w, AQ_PYTHON_ACTIONS, w->action_bytes, s->slot), action,
            w->action_bytes);
 }

@@ -16,9 +16,10 @@ enum { AQ_PYTHON_VERSION = 1, AQ_PYTHON_TEXT_MAX = 2048, AQ_PYTHON_LANES_MAX = 4
 enum aq_python_status { AQ_PYTHON_OK = 0, AQ_PYTHON_REFUSED = 1, AQ_PYTHON_NO_NUMPY = 2 };
 enum aq_python_work {
     AQ_PYTHON_NOTHING = 0,
-    AQ_PYTHON_STEP = 1,
-    AQ_PYTHON_RESET = 2,
-    AQ_PYTHON_CLOSE = 3
+    AQ_PYTHON_RESET = 1,
+    AQ_PYTHON_CLOSE = 2,
+    AQ_PYTHON_STEP = 3,
+    AQ_PYTHON_STEP_ON = 4, /* a step, and the next episode when that ends one */
 };
 
 /* Ends are those of enum aq_step_end. */

@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <poll.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -24,6 +25,7 @@
 /* Importing a large package from a cold disk takes its time. */
 enum { START_TIMEOUT_MS = 120000, LAST_WORDS_MS = 200, END_MS = 2000, HOW_BYTES = 64 };
 
+#define ASKING_NS       (AQ_NS_PER_MS / 5)
 #define BACK_OFF_MIN_NS (AQ_NS_PER_S / 10)
 #define BACK_OFF_MAX_NS (10 * AQ_NS_PER_S)
 #define STEADY_NS       (60 * AQ_NS_PER_S) /* who lived that long begins with the least again */
@@ -385,20 +387,36 @@ void aq_python_worker_put(aq_python_worker *worker, uint32_t slot, uint32_t lane
     *(uint64_t *)aq_python_worker_row(worker, AQ_PYTHON_SEEDS, sizeof(uint64_t), slot) = seed;
 }
 
+/* The worker's answer. A round of a small environment is over sooner than a sleeping thread wakes, so
+ * the first of it is spent asking, with the core offered to whoever else wants it. */
+static ssize_t receive_answer(const aq_python_worker *worker, uint32_t *answer)
+{
+    const int64_t asleep_ns = aq_clock_monotonic_ns() + ASKING_NS;
+    ssize_t got;
+    do {
+        got = recv(worker->process.channel, answer, sizeof(*answer), MSG_DONTWAIT);
+        if (got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR)) {
+            return got;
+        }
+        (void)sched_yield();
+    } while (aq_clock_monotonic_ns() < asleep_ns);
+    do {
+        got = recv(worker->process.channel, answer, sizeof(*answer), 0);
+    } while (got < 0 && errno == EINTR);
+    return got;
+}
+
 bool aq_python_worker_work(aq_python_worker *worker, uint32_t first, uint32_t count)
 {
     const aq_python_round round = {.first = first, .count = count};
     uint32_t answer = 0;
-    ssize_t got;
     AQ_ASSERT(worker->phase == AQ_PYTHON_READY);
     AQ_ASSERT(count > 0);
     if (send(worker->process.channel, &round, sizeof(round), MSG_NOSIGNAL) < 0) {
         bury(worker);
         return false;
     }
-    do {
-        got = recv(worker->process.channel, &answer, sizeof(answer), 0);
-    } while (got < 0 && errno == EINTR);
+    const ssize_t got = receive_answer(worker, &answer);
     if (got == (ssize_t)sizeof(answer) && answer == AQ_PYTHON_MAGIC) {
         return true;
     }

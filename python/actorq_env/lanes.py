@@ -12,7 +12,7 @@ import numpy as np
 
 from actorq_env.maker import check
 from actorq_env.protocol import (BOX, CLOSE, COLUMNS, DISCRETE, FAILED, GOES_ON, LAYOUT, MAGIC,
-                                 NOTHING, RESET, STEP, TERMINATED, TEXT_MAX, TRUNCATED, Refusal)
+                                 NOTHING, RESET, STEP, STEP_ON, TERMINATED, TEXT_MAX, TRUNCATED, Refusal)
 from actorq_env.spaces import space_of
 
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -66,6 +66,8 @@ class Lanes:
         self.failures = column("failures", np.uint8, (TEXT_MAX,))
         own = task.action
         self.actions = column("actions", own.dtype, own.shape if own.kind == BOX else ())
+        # Of observations that can be written as they are, without a look at what they are.
+        self.plain_shape = task.observation.native_shape if task.observation.kind == BOX else None
         self.observe_into = task.observation.shape if task.observation.kind == BOX else ()
         self.observations = column("observations", task.observation.dtype, self.observe_into)
         self.first_observations = column("first_observations", task.observation.dtype,
@@ -164,30 +166,29 @@ class Lanes:
         last = first + count
         ends, rewards = [], []
         envs, observations = self.envs, self.observations
-        write = self.write_observation
+        plain, native, array = self.plain_shape, self.task.observation.native, np.ndarray
         self.readies[first:last] = 0
         todo = zip(range(first, last), self.lanes[first:last].tolist(),
                    self.works[first:last].tolist(), self.actions_of(first, last))
         for slot, lane, work, action in todo:
             end, reward = FAILED, 0.0
             try:
-                if work != STEP:
+                if work < STEP:
                     end = self.other(work, lane, slot)
                 else:
                     result = envs[lane].step(action)
                     if len(result) != 5:
                         raise Refusal(f"step gives {len(result)} values; Gymnasium's five are"
                                       " observation, reward, terminated, truncated, info")
-                    write(observations, slot, result[0])
-                    reward = float(result[1])
-                    if result[2]:
-                        end = TERMINATED
-                        self.begin_next(lane, slot)
-                    elif result[3]:
-                        end = TRUNCATED
-                        self.begin_next(lane, slot)
+                    value = result[0]
+                    if type(value) is array and value.shape == plain and value.dtype == native:
+                        observations[slot] = value
                     else:
-                        end = GOES_ON
+                        self.write_observation(observations, slot, value)
+                    reward = float(result[1])
+                    end = TERMINATED if result[2] else TRUNCATED if result[3] else GOES_ON
+                    if end != GOES_ON and work == STEP_ON:
+                        self.begin_next(lane, slot)
             except Exception as error:  # pylint: disable=broad-except
                 end = FAILED
                 self.fail(lane, slot, error)

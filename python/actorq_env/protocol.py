@@ -30,7 +30,7 @@ LAYOUT = struct.Struct(f"=IIQ{len(COLUMNS)}Q")
 WORK = struct.Struct("=II")  # the first slot and how many; none: the end
 DONE = struct.Struct("=I")
 
-NOTHING, STEP, RESET, CLOSE = 0, 1, 2, 3
+NOTHING, RESET, CLOSE, STEP, STEP_ON = 0, 1, 2, 3, 4
 GOES_ON, TERMINATED, TRUNCATED, FAILED = 0, 1, 2, 3
 
 
