@@ -1,6 +1,6 @@
 /*
- * Terminal picture: see terminal_picture.h. A colour is named only where it changes, and the colours
- * of the terminal come back at the end of each line, so that nothing runs over when it is cut.
+ * A colour is named only where it changes, and the colours of the terminal come back at the end of
+ * each line, so that nothing runs over when a picture is cut off.
  */
 #include "cli/terminal_picture.h"
 

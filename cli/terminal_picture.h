@@ -13,8 +13,8 @@
 #include "common/base/error.h"
 #include "envs/canvas.h"
 
-/* Appends the picture line by line, rows two by two; an odd last row stands above black. AQ_E_NOMEM,
- * AQ_E_TOO_BIG. */
+/* Appends the picture line by line, rows two by two; an odd last row stands above black.
+ * AQ_E_NOMEM, AQ_E_TOO_BIG. */
 int aq_terminal_picture(const aq_canvas *canvas, bool colours, aq_buffer *out) AQ_MUST_USE;
 
 #endif

@@ -28,8 +28,7 @@ void aq_canvas_disc(aq_canvas *canvas, aq_point centre, double radius, aq_colour
 void aq_canvas_stroke(aq_canvas *canvas, aq_point from, aq_point to, double thickness,
                       aq_colour colour);
 /* A filled polygon of up to 16 corners, convex, in either direction. */
-void aq_canvas_polygon(aq_canvas *canvas, const aq_point *corners, size_t count,
-                       aq_colour colour);
+void aq_canvas_polygon(aq_canvas *canvas, const aq_point *corners, size_t count, aq_colour colour);
 /* Cell (row, column) of a grid that fills the picture. */
 void aq_canvas_cell(aq_canvas *canvas, uint32_t rows, uint32_t columns, uint32_t row,
                     uint32_t column, aq_colour colour);

@@ -1,11 +1,11 @@
 /*
  * Lanes: pick up letters that the wind has blown onto a road.
  *
- * The rows at the top and at the bottom are kerbs; between them are eight lanes. Three letters lie
- * on the road, in different lanes. One that the walker picks up gives 1, and another is blown into a
- * lane where there is neither a letter nor the walker. Cars drive over letters without harm.
+ * The rows at the top and at the bottom are kerbs; between them are eight lanes. In each lane lies a
+ * letter. One that the walker picks up gives 1, and another is blown into the same lane, to another
+ * column. Cars drive over letters without harm.
  *
- * Cars drive to the right or to the left, one cell every three to six steps, on the same lane all at
+ * Cars drive to the right or to the left, one cell every three to six steps, those of a lane all at
  * the same pace. In a step the walker moves first (stay, up, down, left, right), the cars after.
  * The episode ends, without a reward, when walker and car are in one cell at either time. What is
  * seen tells which cells those are: where a car is, and where headlights show that one comes.
@@ -28,9 +28,9 @@ enum {
 
 #define ALL_COLUMNS ((1U << AQ_GAME_SIDE) - 1)
 
-/* The cars of a lane, as seen from any place of the ring: one, two or a long one with a short. At
- * least four cells in a row are free, so every lane can be crossed at every pace. */
-static const uint16_t traffic[] = {0x003, 0x007, 0x00f, 0x021, 0x011, 0x023, 0x033, 0x027};
+/* The cars of a lane, from some place of the ring on: one or two, of one to three cells. At least
+ * four cells in a row are free, so every lane can be crossed at every pace. */
+static const uint16_t traffic[] = {0x001, 0x003, 0x007, 0x021, 0x011, 0x023};
 
 enum { TRAFFIC_COUNT = sizeof(traffic) / sizeof(traffic[0]) };
 
@@ -64,36 +64,14 @@ static void observe(const void *params, const void *state, void *obs)
     const aq_lanes_state *s = state;
     memset(obs, 0, aq_game_obs_bytes(AQ_LANES_CHANNELS));
     aq_game_light(obs, AQ_LANES_CHANNELS, s->row, s->column, AQ_LANES_WALKER);
-    for (uint32_t i = 0; i < AQ_LANES_LETTERS; i++) {
-        const aq_lanes_letter *letter = &s->letters[i];
-        aq_game_light(obs, AQ_LANES_CHANNELS, letter->row, letter->column, AQ_LANES_LETTER);
-    }
     for (uint32_t i = 0; i < AQ_LANES_COUNT; i++) {
         const aq_lane *lane = &s->lanes[i];
+        aq_game_light(obs, AQ_LANES_CHANNELS, i + 1, lane->letter, AQ_LANES_LETTER);
         light_row(obs, i + 1, lane->cars, lane->to_right ? AQ_LANES_TO_RIGHT : AQ_LANES_TO_LEFT);
         if (lane->wait == 1) {
             light_row(obs, i + 1, moved(lane) & ~(uint32_t)lane->cars, AQ_LANES_LIGHT);
         }
     }
-}
-
-/* Whether somebody or something other than letter `index` is in the row. */
-static bool is_taken(const aq_lanes_state *s, uint32_t index, uint8_t row)
-{
-    bool taken = row == s->row;
-    for (uint32_t i = 0; i < AQ_LANES_LETTERS; i++) {
-        taken = taken || (i != index && s->letters[i].row == row);
-    }
-    return taken;
-}
-
-static void blow_letter(aq_lanes_state *s, uint32_t index, aq_rng *rng)
-{
-    aq_lanes_letter *letter = &s->letters[index];
-    do {
-        letter->row = (uint8_t)(1 + aq_rng_below(rng, AQ_LANES_COUNT));
-    } while (is_taken(s, index, letter->row));
-    letter->column = (uint8_t)aq_rng_below(rng, AQ_GAME_SIDE);
 }
 
 static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
@@ -103,27 +81,26 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
         aq_lane *lane = &s->lanes[i];
         const uint16_t cars = traffic[aq_rng_below(rng, TRAFFIC_COUNT)];
         lane->cars = rotate_right_by(cars, (uint32_t)aq_rng_below(rng, AQ_GAME_SIDE));
+        lane->letter = (uint8_t)aq_rng_below(rng, AQ_GAME_SIDE);
         lane->to_right = (uint8_t)aq_rng_below(rng, 2);
         lane->period = (uint8_t)(PERIOD_MIN + aq_rng_below(rng, PERIOD_MAX - PERIOD_MIN + 1));
         lane->wait = (uint8_t)(1 + aq_rng_below(rng, lane->period));
     }
     s->row = LAST_ROW;
     s->column = (uint8_t)aq_rng_below(rng, AQ_GAME_SIDE);
-    memset(s->letters, 0, sizeof(s->letters));
-    for (uint32_t i = 0; i < AQ_LANES_LETTERS; i++) {
-        blow_letter(s, i, rng);
-    }
     observe(params, s, obs);
     return true;
+}
+
+static bool is_on_kerb(const aq_lanes_state *s)
+{
+    return s->row == 0 || s->row == LAST_ROW;
 }
 
 /* Whether there is a car where the walker is. */
 static bool is_run_over(const aq_lanes_state *s)
 {
-    if (s->row == 0 || s->row == LAST_ROW) {
-        return false;
-    }
-    return (s->lanes[s->row - 1].cars >> s->column & 1) != 0;
+    return !is_on_kerb(s) && (s->lanes[s->row - 1].cars >> s->column & 1) != 0;
 }
 
 static void move_cars(aq_lanes_state *s)
@@ -148,16 +125,15 @@ static void speed_up(aq_lane *lane)
 /* The reward of what lies where the walker is. */
 static float take_letter(const aq_game_params *p, aq_lanes_state *s, aq_rng *rng)
 {
-    for (uint32_t i = 0; i < AQ_LANES_LETTERS; i++) {
-        if (s->letters[i].row == s->row && s->letters[i].column == s->column) {
-            blow_letter(s, i, rng);
-            if (p->ramp) {
-                speed_up(&s->lanes[aq_rng_below(rng, AQ_LANES_COUNT)]);
-            }
-            return 1.0f;
-        }
+    if (is_on_kerb(s) || s->lanes[s->row - 1].letter != s->column) {
+        return 0.0f;
     }
-    return 0.0f;
+    const uint32_t far = 1 + (uint32_t)aq_rng_below(rng, AQ_GAME_SIDE - 1);
+    s->lanes[s->row - 1].letter = (uint8_t)((s->column + far) % AQ_GAME_SIDE);
+    if (p->ramp) {
+        speed_up(&s->lanes[aq_rng_below(rng, AQ_LANES_COUNT)]);
+    }
+    return 1.0f;
 }
 
 static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,

@@ -7,7 +7,7 @@
 #include "envs/env.h"
 #include "envs/games/game_grid.h"
 
-enum { AQ_LANES_COUNT = AQ_GAME_SIDE - 2, AQ_LANES_LETTERS = 3 };
+enum { AQ_LANES_COUNT = AQ_GAME_SIDE - 2 };
 
 enum aq_lanes_channel {
     AQ_LANES_WALKER,
@@ -21,19 +21,15 @@ enum aq_lanes_channel {
 /* A lane is a ring: a car that leaves at one end comes in at the other. */
 typedef struct aq_lane {
     uint16_t cars;    /* bit c: there is a car in column c */
+    uint8_t letter;   /* the column where one lies */
     uint8_t to_right; /* else to the left */
     uint8_t period;   /* steps that a car takes for a cell */
     uint8_t wait;     /* steps until the cars move; 1: in the next one */
 } aq_lane;
 
-typedef struct aq_lanes_letter {
-    uint8_t row, column;
-} aq_lanes_letter;
-
 typedef struct aq_lanes_state {
     aq_lane lanes[AQ_LANES_COUNT]; /* lane i is row i + 1 */
-    aq_lanes_letter letters[AQ_LANES_LETTERS];
-    uint8_t row, column; /* of the walker */
+    uint8_t row, column;           /* of the walker */
 } aq_lanes_state;
 
 extern const aq_env_class aq_game_lanes;
