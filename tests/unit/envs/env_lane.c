@@ -1,0 +1,128 @@
+/*
+ * Lanes of tests: see env_lane.h.
+ */
+#include "tests/unit/envs/env_lane.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/memory.h"
+
+enum { GUARD_BYTES = 64, GUARD = 0xa5 };
+
+static uint8_t *guarded(size_t bytes)
+{
+    uint8_t *block = aq_alloc(1, bytes + GUARD_BYTES);
+    assert_non_null(block);
+    memset(block + bytes, GUARD, GUARD_BYTES);
+    return block;
+}
+
+static void check_guard(const uint8_t *block, size_t bytes)
+{
+    for (size_t i = 0; i < GUARD_BYTES; i++) {
+        assert_int_equal(block[bytes + i], GUARD);
+    }
+}
+
+aq_env *env_lane_open(const char *name)
+{
+    aq_env *env = NULL;
+    aq_error error = {0};
+    if (aq_env_open(name, &env, &error) != 0) {
+        print_error("%s: %s\n", name, error.text);
+        fail();
+    }
+    return env;
+}
+
+static void reset(env_lane *lane)
+{
+    assert_true(lane->env->class->reset(lane->env->params, lane->state, &lane->rng, lane->obs));
+}
+
+void env_lane_init(env_lane *lane, aq_env *env, uint64_t seed)
+{
+    lane->env = aq_env_ref(env);
+    lane->obs_bytes = aq_space_bytes(&env->schema.obs);
+    lane->action_bytes = aq_space_bytes(&env->schema.action);
+    lane->state = guarded(env->class->state_bytes);
+    lane->obs = guarded(lane->obs_bytes);
+    lane->action = guarded(lane->action_bytes);
+    lane->end = AQ_STEP_GOES_ON;
+    aq_rng_init(&lane->rng, seed, 0);
+    aq_rng_init(&lane->action_rng, seed, 1);
+    if (env->class->begin != NULL) {
+        assert_int_equal(env->class->begin(env->params, lane->state, NULL), 0);
+    }
+    reset(lane);
+}
+
+void env_lane_fini(env_lane *lane)
+{
+    check_guard(lane->state, lane->env->class->state_bytes);
+    check_guard(lane->obs, lane->obs_bytes);
+    check_guard(lane->action, lane->action_bytes);
+    if (lane->env->class->end != NULL) {
+        lane->env->class->end(lane->env->params, lane->state);
+    }
+    aq_free(lane->state);
+    aq_free(lane->obs);
+    aq_free(lane->action);
+    aq_env_unref(lane->env);
+}
+
+static void draw_action(env_lane *lane)
+{
+    const aq_space *space = &lane->env->schema.action;
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        *(int32_t *)(void *)lane->action =
+            (int32_t)aq_rng_below(&lane->action_rng, space->choice_count);
+        return;
+    }
+    float *elements = (float *)(void *)lane->action;
+    for (size_t i = 0; i < aq_space_elements(space); i++) {
+        const size_t bound = space->bound_count > 1 ? i : 0;
+        elements[i] = (float)aq_rng_range(&lane->action_rng, (double)space->low[bound],
+                                          (double)space->high[bound]);
+    }
+}
+
+void env_lane_step(env_lane *lane)
+{
+    const aq_env *env = lane->env;
+    draw_action(lane);
+    lane->end = env->class->step(env->params, lane->state, &lane->rng, lane->action, lane->obs,
+                                 &lane->reward);
+    assert_int_not_equal(lane->end, AQ_STEP_FAILED);
+    assert_true(isfinite(lane->reward));
+    if (lane->end != AQ_STEP_GOES_ON) {
+        reset(lane);
+    }
+}
+
+static bool is_within(const aq_space *space, size_t element, const uint8_t *obs)
+{
+    const size_t bound = space->bound_count > 1 ? element : 0;
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        const int32_t choice = *(const int32_t *)(const void *)obs;
+        return choice >= 0 && (uint32_t)choice < space->choice_count;
+    }
+    const float value = space->dtype == AQ_DTYPE_F32 ? ((const float *)(const void *)obs)[element]
+                                                     : (float)obs[element];
+    return isfinite(value) && value >= space->low[bound] && value <= space->high[bound];
+}
+
+void env_lane_check_obs(const env_lane *lane)
+{
+    const aq_space *space = &lane->env->schema.obs;
+    for (size_t i = 0; i < aq_space_elements(space); i++) {
+        if (!is_within(space, i, lane->obs)) {
+            print_error("%s: element %zu of an observation\n", lane->env->name, i);
+            fail();
+        }
+    }
+}

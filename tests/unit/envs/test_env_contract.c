@@ -1,0 +1,187 @@
+/*
+ * What every environment owes to whoever drives it, whatever it is, alone and wrapped: the same bits
+ * from the same seed, states that can be saved, numbers within the schema, and no memory but what it
+ * was lent. Families, whose environments others bring, are tested by themselves.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "tests/unit/envs/env_lane.h"
+
+enum { STEPS = 500, HALF = STEPS / 2 };
+
+/* Wrapped as far as it can be: a state that is a number cannot be stacked. */
+static const char *wrappers_of(const aq_env *env)
+{
+    return env->schema.obs.kind == AQ_SPACE_BOX
+               ? "?action_repeat=2&frame_stack=3&reward_scale=0.5&sticky=0.25&time_limit=100"
+               : "?action_repeat=2&reward_scale=0.5&sticky=0.25&time_limit=100";
+}
+
+static void for_each_environment(void (*check)(aq_env *env))
+{
+    char name[AQ_TASK_NAME_MAX];
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        if (aq_env_is_family(aq_env_at(i))) {
+            continue;
+        }
+        aq_env *plain = env_lane_open(aq_env_at(i)->name);
+        assert_int_equal(
+            aq_text_format(name, sizeof(name), "%s%s", plain->name, wrappers_of(plain)), 0);
+        aq_env *wrapped = env_lane_open(name);
+        check(plain);
+        check(wrapped);
+        aq_env_unref(plain);
+        aq_env_unref(wrapped);
+    }
+}
+
+static void assert_same(const env_lane *a, const env_lane *b)
+{
+    if (a->end != b->end || memcmp(a->obs, b->obs, a->obs_bytes) != 0 ||
+        memcmp(&a->reward, &b->reward, sizeof(a->reward)) != 0) {
+        print_error("%s\n", a->env->name);
+        fail();
+    }
+}
+
+static void check_seed(aq_env *env)
+{
+    env_lane first, again;
+    env_lane_init(&first, env, 7);
+    env_lane_init(&again, env, 7);
+    assert_memory_equal(first.obs, again.obs, first.obs_bytes);
+    for (int i = 0; i < STEPS; i++) {
+        env_lane_step(&first);
+        env_lane_step(&again);
+        assert_same(&first, &again);
+    }
+    assert_memory_equal(&first.rng, &again.rng, sizeof(first.rng));
+    env_lane_fini(&first);
+    env_lane_fini(&again);
+}
+
+static void test_the_same_seed_gives_the_same_bits(void **state)
+{
+    (void)state;
+    for_each_environment(check_seed);
+}
+
+/* Into a lane that has been elsewhere. */
+static void check_saving(aq_env *env)
+{
+    env_lane original, copy;
+    uint8_t *saved = aq_alloc(1, aq_env_saved_bytes(env));
+    assert_non_null(saved);
+    env_lane_init(&original, env, 7);
+    env_lane_init(&copy, env, 8);
+    for (int i = 0; i < HALF; i++) {
+        env_lane_step(&original);
+        env_lane_step(&copy);
+    }
+    aq_env_save(env, original.state, saved);
+    assert_int_equal(aq_env_restore(env, copy.state, saved, copy.obs), 0);
+    copy.rng = original.rng;
+    copy.action_rng = original.action_rng;
+    assert_memory_equal(copy.obs, original.obs, copy.obs_bytes);
+    for (int i = 0; i < HALF; i++) {
+        env_lane_step(&original);
+        env_lane_step(&copy);
+        assert_same(&original, &copy);
+    }
+    aq_free(saved);
+    env_lane_fini(&original);
+    env_lane_fini(&copy);
+}
+
+static void test_a_restored_state_goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for_each_environment(check_saving);
+}
+
+static void check_numbers(aq_env *env)
+{
+    env_lane lane;
+    assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
+    env_lane_init(&lane, env, 9);
+    env_lane_check_obs(&lane);
+    for (int i = 0; i < STEPS; i++) {
+        env_lane_step(&lane);
+        env_lane_check_obs(&lane);
+    }
+    env_lane_fini(&lane);
+}
+
+static void test_what_is_seen_is_within_the_schema(void **state)
+{
+    (void)state;
+    for_each_environment(check_numbers);
+}
+
+static void check_memory(aq_env *env)
+{
+    env_lane lane;
+    env_lane_init(&lane, env, 10);
+    const uint64_t before = aq_memory_allocation_count();
+    for (int i = 0; i < STEPS; i++) {
+        env_lane_step(&lane);
+    }
+    assert_true(aq_memory_allocation_count() == before);
+    env_lane_fini(&lane);
+}
+
+static void test_steps_and_resets_allocate_nothing(void **state)
+{
+    (void)state;
+    for_each_environment(check_memory);
+}
+
+/* Opening and a lane's beginning, with every allocation failing in turn. */
+static void check_no_memory(aq_env *open)
+{
+    uint8_t *lane = aq_alloc(1, open->class->state_bytes);
+    assert_non_null(lane);
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        aq_env *env = NULL;
+        memset(lane, 0, open->class->state_bytes);
+        aq_memory_fail_at(nth, 0);
+        rc = aq_env_open(open->name, &env, NULL);
+        if (rc == 0 && env->class->begin != NULL) {
+            rc = env->class->begin(env->params, lane, NULL);
+            if (rc == 0 && env->class->end != NULL) {
+                env->class->end(env->params, lane);
+            }
+        }
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        aq_env_unref(env);
+    }
+    aq_free(lane);
+}
+
+static void test_without_memory_nothing_is_opened(void **state)
+{
+    (void)state;
+    for_each_environment(check_no_memory);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_same_seed_gives_the_same_bits),
+        cmocka_unit_test(test_a_restored_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(test_what_is_seen_is_within_the_schema),
+        cmocka_unit_test(test_steps_and_resets_allocate_nothing),
+        cmocka_unit_test(test_without_memory_nothing_is_opened),
+    };
+    return cmocka_run_group_tests_name("env_contract", tests, NULL, NULL);
+}

@@ -1,0 +1,318 @@
+/*
+ * Wrappers around an environment that counts: what each option does to what is seen, to rewards and
+ * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "tests/unit/envs/count_env.h"
+#include "tests/unit/envs/env_lane.h"
+
+enum { ROW_MAX = 64 };
+
+/* A lane that is told what to do. */
+typedef struct player {
+    aq_env *env;
+    uint8_t state[1024] __attribute__((aligned(16)));
+    union {
+        float numbers[ROW_MAX];
+        uint8_t bytes[4 * ROW_MAX];
+    } obs;
+    float reward;
+    aq_rng rng;
+} player;
+
+static void start(player *one, const aq_env_class *class, const char *name)
+{
+    memset(one, 0, sizeof(*one));
+    assert_int_equal(aq_env_open_class(class, name, &one->env, NULL), 0);
+    assert_true(one->env->class->state_bytes <= sizeof(one->state));
+    assert_true(aq_space_bytes(&one->env->schema.obs) <= sizeof(one->obs));
+    aq_rng_init(&one->rng, 1, 0);
+    assert_true(one->env->class->reset(one->env->params, one->state, &one->rng, &one->obs));
+}
+
+static enum aq_step_end act(player *one, int32_t action)
+{
+    return one->env->class->step(one->env->params, one->state, &one->rng, &action, &one->obs,
+                                 &one->reward);
+}
+
+static void finish(player *one)
+{
+    aq_env_unref(one->env);
+}
+
+static void refused(const aq_env_class *class, const char *name, int code, const char *words)
+{
+    aq_env *env = NULL;
+    aq_error error = {0};
+    assert_int_equal(aq_env_open_class(class, name, &env, &error), code);
+    assert_non_null(strstr(error.text, words));
+    assert_null(env);
+}
+
+static void test_numbers_are_stacked_behind_each_other(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?frame_stack=3");
+    const aq_space *obs = &one.env->schema.obs;
+    assert_int_equal(obs->rank, 1);
+    assert_int_equal(obs->shape[0], 6);
+    assert_int_equal(obs->bound_count, 6);
+    assert_true(obs->high[4] == 100.0f && obs->high[5] == 3.0f);
+    for (int i = 0; i < 6; i++) {
+        assert_true(one.obs.numbers[i] == 0.0f);
+    }
+    (void)act(&one, 3);
+    (void)act(&one, 2);
+    const float two_steps[] = {0, 0, 1, 3, 2, 2};
+    assert_memory_equal(one.obs.numbers, two_steps, sizeof(two_steps));
+    (void)act(&one, 1);
+    const float three_steps[] = {1, 3, 2, 2, 3, 1};
+    assert_memory_equal(one.obs.numbers, three_steps, sizeof(three_steps));
+    finish(&one);
+}
+
+static void test_images_are_stacked_along_their_last_axis(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env_image, "test:CountImage?frame_stack=2");
+    const aq_space *obs = &one.env->schema.obs;
+    assert_int_equal(obs->rank, 3);
+    assert_int_equal(obs->shape[0], 2);
+    assert_int_equal(obs->shape[1], 2);
+    assert_int_equal(obs->shape[2], 4);
+    assert_true(obs->high[0] == 255.0f);
+    const uint8_t first[] = {0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7};
+    assert_memory_equal(one.obs.bytes, first, sizeof(first));
+    (void)act(&one, 0);
+    const uint8_t second[] = {0, 1, 10, 11, 2, 3, 12, 13, 4, 5, 14, 15, 6, 7, 16, 17};
+    assert_memory_equal(one.obs.bytes, second, sizeof(second));
+    finish(&one);
+}
+
+static void test_many_bounds_become_one_when_there_is_no_room(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?frame_stack=16");
+    assert_int_equal(one.env->schema.obs.bound_count, 32);
+    finish(&one);
+    aq_env *env = env_lane_open("gym:CartPole-v1?frame_stack=16");
+    assert_int_equal(env->schema.obs.bound_count, 64);
+    assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
+    aq_env_unref(env);
+}
+
+static void test_a_repeated_action_adds_rewards_up(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?action_repeat=3");
+    assert_int_equal(act(&one, 2), AQ_STEP_GOES_ON);
+    assert_true(one.reward == 1.0f + 2.0f + 3.0f);
+    assert_true(one.obs.numbers[0] == 3.0f);
+    assert_int_equal(act(&one, 1), AQ_STEP_GOES_ON);
+    assert_true(one.reward == 4.0f + 5.0f + 6.0f);
+    finish(&one);
+}
+
+static void test_repeating_stops_where_the_episode_ends(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?length=4&action_repeat=3");
+    assert_int_equal(act(&one, 0), AQ_STEP_GOES_ON);
+    assert_int_equal(act(&one, 0), AQ_STEP_TERMINATED);
+    assert_true(one.reward == 4.0f);
+    assert_true(one.obs.numbers[0] == 4.0f);
+    finish(&one);
+}
+
+/* Ten single steps: three, three, three and one. */
+static void test_the_tasks_own_limit_counts_single_steps(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?action_repeat=3");
+    assert_int_equal(one.env->step_limit, 4);
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(act(&one, 0), AQ_STEP_GOES_ON);
+    }
+    assert_true(one.reward == 10.0f);
+    finish(&one);
+    start(&one, &count_env, "test:Count?action_repeat=5");
+    assert_int_equal(one.env->step_limit, 2);
+    finish(&one);
+}
+
+static void test_a_time_limit_replaces_the_tasks_own(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?time_limit=30");
+    assert_int_equal(one.env->step_limit, 30);
+    finish(&one);
+    start(&one, &count_env, "test:Count?time_limit=30&action_repeat=3");
+    assert_int_equal(one.env->step_limit, 30);
+    for (int i = 0; i < 4; i++) {
+        (void)act(&one, 0);
+    }
+    assert_true(one.obs.numbers[0] == 12.0f);
+    finish(&one);
+}
+
+static void test_observations_are_scaled_with_their_bounds(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?obs_scale=0.25&frame_stack=2");
+    assert_true(one.env->schema.obs.high[0] == 25.0f);
+    assert_true(one.env->schema.obs.high[3] == 0.75f);
+    (void)act(&one, 2);
+    const float expected[] = {0.0f, 0.0f, 0.25f, 0.5f};
+    assert_memory_equal(one.obs.numbers, expected, sizeof(expected));
+    finish(&one);
+    refused(&count_env_image, "test:CountImage?obs_scale=2", AQ_E_UNSUPPORTED, "divided by 255");
+}
+
+static void test_rewards_are_scaled_with_the_threshold(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?reward_scale=0.5&action_repeat=2");
+    assert_true(one.env->reward_threshold == 10.0);
+    (void)act(&one, 0);
+    assert_true(one.reward == 1.5f);
+    finish(&one);
+}
+
+static void test_clipped_rewards_leave_no_threshold(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?reward_scale=0.4&clip_reward=yes");
+    assert_true(isnan(one.env->reward_threshold));
+    (void)act(&one, 0);
+    assert_true(one.reward == 0.4f);
+    (void)act(&one, 0);
+    (void)act(&one, 0);
+    assert_true(one.reward == 1.0f);
+    finish(&one);
+    start(&one, &count_env, "test:Count?clip_reward=no");
+    assert_true(one.env->reward_threshold == 20.0);
+    finish(&one);
+}
+
+static void test_an_action_sticks_as_often_as_asked_for(void **state)
+{
+    enum { STEPS = 4000 };
+    player one;
+    int stuck = 0;
+    int32_t last = 0;
+    (void)state;
+    start(&one, &count_env, "test:Count?sticky=0.25");
+    for (int i = 0; i < STEPS; i++) {
+        const int32_t wanted = i % 2; /* never the one before, had nothing stuck */
+        (void)act(&one, wanted);
+        const int32_t taken = (int32_t)one.obs.numbers[1];
+        assert_true(taken == wanted || taken == last);
+        stuck += i > 0 && taken != wanted;
+        last = taken;
+    }
+    /* An action that sticks and is the wanted one is not seen: p / (1 + p) of them are. */
+    const double share = 0.25 / 1.25, spread = sqrt(share * (1 - share) / STEPS);
+    assert_true(fabs((double)stuck / STEPS - share) < 5 * spread);
+    finish(&one);
+}
+
+static void test_the_first_action_of_an_episode_cannot_stick(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?sticky=1");
+    (void)act(&one, 2);
+    assert_true(one.obs.numbers[1] == 2.0f);
+    (void)act(&one, 1);
+    assert_true(one.obs.numbers[1] == 2.0f);
+    assert_true(one.env->class->reset(one.env->params, one.state, &one.rng, &one.obs));
+    (void)act(&one, 3);
+    assert_true(one.obs.numbers[1] == 3.0f);
+    finish(&one);
+}
+
+static void test_a_failure_inside_is_a_failure(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?fail=2&action_repeat=4");
+    assert_int_equal(act(&one, 0), AQ_STEP_FAILED);
+    assert_string_equal(one.env->class->failure(one.env->params, one.state), "it lost count");
+    finish(&one);
+}
+
+static void test_options_out_of_bounds_are_refused(void **state)
+{
+    (void)state;
+    refused(&count_env, "test:Count?frame_stack=17", AQ_E_INVALID, "from 1 to 16");
+    refused(&count_env, "test:Count?action_repeat=0", AQ_E_INVALID, "from 1 to 64");
+    refused(&count_env, "test:Count?time_limit=0", AQ_E_INVALID, "time_limit=0");
+    refused(&count_env, "test:Count?sticky=1.5", AQ_E_INVALID, "sticky=1.5");
+    refused(&count_env, "test:Count?reward_scale=-1", AQ_E_INVALID, "reward_scale=-1");
+    refused(&count_env, "test:Count?obs_scale=nan", AQ_E_INVALID, "obs_scale=nan");
+    refused(&count_env, "test:Count?clip_reward=1", AQ_E_INVALID, "clip_reward=1");
+}
+
+static void test_a_saved_state_that_cannot_be_is_refused(void **state)
+{
+    player one;
+    uint8_t saved[1024];
+    (void)state;
+    start(&one, &count_env, "test:Count?frame_stack=2");
+    assert_true(aq_env_saved_bytes(one.env) <= sizeof(saved));
+    memset(saved, 0xff, sizeof(saved));
+    assert_int_equal(aq_env_restore(one.env, one.state, saved, &one.obs), AQ_E_CORRUPT);
+    finish(&one);
+}
+
+static void test_closing_the_wrapper_closes_what_is_inside(void **state)
+{
+    player one;
+    (void)state;
+    const int closed = count_env_closed();
+    start(&one, &count_env, "test:Count?frame_stack=2");
+    finish(&one);
+    assert_int_equal(count_env_closed(), closed + 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_numbers_are_stacked_behind_each_other),
+        cmocka_unit_test(test_images_are_stacked_along_their_last_axis),
+        cmocka_unit_test(test_many_bounds_become_one_when_there_is_no_room),
+        cmocka_unit_test(test_a_repeated_action_adds_rewards_up),
+        cmocka_unit_test(test_repeating_stops_where_the_episode_ends),
+        cmocka_unit_test(test_the_tasks_own_limit_counts_single_steps),
+        cmocka_unit_test(test_a_time_limit_replaces_the_tasks_own),
+        cmocka_unit_test(test_observations_are_scaled_with_their_bounds),
+        cmocka_unit_test(test_rewards_are_scaled_with_the_threshold),
+        cmocka_unit_test(test_clipped_rewards_leave_no_threshold),
+        cmocka_unit_test(test_an_action_sticks_as_often_as_asked_for),
+        cmocka_unit_test(test_the_first_action_of_an_episode_cannot_stick),
+        cmocka_unit_test(test_a_failure_inside_is_a_failure),
+        cmocka_unit_test(test_options_out_of_bounds_are_refused),
+        cmocka_unit_test(test_a_saved_state_that_cannot_be_is_refused),
+        cmocka_unit_test(test_closing_the_wrapper_closes_what_is_inside),
+    };
+    return cmocka_run_group_tests_name("env_wrap", tests, NULL, NULL);
+}
