@@ -25,7 +25,8 @@ typedef struct aq_physics {
     mjData *data;
 
     /* Positions as they were when the derived quantities were computed: MuJoCo then normalises
-     * quaternions in place, and doing that twice gives other bits. So a state is saved as this. */
+     * quaternions in place, and doing that twice gives other bits. So a state is saved as this.
+     * NULL: the model has no quaternions. */
     mjtNum *given_qpos;
 
     char failure[AQ_PHYSICS_FAILURE_MAX]; /* why the last call failed; else "" */

@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "envs/mujoco/suite_reward.h"
 
 #define PI 3.14159265358979323846
 
@@ -148,7 +147,8 @@ double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane)
     const int count = suite->model->nu;
     double sum = 0;
     for (int i = 0; i < count; i++) {
-        sum += aq_tolerance(lane->physics.data->ctrl[i], 0, 0, 1, 0, AQ_FALLOFF_QUADRATIC);
+        const double control = lane->physics.data->ctrl[i];
+        sum += fabs(control) < 1 ? 1 - control * control : 0;
     }
     return sum / count;
 }
