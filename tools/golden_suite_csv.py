@@ -6,6 +6,7 @@
     tools/golden_suite_csv.py probes COUNT PROBES.json              > ...
     tools/golden_suite_csv.py settling RECORDING.json               > ...
     tools/golden_suite_csv.py model MODEL.json                      > ...
+    tools/golden_suite_csv.py tolerance EVERY tolerance.json        > ...
 
 Several recordings of an episode are of tasks that differ in nothing but their rewards. One record a
 line, its kind first; numbers are the shortest text that gives the same double back:
@@ -114,8 +115,18 @@ def model(description):
             yield model_array(name, rows)
 
 
+FALLOFFS = ("gaussian", "linear", "quadratic")  # of our tasks
+
+
+def tolerance(every, table):
+    """<falloff>,<x>,<low>,<high>,<margin>,<value at margin>,<result>"""
+    rows = [row for row in table["rows"] if row[5] in FALLOFFS]
+    yield from (record(row[5], row[:5] + row[6:]) for row in rows[::every])
+
+
 KINDS = {"episode": (episode, 2), "pairs": (pairs, 1), "probes": (probes, 1),
-         "settling": (settling, 0), "model": (model, 0)}
+         "settling": (settling, 0), "model": (model, 0),
+         "tolerance": (tolerance, 1)}
 
 
 def main():
