@@ -12,11 +12,12 @@
 typedef struct tally_params {
     float quarter;
     uint32_t fail_step, nan_step; /* of an episode; 0: none */
+    uint32_t fail_once;           /* likewise, in every other episode of a lane */
     uint32_t fail_resets;         /* so many fail before each that does not */
 } tally_params;
 
 typedef struct tally_state {
-    uint32_t steps, length, failed_resets;
+    uint32_t steps, length, failed_resets, has_failed;
     float draw;
 } tally_state;
 
@@ -31,6 +32,9 @@ static int open_task(void *params, const char *argument, aq_env_options *options
     int rc = aq_env_option_u32(options, "fail_step", 1, TALLY_LENGTH_MAX, &tally->fail_step, error);
     rc = rc ? rc
             : aq_env_option_u32(options, "nan_step", 1, TALLY_LENGTH_MAX, &tally->nan_step, error);
+    rc =
+        rc ? rc
+           : aq_env_option_u32(options, "fail_once", 1, TALLY_LENGTH_MAX, &tally->fail_once, error);
     return rc ? rc : aq_env_option_u32(options, "fail_resets", 1, 1000, &tally->fail_resets, error);
 }
 
@@ -91,7 +95,10 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
     tally_state *tally = state;
     tally->steps++;
     tally->draw = (float)aq_rng_uniform(rng);
-    if (tally->steps == p->fail_step) {
+    if (tally->steps == p->fail_once) {
+        tally->has_failed = !tally->has_failed;
+    }
+    if (tally->steps == p->fail_step || (tally->steps == p->fail_once && tally->has_failed)) {
         return AQ_STEP_FAILED;
     }
     observe(params, tally, obs);
@@ -105,9 +112,10 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
 #define TALLY_CLASS(title, schema_function)                                                        \
     {                                                                                              \
         .name = title, .summary = "Counts.", .step_limit = TALLY_LIMIT, .reward_threshold = NAN,   \
-        .options = "fail_step, nan_step, fail_resets", .params_bytes = sizeof(tally_params),       \
-        .state_bytes = sizeof(tally_state), .open = open_task, .schema = schema_function,          \
-        .reset = reset, .step = step, .observe = observe,                                          \
+        .options = "fail_step, fail_once, nan_step, fail_resets",                                  \
+        .params_bytes = sizeof(tally_params), .state_bytes = sizeof(tally_state),                  \
+        .open = open_task, .schema = schema_function, .reset = reset, .step = step,                \
+        .observe = observe,                                                                        \
     }
 
 const aq_env_class tally_env = TALLY_CLASS("test:Tally", schema);

@@ -19,8 +19,9 @@ extern const aq_env_class tally_env;
 extern const aq_env_class tally_env_boundless;
 extern const aq_env_class tally_env_bytes;
 
-/* Options: "?fail_step=3" fails the third step of each episode, "?nan_step=3" shows a NaN after it,
- * "?fail_resets=2" fails two resets before each that succeeds. "": none of that. */
+/* Options: "?fail_step=3" fails the third step of each episode, "?fail_once=3" that of every other
+ * one of a lane, "?nan_step=3" shows a NaN after it, "?fail_resets=2" fails two resets before each
+ * that succeeds. "": none of that. */
 aq_env *tally_open(const aq_env_class *class, const char *options);
 aq_env_task tally_task(const char *options);
 

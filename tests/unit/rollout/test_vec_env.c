@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -260,6 +261,142 @@ static void test_all_lanes_can_be_dropped(void **state)
     aq_vec_env_destroy(vec);
 }
 
+/* ---- failures ------------------------------------------------------------------------------- */
+
+#define MS INT64_C(1000000)
+
+static void test_a_step_that_fails_ends_the_episode_without_a_transition(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    uint64_t failures = 0;
+    aq_vec_env *vec = vec_of("?fail_step=3", LANES, SEED);
+    (void)state;
+    for (int i = 0; i < STEPS; i++) {
+        uint32_t made = 0;
+        const uint32_t counted = aq_vec_env_step(vec, actions, i * MS);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            assert_true(row(vec->obs, lane)[0] < 3.0f);
+            made += has(vec, lane, AQ_LANE_STEPPED);
+            if (has(vec, lane, AQ_LANE_FAILED)) {
+                failures++;
+                assert_int_equal(vec->events[lane], AQ_LANE_FAILED | AQ_LANE_BEGAN);
+                assert_true(row(vec->obs, lane)[0] == 0.0f);
+            }
+        }
+        assert_int_equal(counted, made);
+    }
+    assert_true(failures > 0);
+    assert_int_equal(vec->failures, failures);
+    assert_non_null(strstr(vec->failure, "failed in a step"));
+    aq_vec_env_destroy(vec);
+}
+
+static void test_a_number_that_is_not_finite_is_a_failure(void **state)
+{
+    const int32_t actions[LANES] = {0};
+    bool failed = false;
+    aq_vec_env *vec = vec_of("?nan_step=2", LANES, SEED);
+    (void)state;
+    for (int i = 0; i < STEPS; i++) {
+        (void)aq_vec_env_step(vec, actions, i * MS);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            failed |= has(vec, lane, AQ_LANE_FAILED);
+            for (int element = 0; element < TALLY_OBS; element++) {
+                assert_true(isfinite(row(vec->obs, lane)[element]));
+            }
+            assert_true(!has(vec, lane, AQ_LANE_STEPPED) || vec->episode_steps[lane] == 1);
+        }
+    }
+    assert_true(failed);
+    assert_non_null(strstr(vec->failure, "not finite"));
+    aq_vec_env_destroy(vec);
+}
+
+static void test_a_lane_that_cannot_be_reset_waits_longer_and_longer(void **state)
+{
+    const int32_t action = 0;
+    aq_vec_env *vec = vec_of("?fail_resets=3", 1, SEED);
+    (void)state;
+    assert_true(vec->waits[0]); /* since it was made, and may be tried again at once */
+    assert_true(aq_vec_env_due_ns(vec) == INT64_MIN);
+    assert_int_equal(aq_vec_env_step(vec, &action, 100 * MS), 0);
+    assert_int_equal(vec->events[0], AQ_LANE_FAILED);
+    assert_int_equal(aq_vec_env_due_ns(vec), 120 * MS);
+    assert_int_equal(aq_vec_env_step(vec, &action, 120 * MS - 1), 0);
+    assert_int_equal(vec->events[0], 0);
+    assert_int_equal(vec->failures, 2);
+    assert_int_equal(aq_vec_env_step(vec, &action, 120 * MS), 0);
+    assert_int_equal(aq_vec_env_due_ns(vec), 160 * MS);
+    assert_int_equal(aq_vec_env_step(vec, &action, 160 * MS), 0);
+    assert_int_equal(vec->events[0], AQ_LANE_BEGAN);
+    assert_false(vec->waits[0]);
+    assert_true(aq_vec_env_due_ns(vec) == INT64_MIN);
+    assert_int_equal(aq_vec_env_step(vec, &action, 160 * MS), 1);
+    assert_int_equal(vec->episode_steps[0], 1);
+    assert_int_equal(vec->failures, 3);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_waiting_is_bounded(void **state)
+{
+    const int32_t action = 0;
+    int64_t now_ns = 0;
+    aq_vec_env *vec = vec_of("?fail_resets=100", 1, SEED);
+    (void)state;
+    for (int i = 0; i < 50; i++) {
+        (void)aq_vec_env_step(vec, &action, now_ns);
+        assert_true(aq_vec_env_due_ns(vec) - now_ns <= 10000 * MS);
+        now_ns = aq_vec_env_due_ns(vec);
+    }
+    assert_int_equal(vec->failures, 51);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_failing_at_once_again_and_again_does_not_spin(void **state)
+{
+    const int32_t action = 0;
+    aq_vec_env *vec = vec_of("?fail_step=1", 1, SEED);
+    (void)state;
+    for (int i = 0; i < 1000; i++) { /* in no time */
+        assert_int_equal(aq_vec_env_step(vec, &action, 0), 0);
+    }
+    assert_int_equal(vec->failures, 2);
+    assert_true(vec->waits[0]);
+    aq_vec_env_destroy(vec);
+}
+
+/* Time stands still, so that who has to wait, waits for ever. */
+static void test_the_others_go_on_while_one_waits(void **state)
+{
+    const int32_t actions[2] = {1, 1};
+    aq_vec_env *vec = vec_of("?fail_resets=1", 2, SEED);
+    uint32_t waiting = 0, alone = 0;
+    (void)state;
+    assert_int_equal(aq_vec_env_step(vec, actions, 0), 0); /* begins both */
+    while (waiting < 2) {
+        assert_int_equal(aq_vec_env_step(vec, actions, 0), 2 - waiting);
+        alone += waiting == 1;
+        waiting = vec->waiting_count;
+    }
+    assert_true(alone > 0);
+    assert_int_equal(aq_vec_env_step(vec, actions, 0), 0);
+    aq_vec_env_destroy(vec);
+}
+
+static void test_a_dropped_lane_may_wait(void **state)
+{
+    aq_vec_env *vec = vec_of("?fail_resets=1", 3, SEED);
+    (void)state;
+    aq_vec_env_drop(vec, 0);
+    assert_int_equal(vec->waiting_count, 2);
+    aq_vec_env_drop(vec, 1);
+    aq_vec_env_drop(vec, 0);
+    assert_int_equal(vec->waiting_count, 0);
+    aq_vec_env_start(vec, 3, SEED);
+    assert_int_equal(vec->waiting_count, 0); /* it was their second reset */
+    aq_vec_env_destroy(vec);
+}
+
 static void test_stepping_allocates_nothing(void **state)
 {
     const int32_t actions[LANES] = {0};
@@ -314,6 +451,13 @@ int main(void)
         cmocka_unit_test(test_a_restarted_lane_draws_from_its_new_stream),
         cmocka_unit_test(test_a_dropped_lane_is_replaced_by_the_last),
         cmocka_unit_test(test_all_lanes_can_be_dropped),
+        cmocka_unit_test(test_a_step_that_fails_ends_the_episode_without_a_transition),
+        cmocka_unit_test(test_a_number_that_is_not_finite_is_a_failure),
+        cmocka_unit_test(test_a_lane_that_cannot_be_reset_waits_longer_and_longer),
+        cmocka_unit_test(test_waiting_is_bounded),
+        cmocka_unit_test(test_failing_at_once_again_and_again_does_not_spin),
+        cmocka_unit_test(test_the_others_go_on_while_one_waits),
+        cmocka_unit_test(test_a_dropped_lane_may_wait),
         cmocka_unit_test(test_stepping_allocates_nothing),
         cmocka_unit_test(test_create_survives_every_failed_allocation),
         cmocka_unit_test(test_destroy_takes_null),

@@ -1,0 +1,260 @@
+/*
+ * From outputs of a policy to actions: choices, boxes between their bounds, bytes as observations,
+ * and what is drawn at random.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/rl/snapshot.h"
+#include "rollout/act.h"
+
+enum { ROWS = 6, PIXELS = 4, ELEMENTS = 3 };
+
+static const float low[ELEMENTS] = {-2.0f, 0.0f, -0.1f};
+static const float high[ELEMENTS] = {2.0f, 1.0f, 0.3f};
+
+/* An environment that is a schema and nothing else. */
+static aq_env box_env = {.name = "test:Box", .references = 1};
+static aq_env image_env = {.name = "test:Image", .references = 1};
+
+static int set_up(void **state)
+{
+    const float obs_low[ELEMENTS] = {-10.0f, -10.0f, -10.0f};
+    const float obs_high[ELEMENTS] = {10.0f, 10.0f, 10.0f};
+    (void)state;
+    aq_space_init_box(&box_env.schema.obs, ELEMENTS, obs_low, obs_high);
+    aq_space_init_box(&box_env.schema.action, ELEMENTS, low, high);
+    image_env.schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
+                                      .dtype = AQ_DTYPE_U8,
+                                      .rank = 3,
+                                      .shape = {2, 2, 1},
+                                      .bound_count = 1,
+                                      .low = {0.0f},
+                                      .high = {255.0f}};
+    aq_space_init_discrete(&image_env.schema.action, PIXELS);
+    return 0;
+}
+
+static aq_env_task task_of(aq_env *env)
+{
+    aq_env_task task;
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    return task;
+}
+
+/* Its outputs are its inputs; of a box, their hyperbolic tangents. */
+static aq_engine *mirror(aq_env *env, uint32_t width)
+{
+    const uint32_t format = AQ_FORMAT_F32;
+    aq_snapshot *snapshot = NULL;
+    aq_snapshot_layer_data layer;
+    aq_engine *engine = NULL;
+    aq_net_spec spec;
+    assert_int_equal(aq_net_spec_init_mlp(width, NULL, 0, width, AQ_ACTIVATION_RELU, &spec, NULL),
+                     0);
+    if (env->schema.action.kind == AQ_SPACE_BOX) {
+        spec.layers[0].activation = AQ_ACTIVATION_TANH;
+    }
+    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    snapshot->run_id = 1;
+    snapshot->version = 1;
+    snapshot->act_rule =
+        env->schema.action.kind == AQ_SPACE_BOX ? AQ_ACT_CONTINUOUS : AQ_ACT_ARGMAX;
+    memcpy(snapshot->task, env->name, strlen(env->name) + 1);
+    snapshot->schema = env->schema;
+    aq_snapshot_layer_edit(snapshot, 0, &layer);
+    for (uint32_t i = 0; i < width; i++) {
+        ((float *)layer.weights)[i * width + i] = 1.0f;
+    }
+    assert_int_equal(aq_engine_create(snapshot, ROWS, 0, &engine, NULL), 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+static aq_act *act_of(aq_env *env)
+{
+    aq_env_task task = task_of(env);
+    aq_act *act = NULL;
+    assert_int_equal(aq_act_create(&task, ROWS, &act), 0);
+    aq_env_task_fini(&task);
+    return act;
+}
+
+static void test_outputs_are_spread_between_the_bounds(void **state)
+{
+    const float obs[ROWS][ELEMENTS] = {{-1, -1, -1},         {1, 1, 1},     {0, 0, 0},
+                                       {0.5f, -0.5f, 0.25f}, {-9, 9, 1.5f}, {0.1f, 0.2f, 0.3f}};
+    float outputs[ROWS][ELEMENTS], actions[ROWS][ELEMENTS];
+    aq_act *act = act_of(&box_env);
+    aq_engine *engine = mirror(&box_env, ELEMENTS);
+    (void)state;
+    aq_act_greedy(act, engine, obs, ROWS, actions);
+    aq_engine_forward(engine, &obs[0][0], ROWS, &outputs[0][0]);
+    for (int row = 0; row < ROWS; row++) {
+        for (int i = 0; i < ELEMENTS; i++) {
+            /* The formula of exported policies, in floats. */
+            float spread = low[i] + (outputs[row][i] + 1.0f) / 2.0f * (high[i] - low[i]);
+            spread = fminf(fmaxf(spread, low[i]), high[i]);
+            assert_memory_equal(&actions[row][i], &spread, sizeof(spread));
+        }
+    }
+    assert_true(actions[2][0] == 0.0f && actions[2][1] == 0.5f);
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
+static void test_an_output_that_is_not_a_number_is_held_between_the_bounds(void **state)
+{
+    const float obs[2][ELEMENTS] = {{NAN, INFINITY, -INFINITY}, {0, 0, 0}};
+    float actions[2][ELEMENTS];
+    aq_act *act = act_of(&box_env);
+    aq_engine *engine = mirror(&box_env, ELEMENTS);
+    (void)state;
+    aq_act_greedy(act, engine, obs, 2, actions);
+    for (int i = 0; i < ELEMENTS; i++) {
+        assert_true(actions[0][i] >= low[i] && actions[0][i] <= high[i]);
+    }
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
+static void test_bytes_are_seen_as_shares_of_255(void **state)
+{
+    const uint8_t obs[2][PIXELS] = {{0, 255, 128, 1}, {3, 2, 1, 200}};
+    int32_t actions[2] = {-1, -1};
+    aq_act *act = act_of(&image_env);
+    aq_engine *engine = mirror(&image_env, PIXELS);
+    (void)state;
+    const float *inputs = aq_act_inputs(act, obs, 2);
+    for (int i = 0; i < 2 * PIXELS; i++) {
+        assert_true(inputs[i] == (float)(&obs[0][0])[i] / 255.0f);
+    }
+    aq_act_greedy(act, engine, obs, 2, actions);
+    assert_int_equal(actions[0], 1);
+    assert_int_equal(actions[1], 3);
+    aq_engine_destroy(engine);
+    aq_act_destroy(act);
+}
+
+static void test_floats_are_seen_as_they_are(void **state)
+{
+    const float obs[ELEMENTS] = {1.0f, 2.0f, 3.0f};
+    aq_act *act = act_of(&box_env);
+    (void)state;
+    assert_ptr_equal(aq_act_inputs(act, obs, 1), obs);
+    aq_act_destroy(act);
+}
+
+static void test_random_choices_are_even(void **state)
+{
+    enum { DRAWS = 40000 };
+    int seen[PIXELS] = {0};
+    aq_act *act = act_of(&image_env);
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 1, 0);
+    for (int i = 0; i < DRAWS; i++) {
+        int32_t choice = -1;
+        aq_act_random(act, &rng, &choice);
+        assert_true(choice >= 0 && choice < PIXELS);
+        seen[choice]++;
+    }
+    for (int i = 0; i < PIXELS; i++) {
+        assert_true(abs(seen[i] - DRAWS / PIXELS) < 500);
+    }
+    aq_act_destroy(act);
+}
+
+static void test_random_boxes_fill_their_bounds_evenly(void **state)
+{
+    enum { DRAWS = 20000 };
+    double sum[ELEMENTS] = {0};
+    float least[ELEMENTS] = {INFINITY, INFINITY, INFINITY};
+    float most[ELEMENTS] = {-INFINITY, -INFINITY, -INFINITY};
+    aq_act *act = act_of(&box_env);
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 1, 0);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        float action[ELEMENTS];
+        aq_act_random(act, &rng, action);
+        for (int i = 0; i < ELEMENTS; i++) {
+            sum[i] += (double)action[i];
+            least[i] = fminf(least[i], action[i]);
+            most[i] = fmaxf(most[i], action[i]);
+        }
+    }
+    for (int i = 0; i < ELEMENTS; i++) {
+        const double range = (double)(high[i] - low[i]);
+        assert_true(least[i] >= low[i] && (double)(least[i] - low[i]) < 0.01 * range);
+        assert_true(most[i] <= high[i] && (double)(high[i] - most[i]) < 0.01 * range);
+        assert_true(fabs(sum[i] / DRAWS - (double)(low[i] + high[i]) / 2) < 0.02 * range);
+    }
+    aq_act_destroy(act);
+}
+
+static void test_noise_has_its_spread_and_stays_between_the_bounds(void **state)
+{
+    enum { DRAWS = 20000 };
+    double squares = 0.0;
+    aq_act *act = act_of(&box_env);
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 1, 0);
+    for (int draw = 0; draw < DRAWS; draw++) {
+        float action[ELEMENTS] = {0.0f, 0.99f, -0.1f};
+        aq_act_disturb(act, &rng, 0.1, action);
+        squares += (double)(action[0] * action[0]);
+        for (int i = 0; i < ELEMENTS; i++) {
+            assert_true(action[i] >= low[i] && action[i] <= high[i]);
+        }
+    }
+    assert_true(fabs(sqrt(squares / DRAWS) - 0.1 * 2.0) < 0.005); /* half the range is 2 */
+    float still[ELEMENTS] = {0.5f, 0.5f, 0.1f};
+    aq_act_disturb(act, &rng, 0.0, still);
+    assert_true(still[0] == 0.5f && still[1] == 0.5f && still[2] == 0.1f);
+    aq_act_destroy(act);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    aq_env *envs[] = {&box_env, &image_env};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        aq_env_task task = task_of(envs[i]);
+        int rc = AQ_E_NOMEM;
+        for (uint64_t nth = 1; rc != 0; nth++) {
+            aq_act *act = NULL;
+            aq_memory_fail_at(nth, 0);
+            rc = aq_act_create(&task, ROWS, &act);
+            aq_memory_fail_at(0, 0);
+            assert_true(rc == AQ_E_NOMEM ? act == NULL : rc == 0);
+            aq_act_destroy(act);
+        }
+        aq_env_task_fini(&task);
+    }
+    aq_act_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outputs_are_spread_between_the_bounds),
+        cmocka_unit_test(test_an_output_that_is_not_a_number_is_held_between_the_bounds),
+        cmocka_unit_test(test_bytes_are_seen_as_shares_of_255),
+        cmocka_unit_test(test_floats_are_seen_as_they_are),
+        cmocka_unit_test(test_random_choices_are_even),
+        cmocka_unit_test(test_random_boxes_fill_their_bounds_evenly),
+        cmocka_unit_test(test_noise_has_its_spread_and_stays_between_the_bounds),
+        cmocka_unit_test(test_create_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("act", tests, set_up, NULL);
+}
