@@ -108,25 +108,22 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     return 0;
 }
 
-int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
-                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
-                         aq_error *error)
+int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *settings,
+                            uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
+                            aq_actor_core **ret_core, aq_error *error)
 {
     aq_chunk_layout layout;
-    aq_env_task task;
     AQ_ASSERT(settings->actor_envs <= AQ_VEC_ENV_LANES_MAX);
-    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
+                                  &layout, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length, &layout,
-                              error);
-    aq_actor_core *core = rc == 0 ? aq_alloc(1, sizeof(*core)) : NULL;
+    aq_actor_core *core = aq_alloc(1, sizeof(*core));
     if (core == NULL) {
-        aq_env_task_fini(&task);
-        return rc != 0 ? rc : aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
+        return aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
     }
-    core->task = task;
+    core->task = aq_env_task_copy(task);
     core->lanes = settings->actor_envs;
     core->noise = settings->noise;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
@@ -140,6 +137,21 @@ int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint6
     }
     *ret_core = core;
     return 0;
+}
+
+int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
+                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
+                         aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_actor_core_create_in(&task, settings, run_id, member, incarnation, slot, ret_core,
+                                 error);
+    aq_env_task_fini(&task);
+    return rc;
 }
 
 void aq_actor_core_destroy(aq_actor_core *core)

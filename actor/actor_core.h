@@ -18,9 +18,9 @@
 #include "common/base/error.h"
 #include "common/rl/run_settings.h"
 #include "quantizer/engine.h"
+#include "rollout/env_task.h"
 
 typedef struct aq_actor_core aq_actor_core;
-struct aq_env_task;
 
 typedef struct aq_actor_counters {
     uint64_t env_steps;    /* those of episodes that failed included */
@@ -41,6 +41,11 @@ typedef struct aq_actor_counters {
 int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
                          uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
                          aq_error *error) AQ_MUST_USE;
+
+/* The same in a task that is open already, and is the settings' own; `core` takes a copy of it. */
+int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *settings,
+                            uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
+                            aq_actor_core **ret_core, aq_error *error) AQ_MUST_USE;
 
 /* NULL is fine. The engine is not the core's: take it back first with aq_actor_core_set_engine. */
 void aq_actor_core_destroy(aq_actor_core *core);
@@ -106,7 +111,7 @@ void aq_actor_core_known(const aq_actor_core *core, uint64_t *ret_acknowledged,
                          uint64_t *ret_granted);
 
 /* The task, to check policies with, and the rows that an engine must allow. */
-const struct aq_env_task *aq_actor_core_task(const aq_actor_core *core);
+const aq_env_task *aq_actor_core_task(const aq_actor_core *core);
 uint32_t aq_actor_core_lanes(const aq_actor_core *core);
 
 #endif

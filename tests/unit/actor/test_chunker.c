@@ -303,6 +303,48 @@ static void test_an_end_closes_even_the_shortest_episode(void **state)
     aq_chunker_destroy(chunker);
 }
 
+static void test_an_abandoned_episode_goes_no_further(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(3, 4);
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        assert_false(step(chunker, i, 0, &closed));
+    }
+    assert_true(step(chunker, 3, 0, &closed));
+    aq_chunk_unref(closed.chunk);
+    assert_false(step(chunker, 4, 0, &closed));
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 1); /* two more are in the closed one, too */
+    assert_int_equal(aq_chunker_reserve(chunker), 0);    /* no episode: no chunk */
+    assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
+    aq_chunker_begin(chunker, 0, obs);
+    assert_true(step(chunker, 5, 1, &closed));
+    assert_int_equal(closed.chunk->episode, 2);
+    assert_int_equal(closed.chunk->first, 0);
+    assert_int_equal(closed.chunk->overlap, 0);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_an_episode_may_be_abandoned_between_two_chunks(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(2, 2);
+    (void)state;
+    assert_false(step(chunker, 0, 0, &closed));
+    assert_true(step(chunker, 1, 0, &closed));
+    aq_chunk_unref(closed.chunk);
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
+    aq_chunker_begin(chunker, 0, obs);
+    assert_true(step(chunker, 2, 2, &closed));
+    assert_int_equal(closed.chunk->length, 1);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
 static void test_reserve_without_memory_changes_nothing_and_can_be_tried_again(void **state)
 {
     const float obs[OBS] = {0.0f, 0.0f};
@@ -374,6 +416,8 @@ int main(void)
         cmocka_unit_test(test_a_flush_leaves_alone_what_holds_nothing_new),
         cmocka_unit_test(test_a_flush_spares_what_is_younger),
         cmocka_unit_test(test_an_end_closes_even_the_shortest_episode),
+        cmocka_unit_test(test_an_abandoned_episode_goes_no_further),
+        cmocka_unit_test(test_an_episode_may_be_abandoned_between_two_chunks),
         cmocka_unit_test(test_reserve_without_memory_changes_nothing_and_can_be_tried_again),
         cmocka_unit_test(test_only_a_new_chunk_is_allocated),
         cmocka_unit_test(test_create_survives_every_failed_allocation),
