@@ -67,9 +67,7 @@ static const char *short_name(const aq_env_class *env)
 
 static bool is_member(const aq_env_class *family, const char *name)
 {
-    const size_t length = strlen(family->name);
-    return aq_env_is_family(family) && strncmp(family->name, name, length) == 0 &&
-           name[length] != '\0';
+    return aq_env_is_family(family) && strncmp(family->name, name, strlen(family->name)) == 0;
 }
 
 const aq_env_class *aq_env_find(const char *name)

@@ -319,6 +319,13 @@ static int restore(const void *params, void *state, const void *bytes)
     return AQ_E_UNSUPPORTED;
 }
 
+/* Only ever asked of a state that was restored. */
+static void observe(const void *params, const void *state, void *obs)
+{
+    (void)state;
+    memset(obs, 0, ((const python_params *)params)->worker->obs_bytes);
+}
+
 const aq_env_class aq_python_env = {
     .name = "py:",
     .summary = "A Gymnasium environment in Python: py:gymnasium:CartPole-v1, py:my_module:MyEnv.",
@@ -338,4 +345,5 @@ const aq_env_class aq_python_env = {
     .saved_bytes = saved_bytes,
     .save = save,
     .restore = restore,
+    .observe = observe,
 };

@@ -1,0 +1,317 @@
+"""Environments after Gymnasium's interface, good ones and bad ones, for the tests of the bridge.
+
+CartPole is the one whose speed is measured: Gymnasium's rules, arithmetic and kinds of values.
+"""
+
+import math
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+
+class Box:
+    """What the bridge reads of gymnasium.spaces.Box."""
+
+    def __init__(self, low, high, shape, dtype=np.float32):
+        self.low = np.full(shape, low, dtype) if np.isscalar(low) else np.asarray(low, dtype)
+        self.high = np.full(shape, high, dtype) if np.isscalar(high) else np.asarray(high, dtype)
+        self.shape = shape
+        self.dtype = np.dtype(dtype)
+
+
+class Discrete:
+    """What the bridge reads of gymnasium.spaces.Discrete."""
+
+    def __init__(self, n, start=0):
+        self.n = np.int64(n)
+        self.start = np.int64(start)
+        self.shape = ()
+        self.dtype = np.dtype(np.int64)
+
+
+class MultiBinary:
+    """One that there is no place for."""
+
+    def __init__(self, n):
+        self.n = n
+        self.shape = (n,)
+        self.dtype = np.dtype(np.int8)
+
+
+class Spec:
+    """What gymnasium.make leaves on what it made."""
+
+    max_episode_steps = 500
+    reward_threshold = 475.0
+
+
+class CartPole:
+    """Gymnasium's CartPole-v1: a pole on a cart, pushed left or right."""
+
+    def __init__(self):
+        self.gravity, self.masscart, self.masspole = 9.8, 1.0, 0.1
+        self.total_mass = self.masspole + self.masscart
+        self.length = 0.5
+        self.polemass_length = self.masspole * self.length
+        self.force_mag, self.tau = 10.0, 0.02
+        self.theta_threshold = 12 * 2 * math.pi / 360
+        self.x_threshold = 2.4
+        high = np.array([self.x_threshold * 2, np.inf, self.theta_threshold * 2, np.inf])
+        self.observation_space = Box(-high, high, (4,))
+        self.action_space = Discrete(2)
+        self.spec = Spec()
+        self.random = None
+        self.state = None
+        self.steps = 0
+
+    def reset(self, *, seed=None, options=None):
+        """Near the middle, at rest or nearly so."""
+        if seed is not None or self.random is None:
+            self.random = np.random.Generator(np.random.PCG64(seed))
+        self.state = self.random.uniform(low=-0.05, high=0.05, size=(4,))
+        self.steps = 0
+        return np.array(self.state, dtype=np.float32), {}
+
+    def step(self, action):
+        """One Euler step."""
+        assert action in (0, 1), f"{action!r} invalid"
+        x, x_dot, theta, theta_dot = self.state
+        force = self.force_mag if action == 1 else -self.force_mag
+        cosine, sine = np.cos(theta), np.sin(theta)
+        temp = (force + self.polemass_length * np.square(theta_dot) * sine) / self.total_mass
+        theta_acc = (self.gravity * sine - cosine * temp) / (
+            self.length * (4.0 / 3.0 - self.masspole * np.square(cosine) / self.total_mass))
+        x_acc = temp - self.polemass_length * theta_acc * cosine / self.total_mass
+        x += self.tau * x_dot
+        x_dot += self.tau * x_acc
+        theta += self.tau * theta_dot
+        theta_dot += self.tau * theta_acc
+        self.state = np.array((x, x_dot, theta, theta_dot), dtype=np.float64)
+        terminated = bool(x < -self.x_threshold or x > self.x_threshold or
+                          theta < -self.theta_threshold or theta > self.theta_threshold)
+        self.steps += 1
+        return (np.array(self.state, dtype=np.float32), 1.0, terminated,
+                self.steps >= self.spec.max_episode_steps, {})
+
+
+def rate_of_cart_pole(seconds=1.0):
+    """Steps a second of processor time of CartPole alone, as a user's own loop would take them."""
+    env = CartPole()
+    random = np.random.Generator(np.random.PCG64(1))
+    env.reset(seed=1)
+    steps, start = 0, time.process_time()
+    while True:
+        for action in random.integers(0, 2, 1000).tolist():
+            _, _, terminated, truncated, _ = env.step(action)
+            if terminated or truncated:
+                env.reset()
+        steps += 1000
+        elapsed = time.process_time() - start
+        if elapsed >= seconds:
+            return steps / elapsed
+
+
+class Counter:
+    """Counts: the observation is (steps of the episode, the seed's last digits, the action). It
+    ends itself by its rules after `length` steps. Subclasses do one thing wrong."""
+
+    length = 5
+
+    def __init__(self):
+        self.observation_space = Box(-np.inf, np.inf, (3,), np.float64)
+        self.action_space = Discrete(3, start=1)
+        self.steps = self.digits = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        self.digits = seed % 1000
+        return np.array([0, self.digits, 0], np.float64), {}
+
+    def step(self, action):
+        self.steps += 1
+        return (np.array([self.steps, self.digits, action], np.float64), 0.5 * self.steps,
+                self.steps >= self.length, False, {})
+
+
+class Truncating(Counter):
+    """Cut by a limit of its own."""
+
+    def step(self, action):
+        observation, reward, ended, _, info = super().step(action)
+        return observation, reward, False, ended, info
+
+
+class Raising(Counter):
+    """Raises in its third step."""
+
+    def step(self, action):
+        if self.steps == 2:
+            raise ValueError("the gears are jammed")
+        return super().step(action)
+
+
+class RaisingInReset(Counter):
+    """Begins one episode and no other."""
+
+    begun = False
+
+    def reset(self, *, seed=None, options=None):
+        if RaisingInReset.begun:
+            raise RuntimeError("no second chance")
+        RaisingInReset.begun = True
+        return super().reset(seed=seed)
+
+
+class RaisingInInit:
+    """Cannot even be made."""
+
+    def __init__(self):
+        raise LookupError("the model file is missing")
+
+
+class Dying(Counter):
+    """Ends its process in its third step."""
+
+    def step(self, action):
+        if self.steps == 2:
+            os._exit(3)
+        return super().step(action)
+
+
+class DyingEarly:
+    """Ends its process when it is made."""
+
+    def __init__(self):
+        os._exit(4)
+
+
+class Hanging(Counter):
+    """Never comes back from its third step, and listens to nothing but SIGKILL."""
+
+    def step(self, action):
+        if self.steps == 2:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            while True:
+                time.sleep(1)
+        return super().step(action)
+
+
+class WrongShape(Counter):
+    """One number too many, in its second step."""
+
+    def step(self, action):
+        result = super().step(action)
+        return result if self.steps < 2 else (np.zeros(4), *result[1:])
+
+
+class Scalar(Counter):
+    """A number where there should be three: NumPy would spread it over the row."""
+
+    def step(self, action):
+        return (1.0, *super().step(action)[1:])
+
+
+class NaNs(Counter):
+    """An observation that is not a number, in its second step."""
+
+    def step(self, action):
+        observation, *rest = super().step(action)
+        if self.steps == 2:
+            observation[1] = np.nan
+        return (observation, *rest)
+
+
+class NaNReward(Counter):
+    """Likewise, the reward."""
+
+    def step(self, action):
+        observation, reward, *rest = super().step(action)
+        return (observation, reward if self.steps < 2 else np.nan, *rest)
+
+
+class FourTuple(Counter):
+    """As Gym was before Gymnasium."""
+
+    def step(self, action):
+        observation, reward, terminated, _, info = super().step(action)
+        return observation, reward, terminated, info
+
+
+class OldReset(Counter):
+    """Likewise: no info."""
+
+    def reset(self, *, seed=None, options=None):
+        return super().reset(seed=seed)[0]
+
+
+class Flags(Counter):
+    """A space that there is no place for."""
+
+    def __init__(self):
+        super().__init__()
+        self.observation_space = MultiBinary(3)
+
+
+class NoSpaces:
+    """Not an environment at all."""
+
+
+class Chatty(Counter):
+    """Prints, which must not reach the output of the program."""
+
+    def step(self, action):
+        print("a step was taken")
+        sys.stdout.flush()
+        return super().step(action)
+
+
+class Picture:
+    """Bytes, a discrete number of the step in the corner, and actions of two floats."""
+
+    def __init__(self):
+        self.observation_space = Box(0, 255, (6, 5, 2), np.uint8)
+        self.action_space = Box([-1.0, -2.0], [1.0, 2.0], (2,), np.float64)
+        self.steps = 0
+
+    def reset(self, *, seed=None, options=None):
+        self.steps = 0
+        return np.zeros((6, 5, 2), np.uint8), {}
+
+    def step(self, action):
+        assert action.dtype == np.float64 and action.shape == (2,)
+        self.steps += 1
+        picture = np.zeros((6, 5, 2), np.uint8)
+        picture[0, 0, 0] = self.steps
+        picture[5, 4, 1] = 255
+        return picture, np.float32(action[1]), np.bool_(self.steps == 3), np.bool_(False), {}
+
+
+class Cell:
+    """A discrete observation that does not begin with 0."""
+
+    def __init__(self):
+        self.observation_space = Discrete(10, start=5)
+        self.action_space = Discrete(2)
+        self.cell = 5
+
+    def reset(self, *, seed=None, options=None):
+        self.cell = 5
+        return self.cell, {}
+
+    def step(self, action):
+        self.cell += action
+        return np.int64(self.cell), 1, self.cell >= 14, False, {}
+
+
+def make(name):
+    """As gymnasium.make."""
+    if name != "CartPole-v1":
+        raise LookupError(f"no environment {name}")
+    return CartPole()
+
+
+if __name__ == "__main__":
+    print(rate_of_cart_pole())

@@ -1,0 +1,261 @@
+/*
+ * Environments in Python, as they are played: spaces, rows, ends, seeds, many at once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "rollout/vec_env.h"
+#include "tests/integration/bridge/bridge_lane.h"
+
+enum { LENGTH = 5, LANES = 6, STEPS = 300 }; /* LENGTH: of a Counter's episode */
+
+static void assert_schema(const char *name, const char *text)
+{
+    char out[160];
+    aq_env *env = bridge_open(name);
+    assert_string_equal(aq_schema_text(&env->schema, out, sizeof(out)), text);
+    aq_env_unref(env);
+}
+
+static void test_spaces_become_a_schema(void **state)
+{
+    (void)state;
+    assert_schema("py:bridge_tasks:Counter", "box f32[3] -> discrete 3");
+    assert_schema("py:bridge_tasks:Picture", "box u8[6,5,2] -> box f32[2]");
+    assert_schema("py:bridge_tasks:Cell", "discrete 10 -> discrete 2");
+}
+
+static void test_bounds_are_as_few_as_say_the_same(void **state)
+{
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Picture");
+    assert_int_equal(env->schema.obs.bound_count, 1);
+    assert_true(env->schema.obs.high[0] == 255.0f);
+    assert_int_equal(env->schema.action.bound_count, 2);
+    assert_true(env->schema.action.low[1] == -2.0f);
+    aq_env_unref(env);
+}
+
+static void test_what_a_registry_knows_of_a_task_is_known(void **state)
+{
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:CartPole-v1"); /* the module's make */
+    assert_int_equal(env->step_limit, 500);
+    assert_true(env->reward_threshold == 475.0);
+    aq_env_unref(env);
+    env = bridge_open("py:bridge_tasks:Counter");
+    assert_int_equal(env->step_limit, 0);
+    assert_true(isnan(env->reward_threshold));
+    aq_env_unref(env);
+}
+
+/* The seed that a reset from these random numbers is given, as a Counter shows it. */
+static float digits_of(aq_rng rng)
+{
+    return (float)((aq_rng_next(&rng) >> 32) % 1000);
+}
+
+static void test_an_episode_is_what_python_plays(void **state)
+{
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    bridge_lane_init(&lane, env, 3);
+    const float digits = digits_of(lane.rng);
+    assert_true(bridge_reset(&lane));
+    assert_true(lane.obs.numbers[0] == 0.0f);
+    assert_true(lane.obs.numbers[1] == digits);
+    for (int i = 1; i <= LENGTH; i++) {
+        enum aq_step_end end = bridge_choose(&lane, i % 3);
+        assert_int_equal(end, i < LENGTH ? AQ_STEP_GOES_ON : AQ_STEP_TERMINATED);
+        assert_true(lane.obs.numbers[0] == (float)i);
+        assert_true(lane.obs.numbers[1] == digits);
+        assert_true(lane.obs.numbers[2] == (float)(i % 3 + 1)); /* its choices begin with 1 */
+        assert_true(lane.reward == 0.5f * (float)i);
+    }
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_truncation_is_not_termination(void **state)
+{
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Truncating");
+    bridge_lane_init(&lane, env, 3);
+    assert_true(bridge_reset(&lane));
+    for (int i = 1; i < LENGTH; i++) {
+        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_GOES_ON);
+    }
+    assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_TRUNCATED);
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_pictures_and_float_actions_arrive(void **state)
+{
+    const float action[2] = {0.5f, -1.25f};
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Picture");
+    bridge_lane_init(&lane, env, 3);
+    assert_true(bridge_reset(&lane));
+    assert_int_equal(bridge_step(&lane, action), AQ_STEP_GOES_ON);
+    assert_int_equal(bridge_step(&lane, action), AQ_STEP_GOES_ON);
+    assert_int_equal(lane.obs.bytes[0], 2);
+    assert_int_equal(lane.obs.bytes[59], 255);
+    assert_true(lane.reward == -1.25f);
+    assert_int_equal(bridge_step(&lane, action), AQ_STEP_TERMINATED);
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_discrete_observations_are_counted_from_0(void **state)
+{
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Cell");
+    bridge_lane_init(&lane, env, 3);
+    assert_true(bridge_reset(&lane));
+    assert_int_equal(lane.obs.choice, 0);
+    assert_int_equal(bridge_choose(&lane, 1), AQ_STEP_GOES_ON);
+    assert_int_equal(bridge_choose(&lane, 1), AQ_STEP_GOES_ON);
+    assert_int_equal(lane.obs.choice, 2);
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+/* Announced steps to the end of the episode. */
+static void play_announced(bridge_lane *lane)
+{
+    enum aq_step_end end = AQ_STEP_GOES_ON;
+    while (end == AQ_STEP_GOES_ON) {
+        bridge_announce(lane, 1);
+        end = bridge_choose(lane, 1);
+    }
+    assert_int_equal(end, AQ_STEP_TERMINATED);
+}
+
+static void test_an_episode_begun_ahead_has_the_seed_that_is_drawn(void **state)
+{
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    bridge_lane_init(&lane, env, 3);
+    assert_true(bridge_reset(&lane));
+    for (uint64_t i = 0; i < 3; i++) {
+        play_announced(&lane);
+        float digits = digits_of(lane.rng);
+        assert_true(bridge_reset(&lane));
+        assert_true(lane.obs.numbers[1] == digits);
+        play_announced(&lane);
+        aq_rng_init(&lane.rng, 1000 + i, 5); /* which nobody could foresee */
+        digits = digits_of(lane.rng);
+        assert_true(bridge_reset(&lane));
+        assert_true(lane.obs.numbers[1] == digits);
+        assert_true(lane.obs.numbers[0] == 0.0f);
+    }
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_a_step_that_was_announced_and_given_up_is_not_taken(void **state)
+{
+    bridge_lane lanes[2];
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    for (size_t i = 0; i < 2; i++) {
+        bridge_lane_init(&lanes[i], env, i);
+        assert_true(bridge_reset(&lanes[i]));
+    }
+    bridge_announce(&lanes[0], 1);
+    bridge_announce(&lanes[1], 1);
+    assert_true(bridge_reset(&lanes[0])); /* instead */
+    assert_int_equal(bridge_choose(&lanes[1], 1), AQ_STEP_GOES_ON);
+    assert_int_equal(bridge_choose(&lanes[0], 1), AQ_STEP_GOES_ON);
+    assert_true(lanes[0].obs.numbers[0] == 1.0f);
+    assert_true(lanes[1].obs.numbers[0] == 1.0f);
+    bridge_lane_fini(&lanes[0]);
+    bridge_lane_fini(&lanes[1]);
+    aq_env_unref(env);
+}
+
+/* Everything that `lanes` lanes of CartPole show in STEPS steps, by lane; aq_free it. */
+static float *play_cart_poles(uint32_t lanes)
+{
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    int32_t actions[LANES];
+    aq_env *env = bridge_open("py:bridge_tasks:CartPole");
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, lanes, 7, &vec, NULL), 0);
+    float *shown = aq_alloc(LANES * STEPS, 4 * sizeof(float));
+    assert_non_null(shown);
+    for (size_t step = 0; step < STEPS; step++) {
+        for (uint32_t lane = 0; lane < lanes; lane++) {
+            memcpy(shown + 4 * (lane * STEPS + step), vec->obs + lane * task.obs_bytes,
+                   task.obs_bytes);
+            actions[lane] = (int32_t)((step * 7 + lane * 3) / 4 % 2);
+        }
+        assert_int_equal(aq_vec_env_step(vec, actions, 0), lanes);
+    }
+    assert_int_equal(vec->failures, 0);
+    aq_vec_env_destroy(vec);
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
+    return shown;
+}
+
+static void test_lanes_depend_on_their_seed_alone(void **state)
+{
+    (void)state;
+    float *many = play_cart_poles(LANES);
+    float *again = play_cart_poles(LANES);
+    float *few = play_cart_poles(2);
+    assert_memory_equal(many, again, LANES * STEPS * 4 * sizeof(float));
+    assert_memory_equal(many, few, 2 * STEPS * 4 * sizeof(float));
+    assert_memory_not_equal(many, many + 4 * STEPS, 4 * sizeof(float));
+    aq_free(many);
+    aq_free(again);
+    aq_free(few);
+}
+
+static void test_a_state_in_another_process_cannot_be_restored(void **state)
+{
+    bridge_lane lane;
+    uint8_t nothing = 0;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    bridge_lane_init(&lane, env, 3);
+    assert_true(bridge_reset(&lane));
+    assert_int_equal(aq_env_saved_bytes(env), 0);
+    aq_env_save(env, lane.state, &nothing);
+    assert_int_equal(aq_env_restore(env, lane.state, &nothing, &lane.obs), AQ_E_UNSUPPORTED);
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_spaces_become_a_schema),
+        cmocka_unit_test(test_bounds_are_as_few_as_say_the_same),
+        cmocka_unit_test(test_what_a_registry_knows_of_a_task_is_known),
+        cmocka_unit_test(test_an_episode_is_what_python_plays),
+        cmocka_unit_test(test_truncation_is_not_termination),
+        cmocka_unit_test(test_pictures_and_float_actions_arrive),
+        cmocka_unit_test(test_discrete_observations_are_counted_from_0),
+        cmocka_unit_test(test_an_episode_begun_ahead_has_the_seed_that_is_drawn),
+        cmocka_unit_test(test_a_step_that_was_announced_and_given_up_is_not_taken),
+        cmocka_unit_test(test_lanes_depend_on_their_seed_alone),
+        cmocka_unit_test(test_a_state_in_another_process_cannot_be_restored),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

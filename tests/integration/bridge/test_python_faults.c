@@ -1,0 +1,354 @@
+/*
+ * Environments in Python that go wrong, and workers that die, hang or cannot start: episodes fail in
+ * words, others go on, nothing is left behind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "rollout/vec_env.h"
+#include "tests/integration/bridge/bridge_lane.h"
+
+enum { GONE_MS = 10000, LANES = 3 };
+
+static const char *own_path;
+
+static void assert_words(const char *text, const char *words)
+{
+    if (strstr(text, words) == NULL) {
+        print_error("'%s' is not in: %s\n", words, text);
+        fail();
+    }
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+static void test_what_is_no_environment_is_refused_in_words(void **state)
+{
+    (void)state;
+    assert_words(bridge_refusal("py:"), "py:gymnasium:CartPole-v1");
+    assert_words(bridge_refusal("py:bridge_tasks"), "what it is to make");
+    assert_words(bridge_refusal("py:no_such_module:X"), "no Python module no_such_module");
+    assert_words(bridge_refusal("py:bridge_tasks:math.nothing"), "no environment math.nothing");
+    assert_words(bridge_refusal("py:bridge_lane_of_nobody:X"), "no Python module");
+    assert_words(bridge_refusal("py:json:NoClass"), "no class or function NoClass");
+    assert_words(bridge_refusal("py:bridge_tasks:NoSpaces"), "has no observation_space");
+    assert_words(bridge_refusal("py:bridge_tasks:Flags"), "observation space is a MultiBinary");
+    assert_words(bridge_refusal("py:bridge_tasks:Counter?timeout_s=0"), "timeout_s");
+    assert_words(bridge_refusal("py:bridge_tasks:Counter?speed=3"), "speed");
+}
+
+static void test_an_exception_at_the_start_comes_with_its_place(void **state)
+{
+    (void)state;
+    const char *words = bridge_refusal("py:bridge_tasks:RaisingInInit");
+    assert_words(words, "LookupError: the model file is missing");
+    assert_words(words, "bridge_tasks.py");
+    assert_words(words, "in __init__");
+    assert_null(strstr(words, "maker.py"));
+}
+
+static void test_a_worker_that_dies_at_the_start_is_told(void **state)
+{
+    (void)state;
+    assert_words(bridge_refusal("py:bridge_tasks:DyingEarly"), "ended with status 4");
+}
+
+/* The refusal with a variable of the environment set. */
+static const char *refusal_with(const char *name, const char *value)
+{
+    static char before[4096];
+    const char *set = getenv(name);
+    (void)snprintf(before, sizeof(before), "%s", set != NULL ? set : "");
+    assert_int_equal(setenv(name, value, 1), 0);
+    const char *words = bridge_refusal("py:bridge_tasks:Counter");
+    assert_int_equal(set != NULL ? setenv(name, before, 1) : unsetenv(name), 0);
+    return words;
+}
+
+static void test_a_python_or_package_that_is_not_there_is_told(void **state)
+{
+    (void)state;
+    assert_words(refusal_with("ACTORQ_PYTHON", "/no/such/python3"), "/no/such/python3");
+    assert_words(refusal_with("ACTORQ_PYTHONPATH", "/no/such/folder"), "/no/such/folder");
+}
+
+static void test_a_python_without_numpy_is_told(void **state)
+{
+    char path[] = "/tmp/bridge-python-XXXXXX";
+    const char *python = getenv("ACTORQ_PYTHON");
+    (void)state;
+    int file = mkstemp(path);
+    assert_true(file >= 0);
+    assert_true(
+        dprintf(file, "#!/bin/sh\nexec '%s' -S \"$@\"\n", python != NULL ? python : "python3") > 0);
+    assert_int_equal(fchmod(file, 0700), 0);
+    (void)close(file);
+    const char *words = refusal_with("ACTORQ_PYTHON", path);
+    assert_words(words, "has no NumPy");
+    assert_words(words, "python3-numpy");
+    (void)unlink(path);
+}
+
+/* ---- faults of an environment --------------------------------------------------------------- */
+
+/* The first two steps of an episode are fine, unless `fine` says fewer; then one fails with these
+ * words, and the next episode begins. */
+static void assert_fails(const char *task, int fine, const char *words)
+{
+    bridge_lane lane;
+    char name[AQ_TASK_NAME_MAX];
+    (void)snprintf(name, sizeof(name), "py:bridge_tasks:%s", task);
+    aq_env *env = bridge_open(name);
+    bridge_lane_init(&lane, env, 1);
+    for (int episode = 0; episode < 2; episode++) {
+        assert_true(bridge_reset(&lane));
+        for (int i = 0; i < fine; i++) {
+            assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_GOES_ON);
+        }
+        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_FAILED);
+        assert_words(bridge_failure(&lane), words);
+        assert_words(bridge_failure(&lane), name);
+        assert_int_equal(bridge_choose(&lane, 0), AQ_STEP_FAILED); /* until it is reset */
+    }
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_an_exception_fails_its_episode_with_its_traceback(void **state)
+{
+    (void)state;
+    assert_fails("Raising", 2, "ValueError: the gears are jammed");
+    assert_fails("Raising", 2, "in step");
+}
+
+static void test_what_python_gives_is_looked_at(void **state)
+{
+    (void)state;
+    assert_fails("WrongShape", 1, "an observation of shape (4,); the space says (3,)");
+    assert_fails("Scalar", 0, "an observation of shape ()");
+    assert_fails("NaNs", 1, "element 1 of the observation is ");
+    assert_fails("NaNReward", 1, "a reward of ");
+    assert_fails("FourTuple", 0, "step gives 4 values");
+}
+
+static void test_a_reset_that_fails_can_be_tried_again(void **state)
+{
+    bridge_lane lane;
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:RaisingInReset");
+    bridge_lane_init(&lane, env, 1);
+    assert_true(bridge_reset(&lane));
+    const aq_rng before = lane.rng;
+    assert_false(bridge_reset(&lane));
+    assert_words(bridge_failure(&lane), "RuntimeError: no second chance");
+    assert_memory_equal(&lane.rng, &before, sizeof(before)); /* the seed was not used */
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+    env = bridge_open("py:bridge_tasks:OldReset");
+    bridge_lane_init(&lane, env, 1);
+    assert_false(bridge_reset(&lane));
+    assert_words(bridge_failure(&lane), "no pair of an observation and an info");
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+}
+
+static void test_what_an_environment_prints_stays_off_standard_output(void **state)
+{
+    bridge_lane lane;
+    char path[] = "/tmp/bridge-out-XXXXXX";
+    struct stat written;
+    (void)state;
+    int file = mkstemp(path);
+    int out = dup(STDOUT_FILENO);
+    assert_true(file >= 0 && out >= 0);
+    (void)fflush(stdout);
+    assert_true(dup2(file, STDOUT_FILENO) >= 0);
+    aq_env *env = bridge_open("py:bridge_tasks:Chatty");
+    bridge_lane_init(&lane, env, 1);
+    bool began = bridge_reset(&lane);
+    enum aq_step_end end = bridge_choose(&lane, 0);
+    bridge_lane_fini(&lane);
+    aq_env_unref(env);
+    (void)dup2(out, STDOUT_FILENO);
+    (void)close(out);
+    assert_int_equal(fstat(file, &written), 0);
+    (void)close(file);
+    (void)unlink(path);
+    assert_true(began);
+    assert_int_equal(end, AQ_STEP_GOES_ON);
+    assert_int_equal(written.st_size, 0);
+}
+
+/* ---- workers -------------------------------------------------------------------------------- */
+
+static void init_lanes(bridge_lane *lanes, aq_env *env)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        bridge_lane_init(&lanes[i], env, i);
+        assert_true(bridge_reset(&lanes[i]));
+    }
+}
+
+/* All episodes that the worker knew fail, with words; then all begin again. */
+static void assert_all_restart(bridge_lane *lanes, const char *words)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        bridge_announce(&lanes[i], 0);
+    }
+    for (size_t i = 0; i < LANES; i++) {
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_FAILED);
+        assert_words(bridge_failure(&lanes[i]), words);
+    }
+    assert_false(bridge_reset(&lanes[0])); /* not at once */
+    for (size_t i = 0; i < LANES; i++) {
+        bridge_reset_at_last(&lanes[i]);
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+    }
+}
+
+static void fini_lanes(bridge_lane *lanes, aq_env *env)
+{
+    for (size_t i = 0; i < LANES; i++) {
+        bridge_lane_fini(&lanes[i]);
+    }
+    aq_env_unref(env);
+    assert_int_equal(bridge_child_of(getpid()), 0);
+}
+
+static void test_a_worker_killed_in_mid_episode_is_started_again(void **state)
+{
+    bridge_lane lanes[LANES];
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    init_lanes(lanes, env);
+    pid_t worker = bridge_child_of(getpid());
+    assert_true(worker > 0);
+    assert_int_equal(kill(worker, SIGKILL), 0);
+    assert_true(bridge_wait_until_gone(worker, GONE_MS));
+    assert_all_restart(lanes, "was killed by signal 9");
+    fini_lanes(lanes, env);
+}
+
+static void test_a_worker_that_ends_itself_is_started_again(void **state)
+{
+    bridge_lane lanes[LANES];
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Dying");
+    init_lanes(lanes, env);
+    for (size_t i = 0; i < LANES; i++) {
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+    }
+    assert_all_restart(lanes, "ended with status 3");
+    fini_lanes(lanes, env);
+}
+
+static void test_a_worker_that_hangs_is_killed_and_started_again(void **state)
+{
+    bridge_lane lanes[LANES];
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Hanging?timeout_s=1");
+    init_lanes(lanes, env);
+    pid_t worker = bridge_child_of(getpid());
+    for (size_t i = 0; i < LANES; i++) {
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_choose(&lanes[i], 0), AQ_STEP_GOES_ON);
+    }
+    assert_all_restart(lanes, "did not answer within 1 s");
+    assert_true(bridge_wait_until_gone(worker, GONE_MS));
+    fini_lanes(lanes, env);
+}
+
+static void test_who_steps_many_goes_on_when_their_worker_dies(void **state)
+{
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    const int32_t actions[LANES] = {0};
+    (void)state;
+    aq_env *env = bridge_open("py:bridge_tasks:Counter");
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, LANES, 7, &vec, NULL), 0);
+    assert_int_equal(aq_vec_env_step(vec, actions, aq_clock_monotonic_ns()), LANES);
+    assert_int_equal(kill(bridge_child_of(getpid()), SIGKILL), 0);
+    const int64_t until_ns = aq_clock_monotonic_ns() + 20 * AQ_NS_PER_S;
+    uint32_t made = 0;
+    while (vec->failures == 0 || made < LANES) {
+        made = aq_vec_env_step(vec, actions, aq_clock_monotonic_ns());
+        assert_true(aq_clock_monotonic_ns() < until_ns);
+    }
+    assert_true(vec->failures >= LANES);
+    assert_words(vec->failure, "signal 9");
+    aq_vec_env_destroy(vec);
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
+}
+
+/* ---- orphans -------------------------------------------------------------------------------- */
+
+/* In a process of its own: hangs in a step, after it has said that it is about to. */
+static int be_a_victim(void)
+{
+    bridge_lane lane;
+    aq_env *env = bridge_open("py:bridge_tasks:Hanging");
+    bridge_lane_init(&lane, env, 1);
+    (void)bridge_reset(&lane);
+    (void)bridge_choose(&lane, 0);
+    (void)bridge_choose(&lane, 0);
+    (void)dprintf(STDOUT_FILENO, "now\n");
+    (void)bridge_choose(&lane, 0);
+    return 1;
+}
+
+static void test_a_worker_dies_with_a_program_that_is_killed(void **state)
+{
+    char command[512], line[16] = "";
+    (void)state;
+    (void)snprintf(command, sizeof(command), "exec '%s' victim", own_path);
+    FILE *victim = popen(command, "r");
+    assert_non_null(victim);
+    assert_non_null(fgets(line, sizeof(line), victim));
+    assert_string_equal(line, "now\n");
+    pid_t program = bridge_child_of(getpid());
+    pid_t worker = bridge_child_of(program);
+    assert_true(program > 0 && worker > 0);
+    assert_int_equal(kill(program, SIGKILL), 0);
+    assert_true(bridge_wait_until_gone(worker, GONE_MS));
+    (void)pclose(victim);
+}
+
+int main(int argument_count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_is_no_environment_is_refused_in_words),
+        cmocka_unit_test(test_an_exception_at_the_start_comes_with_its_place),
+        cmocka_unit_test(test_a_worker_that_dies_at_the_start_is_told),
+        cmocka_unit_test(test_a_python_or_package_that_is_not_there_is_told),
+        cmocka_unit_test(test_a_python_without_numpy_is_told),
+        cmocka_unit_test(test_an_exception_fails_its_episode_with_its_traceback),
+        cmocka_unit_test(test_what_python_gives_is_looked_at),
+        cmocka_unit_test(test_a_reset_that_fails_can_be_tried_again),
+        cmocka_unit_test(test_what_an_environment_prints_stays_off_standard_output),
+        cmocka_unit_test(test_a_worker_killed_in_mid_episode_is_started_again),
+        cmocka_unit_test(test_a_worker_that_ends_itself_is_started_again),
+        cmocka_unit_test(test_a_worker_that_hangs_is_killed_and_started_again),
+        cmocka_unit_test(test_who_steps_many_goes_on_when_their_worker_dies),
+        cmocka_unit_test(test_a_worker_dies_with_a_program_that_is_killed),
+    };
+    own_path = arguments[0];
+    if (argument_count > 1 && strcmp(arguments[1], "victim") == 0) {
+        return be_a_victim();
+    }
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
