@@ -160,6 +160,7 @@ extern const struct aq_env_physics aq_suite_physics;
         .save = aq_suite_save,                                                                     \
         .restore = aq_suite_restore,                                                               \
         .observe = aq_suite_observe,                                                               \
+        .draw = aq_suite_draw,                                                                     \
         .golden = &aq_suite_golden,                                                                \
         .physics = &aq_suite_physics,                                                              \
     }
