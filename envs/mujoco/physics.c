@@ -117,25 +117,35 @@ static bool has_quaternions(const mjModel *model)
 
 int aq_physics_init(aq_physics *physics, const mjModel *model, aq_error *error)
 {
-    mjtNum *given_qpos = NULL;
+    aq_physics made = {0};
     if (has_quaternions(model)) {
-        given_qpos = aq_alloc((size_t)model->nq, sizeof(*given_qpos));
-        if (given_qpos == NULL) {
-            return aq_fail(error, AQ_E_NOMEM, "out of memory");
+        made.given_qpos = aq_alloc((size_t)model->nq, sizeof(*made.given_qpos));
+        if (made.given_qpos == NULL) {
+            goto fail;
         }
     }
-    mjData *data = make_data(model);
-    if (data == NULL) {
-        aq_free(given_qpos);
-        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    made.without_sensors = aq_alloc(1, sizeof(*made.without_sensors));
+    if (made.without_sensors == NULL) {
+        goto fail;
     }
-    *physics = (aq_physics){.data = data, .given_qpos = given_qpos};
+    *made.without_sensors = *model;
+    made.without_sensors->opt.disableflags |= mjDSBL_SENSOR;
+    made.data = make_data(model);
+    if (made.data == NULL) {
+        goto fail;
+    }
+    *physics = made;
     return 0;
+
+fail:
+    aq_physics_fini(&made);
+    return aq_fail(error, AQ_E_NOMEM, "out of memory");
 }
 
 void aq_physics_fini(aq_physics *physics)
 {
     mj_deleteData(physics->data);
+    aq_free(physics->without_sensors);
     aq_free(physics->given_qpos);
     *physics = (aq_physics){0};
 }
@@ -185,15 +195,16 @@ static void keep_given_qpos(aq_physics *physics, const mjModel *model)
     }
 }
 
-static void integrate(const mjModel *model, mjData *data, uint32_t substeps)
+/* `between` is the model for all steps but the last. */
+static void integrate(const mjModel *model, const mjModel *between, mjData *data, uint32_t substeps)
 {
     uint32_t done = 0;
     if (uses_euler(model)) {
-        mj_step2(model, data);
+        mj_step2(substeps > 1 ? between : model, data);
         done = 1;
     }
     for (; done < substeps; done++) {
-        mj_step(model, data);
+        mj_step(done + 1 < substeps ? between : model, data);
     }
 }
 
@@ -208,7 +219,7 @@ static void derive(const mjModel *model, mjData *data)
 
 void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t substeps)
 {
-    integrate(model, physics->data, substeps);
+    integrate(model, model, physics->data, substeps);
     derive(model, physics->data);
 }
 
@@ -219,7 +230,7 @@ bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substep
         return fail(physics);
     }
     way_out = &here;
-    integrate(model, physics->data, substeps);
+    integrate(model, physics->without_sensors, physics->data, substeps);
     keep_given_qpos(physics, model);
     derive(model, physics->data);
     way_out = NULL;

@@ -1,0 +1,142 @@
+/*
+ * MuJoCo behind our fence: the same bits as MuJoCo alone, and as good as new after a fault.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "envs/mujoco/models.h"
+#include "envs/mujoco/physics.h"
+
+enum { STEPS = 200 };
+
+static mjModel *compile(const char *name, const char *description)
+{
+    aq_error error;
+    mjModel *model;
+    assert_int_equal(aq_physics_compile(name, description, &model, &error), 0);
+    return model;
+}
+
+static void init(aq_physics *physics, const mjModel *model)
+{
+    aq_error error;
+    assert_int_equal(aq_physics_init(physics, model, &error), 0);
+    aq_physics_reset(physics, model);
+    assert_true(aq_physics_forward(physics, model));
+}
+
+static void assert_same(const mjtNum *ours, const mjtNum *theirs, int count)
+{
+    assert_memory_equal(ours, theirs, (size_t)count * sizeof(mjtNum));
+}
+
+/* -- steps ------------------------------------------------------------------------------------ */
+
+static void check_steps(const char *name, const char *description, uint32_t substeps)
+{
+    aq_rng rng;
+    aq_physics ours;
+    aq_physics alone;
+    mjModel *model = compile(name, description);
+    init(&ours, model);
+    init(&alone, model);
+    aq_rng_init(&rng, 1, 1);
+    for (int i = 0; i < STEPS; i++) {
+        for (int k = 0; k < model->nu; k++) {
+            ours.data->ctrl[k] = aq_rng_range(&rng, -1, 1);
+            alone.data->ctrl[k] = ours.data->ctrl[k];
+        }
+        assert_true(aq_physics_step(&ours, model, substeps));
+        aq_physics_step_alone(&alone, model, substeps);
+        assert_same(ours.data->qpos, alone.data->qpos, model->nq);
+        assert_same(ours.data->qvel, alone.data->qvel, model->nv);
+        assert_same(ours.data->xpos, alone.data->xpos, 3 * model->nbody);
+        if (model->nsensordata > 0) {
+            assert_same(ours.data->sensordata, alone.data->sensordata, model->nsensordata);
+        }
+    }
+    aq_physics_fini(&ours);
+    aq_physics_fini(&alone);
+    mj_deleteModel(model);
+}
+
+static void test_steps_and_sensors_are_those_of_mujoco_alone(void **state)
+{
+    (void)state;
+    check_steps("cheetah", aq_mjcf_cheetah, 1);
+    check_steps("finger", aq_mjcf_finger, 2);
+    check_steps("hopper", aq_mjcf_hopper, 4);
+    check_steps("humanoid", aq_mjcf_humanoid, 5);
+    check_steps("walker", aq_mjcf_walker, 10);
+}
+
+static void test_so_they_are_with_runge_and_kuttas_method(void **state)
+{
+    (void)state;
+    check_steps("acrobot", aq_mjcf_acrobot, 1);
+    check_steps("cartpole", aq_mjcf_cartpole, 2);
+}
+
+/* -- faults ----------------------------------------------------------------------------------- */
+
+static void test_after_a_failure_a_reset_is_as_good_as_new(void **state)
+{
+    (void)state;
+    aq_physics failed;
+    aq_physics fresh;
+    mjModel *model = compile("humanoid", aq_mjcf_humanoid);
+    init(&failed, model);
+    init(&fresh, model);
+    failed.data->qvel[7] = INFINITY;
+    assert_false(aq_physics_step(&failed, model, 5));
+    aq_physics_reset(&failed, model);
+    assert_true(aq_physics_forward(&failed, model));
+    for (int i = 0; i < STEPS; i++) {
+        assert_true(aq_physics_step(&failed, model, 5));
+        assert_true(aq_physics_step(&fresh, model, 5));
+        assert_same(failed.data->qpos, fresh.data->qpos, model->nq);
+        assert_same(failed.data->sensordata, fresh.data->sensordata, model->nsensordata);
+    }
+    aq_physics_fini(&failed);
+    aq_physics_fini(&fresh);
+    mj_deleteModel(model);
+}
+
+static void test_a_failed_allocation_is_refused(void **state)
+{
+    (void)state;
+    aq_error error;
+    aq_physics physics;
+    mjModel *model = compile("humanoid", aq_mjcf_humanoid);
+    uint64_t failures = 0;
+    int code;
+    do {
+        aq_memory_fail_at(failures + 1, 0);
+        code = aq_physics_init(&physics, model, &error);
+        aq_memory_fail_at(0, 0);
+        assert_true(code == 0 || code == AQ_E_NOMEM);
+        failures += code != 0;
+    } while (code != 0);
+    assert_true(failures >= 2);
+    aq_physics_fini(&physics);
+    mj_deleteModel(model);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_steps_and_sensors_are_those_of_mujoco_alone),
+        cmocka_unit_test(test_so_they_are_with_runge_and_kuttas_method),
+        cmocka_unit_test(test_after_a_failure_a_reset_is_as_good_as_new),
+        cmocka_unit_test(test_a_failed_allocation_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
