@@ -26,7 +26,7 @@ enum {
 
 /* Of the smaller side: the dark border of a body, and the least that a body is wide. */
 #define OUTLINE  0.008
-#define THINNEST 0.024
+#define THINNEST 0.03
 
 #define TWO_PI 6.283185307179586
 
@@ -56,7 +56,7 @@ static const aq_colour sky = {250, 250, 246}, outline = {40, 44, 52}, floor_ligh
                        floor_dark = {208, 206, 198}, fixed = {150, 154, 160},
                        target_red = {222, 84, 72}, string_grey = {90, 90, 96};
 
-/* -- the view ------------------------------------------------------------------------------------ */
+/* -- the view --------------------------------------------------------------------------------- */
 
 /* Whether all joints move in the plane at a right angle to that axis of the world. */
 static bool is_planar(const mjModel *model, const mjData *data, int axis)
@@ -122,7 +122,7 @@ static aq_colour shaded(aq_colour colour, double light)
                        (uint8_t)(colour.blue * light)};
 }
 
-/* -- the floor ----------------------------------------------------------------------------------- */
+/* -- the floor -------------------------------------------------------------------------------- */
 
 static void draw_rectangle(const view *v, const mjtNum *middle, double width, double depth,
                            aq_colour colour, aq_canvas *canvas)
@@ -184,7 +184,7 @@ static void draw_plane(const view *v, const mjtNum *size, const mjtNum *centre,
     }
 }
 
-/* -- bodies -------------------------------------------------------------------------------------- */
+/* -- bodies ----------------------------------------------------------------------------------- */
 
 /* The point of a box, cylinder or ellipsoid that reaches farthest in a direction. */
 static void find_support(const part *p, const mjtNum *direction, mjtNum *ret_point)
@@ -254,7 +254,7 @@ static void add_part(const view *v, part_list *list, part p)
     list->parts[place] = p;
 }
 
-/* -- models -------------------------------------------------------------------------------------- */
+/* -- models ----------------------------------------------------------------------------------- */
 
 static aq_colour body_colour(int body)
 {
