@@ -1,6 +1,6 @@
 /*
- * Cart-pole of the control suite: balance a pole on a cart, or swing it up first; with a reward that
- * guides, or one that is there or not.
+ * Cart-pole of the control suite: balance a pole on a cart, or swing it up first; with a reward
+ * that guides, or one that is there or not.
  */
 #include <math.h>
 

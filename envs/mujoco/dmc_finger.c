@@ -47,7 +47,7 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
     return aq_suite_start_without_contact(suite, lane, rng, aq_suite_randomize_joints);
 }
 
-/* -- spin ---------------------------------------------------------------------------------------- */
+/* -- spin ------------------------------------------------------------------------------------- */
 
 static void loosen_hinge(aq_suite *suite)
 {
@@ -75,7 +75,7 @@ static double reward_spin(const aq_suite *suite, const aq_suite_lane *lane)
     return *sensor(suite, lane, HINGE_SENSOR) <= -SPIN_SPEED ? 1 : 0;
 }
 
-/* -- turn ---------------------------------------------------------------------------------------- */
+/* -- turn ------------------------------------------------------------------------------------- */
 
 /* The target is somewhere on the circle that the tip of the body moves on. */
 static bool start_turn(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)

@@ -8,7 +8,6 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -25,8 +24,8 @@ static void on_error(const char *message)
 {
     (void)snprintf(last_error, sizeof(last_error), "MuJoCo: %s", message);
     if (way_out == NULL) {
-        (void)fprintf(stderr, "actorq: %s\n", last_error);
-        abort(); /* MuJoCo would go on with broken data if this returned */
+        /* MuJoCo would go on with broken data if this returned. */
+        aq_assert_failed(last_error, __FILE__, __LINE__);
     }
     longjmp(*way_out, 1);
 }
@@ -43,7 +42,7 @@ static void set_handlers(void)
     mju_user_warning = on_warning;
 }
 
-/* -- compiling ----------------------------------------------------------------------------------- */
+/* -- compiling -------------------------------------------------------------------------------- */
 
 /* MuJoCo reads descriptions from files, of which this is one in memory. The text is freed by
  * mj_deleteVFS, so MuJoCo's allocator makes it. */
@@ -95,7 +94,7 @@ int aq_physics_compile(const char *name, const char *description, mjModel **ret_
     return 0;
 }
 
-/* -- data ---------------------------------------------------------------------------------------- */
+/* -- data ------------------------------------------------------------------------------------- */
 
 static mjData *make_data(const mjModel *model)
 {
@@ -150,7 +149,7 @@ void aq_physics_fini(aq_physics *physics)
     *physics = (aq_physics){0};
 }
 
-/* -- stepping ------------------------------------------------------------------------------------ */
+/* -- stepping --------------------------------------------------------------------------------- */
 
 static bool explain_warning(aq_physics *physics)
 {
@@ -269,7 +268,7 @@ void aq_physics_reset(aq_physics *physics, const mjModel *model)
     keep_given_qpos(physics, model);
 }
 
-/* -- saving -------------------------------------------------------------------------------------- */
+/* -- saving ----------------------------------------------------------------------------------- */
 
 /* What a state consists of, in the order in which it is saved. */
 typedef struct saved_part {

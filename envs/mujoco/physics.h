@@ -58,7 +58,7 @@ bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substep
 void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t substeps);
 
 /* The state as numbers, and from them. After load, steps give the bits that they would have given;
- * accelerations are not those of the saved state, sensors are. False: MuJoCo refuses the numbers. */
+ * accelerations are not those of the saved state, sensors are. False: MuJoCo refuses them. */
 size_t aq_physics_saved_count(const mjModel *model);
 void aq_physics_save(const aq_physics *physics, const mjModel *model, double *out);
 bool aq_physics_load(aq_physics *physics, const mjModel *model, const double *numbers) AQ_MUST_USE;

@@ -19,7 +19,7 @@ static const mjModel *model_of(const void *params)
     return ((const aq_suite *)params)->model;
 }
 
-/* -- opening ------------------------------------------------------------------------------------- */
+/* -- opening ---------------------------------------------------------------------------------- */
 
 static void look_up_names(aq_suite *suite)
 {
@@ -73,7 +73,7 @@ void aq_suite_schema(const void *params, aq_schema *ret_schema)
     aq_space_init_box(&ret_schema->action, (uint32_t)suite->model->nu, low, high);
 }
 
-/* -- starts -------------------------------------------------------------------------------------- */
+/* -- starts ----------------------------------------------------------------------------------- */
 
 static void randomize_orientation(mjtNum *quaternion, aq_rng *rng)
 {
@@ -127,7 +127,7 @@ bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, 
     return false;
 }
 
-/* -- lanes --------------------------------------------------------------------------------------- */
+/* -- lanes ------------------------------------------------------------------------------------ */
 
 int aq_suite_begin(const void *params, void *state, aq_error *error)
 {
@@ -220,7 +220,7 @@ const char *aq_suite_failure(const void *params, const void *state)
     return lane->physics.failure[0] != '\0' ? lane->physics.failure : NULL;
 }
 
-/* -- saving -------------------------------------------------------------------------------------- */
+/* -- saving ----------------------------------------------------------------------------------- */
 
 size_t aq_suite_saved_bytes(const void *params)
 {
@@ -259,7 +259,7 @@ int aq_suite_restore(const void *params, void *state, const void *bytes)
     return 0;
 }
 
-/* -- physics alone ------------------------------------------------------------------------------- */
+/* -- physics alone ---------------------------------------------------------------------------- */
 
 static void start_alone(const void *params, void *state, aq_rng *rng)
 {

@@ -112,10 +112,10 @@ const mjtNum *aq_suite_sensor(const aq_suite *suite, const aq_suite_lane *lane, 
 void aq_suite_put(double **obs, const mjtNum *numbers, int count);
 
 /* What AQ_SUITE_CLASS makes the members of a class of. */
-int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error);
+int aq_suite_open(const aq_suite_task *task, void *params, aq_error *error) AQ_MUST_USE;
 void aq_suite_close(void *params);
 void aq_suite_schema(const void *params, aq_schema *ret_schema);
-int aq_suite_begin(const void *params, void *state, aq_error *error);
+int aq_suite_begin(const void *params, void *state, aq_error *error) AQ_MUST_USE;
 void aq_suite_end(const void *params, void *state);
 bool aq_suite_reset(const void *params, void *state, aq_rng *rng, void *obs);
 enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, const void *action,
@@ -123,7 +123,7 @@ enum aq_step_end aq_suite_step(const void *params, void *state, aq_rng *rng, con
 const char *aq_suite_failure(const void *params, const void *state);
 size_t aq_suite_saved_bytes(const void *params);
 void aq_suite_save(const void *params, const void *state, void *out);
-int aq_suite_restore(const void *params, void *state, const void *bytes);
+int aq_suite_restore(const void *params, void *state, const void *bytes) AQ_MUST_USE;
 void aq_suite_observe(const void *params, const void *state, void *obs);
 void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas);
 extern const struct aq_env_golden aq_suite_golden;

@@ -13,8 +13,8 @@ enum aq_falloff {
     AQ_FALLOFF_QUADRATIC, /* 1 - (1 - v) d^2, at least 0 */
 };
 
-/* 1 in [low, high]; outside, by `falloff`. A margin of 0 makes it 0 there. low <= high, margin >= 0,
- * 0 < value_at_margin < 1, or 0 for the linear and the quadratic. */
+/* 1 in [low, high]; outside, by `falloff`. A margin of 0 makes it 0 there. low <= high, margin >=
+ * 0, 0 < value_at_margin < 1, or 0 for the linear and the quadratic. */
 double aq_tolerance(double x, double low, double high, double margin, double value_at_margin,
                     enum aq_falloff falloff);
 

@@ -1,0 +1,212 @@
+/*
+ * How episodes of the suite's small domains begin.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/unit/envs/suite_rig.h"
+
+#define PI 3.14159265358979323846
+
+enum { RESETS = 10000, NUMBERS_MAX = 8 };
+
+/* What a lane begins with: positions, velocities, and where its target is, on a circle around
+ * `centre` in the plane that `u` and `v` span. */
+typedef struct starts {
+    tally qpos[NUMBERS_MAX], qvel[NUMBERS_MAX], target_angle, target_radius;
+} starts;
+
+static void draw_starts(const char *task, const double centre[2], int v, starts *ret_starts)
+{
+    rig self;
+    rig_init(&self, task);
+    const mjModel *model = self.suite->model;
+    const mjData *data = self.lane->physics.data;
+    memset(ret_starts, 0, sizeof(*ret_starts));
+    for (int i = 0; i < RESETS; i++) {
+        rig_reset(&self);
+        assert_true(data->time == 0);
+        for (int k = 0; k < model->nq; k++) {
+            tally_add(&ret_starts->qpos[k], data->qpos[k]);
+            tally_add(&ret_starts->qvel[k], data->qvel[k]);
+        }
+        const double x = self.lane->target[0] - centre[0];
+        const double y = self.lane->target[v] - centre[1];
+        tally_add(&ret_starts->target_angle, atan2(y, x));
+        tally_add(&ret_starts->target_radius, hypot(x, y));
+    }
+    rig_fini(&self);
+}
+
+static const double origin[2];
+
+static void check_at_rest(const starts *drawn, int count)
+{
+    for (int i = 0; i < count; i++) {
+        assert_true(drawn->qvel[i].low == 0 && drawn->qvel[i].high == 0);
+    }
+}
+
+static void test_cartpole_to_be_balanced_begins_nearly_upright(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:cartpole_balance", origin, 1, &drawn);
+    tally_check_uniform(&drawn.qpos[0], -0.1, 0.1);
+    tally_check_uniform(&drawn.qpos[1], -0.034, 0.034);
+    tally_check_normal(&drawn.qvel[0], 0, 0.01);
+    tally_check_normal(&drawn.qvel[1], 0, 0.01);
+}
+
+static void test_cartpole_to_be_swung_up_begins_hanging(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:cartpole_swingup_sparse", origin, 1, &drawn);
+    tally_check_normal(&drawn.qpos[0], 0, 0.01);
+    tally_check_normal(&drawn.qpos[1], PI, 0.01);
+    tally_check_normal(&drawn.qvel[0], 0, 0.01);
+    tally_check_normal(&drawn.qvel[1], 0, 0.01);
+}
+
+static void test_pendulum_begins_at_any_angle(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:pendulum_swingup", origin, 1, &drawn);
+    tally_check_uniform(&drawn.qpos[0], -PI, PI);
+    check_at_rest(&drawn, 1);
+}
+
+static void test_acrobot_begins_at_any_angles(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:acrobot_swingup", origin, 1, &drawn);
+    tally_check_uniform(&drawn.qpos[0], -PI, PI);
+    tally_check_uniform(&drawn.qpos[1], -PI, PI);
+    check_at_rest(&drawn, 2);
+}
+
+static void test_point_mass_begins_anywhere(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:point_mass_easy", origin, 1, &drawn);
+    tally_check_uniform(&drawn.qpos[0], -0.29, 0.29);
+    tally_check_uniform(&drawn.qpos[1], -0.29, 0.29);
+    check_at_rest(&drawn, 2);
+}
+
+static void test_reacher_begins_with_any_joints_and_target(void **state)
+{
+    (void)state;
+    starts drawn;
+    draw_starts("dmc:reacher_hard", origin, 1, &drawn);
+    tally_check_uniform(&drawn.qpos[0], -PI, PI);
+    tally_check_uniform(&drawn.qpos[1], -160 * PI / 180, 160 * PI / 180);
+    tally_check_uniform(&drawn.target_angle, -PI, PI);
+    tally_check_uniform(&drawn.target_radius, 0.05, 0.20);
+    check_at_rest(&drawn, 2);
+}
+
+static void test_a_target_of_finger_is_anywhere_on_the_tips_circle(void **state)
+{
+    (void)state;
+    const double hinge[2] = {0.2, 0.4};
+    starts drawn;
+    draw_starts("dmc:finger_turn_easy", hinge, 2, &drawn);
+    tally_check_uniform(&drawn.target_angle, -PI, PI);
+    assert_true(fabs(drawn.target_radius.low - 0.13) < 1e-12);
+    assert_true(fabs(drawn.target_radius.high - 0.13) < 1e-12);
+    check_at_rest(&drawn, 3);
+}
+
+/* -- starts without contact ------------------------------------------------------------------- */
+
+static void draw_finger(mjData *data, aq_rng *rng)
+{
+    const double limit = 110 * PI / 180;
+    data->qpos[0] = aq_rng_range(rng, -limit, limit);
+    data->qpos[1] = aq_rng_range(rng, -limit, limit);
+    data->qpos[2] = aq_rng_range(rng, -PI, PI);
+}
+
+static void draw_ball(mjData *data, aq_rng *rng)
+{
+    data->qpos[2] = aq_rng_range(rng, -0.2, 0.2);
+    data->qpos[3] = aq_rng_range(rng, 0.2, 0.5);
+}
+
+/* The rule, written down anew: draw, look for contacts, draw again. As no joint's distribution is
+ * known in closed form, means and variances of two samples are compared. */
+static void check_starts_without_contact(const char *task, void (*draw)(mjData *, aq_rng *))
+{
+    rig self;
+    tally ours[2 * NUMBERS_MAX] = {{0}};
+    tally rules[2 * NUMBERS_MAX] = {{0}};
+    aq_rng rng;
+    rig_init(&self, task);
+    const mjModel *model = self.suite->model;
+    mjData *other = mj_makeData(model);
+    assert_non_null(other);
+    aq_rng_init(&rng, 7, 1);
+    for (int i = 0; i < RESETS; i++) {
+        rig_reset(&self);
+        assert_int_equal(self.lane->physics.data->ncon, 0);
+        do {
+            draw(other, &rng);
+            mj_kinematics(model, other);
+            mj_comPos(model, other);
+            mj_collision(model, other);
+        } while (other->ncon > 0);
+        for (int k = 0; k < model->nq; k++) {
+            const double own = self.lane->physics.data->qpos[k];
+            tally_add(&ours[k], own);
+            tally_add(&rules[k], other->qpos[k]);
+            tally_add(&ours[NUMBERS_MAX + k], own * own);
+            tally_add(&rules[NUMBERS_MAX + k], other->qpos[k] * other->qpos[k]);
+        }
+    }
+    for (int k = 0; k < model->nq; k++) {
+        tally_check_same_mean(&ours[k], &rules[k]);
+        tally_check_same_mean(&ours[NUMBERS_MAX + k], &rules[NUMBERS_MAX + k]);
+    }
+    mj_deleteData(other);
+    rig_fini(&self);
+}
+
+static void test_finger_begins_with_any_joints_that_touch_nothing(void **state)
+{
+    (void)state;
+    check_starts_without_contact("dmc:finger_spin", draw_finger);
+    check_starts_without_contact("dmc:finger_turn_hard", draw_finger);
+}
+
+static void test_the_ball_begins_anywhere_outside_the_cup(void **state)
+{
+    (void)state;
+    check_starts_without_contact("dmc:ball_in_cup_catch", draw_ball);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_cartpole_to_be_balanced_begins_nearly_upright),
+        cmocka_unit_test(test_cartpole_to_be_swung_up_begins_hanging),
+        cmocka_unit_test(test_pendulum_begins_at_any_angle),
+        cmocka_unit_test(test_acrobot_begins_at_any_angles),
+        cmocka_unit_test(test_point_mass_begins_anywhere),
+        cmocka_unit_test(test_reacher_begins_with_any_joints_and_target),
+        cmocka_unit_test(test_a_target_of_finger_is_anywhere_on_the_tips_circle),
+        cmocka_unit_test(test_finger_begins_with_any_joints_that_touch_nothing),
+        cmocka_unit_test(test_the_ball_begins_anywhere_outside_the_cup),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,305 @@
+/*
+ * What every task of the control suite has in common: bits that come back, failures that are said,
+ * and recordings that are refused.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "envs/env_golden.h"
+#include "tests/unit/envs/suite_rig.h"
+
+enum { STEPS = 20, SAVED_BYTES_MAX = 8192 };
+
+static bool is_of_the_suite(const aq_env_class *class)
+{
+    return strncmp(class->name, "dmc:", strlen("dmc:")) == 0;
+}
+
+/* -- every task ------------------------------------------------------------------------------- */
+
+static void for_each_task(void (*check)(const char *task))
+{
+    size_t count = 0;
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        if (is_of_the_suite(aq_env_at(i))) {
+            check(aq_env_at(i)->name);
+            count++;
+        }
+    }
+    assert_int_equal(count, 23);
+}
+
+static void check_restored(const char *task)
+{
+    rig self;
+    unsigned char bytes[SAVED_BYTES_MAX];
+    float first[STEPS][AQ_SUITE_OBS_MAX];
+    float saved[AQ_SUITE_OBS_MAX];
+    float rewards[STEPS];
+    float reward;
+    rig_init(&self, task);
+    const size_t row_bytes = aq_space_bytes(&self.env->schema.obs);
+    rig_reset(&self);
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&self, saved, &reward);
+    }
+    const aq_rng rng = self.rng;
+    assert_true(aq_env_saved_bytes(self.env) <= sizeof(bytes));
+    aq_env_save(self.env, self.lane, bytes);
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&self, first[i], &rewards[i]);
+    }
+    rig_reset(&self);
+    assert_int_equal(aq_env_restore(self.env, self.lane, bytes, self.obs), 0);
+    assert_memory_equal(self.obs, saved, row_bytes);
+    self.rng = rng;
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&self, self.obs, &reward);
+        assert_memory_equal(self.obs, first[i], row_bytes);
+        assert_true(reward == rewards[i]);
+    }
+    rig_fini(&self);
+}
+
+static void test_a_restored_state_goes_on_with_the_same_bits(void **state)
+{
+    (void)state;
+    for_each_task(check_restored);
+}
+
+/* Nothing of an episode is left behind for the next one. */
+static void check_fresh(const char *task)
+{
+    rig used;
+    rig fresh;
+    float reward;
+    float fresh_reward;
+    rig_init(&used, task);
+    rig_init(&fresh, task);
+    const size_t row_bytes = aq_space_bytes(&used.env->schema.obs);
+    rig_reset(&used);
+    for (int i = 0; i < 10 * STEPS; i++) {
+        rig_step(&used, used.obs, &reward);
+    }
+    aq_rng_init(&used.rng, 9, 9);
+    aq_rng_init(&fresh.rng, 9, 9);
+    rig_reset(&used);
+    rig_reset(&fresh);
+    assert_memory_equal(used.obs, fresh.obs, row_bytes);
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&used, used.obs, &reward);
+        rig_step(&fresh, fresh.obs, &fresh_reward);
+        assert_memory_equal(used.obs, fresh.obs, row_bytes);
+        assert_true(reward == fresh_reward);
+    }
+    rig_fini(&used);
+    rig_fini(&fresh);
+}
+
+static void test_an_episode_depends_on_its_seed_and_nothing_else(void **state)
+{
+    (void)state;
+    for_each_task(check_fresh);
+}
+
+/* Of the 1000 steps of an episode some touch more than others; none may ask for memory. */
+static void check_allocations(const char *task)
+{
+    rig self;
+    float reward;
+    rig_init(&self, task);
+    const uint64_t before = aq_memory_allocation_count();
+    rig_reset(&self);
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&self, self.obs, &reward);
+        assert_true(reward >= 0 && reward <= 1);
+    }
+    assert_int_equal(aq_memory_allocation_count(), before);
+    rig_fini(&self);
+}
+
+static void test_steps_and_resets_ask_for_no_memory(void **state)
+{
+    (void)state;
+    for_each_task(check_allocations);
+}
+
+static void test_an_episode_has_a_thousand_steps(void **state)
+{
+    (void)state;
+    rig self;
+    rig_init(&self, "dmc:walker_walk");
+    assert_int_equal(self.env->step_limit, 1000);
+    assert_true(isnan(self.env->reward_threshold));
+    assert_int_equal(aq_space_elements(&self.env->schema.obs), 24);
+    assert_int_equal(aq_space_elements(&self.env->schema.action), 6);
+    assert_true(self.env->schema.action.low[5] == -1 && self.env->schema.action.high[5] == 1);
+    rig_fini(&self);
+}
+
+/* -- failures --------------------------------------------------------------------------------- */
+
+static void test_a_control_that_is_no_number_fails_the_step_and_says_so(void **state)
+{
+    (void)state;
+    rig self;
+    float reward;
+    const float action[1] = {NAN};
+    rig_init(&self, "dmc:pendulum_swingup");
+    const aq_env_class *class = self.env->class;
+    rig_reset(&self);
+    assert_null(class->failure(self.env->params, self.lane));
+    assert_int_equal(class->step(self.env->params, self.lane, &self.rng, action, self.obs, &reward),
+                     AQ_STEP_FAILED);
+    const char *why = class->failure(self.env->params, self.lane);
+    assert_non_null(why);
+    assert_non_null(strstr(why, "MuJoCo"));
+    assert_non_null(strstr(why, "CTRL"));
+
+    rig_reset(&self);
+    rig_step(&self, self.obs, &reward);
+    assert_null(class->failure(self.env->params, self.lane));
+    assert_true(isfinite(self.obs[0]));
+    rig_fini(&self);
+}
+
+static void test_a_state_that_flies_apart_fails_the_step(void **state)
+{
+    (void)state;
+    rig self;
+    float reward;
+    const float action[1] = {0};
+    rig_init(&self, "dmc:pendulum_swingup");
+    rig_reset(&self);
+    self.lane->physics.data->qvel[0] = 1e12;
+    const aq_env_class *class = self.env->class;
+    assert_int_equal(class->step(self.env->params, self.lane, &self.rng, action, self.obs, &reward),
+                     AQ_STEP_FAILED);
+    assert_non_null(class->failure(self.env->params, self.lane));
+    rig_reset(&self);
+    rig_step(&self, self.obs, &reward);
+    rig_fini(&self);
+}
+
+/* The stack is the one resource that MuJoCo has an error for, and not a warning. */
+static void test_an_error_of_mujoco_fails_the_step_and_not_the_process(void **state)
+{
+    (void)state;
+    rig self;
+    float reward;
+    const float action[1] = {0};
+    rig_init(&self, "dmc:pendulum_swingup");
+    rig_reset(&self);
+    const int stack_size = self.lane->physics.data->nstack;
+    self.lane->physics.data->nstack = 0;
+    const aq_env_class *class = self.env->class;
+    assert_int_equal(class->step(self.env->params, self.lane, &self.rng, action, self.obs, &reward),
+                     AQ_STEP_FAILED);
+    assert_non_null(strstr(class->failure(self.env->params, self.lane), "Stack"));
+    self.lane->physics.data->nstack = stack_size;
+    rig_reset(&self);
+    rig_step(&self, self.obs, &reward);
+    rig_fini(&self);
+}
+
+static void test_a_description_that_does_not_compile_is_refused_with_the_reason(void **state)
+{
+    (void)state;
+    mjModel *model = NULL;
+    aq_error error;
+    assert_int_equal(aq_physics_compile("broken", "<mujoco><wordlbody/></mujoco>", &model, &error),
+                     AQ_E_INVALID);
+    assert_null(model);
+    assert_non_null(strstr(error.text, "wordlbody"));
+    assert_int_equal(aq_physics_compile("empty", "", &model, &error), AQ_E_INVALID);
+    assert_null(model);
+}
+
+static void test_out_of_memory_is_an_error_wherever_it_happens(void **state)
+{
+    (void)state;
+    bool refused = true;
+    for (uint64_t nth = 1; refused; nth++) {
+        aq_error error;
+        aq_env *env = NULL;
+        aq_memory_fail_at(nth, 0);
+        const int code = aq_env_open("dmc:humanoid_walk", &env, &error);
+        aq_memory_fail_at(0, 0);
+        refused = code != 0;
+        assert_true(code == 0 || code == AQ_E_NOMEM);
+        if (code == 0) {
+            aq_suite_lane lane = {0};
+            aq_memory_fail_at(1, 0);
+            assert_int_equal(env->class->begin(env->params, &lane, &error), AQ_E_NOMEM);
+            aq_memory_fail_at(0, 0);
+            aq_env_unref(env);
+        }
+        assert_true(nth < 100);
+    }
+}
+
+static void test_saved_bytes_that_are_no_numbers_are_refused(void **state)
+{
+    (void)state;
+    rig self;
+    unsigned char bytes[SAVED_BYTES_MAX];
+    rig_init(&self, "dmc:finger_turn_easy");
+    rig_reset(&self);
+    aq_env_save(self.env, self.lane, bytes);
+    const double none = NAN;
+    memcpy(bytes + 4 * sizeof(double), &none, sizeof(none));
+    assert_int_equal(aq_env_restore(self.env, self.lane, bytes, self.obs), AQ_E_CORRUPT);
+    rig_fini(&self);
+}
+
+/* -- recordings ------------------------------------------------------------------------------- */
+
+static void test_a_recording_that_lacks_something_is_refused_by_its_name(void **state)
+{
+    (void)state;
+    rig self;
+    aq_error error;
+    const double numbers[3] = {0.1, 0.2, 0.01};
+    rig_init(&self, "dmc:reacher_easy");
+    const struct aq_env_golden *golden = self.env->class->golden;
+    aq_golden_values values = {.count = 2, .rows = {{"qpos", 2, numbers}, {"qvel", 2, numbers}}};
+    assert_int_equal(golden->set(self.env->params, self.lane, &values, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "target_geom_pos"));
+
+    values.rows[values.count++] = (aq_golden_value){"target_geom_pos", 3, numbers};
+    assert_int_equal(golden->set(self.env->params, self.lane, &values, &error), 0);
+    double target[3];
+    assert_int_equal(golden->get(self.env->params, self.lane, "target_geom_pos", target, 3), 3);
+    assert_true(target[0] == 0.1 && target[1] == 0.2);
+    assert_int_equal(golden->get(self.env->params, self.lane, "colour", target, 3), 0);
+
+    values.rows[0].count = 1;
+    assert_int_equal(golden->set(self.env->params, self.lane, &values, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "qpos"));
+    rig_fini(&self);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_restored_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(test_an_episode_depends_on_its_seed_and_nothing_else),
+        cmocka_unit_test(test_steps_and_resets_ask_for_no_memory),
+        cmocka_unit_test(test_an_episode_has_a_thousand_steps),
+        cmocka_unit_test(test_a_control_that_is_no_number_fails_the_step_and_says_so),
+        cmocka_unit_test(test_a_state_that_flies_apart_fails_the_step),
+        cmocka_unit_test(test_an_error_of_mujoco_fails_the_step_and_not_the_process),
+        cmocka_unit_test(test_a_description_that_does_not_compile_is_refused_with_the_reason),
+        cmocka_unit_test(test_out_of_memory_is_an_error_wherever_it_happens),
+        cmocka_unit_test(test_saved_bytes_that_are_no_numbers_are_refused),
+        cmocka_unit_test(test_a_recording_that_lacks_something_is_refused_by_its_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
