@@ -1,9 +1,9 @@
 /*
  * Lanes: pick up letters that the wind has blown onto a road.
  *
- * The rows at the top and at the bottom are kerbs; between them are eight lanes. In each lane lies a
- * letter. One that the walker picks up gives 1, and another is blown into the same lane, to another
- * column. Cars drive over letters without harm.
+ * The rows at the top and at the bottom are kerbs; between them are eight lanes. In each lane lies
+ * a letter. One that the walker picks up gives 1, and another is blown into the same lane, to
+ * another column. Cars drive over letters without harm.
  *
  * Cars drive to the right or to the left, one cell every three to six steps, those of a lane all at
  * the same pace. In a step the walker moves first (stay, up, down, left, right), the cars after.
