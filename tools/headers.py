@@ -22,7 +22,7 @@ TEMPLATES = {"quantizer/tile.h"}
 
 # What an ordinary build of some machine leaves out.
 NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/", "bench/kernels/limit_",
-                    "bench/kernels/peer_")
+                    "bench/kernels/peer_", "examples/")
 
 
 def commands_of(build, root):

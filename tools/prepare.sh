@@ -30,6 +30,7 @@ packages=(
 test_packages=(
     libcmocka-dev        'unit tests'
     qemu-user            'runs programs of other processors'
+    python3-numpy        'environments in Python'
 )
 # ./test cross, on x86-64
 cross_packages=(

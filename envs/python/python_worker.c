@@ -387,8 +387,8 @@ void aq_python_worker_put(aq_python_worker *worker, uint32_t slot, uint32_t lane
     *(uint64_t *)aq_python_worker_row(worker, AQ_PYTHON_SEEDS, sizeof(uint64_t), slot) = seed;
 }
 
-/* The worker's answer. A round of a small environment is over sooner than a sleeping thread wakes, so
- * the first of it is spent asking, with the core offered to whoever else wants it. */
+/* The worker's answer. A round of a small environment is over sooner than a sleeping thread wakes,
+ * so the first of it is spent asking, with the core offered to whoever else wants it. */
 static ssize_t receive_answer(const aq_python_worker *worker, uint32_t *answer)
 {
     const int64_t asleep_ns = aq_clock_monotonic_ns() + ASKING_NS;

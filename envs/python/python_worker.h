@@ -48,7 +48,7 @@ typedef struct aq_python_worker {
 
 /* Starts the worker for a task ("gymnasium:CartPole-v1") and waits until it is ready: as long as
  * importing takes. `timeout_s` is the longest that a round may take. AQ_E_NOT_FOUND (no Python, no
- * package), AQ_E_UNSUPPORTED (what Python refused, with its traceback), AQ_E_TIMEOUT, AQ_E_NOMEM. */
+ * package), AQ_E_UNSUPPORTED (what Python refused, with a traceback), AQ_E_TIMEOUT, AQ_E_NOMEM. */
 int aq_python_worker_create(const char *task, uint32_t timeout_s, aq_python_worker **ret_worker,
                             aq_error *error) AQ_MUST_USE;
 void aq_python_worker_destroy(aq_python_worker *worker); /* NULL is fine */

@@ -12,7 +12,8 @@ import numpy as np
 
 from actorq_env.maker import check
 from actorq_env.protocol import (BOX, CLOSE, COLUMNS, DISCRETE, FAILED, GOES_ON, LAYOUT, MAGIC,
-                                 NOTHING, RESET, STEP, STEP_ON, TERMINATED, TEXT_MAX, TRUNCATED, Refusal)
+                                 NOTHING, RESET, STEP, STEP_ON, TERMINATED, TEXT_MAX, TRUNCATED,
+                                 Refusal)
 from actorq_env.spaces import space_of
 
 OWN_FOLDER = os.path.dirname(os.path.abspath(__file__))

@@ -32,7 +32,7 @@ def maker_of(task):
         if error.name not in (module_name, module_name.partition(".")[0]):
             raise  # it is there, and lacks something itself
         raise Refusal(f"there is no Python module {module_name}"
-                      " (PYTHONPATH and the folder that this was started in are searched)") from None
+                      " (PYTHONPATH and the folder that this started in are searched)") from None
     made = attribute(module, name)
     if callable(made):
         return made

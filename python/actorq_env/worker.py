@@ -1,7 +1,7 @@
 """The worker process: says what the task is, then works whenever it is told to.
 
-It must never outlive the program that started it. The lifeline is a pipe that nobody writes to: when
-its other end goes, however the program died, the kernel kills this process, even in mid-step.
+It must never outlive the program that started it. The lifeline is a pipe that nobody writes to:
+when its other end goes, however the program died, the kernel kills this process, even in mid-step.
 """
 
 import fcntl

@@ -1,6 +1,6 @@
 /*
- * Environments in Python that go wrong, and workers that die, hang or cannot start: episodes fail in
- * words, others go on, nothing is left behind.
+ * Environments in Python that go wrong, and workers that die, hang or cannot start: episodes fail
+ * in words, others go on, nothing is left behind.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,7 +1,7 @@
 /*
- * What the bridge costs: a step through it takes at most 1 / 0.6 of the processor time that the same
- * environment's step takes in a loop of its own. Processor time of the worker, as a machine that has
- * other things to do would decide about any other; both rates are printed.
+ * What the bridge costs: a step through it takes at most 1 / 0.6 of the processor time that the
+ * same environment's step takes in a loop of its own. It is the worker's processor time, as what a
+ * clock says depends on what else the machine does; both rates are printed.
  */
 #include <setjmp.h>
 #include <stdarg.h>

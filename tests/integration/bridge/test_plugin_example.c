@@ -1,0 +1,155 @@
+/*
+ * The example plug-in, built as its README says, out of tree and by the compiler of the house, then
+ * loaded and played. Arguments: the folder of the example, the program actorq.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "rollout/vec_env.h"
+#include "tests/integration/bridge/bridge_lane.h"
+
+enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
+
+static const char *example, *actorq;
+static char folder[] = "/tmp/bridge-plugin-XXXXXX";
+
+static int build_example(void **state)
+{
+    char command[1024];
+    (void)state;
+    if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
+        return -1;
+    }
+    (void)snprintf(command, sizeof(command), "'%s/build.sh' .", example);
+    return system(command);
+}
+
+static int remove_example(void **state)
+{
+    (void)state;
+    return unlink("point_robot.so") + rmdir(folder);
+}
+
+/* The returns of all lanes over STEPS steps of pushes that a seed gives. */
+static double *play(const char *name)
+{
+    aq_env_task task;
+    aq_vec_env *vec = NULL;
+    aq_rng rng;
+    int32_t pushes[LANES];
+    aq_env *env = bridge_open(name);
+    double *sums = aq_alloc(LANES + 1, sizeof(double));
+    assert_non_null(sums);
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    assert_int_equal(aq_vec_env_create(&task, LANES, 7, &vec, NULL), 0);
+    aq_rng_init(&rng, 1, 0);
+    for (int step = 0; step < STEPS; step++) {
+        for (int lane = 0; lane < LANES; lane++) {
+            pushes[lane] = (int32_t)aq_rng_below(&rng, 5);
+        }
+        assert_int_equal(aq_vec_env_step(vec, pushes, 0), LANES);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            sums[lane] += (double)vec->reward[lane];
+            sums[LANES] += aq_vec_env_ended(vec, lane) ? 1.0 : 0.0; /* episodes */
+        }
+    }
+    assert_int_equal(vec->failures, 0);
+    aq_vec_env_destroy(vec);
+    aq_env_task_fini(&task);
+    aq_env_unref(env);
+    return sums;
+}
+
+static void test_many_lanes_are_the_same_again_and_nothing_is_wrong_with_them(void **state)
+{
+    (void)state;
+    double *first = play("so:./point_robot.so:reach");
+    double *checked = play("so:./point_robot.so:reach?check=yes");
+    assert_memory_equal(first, checked, (LANES + 1) * sizeof(double));
+    assert_true(first[LANES] >= LANES * STEPS / 200.0);
+    assert_true(first[0] < 0.0 && first[0] > -3.0 * STEPS);
+    aq_free(first);
+    aq_free(checked);
+}
+
+static void test_a_saved_state_goes_on_with_the_same_bits(void **state)
+{
+    bridge_lane lanes[2];
+    uint8_t saved[256];
+    const float push[2] = {0.25f, -0.75f};
+    (void)state;
+    aq_env *env = bridge_open("so:./point_robot.so:steer?friction=2");
+    for (uint64_t i = 0; i < 2; i++) {
+        bridge_lane_init(&lanes[i], env, i);
+        assert_true(bridge_reset(&lanes[i]));
+    }
+    assert_int_equal(bridge_step(&lanes[0], push), AQ_STEP_GOES_ON);
+    assert_true(aq_env_saved_bytes(env) <= sizeof(saved));
+    aq_env_save(env, lanes[0].state, saved);
+    assert_int_equal(aq_env_restore(env, lanes[1].state, saved, &lanes[1].obs), 0);
+    assert_memory_equal(&lanes[0].obs, &lanes[1].obs, 6 * sizeof(float));
+    for (int i = 0; i < RESTORED_STEPS; i++) {
+        assert_int_equal(bridge_step(&lanes[0], push), bridge_step(&lanes[1], push));
+        assert_memory_equal(&lanes[0].obs, &lanes[1].obs, 6 * sizeof(float));
+        assert_memory_equal(&lanes[0].reward, &lanes[1].reward, sizeof(float));
+    }
+    bridge_lane_fini(&lanes[0]);
+    bridge_lane_fini(&lanes[1]);
+    aq_env_unref(env);
+}
+
+static void test_friction_slows(void **state)
+{
+    const float push[2] = {1.0f, 0.0f}, none[2] = {0.0f, 0.0f};
+    float speeds[2];
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        bridge_lane lane;
+        aq_env *env = bridge_open(i == 0 ? "so:./point_robot.so:steer?friction=0"
+                                         : "so:./point_robot.so:steer?friction=5");
+        bridge_lane_init(&lane, env, 4);
+        assert_true(bridge_reset(&lane));
+        assert_int_equal(bridge_step(&lane, push), AQ_STEP_GOES_ON);
+        assert_int_equal(bridge_step(&lane, none), AQ_STEP_GOES_ON);
+        speeds[i] = lane.obs.numbers[2];
+        bridge_lane_fini(&lane);
+        aq_env_unref(env);
+    }
+    assert_true(speeds[0] > 0.19f && speeds[0] < 0.21f);
+    assert_true(speeds[1] < 0.8f * speeds[0]);
+}
+
+static void test_the_program_measures_it(void **state)
+{
+    char command[1024];
+    (void)state;
+    (void)snprintf(command, sizeof(command),
+                   "'%s' env bench 'so:./point_robot.so:reach?check=yes' --seconds 1 >/dev/null",
+                   actorq);
+    assert_int_equal(system(command), 0);
+}
+
+int main(int argument_count, char **arguments)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_many_lanes_are_the_same_again_and_nothing_is_wrong_with_them),
+        cmocka_unit_test(test_a_saved_state_goes_on_with_the_same_bits),
+        cmocka_unit_test(test_friction_slows),
+        cmocka_unit_test(test_the_program_measures_it),
+    };
+    if (argument_count != 3) {
+        return 1;
+    }
+    example = arguments[1];
+    actorq = arguments[2];
+    return cmocka_run_group_tests(tests, build_example, remove_example);
+}

@@ -1,0 +1,150 @@
+"""The Python side of the bridge by itself: spaces, names, texts, and a round of work in memory."""
+
+import os
+import sys
+import unittest
+
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(HERE)))
+sys.path[:0] = [os.path.join(ROOT, "python"), HERE]
+
+import bridge_tasks  # pylint: disable=wrong-import-position
+from actorq_env import lanes, maker, protocol, spaces  # pylint: disable=wrong-import-position
+
+
+class Spaces(unittest.TestCase):
+    def fields(self, space):
+        return protocol.SPACE.unpack(space.packed())
+
+    def test_floats_of_any_width_become_f32(self):
+        for dtype in (np.float16, np.float32, np.float64):
+            space = spaces.space_of(bridge_tasks.Box(-1, 1, (2, 3), dtype), "observation")
+            self.assertEqual(space.dtype, np.float32)
+            self.assertEqual(self.fields(space)[:9], (1, 1, 2, 2, 3, 0, 0, 0, 1))
+
+    def test_a_number_alone_becomes_a_row_of_one(self):
+        space = spaces.space_of(bridge_tasks.Box(-1, 1, ()), "observation")
+        self.assertEqual(self.fields(space)[2:4], (1, 1))
+
+    def test_bounds_too_large_for_f32_become_infinite(self):
+        space = spaces.space_of(bridge_tasks.Box(-1e300, 1e300, (2,), np.float64), "observation")
+        self.assertEqual(list(space.high), [np.inf])
+
+    def test_many_different_bounds_become_the_widest(self):
+        high = np.arange(1, 201, dtype=np.float32)
+        space = spaces.space_of(bridge_tasks.Box(-high, high, (200,)), "observation")
+        self.assertEqual((list(space.low), list(space.high)), ([-200.0], [200.0]))
+
+    def test_what_there_is_no_place_for_is_refused_in_words(self):
+        for space, words in ((bridge_tasks.Box(0, 9, (2,), np.int32), "box of int32"),
+                             (bridge_tasks.Box(0, 1, (1,) * 5), "5 dimensions"),
+                             (bridge_tasks.Box(0, np.nan, (2,)), "not a number"),
+                             (bridge_tasks.Box(0, 1, (2, 0)), "empty"),
+                             (bridge_tasks.Discrete(0), "0 choices"),
+                             (bridge_tasks.MultiBinary(3), "MultiBinary"),
+                             ({"a": 1}, "dict")):
+            with self.assertRaisesRegex(protocol.Refusal, words):
+                spaces.space_of(space, "observation")
+
+    def test_pictures_are_seen_and_not_done(self):
+        box = bridge_tasks.Box(0, 255, (4, 4, 3), np.uint8)
+        self.assertEqual(spaces.space_of(box, "observation").dtype, np.uint8)
+        with self.assertRaisesRegex(protocol.Refusal, "box of uint8"):
+            spaces.space_of(box, "action")
+
+
+class Names(unittest.TestCase):
+    def test_a_class_of_a_module_is_found(self):
+        self.assertIs(maker.maker_of("bridge_tasks:Counter"), bridge_tasks.Counter)
+
+    def test_a_module_with_make_is_asked(self):
+        self.assertIsInstance(maker.maker_of("bridge_tasks:CartPole-v1")(), bridge_tasks.CartPole)
+
+    def test_a_module_that_lacks_one_itself_says_so(self):
+        with self.assertRaisesRegex(protocol.Refusal, "no Python module absent_module"):
+            maker.maker_of("absent_module:X")
+
+    def test_a_name_without_a_module_is_refused(self):
+        for name in ("", ":", "bridge_tasks", "bridge_tasks:", ":Counter"):
+            with self.assertRaises(protocol.Refusal):
+                maker.maker_of(name)
+
+
+class Texts(unittest.TestCase):
+    def test_short_texts_stay(self):
+        self.assertEqual(lanes.clipped("jammed", 20), b"jammed")
+
+    def test_long_texts_keep_both_ends(self):
+        data = lanes.clipped("first" + "x" * 5000 + "last")
+        self.assertLessEqual(len(data), protocol.TEXT_MAX - 1)
+        self.assertTrue(data.startswith(b"first") and data.endswith(b"last"))
+
+    def test_a_cut_character_is_left_out(self):
+        lanes.clipped("\u00fc" * 3000).decode()
+
+    def test_zeros_do_not_end_a_text(self):
+        self.assertEqual(lanes.clipped("a\0b"), b"a?b")
+
+
+class Rounds(unittest.TestCase):
+    SLOTS = 4
+
+    def lanes_of(self, name):
+        """Lanes with memory of their own."""
+        task = maker.Task("bridge_tasks:" + name)
+        row = task.observation.dtype.itemsize * int(np.prod(task.observation.shape))
+        sizes = (4, 1, 8, 16, 1, 1, 4, row, row, protocol.TEXT_MAX)
+        offsets, used = [], 0
+        for size in sizes:
+            offsets.append(used)
+            used += (size * self.SLOTS + 63) // 64 * 64
+        memory = os.memfd_create("rounds")
+        os.ftruncate(memory, used)
+        layout = protocol.LAYOUT.pack(protocol.MAGIC, self.SLOTS, used, *offsets)
+        made = lanes.Lanes(task, layout, memory)
+        os.close(memory)
+        made.lanes[:] = range(self.SLOTS)
+        made.seeds[:] = range(self.SLOTS)
+        made.works[:] = protocol.RESET
+        made.work(0, self.SLOTS)
+        return made
+
+    def test_a_step_on_begins_the_next_episode_and_a_step_does_not(self):
+        made = self.lanes_of("Counter")
+        made.works[:] = protocol.STEP
+        made.works[1] = protocol.STEP_ON
+        for _ in range(bridge_tasks.Counter.length):
+            self.assertFalse(made.readies.any())
+            made.work(0, self.SLOTS)
+        self.assertTrue((made.ends == protocol.TERMINATED).all())
+        self.assertEqual(made.readies.tolist(), [0, 1, 0, 0])
+        self.assertEqual(made.first_observations[1].tolist(), [0.0, 1.0, 0.0])
+        self.assertEqual(made.observations[1][0], bridge_tasks.Counter.length)
+
+    def test_one_that_raises_leaves_the_others_alone(self):
+        made = self.lanes_of("Raising")
+        made.works[:] = protocol.STEP
+        made.works[1:] = protocol.NOTHING
+        made.work(0, self.SLOTS)
+        made.work(0, self.SLOTS)
+        made.works[:] = protocol.STEP
+        made.work(0, self.SLOTS)
+        self.assertEqual(made.ends.tolist(), [protocol.FAILED] + [protocol.GOES_ON] * 3)
+        text = bytes(made.failures[0]).split(b"\0")[0].decode()
+        self.assertTrue(text.startswith("Traceback"))
+        self.assertTrue(text.endswith("ValueError: the gears are jammed"))
+        self.assertNotIn("lanes.py", text)
+
+    def test_a_row_keeps_what_an_environment_may_change(self):
+        made = self.lanes_of("Picture")
+        made.actions[:] = 0.5
+        rows = made.actions_of(0, self.SLOTS)
+        rows[:] = 9.0
+        self.assertTrue((made.actions == 0.5).all())
+        self.assertEqual(rows.dtype, np.float64)
+
+
+if __name__ == "__main__":
+    unittest.main()
