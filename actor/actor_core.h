@@ -60,8 +60,8 @@ aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
  * is sent than what already was, and comes back in time; the others go on. */
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns);
 
-/* When the next step may do something, as far as the environments are concerned: in the past, unless
- * all of them have failed and wait to be tried again. */
+/* When the next step may do something, as far as the environments are concerned: in the past,
+ * unless all of them have failed and wait to be tried again. */
 int64_t aq_actor_core_env_due_ns(const aq_actor_core *core);
 
 /* Steps and resets that failed, and why the last of them did, in words, one line or several. */

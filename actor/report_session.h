@@ -12,7 +12,7 @@
 
 #include "common/net/rpc.h"
 #include "common/wire/member.h"
-#include "rollout/evaluator_core.h"
+#include "rollout/evaluation.h"
 
 /* With more waiting, no further version should be evaluated. */
 enum { AQ_REPORTS_MAX = 16 };

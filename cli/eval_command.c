@@ -15,7 +15,7 @@
 #include "common/sys/cpu.h"
 #include "quantizer/engine.h"
 #include "rollout/env_task.h"
-#include "rollout/evaluator_core.h"
+#include "rollout/evaluation.h"
 
 enum { EPISODES_DEFAULT = 100 };
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "rollout/evaluator_core.h"
+#include "rollout/evaluation.h"
 
 /* As aq_evaluate, which runs on another thread meanwhile. */
 int aq_long_evaluation(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,

@@ -18,7 +18,7 @@
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
 #include "quantizer/engine.h"
-#include "rollout/evaluator_core.h"
+#include "rollout/evaluation.h"
 
 /* Gymnasium's convention for a task's threshold. */
 enum { REPORT_EPISODES = 100 };

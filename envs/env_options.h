@@ -3,8 +3,8 @@
  *
  *   gym:FrozenLake-v1?map=8x8&slippery=no&time_limit=200
  *
- * Whoever knows an option takes it; what nobody took is refused by name. No state beyond the struct,
- * which is not copied: its rows point into it.
+ * Whoever knows an option takes it; what nobody took is refused by name. No state beyond the
+ * struct, which is not copied: its rows point into it.
  */
 #ifndef AQ_ENVS_ENV_OPTIONS_H
 #define AQ_ENVS_ENV_OPTIONS_H

@@ -2,8 +2,8 @@
  * Env wrap: what every task can be asked for by options, whatever it is.
  *
  *   time_limit=N     an episode is cut after N steps, in place of the task's own limit
- *   action_repeat=N  each action is taken N times, 1 to 64; rewards add up, and what is seen is what
- *                    the last of them led to. The task's own limit counts the single ones
+ *   action_repeat=N  each action is taken N times, 1 to 64; rewards add up, and what is seen is
+ *                    what the last of them led to. The task's own limit counts the single ones
  *   frame_stack=N    the last N observations, 1 to 16, are seen as one, the oldest first: along the
  *                    last axis of an image, behind each other otherwise
  *   obs_scale=X      observations of floats are multiplied

@@ -14,18 +14,7 @@
 #include "common/base/error.h"
 #include "envs/env_open.h"
 #include "quantizer/engine.h"
-
-/* Environments at once. More would not run faster, and less often at full width. */
-enum { AQ_EVALUATION_LANES_MAX = 64, AQ_EVALUATION_EPISODES_MAX = 1000000 };
-
-typedef struct aq_evaluation {
-    uint64_t version;
-    uint32_t episodes;
-    double return_mean;
-    double return_std; /* of the sample (n - 1); 0 for one episode */
-    double return_min, return_max;
-    bool confirmed; /* over all episodes, after a screening that passed */
-} aq_evaluation;
+#include "rollout/evaluation.h"
 
 typedef struct aq_evaluator_core aq_evaluator_core;
 
@@ -66,12 +55,5 @@ const char *aq_evaluator_core_failure(const aq_evaluator_core *core);
 
 /* Environment steps made so far. */
 uint64_t aq_evaluator_core_steps(const aq_evaluator_core *core);
-
-/* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
- * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must
- * allow AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
- * AQ_E_UNSUPPORTED, AQ_E_PEER (the environment fails too often), AQ_E_NOMEM, in words. */
-int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
-                aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
 
 #endif

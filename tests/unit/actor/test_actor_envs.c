@@ -1,6 +1,6 @@
 /*
- * The actor's core in environments of all kinds: those that fail, those whose actions are boxes, and
- * those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
+ * The actor's core in environments of all kinds: those that fail, those whose actions are boxes,
+ * and those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
  */
 #include <setjmp.h>
 #include <stdarg.h>

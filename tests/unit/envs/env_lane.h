@@ -1,6 +1,6 @@
 /*
- * One lane of an environment for tests: it is played with random actions of a stream of its own, and
- * what it is lent stands between guards.
+ * One lane of an environment for tests: it is played with random actions of a stream of its own,
+ * and what it is lent stands before a guard.
  */
 #ifndef AQ_TESTS_UNIT_ENVS_ENV_LANE_H
 #define AQ_TESTS_UNIT_ENVS_ENV_LANE_H

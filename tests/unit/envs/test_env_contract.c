@@ -1,7 +1,7 @@
 /*
- * What every environment owes to whoever drives it, whatever it is, alone and wrapped: the same bits
- * from the same seed, states that can be saved, numbers within the schema, and no memory but what it
- * was lent. Families, whose environments others bring, are tested by themselves.
+ * What every environment owes to whoever drives it, whatever it is, alone and wrapped: the same
+ * bits from the same seed, states that can be saved, numbers within the schema, and no memory but
+ * what it was lent. Families, whose environments others bring, are tested by themselves.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -163,3 +163,39 @@ aq_snapshot *tally_policy(const float *bias)
     memcpy(layer.bias, bias, TALLY_CHOICES * sizeof(*bias));
     return snapshot;
 }
+
+aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, size_t rows)
+{
+    float bias[TALLY_CHOICES] = {0.0f};
+    aq_engine *engine = NULL;
+    bias[choice] = 1.0f;
+    aq_snapshot *snapshot = tally_policy(bias);
+    snapshot->version = version;
+    int rc = aq_text_set(snapshot->task, sizeof(snapshot->task), env->name);
+    AQ_ASSERT(rc == 0);
+    rc = aq_engine_create(snapshot, rows, 0, &engine, NULL);
+    AQ_ASSERT(rc == 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+aq_trial_result tally_trial(aq_env *env, aq_engine *engine, uint32_t lanes, uint32_t episodes,
+                            uint64_t seed)
+{
+    aq_env_task task;
+    aq_trial *trial = NULL;
+    enum aq_trial_state state;
+    int rc = aq_env_task_init(env, &task, NULL);
+    AQ_ASSERT(rc == 0);
+    rc = aq_trial_create(&task, episodes, lanes, &trial, NULL);
+    AQ_ASSERT(rc == 0);
+    aq_env_task_fini(&task);
+    aq_trial_start(trial, episodes, seed);
+    do {
+        state = aq_trial_step(trial, engine, 0);
+    } while (state == AQ_TRIAL_GOES_ON);
+    AQ_ASSERT(state == AQ_TRIAL_DONE);
+    aq_trial_result result = aq_trial_result_of(trial);
+    aq_trial_destroy(trial);
+    return result;
+}

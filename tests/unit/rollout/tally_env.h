@@ -9,7 +9,9 @@
 #define AQ_TESTS_UNIT_ROLLOUT_TALLY_ENV_H
 
 #include "common/rl/snapshot.h"
+#include "quantizer/engine.h"
 #include "rollout/env_task.h"
+#include "rollout/trial.h"
 
 enum { TALLY_OBS = 4, TALLY_CHOICES = 3, TALLY_LENGTH_MAX = 20, TALLY_LIMIT = 12 };
 
@@ -28,5 +30,12 @@ aq_env_task tally_task(const char *options);
 /* A linear policy that scores choice i with bias[i] alone; version 1 to be changed by the caller.
  * */
 aq_snapshot *tally_policy(const float *bias);
+
+/* An engine of one for that environment which always takes `choice`, for so many rows. */
+aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, size_t rows);
+
+/* A trial of it from start to end, in which time stands still. */
+aq_trial_result tally_trial(aq_env *env, aq_engine *engine, uint32_t lanes, uint32_t episodes,
+                            uint64_t seed);
 
 #endif

@@ -37,23 +37,9 @@ static int close_tally(void **state)
 }
 
 /* Always plays `choice`. */
-static aq_engine *engine_for(const char *task, uint32_t choice, uint64_t version)
-{
-    float bias[TALLY_CHOICES] = {0.0f};
-    aq_engine *engine = NULL;
-    bias[choice] = 1.0f;
-    aq_snapshot *snapshot = tally_policy(bias);
-    snapshot->version = version;
-    assert_true(strlen(task) < sizeof(snapshot->task));
-    memcpy(snapshot->task, task, strlen(task) + 1);
-    assert_int_equal(aq_engine_create(snapshot, EPISODES, 0, &engine, NULL), 0);
-    aq_snapshot_unref(snapshot);
-    return engine;
-}
-
 static aq_engine *engine_of(uint32_t choice, uint64_t version)
 {
-    return engine_for("test:Tally", choice, version);
+    return tally_engine(tally, choice, version, EPISODES);
 }
 
 /* The return of episode `number` under a constant choice, played alone. */
@@ -73,28 +59,12 @@ static double played_alone(uint64_t seed, uint64_t number, int32_t choice)
     return result;
 }
 
-static aq_trial_result trial_of(const char *options, uint32_t lanes, uint32_t episodes)
-{
-    aq_env_task task = tally_task(options);
-    aq_trial *trial = NULL;
-    aq_engine *engine = engine_of(1, 1);
-    enum aq_trial_state state;
-    assert_int_equal(aq_trial_create(&task, episodes, lanes, &trial, NULL), 0);
-    aq_env_task_fini(&task);
-    aq_trial_start(trial, episodes, SEED);
-    do {
-        state = aq_trial_step(trial, engine, 0);
-    } while (state == AQ_TRIAL_GOES_ON);
-    assert_int_equal(state, AQ_TRIAL_DONE);
-    aq_trial_result result = aq_trial_result_of(trial);
-    aq_trial_destroy(trial);
-    aq_engine_destroy(engine);
-    return result;
-}
-
 static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
 {
-    return trial_of("", lanes, episodes);
+    aq_engine *engine = engine_of(1, 1);
+    aq_trial_result result = tally_trial(tally, engine, lanes, episodes, SEED);
+    aq_engine_destroy(engine);
+    return result;
 }
 
 static void test_a_trial_plays_exactly_the_episodes_of_its_seed(void **state)
@@ -143,82 +113,6 @@ static void test_short_episodes_are_not_favoured(void **state)
         }
         assert_true(trial_in(20, episodes).return_mean == sum / episodes);
     }
-}
-
-/* ---- environments that fail ----------------------------------------------------------------- */
-
-static void test_an_episode_that_failed_is_played_again(void **state)
-{
-    aq_trial_result healthy = trial_in(3, EPISODES);
-    (void)state;
-    for (uint32_t lanes = 1; lanes <= 4; lanes++) {
-        aq_trial_result sick = trial_of("?fail_once=3", lanes, EPISODES);
-        assert_true(sick.return_mean == healthy.return_mean);
-        assert_true(sick.return_std == healthy.return_std);
-    }
-}
-
-static void test_an_environment_that_always_fails_is_given_up(void **state)
-{
-    aq_env *sick = tally_open(&tally_env, "?fail_step=1");
-    aq_engine *engine = engine_for(sick->name, 1, 1);
-    aq_evaluation result = {.version = 77};
-    aq_error error = {0};
-    (void)state;
-    assert_int_equal(aq_evaluate(sick, engine, EPISODES, SEED, &result, &error), AQ_E_PEER);
-    assert_non_null(strstr(error.text, "fails too often"));
-    assert_non_null(strstr(error.text, "test:Tally?fail_step=1"));
-    assert_int_equal(result.version, 77);
-    aq_engine_destroy(engine);
-    aq_env_unref(sick);
-}
-
-static void test_an_environment_that_does_not_come_back_is_given_up(void **state)
-{
-    aq_env_task task = tally_task("?fail_resets=1000");
-    aq_engine *engine = engine_of(1, 1);
-    aq_trial *trial = NULL;
-    int64_t now_ns = 0;
-    enum aq_trial_state outcome;
-    (void)state;
-    assert_int_equal(aq_trial_create(&task, 1, 1, &trial, NULL), 0);
-    aq_trial_start(trial, 1, SEED);
-    do {
-        outcome = aq_trial_step(trial, engine, now_ns);
-        now_ns = aq_trial_due_ns(trial);
-    } while (outcome == AQ_TRIAL_GOES_ON);
-    assert_int_equal(outcome, AQ_TRIAL_FAILED);
-    assert_true(now_ns > INT64_C(60000000000) && now_ns < INT64_C(90000000000));
-    assert_non_null(strstr(aq_trial_failure(trial), "could not be reset"));
-    aq_trial_destroy(trial);
-    aq_env_task_fini(&task);
-    aq_engine_destroy(engine);
-}
-
-static void test_an_evaluator_gives_a_version_up_and_takes_the_next(void **state)
-{
-    aq_env *sick = tally_open(&tally_env, "?fail_step=1");
-    aq_engine *engine = engine_of(1, 4);
-    aq_evaluator_core *core = NULL;
-    aq_evaluation result;
-    (void)state;
-    assert_int_equal(aq_evaluator_core_create(sick, SCREEN, EPISODES, 0.0, SEED, &core, NULL), 0);
-    assert_true(aq_evaluator_core_due_ns(core) == INT64_MAX);
-    for (uint64_t round = 1; round <= 2; round++) {
-        int64_t now_ns = 0;
-        (void)aq_evaluator_core_set_engine(core, engine);
-        while (!aq_evaluator_core_idle(core)) {
-            assert_false(aq_evaluator_core_run(core, 10, now_ns, &result));
-            now_ns += INT64_C(1000000000);
-        }
-        assert_int_equal(aq_evaluator_core_failures(core), round);
-    }
-    assert_true(aq_evaluator_core_env_failures(core) > 200);
-    assert_non_null(strstr(aq_evaluator_core_failure(core), "failed in a step"));
-    (void)aq_evaluator_core_set_engine(core, NULL);
-    aq_evaluator_core_destroy(core);
-    aq_engine_destroy(engine);
-    aq_env_unref(sick);
 }
 
 static void test_one_episode_has_no_spread(void **state)
@@ -481,10 +375,6 @@ int main(void)
         cmocka_unit_test(test_a_trial_plays_exactly_the_episodes_of_its_seed),
         cmocka_unit_test(test_the_result_does_not_depend_on_the_lanes),
         cmocka_unit_test(test_short_episodes_are_not_favoured),
-        cmocka_unit_test(test_an_episode_that_failed_is_played_again),
-        cmocka_unit_test(test_an_environment_that_always_fails_is_given_up),
-        cmocka_unit_test(test_an_environment_that_does_not_come_back_is_given_up),
-        cmocka_unit_test(test_an_evaluator_gives_a_version_up_and_takes_the_next),
         cmocka_unit_test(test_one_episode_has_no_spread),
         cmocka_unit_test(test_evaluate_is_a_function_of_policy_seed_and_number),
         cmocka_unit_test(test_evaluate_refuses_what_cannot_be_played),

@@ -1,0 +1,97 @@
+/*
+ * Evaluation: see evaluation.h. A trial, played to its end.
+ */
+#include "rollout/evaluation.h"
+
+#include "common/base/clock.h"
+#include "rollout/env_task.h"
+
+int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error)
+{
+    if (episodes < 1 || episodes > AQ_EVALUATION_EPISODES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%u episodes; 1 to %d are possible", episodes,
+                       AQ_EVALUATION_EPISODES_MAX);
+    }
+    return 0;
+}
+
+int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial, aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_evaluation_check_episodes(episodes, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_env_task_init(env, &task, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_trial_create(&task, episodes, AQ_EVALUATION_LANES_MAX, ret_trial, error);
+    aq_env_task_fini(&task);
+    return rc != 0 ? aq_fail_context(error, rc, "%s", env->name) : 0;
+}
+
+aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed)
+{
+    aq_trial_result result = aq_trial_result_of(trial);
+    return (aq_evaluation){
+        .version = version,
+        .episodes = result.episodes,
+        .return_mean = result.return_mean,
+        .return_std = result.return_std,
+        .return_min = result.return_min,
+        .return_max = result.return_max,
+        .confirmed = confirmed,
+    };
+}
+
+static int check_policy(aq_env *env, const aq_engine *engine, aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_env_task_init(env, &task, error);
+    if (rc == 0) {
+        rc = aq_env_task_check_policy(&task, aq_engine_snapshot(engine), error);
+        aq_env_task_fini(&task);
+    }
+    return rc;
+}
+
+/* Plays the trial to its end. */
+static int play(const aq_env *env, aq_trial *trial, aq_engine *engine, aq_error *error)
+{
+    enum aq_trial_state state;
+    do {
+        aq_clock_wait_until(aq_trial_due_ns(trial));
+        state = aq_trial_step(trial, engine, aq_clock_monotonic_ns());
+    } while (state == AQ_TRIAL_GOES_ON);
+    return state == AQ_TRIAL_DONE ? 0
+                                  : aq_fail(error, AQ_E_PEER, "%s fails too often: %s", env->name,
+                                            aq_trial_failure(trial));
+}
+
+int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+                aq_evaluation *ret_result, aq_error *error)
+{
+    aq_trial *trial;
+    int rc = check_policy(env, engine, error);
+    if (rc == 0) {
+        rc = aq_evaluation_trial(env, episodes, &trial, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    if (aq_engine_rows_max(engine) < aq_trial_lanes(trial)) {
+        rc = aq_fail(error, AQ_E_INVALID, "an engine for %zu rows; %u episodes need %u",
+                     aq_engine_rows_max(engine), episodes, aq_trial_lanes(trial));
+        aq_trial_destroy(trial);
+        return rc;
+    }
+    aq_trial_start(trial, episodes, seed);
+    rc = play(env, trial, engine, error);
+    if (rc == 0) {
+        *ret_result =
+            aq_evaluation_of(trial, aq_engine_snapshot(engine)->version, /* confirmed: */ false);
+    }
+    aq_trial_destroy(trial);
+    return rc;
+}

@@ -1,0 +1,46 @@
+/*
+ * Evaluation: what a policy is worth over greedy episodes, at once.
+ */
+#ifndef AQ_ROLLOUT_EVALUATION_H
+#define AQ_ROLLOUT_EVALUATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "envs/env_open.h"
+#include "quantizer/engine.h"
+#include "rollout/trial.h"
+
+/* Environments at once. More would not run faster, and less often at full width. */
+enum { AQ_EVALUATION_LANES_MAX = 64, AQ_EVALUATION_EPISODES_MAX = 1000000 };
+
+typedef struct aq_evaluation {
+    uint64_t version;
+    uint32_t episodes;
+    double return_mean;
+    double return_std; /* of the sample (n - 1); 0 for one episode */
+    double return_min, return_max;
+    bool confirmed; /* over all episodes, after a screening that passed */
+} aq_evaluation;
+
+/* Of a trial that is complete. */
+aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed);
+
+/* AQ_E_INVALID, in words, for a number that is not 1 to AQ_EVALUATION_EPISODES_MAX. */
+int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error) AQ_MUST_USE;
+
+/* A trial of up to that many episodes in up to AQ_EVALUATION_LANES_MAX environments. As
+ * aq_evaluation_check_episodes, aq_env_task_init and aq_trial_create; in words. */
+int aq_evaluation_trial(aq_env *env, uint32_t episodes, aq_trial **ret_trial,
+                        aq_error *error) AQ_MUST_USE;
+
+/* Exactly `episodes` greedy episodes at once, for `actorq eval`: no screening, no threshold
+ * (`confirmed` is false). The same seed plays the same episodes for every policy. The engine must
+ * allow AQ_EVALUATION_LANES_MAX rows, or `episodes` if that is less. AQ_E_INVALID, AQ_E_SCHEMA,
+ * AQ_E_UNSUPPORTED, AQ_E_PEER (the environment fails too often), AQ_E_NOMEM, in words. Waits where
+ * the environment has to be waited for: not for an event loop. */
+int aq_evaluate(aq_env *env, aq_engine *engine, uint32_t episodes, uint64_t seed,
+                aq_evaluation *ret_result, aq_error *error) AQ_MUST_USE;
+
+#endif
