@@ -123,12 +123,13 @@ int aq_physics_init(aq_physics *physics, const mjModel *model, aq_error *error)
             goto fail;
         }
     }
-    made.without_sensors = aq_alloc(1, sizeof(*made.without_sensors));
-    if (made.without_sensors == NULL) {
+    made.lean = aq_alloc(1, sizeof(*made.lean));
+    if (made.lean == NULL) {
         goto fail;
     }
-    *made.without_sensors = *model;
-    made.without_sensors->opt.disableflags |= mjDSBL_SENSOR;
+    *made.lean = *model;
+    made.lean->opt.disableflags |= mjDSBL_SENSOR;
+    made.lean->opt.enableflags &= ~mjENBL_ENERGY;
     made.data = make_data(model);
     if (made.data == NULL) {
         goto fail;
@@ -144,7 +145,7 @@ fail:
 void aq_physics_fini(aq_physics *physics)
 {
     mj_deleteData(physics->data);
-    aq_free(physics->without_sensors);
+    aq_free(physics->lean);
     aq_free(physics->given_qpos);
     *physics = (aq_physics){0};
 }
@@ -224,14 +225,15 @@ void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t s
 
 bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substeps)
 {
+    const mjModel *last = model->nsensor > 0 ? model : physics->lean;
     jmp_buf here;
     if (setjmp(here) != 0) {
         return fail(physics);
     }
     way_out = &here;
-    integrate(model, physics->without_sensors, physics->data, substeps);
+    integrate(last, physics->lean, physics->data, substeps);
     keep_given_qpos(physics, model);
-    derive(model, physics->data);
+    derive(last, physics->data);
     way_out = NULL;
     return is_quiet(physics);
 }

@@ -29,9 +29,9 @@ typedef struct aq_physics {
      * NULL: the model has no quaternions. */
     mjtNum *given_qpos;
 
-    /* The model with its sensors off, and with the model's arrays: nobody reads sensors but after
-     * the last physics step of a control step, and they take up to a twelfth of the time. */
-    mjModel *without_sensors;
+    /* The model without what nobody reads, and with the model's arrays: energies, and sensors but
+     * after the last physics step of a control step. They take up to a twelfth of the time. */
+    mjModel *lean;
 
     char failure[AQ_PHYSICS_FAILURE_MAX]; /* why the last call failed; else "" */
 } aq_physics;

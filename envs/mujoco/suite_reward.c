@@ -10,8 +10,8 @@
 /* sqrt(-2 ln 0.1): how many standard deviations of the bell curve the margin is. */
 #define DEVIATIONS_AT_MARGIN 2.145966026289347
 
-/* From here on exp(-0.5 x^2) is 0 in double; the library takes ten times as long to say so. */
-#define NOTHING_LEFT 39.0
+/* From here on exp(-0.5 x^2) is less than half of the smallest float: rewards are 0. */
+#define NOTHING_LEFT 14.5
 
 static double bell(double x)
 {
