@@ -159,8 +159,8 @@ int aq_env_list_print(FILE *out, aq_error *error)
         first = end;
     }
     (void)fprintf(out,
-                  "\nEvery task also takes %s.\n'actorq envs TASK' tells more about one; options "
-                  "stand behind it: 'gym:FrozenLake-v1?map=8x8'.\n",
+                  "\nEvery task also takes the options\n  %s.\n'actorq envs TASK' tells more "
+                  "about one. Options stand behind it: 'gym:FrozenLake-v1?map=8x8'.\n",
                   AQ_ENV_WRAP_OPTIONS);
     return 0;
 }

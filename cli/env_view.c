@@ -133,9 +133,8 @@ void aq_env_view_print(FILE *out, const aq_env *env)
     if (!isnan(env->reward_threshold)) {
         aq_print_fact(out, "solved", "from a mean return of %g", env->reward_threshold);
     }
-    aq_print_fact(out, "options", "%s%s" AQ_ENV_WRAP_OPTIONS,
-                  class->options != NULL ? class->options : "",
-                  class->options != NULL ? "; as all: " : "as all: ");
+    aq_print_fact(out, "options", "%s", class->options != NULL ? class->options : "none");
+    aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);
     aq_print_fact(out, "picture", "%s", class->draw != NULL ? "yes" : "no");
     aq_print_fact(out, "replay", "%s",
                   class->golden != NULL ? "recordings of the original can be put into it" : "no");

@@ -15,17 +15,52 @@
 
 /* ---- names ---------------------------------------------------------------------------------- */
 
+/* Names, to be said to somebody, of which the first few are enough. */
+enum { NAMES_SAID_MAX = 4, NAMES_SAID_BYTES = 256 };
+
+/* "dmc:walker_run, dmc:walker_stand": those with that text in them. False: none. */
+static bool list_names_with(const char *text, char *out)
+{
+    size_t said = 0, used = 0;
+    for (size_t i = 0; text[0] != '\0' && i < aq_env_count() && said < NAMES_SAID_MAX; i++) {
+        const char *name = aq_env_at(i)->name;
+        if (strstr(name, text) != NULL && aq_text_format(out + used, NAMES_SAID_BYTES - used,
+                                                         "%s%s", said > 0 ? ", " : "", name) == 0) {
+            used += strlen(out + used);
+            said++;
+        }
+    }
+    return said > 0;
+}
+
+/* A name without its suite is compared with names without theirs. */
+static void offer_names(aq_nearest *nearest, const char *task)
+{
+    for (size_t i = 0; i < aq_env_count(); i++) {
+        const char *name = aq_env_at(i)->name;
+        const char *colon = strchr(name, ':');
+        const bool is_short = strchr(task, ':') == NULL && colon != NULL;
+        const char *offer = is_short ? colon + 1 : name;
+        if (offer[0] != '\0') {
+            aq_nearest_offer(nearest, offer);
+        }
+    }
+}
+
 static int fail_unknown(const char *task, aq_error *error)
 {
+    char names[NAMES_SAID_BYTES];
     aq_nearest nearest;
     aq_nearest_init(&nearest, task);
-    for (size_t i = 0; i < aq_env_count(); i++) {
-        aq_nearest_offer(&nearest, aq_env_at(i)->name);
-    }
+    offer_names(&nearest, task);
     const char *guess = aq_nearest_name(&nearest);
     if (guess != NULL) {
         return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; did you mean '%s'?",
                        task, guess);
+    }
+    if (list_names_with(task, names)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "the task '%s' is not known; there are %s", task,
+                       names);
     }
     return aq_fail(error, AQ_E_NOT_FOUND,
                    "the task '%s' is not known; 'actorq envs' lists those that are", task);

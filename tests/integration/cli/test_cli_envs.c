@@ -116,6 +116,13 @@ static void test_mistakes_are_answered_in_words(void **state)
     program_run("envs", "gym:CartPol-v1", NULL);
     program_assert_failure(1, "the task 'gym:CartPol-v1' is not known; did you mean "
                               "'gym:CartPole-v1'?");
+    program_run("envs", "cartpole-v1", NULL);
+    program_assert_failure(1, "did you mean 'CartPole-v1'?");
+    program_run("envs", "Lake", NULL);
+    program_assert_failure(1, "the task 'Lake' is not known; there are gym:FrozenLake-v1, "
+                              "gym:FrozenLake8x8-v1");
+    program_run("envs", "gym:Tennis-v5", NULL);
+    program_assert_failure(1, "'actorq envs' lists those that are");
     program_run("envs", "gym:CartPole-v1", "more", NULL);
     program_assert_failure(1, "'more' is one argument too many after 'gym:CartPole-v1'");
     program_run("envs", "gym:FrozenLake-v1?map=9x9", NULL);

@@ -22,7 +22,7 @@
 #define TRUE_OBSERVATIONS "\"observations\": [[1.5], [1.25], [1.375]], "
 #define TRUE_STATES       "\"states\": [[1.5], [1.25], [1.375]], "
 #define TRUE_REWARDS      "\"rewards\": [1, -0.5, 0.25], "
-#define NO_ENDS           "\"terminated\": [false, false, false], \"truncated\": [false, false, false]"
+#define NO_ENDS           "\"terminated\": [0, 0, 0], \"truncated\": [0, 0, 0]"
 
 static aq_recording *record(void **state, const char *members)
 {
