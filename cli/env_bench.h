@@ -33,8 +33,9 @@ typedef struct aq_env_bench_report {
     double physics_ratio; /* median of steps_per_s / physics_steps_per_s: 1 when nothing is added */
 } aq_env_bench_report;
 
-/* `seconds` of measuring, 1 to AQ_ENV_BENCH_SECONDS_MAX; lanes: 0 is the default. AQ_E_PEER: a
- * reset or a step failed; AQ_E_NOMEM; what the environment's begin says. */
+/* `seconds` of the clock on the wall, 1 to AQ_ENV_BENCH_SECONDS_MAX, or more until there are a few
+ * slices; lanes: 0 is the default. AQ_E_PEER: a reset or a step failed; AQ_E_NOMEM; what the
+ * environment's begin says. */
 int aq_env_bench(const aq_env *env, double seconds, uint32_t lanes, uint64_t seed,
                  aq_env_bench_report *ret_report, aq_error *error) AQ_MUST_USE;
 

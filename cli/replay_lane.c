@@ -27,6 +27,16 @@ static int allocate(aq_replay_lane *lane, aq_error *error)
     return 0;
 }
 
+/* "a step failed", and why where the environment says it. */
+static int fail(const aq_replay_lane *lane, const char *what, aq_error *error)
+{
+    const aq_env_class *class = lane->env->class;
+    const char *why =
+        class->failure != NULL ? class->failure(lane->env->params, lane->state) : NULL;
+    return aq_fail(error, AQ_E_PEER, "%s: a %s failed%s%s", lane->env->name, what,
+                   why != NULL ? ": " : "", why != NULL ? why : "");
+}
+
 static int start(aq_replay_lane *lane, aq_error *error)
 {
     const aq_env_class *class = lane->env->class;
@@ -39,7 +49,7 @@ static int start(aq_replay_lane *lane, aq_error *error)
     lane->is_begun = true;
     aq_rng_init(&lane->rng, SEED, 0);
     if (!class->reset(lane->env->params, lane->state, &lane->rng, lane->obs_row)) {
-        return aq_fail(error, AQ_E_PEER, "%s failed to begin an episode", lane->env->name);
+        return fail(lane, "reset", error);
     }
     return 0;
 }
@@ -157,7 +167,7 @@ int aq_replay_lane_step(aq_replay_lane *lane, const double *action, aq_error *er
         take_obs_row(lane);
     }
     if (end == AQ_STEP_FAILED) {
-        return aq_fail(error, AQ_E_PEER, "a step of %s failed", env->name);
+        return fail(lane, "step", error);
     }
     lane->elapsed++;
     lane->terminated = end == AQ_STEP_TERMINATED;

@@ -202,7 +202,7 @@ static const struct aq_env_physics physics = {
 
 #define SUM_MEMBERS                                                                                \
     .summary = "Adds its actions up.", .options = "fail_step, fail_resets",                        \
-    .step_limit = STEP_LIMIT, .reward_threshold = NAN, .params_bytes = sizeof(sum_params),         \
+    .step_limit = STEP_LIMIT, .reward_threshold = (double)NAN, .params_bytes = sizeof(sum_params), \
     .state_bytes = sizeof(sum_state), .open = open_sum, .begin = begin, .end = end,                \
     .reset = reset, .step = step, .failure = failure, .observe = observe
 
@@ -300,7 +300,7 @@ static const struct aq_env_golden golden_table = {
 const aq_env_class replay_env_table = {
     .name = "sum:Table",
     .summary = "Two cells.",
-    .reward_threshold = NAN,
+    .reward_threshold = (double)NAN,
     .params_bytes = 1,
     .state_bytes = sizeof(int32_t),
     .schema = schema_table,

@@ -231,10 +231,10 @@ static void test_what_cannot_be_replayed_is_refused(void **state)
         AQ_E_CORRUPT, "step 1: an action has -1.5, out of its bounds");
     assert_refused(state, &replay_env_plain, "?fail_step=2",
                    TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_PEER, "step 1: a step of sum:Plain");
+                   AQ_E_PEER, "step 1: sum:Plain?fail_step=2: a step failed: it was asked to");
     assert_refused(state, &replay_env_plain, "?fail_resets=yes",
                    TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_PEER, "failed to begin an episode");
+                   AQ_E_PEER, "a reset failed: it was asked to");
 }
 
 static void test_a_failing_allocation_leaves_nothing_behind(void **state)
