@@ -2,7 +2,6 @@
  * Acrobot of the control suite: two links that hang from a free shoulder; swing the tip up to the
  * target with a motor in the elbow.
  */
-#include <math.h>
 
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/suite.h"
@@ -54,8 +53,8 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const mjData *data = lane->physics.data;
     const double radius = suite->model->site_size[3 * suite->ids[TARGET]];
-    const double distance = mju_dist3(data->site_xpos + (ptrdiff_t)3 * suite->ids[TARGET],
-                                      data->site_xpos + (ptrdiff_t)3 * suite->ids[TIP]);
+    const double distance = aq_suite_distance(data->site_xpos + (ptrdiff_t)3 * suite->ids[TARGET],
+                                              data->site_xpos + (ptrdiff_t)3 * suite->ids[TIP]);
     return aq_tolerance_gaussian(distance, 0, radius, suite->task->goal);
 }
 

@@ -94,7 +94,7 @@ static bool start_turn(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 static double distance_to_target(const aq_suite *suite, const double target[2], const double tip[2])
 {
     const double way[2] = {target[0] - tip[0], target[1] - tip[1]};
-    return mju_norm(way, 2) - suite->task->goal;
+    return sqrt(way[0] * way[0] + way[1] * way[1]) - suite->task->goal;
 }
 
 /* As for spin, and the target as seen from the hinge, and how far the tip is from it. */

@@ -1,7 +1,6 @@
 /*
  * Point mass: bring a mass that slides on a plane to the middle, gently.
  */
-#include <math.h>
 
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/suite.h"
@@ -11,7 +10,7 @@ enum { TARGET, POINT_MASS };
 
 static const aq_suite_name names[] = {
     [TARGET] = {mjOBJ_GEOM, "target"},
-    [POINT_MASS] = {mjOBJ_GEOM, "pointmass"},
+    [POINT_MASS] = {mjOBJ_BODY, "pointmass"},
     {mjOBJ_UNKNOWN, NULL},
 };
 
@@ -42,8 +41,9 @@ static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const mjData *data = lane->physics.data;
     const double target_size = suite->model->geom_size[3 * suite->ids[TARGET]];
-    const double distance = mju_dist3(data->geom_xpos + (ptrdiff_t)3 * suite->ids[TARGET],
-                                      data->geom_xpos + (ptrdiff_t)3 * suite->ids[POINT_MASS]);
+    const double distance =
+        aq_suite_distance(suite->model->geom_pos + (ptrdiff_t)3 * suite->ids[TARGET],
+                          data->xpos + (ptrdiff_t)3 * suite->ids[POINT_MASS]);
     const double near_target = aq_tolerance_gaussian(distance, 0, target_size, target_size);
     if (near_target == 0) {
         return 0; /* nearly everywhere, so it may as well be quick */

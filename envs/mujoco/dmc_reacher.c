@@ -9,11 +9,12 @@
 
 #define PI 3.14159265358979323846
 
-enum { TARGET, FINGER };
+enum { TARGET, FINGER, FINGER_GEOM };
 
 static const aq_suite_name names[] = {
     [TARGET] = {mjOBJ_GEOM, "target"},
-    [FINGER] = {mjOBJ_GEOM, "finger"},
+    [FINGER] = {mjOBJ_BODY, "finger"},
+    [FINGER_GEOM] = {mjOBJ_GEOM, "finger"},
     {mjOBJ_UNKNOWN, NULL},
 };
 
@@ -43,7 +44,7 @@ static bool start(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng)
 
 static void finger_to_target(const aq_suite *suite, const aq_suite_lane *lane, double ret_way[2])
 {
-    const mjtNum *finger = lane->physics.data->geom_xpos + (ptrdiff_t)3 * suite->ids[FINGER];
+    const mjtNum *finger = lane->physics.data->xpos + (ptrdiff_t)3 * suite->ids[FINGER];
     ret_way[0] = lane->target[0] - finger[0];
     ret_way[1] = lane->target[1] - finger[1];
 }
@@ -61,10 +62,10 @@ static void observe(const aq_suite *suite, const aq_suite_lane *lane, double *ob
 static double reward(const aq_suite *suite, const aq_suite_lane *lane)
 {
     const double radii = suite->model->geom_size[3 * suite->ids[TARGET]] +
-                         suite->model->geom_size[3 * suite->ids[FINGER]];
+                         suite->model->geom_size[3 * suite->ids[FINGER_GEOM]];
     double way[2];
     finger_to_target(suite, lane, way);
-    return aq_tolerance_gaussian(mju_norm(way, 2), 0, radii, 0);
+    return aq_tolerance_gaussian(sqrt(way[0] * way[0] + way[1] * way[1]), 0, radii, 0);
 }
 
 static const aq_suite_task easy = {

@@ -130,6 +130,9 @@ int aq_physics_init(aq_physics *physics, const mjModel *model, aq_error *error)
     *made.lean = *model;
     made.lean->opt.disableflags |= mjDSBL_SENSOR;
     made.lean->opt.enableflags &= ~mjENBL_ENERGY;
+    if (model->opt.disableflags & (mjDSBL_CONTACT | mjDSBL_CONSTRAINT)) {
+        made.lean->ngeom = 0;
+    }
     made.data = make_data(model);
     if (made.data == NULL) {
         goto fail;
@@ -221,6 +224,13 @@ void aq_physics_step_alone(aq_physics *physics, const mjModel *model, uint32_t s
 {
     integrate(model, model, physics->data, substeps);
     derive(model, physics->data);
+}
+
+void aq_physics_place_geoms(const aq_physics *physics, const mjModel *model)
+{
+    if (physics->lean->ngeom != model->ngeom) {
+        mj_kinematics(model, physics->data);
+    }
 }
 
 bool aq_physics_step(aq_physics *physics, const mjModel *model, uint32_t substeps)

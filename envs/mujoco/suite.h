@@ -11,6 +11,7 @@
 #ifndef AQ_ENVS_MUJOCO_SUITE_H
 #define AQ_ENVS_MUJOCO_SUITE_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -101,6 +102,14 @@ void aq_suite_randomize_joints(const aq_suite *suite, aq_suite_lane *lane, aq_rn
 bool aq_suite_start_without_contact(const aq_suite *suite, aq_suite_lane *lane, aq_rng *rng,
                                     void (*draw)(const aq_suite *suite, aq_suite_lane *lane,
                                                  aq_rng *rng));
+
+static inline double aq_suite_distance(const mjtNum a[3], const mjtNum b[3])
+{
+    const double x = a[0] - b[0];
+    const double y = a[1] - b[1];
+    const double z = a[2] - b[2];
+    return sqrt(x * x + y * y + z * z);
+}
 
 /* The mean over the controls of max(0, 1 - control^2). */
 double aq_suite_small_controls(const aq_suite *suite, const aq_suite_lane *lane);

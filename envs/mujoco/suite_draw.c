@@ -329,6 +329,7 @@ void aq_suite_draw(const void *params, const void *state, aq_canvas *canvas)
     const aq_suite_lane *lane = state;
     const mjModel *model = suite->model;
     const mjData *data = lane->physics.data;
+    aq_physics_place_geoms(&lane->physics, model);
     const view v = make_view(model, data);
     part_list list = {0};
     aq_canvas_fill(canvas, sky);

@@ -7,20 +7,12 @@
 
 #include "common/base/assert.h"
 
-/* sqrt(-2 ln 0.1): how many standard deviations of the bell curve the margin is. */
-#define DEVIATIONS_AT_MARGIN 2.145966026289347
-
-/* From here on exp(-0.5 x^2) is less than half of the smallest float: rewards are 0. */
+/* From here on exp(-0.5 x^2) is less than half of the smallest float. */
 #define NOTHING_LEFT 14.5
 
-static double bell(double x)
+double aq_bell(double x)
 {
     return x < NOTHING_LEFT ? exp(-0.5 * (x * x)) : 0;
-}
-
-static double distance_from(double x, double low, double high, double margin)
-{
-    return (x < low ? low - x : x - high) / margin;
 }
 
 double aq_tolerance(double x, double low, double high, double margin, double value_at_margin,
@@ -34,11 +26,11 @@ double aq_tolerance(double x, double low, double high, double margin, double val
     if (margin == 0) {
         return 0;
     }
-    const double distance = distance_from(x, low, high, margin);
+    const double distance = (x < low ? low - x : x - high) / margin;
     double scaled;
     switch (falloff) {
     case AQ_FALLOFF_GAUSSIAN:
-        return bell(distance * sqrt(-2 * log(value_at_margin)));
+        return aq_bell(distance * sqrt(-2 * log(value_at_margin)));
     case AQ_FALLOFF_LINEAR:
         scaled = distance * (1 - value_at_margin);
         return scaled < 1 ? 1 - scaled : 0;
@@ -49,14 +41,4 @@ double aq_tolerance(double x, double low, double high, double margin, double val
         AQ_ASSERT(!"a falloff");
         return 0;
     }
-}
-
-double aq_tolerance_gaussian(double x, double low, double high, double margin)
-{
-    AQ_ASSERT(low <= high);
-    AQ_ASSERT(margin >= 0);
-    if (low <= x && x <= high) {
-        return 1;
-    }
-    return margin == 0 ? 0 : bell(distance_from(x, low, high, margin) * DEVIATIONS_AT_MARGIN);
 }

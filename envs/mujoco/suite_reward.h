@@ -18,7 +18,23 @@ enum aq_falloff {
 double aq_tolerance(double x, double low, double high, double margin, double value_at_margin,
                     enum aq_falloff falloff);
 
-/* With the suite's defaults: gaussian, 0.1 at the margin. */
-double aq_tolerance_gaussian(double x, double low, double high, double margin);
+/* exp(-0.5 x^2) of an x >= 0; 0 where that is less than half of the smallest float, as rewards are
+ * floats. */
+double aq_bell(double x);
+
+/* With the suite's defaults: gaussian, 0.1 at the margin. In the header because the step of a small
+ * domain fills the instruction cache, and what is in line here needs no further lines of it. */
+static inline double aq_tolerance_gaussian(double x, double low, double high, double margin)
+{
+    /* sqrt(-2 ln 0.1): how many standard deviations of the bell curve the margin is. */
+    static const double deviations_at_margin = 2.145966026289347;
+    if (low <= x && x <= high) {
+        return 1;
+    }
+    if (margin == 0) {
+        return 0;
+    }
+    return aq_bell((x < low ? low - x : x - high) / margin * deviations_at_margin);
+}
 
 #endif

@@ -131,6 +131,37 @@ static void test_steps_and_resets_ask_for_no_memory(void **state)
     for_each_task(check_allocations);
 }
 
+/* A step leaves out what only pictures need. */
+static void check_picture(const char *task)
+{
+    enum { SIDE = 48 };
+    static uint8_t stepped[SIDE * SIDE * 3];
+    static uint8_t restored[SIDE * SIDE * 3];
+    rig self;
+    unsigned char bytes[SAVED_BYTES_MAX];
+    float reward;
+    aq_canvas canvas = {.width = SIDE, .height = SIDE, .pixels = stepped};
+    rig_init(&self, task);
+    rig_reset(&self);
+    for (int i = 0; i < STEPS; i++) {
+        rig_step(&self, self.obs, &reward);
+    }
+    self.env->class->draw(self.env->params, self.lane, &canvas);
+    aq_env_save(self.env, self.lane, bytes);
+    rig_reset(&self);
+    assert_int_equal(aq_env_restore(self.env, self.lane, bytes, self.obs), 0);
+    canvas.pixels = restored;
+    self.env->class->draw(self.env->params, self.lane, &canvas);
+    assert_memory_equal(stepped, restored, sizeof(stepped));
+    rig_fini(&self);
+}
+
+static void test_a_picture_after_a_step_is_that_of_the_state(void **state)
+{
+    (void)state;
+    for_each_task(check_picture);
+}
+
 static void test_an_episode_has_a_thousand_steps(void **state)
 {
     (void)state;
@@ -222,7 +253,7 @@ static void test_a_description_that_does_not_compile_is_refused_with_the_reason(
     assert_null(model);
 }
 
-static void test_out_of_memory_is_an_error_wherever_it_happens(void **state)
+static void test_a_task_for_which_there_is_no_memory_does_not_open(void **state)
 {
     (void)state;
     bool refused = true;
@@ -234,15 +265,33 @@ static void test_out_of_memory_is_an_error_wherever_it_happens(void **state)
         aq_memory_fail_at(0, 0);
         refused = code != 0;
         assert_true(code == 0 || code == AQ_E_NOMEM);
+        aq_env_unref(env);
+        assert_true(nth < 100);
+    }
+}
+
+static void test_a_lane_for_which_there_is_no_memory_does_not_begin(void **state)
+{
+    (void)state;
+    rig self;
+    bool refused = true;
+    rig_init(&self, "dmc:humanoid_walk");
+    const aq_env_class *class = self.env->class;
+    for (uint64_t nth = 1; refused; nth++) {
+        aq_error error;
+        aq_suite_lane lane = {0};
+        aq_memory_fail_at(nth, 0);
+        const int code = class->begin(self.env->params, &lane, &error);
+        aq_memory_fail_at(0, 0);
+        refused = code != 0;
+        assert_true(code == 0 || code == AQ_E_NOMEM);
         if (code == 0) {
-            aq_suite_lane lane = {0};
-            aq_memory_fail_at(1, 0);
-            assert_int_equal(env->class->begin(env->params, &lane, &error), AQ_E_NOMEM);
-            aq_memory_fail_at(0, 0);
-            aq_env_unref(env);
+            class->end(self.env->params, &lane);
+            assert_true(nth > 2);
         }
         assert_true(nth < 100);
     }
+    rig_fini(&self);
 }
 
 static void test_saved_bytes_that_are_no_numbers_are_refused(void **state)
@@ -292,12 +341,14 @@ int main(void)
         cmocka_unit_test(test_a_restored_state_goes_on_with_the_same_bits),
         cmocka_unit_test(test_an_episode_depends_on_its_seed_and_nothing_else),
         cmocka_unit_test(test_steps_and_resets_ask_for_no_memory),
+        cmocka_unit_test(test_a_picture_after_a_step_is_that_of_the_state),
         cmocka_unit_test(test_an_episode_has_a_thousand_steps),
         cmocka_unit_test(test_a_control_that_is_no_number_fails_the_step_and_says_so),
         cmocka_unit_test(test_a_state_that_flies_apart_fails_the_step),
         cmocka_unit_test(test_an_error_of_mujoco_fails_the_step_and_not_the_process),
         cmocka_unit_test(test_a_description_that_does_not_compile_is_refused_with_the_reason),
-        cmocka_unit_test(test_out_of_memory_is_an_error_wherever_it_happens),
+        cmocka_unit_test(test_a_task_for_which_there_is_no_memory_does_not_open),
+        cmocka_unit_test(test_a_lane_for_which_there_is_no_memory_does_not_begin),
         cmocka_unit_test(test_saved_bytes_that_are_no_numbers_are_refused),
         cmocka_unit_test(test_a_recording_that_lacks_something_is_refused_by_its_name),
     };
