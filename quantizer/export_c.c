@@ -359,15 +359,15 @@ static void put_scaling(aq_export_text *text, const aq_snapshot *snapshot)
 {
     const aq_space *action = &snapshot->schema.action;
     const uint32_t outputs = aq_net_spec_outputs(&snapshot->spec);
-    aq_export_print(text, "\nstatic const float @_bounds[%u][2] = { /* low, high - low */\n",
+    aq_export_print(text, "\nstatic const float @_bounds[%u][3] = { /* low, high, high - low */\n",
                     outputs);
     for (uint32_t i = 0; i < outputs; i++) {
         const size_t bound = bound_index(action, i);
-        char low[32];
-        char range[32];
+        char low[32], high[32], range[32];
         aq_export_float_text(action->low[bound], low);
+        aq_export_float_text(action->high[bound], high);
         aq_export_float_text(action->high[bound] - action->low[bound], range);
-        aq_export_print(text, "    {%s, %s},\n", low, range);
+        aq_export_print(text, "    {%s, %s, %s},\n", low, high, range);
     }
     aq_export_print(text,
                     "};\n\nvoid @_act(const float *obs, float *action)\n{\n"

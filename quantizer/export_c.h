@@ -7,7 +7,8 @@
  *
  *   void PREFIX_forward(const float *obs, float *out);   the network's outputs
  *   uint32_t PREFIX_act(const float *obs);                the choice; discrete actions
- *   void PREFIX_act(const float *obs, float *action);    low + (out + 1) / 2 * (high - low)
+ *   void PREFIX_act(const float *obs, float *action);    low + (out + 1) / 2 * (high - low),
+ *                                                         held between the two
  *
  * No state; any thread.
  */

@@ -328,12 +328,15 @@ static const char norm_text[] =
 
 static const char scale_text[] =
     "\n"
-    "/* From -1 to 1 to between the bounds: low and high - low. */\n"
+    "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
+    "   held there, and what is not a number is low. */\n"
     "@_APART\n"
-    "static void @_scale(const float (*bounds)[2], uint32_t count, float *action)\n"
+    "static void @_scale(const float (*bounds)[3], uint32_t count, float *action)\n"
     "{\n"
     "    for (uint32_t i = 0; i < count; i++) {\n"
-    "        action[i] = bounds[i][0] + (action[i] + 1.0f) / 2.0f * bounds[i][1];\n"
+    "        const float low = bounds[i][0], high = bounds[i][1];\n"
+    "        const float spread = low + (action[i] + 1.0f) / 2.0f * bounds[i][2];\n"
+    "        action[i] = !(spread >= low) ? low : spread <= high ? spread : high;\n"
     "    }\n"
     "}\n";
 

@@ -109,9 +109,9 @@ static void check_row(const aq_snapshot *snapshot, const float *expected, const 
         return;
     }
     for (uint32_t o = 0; o < outputs; o++) {
-        const float low = snapshot->schema.action.low[o];
-        const float range = snapshot->schema.action.high[o] - low;
-        assert_same_bits(got[outputs + o], low + (expected[o] + 1.0f) / 2.0f * range);
+        const float low = snapshot->schema.action.low[o], high = snapshot->schema.action.high[o];
+        const float spread = low + (expected[o] + 1.0f) / 2.0f * (high - low);
+        assert_same_bits(got[outputs + o], spread >= low ? fminf(spread, high) : low);
     }
 }
 

@@ -82,7 +82,8 @@ static void test_a_continuous_policy_has_an_action_of_floats(void **state)
     prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
     assert_int_equal(export_as(&own, "p"), 0);
     assert_int_equal(count_words(&own, "void p_act(const float *obs, float *action);"), 1);
-    assert_int_equal(count_words(&own, "{-0x1.333334p-2f, 0x1p+0f},"), 1); /* -0.3 to 0.7 */
+    assert_int_equal(count_words(&own, "{-0x1.333334p-2f, 0x1.666666p-1f, 0x1p+0f},"),
+                     1); /* -0.3 to 0.7 */
     finish(&own);
 }
 
