@@ -41,9 +41,9 @@
  * keep their levels and a delta stays small. The rounding error is as large as the scale, so that
  * keeping costs a quarter more of it at worst: a third of a bit, which levels of less than 8 bits
  * cannot spare; their scales are always new. A scale that is not kept is replaced by one with
- * AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with every version. For int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its
- * root mean square. Training that counts on the very levels of its weights leaves the previous
- * snapshot out. */
+ * AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with every version. For
+ * int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its root mean square.
+ * Training that counts on the very levels of its weights leaves the previous snapshot out. */
 #define AQ_QUANTIZE_KEEP_MAX    1.25f
 #define AQ_QUANTIZE_ROOM        1.0625f
 #define AQ_QUANTIZE_BLOCK_STAYS 1.125
