@@ -39,11 +39,11 @@
 /* A scale of the previous snapshot is kept as long as no weight lies beyond its last level and it
  * is at most AQ_QUANTIZE_KEEP_MAX times what a new one would be, so that weights which did not move
  * keep their levels and a delta stays small. The rounding error is as large as the scale, so that
- * keeping costs a quarter more of it at worst: a third of a bit. A scale that is not kept is
- * replaced by one with AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with
- * every version. For int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its
- * root mean square. Training that counts on the very levels of its weights leaves the previous
- * snapshot out. */
+ * keeping costs a quarter more of it at worst: a third of a bit, which levels of less than 8 bits
+ * cannot spare; their scales are always new. A scale that is not kept is replaced by one with
+ * AQ_QUANTIZE_ROOM to grow, else weights that grow would bring a new one with every version. For
+ * int8-sparse, a block that was kept counts AQ_QUANTIZE_BLOCK_STAYS times its root mean square.
+ * Training that counts on the very levels of its weights leaves the previous snapshot out. */
 #define AQ_QUANTIZE_KEEP_MAX    1.25f
 #define AQ_QUANTIZE_ROOM        1.0625f
 #define AQ_QUANTIZE_BLOCK_STAYS 1.125

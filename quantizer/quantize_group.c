@@ -34,9 +34,8 @@ static int quantize(const aq_quantize_layer *layer, uint32_t bits)
             const uint32_t count =
                 columns - first < AQ_FORMAT_GROUP ? columns - first : AQ_FORMAT_GROUP;
             const float *weights = layer->weights + row * columns + first;
-            const float kept = layer->previous != NULL ? layer->previous->scale[group] : 0.0f;
             const float scale = aq_quantize_scale(aq_greatest_magnitude(weights, count),
-                                                  (1 << (bits - 1)) - 1, kept);
+                                                  (1 << (bits - 1)) - 1, 0.0f);
             layer->to.scale[group] = scale != 0.0f ? scale : 1.0f;
             if (scale != 0.0f) {
                 uint8_t *packed = (uint8_t *)layer->to.weights + row * row_bytes;

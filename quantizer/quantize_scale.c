@@ -24,7 +24,7 @@ float aq_quantize_scale(float greatest, int32_t level_max, float kept)
     if (ideal < FLT_MIN) {
         return 0.0f;
     }
-    if (kept < FLT_MIN) {
+    if (kept < FLT_MIN || level_max < INT8_MAX) {
         return ideal;
     }
     const bool covers = rintf(greatest / kept) <= (float)level_max;

@@ -158,7 +158,8 @@ float aq_head_atom(const aq_head_shape *head, uint32_t k)
     return (float)((double)head->low + step * k);
 }
 
-void aq_softmax(const float *logits, uint32_t atoms, float *probability)
+/* probability (atoms) = softmax(logits (atoms)) */
+static void softmax(const float *logits, uint32_t atoms, float *probability)
 {
     float greatest = logits[0];
     double sum = 0.0;
@@ -181,7 +182,7 @@ static void categorical_row(const aq_layer_spec *layer, const layer_parameters *
     (void)own;
     for (uint32_t c = 0; c < head->choices; c++) {
         double sum = 0.0;
-        aq_softmax(x + (size_t)c * head->atoms, head->atoms, probability);
+        softmax(x + (size_t)c * head->atoms, head->atoms, probability);
         for (uint32_t k = 0; k < head->atoms; k++) {
             sum += (double)probability[k] * (double)aq_head_atom(head, k);
         }

@@ -16,5 +16,4 @@ static inline float32x4_t load_weight(const unsigned char *from)
 
 #include "quantizer/arm/float_neon.h"
 
-const aq_linear_kernel aq_bf16_neon = {
-    .quantizes_input = false, .packed_bytes = packed_bytes, .pack = pack, .run = run};
+const aq_linear_kernel aq_bf16_neon = TILE_KERNEL;

@@ -56,24 +56,6 @@ static inline float32x4_t finish(const tile_job *job, block_constants constants,
     return vaddq_f32(dot, constants.bias);
 }
 
-#include "quantizer/tile.h"
-
-static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
-{
-    (void)layer;
-    return tile_packed_bytes((size_t)inputs * WEIGHT_UNIT_BYTES, outputs);
-}
-
-static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
-{
-    tile_pack(layer->weights, (size_t)inputs * WEIGHT_UNIT_BYTES, outputs, packed);
-}
-
-static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
-                size_t y_stride)
-{
-    tile_layer(layer, (size_t)layer->inputs * WEIGHT_UNIT_BYTES, input->x,
-               input->x_stride * sizeof(float), input, y, y_stride);
-}
+#include "quantizer/tile_float.h"
 
 #endif

@@ -38,24 +38,6 @@ static inline float32x4_t finish(const tile_job *job, block_constants constants,
     return finish_levels(job, constants, row, vpaddq_s32(dot.low, dot.high));
 }
 
-#include "quantizer/tile.h"
+#include "quantizer/tile_int8.h"
 
-static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
-{
-    (void)layer;
-    return tile_packed_bytes(inputs, outputs);
-}
-
-static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
-{
-    tile_pack(layer->weights, inputs, outputs, packed);
-}
-
-static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
-                size_t y_stride)
-{
-    tile_layer(layer, layer->inputs, input->q, input->q_stride, input, y, y_stride);
-}
-
-const aq_linear_kernel aq_int8_neon = {
-    .quantizes_input = true, .packed_bytes = packed_bytes, .pack = pack, .run = run};
+const aq_linear_kernel aq_int8_neon = TILE_KERNEL;

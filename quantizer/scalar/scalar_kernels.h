@@ -5,8 +5,8 @@
  *
  * Private to the kernels. No state; any thread.
  */
-#ifndef AQ_QUANTIZER_SCALAR_KERNELS_H
-#define AQ_QUANTIZER_SCALAR_KERNELS_H
+#ifndef AQ_QUANTIZER_SCALAR_SCALAR_KERNELS_H
+#define AQ_QUANTIZER_SCALAR_SCALAR_KERNELS_H
 
 #include "quantizer/qkernels.h"
 

@@ -12,10 +12,4 @@ static inline __m512 load_weight(const unsigned char *from)
 
 #include "quantizer/x86/float_avx512.h"
 
-const aq_linear_kernel aq_f32_avx512 = {
-    .quantizes_input = false,
-    .pack_writes_all = true,
-    .packed_bytes = packed_bytes,
-    .pack = pack,
-    .run = run,
-};
+const aq_linear_kernel aq_f32_avx512 = TILE_KERNEL;

@@ -1,6 +1,6 @@
 /*
- * Kernels of half floats, groups and sparse blocks that are wrong on purpose (faulty_kernels.h), and
- * right ones beside them. They pack as the scalar reference does, unless they are wrong there.
+ * Kernels of half floats, groups and sparse blocks that are wrong on purpose (faulty_kernels.h),
+ * and right ones beside them. They pack as the scalar reference does, unless they are wrong there.
  */
 #ifndef AQ_TESTS_KERNELS_FAULTY_FORMATS_H
 #define AQ_TESTS_KERNELS_FAULTY_FORMATS_H

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cli/program.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -94,6 +95,16 @@ static void test_arguments_that_make_no_sense_are_refused(void **state)
     program_assert_failure(1, "missing.aq");
 }
 
+/* A test goes to another folder, and a path from this one would not lead anywhere from there. */
+static void absolute(const char *path, char *out)
+{
+    char here[CLI_PATH_MAX];
+    assert_non_null(getcwd(here, sizeof(here)));
+    assert_int_equal(path[0] == '/' ? aq_text_set(out, CLI_PATH_MAX, path)
+                                    : aq_text_format(out, CLI_PATH_MAX, "%s/%s", here, path),
+                     0);
+}
+
 int main(int argc, char **argv)
 {
 #define IN_FOLDER(test)                                                                            \
@@ -105,7 +116,9 @@ int main(int argc, char **argv)
         IN_FOLDER(test_what_cannot_be_written_is_said),
         IN_FOLDER(test_arguments_that_make_no_sense_are_refused),
     };
+    static char program[CLI_PATH_MAX];
     assert_true(argc == 2);
-    program_choose(argv[1]);
+    absolute(argv[1], program);
+    program_choose(program);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
