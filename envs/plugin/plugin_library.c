@@ -166,7 +166,7 @@ static int choose(const actorq_plugin *plugin, const char *path, const char *nam
 int aq_plugin_library_open(const char *argument, aq_plugin_library *ret_library, aq_error *error)
 {
     char path[PATH_BYTES_MAX];
-    const char *name;
+    const char *name = NULL;
     aq_plugin_library library = {0};
     int rc = split(argument, path, &name, error);
     rc = rc != 0 ? rc : load(path, &library.handle, error);
