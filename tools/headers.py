@@ -28,7 +28,9 @@ TEMPLATES = {
 
 # What an ordinary build of some machine leaves out, or a test compiles by itself.
 NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/", "bench/kernels/limit_",
-                    "bench/kernels/peer_", "examples/", "tests/integration/export/arm_start.c",
+                    "bench/kernels/peer_", "envs/mujoco/", "envs/suite_absent", "examples/",
+                    "tests/integration/bridge/skip_without_numpy.c",
+                    "tests/integration/export/arm_start.c",
                     "tests/integration/export/policy_harness.c")
 
 

@@ -2,9 +2,9 @@
  * CartPole against recordings of Gymnasium's.
  *
  * The recordings took sine and cosine from NumPy's vector routines, which may be a few units in the
- * last place off; ours (sincos.h) are correct to less than one. With NumPy's cosine moved by at most
- * three units (and its sine by one), every one of the 820 recorded steps comes out of our equations
- * bit for bit. So from a recorded state one step agrees
+ * last place off; ours (sincos.h) are correct to less than one. With NumPy's cosine moved by at
+ * most three units (and its sine by one), every one of the 820 recorded steps comes out of our
+ * equations bit for bit. So from a recorded state one step agrees
  *   - to the bit in position and angle, which are moved by the old velocities alone,
  *   - within DBL_EPSILON in the velocities,
  *   - to the bit in the observation, which is float.
