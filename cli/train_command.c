@@ -177,7 +177,7 @@ static int name_run(const aq_run_config *config, char *out, size_t size)
     struct tm utc;
     (void)snprintf(task, sizeof(task), "%s", config->task);
     for (char *letter = task; *letter; letter++) {
-        if (*letter == ':' || *letter == '/') {
+        if (strchr(":/?&=", *letter)) {
             *letter = '-';
         }
     }

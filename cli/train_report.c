@@ -192,6 +192,9 @@ void aq_train_report_print(const aq_train_report *report)
         (void)printf("  %s train --run %s --resume --set limits.env_steps=%" PRIu64 "\n", actorq,
                      report->run_dir, report->config->limits.env_steps * 2);
     }
-    (void)printf("  %s train %s --set quantizer.format=%s\n", actorq, report->config->task,
+    const char *quote =
+        strchr(report->config->task, '?') ? "'" : ""; /* options mean much to a shell */
+    (void)printf("  %s train %s%s%s --set quantizer.format=%s\n", actorq, quote,
+                 report->config->task, quote,
                  report->config->quantizer.format == 0 ? "fp32" : "int8");
 }
