@@ -19,7 +19,8 @@
 
 enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
 
-static const char *example, *actorq;
+static const char *example;
+static char *actorq;
 static char folder[] = "/tmp/bridge-plugin-XXXXXX";
 
 static int build_example(void **state)
@@ -150,6 +151,11 @@ int main(int argument_count, char **arguments)
         return 1;
     }
     example = arguments[1];
-    actorq = arguments[2];
-    return cmocka_run_group_tests(tests, build_example, remove_example);
+    actorq = realpath(arguments[2], NULL); /* as the folder changes */
+    if (actorq == NULL) {
+        return 1;
+    }
+    const int failed = cmocka_run_group_tests(tests, build_example, remove_example);
+    free(actorq);
+    return failed;
 }
