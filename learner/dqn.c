@@ -68,7 +68,8 @@ static int dqn_check_task(const aq_schema *schema, aq_error *error)
     if (schema->obs.kind != AQ_SPACE_BOX) {
         return aq_fail(
             error, AQ_E_UNSUPPORTED,
-            "dqn needs observations of numbers; those of this task are a discrete state");
+            "dqn needs observations of numbers; those of this task are a discrete state (if it has "
+            "the option, TASK?one_hot=yes shows that as numbers)");
     }
     return 0;
 }
