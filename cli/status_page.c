@@ -84,7 +84,7 @@ static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
         aq_figure_bytes(&full, (double)learner->broadcast_bytes_fp32),
         aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));
     if (error && error->rows) {
-        aq_print_fact(out, "int8 error",
+        aq_print_fact(out, "error",
                       "%s of %" PRIu32 " greedy actions differ, rms %s, largest %s; %" PRIu64
                       " versions went out in fp32 for it",
                       aq_figure_share(&share, error->action_disagreement), error->rows,
