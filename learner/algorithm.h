@@ -43,10 +43,11 @@ typedef struct aq_algorithm_class {
                   aq_algorithm **ret_algorithm, aq_error *error);
     void (*destroy)(aq_algorithm *algorithm); /* NULL is fine */
 
-    /* One gradient step on 1 to learner.batch_size rows in the schema's layout. AQ_E_CORRUPT when
-     * loss or gradient is not finite, or an action is not one of the schema's: nothing has changed
-     * then. The same steps on the same batches give the same bits, whatever the machine's vector
-     * width, for one BLAS kernel and number of threads. */
+    /* One gradient step on 1 to learner.batch_size rows in the schema's layout; each row's loss
+     * counts `weight` times, and its new `priority` is written. AQ_E_CORRUPT when loss or gradient
+     * is not finite, or an action is not one of the schema's: no parameter has changed then. The
+     * same steps on the same batches give the same bits, whatever the machine's vector width, for
+     * one BLAS kernel and number of threads. */
     int (*train)(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */

@@ -47,6 +47,7 @@ int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float hub
         q = values->online[row + (uint32_t)action];
         error = q - target;
         size = fabsf(error);
+        batch->priority[i] = size;
         if (size > huber_delta) {
             loss += (double)weight * huber_delta * (size - 0.5 * huber_delta);
             error = copysignf(huber_delta, error);

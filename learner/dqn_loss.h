@@ -6,7 +6,8 @@
  *
  *   huber(e) = e^2 / 2 where |e| <= delta, else delta * (|e| - delta / 2)
  *
- * y counts as a constant: the gradient flows through Q_online(s, action) alone.
+ * y counts as a constant: the gradient flows through Q_online(s, action) alone. A row's priority is
+ * |Q_online(s, action) - y|.
  */
 #ifndef AQ_LEARNER_DQN_LOSS_H
 #define AQ_LEARNER_DQN_LOSS_H
@@ -36,7 +37,8 @@ uint32_t aq_dqn_argmax(const float *values, uint32_t count);
 float aq_dqn_target(float reward, float bootstrap, const float *online_next,
                     const float *target_next, uint32_t actions);
 
-/* d loss / d Q_online(s) into ret_d_online (rows, actions), all of it. AQ_E_CORRUPT for an action
+/* d loss / d Q_online(s) into ret_d_online (rows, actions), all of it, and the batch's priorities.
+ * AQ_E_CORRUPT for an action
  * that is not one of `actions`; ret_d_online may have been written then. */
 int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float huber_delta,
                    float *ret_d_online, aq_dqn_loss *ret_loss) AQ_MUST_USE;

@@ -73,6 +73,7 @@ static aq_batch view(const aq_batch *group, uint32_t first, uint32_t count)
     part.weight += first;
     part.item += first;
     part.version += first;
+    part.priority += first;
     return part;
 }
 

@@ -21,6 +21,7 @@ int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max, aq_batch *
     size_t weight = aq_columns_add(&bytes, rows_max, sizeof(float));
     size_t item = aq_columns_add(&bytes, rows_max, sizeof(uint64_t));
     size_t version = aq_columns_add(&bytes, rows_max, sizeof(uint32_t));
+    size_t priority = aq_columns_add(&bytes, rows_max, sizeof(float));
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
@@ -38,6 +39,7 @@ int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max, aq_batch *
         .weight = (float *)(void *)(block + weight),
         .item = (uint64_t *)(void *)(block + item),
         .version = (uint32_t *)(void *)(block + version),
+        .priority = (float *)(void *)(block + priority),
     };
     *ret_batch = batch;
     return 0;

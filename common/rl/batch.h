@@ -26,6 +26,7 @@ typedef struct aq_batch {
     float *weight;     /* importance weight; 1 under a uniform selector */
     uint64_t *item;    /* the item's number, for priorities */
     uint32_t *version; /* the policy that chose the action */
+    float *priority;   /* by training: how wrong it was, >= 0; not on the wire */
 } aq_batch;
 
 /* Empty, columns zeroed. AQ_E_INVALID unless rows_max is 1 to AQ_BATCH_ROWS_MAX; AQ_E_NOMEM. */
@@ -33,7 +34,7 @@ int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max,
                     aq_batch **ret_batch) AQ_MUST_USE;
 void aq_batch_destroy(aq_batch *batch); /* NULL is fine */
 
-/* Bytes that one row takes in all columns. */
+/* Bytes that one row takes in all columns that are on the wire. */
 size_t aq_batch_row_bytes(const aq_chunk_layout *layout);
 
 #endif

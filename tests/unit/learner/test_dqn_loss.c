@@ -107,6 +107,26 @@ static double loss_in_double(const fixture *f, double delta, size_t shifted, dou
     return loss / FIXTURE_ROWS;
 }
 
+static void test_a_rows_priority_is_the_size_of_its_error(void **state)
+{
+    aq_dqn_loss loss;
+    fixture f;
+
+    (void)state;
+    init(&f, 7);
+    assert_int_equal(aq_dqn_loss_of(f.batch, &f.values, 0.5f, f.d_online, &loss), 0);
+    for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
+        size_t row = (size_t)i * FIXTURE_ACTIONS;
+        float target = aq_dqn_target(f.batch->reward[i], f.batch->bootstrap[i], f.online_next + row,
+                                     f.target_next + row, FIXTURE_ACTIONS);
+        int32_t action;
+
+        memcpy(&action, f.batch->action + i * sizeof(action), sizeof(action));
+        assert_float_equal(f.batch->priority[i], fabsf(f.online[row + (size_t)action] - target), 0);
+    }
+    aq_batch_destroy(f.batch);
+}
+
 static void check_loss(float delta)
 {
     const double h = 1e-5;
@@ -201,6 +221,7 @@ static void test_what_is_not_finite_shows_in_the_loss(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_rows_priority_is_the_size_of_its_error),
         cmocka_unit_test(test_target_is_the_targets_value_of_the_learned_networks_choice),
         cmocka_unit_test(test_a_termination_cuts_the_bootstrap),
         cmocka_unit_test(test_of_equal_values_the_first_is_chosen),
