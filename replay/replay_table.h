@@ -1,11 +1,12 @@
 /*
- * Replay table: the chunks that a shard holds, oldest first, and the numbers of their items.
+ * Replay table: the items of one table of a shard (common/rl/table_spec.h) and the draws from them.
  *
- * Items are numbered 0, 1, 2, ... in the order in which they came. Chunks leave in that order too,
- * so the live items are always one range of numbers, and an item costs no memory: a ring holds each
- * chunk with the number of its first item, and a binary search finds the chunk of any number.
+ * Items are numbered 0, 1, 2, ... in the order in which they came; a number is never used twice.
+ * Chunks leave whole. How items are chosen is the selector's business (replay_selector.h), what a
+ * row of a batch looks like the gather's (replay_gather.h); how many may be drawn or come is the
+ * rate limiter's (replay_limiter.h), which stands beside the table, not in it.
  *
- * One owner, no locking.
+ * One owner, no locking. After its growth has ended it allocates nothing.
  */
 #ifndef AQ_REPLAY_REPLAY_TABLE_H
 #define AQ_REPLAY_REPLAY_TABLE_H
@@ -13,36 +14,63 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/rl/chunk.h"
+#include "common/rl/batch.h"
+#include "common/rl/table_spec.h"
+#include "replay/message_store.h"
 
 typedef struct aq_replay_table aq_replay_table;
 
 typedef struct aq_replay_holdings {
     uint64_t chunks;
-    uint64_t transitions; /* each counted once, repeated rows not */
-    uint64_t bytes;       /* of the chunks and the ring */
-    uint64_t first_item;  /* the oldest live item; items first_item .. end_item - 1 are live */
-    uint64_t end_item;
+    uint64_t transitions; /* fresh ones */
+    uint64_t bytes;       /* of the chunks' columns and of the table itself */
+    uint64_t items;       /* that can be drawn */
+    double mass;          /* sum over them of priority^exponent; their count if not prioritized */
+    uint64_t times_sampled; /* draws of the items that have left, so that with ... */
+    uint64_t items_left;    /* ... so many of them, a mean can be told */
 } aq_replay_holdings;
 
-/* `capacity` >= 1: fresh transitions held at most (the newest chunk stays in any case). */
-int aq_replay_table_create(const aq_chunk_layout *layout, uint64_t capacity,
+/* `store` outlives the table. `seed` feeds the draws. AQ_E_NOMEM. */
+int aq_replay_table_create(const aq_table_spec *spec, const aq_chunk_layout *layout,
+                           aq_message_store *store, uint64_t seed,
                            aq_replay_table **ret_table) AQ_MUST_USE;
-void aq_replay_table_destroy(aq_replay_table *table); /* NULL is fine */
+void aq_replay_table_destroy(aq_replay_table *table); /* NULL is fine; lets go of all chunks */
 
-/* Makes sure that the next `count` inserts find room in the ring. AQ_E_NOMEM: nothing changed. */
-int aq_replay_table_reserve(aq_replay_table *table, size_t count) AQ_MUST_USE;
+const aq_table_spec *aq_replay_table_spec(const aq_replay_table *table);
 
-/* Takes over the caller's reference to a validated chunk, for which room was reserved. Then the
- * oldest chunks leave until the others fit the capacity. */
-void aq_replay_table_insert(aq_replay_table *table, aq_chunk *chunk);
+/* Makes sure that the next `chunks` inserts find room. AQ_E_NOMEM: nothing changed. */
+int aq_replay_table_reserve(aq_replay_table *table, size_t chunks) AQ_MUST_USE;
 
-/* The chunk of a live item and the row at which the item starts. The chunk is the table's, valid
- * until the next insert. */
-const aq_chunk *aq_replay_table_find(const aq_replay_table *table, uint64_t item,
-                                     uint32_t *ret_row);
+/* Takes chunk `index` of a stored message, for which room was reserved, with the greatest priority
+ * that was ever given (1 at first). Then chunks leave, by the remover, until the others fit the
+ * capacities; a queue lets none go that was not drawn. A chunk that holds no item of this table
+ * (sequences) is not taken. */
+void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, uint32_t index);
+
+/* Draws `rows` items into a batch with room for them: all its columns but `priority`; `weight` is
+ * the probability with which each row was drawn, of this table. AQ_E_AGAIN when there are not that
+ * many to draw (fifo, lifo, queue) or none at all. `discount` is per step. */
+int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount,
+                           aq_batch *batch) AQ_MUST_USE;
+
+/* New priorities (before the exponent), finite and >= 0. Numbers of items that have left are passed
+ * over; *ret_applied counts the others. No use where nothing is chosen or removed by priority. */
+void aq_replay_table_prioritize(aq_replay_table *table, const uint64_t *items,
+                                const float *priorities, uint32_t count, uint32_t *ret_applied);
+
+/* Lets the chunks of one message go, whatever the remover says. */
+void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *message);
 
 aq_replay_holdings aq_replay_table_holdings(const aq_replay_table *table);
+
+/* What a restart cannot tell from the records: priorities and times sampled, by (message number,
+ * chunk). Appends it to `out`; AQ_E_NOMEM, AQ_E_TOO_BIG. To be read back once the same chunks, or
+ * some of them and newer ones, are in the table: what it says of others is passed over.
+ * AQ_E_CORRUPT, in words: nothing has changed. */
+int aq_replay_table_save(const aq_replay_table *table, aq_buffer *out) AQ_MUST_USE;
+int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t size,
+                         aq_error *error) AQ_MUST_USE;
 
 #endif

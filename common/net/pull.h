@@ -7,11 +7,13 @@
 
 #include <uv.h>
 
+#include "common/base/lease.h"
 #include "common/net/net.h"
 
 typedef struct aq_pull aq_pull;
 
-typedef void (*aq_pull_fn)(void *user, const uint8_t *bytes, size_t size, const char *peer);
+/* `message` is lent; who keeps it takes a reference. */
+typedef void (*aq_pull_fn)(void *user, aq_lease *message, const char *peer);
 
 int aq_pull_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                    aq_pull_fn receive, void *user, aq_pull **ret_pull, aq_error *error) AQ_MUST_USE;

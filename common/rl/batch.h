@@ -1,6 +1,10 @@
 /*
- * Batch: sampled n-step items as contiguous columns, ready for BLAS. One allocation, reused; every
- * column starts on a cache line. One owner at a time, no locking.
+ * Batch: sampled items as contiguous columns, ready for BLAS. One allocation, reused; every column
+ * starts on a cache line. One owner at a time, no locking.
+ *
+ * A row is an n-step item (steps 1), or a sequence of `steps` transitions: then obs has steps + 1
+ * rows for each, action, reward, bootstrap and version `steps`, next_obs none, and `length` says
+ * how many of the transitions are real; what is beyond is zero.
  */
 #ifndef AQ_COMMON_RL_BATCH_H
 #define AQ_COMMON_RL_BATCH_H
@@ -18,12 +22,15 @@ typedef struct aq_batch {
     uint32_t rows_max;
     uint32_t obs_bytes; /* of one row */
     uint32_t action_bytes;
+    uint32_t steps;    /* of a row */
     uint8_t *obs;      /* rows * obs_bytes */
     uint8_t *next_obs; /* rows * obs_bytes */
     uint8_t *action;   /* rows * action_bytes */
-    float *reward;     /* the n-step return */
-    float *bootstrap;  /* discount^m, 0 after a termination */
-    float *weight;     /* importance weight; 1 under a uniform selector */
+    float *reward;     /* the n-step return; sequences: each step's reward */
+    float *bootstrap;  /* discount^m, 0 after a termination; sequences: m is 1 */
+    float *weight;     /* from replay: the probability of the draw; in training: what the row's
+                        * loss counts, 1 under a uniform selector */
+    uint32_t *length;  /* sequences only, else NULL */
     uint64_t *item;    /* the item's number, for priorities */
     uint32_t *version; /* the policy that chose the action */
     float *priority;   /* by training: how wrong it was, >= 0; not on the wire */

@@ -5,11 +5,13 @@
 #ifndef AQ_COMMON_RL_RUN_SETTINGS_H
 #define AQ_COMMON_RL_RUN_SETTINGS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 #include "common/rl/schema.h"
 #include "common/rl/snapshot.h"
+#include "common/rl/table_spec.h"
 
 enum aq_role { AQ_ROLE_ACTOR = 1, AQ_ROLE_EVALUATOR = 2, AQ_ROLE_REPLAY = 3 };
 
@@ -20,12 +22,22 @@ enum aq_run_state {
     AQ_RUN_STOPPED = 4, /* ended: somebody asked for it */
 };
 
+/* Where replay shards keep what they hold. Sizes are of one shard. */
+typedef struct aq_storage_settings {
+    bool durable; /* steps are in files before they are acknowledged */
+    uint64_t segment_bytes;
+    uint32_t fsync_ms; /* 0: before each acknowledgement */
+    bool compressed;
+    uint64_t memory_bytes; /* that steps may take in memory; 0: all of them */
+    uint32_t snapshot_ms;
+} aq_storage_settings;
+
 typedef struct aq_run_settings {
     char task[AQ_TASK_NAME_MAX];
     aq_schema schema;
     uint64_t schema_hash;
     uint64_t seed;
-    uint32_t n_step;
+    uint32_t n_step;        /* the most transitions that an item of any table spans */
     uint32_t chunk_length;  /* transitions */
     uint32_t message_bytes; /* the largest experience message */
     uint32_t rpc_timeout_ms;
@@ -41,10 +53,9 @@ typedef struct aq_run_settings {
     uint32_t screen_episodes;
     uint32_t evaluation_episodes;
     double evaluation_threshold; /* NaN: none */
-    uint64_t replay_capacity;    /* transitions */
-    uint64_t replay_min_size;    /* transitions */
-    double samples_per_insert;
-    double tolerance;     /* inserted transitions */
+    aq_table_spec tables[AQ_TABLES_MAX]; /* the first is the main one */
+    uint32_t table_count;
+    aq_storage_settings storage;
     uint32_t sample_rows; /* rows that one Sample call draws */
 } aq_run_settings;
 
