@@ -27,7 +27,8 @@ typedef struct aq_segment_log_config {
     const char *folder; /* made if it isn't there */
     uint64_t run_id;
     uint64_t schema_hash;
-    const char *task; /* for words */
+    const char *task;      /* for words */
+    uint64_t store;        /* the name that the folder gets if it is new; not 0 */
     uint64_t segment_bytes; /* a new segment after so many */
     uint64_t backlog_bytes; /* that may wait to be written */
     uint32_t fsync_ms;
@@ -42,6 +43,11 @@ typedef struct aq_segment_log_found {
     uint64_t last_number; /* of the newest record; 0: none */
     bool is_new;
 } aq_segment_log_found;
+
+/* The name of the store in the folder, which a shard tells before it knows of which run it is. It
+ * locks and changes nothing. AQ_E_NOT_FOUND while the folder isn't there or is empty; else as
+ * aq_segment_log_open. */
+int aq_segment_log_identify(const char *folder, uint64_t *ret_store, aq_error *error) AQ_MUST_USE;
 
 /* Opens the folder, gives what it holds to `recovery`, starts the thread. Refused in words, with
  * nothing overwritten: a folder in use by another process (AQ_E_EXISTS), of another run or another
