@@ -1,7 +1,8 @@
 /*
  * PULL on the loop: NNG's descriptor is polled and messages are taken on the loop's thread, one
  * after the other. So the order of each connection stays, nothing crosses threads, and what the
- * loop doesn't take stays in its connection. See pull.h; loop thread only.
+ * loop doesn't take stays in its connection. See pull.h; loop thread only, but the last reference
+ * to a message may be dropped on any.
  */
 #include "common/net/pull.h"
 
@@ -44,6 +45,36 @@ static void learn_peer(aq_pull *pull, nng_pipe pipe)
     pull->peer_pipe_id = id;
 }
 
+/* A message of NNG's, kept for as long as somebody reads it. */
+typedef struct message_lease {
+    aq_lease lease;
+    nng_msg *message;
+} message_lease;
+
+static void free_message(aq_lease *lease)
+{
+    message_lease *held = (message_lease *)(void *)lease;
+
+    nng_msg_free(held->message);
+    aq_free(held);
+}
+
+/* Takes the message over. Without memory it is lost, as on a line that breaks: its sender has it
+ * until it is acknowledged. */
+static void deliver(aq_pull *pull, nng_msg *message)
+{
+    message_lease *held = aq_alloc(1, sizeof(*held));
+
+    if (held == NULL) {
+        nng_msg_free(message);
+        return;
+    }
+    held->message = message;
+    aq_lease_init(&held->lease, nng_msg_body(message), nng_msg_len(message), free_message);
+    pull->receive(pull->user, &held->lease, pull->peer);
+    aq_lease_unref(&held->lease);
+}
+
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     aq_pull *pull = poll->data;
@@ -62,9 +93,10 @@ static void on_readable(uv_poll_t *poll, int status, int events)
         bytes += size;
         learn_peer(pull, nng_msg_get_pipe(message));
         if (size <= pull->message_bytes_max) { /* inproc knows no RECVMAXSZ */
-            pull->receive(pull->user, nng_msg_body(message), size, pull->peer);
+            deliver(pull, message);
+        } else {
+            nng_msg_free(message);
         }
-        nng_msg_free(message);
         if (pull->closing) {
             return;
         }

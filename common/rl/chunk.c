@@ -4,14 +4,12 @@
  */
 #include "common/rl/chunk.h"
 
-#include <math.h>
 #include <stdatomic.h>
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/rl/chunk_view.h"
 #include "common/rl/columns.h"
-#include "common/rl/finite.h"
 
 /* Where each column lies in the block of a chunk, and the block's size. */
 typedef struct chunk_columns {
@@ -122,112 +120,23 @@ uint32_t aq_chunk_fresh(const aq_chunk *chunk)
     return chunk->length - chunk->overlap;
 }
 
-static int ends_episode(const aq_chunk *chunk)
-{
-    return chunk->terminated || chunk->truncated;
-}
-
 uint32_t aq_chunk_items(const aq_chunk *chunk, const aq_chunk_layout *layout)
 {
-    if (ends_episode(chunk)) {
-        return chunk->length;
-    }
-    return chunk->length < layout->n_step ? 0 : chunk->length - layout->n_step + 1;
-}
-
-static int validate_sizes(const aq_chunk *chunk, const aq_chunk_layout *layout, aq_error *error)
-{
-    if (chunk->length < 1 || chunk->length > layout->length_max) {
-        return aq_fail(error, AQ_E_CORRUPT, "a chunk of %u transitions; 1 to %u are possible",
-                       chunk->length, layout->length_max);
-    }
-    if (chunk->terminated > 1 || chunk->truncated > 1) {
-        return aq_fail(error, AQ_E_CORRUPT, "a flag that is neither 0 nor 1");
-    }
-    if (chunk->terminated && chunk->truncated) {
-        return aq_fail(error, AQ_E_CORRUPT, "an episode that both terminated and was truncated");
-    }
-    if (chunk->overlap >= layout->n_step || chunk->overlap >= chunk->length) {
-        return aq_fail(error, AQ_E_CORRUPT,
-                       "%u of %u transitions are repeated; less than that, and less than %u "
-                       "steps, is possible",
-                       chunk->overlap, chunk->length, layout->n_step);
-    }
-    if (chunk->first == 0 && chunk->overlap != 0) {
-        return aq_fail(error, AQ_E_CORRUPT,
-                       "the first chunk of an episode repeats %u transitions of none",
-                       chunk->overlap);
-    }
-    if (chunk->first > UINT32_MAX - chunk->length) {
-        return aq_fail(error, AQ_E_CORRUPT, "transition %u + %u is out of any episode",
-                       chunk->first, chunk->length);
-    }
-    if (aq_chunk_items(chunk, layout) == 0) {
-        return aq_fail(error, AQ_E_CORRUPT,
-                       "%u transitions of an episode that goes on hold no return over %u steps",
-                       chunk->length, layout->n_step);
-    }
-    return 0;
-}
-
-static int validate_floats(const void *column, size_t rows, size_t row_bytes, const char *name,
-                           aq_error *error)
-{
-    size_t row_values = row_bytes / sizeof(float);
-    size_t bad = aq_find_nonfinite(column, rows * row_values);
-    if (bad == rows * row_values) {
-        return 0;
-    }
-    return aq_fail(error, AQ_E_CORRUPT, "%s %zu, element %zu is NaN or infinite", name,
-                   bad / row_values, bad % row_values);
-}
-
-static int validate_choices(const aq_chunk *chunk, uint32_t choice_count, aq_error *error)
-{
-    for (uint32_t row = 0; row < chunk->length; row++) {
-        int32_t choice;
-        memcpy(&choice, chunk->action + row * sizeof(choice), sizeof(choice));
-        if (choice < 0 || (uint32_t)choice >= choice_count) {
-            return aq_fail(error, AQ_E_SCHEMA, "action %u is %d; 0 to %u are possible", row, choice,
-                           choice_count - 1);
-        }
-    }
-    return 0;
+    const aq_chunk_view view = aq_chunk_view_of(chunk);
+    return aq_chunk_view_items(&view, layout);
 }
 
 int aq_chunk_validate(const aq_chunk *chunk, const aq_chunk_layout *layout, aq_error *error)
 {
-    int rc = validate_sizes(chunk, layout, error);
-    if (rc == 0 && layout->obs_is_f32) {
-        rc = validate_floats(chunk->obs, (size_t)chunk->length + 1, layout->obs_bytes,
-                             "observation", error);
-    }
-    if (rc == 0) {
-        rc = validate_floats(chunk->reward, chunk->length, sizeof(float), "reward", error);
-    }
-    if (rc == 0 && layout->action_is_f32) {
-        rc = validate_floats(chunk->action, chunk->length, layout->action_bytes, "action", error);
-    }
-    if (rc == 0 && layout->choice_count > 0) {
-        rc = validate_choices(chunk, layout->choice_count, error);
-    }
-    return rc;
+    const aq_chunk_view view = aq_chunk_view_of(chunk);
+    return aq_chunk_view_validate(&view, layout, error);
 }
 
 void aq_chunk_fold(const aq_chunk *chunk, const aq_chunk_layout *layout, uint32_t row,
                    float discount, float *ret_return, float *ret_bootstrap, uint32_t *ret_next_row)
 {
-    AQ_ASSERT(row < aq_chunk_items(chunk, layout));
-    uint32_t left = chunk->length - row;
-    uint32_t steps = left < layout->n_step ? left : layout->n_step;
-    double sum = 0.0;
-    double factor = 1.0;
-    for (uint32_t i = 0; i < steps; i++) {
-        sum += factor * (double)chunk->reward[row + i];
-        factor *= (double)discount;
-    }
-    bool terminal = chunk->terminated && row + steps == chunk->length;
-    *ret_return = (float)sum;
-    *ret_bootstrap = terminal ? 0.0f : (float)factor;
-    *ret_next_row = row + steps;
+    const aq_chunk_view view = aq_chunk_view_of(chunk);
+    AQ_ASSERT(row < aq_chunk_view_items(&view, layout));
+    aq_chunk_view_fold(&view, layout->n_step, row, discount, ret_return, ret_bootstrap,
+                       ret_next_row);
 }

@@ -9,7 +9,8 @@
 
 #include <stddef.h>
 
-/* Index of the first value that is NaN or infinite; `count` when there is none. */
-size_t aq_find_nonfinite(const float *values, size_t count);
+/* Index of the first of `count` floats that is NaN or infinite; `count` when there is none. The
+ * floats may lie at any alignment, as those of a message do. */
+size_t aq_find_nonfinite(const void *values, size_t count);
 
 #endif

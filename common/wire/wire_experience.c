@@ -15,6 +15,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/wire/wire_frame.h"
+#include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
 
 /* One byte of tag and the longest number behind it; a column has a tag and a length. */
@@ -225,4 +226,237 @@ int aq_wire_experience_unpack(const uint8_t *bytes, size_t size, uint64_t run_id
     }
     aq_wire_message_free(message);
     return rc;
+}
+
+/* ---- in, without copies ---------------------------------------------------------------------- */
+
+/* Field numbers of experience.proto, and how each is written. */
+enum {
+    RUN_ID = 1,
+    ACTOR = 2,
+    INCARNATION = 3,
+    SEQ = 4,
+    ACKNOWLEDGED = 5,
+    SCHEMA_HASH = 6,
+    CHUNKS = 7,
+    EXPERIENCE_FIELDS = 8,
+
+    EPISODE = 1,
+    FIRST = 2,
+    LANE = 3,
+    LENGTH = 4,
+    OVERLAP = 5,
+    TERMINATED = 6,
+    TRUNCATED = 7,
+    OBS = 8,
+    ACTION = 9,
+    REWARD = 10,
+    VERSION = 11,
+    CHUNK_FIELDS = 12,
+};
+
+static const uint8_t experience_types[EXPERIENCE_FIELDS] = {
+    [RUN_ID] = AQ_WIRE_FIXED64, [ACTOR] = AQ_WIRE_VARINT,        [INCARNATION] = AQ_WIRE_FIXED64,
+    [SEQ] = AQ_WIRE_VARINT,     [ACKNOWLEDGED] = AQ_WIRE_VARINT, [SCHEMA_HASH] = AQ_WIRE_FIXED64,
+    [CHUNKS] = AQ_WIRE_BYTES,
+};
+
+static const uint8_t chunk_types[CHUNK_FIELDS] = {
+    [EPISODE] = AQ_WIRE_VARINT,   [FIRST] = AQ_WIRE_VARINT,   [LANE] = AQ_WIRE_VARINT,
+    [LENGTH] = AQ_WIRE_VARINT,    [OVERLAP] = AQ_WIRE_VARINT, [TERMINATED] = AQ_WIRE_VARINT,
+    [TRUNCATED] = AQ_WIRE_VARINT, [OBS] = AQ_WIRE_BYTES,      [ACTION] = AQ_WIRE_BYTES,
+    [REWARD] = AQ_WIRE_BYTES,     [VERSION] = AQ_WIRE_BYTES,
+};
+
+/* The next field that this program knows; otherwise as aq_wire_scan_next. One that is written in
+ * another way than it should be makes the message none. */
+static int next_known(aq_wire_scan *scan, const uint8_t *types, uint32_t type_count,
+                      aq_wire_field *ret_field)
+{
+    for (;;) {
+        int rc = aq_wire_scan_next(scan, ret_field);
+        if (rc <= 0) {
+            return rc;
+        }
+        if (ret_field->number >= 1 && ret_field->number < type_count) {
+            return ret_field->type == types[ret_field->number] ? 1 : AQ_E_CORRUPT;
+        }
+    }
+}
+
+/* Everything but the chunks, which are only counted. */
+typedef struct experience_head {
+    uint64_t values[EXPERIENCE_FIELDS];
+    size_t chunk_count;
+} experience_head;
+
+static int read_head(const uint8_t *payload, size_t size, experience_head *ret_head,
+                     aq_error *error)
+{
+    aq_wire_scan scan = aq_wire_scan_of(payload, size);
+    experience_head head = {.chunk_count = 0};
+    aq_wire_field field;
+    int rc;
+    while ((rc = next_known(&scan, experience_types, EXPERIENCE_FIELDS, &field)) > 0) {
+        head.chunk_count += field.number == CHUNKS;
+        head.values[field.number] = field.value;
+    }
+    if (rc != 0) {
+        return aq_fail(error, rc, "the %zu bytes in the frame are no Experience", size);
+    }
+    *ret_head = head;
+    return 0;
+}
+
+static int check_head(const experience_head *head, uint64_t run_id, uint64_t schema_hash,
+                      aq_error *error)
+{
+    if (head->values[RUN_ID] != run_id) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "experience of run %016" PRIx64 "; this is run %016" PRIx64,
+                       head->values[RUN_ID], run_id);
+    }
+    if (head->values[SCHEMA_HASH] != schema_hash) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "experience of schema %016" PRIx64 "; this run's is %016" PRIx64,
+                       head->values[SCHEMA_HASH], schema_hash);
+    }
+    if (head->values[SEQ] == 0) {
+        return aq_fail(error, AQ_E_CORRUPT, "experience number 0; numbers start at 1");
+    }
+    if (head->chunk_count < 1 || head->chunk_count > AQ_EXPERIENCE_CHUNKS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "experience of %zu chunks; 1 to %d are possible",
+                       head->chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
+    }
+    return 0;
+}
+
+static int check_column(const aq_wire_field *column, const char *name, size_t rows,
+                        size_t row_bytes, aq_error *error)
+{
+    if (column->size != rows * row_bytes) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, not %zu times %zu", name,
+                       column->size, rows, row_bytes);
+    }
+    return 0;
+}
+
+/* Before anything else looks at the rows: the chunk is as long as its columns are. */
+static int check_sizes(const aq_wire_field *fields, const aq_chunk_layout *layout, aq_error *error)
+{
+    size_t length = (uint32_t)fields[LENGTH].value;
+    if (length < 1 || length > layout->length_max) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu transitions; 1 to %u are possible", length,
+                       layout->length_max);
+    }
+    int rc = check_column(&fields[OBS], "obs", length + 1, layout->obs_bytes, error);
+    if (rc == 0) {
+        rc = check_column(&fields[ACTION], "action", length, layout->action_bytes, error);
+    }
+    if (rc == 0) {
+        rc = check_column(&fields[REWARD], "reward", length, sizeof(float), error);
+    }
+    if (rc == 0) {
+        rc = check_column(&fields[VERSION], "version", length, sizeof(uint32_t), error);
+    }
+    return rc;
+}
+
+static int view_chunk(const aq_wire_field *message, const aq_chunk_layout *layout,
+                      aq_chunk_view *ret_view, aq_error *error)
+{
+    aq_wire_scan scan = aq_wire_scan_of(message->bytes, message->size);
+    aq_wire_field fields[CHUNK_FIELDS] = {{.number = 0}};
+    aq_wire_field field;
+    int rc;
+    while ((rc = next_known(&scan, chunk_types, CHUNK_FIELDS, &field)) > 0) {
+        fields[field.number] = field;
+    }
+    if (rc != 0) {
+        return aq_fail(error, rc, "these %zu bytes are no Chunk", message->size);
+    }
+    rc = check_sizes(fields, layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_chunk_view view = {
+        .obs = fields[OBS].bytes,
+        .action = fields[ACTION].bytes,
+        .reward = fields[REWARD].bytes,
+        .version = fields[VERSION].bytes,
+        .episode = fields[EPISODE].value,
+        .first = (uint32_t)fields[FIRST].value,
+        .lane = (uint32_t)fields[LANE].value,
+        .length = (uint32_t)fields[LENGTH].value,
+        .overlap = (uint32_t)fields[OVERLAP].value,
+        .terminated = fields[TERMINATED].value != 0,
+        .truncated = fields[TRUNCATED].value != 0,
+    };
+    rc = aq_chunk_view_validate(&view, layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    *ret_view = view;
+    return 0;
+}
+
+/* A second pass over what read_head has passed. */
+static int view_chunks(const uint8_t *payload, size_t size, const aq_chunk_layout *layout,
+                       aq_arrival *arrival, aq_error *error)
+{
+    aq_wire_scan scan = aq_wire_scan_of(payload, size);
+    aq_wire_field field;
+    uint32_t chunk = 0;
+    while (next_known(&scan, experience_types, EXPERIENCE_FIELDS, &field) > 0) {
+        if (field.number != CHUNKS) {
+            continue;
+        }
+        int rc = view_chunk(&field, layout, &arrival->chunks[chunk], error);
+        if (rc != 0) {
+            return aq_fail_context(error, rc, "experience, chunk %u", chunk);
+        }
+        chunk++;
+    }
+    AQ_ASSERT(chunk == arrival->chunk_count);
+    return 0;
+}
+
+int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
+                              const aq_chunk_layout *layout, aq_arrival **ret_arrival,
+                              aq_error *error)
+{
+    experience_head head;
+    aq_arrival *arrival;
+    const uint8_t *payload;
+    size_t size;
+    uint32_t kind;
+    int rc = aq_frame_check(frame->bytes, frame->size, AQ_FRAME_EXPERIENCE, &kind, &payload, &size,
+                            error);
+    if (rc == 0) {
+        rc = read_head(payload, size, &head, error);
+    }
+    if (rc == 0) {
+        rc = check_head(&head, run_id, schema_hash, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_arrival_create((uint32_t)head.chunk_count, frame, &arrival);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for experience of %zu chunks", head.chunk_count);
+    }
+    (void)aq_lease_ref(frame);
+    arrival->run_id = run_id;
+    arrival->actor = head.values[ACTOR];
+    arrival->incarnation = head.values[INCARNATION];
+    arrival->seq = head.values[SEQ];
+    arrival->acknowledged = head.values[ACKNOWLEDGED];
+    arrival->schema_hash = schema_hash;
+    rc = view_chunks(payload, size, layout, arrival, error);
+    if (rc != 0) {
+        aq_arrival_unref(arrival);
+        return rc;
+    }
+    *ret_arrival = arrival;
+    return 0;
 }
