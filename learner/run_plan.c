@@ -3,6 +3,8 @@
  */
 #include "learner/run_plan.h"
 
+#include <inttypes.h>
+
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
@@ -32,13 +34,17 @@ static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold,
     return rc;
 }
 
+/* Of one shard, rounded up so that nothing becomes 0. */
+static uint64_t share(uint64_t total, uint64_t shards)
+{
+    return (total + shards - 1) / shards;
+}
+
 static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
 {
     aq_run_settings *settings = &plan->settings;
-    uint64_t shards = config->replay.shards;
     settings->schema_hash = aq_schema_hash(&settings->schema);
     settings->seed = config->seed;
-    settings->n_step = (uint32_t)config->learner.n_step;
     settings->chunk_length = (uint32_t)config->replay.chunk_length;
     settings->message_bytes = (uint32_t)config->net.message_bytes;
     settings->rpc_timeout_ms = (uint32_t)config->net.rpc_timeout_ms;
@@ -54,16 +60,60 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->screen_episodes = (uint32_t)config->evaluator.screen_episodes;
     settings->evaluation_episodes = (uint32_t)config->evaluator.episodes;
     settings->evaluation_threshold = plan->threshold;
-    /* The table is spread over the shards. */
-    settings->replay_capacity = config->replay.capacity / shards;
-    settings->replay_min_size = (config->replay.min_size + shards - 1) / shards;
-    if (settings->replay_min_size > settings->replay_capacity) { /* by rounding */
-        settings->replay_min_size = settings->replay_capacity;
-    }
-    settings->samples_per_insert = config->replay.samples_per_insert;
-    settings->tolerance = config->replay.tolerance;
     settings->sample_rows =
         (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
+    settings->storage = (aq_storage_settings){
+        .durable = config->replay.storage == AQ_STORAGE_SEGMENTS,
+        .segment_bytes = config->replay.segment_bytes,
+        .fsync_ms = (uint32_t)config->replay.fsync_ms,
+        .compressed = config->replay.compression,
+        .memory_bytes = share(config->replay.memory_bytes, config->replay.shards),
+        .snapshot_ms = (uint32_t)config->replay.snapshot_ms,
+    };
+}
+
+/* The tables are spread over the shards, and chunks serve the longest of their items. */
+static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
+{
+    aq_run_settings *settings = &plan->settings;
+    const uint64_t shards = config->replay.shards;
+    uint32_t learner = 0;
+    int rc =
+        aq_run_config_tables(config, settings->tables, &settings->table_count, &learner, error);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < settings->table_count; i++) {
+        aq_table_spec *spec = &settings->tables[i];
+        const uint32_t span = aq_table_spec_span(spec);
+        spec->capacity /= shards;
+        spec->min_size = share(spec->min_size, shards);
+        if (spec->min_size > spec->capacity) { /* by rounding */
+            spec->min_size = spec->capacity;
+        }
+        spec->capacity_bytes = share(spec->capacity_bytes, shards);
+        settings->n_step = span > settings->n_step ? span : settings->n_step;
+    }
+    plan->table = settings->tables[learner];
+    return 0;
+}
+
+/* Bytes are compared once it is known how large a step is. */
+static int check_bytes(const aq_run_plan *plan, aq_error *error)
+{
+    const uint64_t step = (uint64_t)plan->layout.obs_bytes + plan->layout.action_bytes +
+                          sizeof(float) + sizeof(uint32_t);
+    const uint64_t least = 2 * plan->layout.length_max * step;
+    for (uint32_t i = 0; i < plan->settings.table_count; i++) {
+        const aq_table_spec *spec = &plan->settings.tables[i];
+        if (spec->capacity_bytes > 0 && spec->capacity_bytes < least) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "replay: table %s: capacity_bytes leaves each shard %" PRIu64
+                           " bytes; two chunks of this task take %" PRIu64,
+                           spec->name, spec->capacity_bytes, least);
+        }
+    }
+    return 0;
 }
 
 int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_error *error)
@@ -86,8 +136,14 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
         return aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
                        config->evaluator.threshold);
     }
-    rc = aq_chunk_layout_init(&plan.settings.schema, (uint32_t)config->learner.n_step,
-                              (uint32_t)config->replay.chunk_length, &plan.layout, error);
+    rc = fill_tables(config, &plan, error);
+    if (!rc) {
+        rc = aq_chunk_layout_init(&plan.settings.schema, plan.settings.n_step,
+                                  (uint32_t)config->replay.chunk_length, &plan.layout, error);
+    }
+    if (!rc) {
+        rc = check_bytes(&plan, error);
+    }
     if (rc) {
         return rc;
     }

@@ -11,6 +11,7 @@
 
 #include "common/base/parse.h"
 #include "common/rl/batch.h"
+#include "common/rl/replay_rules.h"
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
@@ -152,13 +153,6 @@ static int check_learner(const aq_run_config *config, aq_error *error)
                        " batches fit",
                        batch, batches, AQ_BATCH_ROWS_MAX, AQ_BATCH_ROWS_MAX / batch);
     }
-    if (config->replay.min_size < batch) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.min_size is %" PRIu64
-                       ", less than one learner.batch_size of %" PRIu64
-                       ": the first batches would hold the same steps over and over",
-                       config->replay.min_size, batch);
-    }
     return 0;
 }
 
@@ -220,71 +214,6 @@ static int check_quantizer(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
-static int check_replay(const aq_run_config *config, aq_error *error)
-{
-    uint64_t capacity = config->replay.capacity;
-    uint64_t chunk = config->replay.chunk_length;
-    uint64_t shards = config->replay.shards;
-    if (chunk < config->learner.n_step) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.chunk_length is %" PRIu64
-                       ", but a return over learner.n_step %" PRIu64 " steps must fit in a chunk",
-                       chunk, config->learner.n_step);
-    }
-    if (capacity < config->replay.min_size) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.capacity %" PRIu64 " is less than replay.min_size %" PRIu64
-                       ": the learner would never start",
-                       capacity, config->replay.min_size);
-    }
-    if (capacity < 2 * chunk * shards) {
-        return aq_fail(
-            error, AQ_E_INVALID,
-            "replay.capacity %" PRIu64 " is too small: each of the replay.shards %" PRIu64
-            " must hold two chunks of replay.chunk_length %" PRIu64 ", which takes %" PRIu64,
-            capacity, shards, chunk, 2 * chunk * shards);
-    }
-    if (config->limits.env_steps < config->replay.min_size) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "limits.env_steps %" PRIu64 " is less than replay.min_size %" PRIu64
-                       ": the run would end before the learner starts",
-                       config->limits.env_steps, config->replay.min_size);
-    }
-    return 0;
-}
-
-/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
- * not happen that neither side may move. All lanes fill their chunks at the same pace, so they may
- * hold a chunk's worth of steps each before the first one arrives: that much the actors must be
- * allowed to run ahead. And a request takes its rows at once: that much, and the chunk whose
- * arrival makes room for it, the samples must be allowed to run ahead. */
-static int check_limiter(const aq_run_config *config, aq_error *error)
-{
-    double tolerance = config->replay.tolerance;
-    double chunk = (double)config->replay.chunk_length;
-    double lanes = (double)config->actor.count * (double)config->actor.envs;
-    double rows = (double)config->learner.batch_size * (double)config->learner.batches_per_request;
-    double request = ceil(rows / config->replay.samples_per_insert);
-    double least = fmax(lanes * chunk, request + chunk);
-    if (tolerance < lanes * chunk) {
-        return aq_fail(
-            error, AQ_E_INVALID,
-            "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
-            "environments, may hold back a chunk of replay.chunk_length %.0f steps each: "
-            "everybody could wait for everybody; %.0f is the least that works",
-            tolerance, lanes, chunk, least);
-    }
-    if (tolerance < request + chunk) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.tolerance is %g steps, but one request of learner.batch_size times "
-                       "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
-                       "replay.samples_per_insert %g: everybody could wait for everybody; with one "
-                       "chunk more, %.0f is the least that works",
-                       tolerance, rows, request, config->replay.samples_per_insert, least);
-    }
-    return 0;
-}
-
 static int check_net(const aq_run_config *config, aq_error *error)
 {
     if (config->net.reconnect_max_ms < config->net.reconnect_min_ms) {
@@ -306,8 +235,7 @@ static int check_net(const aq_run_config *config, aq_error *error)
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts,  check_learner, check_qat, check_quantizer,
-        check_replay, check_limiter, check_net,
+        check_texts, check_learner, check_qat, check_quantizer, aq_replay_rules_check, check_net,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);

@@ -14,6 +14,7 @@
 #include "common/base/error.h"
 #include "common/rl/netspec.h"
 #include "common/rl/snapshot.h"
+#include "common/rl/table_spec.h"
 #include "common/sys/settings.h"
 
 enum aq_algorithm { AQ_ALGORITHM_DQN = 0 };
@@ -21,9 +22,14 @@ enum aq_algorithm { AQ_ALGORITHM_DQN = 0 };
 /* In the order of the table's choices. */
 enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
 enum aq_quantizer_activations { AQ_ACTIVATIONS_DYNAMIC = 0, AQ_ACTIVATIONS_STATIC = 1 };
+enum aq_replay_storage { AQ_STORAGE_SEGMENTS = 0, AQ_STORAGE_MEMORY = 1 };
 enum aq_quantizer_ranges { AQ_RANGES_AVERAGE = 0, AQ_RANGES_MIN_MAX = 1, AQ_RANGES_PERCENTILE = 2 };
 
-enum { AQ_RUN_TEXT_MAX = 256, AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1 };
+enum {
+    AQ_RUN_TEXT_MAX = 256,
+    AQ_TABLES_TEXT_MAX = 1024,
+    AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1
+};
 
 typedef struct aq_run_config {
     char task[AQ_TASK_NAME_MAX];
@@ -48,17 +54,33 @@ typedef struct aq_run_config {
         uint64_t threads;
         uint64_t prefetch; /* sample requests in flight */
         uint64_t batches_per_request;
+        char table[AQ_TABLE_NAME_MAX]; /* that batches are drawn from */
+        double importance_exponent;    /* 0: draws are not corrected */
         double checkpoint_period_s;
         uint64_t checkpoints_kept;
     } learner;
 
-    struct {
-        uint64_t capacity;         /* steps */
-        uint64_t min_size;         /* steps */
-        double samples_per_insert; /* sampled items a step */
-        double tolerance;          /* steps */
-        uint64_t chunk_length;     /* transitions */
+    struct {               /* sizes are of all shards together */
+        uint32_t selector; /* enum aq_selector */
+        double priority_exponent;
+        uint32_t remover;           /* enum aq_remover */
+        uint64_t capacity;          /* steps */
+        uint64_t capacity_bytes;    /* 0: no bound */
+        uint64_t times_sampled_max; /* 0: no bound */
+        uint64_t min_size;          /* steps */
+        double samples_per_insert;  /* sampled items a step; 0: none is kept */
+        double tolerance;           /* steps, of each shard */
+        uint64_t sequence_length;   /* transitions; 0: n-step items */
+        uint64_t sequence_period;   /* transitions */
+        char tables[AQ_TABLES_TEXT_MAX];
+        uint64_t chunk_length; /* transitions */
         uint64_t shards;
+        uint32_t storage;       /* enum aq_replay_storage */
+        uint64_t segment_bytes; /* of one file */
+        uint64_t fsync_ms;      /* 0: before each acknowledgement */
+        bool compression;
+        uint64_t memory_bytes; /* 0: no bound */
+        uint64_t snapshot_ms;
     } replay;
 
     struct {
@@ -122,6 +144,12 @@ int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths,
  * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */
 int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
                             double *ret_threshold) AQ_MUST_USE;
+
+/* The tables that replay.* and learner.n_step describe, the main one first, into `specs`, which has
+ * room for AQ_TABLES_MAX and may be touched on failure. Sizes are of all shards together.
+ * *ret_learner is the one that learner.table names. AQ_E_INVALID, in words. */
+int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint32_t *ret_count,
+                         uint32_t *ret_learner, aq_error *error) AQ_MUST_USE;
 
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);

@@ -11,6 +11,11 @@
 #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
 
 static const char *const algorithm_choices[] = {"dqn", NULL};
+/* In the order of enum aq_selector and enum aq_remover. */
+static const char *const selector_choices[] = {"uniform", "prioritized", "fifo",
+                                               "lifo",    "queue",       NULL};
+static const char *const remover_choices[] = {"fifo", "lowest-priority", NULL};
+static const char *const storage_choices[] = {"segments", "memory", NULL};
 static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
 static const char *const format_choices[] = {"int8", "fp32", "fp16",        "bf16", "int8-tensor",
                                              "int4", "int2", "int8-sparse", NULL};
@@ -66,26 +71,76 @@ static const aq_setting rows[] = {
      "Batches that one sample request brings. More of them cost fewer messages, but the last one "
      "is "
      "older when it is used."},
+    {MEMBER(TEXT, learner.table), "main", 1, 0, NULL, "",
+     "The table of replay that batches are drawn from: main, which the settings replay.* describe, "
+     "or one of replay.tables."},
+    {MEMBER(F64, learner.importance_exponent), "0.4", 0, 1, NULL, "",
+     "How far training makes up for prioritized draws, which show some steps more often than they "
+     "occur: 0 not at all, 1 fully. Other selectors need no correction."},
     {MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
      "How many of the newest checkpoints stay on disk."},
 
+    {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
+     "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
+     "wrong, fifo takes the oldest and lifo the newest; queue gives each item once and makes "
+     "actors "
+     "wait when it is full."},
+    {MEMBER(F64, replay.priority_exponent), "0.6", 0, 4, NULL, "",
+     "How much priorities matter to prioritized draws: an item's chance is its priority to this "
+     "power. 0 makes all equally likely."},
+    {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
+     "Which chunk makes room for new ones: the oldest, or the one whose items' mean priority is "
+     "least."},
     {MEMBER(U64, replay.capacity), "100000", 100, 1e9, NULL, "steps",
-     "How many environment steps replay holds, over all shards. The oldest make room for new "
-     "ones."},
+     "How many environment steps replay holds, over all shards. Others make room for new ones, see "
+     "replay.remover."},
+    {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
+     "How many bytes of steps replay holds, over all shards, whatever replay.capacity allows. 0 is "
+     "no bound."},
+    {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
+     "An item that was drawn so often is not drawn again. 0 is no bound."},
     {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
      "How many steps replay must hold before the learner may start."},
-    {MEMBER(F64, replay.samples_per_insert), "32", 0.001, 1e5, NULL, "items a step",
+    {MEMBER(F64, replay.samples_per_insert), "32", 0, 1e5, NULL, "items a step",
      "How often each step is learned from, on average. It ties the learner's speed to that of the "
-     "actors; the faster one waits."},
+     "actors; the faster one waits. 0 lets both go as fast as they can."},
     {MEMBER(F64, replay.tolerance), "2000", 1, 1e9, NULL, "steps",
      "How far, in inserted steps, actors may run ahead of or fall behind the ratio before one side "
      "waits for the other."},
+    {MEMBER(U64, replay.sequence_length), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
+     "Items are sequences of so many transitions, for learners that remember. 0 makes n-step items "
+     "of learner.n_step."},
+    {MEMBER(U64, replay.sequence_period), "1", 1, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
+     "A sequence starts every so many transitions of an episode."},
+    {MEMBER(TEXT, replay.tables), "", 0, 0, NULL, "",
+     "Further tables over the same steps, such as \"recent: selector=lifo capacity=10000; whole: "
+     "n_step=1\". What is left out is as in the main table, but such a table keeps no "
+     "proportion unless it says samples_per_insert itself."},
     {MEMBER(U64, replay.chunk_length), "32", 1, 65536, NULL, "transitions",
      "Longest piece of an episode that is sent and stored as one."},
     {MEMBER(U64, replay.shards), "1", 1, 64, NULL, "shards",
      "Replay processes that share the experience among them."},
+    {MEMBER(CHOICE, replay.storage), "segments", 0, 0, storage_choices, "",
+     "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
+     "or "
+     "in memory only."},
+    {MEMBER(U64, replay.segment_bytes), "67108864", 65536, 4294967296.0, NULL, "bytes",
+     "A segment file is closed when it has so many. It is deleted as a whole, once nothing in it "
+     "is "
+     "needed."},
+    {MEMBER(U64, replay.fsync_ms), "1000", 0, 600000, NULL, "ms",
+     "How often segment files are synced to the disk: what the end of the machine, not of a "
+     "process, may cost. 0 syncs before each acknowledgement."},
+    {MEMBER(BOOL, replay.compression), "false", 0, 0, NULL, "",
+     "Writes records compressed by zstd, where that makes them smaller. Steps in memory are not."},
+    {MEMBER(U64, replay.memory_bytes), "0", 0, 1e15, NULL, "bytes",
+     "How much memory steps may take, over all shards; the oldest are then read from their segment "
+     "files. 0 keeps all in memory."},
+    {MEMBER(U64, replay.snapshot_ms), "10000", 10, 3600000, NULL, "ms",
+     "How often priorities, times sampled and the rate limiter's counts are written: what a crash "
+     "may cost of them. Steps are not in it."},
 
     {MEMBER(U64, actor.count), "2", 1, 4096, NULL, "actors",
      "Actors that `actorq train` starts, and over which the exploration rates are spread."},

@@ -8,25 +8,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/rl/batch.h"
-#include "common/rl/run_config.h"
-
-enum number_type { NUMBER_U32, NUMBER_U64, NUMBER_F64 };
-
-typedef struct number_row {
-    const char *key; /* in the configuration's table */
-    enum number_type type;
-    size_t offset;
-} number_row;
+#include "common/rl/config_bounds.h"
 
 #define NUMBER(key, type, member)                                                                  \
     {                                                                                              \
-        key, NUMBER_##type, offsetof(aq_run_settings, member)                                      \
+        key, AQ_NUMBER_##type, offsetof(aq_run_settings, member)                                   \
     }
 
-static const number_row numbers[] = {
-    NUMBER("learner.n_step", U32, n_step),
+static const aq_bounded_number numbers[] = {
     NUMBER("replay.chunk_length", U32, chunk_length),
     NUMBER("net.message_bytes", U32, message_bytes),
     NUMBER("net.rpc_timeout_ms", U32, rpc_timeout_ms),
@@ -41,56 +31,65 @@ static const number_row numbers[] = {
     NUMBER("actor.flush_ms", U32, flush_ms),
     NUMBER("evaluator.screen_episodes", U32, screen_episodes),
     NUMBER("evaluator.episodes", U32, evaluation_episodes),
-    NUMBER("replay.capacity", U64, replay_capacity),
-    NUMBER("replay.min_size", U64, replay_min_size),
-    NUMBER("replay.samples_per_insert", F64, samples_per_insert),
-    NUMBER("replay.tolerance", F64, tolerance),
+    NUMBER("replay.segment_bytes", U64, storage.segment_bytes),
+    NUMBER("replay.fsync_ms", U32, storage.fsync_ms),
+    NUMBER("replay.memory_bytes", U64, storage.memory_bytes),
+    NUMBER("replay.snapshot_ms", U32, storage.snapshot_ms),
 };
-
-static const aq_setting *find_setting(const char *key)
-{
-    const aq_settings_table *table = aq_run_config_table();
-    for (size_t i = 0; i < table->count; i++) {
-        if (strcmp(table->rows[i].key, key) == 0) {
-            return &table->rows[i];
-        }
-    }
-    return NULL;
-}
-
-/* As a double, which is exact below 2^53 and, for what is larger, still out of bounds. */
-static double number_of(const aq_run_settings *settings, const number_row *row)
-{
-    const uint8_t *at = (const uint8_t *)settings + row->offset;
-    uint32_t u32;
-    uint64_t u64;
-    double f64 = 0.0;
-    switch (row->type) {
-    case NUMBER_U32:
-        memcpy(&u32, at, sizeof(u32));
-        f64 = u32;
-        break;
-    case NUMBER_U64:
-        memcpy(&u64, at, sizeof(u64));
-        f64 = (double)u64;
-        break;
-    case NUMBER_F64:
-        memcpy(&f64, at, sizeof(f64));
-        break;
-    }
-    return f64;
-}
 
 static int check_numbers(const aq_run_settings *settings, aq_error *error)
 {
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        const aq_setting *setting = find_setting(numbers[i].key);
-        AQ_ASSERT(setting != NULL);
-        double value = number_of(settings, &numbers[i]);
-        if (!(value >= setting->min && value <= setting->max)) { /* NaN is out of bounds too */
-            return aq_fail(error, AQ_E_INVALID, "%s is %.17g; %.17g to %.17g are possible",
-                           setting->key, value, setting->min, setting->max);
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        rc = aq_bounded_number_check(&numbers[i], NULL, settings, error);
+    }
+    return rc;
+}
+
+/* Each by itself, no name twice, and the span that all of them need. */
+static int check_tables(const aq_run_settings *settings, aq_error *error)
+{
+    uint32_t span = 0;
+    if (settings->table_count < 1 || settings->table_count > AQ_TABLES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%" PRIu32 " tables; 1 to %d are possible",
+                       settings->table_count, AQ_TABLES_MAX);
+    }
+    for (uint32_t i = 0; i < settings->table_count; i++) {
+        const aq_table_spec *spec = &settings->tables[i];
+        int rc = aq_table_spec_validate(spec, error);
+        if (rc != 0) {
+            return rc;
         }
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(settings->tables[k].name, spec->name) == 0) {
+                return aq_fail(error, AQ_E_INVALID, "two tables are called %s", spec->name);
+            }
+        }
+        const uint32_t own = aq_table_spec_span(spec);
+        span = own > span ? own : span;
+    }
+    if (settings->n_step != span) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "chunks are made for items of %" PRIu32 " transitions, but the longest of "
+                       "the tables spans %" PRIu32,
+                       settings->n_step, span);
+    }
+    return 0;
+}
+
+static int check_storage(const aq_storage_settings *storage, aq_error *error)
+{
+    if (storage->memory_bytes > 0 && !storage->durable) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.memory_bytes %" PRIu64 " needs files to which the other steps can "
+                       "go: replay.storage must be segments",
+                       storage->memory_bytes);
+    }
+    if (storage->memory_bytes > 0 && storage->compressed) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.memory_bytes %" PRIu64 " needs records that can be read in place: "
+                       "replay.compression must be false",
+                       storage->memory_bytes);
     }
     return 0;
 }
@@ -99,13 +98,9 @@ static int check_relations(const aq_run_settings *settings, aq_error *error)
 {
     if (settings->chunk_length < settings->n_step) {
         return aq_fail(error, AQ_E_INVALID,
-                       "replay.chunk_length %" PRIu32 " is less than learner.n_step %" PRIu32,
+                       "replay.chunk_length %" PRIu32 " is less than the %" PRIu32
+                       " transitions that an item may span",
                        settings->chunk_length, settings->n_step);
-    }
-    if (settings->replay_capacity < settings->replay_min_size) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.capacity %" PRIu64 " is less than replay.min_size %" PRIu64,
-                       settings->replay_capacity, settings->replay_min_size);
     }
     if (settings->reconnect_max_ms < settings->reconnect_min_ms) {
         return aq_fail(error, AQ_E_INVALID,
@@ -144,6 +139,12 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
     int rc = check_task(settings, error);
     if (rc == 0) {
         rc = check_numbers(settings, error);
+    }
+    if (rc == 0) {
+        rc = check_tables(settings, error);
+    }
+    if (rc == 0) {
+        rc = check_storage(&settings->storage, error);
     }
     if (rc == 0) {
         rc = check_relations(settings, error);

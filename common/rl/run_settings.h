@@ -52,7 +52,7 @@ typedef struct aq_run_settings {
     uint32_t flush_ms;
     uint32_t screen_episodes;
     uint32_t evaluation_episodes;
-    double evaluation_threshold; /* NaN: none */
+    double evaluation_threshold;         /* NaN: none */
     aq_table_spec tables[AQ_TABLES_MAX]; /* the first is the main one */
     uint32_t table_count;
     aq_storage_settings storage;

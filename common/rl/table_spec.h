@@ -6,7 +6,8 @@
  *   recent: selector=lifo capacity=10000; whole: selector=queue n_step=1
  *
  * What a description leaves out is as in the main table, but for the limiter: a further table
- * stops nobody unless it says samples_per_insert itself.
+ * stops nobody unless it says samples_per_insert itself. (Nor is it to wait for a min_size that it
+ * cannot hold; and who says n_step but no sequence_length means n-step items.)
  */
 #ifndef AQ_COMMON_RL_TABLE_SPEC_H
 #define AQ_COMMON_RL_TABLE_SPEC_H
@@ -49,6 +50,9 @@ typedef struct aq_table_spec {
 
 /* Transitions that an item may span: n_step or sequence_length. */
 uint32_t aq_table_spec_span(const aq_table_spec *spec);
+
+/* Whether anybody asks for the priorities of its items: to choose or to remove them. */
+bool aq_table_spec_uses_priorities(const aq_table_spec *spec);
 
 /* Every number within its bounds, choices known, a name of letters, digits, '-' and '_', and what
  * contradicts itself refused: AQ_E_INVALID, naming table and setting. */

@@ -305,6 +305,7 @@ static void send_join(aq_member *member)
     request.host = member->identity.host;
     request.pid = member->identity.pid;
     request.software = software;
+    request.store = member->identity.store;
     request.rpc_url = member->identity.rpc_url;
     request.push_url = member->identity.push_url;
     call_begins(member, CALL_JOIN);

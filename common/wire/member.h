@@ -38,6 +38,8 @@ typedef struct aq_member_view {
     uint32_t shard_count;
     struct {
         uint64_t member;
+        uint64_t store; /* as in aq_member_identity */
+        uint32_t slot;  /* below AQ_MEMBER_SHARDS_MAX, no two the same; stays with the store */
         char rpc_url[AQ_URL_MAX];
         char push_url[AQ_URL_MAX];
     } shards[AQ_MEMBER_SHARDS_MAX];
@@ -67,6 +69,7 @@ typedef struct aq_member_identity {
     uint64_t incarnation;
     char host[256];
     uint32_t pid;
+    uint64_t store;           /* replay only: names what it holds, over all lives of the process */
     char rpc_url[AQ_URL_MAX]; /* replay only */
     char push_url[AQ_URL_MAX];
 } aq_member_identity;

@@ -58,13 +58,22 @@ static int read_shard(const Actorq__V1__ShardAddress *shard, uint32_t index, aq_
     if (shard->member == 0) {
         return aq_fail(error, AQ_E_CORRUPT, "shard %u has no member number", index);
     }
+    if (shard->slot >= AQ_MEMBER_SHARDS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "shard %u has slot %u; at most %d are possible", index,
+                       shard->slot, AQ_MEMBER_SHARDS_MAX);
+    }
     for (uint32_t i = 0; i < index; i++) {
         if (view->shards[i].member == shard->member) {
             return aq_fail(error, AQ_E_CORRUPT, "shard %u is named twice: member %" PRIu64, index,
                            shard->member);
         }
+        if (view->shards[i].slot == shard->slot) {
+            return aq_fail(error, AQ_E_CORRUPT, "two shards have slot %u", shard->slot);
+        }
     }
     view->shards[index].member = shard->member;
+    view->shards[index].store = shard->store;
+    view->shards[index].slot = shard->slot;
     int rc = read_url(view->shards[index].rpc_url, shard->rpc_url, "a shard's rpc_url", error);
     if (rc == 0) {
         rc = read_url(view->shards[index].push_url, shard->push_url, "a shard's push_url", error);

@@ -230,11 +230,64 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(screen_episodes)                                                                             \
     X(evaluation_episodes)                                                                         \
     X(evaluation_threshold)                                                                        \
-    X(replay_capacity)                                                                             \
-    X(replay_min_size)                                                                             \
-    X(samples_per_insert)                                                                          \
-    X(tolerance)                                                                                   \
     X(sample_rows)
+
+#define TABLE_MEMBERS(X)                                                                           \
+    X(selector)                                                                                    \
+    X(remover)                                                                                     \
+    X(priority_exponent)                                                                           \
+    X(capacity)                                                                                    \
+    X(capacity_bytes)                                                                              \
+    X(times_sampled_max)                                                                           \
+    X(n_step)                                                                                      \
+    X(sequence_length)                                                                             \
+    X(sequence_period)                                                                             \
+    X(min_size)                                                                                    \
+    X(samples_per_insert)                                                                          \
+    X(tolerance)
+
+#define STORAGE_MEMBERS(X)                                                                         \
+    X(durable)                                                                                     \
+    X(segment_bytes)                                                                               \
+    X(fsync_ms)                                                                                    \
+    X(compressed)                                                                                  \
+    X(memory_bytes)                                                                                \
+    X(snapshot_ms)
+
+static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
+{
+    actorq__v1__table_settings__init(ret_message);
+    ret_message->name = aq_wire_text(spec->name);
+#define COPY(member) ret_message->member = spec->member;
+    TABLE_MEMBERS(COPY)
+#undef COPY
+}
+
+static int table_from(const Actorq__V1__TableSettings *message, aq_table_spec *ret_spec,
+                      aq_error *error)
+{
+    int rc = aq_wire_text_copy(ret_spec->name, sizeof(ret_spec->name), message->name,
+                               "the name of a table", error);
+#define COPY(member) ret_spec->member = message->member;
+    TABLE_MEMBERS(COPY)
+#undef COPY
+    return rc;
+}
+
+static int tables_from(const Actorq__V1__RunSettings *message, aq_run_settings *settings,
+                       aq_error *error)
+{
+    int rc = 0;
+    if (message->n_tables > AQ_TABLES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%zu tables; 1 to %d are possible", message->n_tables,
+                       AQ_TABLES_MAX);
+    }
+    settings->table_count = (uint32_t)message->n_tables;
+    for (uint32_t i = 0; rc == 0 && i < settings->table_count; i++) {
+        rc = table_from(message->tables[i], &settings->tables[i], error);
+    }
+    return rc;
+}
 
 void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view)
 {
@@ -245,6 +298,18 @@ void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view 
 #define COPY(member) ret_view->message.member = settings->member;
     SAME_MEMBERS(COPY)
 #undef COPY
+    AQ_ASSERT(settings->table_count <= AQ_TABLES_MAX);
+    for (uint32_t i = 0; i < settings->table_count; i++) {
+        table_to(&settings->tables[i], &ret_view->tables[i]);
+        ret_view->table_pointers[i] = &ret_view->tables[i];
+    }
+    ret_view->message.n_tables = settings->table_count;
+    ret_view->message.tables = ret_view->table_pointers;
+    actorq__v1__storage_settings__init(&ret_view->storage);
+#define COPY(member) ret_view->storage.member = settings->storage.member;
+    STORAGE_MEMBERS(COPY)
+#undef COPY
+    ret_view->message.storage = &ret_view->storage;
 }
 
 int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_settings *ret_settings,
@@ -259,9 +324,18 @@ int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_setting
     if (rc == 0) {
         rc = aq_wire_schema_from(message->schema, &settings.schema, error);
     }
+    if (rc == 0) {
+        rc = tables_from(message, &settings, error);
+    }
+    if (rc == 0 && message->storage == NULL) {
+        rc = aq_fail(error, AQ_E_INVALID, "the settings of storage are missing");
+    }
     if (rc != 0) {
         return rc;
     }
+#define COPY(member) settings.storage.member = message->storage->member;
+    STORAGE_MEMBERS(COPY)
+#undef COPY
 #define COPY(member) settings.member = message->member;
     SAME_MEMBERS(COPY)
 #undef COPY

@@ -44,6 +44,9 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
 typedef struct aq_wire_settings_view {
     Actorq__V1__RunSettings message;
     aq_wire_schema_view schema;
+    Actorq__V1__TableSettings tables[AQ_TABLES_MAX];
+    Actorq__V1__TableSettings *table_pointers[AQ_TABLES_MAX];
+    Actorq__V1__StorageSettings storage;
 } aq_wire_settings_view;
 
 void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view);
