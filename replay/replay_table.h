@@ -27,6 +27,7 @@ typedef struct aq_replay_holdings {
     uint64_t transitions; /* fresh ones */
     uint64_t bytes;       /* of the chunks' columns and of the table itself */
     uint64_t items;       /* that can be drawn */
+    uint64_t next_item;   /* the number that the next one gets */
     double mass;          /* sum over them of priority^exponent; their count if not prioritized */
     uint64_t times_sampled; /* draws of the items that have left, so that with ... */
     uint64_t items_left;    /* ... so many of them, a mean can be told */
@@ -66,10 +67,15 @@ void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *mes
 aq_replay_holdings aq_replay_table_holdings(const aq_replay_table *table);
 
 /* What a restart cannot tell from the records: priorities and times sampled, by (message number,
- * chunk). Appends it to `out`; AQ_E_NOMEM, AQ_E_TOO_BIG. To be read back once the same chunks, or
- * some of them and newer ones, are in the table: what it says of others is passed over.
- * AQ_E_CORRUPT, in words: nothing has changed. */
-int aq_replay_table_save(const aq_replay_table *table, aq_buffer *out) AQ_MUST_USE;
+ * chunk). In portions, so that nobody waits for a large table: *position is 0 at the beginning and
+ * UINT64_MAX at the end, and each call appends what there is to say of at most `chunks_max` chunks
+ * to `out`. Chunks may come and leave in between. AQ_E_NOMEM, AQ_E_TOO_BIG: *position is as it was.
+ *
+ * All portions together are to be read back once the same chunks, or some of them and newer ones,
+ * are in the table: what they say of others is passed over. AQ_E_CORRUPT, in words: nothing has
+ * changed. */
+int aq_replay_table_save(const aq_replay_table *table, uint64_t *position, uint32_t chunks_max,
+                         aq_buffer *out) AQ_MUST_USE;
 int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t size,
                          aq_error *error) AQ_MUST_USE;
 
