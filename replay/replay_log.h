@@ -61,9 +61,9 @@ typedef struct aq_replay_log_class {
     /* Nothing in this segment is needed any more. Not the one that is being written. */
     void (*drop)(aq_replay_log *log, uint64_t segment);
 
-    /* Replaces the snapshot by a copy of these bytes, when the records so far are durable. A
-     * snapshot that is still being written is not replaced: AQ_E_AGAIN. */
-    int (*snapshot)(aq_replay_log *log, const void *bytes, size_t size);
+    /* Replaces the snapshot by these bytes (a reference is taken), when the records so far are
+     * durable. One that is still being written is not replaced: AQ_E_AGAIN. */
+    int (*snapshot)(aq_replay_log *log, aq_lease *bytes);
 
     /* A durable record's frame in the mapped file, to take the place of the one in memory.
      * AQ_E_UNSUPPORTED where records are compressed or cannot be mapped; AQ_E_IO, AQ_E_NOMEM. */
