@@ -66,7 +66,8 @@ static void enter(sim_book *book, const aq_chunk *chunk)
     book->end_item += aq_chunk_items(chunk, &book->layout);
     book->transitions += aq_chunk_fresh(chunk);
     book->inserted += aq_chunk_fresh(chunk);
-    while (book->transitions > book->settings.replay_capacity && book->count - book->oldest > 1) {
+    while (book->transitions > book->settings.tables[0].capacity &&
+           book->count - book->oldest > 1) {
         book->transitions -= aq_chunk_fresh(book->entries[book->oldest++].chunk);
     }
 }
@@ -184,7 +185,7 @@ static void forgive(sim_book *book)
 static double lead_max(const sim_book *book)
 {
     const aq_run_settings *settings = &book->settings;
-    double most = settings->tolerance;
+    double most = settings->tables[0].tolerance;
     for (size_t i = 0; i < book->account_count; i++) {
         most += (double)settings->actor_envs * settings->chunk_length;
         most += (double)book->accounts[i].forgiven;
@@ -194,19 +195,19 @@ static double lead_max(const sim_book *book)
 
 static double lead_of(const sim_book *book, const aq_replay_counters *counters)
 {
-    return (double)counters->inserted - (double)book->settings.replay_min_size -
-           (double)counters->sampled / book->settings.samples_per_insert;
+    return (double)counters->inserted - (double)book->settings.tables[0].min_size -
+           (double)counters->sampled / book->settings.tables[0].samples_per_insert;
 }
 
 void sim_book_check_samples(const sim_book *book, const aq_replay_counters *counters)
 {
     const aq_run_settings *settings = &book->settings;
     double lead = lead_of(book, counters);
-    if (counters->sampled > 0 &&
-        (counters->inserted < settings->replay_min_size || lead < -settings->tolerance - 1e-6)) {
+    if (counters->sampled > 0 && (counters->inserted < settings->tables[0].min_size ||
+                                  lead < -settings->tables[0].tolerance - 1e-6)) {
         sim_broken(book->world, SIM_SAMPLES,
                    "store %016" PRIx64 ": the learner is %.1f steps ahead; %.1f are possible",
-                   book->incarnation, -lead, settings->tolerance);
+                   book->incarnation, -lead, settings->tables[0].tolerance);
     }
 }
 

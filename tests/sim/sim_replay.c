@@ -179,10 +179,10 @@ static void begin_store(sim_replay *replay, const aq_member_view *view)
     replay->stores++;
     aq_run_settings settings = view->settings;
     if (site->scenario.plant == SIM_PLANT_CREDIT) {
-        settings.replay_min_size += 4 * (uint64_t)settings.tolerance + 2000;
+        settings.tables[0].min_size += 4 * (uint64_t)settings.tables[0].tolerance + 2000;
     }
     if (site->scenario.plant == SIM_PLANT_SAMPLES) {
-        settings.samples_per_insert *= 4;
+        settings.tables[0].samples_per_insert *= 4;
     }
     int rc = aq_replay_service_begin(replay->service, sim_now_ns(&site->world), &settings,
                                      view->run_id, incarnation, view->settings.seed, &error);

@@ -38,10 +38,14 @@ aq_run_settings kit_settings(void)
         .screen_episodes = 3,
         .evaluation_episodes = 6,
         .evaluation_threshold = (double)NAN,
-        .replay_capacity = 10000,
-        .replay_min_size = 100,
-        .samples_per_insert = 8.0,
-        .tolerance = 1000.0,
+        .tables = {{.name = "main",
+                    .capacity = 10000,
+                    .n_step = 3,
+                    .min_size = 100,
+                    .samples_per_insert = 8.0,
+                    .tolerance = 1000.0}},
+        .table_count = 1,
+        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
         .sample_rows = 64,
     };
     int rc = aq_text_set(settings.task, sizeof(settings.task), "gym:CartPole-v1");

@@ -81,8 +81,8 @@ static void test_members_are_told_what_the_configuration_says(void **state)
     assert_int_equal(settings->flush_ms, config.actor.flush_ms);
     assert_int_equal(settings->screen_episodes, config.evaluator.screen_episodes);
     assert_int_equal(settings->evaluation_episodes, config.evaluator.episodes);
-    assert_true(settings->samples_per_insert == config.replay.samples_per_insert);
-    assert_true(settings->tolerance == config.replay.tolerance);
+    assert_true(settings->tables[0].samples_per_insert == config.replay.samples_per_insert);
+    assert_true(settings->tables[0].tolerance == config.replay.tolerance);
     assert_int_equal(settings->sample_rows, 32 * 4);
     assert_int_equal(aq_run_settings_validate(settings, NULL), 0);
 }
@@ -148,8 +148,47 @@ static void test_the_table_is_spread_over_the_shards(void **state)
     config.replay.min_size = 1000;
     config.replay.shards = 3;
     aq_run_plan plan = plan_of(&config);
-    assert_int_equal(plan.settings.replay_capacity, 33333);
-    assert_int_equal(plan.settings.replay_min_size, 334); /* never less than asked for in all */
+    assert_int_equal(plan.settings.tables[0].capacity, 33333);
+    assert_int_equal(plan.settings.tables[0].min_size, 334); /* never less than asked for in all */
+}
+
+static void test_every_table_is_spread_and_chunks_serve_the_longest_items(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.shards = 2;
+    config.replay.samples_per_insert = 0.0;
+    config.replay.capacity_bytes = 1000001;
+    config.replay.memory_bytes = 3000001;
+    config.replay.fsync_ms = 5;
+    assert_int_equal(aq_text_set(config.learner.table, sizeof(config.learner.table), "other"), 0);
+    assert_int_equal(aq_text_set(config.replay.tables, sizeof(config.replay.tables),
+                                 "other: capacity=5001 samples_per_insert=4; "
+                                 "whole: sequence_length=20"),
+                     0);
+    aq_run_plan plan = plan_of(&config);
+    assert_int_equal(plan.settings.table_count, 3);
+    assert_int_equal(plan.settings.n_step, 20);
+    assert_int_equal(plan.layout.n_step, 20);
+    assert_int_equal(plan.settings.tables[0].capacity_bytes, 500001);
+    assert_int_equal(plan.settings.tables[1].capacity, 2500);
+    assert_int_equal(plan.settings.tables[1].n_step, config.learner.n_step);
+    assert_string_equal(plan.table.name, "other");
+    assert_int_equal(plan.table.capacity, 2500);
+    assert_true(plan.settings.storage.durable);
+    assert_int_equal(plan.settings.storage.memory_bytes, 1500001);
+    assert_int_equal(plan.settings.storage.fsync_ms, 5);
+}
+
+static void test_bytes_that_hold_no_two_chunks_are_refused(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
+    (void)plan_of(&config);
+    config.replay.capacity_bytes--;
+    aq_error error = refusal_of(&config, AQ_E_INVALID);
+    assert_says(&error, "two chunks of this task take 1792");
 }
 
 static void test_a_table_that_must_be_full_is_possible_in_any_number_of_shards(void **state)
@@ -160,8 +199,8 @@ static void test_a_table_that_must_be_full_is_possible_in_any_number_of_shards(v
     config.replay.min_size = 1000;
     config.replay.shards = 3;
     aq_run_plan plan = plan_of(&config);
-    assert_int_equal(plan.settings.replay_capacity, 333);
-    assert_int_equal(plan.settings.replay_min_size, 333);
+    assert_int_equal(plan.settings.tables[0].capacity, 333);
+    assert_int_equal(plan.settings.tables[0].min_size, 333);
 }
 
 /* ---- what can't ---------------------------------------------------------------------------- */
@@ -227,6 +266,8 @@ int main(void)
         cmocka_unit_test(test_a_seed_is_chosen_where_none_is_given),
         cmocka_unit_test(test_the_threshold_is_the_tasks_own_or_a_number),
         cmocka_unit_test(test_the_table_is_spread_over_the_shards),
+        cmocka_unit_test(test_every_table_is_spread_and_chunks_serve_the_longest_items),
+        cmocka_unit_test(test_bytes_that_hold_no_two_chunks_are_refused),
         cmocka_unit_test(test_a_table_that_must_be_full_is_possible_in_any_number_of_shards),
         cmocka_unit_test(test_a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant),
         cmocka_unit_test(test_a_name_like_no_other_is_answered_with_where_to_look),

@@ -78,10 +78,14 @@ static void bench_init(test_bench *bench, const bench_case *which)
         .chunk_length = LENGTH,
         .message_bytes = 1 << 20,
         .actor_envs = 8,
-        .replay_capacity = CAPACITY,
-        .replay_min_size = 1,
-        .samples_per_insert = 32.0,
-        .tolerance = 1e9,
+        .tables = {{.name = "main",
+                    .capacity = CAPACITY,
+                    .n_step = N_STEP,
+                    .min_size = 1,
+                    .samples_per_insert = 32.0,
+                    .tolerance = 1e9}},
+        .table_count = 1,
+        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
         .sample_rows = BATCH_ROWS * BATCHES,
     };
     aq_space_init_box(&bench->settings.schema.obs, which->obs_count, low, high);

@@ -36,10 +36,14 @@ aq_run_settings kit_settings(void)
         .screen_episodes = 1,
         .evaluation_episodes = 1,
         .evaluation_threshold = NAN,
-        .replay_capacity = 1000,
-        .replay_min_size = 20,
-        .samples_per_insert = 4.0,
-        .tolerance = 40.0,
+        .tables = {{.name = "main",
+                    .capacity = 1000,
+                    .n_step = KIT_N_STEP,
+                    .min_size = 20,
+                    .samples_per_insert = 4.0,
+                    .tolerance = 40.0}},
+        .table_count = 1,
+        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
         .sample_rows = 16,
     };
     aq_space_init_box(&settings.schema.obs, 2, low, high);

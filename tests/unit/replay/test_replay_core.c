@@ -210,8 +210,8 @@ static void test_all_stored_items_are_drawn_equally_often(void **state)
     (void)state;
     enum { ITEMS = 120, ROUNDS = 3000, ROWS = 16 };
     aq_run_settings settings = kit_settings();
-    settings.tolerance = 1e6;
-    settings.replay_capacity = ITEMS;
+    settings.tables[0].tolerance = 1e6;
+    settings.tables[0].capacity = ITEMS;
     settings.seed = kit_seed();
     aq_replay_core *core = core_with(&settings);
     /* Chunks of 8, 8, 8 and 6 steps, twice what the store holds. */
@@ -250,8 +250,8 @@ static void test_a_lossy_network_stores_every_step_once_and_in_order(void **stat
     aq_rng rng;
     aq_rng_init(&rng, kit_seed(), 4);
     aq_run_settings settings = kit_settings();
-    settings.replay_capacity = 100000;
-    settings.tolerance = 1e6;
+    settings.tables[0].capacity = 100000;
+    settings.tables[0].tolerance = 1e6;
     aq_replay_core *core = core_with(&settings);
     uint64_t stored[2] = {0, 0}; /* messages, of two actors */
     uint64_t next[2] = {1, 1};
@@ -315,7 +315,7 @@ static void test_settings_that_could_block_both_sides_are_refused(void **state)
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
     aq_error error;
-    settings.tolerance = 2.0;
+    settings.tables[0].tolerance = 2.0;
     assert_int_equal(aq_replay_core_create(&settings, 1, 2, 3, &core, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "wait for each other"));
     assert_null(core);

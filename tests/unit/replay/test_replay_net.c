@@ -384,7 +384,7 @@ static void test_other_settings_begin_with_an_empty_store(void **state)
     join(stage);
     send_steps(stage, 1, 24);
     await_acknowledgement(stage, 1);
-    stage->settings.replay_capacity = 500;
+    stage->settings.tables[0].capacity = 500;
     stage->forget_once = true;
     await(stage, &stage->joins, 2);
     await(stage, &stage->heartbeats, stage->heartbeats + 1);
@@ -408,7 +408,7 @@ static void test_a_refusal_ends_the_daemon_in_words(void **state)
 static void test_settings_that_cannot_work_end_the_daemon_in_words(void **state)
 {
     net_stage *stage = *state;
-    stage->settings.tolerance = 2.0;
+    stage->settings.tables[0].tolerance = 2.0;
     start(stage);
     await(stage, &stage->leaves, 1);
     assert_int_equal(finish(stage), AQ_E_INVALID);

@@ -218,7 +218,7 @@ static void test_settings_whose_replies_are_too_large_are_refused_in_words(void 
     aq_run_settings settings = kit_settings();
     aq_error error;
     settings.sample_rows = 65536;
-    settings.tolerance = 1e6;
+    settings.tables[0].tolerance = 1e6;
     assert_int_equal(aq_replay_service_begin(kit->service, 0, &settings, 1, 2, 3, &error),
                      AQ_E_TOO_BIG);
     assert_non_null(strstr(error.text, "learner.batch_size"));

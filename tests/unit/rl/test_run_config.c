@@ -270,11 +270,11 @@ typedef struct conflict {
 static void test_settings_that_contradict_each_other_are_refused(void **state)
 {
     static const conflict conflicts[] = {
-        {{"replay.min_size=200000"}, {"replay.capacity 100000", "replay.min_size 200000"}},
+        {{"replay.min_size=200000"}, {"replay: table main", "capacity 100000", "min_size 200000"}},
         {{"replay.capacity=1000", "replay.chunk_length=600", "replay.tolerance=1e6"},
-         {"replay.capacity 1000", "replay.chunk_length 600", "1200"}},
+         {"table main: capacity 1000", "replay.chunk_length 600", "1200"}},
         {{"replay.capacity=2000", "replay.shards=64"},
-         {"replay.capacity 2000", "replay.shards 64", "4096"}},
+         {"table main: capacity 2000", "replay.shards 64", "4096"}},
         {{"replay.chunk_length=2"}, {"replay.chunk_length is 2", "learner.n_step 3"}},
         {{"net.reconnect_min_ms=3000"}, {"net.reconnect_max_ms 2000", "net.reconnect_min_ms 3000"}},
         {{"net.heartbeat_ms=1600"},

@@ -34,10 +34,14 @@ static aq_run_settings valid_settings(void)
         .screen_episodes = 10,
         .evaluation_episodes = 100,
         .evaluation_threshold = 475.0,
-        .replay_capacity = 100000,
-        .replay_min_size = 1000,
-        .samples_per_insert = 32.0,
-        .tolerance = 2000.0,
+        .tables = {{.name = "main",
+                    .capacity = 100000,
+                    .n_step = 3,
+                    .min_size = 1000,
+                    .samples_per_insert = 32.0,
+                    .tolerance = 2000.0}},
+        .table_count = 1,
+        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
         .sample_rows = 512,
     };
     aq_space_init_box(&settings.schema.obs, 4, low, high);
@@ -105,7 +109,6 @@ typedef struct whole_case {
 static void test_whole_numbers_are_held_to_their_bounds(void **state)
 {
     const whole_case cases[] = {
-        {"learner.n_step", offsetof(aq_run_settings, n_step), 1, 64},
         {"replay.chunk_length", offsetof(aq_run_settings, chunk_length), 1, 65536},
         {"net.message_bytes", offsetof(aq_run_settings, message_bytes), 4096, 67108864},
         {"net.rpc_timeout_ms", offsetof(aq_run_settings, rpc_timeout_ms), 10, 600000},
@@ -129,18 +132,66 @@ static void test_whole_numbers_are_held_to_their_bounds(void **state)
     }
 }
 
-static void test_step_counts_are_held_to_their_bounds(void **state)
+static void test_tables_are_held_to_the_bounds_of_their_settings(void **state)
 {
     aq_run_settings settings = valid_settings();
     (void)state;
-    settings.replay_capacity = 99;
-    refuse(&settings, AQ_E_INVALID, "replay.capacity");
-    settings.replay_capacity = UINT64_MAX;
-    refuse(&settings, AQ_E_INVALID, "replay.capacity");
-    settings.replay_min_size = 0;
-    refuse(&settings, AQ_E_INVALID, "replay.min_size");
-    settings.replay_min_size = settings.replay_capacity = 1000000000;
+    settings.tables[0].capacity = 99;
+    refuse(&settings, AQ_E_INVALID, "table main: capacity is 99");
+    settings.tables[0].capacity = UINT64_MAX;
+    refuse(&settings, AQ_E_INVALID, "capacity");
+    settings.tables[0].min_size = 0;
+    refuse(&settings, AQ_E_INVALID, "min_size");
+    settings.tables[0].min_size = settings.tables[0].capacity = 1000000000;
     accept(&settings);
+}
+
+static void test_there_is_a_table_and_no_name_comes_twice(void **state)
+{
+    aq_run_settings settings = valid_settings();
+    (void)state;
+    settings.table_count = 0;
+    refuse(&settings, AQ_E_INVALID, "0 tables");
+    settings.table_count = AQ_TABLES_MAX + 1;
+    refuse(&settings, AQ_E_INVALID, "9 tables");
+    settings.tables[1] = settings.tables[0];
+    settings.table_count = 2;
+    refuse(&settings, AQ_E_INVALID, "two tables are called main");
+}
+
+static void test_chunks_are_made_for_the_longest_items(void **state)
+{
+    aq_run_settings settings = valid_settings();
+    (void)state;
+    settings.n_step = 4;
+    refuse(&settings, AQ_E_INVALID, "the longest of the tables spans 3");
+    settings.tables[1] = settings.tables[0];
+    memcpy(settings.tables[1].name, "whole", sizeof("whole"));
+    settings.tables[1].sequence_length = settings.n_step = 20;
+    settings.tables[1].sequence_period = 10;
+    settings.table_count = 2;
+    accept(&settings);
+    settings.chunk_length = 19;
+    refuse(&settings, AQ_E_INVALID, "replay.chunk_length 19 is less than the 20 transitions");
+}
+
+static void test_a_memory_budget_needs_files_that_can_be_mapped(void **state)
+{
+    aq_run_settings settings = valid_settings();
+    (void)state;
+    settings.storage.memory_bytes = 1 << 20;
+    refuse(&settings, AQ_E_INVALID, "replay.storage must be segments");
+    settings.storage.memory_bytes = 1 << 20;
+    settings.storage.durable = true;
+    accept(&settings);
+    settings.storage.compressed = true;
+    refuse(&settings, AQ_E_INVALID, "replay.compression must be false");
+    settings.storage.segment_bytes = 65535;
+    refuse(&settings, AQ_E_INVALID, "replay.segment_bytes");
+    settings.storage.fsync_ms = 600001;
+    refuse(&settings, AQ_E_INVALID, "replay.fsync_ms");
+    settings.storage.snapshot_ms = 9;
+    refuse(&settings, AQ_E_INVALID, "replay.snapshot_ms");
 }
 
 static void test_ratios_are_held_to_their_bounds_and_are_numbers(void **state)
@@ -153,10 +204,10 @@ static void test_ratios_are_held_to_their_bounds_and_are_numbers(void **state)
         refuse(&settings, AQ_E_INVALID, "actor.epsilon_base");
         settings.epsilon_alpha = bad[i];
         refuse(&settings, AQ_E_INVALID, "actor.epsilon_alpha");
-        settings.samples_per_insert = bad[i];
-        refuse(&settings, AQ_E_INVALID, "replay.samples_per_insert");
-        settings.tolerance = bad[i];
-        refuse(&settings, AQ_E_INVALID, "replay.tolerance");
+        settings.tables[0].samples_per_insert = bad[i];
+        refuse(&settings, AQ_E_INVALID, "samples_per_insert");
+        settings.tables[0].tolerance = bad[i];
+        refuse(&settings, AQ_E_INVALID, "tolerance");
     }
 }
 
@@ -177,9 +228,9 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
     aq_run_settings settings = valid_settings();
     (void)state;
     settings.chunk_length = 2;
-    refuse(&settings, AQ_E_INVALID, "replay.chunk_length 2 is less than learner.n_step 3");
-    settings.replay_min_size = settings.replay_capacity + 1;
-    refuse(&settings, AQ_E_INVALID, "replay.capacity");
+    refuse(&settings, AQ_E_INVALID, "replay.chunk_length 2 is less than the 3 transitions");
+    settings.tables[0].min_size = settings.tables[0].capacity + 1;
+    refuse(&settings, AQ_E_INVALID, "capacity 100000 is less than min_size 100001");
     settings.reconnect_max_ms = 49;
     refuse(&settings, AQ_E_INVALID, "net.reconnect_max_ms 49");
 }
@@ -203,7 +254,10 @@ int main(void)
         cmocka_unit_test(test_a_task_is_named_and_the_name_ends),
         cmocka_unit_test(test_the_schema_is_valid_and_has_its_hash),
         cmocka_unit_test(test_whole_numbers_are_held_to_their_bounds),
-        cmocka_unit_test(test_step_counts_are_held_to_their_bounds),
+        cmocka_unit_test(test_tables_are_held_to_the_bounds_of_their_settings),
+        cmocka_unit_test(test_there_is_a_table_and_no_name_comes_twice),
+        cmocka_unit_test(test_chunks_are_made_for_the_longest_items),
+        cmocka_unit_test(test_a_memory_budget_needs_files_that_can_be_mapped),
         cmocka_unit_test(test_ratios_are_held_to_their_bounds_and_are_numbers),
         cmocka_unit_test(test_a_threshold_is_a_number_or_none),
         cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),

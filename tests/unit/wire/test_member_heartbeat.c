@@ -298,6 +298,40 @@ static void test_one_shard_named_twice_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "shard 1 is named twice");
 }
 
+static void test_two_shards_of_one_slot_are_not_believed(void **state)
+{
+    Actorq__V1__ShardAddress other;
+    Actorq__V1__ShardAddress *both[2];
+    fake_beat beat;
+    fake_beat_init(&beat);
+    other = beat.shard;
+    other.member++;
+    both[0] = &beat.shard;
+    both[1] = &other;
+    beat.reply.n_shards = 2;
+    beat.reply.shards = both;
+    assert_answer_dropped(*state, &beat, "two shards have slot 0");
+}
+
+static void test_a_slot_that_cannot_be_is_not_believed(void **state)
+{
+    fake_beat beat;
+    fake_beat_init(&beat);
+    beat.shard.slot = AQ_MEMBER_SHARDS_MAX;
+    assert_answer_dropped(*state, &beat, "slot 64; at most 64");
+}
+
+static void test_another_store_in_a_slot_is_news(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.shard.store = 12345;
+    beat_with(fake, &beat);
+    assert_int_equal(fake->view.shards[0].store, 12345);
+}
+
 static void test_a_shard_without_a_number_is_not_believed(void **state)
 {
     fake_beat beat;
@@ -334,6 +368,8 @@ static void test_as_many_shards_as_there_can_be_are_believed(void **state)
     for (uint32_t i = 0; i < AQ_MEMBER_SHARDS_MAX; i++) {
         shards[i] = beat.shard;
         shards[i].member = 100 + i;
+        shards[i].slot = AQ_MEMBER_SHARDS_MAX - 1 - i;
+        shards[i].store = 7 + i;
         pointers[i] = &shards[i];
     }
     beat.reply.n_shards = AQ_MEMBER_SHARDS_MAX;
@@ -341,6 +377,8 @@ static void test_as_many_shards_as_there_can_be_are_believed(void **state)
     beat_with(fake, &beat);
     assert_int_equal(fake->view.shard_count, AQ_MEMBER_SHARDS_MAX);
     assert_true(fake->view.shards[AQ_MEMBER_SHARDS_MAX - 1].member == 163);
+    assert_int_equal(fake->view.shards[0].slot, AQ_MEMBER_SHARDS_MAX - 1);
+    assert_int_equal(fake->view.shards[0].store, 7);
 }
 
 #define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)
@@ -356,6 +394,9 @@ int main(void)
         FAKE(test_a_new_version_is_news),
         FAKE(test_a_shard_that_moved_is_news),
         FAKE(test_a_shard_that_went_is_news),
+        FAKE(test_another_store_in_a_slot_is_news),
+        FAKE(test_two_shards_of_one_slot_are_not_believed),
+        FAKE(test_a_slot_that_cannot_be_is_not_believed),
         FAKE(test_a_member_outlives_a_learner_that_is_away),
         FAKE(test_a_member_that_was_forgotten_joins_again_as_what_it_was),
         FAKE(test_another_run_is_a_new_beginning),
