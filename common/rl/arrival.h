@@ -24,6 +24,7 @@ typedef struct aq_arrival {
     uint64_t seq;
     uint64_t acknowledged;
     uint64_t schema_hash;
+    uint64_t store;  /* that it is numbered for; 0: any */
     aq_lease *frame; /* the whole EXPERIENCE frame; the views point into it */
     aq_chunk_view chunks[];
 } aq_arrival;

@@ -25,7 +25,7 @@ enum {
     UINT32_BYTES_MAX = 1 + 5,
     BOOL_BYTES = 1 + 1,
     LENGTH_BYTES_MAX = 1 + 5,
-    HEADER_BYTES_MAX = 3 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
+    HEADER_BYTES_MAX = 4 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
     CHUNK_OVERHEAD_BYTES_MAX = LENGTH_BYTES_MAX + UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX +
                                2 * BOOL_BYTES + 4 * LENGTH_BYTES_MAX,
 };
@@ -78,6 +78,7 @@ int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layo
     header.seq = experience->seq;
     header.acknowledged = experience->acknowledged;
     header.schema_hash = experience->schema_hash;
+    header.store = experience->store;
     rc = aq_wire_append(&header.base, out);
     for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
         rc = append_chunk(experience->chunks[i], layout, out);
@@ -186,6 +187,7 @@ static int experience_from(const Actorq__V1__Experience *message, const aq_chunk
         .seq = message->seq,
         .acknowledged = message->acknowledged,
         .schema_hash = message->schema_hash,
+        .store = message->store,
         .chunks = aq_alloc(message->n_chunks, sizeof(*experience.chunks)),
     };
     if (experience.chunks == NULL) {
@@ -239,7 +241,8 @@ enum {
     ACKNOWLEDGED = 5,
     SCHEMA_HASH = 6,
     CHUNKS = 7,
-    EXPERIENCE_FIELDS = 8,
+    STORE = 8,
+    EXPERIENCE_FIELDS = 9,
 
     EPISODE = 1,
     FIRST = 2,
@@ -258,7 +261,7 @@ enum {
 static const uint8_t experience_types[EXPERIENCE_FIELDS] = {
     [RUN_ID] = AQ_WIRE_FIXED64, [ACTOR] = AQ_WIRE_VARINT,        [INCARNATION] = AQ_WIRE_FIXED64,
     [SEQ] = AQ_WIRE_VARINT,     [ACKNOWLEDGED] = AQ_WIRE_VARINT, [SCHEMA_HASH] = AQ_WIRE_FIXED64,
-    [CHUNKS] = AQ_WIRE_BYTES,
+    [CHUNKS] = AQ_WIRE_BYTES,   [STORE] = AQ_WIRE_FIXED64,
 };
 
 static const uint8_t chunk_types[CHUNK_FIELDS] = {
@@ -425,7 +428,7 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_
                               const aq_chunk_layout *layout, aq_arrival **ret_arrival,
                               aq_error *error)
 {
-    experience_head head;
+    experience_head head = {.chunk_count = 0}; /* gcc cannot tell that failures are none */
     aq_arrival *arrival;
     const uint8_t *payload;
     size_t size;
@@ -452,6 +455,7 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_
     arrival->seq = head.values[SEQ];
     arrival->acknowledged = head.values[ACKNOWLEDGED];
     arrival->schema_hash = schema_hash;
+    arrival->store = head.values[STORE];
     rc = view_chunks(payload, size, layout, arrival, error);
     if (rc != 0) {
         aq_arrival_unref(arrival);
