@@ -36,11 +36,12 @@ typedef struct aq_log_head {
 } aq_log_head;
 
 typedef struct aq_log_progress {
-    uint64_t durable; /* every record up to this number would survive kill -9 */
-    uint64_t segment; /* that is being written */
+    uint64_t durable;       /* every record up to this number would survive kill -9 */
+    uint64_t segment;       /* that is being written */
     uint64_t backlog_bytes; /* handed over and not durable yet */
     bool stuck;             /* nothing can be written now; `reason` says why; it is tried again */
-    char reason[AQ_ERROR_TEXT_MAX];
+    char reason[AQ_ERROR_TEXT_MAX]; /* also of a failure that stops no record: a snapshot's */
+    uint64_t sync_failures; /* since the start; what was durable before may end with the machine */
     uint64_t disk_bytes;    /* of all segments */
     uint64_t snapshots;     /* written since the start */
 } aq_log_progress;

@@ -27,12 +27,13 @@ typedef struct aq_segment_log_config {
     const char *folder; /* made if it isn't there */
     uint64_t run_id;
     uint64_t schema_hash;
-    const char *task;      /* for words */
-    uint64_t store;        /* the name that the folder gets if it is new; not 0 */
-    uint64_t segment_bytes; /* a new segment after so many */
-    uint64_t backlog_bytes; /* that may wait to be written */
-    uint32_t fsync_ms;
-    bool compressed; /* records by zstd, where that makes them smaller */
+    const char *task;                   /* for words */
+    uint64_t store;                     /* the name that the folder gets if it is new; not 0 */
+    uint64_t segment_bytes;             /* a new segment after so many */
+    uint64_t backlog_bytes;             /* that may wait to be written */
+    uint32_t fsync_ms;                  /* 0: before each acknowledgement */
+    const struct aq_segment_disk *disk; /* for tests (segment_disk.h); NULL: the system's */
+    bool compressed;                    /* records by zstd, where that makes them smaller */
     /* Any thread: progress was made or trouble began; aq_replay_log_class.poll has news. */
     void (*wake)(void *user);
     void *user;
@@ -53,8 +54,8 @@ int aq_segment_log_identify(const char *folder, uint64_t *ret_store, aq_error *e
  * nothing overwritten: a folder in use by another process (AQ_E_EXISTS), of another run or another
  * schema (AQ_E_SCHEMA), of a newer version (AQ_E_VERSION), with foreign files under our names
  * (AQ_E_FOREIGN), that cannot be read or written (AQ_E_IO). */
-int aq_segment_log_open(const aq_segment_log_config *config,
-                        const aq_replay_log_recovery *recovery, aq_segment_log_found *ret_found,
-                        aq_replay_log **ret_log, aq_error *error) AQ_MUST_USE;
+int aq_segment_log_open(const aq_segment_log_config *config, const aq_replay_log_recovery *recovery,
+                        aq_segment_log_found *ret_found, aq_replay_log **ret_log,
+                        aq_error *error) AQ_MUST_USE;
 
 #endif
