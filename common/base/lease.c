@@ -18,8 +18,8 @@ void aq_lease_init(aq_lease *lease, const uint8_t *bytes, size_t size,
 
 /* The bytes begin on the next cache line. */
 typedef struct heap_lease {
-    _Alignas(AQ_ALIGNMENT_BYTES) aq_lease lease;
-    uint8_t bytes[];
+    aq_lease lease;
+    _Alignas(AQ_ALIGNMENT_BYTES) uint8_t bytes[];
 } heap_lease;
 
 static void free_heap_lease(aq_lease *lease)

@@ -2,9 +2,9 @@
  * Experience messages to and from their frames.
  *
  * Workload: an actor packs up to a thousand messages a second, so packing allocates nothing: chunks
- * are packed one at a time behind the header. Encoded protobuf messages of one type may be joined
- * end to end, repeated fields then add up, and since `chunks` is the last field, the bytes are
- * those of the message packed whole.
+ * are packed one at a time behind the header: encoded protobuf messages of one type may be joined
+ * end to end, and repeated fields then add up. A shard takes them as fast as the memory is, so the
+ * receiving half reads the wire format itself and leaves every column where it came to lie.
  *
  * Any thread; no state.
  */

@@ -57,11 +57,10 @@ void storm_seed(aq_rng *rng)
 
 /* ---- addresses ----------------------------------------------------------------------------- */
 
-static void ignore(void *user, const uint8_t *bytes, size_t size, const char *peer)
+static void ignore(void *user, aq_lease *message, const char *peer)
 {
     (void)user;
-    (void)bytes;
-    (void)size;
+    (void)message;
     (void)peer;
 }
 

@@ -21,13 +21,12 @@ enum { NARROW_BYTES = 30000, SLOW_US = 300, SENDS_PER_TURN = 8 };
 
 /* ---- the puller ---------------------------------------------------------------------------- */
 
-static void on_message(void *user, const uint8_t *bytes, size_t size, const char *peer)
+static void on_message(void *user, aq_lease *message, const char *peer)
 {
     const bool *is_slow = user;
     int64_t end_ns = aq_clock_monotonic_ns() + SLOW_US * AQ_NS_PER_US;
 
-    (void)bytes;
-    (void)size;
+    (void)message;
     (void)peer;
     while (*is_slow && aq_clock_monotonic_ns() < end_ns) {
     }

@@ -65,11 +65,11 @@ static void on_pulse(uv_timer_t *timer)
     fake_shard_answer(&stage.shard, false);
 }
 
-static void on_message(void *user, const uint8_t *bytes, size_t size, const char *peer)
+static void on_message(void *user, aq_lease *message, const char *peer)
 {
     (void)user;
     (void)peer;
-    fake_shard_take(&stage.shard, bytes, size);
+    fake_shard_take(&stage.shard, message->bytes, message->size);
 }
 
 static void open_shard(const char *rpc_url, const char *push_url)

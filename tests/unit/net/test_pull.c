@@ -18,7 +18,7 @@
 #include "common/net/push.h"
 #include "tests/unit/net/net_kit.h"
 
-enum { SENDERS = 4, MESSAGES = 200 };
+enum { SENDERS = 4, MESSAGES = 200, KEPT_MAX = 10 };
 
 typedef struct fixture {
     uv_loop_t loop;
@@ -29,21 +29,26 @@ typedef struct fixture {
     uint32_t next[SENDERS]; /* the number that each sender's next message must have */
     char peer[AQ_PEER_TEXT_MAX];
     bool close_at_once;
+    aq_lease *kept[KEPT_MAX];
+    unsigned keep, kept_count;
 } fixture;
 
 /* A message is its sender and its number. */
-static void on_message(void *user, const uint8_t *bytes, size_t size, const char *peer)
+static void on_message(void *user, aq_lease *message, const char *peer)
 {
     fixture *f = user;
     uint32_t words[2];
 
-    assert_true(size >= sizeof(words));
-    memcpy(words, bytes, sizeof(words));
+    assert_true(message->size >= sizeof(words));
+    memcpy(words, message->bytes, sizeof(words));
     assert_true(words[0] < SENDERS);
     assert_int_equal(words[1], f->next[words[0]]);
     f->next[words[0]]++;
     f->count++;
-    f->bytes += size;
+    f->bytes += message->size;
+    if (f->kept_count < f->keep) {
+        f->kept[f->kept_count++] = aq_lease_ref(message);
+    }
     snprintf(f->peer, sizeof(f->peer), "%s", peer);
     if (f->close_at_once) {
         aq_pull_close(f->pull);
@@ -184,6 +189,54 @@ static void test_within_the_process_the_limit_holds_as_well(void **state)
     close_fixture(&f);
 }
 
+static void test_a_message_that_is_kept_outlives_its_socket(void **state)
+{
+    nng_socket sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "ipc");
+    open_sender(&f, &sender);
+    f.keep = f.goal = KEPT_MAX;
+    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+        assert_int_equal(send_number(sender, 0, i, 5000, 0), 0);
+    }
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    assert_true(aq_endpoint_close(sender));
+    close_fixture(&f);
+    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+        uint32_t words[2];
+        assert_int_equal(f.kept[i]->size, 5000);
+        memcpy(words, f.kept[i]->bytes, sizeof(words));
+        assert_int_equal(words[1], i);
+        aq_lease_unref(f.kept[i]);
+    }
+}
+
+/* The sender has it until it is acknowledged: the next ones come all the same. */
+static void test_a_message_without_memory_is_dropped(void **state)
+{
+    nng_socket sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "inproc");
+    open_sender(&f, &sender);
+    uint64_t before = aq_memory_allocation_count();
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(send_number(sender, 0, 7, 100, 0), 0);
+    while (aq_memory_allocation_count() == before) {
+        uv_run(&f.loop, UV_RUN_NOWAIT);
+    }
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(f.count, 0);
+    assert_int_equal(send_number(sender, 0, 0, 100, 0), 0);
+    f.goal = 1;
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    assert_true(aq_endpoint_close(sender));
+    close_fixture(&f);
+}
+
 static bool is_pull_closed(void *user)
 {
     return ((const fixture *)user)->pull == NULL;
@@ -248,6 +301,8 @@ int main(void)
         cmocka_unit_test(test_a_loop_that_is_behind_holds_the_senders_back),
         cmocka_unit_test(test_a_message_past_the_limit_ends_its_connection_only),
         cmocka_unit_test(test_within_the_process_the_limit_holds_as_well),
+        cmocka_unit_test(test_a_message_that_is_kept_outlives_its_socket),
+        cmocka_unit_test(test_a_message_without_memory_is_dropped),
         cmocka_unit_test(test_receiving_may_close),
         cmocka_unit_test(test_an_address_in_use_is_named),
         cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),

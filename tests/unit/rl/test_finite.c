@@ -9,6 +9,7 @@
 #include <cmocka.h>
 #include <float.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -44,6 +45,26 @@ static void test_a_bad_value_is_found_at_every_place(void **state)
     }
     assert_int_equal(aq_find_nonfinite(values, COUNT), COUNT);
     aq_free(values);
+}
+
+static void test_values_may_lie_at_any_alignment(void **state)
+{
+    const float bad = -INFINITY, good = -1.0f;
+    (void)state;
+    for (size_t shift = 0; shift < 8; shift++) {
+        const size_t count = 77;
+        uint8_t *block = malloc(shift + count * sizeof(float)); /* ends where they end */
+        assert_non_null(block);
+        memset(block, 0x7e, shift + count * sizeof(float));
+        for (size_t i = 0; i < count; i++) {
+            uint8_t *at = block + shift + i * sizeof(float);
+            memcpy(at, &bad, sizeof(bad));
+            assert_int_equal(aq_find_nonfinite(block + shift, count), i);
+            memcpy(at, &good, sizeof(good));
+        }
+        assert_int_equal(aq_find_nonfinite(block + shift, count), count);
+        free(block);
+    }
 }
 
 static void test_the_first_of_several_is_found(void **state)
@@ -98,6 +119,7 @@ int main(void)
         cmocka_unit_test(test_no_values_are_all_finite),
         cmocka_unit_test(test_extreme_finite_values_pass),
         cmocka_unit_test(test_a_bad_value_is_found_at_every_place),
+        cmocka_unit_test(test_values_may_lie_at_any_alignment),
         cmocka_unit_test(test_the_first_of_several_is_found),
         cmocka_unit_test(test_signalling_patterns_are_found),
         cmocka_unit_test(test_columns_are_aligned_and_do_not_overlap),

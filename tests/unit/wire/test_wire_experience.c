@@ -15,7 +15,8 @@
 #include "proto/experience.pb-c.h"
 #include "tests/unit/wire/wire_fixture.h"
 
-static void assert_same_chunk(const aq_chunk *a, const aq_chunk *b, const aq_chunk_layout *layout)
+static void assert_same_chunk(const aq_chunk *a, const aq_chunk_view *b,
+                              const aq_chunk_layout *layout)
 {
     size_t length = a->length;
     assert_true(a->episode == b->episode);
@@ -31,8 +32,7 @@ static void assert_same_chunk(const aq_chunk *a, const aq_chunk *b, const aq_chu
     assert_memory_equal(a->version, b->version, length * sizeof(uint32_t));
 }
 
-static void assert_same(const aq_experience *a, const aq_experience *b,
-                        const aq_chunk_layout *layout)
+static void assert_same(const aq_experience *a, const aq_arrival *b, const aq_chunk_layout *layout)
 {
     assert_true(a->run_id == b->run_id);
     assert_true(a->actor == b->actor);
@@ -40,17 +40,28 @@ static void assert_same(const aq_experience *a, const aq_experience *b,
     assert_true(a->seq == b->seq);
     assert_true(a->acknowledged == b->acknowledged);
     assert_true(a->schema_hash == b->schema_hash);
+    assert_true(a->store == b->store);
     assert_int_equal(a->chunk_count, b->chunk_count);
     for (uint32_t i = 0; i < a->chunk_count; i++) {
-        assert_same_chunk(a->chunks[i], b->chunks[i], layout);
+        assert_same_chunk(a->chunks[i], &b->chunks[i], layout);
     }
+}
+
+static int arrive(const aq_buffer *frame, uint64_t run_id, uint64_t schema_hash,
+                  const aq_chunk_layout *layout, aq_arrival **ret_arrival, aq_error *error)
+{
+    aq_lease *lease = fixture_lease(frame->data, frame->size);
+    int rc = aq_wire_experience_arrive(lease, run_id, schema_hash, layout, ret_arrival, error);
+    aq_lease_unref(lease);
+    return rc;
 }
 
 static void round_trip(aq_rng *rng)
 {
     aq_schema schema;
     aq_chunk_layout layout;
-    aq_experience sent, received;
+    aq_experience sent;
+    aq_arrival *received;
     aq_buffer frame;
     fixture_random_schema(rng, &schema);
     fixture_random_layout(rng, &schema, &layout);
@@ -59,12 +70,10 @@ static void round_trip(aq_rng *rng)
     assert_int_equal(aq_wire_experience_pack(&sent, &layout, &frame), 0);
     assert_true(frame.size <= aq_wire_experience_bytes_max(
                                   &layout, (const aq_chunk *const *)sent.chunks, sent.chunk_count));
-    assert_int_equal(aq_wire_experience_unpack(frame.data, frame.size, FIXTURE_RUN,
-                                               sent.schema_hash, &layout, &received, NULL),
-                     0);
-    assert_same(&sent, &received, &layout);
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, sent.schema_hash, &layout, &received, NULL), 0);
+    assert_same(&sent, received, &layout);
     aq_experience_fini(&sent);
-    aq_experience_fini(&received);
+    aq_arrival_unref(received);
     aq_buffer_fini(&frame);
 }
 
@@ -109,24 +118,22 @@ static int close_fixed(void **state)
     return 0;
 }
 
-static int receive(changed *it, aq_experience *ret_experience)
+static int receive(changed *it, aq_arrival **ret_arrival)
 {
-    return aq_wire_experience_unpack(it->frame.data, it->frame.size, it->original.run_id,
-                                     it->original.schema_hash, &it->layout, ret_experience,
-                                     &it->error);
+    return arrive(&it->frame, it->original.run_id, it->original.schema_hash, &it->layout,
+                  ret_arrival, &it->error);
 }
 
 /* Sends the message as it was changed; it must be refused, in words that hold `words`. */
 static void assert_refused(changed *it, int code, const char *words)
 {
-    const aq_experience untouched = {.seq = 77};
-    aq_experience received = untouched;
+    aq_arrival *received = NULL;
     fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &it->frame);
     assert_int_equal(receive(it, &received), code);
     if (strstr(it->error.text, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", it->error.text, words);
     }
-    assert_memory_equal(&received, &untouched, sizeof(received));
+    assert_null(received);
 }
 
 static void test_the_message_packed_in_parts_is_the_message_packed_whole(void **state)
@@ -279,16 +286,14 @@ static void send_many(uint32_t count, aq_buffer *frame, aq_chunk_layout *layout)
 static void test_as_many_chunks_as_are_possible_arrive(void **state)
 {
     aq_chunk_layout layout;
-    aq_experience received;
+    aq_arrival *received;
     aq_buffer frame;
     (void)state;
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
-    assert_int_equal(
-        aq_wire_experience_unpack(frame.data, frame.size, FIXTURE_RUN, 9, &layout, &received, NULL),
-        0);
-    assert_int_equal(received.chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
-    aq_experience_fini(&received);
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, 9, &layout, &received, NULL), 0);
+    assert_int_equal(received->chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
+    aq_arrival_unref(received);
     aq_buffer_fini(&frame);
 }
 
@@ -296,7 +301,7 @@ static void test_one_chunk_more_is_refused(void **state)
 {
     const uint8_t empty_chunk[] = {7 << 3 | 2, 0};
     aq_chunk_layout layout;
-    aq_experience received;
+    aq_arrival *received;
     aq_error error;
     aq_buffer frame, longer;
     size_t size;
@@ -307,9 +312,7 @@ static void test_one_chunk_more_is_refused(void **state)
     assert_int_equal(aq_buffer_append(&frame, empty_chunk, sizeof(empty_chunk)), 0);
     const uint8_t *payload = fixture_payload(&frame, &size);
     fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, &longer);
-    assert_int_equal(aq_wire_experience_unpack(longer.data, longer.size, FIXTURE_RUN, 9, &layout,
-                                               &received, &error),
-                     AQ_E_CORRUPT);
+    assert_int_equal(arrive(&longer, FIXTURE_RUN, 9, &layout, &received, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "4097 chunks"));
     aq_buffer_fini(&frame);
     aq_buffer_fini(&longer);
@@ -324,6 +327,7 @@ static void test_the_largest_size_is_a_close_bound(void **state)
     experience->actor = UINT64_MAX;
     experience->seq = UINT64_MAX;
     experience->acknowledged = UINT64_MAX;
+    experience->store = UINT64_MAX;
     for (uint32_t i = 0; i < 2; i++) {
         experience->chunks[i]->episode = UINT64_MAX;
         experience->chunks[i]->first = UINT32_MAX;
@@ -356,20 +360,43 @@ static void test_a_frame_past_the_limit_is_not_begun(void **state)
     }
 }
 
-static void test_each_allocation_may_fail(void **state)
+static void test_without_memory_nothing_is_kept(void **state)
 {
     changed *it = *state;
-    aq_experience received;
-    int rc = AQ_E_NOMEM;
+    aq_arrival *received = NULL;
+    aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
-    for (uint64_t nth = 1; rc != 0; nth++) {
-        assert_true(nth < 1000);
-        aq_memory_fail_at(nth, 0);
-        rc = receive(it, &received);
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+    aq_memory_fail_at(1, 1);
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
+                                               &it->layout, &received, &it->error),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(received);
+    assert_non_null(strstr(it->error.text, "no memory"));
+    assert_int_equal(lease->references, 1);
+    aq_lease_unref(lease);
+}
+
+static void test_columns_stay_where_they_are(void **state)
+{
+    changed *it = *state;
+    aq_arrival *received;
+    aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+    uint64_t before = aq_memory_allocation_count();
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
+                                               &it->layout, &received, NULL),
+                     0);
+    assert_int_equal(aq_memory_allocation_count(), before + 1);
+    assert_ptr_equal(received->frame, lease);
+    assert_int_equal(lease->references, 2);
+    aq_lease_unref(lease);
+    for (uint32_t i = 0; i < received->chunk_count; i++) {
+        assert_true(received->chunks[i].obs > lease->bytes);
+        assert_true(received->chunks[i].obs < lease->bytes + lease->size);
     }
-    aq_experience_fini(&received);
+    assert_same(&it->original, received, &it->layout);
+    aq_arrival_unref(received);
 }
 
 #define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
@@ -399,7 +426,8 @@ int main(void)
         cmocka_unit_test(test_one_chunk_more_is_refused),
         CHANGED(test_the_largest_size_is_a_close_bound),
         CHANGED(test_a_frame_past_the_limit_is_not_begun),
-        CHANGED(test_each_allocation_may_fail),
+        CHANGED(test_without_memory_nothing_is_kept),
+        CHANGED(test_columns_stay_where_they_are),
     };
 
     return cmocka_run_group_tests_name("wire_experience", tests, NULL, NULL);

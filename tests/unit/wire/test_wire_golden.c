@@ -96,7 +96,8 @@ static void assert_golden(const char *name, aq_buffer *frame)
 static void test_an_experience_frame_has_not_changed(void **state)
 {
     aq_chunk_layout layout;
-    aq_experience experience, read;
+    aq_experience experience;
+    aq_arrival *read;
     aq_buffer frame;
     (void)state;
     fixture_layout(&layout);
@@ -104,13 +105,16 @@ static void test_an_experience_frame_has_not_changed(void **state)
     aq_buffer_init(&frame, FILE_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(&experience, &layout, &frame), 0);
     assert_golden("experience", &frame);
-    assert_int_equal(aq_wire_experience_unpack(frame.data, frame.size, FIXTURE_RUN,
-                                               experience.schema_hash, &layout, &read, NULL),
-                     0);
-    assert_true(read.seq == 41 && read.chunk_count == 2);
-    assert_true(read.chunks[1]->terminated == 1 && read.chunks[1]->version[3] == 303);
+    aq_lease *lease = fixture_lease(frame.data, frame.size);
+    assert_int_equal(
+        aq_wire_experience_arrive(lease, FIXTURE_RUN, experience.schema_hash, &layout, &read, NULL),
+        0);
+    aq_lease_unref(lease);
+    assert_true(read->seq == 41 && read->chunk_count == 2);
+    assert_true(read->chunks[1].terminated == 1);
+    assert_int_equal(aq_chunk_view_version(&read->chunks[1], 3), 303);
     aq_experience_fini(&experience);
-    aq_experience_fini(&read);
+    aq_arrival_unref(read);
     aq_buffer_fini(&frame);
 }
 

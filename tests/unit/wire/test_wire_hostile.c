@@ -24,21 +24,23 @@ static int decode_experience(const aq_buffer *frame)
 {
     aq_schema schema;
     aq_chunk_layout layout;
-    aq_experience experience;
+    aq_arrival *arrival;
     aq_error error = {0};
+    aq_lease *lease = fixture_lease(frame->data, frame->size);
     fixture_schema(&schema);
     fixture_layout(&layout);
-    int rc = aq_wire_experience_unpack(frame->data, frame->size, FIXTURE_RUN,
-                                       aq_schema_hash(&schema), &layout, &experience, &error);
+    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, aq_schema_hash(&schema), &layout,
+                                       &arrival, &error);
+    aq_lease_unref(lease);
     if (rc != 0) {
         assert_true(error.code == rc && error.text[0] != '\0');
         return rc;
     }
-    assert_in_range(experience.chunk_count, 1, AQ_EXPERIENCE_CHUNKS_MAX);
-    for (uint32_t i = 0; i < experience.chunk_count; i++) {
-        assert_int_equal(aq_chunk_validate(experience.chunks[i], &layout, NULL), 0);
+    assert_in_range(arrival->chunk_count, 1, AQ_EXPERIENCE_CHUNKS_MAX);
+    for (uint32_t i = 0; i < arrival->chunk_count; i++) {
+        assert_int_equal(aq_chunk_view_validate(&arrival->chunks[i], &layout, NULL), 0);
     }
-    aq_experience_fini(&experience);
+    aq_arrival_unref(arrival);
     return 0;
 }
 

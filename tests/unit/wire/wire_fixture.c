@@ -53,10 +53,14 @@ void fixture_settings(aq_run_settings *ret_settings)
         .screen_episodes = 10,
         .evaluation_episodes = 100,
         .evaluation_threshold = 475.0,
-        .replay_capacity = 100000,
-        .replay_min_size = 1000,
-        .samples_per_insert = 32.0,
-        .tolerance = 2000.0,
+        .tables = {{.name = "main",
+                    .capacity = 100000,
+                    .n_step = 3,
+                    .min_size = 1000,
+                    .samples_per_insert = 32.0,
+                    .tolerance = 2000.0}},
+        .table_count = 1,
+        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
         .sample_rows = 512,
     };
     fixture_schema(&ret_settings->schema);
@@ -213,6 +217,17 @@ void fixture_frame(const uint8_t *payload, size_t size, enum aq_frame_kind kind,
     assert_int_equal(aq_frame_begin(out, &start), 0);
     assert_int_equal(aq_buffer_append(out, payload, size), 0);
     aq_frame_end(out, start, kind);
+}
+
+aq_lease *fixture_lease(const void *bytes, size_t size)
+{
+    uint8_t *copy;
+    aq_lease *lease;
+    assert_int_equal(aq_lease_create(size, &copy, &lease), 0);
+    if (size > 0) {
+        memcpy(copy, bytes, size);
+    }
+    return lease;
 }
 
 ProtobufCMessage *fixture_open(const aq_buffer *frame, const ProtobufCMessageDescriptor *descriptor)

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/buffer.h"
+#include "common/base/lease.h"
 #include "common/base/rng.h"
 #include "common/net/frame.h"
 #include "common/rl/batch.h"
@@ -59,6 +60,9 @@ void fixture_checkpoint(aq_checkpoint *ret_checkpoint);
 /* The payload of a frame, and a valid frame around any bytes. */
 const uint8_t *fixture_payload(const aq_buffer *frame, size_t *ret_size);
 void fixture_frame(const uint8_t *payload, size_t size, enum aq_frame_kind kind, aq_buffer *out);
+
+/* A copy of the bytes in a block that ends where they end. */
+aq_lease *fixture_lease(const void *bytes, size_t size);
 
 /* The message of a frame, to be changed; and the changed one as a frame (the message is freed). */
 ProtobufCMessage *fixture_open(const aq_buffer *frame,

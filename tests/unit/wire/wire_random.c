@@ -118,6 +118,7 @@ void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint3
         .seq = 1 + aq_rng_below(rng, UINT64_MAX),
         .acknowledged = aq_rng_next(rng),
         .schema_hash = aq_rng_next(rng),
+        .store = coin(rng) ? 0 : aq_rng_next(rng),
         .chunk_count = chunk_count,
         .chunks = aq_alloc(chunk_count, sizeof(aq_chunk *)),
     };

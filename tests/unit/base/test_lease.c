@@ -1,0 +1,105 @@
+/*
+ * A lease's memory goes back once, by the last who lets go, whichever thread that is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/lease.h"
+#include "common/base/memory.h"
+
+typedef struct counted_lease {
+    aq_lease lease;
+    uint8_t bytes[8];
+    int freed;
+} counted_lease;
+
+static void count_free(aq_lease *lease)
+{
+    ((counted_lease *)(void *)lease)->freed++;
+}
+
+static void test_the_last_reference_frees(void **state)
+{
+    counted_lease counted = {.freed = 0};
+    (void)state;
+    aq_lease_init(&counted.lease, counted.bytes, sizeof(counted.bytes), count_free);
+    assert_ptr_equal(aq_lease_ref(&counted.lease), &counted.lease);
+    aq_lease_unref(&counted.lease);
+    assert_int_equal(counted.freed, 0);
+    aq_lease_unref(&counted.lease);
+    assert_int_equal(counted.freed, 1);
+    aq_lease_unref(NULL);
+}
+
+static void test_a_heap_lease_is_written_before_it_is_shown(void **state)
+{
+    uint8_t *bytes;
+    aq_lease *lease;
+    (void)state;
+    for (size_t size = 0; size < 300; size += 37) {
+        assert_int_equal(aq_lease_create(size, &bytes, &lease), 0);
+        memset(bytes, 0x5a, size);
+        assert_int_equal(lease->size, size);
+        assert_ptr_equal(lease->bytes, bytes);
+        assert_int_equal((uintptr_t)bytes % AQ_ALIGNMENT_BYTES, 0);
+        aq_lease_unref(lease);
+    }
+}
+
+static void test_a_lease_without_memory_is_none(void **state)
+{
+    uint8_t *bytes = NULL;
+    aq_lease *lease = NULL;
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_lease_create(10, &bytes, &lease), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(aq_lease_create(SIZE_MAX, &bytes, &lease), AQ_E_NOMEM);
+    assert_null(bytes);
+    assert_null(lease);
+}
+
+enum { THREADS = 4, ROUNDS = 20000 };
+
+static void *take_and_drop(void *user)
+{
+    for (int i = 0; i < ROUNDS; i++) {
+        aq_lease_unref(aq_lease_ref(user));
+    }
+    aq_lease_unref(user);
+    return NULL;
+}
+
+static void test_threads_may_share_a_lease(void **state)
+{
+    counted_lease counted = {.freed = 0};
+    pthread_t threads[THREADS];
+    (void)state;
+    aq_lease_init(&counted.lease, counted.bytes, sizeof(counted.bytes), count_free);
+    for (int i = 0; i < THREADS; i++) {
+        aq_lease_ref(&counted.lease);
+        assert_int_equal(pthread_create(&threads[i], NULL, take_and_drop, &counted.lease), 0);
+    }
+    aq_lease_unref(&counted.lease);
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    assert_int_equal(counted.freed, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_last_reference_frees),
+        cmocka_unit_test(test_a_heap_lease_is_written_before_it_is_shown),
+        cmocka_unit_test(test_a_lease_without_memory_is_none),
+        cmocka_unit_test(test_threads_may_share_a_lease),
+    };
+    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
+}
