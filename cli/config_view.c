@@ -114,9 +114,26 @@ static const char *choice_text(const char *key, const aq_run_config *config)
     return "unknown";
 }
 
-void aq_config_view_print(FILE *out, const aq_run_config *config)
+static void print_replay(FILE *out, const aq_run_config *config)
 {
     aq_figure room;
+    char ratio[64] = "no fixed proportion";
+    if (config->replay.samples_per_insert > 0) {
+        (void)snprintf(ratio, sizeof(ratio), "%g samples an insert",
+                       config->replay.samples_per_insert);
+    }
+    aq_print_fact(out, "replay", "%s transitions, %" PRIu64 " shard%s, %s, %s, in %s",
+                  aq_figure_count(&room, (double)config->replay.capacity), config->replay.shards,
+                  config->replay.shards == 1 ? "" : "s", choice_text("replay.selector", config),
+                  ratio, choice_text("replay.storage", config));
+    if (config->replay.tables[0] != '\0') {
+        aq_print_fact(out, "tables", "%s; the learner draws from %s", config->replay.tables,
+                      config->learner.table);
+    }
+}
+
+void aq_config_view_print(FILE *out, const aq_run_config *config)
+{
     aq_print_fact(out, "learner",
                   "%s, hidden layers %s (%s), batches of %" PRIu64
                   ", learning rate %g, discount %g, %" PRIu64 "-step returns",
@@ -124,9 +141,7 @@ void aq_config_view_print(FILE *out, const aq_run_config *config)
                   config->learner.hidden[0] != '\0' ? config->learner.hidden : "none",
                   aq_activation_name(aq_run_config_activation(config)), config->learner.batch_size,
                   config->learner.learning_rate, config->learner.discount, config->learner.n_step);
-    aq_print_fact(out, "replay", "%s transitions, %" PRIu64 " shard%s, %g samples an insert",
-                  aq_figure_count(&room, (double)config->replay.capacity), config->replay.shards,
-                  config->replay.shards == 1 ? "" : "s", config->replay.samples_per_insert);
+    print_replay(out, config);
     aq_print_fact(out, "actors", "%" PRIu64 " of %" PRIu64 " environments each",
                   config->actor.count, config->actor.envs);
     aq_print_fact(out, "broadcast", "%s every %" PRIu64 " learner steps",

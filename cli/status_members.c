@@ -4,6 +4,7 @@
 #include "cli/status_members.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,8 +119,21 @@ static const aq_table_column replay_columns[] = {
     {"pid", AQ_TABLE_RIGHT},      {"heard", AQ_TABLE_RIGHT},    {"stored", AQ_TABLE_RIGHT},
     {"inserted", AQ_TABLE_RIGHT}, {"insert/s", AQ_TABLE_RIGHT}, {"sample/s", AQ_TABLE_RIGHT},
     {"repeats", AQ_TABLE_RIGHT},  {"gaps", AQ_TABLE_RIGHT},     {"refused", AQ_TABLE_RIGHT},
-    {"memory", AQ_TABLE_RIGHT},   {"waiting", AQ_TABLE_LEFT},
+    {"memory", AQ_TABLE_RIGHT},   {"disk", AQ_TABLE_RIGHT},     {"unwritten", AQ_TABLE_RIGHT},
+    {"waiting", AQ_TABLE_LEFT},
 };
+
+/* What stops everything comes before who waits for whom. */
+static void add_waiting(aq_text_table *table, const Actorq__V1__ReplayStats *stats)
+{
+    aq_figure since;
+    if (stats->stuck[0] != '\0') {
+        aq_text_table_cell(table, "stuck: %s", stats->stuck);
+    } else if (stats->waiting[0] != '\0') {
+        aq_text_table_cell(table, "%s: %s", aq_figure_duration(&since, stats->waiting_s),
+                           stats->waiting);
+    }
+}
 
 static void add_replay(aq_text_table *table, const member_status *member)
 {
@@ -136,24 +150,37 @@ static void add_replay(aq_text_table *table, const member_status *member)
     aq_text_table_cell(table, "%" PRIu64, stats->gaps);
     aq_text_table_cell(table, "%" PRIu64, stats->rejected);
     add_bytes(table, stats->resident_bytes);
-    aq_text_table_cell(table, "%s", stats->waiting);
+    add_bytes(table, stats->disk_bytes);
+    add_bytes(table, stats->backlog_bytes);
+    add_waiting(table, stats);
 }
 
 /* ---- what a replay shard knows -------------------------------------------------------------- */
 
 static const aq_table_column sender_columns[] = {
     {"actor", AQ_TABLE_RIGHT}, {"incarnation", AQ_TABLE_LEFT}, {"met", AQ_TABLE_RIGHT},
-    {"heard", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},
+    {"heard", AQ_TABLE_RIGHT}, {"steps", AQ_TABLE_RIGHT},      {"credit", AQ_TABLE_RIGHT},
+    {"taken", AQ_TABLE_RIGHT}, {"durable", AQ_TABLE_RIGHT},    {"repeats", AQ_TABLE_RIGHT},
+    {"gaps", AQ_TABLE_RIGHT},
 };
 
 static void add_sender(aq_text_table *table, const member_status *member)
 {
+    const Actorq__V1__IntakeStats *intake = member->intake;
     aq_text_table_row(table);
     aq_text_table_cell(table, "%" PRIu64, member->member);
     aq_text_table_cell(table, "%016" PRIx64, member->incarnation);
     add_duration_ms(table, member->joined_ms);
     add_duration_ms(table, member->heartbeat_ms);
-    add_count(table, member->actor ? (double)member->actor->env_steps : 0);
+    if (!intake) {
+        return;
+    }
+    add_count(table, (double)intake->transitions);
+    add_count(table, fmax(0, (double)intake->granted - (double)intake->transitions));
+    aq_text_table_cell(table, "%" PRIu64, intake->taken);
+    aq_text_table_cell(table, "%" PRIu64, intake->acknowledged);
+    aq_text_table_cell(table, "%" PRIu64, intake->duplicates);
+    aq_text_table_cell(table, "%" PRIu64, intake->gaps);
 }
 
 /* ---- printing ------------------------------------------------------------------------------- */

@@ -9,6 +9,7 @@
 #include "cli/figure_text.h"
 #include "cli/plain_text.h"
 #include "cli/status_members.h"
+#include "cli/status_replay.h"
 
 static const char *state_text(Actorq__V1__RunState state)
 {
@@ -124,34 +125,17 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
                   learner->rejected_messages);
 }
 
-static void print_replay(FILE *out, const Actorq__V1__ReplayStats *replay)
-{
-    aq_figure count, rate, bytes;
-    aq_print_fact(out, "stored", "%s transitions, %s",
-                  aq_figure_count(&count, (double)replay->stored),
-                  aq_figure_bytes(&bytes, (double)replay->bytes));
-    aq_print_fact(out, "inserted", "%s transitions, %s/s",
-                  aq_figure_count(&count, (double)replay->inserted),
-                  aq_figure_count(&rate, replay->insert_per_s));
-    aq_print_fact(out, "sampled", "%s items, %s/s",
-                  aq_figure_count(&count, (double)replay->sampled),
-                  aq_figure_count(&rate, replay->sample_per_s));
-    aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
-                  replay->duplicates, replay->gaps, replay->rejected);
-    if (replay->waiting[0] != '\0') {
-        aq_print_fact(out, "waiting", "%s", replay->waiting);
-    }
-}
-
 int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusReply *status,
                          size_t members_max)
 {
     print_head(out, url, status);
+    int rc = 0;
     if (status->learner) {
         print_learner(out, status);
+        rc = aq_status_replay_print_run(out, status);
     }
-    if (status->replay) {
-        print_replay(out, status->replay);
+    if (!rc && status->replay) {
+        rc = aq_status_replay_print_shard(out, status->replay);
     }
-    return aq_status_members_print(out, status, members_max);
+    return rc ? rc : aq_status_members_print(out, status, members_max);
 }

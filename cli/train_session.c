@@ -153,12 +153,18 @@ static int start_learner(train_session *session, aq_error *error)
     return start(session, &learner_plan, 0, &spec, error);
 }
 
+/* A shard keeps its steps in the run's folder, where it finds them again after a crash and when the
+ * run is resumed. */
 static int start_replay(train_session *session, uint64_t number, aq_error *error)
 {
     char url[AQ_URL_MAX];
+    char data[AQ_CLI_PATH_MAX + 32];
+    bool durable = session->config->replay.storage == AQ_STORAGE_SEGMENTS;
     (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->socket_dir, number);
+    (void)snprintf(data, sizeof(data), "%s/replay-%" PRIu64, session->options->run_dir, number);
     aq_child_spec spec = {
-        .args = {"--learner", session->learner_url, "--listen", url, "--parent", session->parent},
+        .args = {"--learner", session->learner_url, "--listen", url, "--parent", session->parent,
+                 durable ? "--data" : NULL, data},
     };
     return start(session, &replay_plan, number, &spec, error);
 }

@@ -212,7 +212,7 @@ void cli_write_checkpoint(const char *path, uint64_t step)
         .env_steps = 4 * step,
         .env_steps_base = 0,
         .shard_count = 1,
-        .shards = {{.incarnation = 5, .inserted = 4 * step}},
+        .shards = {{.store = 5, .inserted = 4 * step}},
         .policy_version = step / 100,
         .policy_versions = step / 100,
         .broadcast_bytes = 500 * (step / 100),

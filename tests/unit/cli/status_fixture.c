@@ -12,8 +12,41 @@ static char *text(const char *borrowed)
     return (char *)(uintptr_t)borrowed;
 }
 
-static void fill_replay(Actorq__V1__ReplayStats *replay)
+static void fill_tables(status_fixture *fixture)
 {
+    static const char *const names[STATUS_FIXTURE_TABLES] = {"main", "recent"};
+    for (int i = 0; i < STATUS_FIXTURE_TABLES; i++) {
+        Actorq__V1__TableStats *table = &fixture->tables[i];
+        actorq__v1__table_stats__init(table);
+        table->name = text(names[i]);
+        table->items = 11000;
+        table->mass = 5500.5;
+        table->transitions = 12000;
+        table->bytes = 1400000;
+        table->sampled = 98765;
+        table->times_sampled = 7.5;
+        table->prioritized = 90000;
+        table->stale = 321;
+        fixture->table_pointers[i] = table;
+    }
+    fixture->replay.n_tables = STATUS_FIXTURE_TABLES;
+    fixture->replay.tables = fixture->table_pointers;
+}
+
+static void fill_log(Actorq__V1__ReplayStats *replay)
+{
+    replay->durable_messages = 4321;
+    replay->backlog_bytes = 65000;
+    replay->disk_bytes = 9000000;
+    replay->mapped_bytes = 3000000;
+    replay->snapshots = 12;
+    replay->restored = 10000;
+    replay->damaged = 1;
+}
+
+static void fill_replay(status_fixture *fixture)
+{
+    Actorq__V1__ReplayStats *replay = &fixture->replay;
     actorq__v1__replay_stats__init(replay);
     replay->inserted = 12345;
     replay->sampled = 98765;
@@ -26,6 +59,21 @@ static void fill_replay(Actorq__V1__ReplayStats *replay)
     replay->sample_per_s = 20000;
     replay->waiting = text("actors wait: they are 900 steps ahead of the learner");
     replay->resident_bytes = 40000000;
+    replay->waiting_s = 2.5;
+    replay->running_s = 100;
+    replay->inserting_s = 12;
+    replay->sampling_s = 30;
+    replay->actors_waited_s = 5;
+    replay->learner_waited_s = 1;
+    fixture->staleness[0] = fixture->staleness[2] = 50;
+    fixture->staleness[4] = 5;
+    replay->n_staleness = STATUS_FIXTURE_BUCKETS;
+    replay->staleness = fixture->staleness;
+    fixture->age_ms[4] = 7;
+    replay->n_age_ms = STATUS_FIXTURE_BUCKETS;
+    replay->age_ms = fixture->age_ms;
+    fill_log(replay);
+    fill_tables(fixture);
 }
 
 static void add_member(status_fixture *fixture, Actorq__V1__Role role, uint32_t slot,
@@ -127,7 +175,7 @@ void status_fixture_learner(status_fixture *fixture)
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR, 1, "box\033[2J");
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR, 0, "box-a");
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_EVALUATOR, 0, "box-e");
-    fill_replay(&fixture->replay);
+    fill_replay(fixture);
     fixture->members[0].replay = &fixture->replay;
     add_actor_stats(fixture, 1);
     add_actor_stats(fixture, 2);
@@ -145,10 +193,18 @@ void status_fixture_shard(status_fixture *fixture)
     reply->task = text("gym:CartPole-v1");
     reply->state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     reply->seed = 42;
-    fill_replay(&fixture->replay);
+    fill_replay(fixture);
     reply->replay = &fixture->replay;
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR, 0, "");
     add_actor_stats(fixture, 0);
     fixture->actors[0].return_mean = (double)NAN;
+    actorq__v1__intake_stats__init(&fixture->intake);
+    fixture->intake.transitions = 6100;
+    fixture->intake.taken = 210;
+    fixture->intake.acknowledged = 205;
+    fixture->intake.duplicates = 3;
+    fixture->intake.gaps = 2;
+    fixture->intake.granted = 6800;
+    fixture->members[0].intake = &fixture->intake;
     reply->members = fixture->pointers;
 }

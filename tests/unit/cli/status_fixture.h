@@ -6,7 +6,7 @@
 
 #include "proto/operations.pb-c.h"
 
-enum { STATUS_FIXTURE_MEMBERS = 4 };
+enum { STATUS_FIXTURE_MEMBERS = 4, STATUS_FIXTURE_TABLES = 2, STATUS_FIXTURE_BUCKETS = 5 };
 
 /* Holds what the messages point at. */
 typedef struct status_fixture {
@@ -17,13 +17,18 @@ typedef struct status_fixture {
     Actorq__V1__MemberStatus *pointers[STATUS_FIXTURE_MEMBERS];
     Actorq__V1__ActorStats actors[STATUS_FIXTURE_MEMBERS];
     Actorq__V1__ReplayStats replay;
+    Actorq__V1__TableStats tables[STATUS_FIXTURE_TABLES];
+    Actorq__V1__TableStats *table_pointers[STATUS_FIXTURE_TABLES];
+    Actorq__V1__IntakeStats intake;
+    uint64_t staleness[STATUS_FIXTURE_BUCKETS];
+    uint64_t age_ms[STATUS_FIXTURE_BUCKETS];
 } status_fixture;
 
 /* A run of two actors (slots 1 and 0, in this order), an evaluator that has not sent a heartbeat,
  * and a shard. The host of the actor in slot 1 has an escape sequence in it. */
 void status_fixture_learner(status_fixture *fixture);
 
-/* A shard that has heard from one actor. */
+/* A shard of two tables that has heard from one actor. */
 void status_fixture_shard(status_fixture *fixture);
 
 #endif

@@ -125,9 +125,106 @@ static void test_a_shard_shows_what_it_holds_and_whom_it_heard(void **state)
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "replay at tcp://learner:5550");
-    cli_assert_in(text, "12.0k transitions, 1.5 MB");
-    cli_assert_in(text, "actors wait: they are 900 steps ahead of the learner");
+    cli_assert_in(text, "12.0k transitions, 1.5 MB in memory, 125 B each");
+    cli_assert_in(text, "actors wait: they are 900 steps ahead of the learner, for 2.5s");
     cli_assert_in(text, "0000000000000abc");
+    free(text);
+}
+
+static void test_a_shard_shows_what_each_actor_sent_and_what_is_durable(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "steps  credit  taken  durable  repeats  gaps\n");
+    cli_assert_in(text, "6.1k     700    210      205        3     2\n");
+    fixture.members[0].intake = NULL; /* known from its marks alone */
+    free(text);
+    text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "0000000000000abc");
+    free(text);
+}
+
+static void test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "inserting 12 %, sampling 30 %; actors waited for the learner 5 %, the "
+                        "learner for actors 1 %\n");
+    cli_assert_in(text, "half under 4 versions, 90 % under 4, all under 16 [# # .]\n");
+    cli_assert_in(text, "half under 16ms, 90 % under 16ms, all under 16ms [    #]\n");
+    free(text);
+}
+
+static void test_a_shard_shows_its_log(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "9.0 MB on disk, 3.0 MB of it mapped; 65.0 kB not durable yet; 4321 "
+                        "messages, 12 snapshots written");
+    cli_assert_in(text, "10.0k transitions at the start; 1 records were damaged");
+    assert_null(strstr(text, "stuck"));
+    free(text);
+    char reason[] = "segment-7: no space left on the device";
+    fixture.replay.stuck = reason;
+    text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "nothing is acknowledged: segment-7: no space left on the device\n");
+    free(text);
+}
+
+static void test_a_shard_without_a_log_says_so(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    fixture.replay.durable_messages = fixture.replay.disk_bytes = fixture.replay.backlog_bytes = 0;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "none: steps are in memory only\n");
+    free(text);
+}
+
+static void test_a_shard_shows_its_tables(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    fixture.tables[1].times_sampled = (double)NAN;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "main    11.0k        12.0k  1.4 MB  5.5k    98.8k         7.5");
+    cli_assert_in(text, "recent  11.0k        12.0k  1.4 MB  5.5k    98.8k           -");
+    free(text);
+}
+
+static void test_the_learner_adds_its_shards_up(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    fixture.members[3].role = ACTORQ__V1__ROLE__ROLE_REPLAY;
+    fixture.members[3].replay = &fixture.replay;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "24.0k transitions, 3.0 MB in memory, 125 B each");
+    cli_assert_in(text, "18.0 MB on disk, 6.0 MB of it mapped; 130.0 kB not durable yet");
+    cli_assert_in(text, "inserting 12 %, sampling 30 %");
+    cli_assert_in(text, "recent  22.0k        24.0k  2.8 MB  11.0k   197.5k         7.5");
+    cli_assert_in(text, "2.5s: actors wait: they are 900 steps ahead of the learner\n");
+    free(text);
+}
+
+static void test_a_shard_that_is_stuck_says_so_to_the_learner_first(void **state)
+{
+    status_fixture fixture;
+    char reason[] = "no space left on the device";
+    (void)state;
+    status_fixture_learner(&fixture);
+    fixture.replay.stuck = reason;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "stuck: no space left on the device\n");
     free(text);
 }
 
@@ -172,6 +269,13 @@ int main(void)
         cmocka_unit_test(test_before_the_first_evaluation_there_is_no_return),
         cmocka_unit_test(test_an_ended_run_says_how),
         cmocka_unit_test(test_a_shard_shows_what_it_holds_and_whom_it_heard),
+        cmocka_unit_test(test_a_shard_shows_what_each_actor_sent_and_what_is_durable),
+        cmocka_unit_test(test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are),
+        cmocka_unit_test(test_a_shard_shows_its_log),
+        cmocka_unit_test(test_a_shard_without_a_log_says_so),
+        cmocka_unit_test(test_a_shard_shows_its_tables),
+        cmocka_unit_test(test_the_learner_adds_its_shards_up),
+        cmocka_unit_test(test_a_shard_that_is_stuck_says_so_to_the_learner_first),
         cmocka_unit_test(test_an_empty_answer_is_shown),
         cmocka_unit_test(test_without_memory_the_page_fails),
     };

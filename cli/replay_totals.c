@@ -1,0 +1,75 @@
+/*
+ * Replay totals: see replay_totals.h.
+ */
+#include "cli/replay_totals.h"
+
+static void add_histogram(aq_histogram *histogram, const uint64_t *counts, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const size_t bucket = i < AQ_HISTOGRAM_BUCKETS ? i : AQ_HISTOGRAM_BUCKETS - 1;
+        histogram->counts[bucket] += counts[i];
+        histogram->total += counts[i];
+    }
+}
+
+void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStats *stats)
+{
+    totals->shards++;
+    totals->inserted += stats->inserted;
+    totals->sampled += stats->sampled;
+    totals->stored += stats->stored;
+    totals->bytes += stats->bytes;
+    totals->duplicates += stats->duplicates;
+    totals->gaps += stats->gaps;
+    totals->rejected += stats->rejected;
+    totals->restored += stats->restored;
+    totals->damaged += stats->damaged;
+    totals->durable_messages += stats->durable_messages;
+    totals->backlog_bytes += stats->backlog_bytes;
+    totals->disk_bytes += stats->disk_bytes;
+    totals->mapped_bytes += stats->mapped_bytes;
+    totals->snapshots += stats->snapshots;
+    totals->insert_per_s += stats->insert_per_s;
+    totals->sample_per_s += stats->sample_per_s;
+    totals->inserting_s += stats->inserting_s;
+    totals->sampling_s += stats->sampling_s;
+    totals->actors_waited_s += stats->actors_waited_s;
+    totals->learner_waited_s += stats->learner_waited_s;
+    totals->running_s += stats->running_s;
+    add_histogram(&totals->staleness, stats->staleness, stats->n_staleness);
+    add_histogram(&totals->age_ms, stats->age_ms, stats->n_age_ms);
+}
+
+uint64_t aq_histogram_under(const aq_histogram *histogram, double share)
+{
+    uint64_t below = 0;
+    if (histogram->total == 0) {
+        return 0;
+    }
+    for (uint32_t i = 0; i < AQ_HISTOGRAM_BUCKETS - 1; i++) {
+        below += histogram->counts[i];
+        if ((double)below >= share * (double)histogram->total) {
+            return UINT64_C(1) << i;
+        }
+    }
+    return UINT64_MAX;
+}
+
+const char *aq_histogram_bars(const aq_histogram *histogram, char *out)
+{
+    static const char shades[] = " .:-=+*#";
+    const uint64_t darkest = sizeof(shades) - 2;
+    uint64_t most = 1;
+    size_t used = 0;
+    for (size_t i = 0; i < AQ_HISTOGRAM_BUCKETS; i++) {
+        most = histogram->counts[i] > most ? histogram->counts[i] : most;
+        used = histogram->counts[i] > 0 ? i + 1 : used;
+    }
+    for (size_t i = 0; i < used; i++) {
+        const double height = (double)histogram->counts[i] / (double)most * (double)darkest;
+        const uint64_t shade = (uint64_t)(height + 0.5);
+        out[i] = shades[histogram->counts[i] > 0 && shade == 0 ? 1 : shade];
+    }
+    out[used] = '\0';
+    return out;
+}
