@@ -55,6 +55,10 @@ void aq_message_store_discard(aq_message_store *store, aq_stored_message *messag
 int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_t durable,
                             uint32_t count_max, aq_error *error) AQ_MUST_USE;
 
+/* There is this segment, also when no message in it should ever be held. Numbers only grow;
+ * aq_message_store_add says it as well. AQ_E_NOMEM. */
+int aq_message_store_open_segment(aq_message_store *store, uint64_t segment) AQ_MUST_USE;
+
 /* The next segment before `current` of which nothing is held; each is told once. */
 bool aq_message_store_dead_segment(aq_message_store *store, uint64_t current,
                                    uint64_t *ret_segment);

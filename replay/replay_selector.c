@@ -1,24 +1,32 @@
 /*
- * One random number an item; no state beside the generator's.
+ * Which kind serves which table: a range is enough for uniform draws as long as nothing leaves but
+ * the oldest.
  */
 #include "replay/replay_selector.h"
 
-#include "common/base/assert.h"
-
-/* Sets the selector's random numbers apart from all others that follow from the same seed. */
-#define SELECTOR_STREAM UINT64_C(0x73656c6563746f72) /* "selector" */
-
-void aq_replay_selector_init(aq_replay_selector *selector, uint64_t seed)
+int aq_replay_selector_create(const aq_table_spec *spec, uint64_t seed,
+                              aq_replay_selector **ret_selector)
 {
-    aq_rng_init(&selector->rng, seed, SELECTOR_STREAM);
+    switch (spec->selector) {
+    case AQ_SELECTOR_FIFO:
+    case AQ_SELECTOR_QUEUE:
+        return aq_selector_ordered_create(false, ret_selector);
+    case AQ_SELECTOR_LIFO:
+        return aq_selector_ordered_create(true, ret_selector);
+    case AQ_SELECTOR_UNIFORM:
+        if (spec->remover == AQ_REMOVER_FIFO && spec->times_sampled_max == 0) {
+            return aq_selector_range_create(seed, ret_selector);
+        }
+        break;
+    default:
+        break;
+    }
+    return aq_selector_weighted_create(seed, ret_selector);
 }
 
-void aq_replay_selector_draw(aq_replay_selector *selector, uint64_t first_item, uint64_t end_item,
-                             uint32_t rows, uint64_t *items, float *weights)
+void aq_replay_selector_destroy(aq_replay_selector *selector)
 {
-    AQ_ASSERT(first_item < end_item);
-    for (uint32_t row = 0; row < rows; row++) {
-        items[row] = first_item + aq_rng_below(&selector->rng, end_item - first_item);
-        weights[row] = 1.0f;
+    if (selector != NULL) {
+        selector->class->destroy(selector);
     }
 }

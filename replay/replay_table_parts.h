@@ -1,0 +1,49 @@
+/*
+ * What the files of the table share: replay_table.c (chunks and draws), replay_table_priorities.c,
+ * replay_table_state.c (what is saved).
+ */
+#ifndef AQ_REPLAY_REPLAY_TABLE_PARTS_H
+#define AQ_REPLAY_REPLAY_TABLE_PARTS_H
+
+#include <stdbool.h>
+
+#include "replay/chunk_heap.h"
+#include "replay/chunk_ring.h"
+#include "replay/item_column.h"
+#include "replay/replay_selector.h"
+#include "replay/replay_table.h"
+
+struct aq_replay_table {
+    aq_table_spec spec;
+    aq_chunk_layout layout;
+    aq_message_store *store;
+    aq_chunk_ring ring;
+    aq_replay_selector *selector;
+    uint64_t window_max; /* numbers from the oldest item to the newest */
+    uint32_t draws_max;  /* of an item; 0: any number */
+    bool removes_lowest;
+    float greatest; /* priority that was ever given */
+
+    uint64_t chunks;
+    uint64_t transitions;
+    uint64_t chunk_bytes;
+    uint64_t items;      /* that can be drawn */
+    uint64_t draws_left; /* of all of them, where draws_max counts */
+    uint64_t gone_draws; /* of the items that have left, ... */
+    uint64_t gone_items; /* ... so many */
+
+    aq_chunk_heap heap;         /* by mean priority, where the lowest is removed */
+    aq_item_column priorities;  /* float, there too */
+    aq_item_column times_drawn; /* uint32_t, where draws_max counts */
+};
+
+/* What an item of this priority is worth to the selector. */
+float aq_replay_table_mass(const aq_replay_table *table, float priority);
+
+/* The chunk of an item that can still be drawn: its ordinal in *ret_ordinal. */
+bool aq_replay_table_has(const aq_replay_table *table, uint64_t item, uint64_t *ret_ordinal);
+
+/* Makes the heap right again after priorities of a chunk's items have changed. */
+void aq_replay_table_reorder(aq_replay_table *table, uint64_t ordinal);
+
+#endif
