@@ -3,12 +3,12 @@
  */
 #include "cli/replay_totals.h"
 
-static void add_histogram(aq_histogram *histogram, const uint64_t *counts, size_t count)
+static void add_spread(aq_spread *spread, const uint64_t *counts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const size_t bucket = i < AQ_HISTOGRAM_BUCKETS ? i : AQ_HISTOGRAM_BUCKETS - 1;
-        histogram->counts[bucket] += counts[i];
-        histogram->total += counts[i];
+        const size_t bucket = i < AQ_SPREAD_BUCKETS ? i : AQ_SPREAD_BUCKETS - 1;
+        spread->counts[bucket] += counts[i];
+        spread->total += counts[i];
     }
 }
 
@@ -36,39 +36,39 @@ void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStat
     totals->actors_waited_s += stats->actors_waited_s;
     totals->learner_waited_s += stats->learner_waited_s;
     totals->running_s += stats->running_s;
-    add_histogram(&totals->staleness, stats->staleness, stats->n_staleness);
-    add_histogram(&totals->age_ms, stats->age_ms, stats->n_age_ms);
+    add_spread(&totals->staleness, stats->staleness, stats->n_staleness);
+    add_spread(&totals->age_ms, stats->age_ms, stats->n_age_ms);
 }
 
-uint64_t aq_histogram_under(const aq_histogram *histogram, double share)
+uint64_t aq_spread_under(const aq_spread *spread, double share)
 {
     uint64_t below = 0;
-    if (histogram->total == 0) {
+    if (spread->total == 0) {
         return 0;
     }
-    for (uint32_t i = 0; i < AQ_HISTOGRAM_BUCKETS - 1; i++) {
-        below += histogram->counts[i];
-        if ((double)below >= share * (double)histogram->total) {
+    for (uint32_t i = 0; i < AQ_SPREAD_BUCKETS - 1; i++) {
+        below += spread->counts[i];
+        if ((double)below >= share * (double)spread->total) {
             return UINT64_C(1) << i;
         }
     }
     return UINT64_MAX;
 }
 
-const char *aq_histogram_bars(const aq_histogram *histogram, char *out)
+const char *aq_spread_bars(const aq_spread *spread, char *out)
 {
     static const char shades[] = " .:-=+*#";
     const uint64_t darkest = sizeof(shades) - 2;
     uint64_t most = 1;
     size_t used = 0;
-    for (size_t i = 0; i < AQ_HISTOGRAM_BUCKETS; i++) {
-        most = histogram->counts[i] > most ? histogram->counts[i] : most;
-        used = histogram->counts[i] > 0 ? i + 1 : used;
+    for (size_t i = 0; i < AQ_SPREAD_BUCKETS; i++) {
+        most = spread->counts[i] > most ? spread->counts[i] : most;
+        used = spread->counts[i] > 0 ? i + 1 : used;
     }
     for (size_t i = 0; i < used; i++) {
-        const double height = (double)histogram->counts[i] / (double)most * (double)darkest;
+        const double height = (double)spread->counts[i] / (double)most * (double)darkest;
         const uint64_t shade = (uint64_t)(height + 0.5);
-        out[i] = shades[histogram->counts[i] > 0 && shade == 0 ? 1 : shade];
+        out[i] = shades[spread->counts[i] > 0 && shade == 0 ? 1 : shade];
     }
     out[used] = '\0';
     return out;

@@ -1,5 +1,5 @@
 /*
- * Replay totals: what the shards of a run say of themselves, added up, and the histograms as a line
+ * Replay totals: what the shards of a run say of themselves, added up, and histograms as a line
  * each. For the status of one shard and of a whole run. One thread.
  */
 #ifndef AQ_CLI_REPLAY_TOTALS_H
@@ -10,13 +10,13 @@
 
 #include "proto/membership.pb-c.h"
 
-enum { AQ_HISTOGRAM_BUCKETS = 40 };
+enum { AQ_SPREAD_BUCKETS = 40 };
 
 /* Counts of [0, 1), [1, 2), [2, 4), [4, 8), ...; the last one has no end. */
-typedef struct aq_histogram {
-    uint64_t counts[AQ_HISTOGRAM_BUCKETS];
+typedef struct aq_spread {
+    uint64_t counts[AQ_SPREAD_BUCKETS];
     uint64_t total;
-} aq_histogram;
+} aq_spread;
 
 typedef struct aq_replay_totals {
     size_t shards; /* that have said something */
@@ -24,19 +24,19 @@ typedef struct aq_replay_totals {
     uint64_t durable_messages, backlog_bytes, disk_bytes, mapped_bytes, snapshots;
     double insert_per_s, sample_per_s;
     double inserting_s, sampling_s, actors_waited_s, learner_waited_s, running_s;
-    aq_histogram staleness; /* versions */
-    aq_histogram age_ms;
+    aq_spread staleness; /* versions */
+    aq_spread age_ms;
 } aq_replay_totals;
 
 /* `totals` begins as zeros. */
 void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStats *stats);
 
 /* The least power of two, or 0, under which this share (0 to 1) of the values lies: "under". 0 of an
- * empty histogram; UINT64_MAX for what may be in the bucket that has no end. */
-uint64_t aq_histogram_under(const aq_histogram *histogram, double share);
+ * empty one; UINT64_MAX for what may be in the bucket that has no end. */
+uint64_t aq_spread_under(const aq_spread *spread, double share);
 
 /* One character a bucket, from 0 to the last one that holds something: the more, the darker.
- * Returns `out`, of at least AQ_HISTOGRAM_BUCKETS + 1 bytes. */
-const char *aq_histogram_bars(const aq_histogram *histogram, char *out);
+ * Returns `out`, of at least AQ_SPREAD_BUCKETS + 1 bytes. */
+const char *aq_spread_bars(const aq_spread *spread, char *out);
 
 #endif

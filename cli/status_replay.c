@@ -60,22 +60,22 @@ static const char *age_text(aq_figure *room, uint64_t under)
 /* How old what is sampled is: by policy versions, and by the clock. */
 static void print_freshness(FILE *out, const aq_replay_totals *totals)
 {
-    const aq_histogram *versions = &totals->staleness;
-    const aq_histogram *age = &totals->age_ms;
-    char bars[AQ_HISTOGRAM_BUCKETS + 1];
+    const aq_spread *versions = &totals->staleness;
+    const aq_spread *age = &totals->age_ms;
+    char bars[AQ_SPREAD_BUCKETS + 1];
     aq_figure half, most, all;
     if (versions->total > 0) {
         aq_print_fact(out, "staleness", "half under %s versions, 90 %% under %s, all under %s [%s]",
-                      versions_text(&half, aq_histogram_under(versions, 0.5)),
-                      versions_text(&most, aq_histogram_under(versions, 0.9)),
-                      versions_text(&all, aq_histogram_under(versions, 1)),
-                      aq_histogram_bars(versions, bars));
+                      versions_text(&half, aq_spread_under(versions, 0.5)),
+                      versions_text(&most, aq_spread_under(versions, 0.9)),
+                      versions_text(&all, aq_spread_under(versions, 1)),
+                      aq_spread_bars(versions, bars));
     }
     if (age->total > 0) {
         aq_print_fact(out, "age", "half under %s, 90 %% under %s, all under %s [%s]",
-                      age_text(&half, aq_histogram_under(age, 0.5)),
-                      age_text(&most, aq_histogram_under(age, 0.9)),
-                      age_text(&all, aq_histogram_under(age, 1)), aq_histogram_bars(age, bars));
+                      age_text(&half, aq_spread_under(age, 0.5)),
+                      age_text(&most, aq_spread_under(age, 0.9)),
+                      age_text(&all, aq_spread_under(age, 1)), aq_spread_bars(age, bars));
     }
 }
 

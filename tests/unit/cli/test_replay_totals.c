@@ -40,45 +40,45 @@ static void test_shards_are_added_up(void **state)
 
 static void test_buckets_beyond_ours_count_in_the_last(void **state)
 {
-    uint64_t many[AQ_HISTOGRAM_BUCKETS + 10] = {0};
-    char bars[AQ_HISTOGRAM_BUCKETS + 1];
+    uint64_t many[AQ_SPREAD_BUCKETS + 10] = {0};
+    char bars[AQ_SPREAD_BUCKETS + 1];
     aq_replay_totals totals = {0};
     Actorq__V1__ReplayStats stats = ACTORQ__V1__REPLAY_STATS__INIT;
     (void)state;
-    many[AQ_HISTOGRAM_BUCKETS + 9] = 3;
-    stats.n_age_ms = AQ_HISTOGRAM_BUCKETS + 10;
+    many[AQ_SPREAD_BUCKETS + 9] = 3;
+    stats.n_age_ms = AQ_SPREAD_BUCKETS + 10;
     stats.age_ms = many;
     aq_replay_totals_add(&totals, &stats);
-    assert_int_equal(totals.age_ms.counts[AQ_HISTOGRAM_BUCKETS - 1], 3);
-    assert_true(aq_histogram_under(&totals.age_ms, 0.5) == UINT64_MAX);
-    assert_int_equal(strlen(aq_histogram_bars(&totals.age_ms, bars)), AQ_HISTOGRAM_BUCKETS);
+    assert_int_equal(totals.age_ms.counts[AQ_SPREAD_BUCKETS - 1], 3);
+    assert_true(aq_spread_under(&totals.age_ms, 0.5) == UINT64_MAX);
+    assert_int_equal(strlen(aq_spread_bars(&totals.age_ms, bars)), AQ_SPREAD_BUCKETS);
 }
 
 static void test_a_share_of_the_values_lies_under_a_power_of_two(void **state)
 {
-    const aq_histogram histogram = {.counts = {50, 0, 40, 0, 10}, .total = 100};
+    const aq_spread spread = {.counts = {50, 0, 40, 0, 10}, .total = 100};
     (void)state;
-    assert_int_equal(aq_histogram_under(&histogram, 0.5), 1);
-    assert_int_equal(aq_histogram_under(&histogram, 0.51), 4);
-    assert_int_equal(aq_histogram_under(&histogram, 0.9), 4);
-    assert_int_equal(aq_histogram_under(&histogram, 1.0), 16);
+    assert_int_equal(aq_spread_under(&spread, 0.5), 1);
+    assert_int_equal(aq_spread_under(&spread, 0.51), 4);
+    assert_int_equal(aq_spread_under(&spread, 0.9), 4);
+    assert_int_equal(aq_spread_under(&spread, 1.0), 16);
 }
 
 static void test_nothing_lies_under_nothing(void **state)
 {
-    const aq_histogram histogram = {.total = 0};
-    char bars[AQ_HISTOGRAM_BUCKETS + 1] = "?";
+    const aq_spread spread = {.total = 0};
+    char bars[AQ_SPREAD_BUCKETS + 1] = "?";
     (void)state;
-    assert_int_equal(aq_histogram_under(&histogram, 0.5), 0);
-    assert_string_equal(aq_histogram_bars(&histogram, bars), "");
+    assert_int_equal(aq_spread_under(&spread, 0.5), 0);
+    assert_string_equal(aq_spread_bars(&spread, bars), "");
 }
 
 static void test_bars_are_darker_where_there_is_more_and_never_hide_a_value(void **state)
 {
-    const aq_histogram histogram = {.counts = {1, 0, 500, 1000}, .total = 1501};
-    char bars[AQ_HISTOGRAM_BUCKETS + 1];
+    const aq_spread spread = {.counts = {1, 0, 500, 1000}, .total = 1501};
+    char bars[AQ_SPREAD_BUCKETS + 1];
     (void)state;
-    assert_string_equal(aq_histogram_bars(&histogram, bars), ". =#");
+    assert_string_equal(aq_spread_bars(&spread, bars), ". =#");
 }
 
 int main(void)
