@@ -91,11 +91,11 @@ static uint64_t lack(const aq_replay_credit *credit, uint64_t held, uint64_t tar
     return goal >= held + *ret_least ? goal - held : 0;
 }
 
-void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *limiter,
+void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *supply,
                             aq_replay_roster *roster, int64_t now_ns)
 {
-    bool learner_waits = !aq_replay_limiter_may_sample(limiter, limiter->rows_max);
-    uint64_t headroom = aq_replay_limiter_headroom(limiter);
+    bool learner_waits = supply->learner_waits;
+    uint64_t headroom = supply->headroom;
     size_t count = aq_replay_roster_count(roster);
     uint64_t taken = 0;
     credit->live = 0;
@@ -106,13 +106,13 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *l
             taken += is_stuck(credit, actor, now_ns, learner_waits) ? 0 : outstanding(actor);
         }
     }
-    if (credit->live == 0 || taken >= headroom) {
+    if (supply->closed || credit->live == 0 || taken >= headroom) {
         return;
     }
     uint64_t free_steps = headroom - taken;
     /* Not more than is always allowed while the learner waits, or a wait for a whole portion could
      * be a wait for ever. */
-    uint64_t lanes = least_of(credit->lane_steps, aq_replay_limiter_width(limiter));
+    uint64_t lanes = least_of(credit->lane_steps, supply->width);
     uint64_t target = most_of(headroom / credit->live, lanes);
     size_t start = credit->turn < count ? credit->turn : 0;
     for (size_t i = 0; i < count && free_steps > 0; i++) {

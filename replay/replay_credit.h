@@ -18,6 +18,21 @@
  * actor that made no progress for AQ_CREDIT_PATIENCE_NS is granted what fills a chunk in each of
  * its environments, even beyond the headroom: with that much, at least one chunk must close. One
  * that has as much and sends nothing stops counting after AQ_CREDIT_LIVE_NS.
+ *
+ * With several tables and a log, why nothing can stand still for ever (aq_credit_supply):
+ *   - `headroom` is the least over the tables and the log. Suppose it is below `width`. Then either
+ *     a table has less room than its own limiter's width, and by replay_limiter.h it may be sampled
+ *     from: its sampler makes room (a table with a proportion that nobody samples stops everybody,
+ *     as it was told to, and Status names it). Or the log's backlog takes the room: it is being
+ *     written, or the log is stuck, and then only the disk can help.
+ *   - Else headroom >= width >= 1. If no request waits, whoever samples makes progress. If one does,
+ *     `learner_waits` is true and the argument above holds: `width` is at most what the log's empty
+ *     backlog takes, so the portion aimed at is at most the headroom, somebody is granted, and
+ *     patience sees to it that a chunk closes.
+ * While the log is stuck nothing is granted, patience or not. What was granted before comes, is
+ * held or deferred, and is sent again; when the log goes on, so does the argument.
+ *
+ * One owner, no locking.
  */
 #ifndef AQ_REPLAY_REPLAY_CREDIT_H
 #define AQ_REPLAY_REPLAY_CREDIT_H
@@ -28,7 +43,6 @@
 
 #include "common/base/clock.h"
 #include "common/rl/run_settings.h"
-#include "replay/replay_limiter.h"
 #include "replay/replay_roster.h"
 
 /* An actor is alive this long after its last call; calls are held for less than half of that. */
@@ -37,6 +51,14 @@
 
 /* Totals that a peer may claim, with room for adding to them. */
 #define AQ_CREDIT_COUNT_MAX (UINT64_C(1) << 62)
+
+/* What may come, over all tables and the log. */
+typedef struct aq_credit_supply {
+    uint64_t headroom;  /* fresh transitions that may still be inserted */
+    uint64_t width;     /* that may always be inserted when a request has to wait; at least 1 */
+    bool learner_waits; /* a request has to wait although `headroom` is at least `width` */
+    bool closed;        /* nothing may be granted now, whoever waits */
+} aq_credit_supply;
 
 typedef struct aq_replay_credit {
     uint64_t lanes;       /* environments of an actor */
@@ -67,8 +89,8 @@ void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps);
 void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
                                int64_t now_ns, uint64_t fresh);
 
-/* Grants what the limiter leaves. O(actors); to be called every few milliseconds. */
-void aq_replay_credit_share(aq_replay_credit *credit, const aq_replay_limiter *limiter,
+/* Grants what the supply leaves. O(actors); to be called every few milliseconds. */
+void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *supply,
                             aq_replay_roster *roster, int64_t now_ns);
 
 /* Whether a call that knows these totals is worth an answer now: at once for an actor that has

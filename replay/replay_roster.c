@@ -81,25 +81,16 @@ aq_replay_actor *aq_replay_roster_find(const aq_replay_roster *roster, uint64_t 
     return found != 0 ? &roster->actors[found - 1] : NULL;
 }
 
-static void forget_idle(aq_replay_roster *roster, int64_t now_ns)
+void aq_replay_roster_forget(aq_replay_roster *roster, int64_t heard_ns)
 {
-    if (now_ns < roster->next_idle_ns) {
-        return;
-    }
     size_t kept = 0;
-    int64_t oldest_ns = now_ns;
     for (size_t i = 0; i < roster->count; i++) {
         const aq_replay_actor *actor = &roster->actors[i];
-        if (now_ns - actor->heard_ns >= AQ_ROSTER_IDLE_NS) {
-            continue;
+        if (actor->heard_ns >= heard_ns) {
+            roster->actors[kept++] = *actor;
         }
-        if (actor->heard_ns < oldest_ns) {
-            oldest_ns = actor->heard_ns;
-        }
-        roster->actors[kept++] = *actor;
     }
     roster->count = kept;
-    roster->next_idle_ns = oldest_ns + AQ_ROSTER_IDLE_NS;
     for (size_t i = 0; i < roster->index_size; i++) {
         roster->index[i] = 0;
     }
@@ -107,6 +98,20 @@ static void forget_idle(aq_replay_roster *roster, int64_t now_ns)
         const aq_replay_actor *actor = &roster->actors[i];
         roster->index[index_place(roster, actor->actor, actor->incarnation)] = (uint32_t)i + 1;
     }
+}
+
+static void forget_idle(aq_replay_roster *roster, int64_t now_ns)
+{
+    if (now_ns < roster->next_idle_ns) {
+        return;
+    }
+    aq_replay_roster_forget(roster, now_ns - AQ_ROSTER_IDLE_NS + 1);
+    int64_t oldest_ns = now_ns;
+    for (size_t i = 0; i < roster->count; i++) {
+        int64_t heard_ns = roster->actors[i].heard_ns;
+        oldest_ns = heard_ns < oldest_ns ? heard_ns : oldest_ns;
+    }
+    roster->next_idle_ns = oldest_ns + AQ_ROSTER_IDLE_NS;
 }
 
 int aq_replay_roster_meet(aq_replay_roster *roster, int64_t now_ns, uint64_t actor,

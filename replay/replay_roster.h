@@ -4,7 +4,7 @@
  * Bounded: when it is full, those who were silent for AQ_ROSTER_IDLE_NS make room. Forgetting an
  * actor is safe, since its next message or call tells where it stands (seq_tracker.h); only a
  * message that was stored, but whose acknowledgement did not reach the actor in all that time,
- * would be stored again.
+ * would be stored again. That takes more than AQ_ROSTER_ACTORS_MAX starts of actors.
  *
  * One owner, no locking. Sized at the start, allocates nothing later.
  */
@@ -54,6 +54,9 @@ aq_replay_actor *aq_replay_roster_find(const aq_replay_roster *roster, uint64_t 
 int aq_replay_roster_meet(aq_replay_roster *roster, int64_t now_ns, uint64_t actor,
                           uint64_t incarnation, uint64_t acknowledged,
                           aq_replay_actor **ret_actor) AQ_MUST_USE;
+
+/* Forgets everybody who was last heard before `heard_ns`. */
+void aq_replay_roster_forget(aq_replay_roster *roster, int64_t heard_ns);
 
 size_t aq_replay_roster_count(const aq_replay_roster *roster);
 aq_replay_actor *aq_replay_roster_at(const aq_replay_roster *roster, size_t index);
