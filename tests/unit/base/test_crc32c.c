@@ -66,6 +66,26 @@ static void test_both_paths_agree_at_every_length_and_start(void **state)
     }
 }
 
+/* Long enough for the blocks that are summed side by side, and what is left of them. */
+static void test_both_paths_agree_on_long_inputs(void **state)
+{
+    static uint8_t bytes[20000];
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 2, 0);
+    for (size_t i = 0; i < sizeof(bytes); i++) {
+        bytes[i] = (uint8_t)aq_rng_next(&rng);
+    }
+    for (size_t size = 1500; size < sizeof(bytes) - 8; size += 1 + size / 40) {
+        uint32_t seed = (uint32_t)aq_rng_next(&rng);
+        size_t start = size % 8;
+
+        assert_int_equal(aq_crc32c(seed, bytes + start, size),
+                         aq_crc32c_reference(seed, bytes + start, size));
+    }
+}
+
 static void test_parts_give_the_crc_of_the_whole(void **state)
 {
     static const char text[] = "the quick brown fox jumps over the lazy dog";
@@ -123,6 +143,7 @@ int main(void)
         cmocka_unit_test(test_the_vectors_of_the_standard_hold),
         cmocka_unit_test(test_nothing_leaves_the_crc_as_it_is),
         cmocka_unit_test(test_both_paths_agree_at_every_length_and_start),
+        cmocka_unit_test(test_both_paths_agree_on_long_inputs),
         cmocka_unit_test(test_parts_give_the_crc_of_the_whole),
         cmocka_unit_test(test_every_flipped_bit_is_seen),
     };
