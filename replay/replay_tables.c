@@ -77,6 +77,12 @@ static bool leaves_in_order(const aq_table_spec *spec)
     return spec->remover == AQ_REMOVER_FIFO && spec->times_sampled_max == 0;
 }
 
+/* What a queue holds decides what may come. */
+static void tell_holdings(aq_replay_shelf *shelf)
+{
+    aq_replay_limiter_holds(&shelf->limiter, aq_replay_table_holdings(shelf->table).transitions);
+}
+
 void aq_replay_tables_insert(aq_replay_tables *tables, int64_t now_ns, aq_stored_message *message,
                              uint64_t fresh)
 {
@@ -91,6 +97,7 @@ void aq_replay_tables_insert(aq_replay_tables *tables, int64_t now_ns, aq_stored
             aq_replay_table_insert(shelf->table, message, chunk);
         }
         aq_replay_limiter_inserted(&shelf->limiter, fresh);
+        tell_holdings(shelf);
     }
 }
 
@@ -105,6 +112,7 @@ int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount
         return rc;
     }
     aq_replay_limiter_sampled(&shelf->limiter, rows);
+    tell_holdings(shelf);
     shelf->sampled += rows;
     return 0;
 }
