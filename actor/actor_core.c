@@ -1,6 +1,6 @@
 /*
  * One batched step: act, step every environment, append to the chunks, hand closed ones to the
- * outbox. The order of the file is that of the data.
+ * spread. The order of the file is that of the data.
  */
 #include "actor/actor_core.h"
 
@@ -8,7 +8,6 @@
 
 #include "actor/chunker.h"
 #include "actor/explore.h"
-#include "actor/outbox.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -23,7 +22,7 @@ struct aq_actor_core {
     uint32_t lanes;
     aq_vec_env *vec;
     aq_chunker *chunker;
-    aq_outbox *outbox;
+    aq_shard_spread *spread;
     aq_engine *engine; /* lent; NULL: act at random */
     uint32_t version;
 
@@ -33,9 +32,8 @@ struct aq_actor_core {
     aq_act *act;
     uint8_t *actions; /* (lanes) rows */
 
-    uint64_t stepped; /* fresh transitions made */
-    uint64_t kept;    /* of them, those that were not forgotten with an episode that failed */
-    uint64_t granted; /* that may be sent in all */
+    uint64_t stepped;    /* fresh transitions made */
+    uint64_t open_steps; /* of them, those in open chunks */
     bool draining;
 
     int64_t flush_ns; /* how long a transition may wait in an open chunk */
@@ -46,7 +44,7 @@ struct aq_actor_core {
 
 /* ---- create and destroy --------------------------------------------------------------------- */
 
-static int create_outbox(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
+static int create_spread(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
                          uint64_t member, uint64_t incarnation, const aq_chunk_layout *layout,
                          aq_error *error)
 {
@@ -62,7 +60,7 @@ static int create_outbox(aq_actor_core *core, const aq_run_settings *settings, u
         .hold_ns = settings->flush_ms * AQ_NS_PER_MS,
         .resend_ns = settings->rpc_timeout_ms * AQ_NS_PER_MS,
     };
-    return aq_outbox_create(&config, &core->outbox, error);
+    return aq_shard_spread_create(&config, &core->spread, error);
 }
 
 /* A restarted actor must not play the same episodes again, so its incarnation is in the seed. */
@@ -127,7 +125,7 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     core->lanes = settings->actor_envs;
     core->noise = settings->noise;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
-    rc = create_outbox(core, settings, run_id, member, incarnation, &layout, error);
+    rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
         rc = create_lanes(core, settings, slot, incarnation, &layout, error);
     }
@@ -159,7 +157,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     if (core == NULL) {
         return;
     }
-    aq_outbox_destroy(core->outbox);
+    aq_shard_spread_destroy(core->spread);
     aq_chunker_destroy(core->chunker);
     aq_vec_env_destroy(core->vec);
     aq_act_destroy(core->act);
@@ -203,6 +201,19 @@ static void choose_actions(aq_actor_core *core)
     }
 }
 
+/* A chunk leaves for a shard that has credit for it, or is among the last there are. */
+static void put_closed(aq_actor_core *core, const aq_closed_chunk *closed)
+{
+    const uint32_t fresh = aq_chunk_fresh(closed->chunk);
+    AQ_ASSERT(fresh <= core->open_steps);
+    core->open_steps -= fresh;
+    if (core->draining) {
+        aq_shard_spread_put_last(core->spread, closed->chunk, closed->since_ns);
+    } else {
+        aq_shard_spread_put(core->spread, closed->chunk, closed->since_ns);
+    }
+}
+
 static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
 {
     const aq_vec_env *vec = core->vec;
@@ -217,7 +228,7 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
     };
     aq_closed_chunk closed;
     if (aq_chunker_append(core->chunker, lane, now_ns, &transition, &closed)) {
-        aq_outbox_put(core->outbox, closed.chunk, closed.since_ns);
+        put_closed(core, &closed);
     }
     if (aq_vec_env_ended(vec, lane)) {
         core->returns[core->episodes % RETURNS_KEPT] = vec->episode_return[lane];
@@ -233,36 +244,51 @@ static void follow_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
         record_lane(core, lane, now_ns);
     }
     if ((events & AQ_LANE_FAILED) != 0) {
-        core->kept -= aq_chunker_abandon(core->chunker, lane);
+        core->open_steps -= aq_chunker_abandon(core->chunker, lane);
     }
     if ((events & AQ_LANE_BEGAN) != 0) {
         begin_episode(core, lane);
     }
 }
 
-/* Closes the chunks whose oldest new transition is from `until_ns` or before. */
+/* Closes the chunks whose oldest new transition is from `until_ns` or before, as far as there is
+ * somewhere to put them. */
 static void flush_chunks(aq_actor_core *core, int64_t until_ns)
 {
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         aq_closed_chunk closed;
+        if (!core->draining && !aq_shard_spread_may_put(core->spread)) {
+            break;
+        }
         if (aq_chunker_flush(core->chunker, lane, until_ns, &closed)) {
-            aq_outbox_put(core->outbox, closed.chunk, closed.since_ns);
+            put_closed(core, &closed);
         }
     }
     aq_chunker_look(core->chunker);
 }
 
+static bool is_flush_due(const aq_actor_core *core, int64_t now_ns)
+{
+    return aq_chunker_oldest_ns(core->chunker) <= now_ns - core->flush_ns;
+}
+
 static void flush_if_due(aq_actor_core *core, int64_t now_ns)
 {
-    int64_t until_ns = now_ns - core->flush_ns;
-    if (aq_chunker_oldest_ns(core->chunker) <= until_ns && aq_outbox_room(core->outbox)) {
-        flush_chunks(core, until_ns);
+    if (is_flush_due(core, now_ns) && aq_shard_spread_begin(core->spread) > 0) {
+        flush_chunks(core, now_ns - core->flush_ns);
     }
+}
+
+/* Credit that a step of all environments needs: what is in open chunks has been spent, although it
+ * is not known yet at whose expense. */
+static uint64_t credit_needed(const aq_actor_core *core)
+{
+    return core->open_steps + core->lanes;
 }
 
 bool aq_actor_core_needs_credit(const aq_actor_core *core)
 {
-    return core->kept + core->lanes > core->granted;
+    return aq_shard_spread_credit(core->spread) < credit_needed(core);
 }
 
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
@@ -271,7 +297,8 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
         return 0;
     }
     flush_if_due(core, now_ns);
-    if (!aq_outbox_room(core->outbox) || aq_chunker_reserve(core->chunker) != 0) {
+    if (aq_shard_spread_begin(core->spread) < credit_needed(core) ||
+        aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
     if (core->vec->waiting_count < core->lanes) {
@@ -279,7 +306,7 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
     }
     const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
     core->stepped += made;
-    core->kept += made;
+    core->open_steps += made;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         follow_lane(core, lane, now_ns);
     }
@@ -309,49 +336,30 @@ static bool is_urgent(const aq_actor_core *core)
     return core->draining || aq_actor_core_needs_credit(core);
 }
 
-bool aq_actor_core_next(aq_actor_core *core, int64_t now_ns, const uint8_t **ret_frame,
-                        size_t *ret_size)
+aq_shard_spread *aq_actor_core_spread(aq_actor_core *core)
+{
+    return core->spread;
+}
+
+bool aq_actor_core_next(aq_actor_core *core, uint32_t shard, int64_t now_ns,
+                        const uint8_t **ret_frame, size_t *ret_size)
 {
     flush_if_due(core, now_ns);
-    return aq_outbox_next(core->outbox, now_ns, is_urgent(core), ret_frame, ret_size);
+    return aq_shard_spread_next(core->spread, shard, now_ns, is_urgent(core), ret_frame, ret_size);
 }
 
-void aq_actor_core_sent(aq_actor_core *core, int64_t now_ns)
+int64_t aq_actor_core_due_ns(const aq_actor_core *core, uint32_t shard)
 {
-    aq_outbox_sent(core->outbox, now_ns);
-}
-
-int64_t aq_actor_core_due_ns(const aq_actor_core *core)
-{
-    int64_t due_ns = aq_outbox_due_ns(core->outbox, is_urgent(core));
+    int64_t due_ns = aq_shard_spread_due_ns(core->spread, shard, is_urgent(core));
     int64_t oldest_ns = aq_chunker_oldest_ns(core->chunker);
-    if (oldest_ns != INT64_MAX && aq_outbox_room(core->outbox) &&
-        oldest_ns + core->flush_ns < due_ns) {
+    if (oldest_ns != INT64_MAX && oldest_ns + core->flush_ns < due_ns &&
+        aq_shard_spread_may_put(core->spread)) {
         due_ns = oldest_ns + core->flush_ns;
     }
     return due_ns;
 }
 
-/* ---- what the shard says -------------------------------------------------------------------- */
-
-void aq_actor_core_credit(aq_actor_core *core, int64_t now_ns, const aq_credit_answer *answer)
-{
-    if (answer->granted > core->granted) {
-        core->granted = answer->granted;
-    }
-    const aq_shard_mark mark = {
-        .shard_incarnation = answer->shard_incarnation,
-        .acknowledged = answer->acknowledged,
-        .expected = answer->expected,
-        .gaps = answer->gaps,
-    };
-    aq_outbox_acknowledge(core->outbox, now_ns, &mark);
-}
-
-void aq_actor_core_reconnected(aq_actor_core *core, int64_t now_ns)
-{
-    aq_outbox_resend(core->outbox, now_ns);
-}
+/* ---- the end -------------------------------------------------------------------------------- */
 
 void aq_actor_core_drain(aq_actor_core *core)
 {
@@ -359,10 +367,14 @@ void aq_actor_core_drain(aq_actor_core *core)
     flush_chunks(core, INT64_MAX);
 }
 
+bool aq_actor_core_is_draining(const aq_actor_core *core)
+{
+    return core->draining;
+}
+
 bool aq_actor_core_drained(const aq_actor_core *core)
 {
-    aq_outbox_counters counters = aq_outbox_count(core->outbox);
-    return core->draining && counters.unacknowledged == 0 && counters.waiting_chunks == 0;
+    return core->draining && aq_shard_spread_is_empty(core->spread);
 }
 
 /* ---- counters ------------------------------------------------------------------------------- */
@@ -379,25 +391,18 @@ static double return_mean(const aq_actor_core *core)
 
 aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
 {
-    aq_outbox_counters outbox = aq_outbox_count(core->outbox);
+    const aq_outbox_counters sum = aq_shard_spread_count_all(core->spread);
     return (aq_actor_counters){
         .env_steps = core->stepped,
         .env_failures = core->vec->failures,
         .episodes = core->episodes,
         .return_mean = return_mean(core),
         .policy_version = core->version,
-        .unacknowledged = outbox.unacknowledged,
-        .resent = outbox.resent,
-        .acknowledged_steps = outbox.acknowledged_steps,
-        .shard_steps = outbox.shard_steps,
+        .unacknowledged = sum.unacknowledged,
+        .resent = sum.resent,
+        .acknowledged_steps = sum.acknowledged_steps,
+        .shard_steps = sum.shard_steps,
     };
-}
-
-void aq_actor_core_known(const aq_actor_core *core, uint64_t *ret_acknowledged,
-                         uint64_t *ret_granted)
-{
-    *ret_acknowledged = aq_outbox_count(core->outbox).acknowledged;
-    *ret_granted = core->granted;
 }
 
 const aq_env_task *aq_actor_core_task(const aq_actor_core *core)

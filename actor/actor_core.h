@@ -1,11 +1,12 @@
 /*
  * Actor core: steps K environments together under the newest policy and turns what happens into
- * experience messages. No sockets, no clock: credit, acknowledgements and policies are handed in,
- * messages are taken out.
+ * experience messages for the replay shards. No sockets, no clock: credit, acknowledgements and
+ * policies are handed in, messages are taken out, shard by shard (shard_spread.h).
  *
  * Credit is counted in fresh transitions. What an actor may hold back in the end, out of credit, is
- * at most K - 1 transitions of credit that is not enough for a step of all environments, and K * (n
- * - 1) transitions that are too few for an item; the shard must grant more than that.
+ * at most K - 1 transitions of credit, over all shards, that is not enough for a step of all
+ * environments, and K * (n - 1) transitions that are too few for an item; a shard must grant more
+ * than that.
  *
  * One thread at a time. After create, a step allocates nothing but the chunks that it opens.
  */
@@ -15,6 +16,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "actor/shard_spread.h"
 #include "common/base/error.h"
 #include "common/rl/run_settings.h"
 #include "quantizer/engine.h"
@@ -31,7 +33,7 @@ typedef struct aq_actor_counters {
     uint64_t unacknowledged;     /* messages */
     uint64_t resent;             /* messages */
     uint64_t acknowledged_steps; /* of env_steps, those that a shard has acknowledged */
-    uint64_t shard_steps;        /* of them, by the present shard incarnation */
+    uint64_t shard_steps;        /* of them, by the stores that the shards have now */
 } aq_actor_counters;
 
 /* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The
@@ -55,7 +57,7 @@ void aq_actor_core_destroy(aq_actor_core *core);
  * one the actor acts at random, as version 0. */
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
 
-/* Steps all environments once, if credit, the outbox and memory allow: returns the transitions
+/* Steps all environments once, if credit, the outboxes and memory allow: returns the transitions
  * made, 0 when it has to wait. An environment that fails loses its episode, of which nothing more
  * is sent than what already was, and comes back in time; the others go on. */
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns);
@@ -71,44 +73,28 @@ const char *aq_actor_core_env_failure(const aq_actor_core *core);
 /* Whether credit is what aq_actor_core_step waits for. */
 bool aq_actor_core_needs_credit(const aq_actor_core *core);
 
-/* The next message to send, as an EXPERIENCE frame that is valid until the next call for this core;
- * false when there is none. After a successful send, aq_actor_core_sent. */
-bool aq_actor_core_next(aq_actor_core *core, int64_t now_ns, const uint8_t **ret_frame,
-                        size_t *ret_size);
-void aq_actor_core_sent(aq_actor_core *core, int64_t now_ns);
+/* The shards that it spreads its experience over, to be opened and told of what happens to them. At
+ * first there is none. */
+aq_shard_spread *aq_actor_core_spread(aq_actor_core *core);
+
+/* The next message for a shard, as an EXPERIENCE frame that is valid until the next call for this
+ * core; false when there is none. After a successful send, aq_shard_spread_sent. */
+bool aq_actor_core_next(aq_actor_core *core, uint32_t shard, int64_t now_ns,
+                        const uint8_t **ret_frame, size_t *ret_size);
 
 /* When aq_actor_core_next may have a message if no step is made until then: a time in the past when
  * it may have one now, INT64_MAX when there will be none. */
-int64_t aq_actor_core_due_ns(const aq_actor_core *core);
-
-/* What the shard answered. Another shard incarnation, a gap, or a mark that stands still for the
- * run's rpc_timeout_ms while messages are out makes the unacknowledged ones be sent again, in
- * order. The grant is a running total that only grows, also over restarts of the shard, which is
- * told what it had granted (aq_actor_core_known). */
-typedef struct aq_credit_answer {
-    uint64_t shard_incarnation;
-    uint64_t acknowledged; /* every message up to this number is stored */
-    uint64_t granted;      /* fresh transitions that may be sent in all */
-    uint64_t expected;     /* the number that the shard takes next */
-    uint64_t gaps;         /* messages it dropped since they came before their turn */
-} aq_credit_answer;
-
-void aq_actor_core_credit(aq_actor_core *core, int64_t now_ns, const aq_credit_answer *answer);
-
-/* A new connection: everything unacknowledged goes again. */
-void aq_actor_core_reconnected(aq_actor_core *core, int64_t now_ns);
+int64_t aq_actor_core_due_ns(const aq_actor_core *core, uint32_t shard);
 
 /* Stops stepping; open chunks are closed as they are (truncated is not claimed) and offered for
- * sending, so that a SIGTERM loses nothing that could be learned from. Drained once everything is
+ * sending, so that a SIGTERM loses nothing that could be learned from. (They may overdraw the credit
+ * by what is open, when a shard has gone away with its own.) Drained once everything is
  * acknowledged. */
 void aq_actor_core_drain(aq_actor_core *core);
+bool aq_actor_core_is_draining(const aq_actor_core *core);
 bool aq_actor_core_drained(const aq_actor_core *core);
 
 aq_actor_counters aq_actor_core_counters(const aq_actor_core *core);
-
-/* For the next Credit call. */
-void aq_actor_core_known(const aq_actor_core *core, uint64_t *ret_acknowledged,
-                         uint64_t *ret_granted);
 
 /* The task, to check policies with, and the rows that an engine must allow. */
 const aq_env_task *aq_actor_core_task(const aq_actor_core *core);

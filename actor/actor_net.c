@@ -35,7 +35,7 @@ enum { BURST_STEPS = 64, EVALUATOR_STEPS = 16 };
 enum { WAIT_MS_MAX = 10000 };
 
 /* Calls that can be out at a time: Join, Heartbeat or Leave; Fetch; ReportEvaluation. And Credit.
- * */
+ */
 enum { LEARNER_CALLS_MAX = 8, FLOW_CALLS_MAX = 2 };
 
 /* Towards the learner, before anybody can have agreed on anything: a fetched policy is the largest
@@ -46,49 +46,59 @@ static const aq_net_limits learner_limits = {
     .reconnect_max_ms = 2000,
 };
 
-typedef struct actor_shell {
+typedef struct actor_shell actor_shell;
+
+/* The connections to one shard. */
+typedef struct shard_link {
+    actor_shell *shell;
+    uint32_t lane;
+    aq_rpc_client *flow; /* with `push`: NULL while they are closed */
+    aq_push *push;
+} shard_link;
+
+struct actor_shell {
     const aq_actor_options *options;
     uv_loop_t loop;
     uv_timer_t timer;
     uv_async_t wake; /* from the policy's thread */
     uv_signal_t signals[2];
     aq_rpc_client *learner;
-    aq_policy_thread *policy; /* NULL: not listening */
-    aq_rpc_client *flow;      /* NULL: no shard */
-    aq_push *push;            /* likewise */
-    aq_actor_session *actor;  /* one of these two */
+    aq_policy_thread *policy;               /* NULL: not listening */
+    shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
+    aq_actor_session *actor;                /* one of these two */
     aq_evaluator_session *evaluator;
     int64_t logged_slot;
     bool is_stuck; /* the transport; see aq_net_is_stuck */
-} actor_shell;
+};
 
 /* ---- shards --------------------------------------------------------------------------------- */
 
 static void on_connected(void *user)
 {
-    actor_shell *shell = user;
-    aq_actor_session_connected(shell->actor, aq_clock_monotonic_ns());
+    const shard_link *link = user;
+    aq_actor_session_connected(link->shell->actor, link->lane, aq_clock_monotonic_ns());
 }
 
 static void on_disconnected(void *user)
 {
-    actor_shell *shell = user;
-    aq_actor_session_disconnected(shell->actor);
+    const shard_link *link = user;
+    aq_actor_session_disconnected(link->shell->actor, link->lane);
 }
 
 static void on_writable(void *user)
 {
-    actor_shell *shell = user;
-    aq_actor_session_writable(shell->actor);
+    const shard_link *link = user;
+    aq_actor_session_writable(link->shell->actor, link->lane);
 }
 
-static void close_shard(void *user)
+static void close_shard(void *user, uint32_t lane)
 {
     actor_shell *shell = user;
-    aq_push_close(shell->push);
-    aq_rpc_client_close(shell->flow);
-    shell->push = NULL;
-    shell->flow = NULL;
+    shard_link *link = &shell->links[lane];
+    aq_push_close(link->push);
+    aq_rpc_client_close(link->flow);
+    link->push = NULL;
+    link->flow = NULL;
 }
 
 /* A shard on the learner's host may be known to it by an address that only that host can use. */
@@ -99,39 +109,43 @@ static int seen_from_here(const actor_shell *shell, const char *url, char *ret_u
     return rc != 0 ? aq_fail(error, rc, "%s: %s", url, aq_error_text(rc)) : 0;
 }
 
-static int open_shard(void *user, const char *rpc_url, const char *push_url,
+static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
                       const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
 {
     actor_shell *shell = user;
+    shard_link *link = &shell->links[lane];
     const aq_push_events events = {
         .connected = on_connected,
         .disconnected = on_disconnected,
         .writable = on_writable,
-        .user = shell,
+        .user = link,
     };
     char url[AQ_URL_MAX];
+    AQ_ASSERT(link->push == NULL);
+    link->shell = shell;
+    link->lane = lane;
     int rc = seen_from_here(shell, rpc_url, url, sizeof(url), error);
     if (rc == 0) {
-        rc = aq_rpc_client_create(&shell->loop, url, limits, FLOW_CALLS_MAX, &shell->flow, error);
+        rc = aq_rpc_client_create(&shell->loop, url, limits, FLOW_CALLS_MAX, &link->flow, error);
     }
     if (rc == 0) {
         rc = seen_from_here(shell, push_url, url, sizeof(url), error);
     }
     if (rc == 0) {
-        rc = aq_push_create(&shell->loop, url, limits, &events, &shell->push, error);
+        rc = aq_push_create(&shell->loop, url, limits, &events, &link->push, error);
     }
     if (rc != 0) {
-        close_shard(shell);
+        close_shard(shell, lane);
         return rc;
     }
-    *ret_flow = aq_rpc_client_channel(shell->flow);
+    *ret_flow = aq_rpc_client_channel(link->flow);
     return 0;
 }
 
-static int send_frame(void *user, const uint8_t *frame, size_t size)
+static int send_frame(void *user, uint32_t lane, const uint8_t *frame, size_t size)
 {
-    actor_shell *shell = user;
-    return aq_push_send(shell->push, frame, size);
+    const actor_shell *shell = user;
+    return aq_push_send(shell->links[lane].push, frame, size);
 }
 
 /* ---- the policy ----------------------------------------------------------------------------- */

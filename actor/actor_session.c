@@ -19,7 +19,7 @@ struct aq_actor_session {
     aq_actor_session_config config;
     aq_participant *participant;
     aq_policy_session *policy;
-    aq_shard_session *shard;
+    aq_shard_session *shards;
     aq_actor_core *core;      /* NULL: no run yet */
     aq_run_settings settings; /* of the core */
     uint64_t generation;      /* cores before this one */
@@ -40,7 +40,7 @@ struct aq_actor_session {
 /* Frees the core of the run before and the engine that it has. */
 static void drop_core(aq_actor_session *session)
 {
-    aq_shard_session_stop(session->shard);
+    aq_shard_session_stop(session->shards);
     if (session->core != NULL) {
         aq_engine_destroy(aq_actor_core_set_engine(session->core, NULL));
         aq_actor_core_destroy(session->core);
@@ -87,7 +87,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     if (rc != 0) {
         return rc;
     }
-    aq_shard_session_start(session->shard, view, incarnation, session->core);
+    aq_shard_session_start(session->shards, view, incarnation, session->core);
     session->counted_steps = 0;
     session->told_failures = 0;
     return 0;
@@ -99,7 +99,7 @@ static int on_joined(void *user, const aq_member_view *view, bool again, aq_erro
     if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
         /* The core keeps its number: shards know its messages by that. */
         aq_policy_session_moved(session->policy, view->policy_url);
-        aq_shard_session_changed(session->shard, view);
+        aq_shard_session_changed(session->shards, view);
         return 0;
     }
     return start_run(session, view, error);
@@ -108,7 +108,7 @@ static int on_joined(void *user, const aq_member_view *view, bool again, aq_erro
 static void on_changed(void *user, const aq_member_view *view)
 {
     aq_actor_session *session = user;
-    aq_shard_session_changed(session->shard, view);
+    aq_shard_session_changed(session->shards, view);
 }
 
 static void on_finish(void *user)
@@ -119,10 +119,10 @@ static void on_finish(void *user)
     }
 }
 
-static bool on_finished(void *user)
+static enum aq_finish_state on_finished(void *user)
 {
     const aq_actor_session *session = user;
-    return session->core == NULL || aq_actor_core_drained(session->core);
+    return aq_shard_session_finished(session->shards);
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
     };
     int rc = aq_policy_session_create(learner, &config->listener, &session->policy);
     if (rc == 0) {
-        rc = aq_shard_session_create(&config->transport, config->seed, &session->shard);
+        rc = aq_shard_session_create(&config->transport, config->seed, &session->shards);
     }
     if (rc == 0) {
         rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
@@ -214,11 +214,11 @@ void aq_actor_session_destroy(aq_actor_session *session)
     if (session == NULL) {
         return;
     }
-    if (session->shard != NULL) {
+    if (session->shards != NULL) {
         drop_core(session);
     }
     aq_participant_destroy(session->participant);
-    aq_shard_session_destroy(session->shard);
+    aq_shard_session_destroy(session->shards);
     aq_policy_session_destroy(session->policy);
     aq_free(session);
 }
@@ -229,7 +229,7 @@ void aq_actor_session_tick(aq_actor_session *session, int64_t now_ns)
     aq_participant_tick(session->participant, now_ns);
     aq_policy_session_tick(session->policy, now_ns,
                            aq_participant_look(session->participant)->version);
-    aq_shard_session_tick(session->shard, now_ns);
+    aq_shard_session_tick(session->shards, now_ns);
 }
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -249,7 +249,7 @@ int64_t aq_actor_session_next_ns(const aq_actor_session *session)
 {
     return least_of(least_of(aq_participant_next_ns(session->participant), env_next_ns(session)),
                     least_of(aq_policy_session_next_ns(session->policy),
-                             aq_shard_session_next_ns(session->shard)));
+                             aq_shard_session_next_ns(session->shards)));
 }
 
 /* ---- work ----------------------------------------------------------------------------------- */
@@ -300,19 +300,16 @@ static void note_failures(aq_actor_session *session, int64_t now_ns, uint64_t fa
 
 uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
 {
-    uint32_t steps = 0;
     if (session->core == NULL) {
         return 0;
     }
     adopt_policy(session);
-    if (aq_shard_session_may_step(session->shard)) {
-        steps = aq_actor_core_step(session->core, now_ns);
-    }
+    uint32_t steps = aq_actor_core_step(session->core, now_ns);
     if (steps > 0) {
         note_ready(session, now_ns);
     }
     note_wait(session, now_ns, steps);
-    aq_shard_session_pump(session->shard, now_ns);
+    aq_shard_session_pump(session->shards, now_ns);
     const uint64_t failures = aq_actor_core_env_failures(session->core);
     if (failures != session->told_failures) {
         session->told_failures = failures;
@@ -327,19 +324,19 @@ void aq_actor_session_stop(aq_actor_session *session, const char *reason)
     aq_participant_stop(session->participant, reason);
 }
 
-void aq_actor_session_connected(aq_actor_session *session, int64_t now_ns)
+void aq_actor_session_connected(aq_actor_session *session, uint32_t lane, int64_t now_ns)
 {
-    aq_shard_session_connected(session->shard, now_ns);
+    aq_shard_session_connected(session->shards, lane, now_ns);
 }
 
-void aq_actor_session_disconnected(aq_actor_session *session)
+void aq_actor_session_disconnected(aq_actor_session *session, uint32_t lane)
 {
-    aq_shard_session_disconnected(session->shard);
+    aq_shard_session_disconnected(session->shards, lane);
 }
 
-void aq_actor_session_writable(aq_actor_session *session)
+void aq_actor_session_writable(aq_actor_session *session, uint32_t lane)
 {
-    aq_shard_session_writable(session->shard);
+    aq_shard_session_writable(session->shards, lane);
 }
 
 const aq_participant *aq_actor_session_participant(const aq_actor_session *session)

@@ -18,10 +18,10 @@ enum { WAIT_MS = 500, QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
 /* A shard that answers at once each time must not keep both busy with nothing else. */
 #define CALL_NS_MIN AQ_NS_PER_MS
 
-void aq_credit_session_init(aq_credit_session *session, uint64_t seed)
+void aq_credit_session_init(aq_credit_session *session, uint64_t seed, uint64_t stream)
 {
     *session = (aq_credit_session){.is_open = false};
-    aq_rng_init(&session->jitter, seed, 0);
+    aq_rng_init(&session->jitter, seed, stream);
 }
 
 void aq_credit_session_open(aq_credit_session *session, const aq_credit_asker *asker,
@@ -70,6 +70,8 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
     }
     session->has_answer = true;
     session->answer = (aq_credit_answer){
+        .store = reply->store,
+        .durable = reply->durable,
         .shard_incarnation = reply->shard_incarnation,
         .acknowledged = reply->acknowledged,
         .granted = reply->granted,
@@ -78,51 +80,78 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
     };
 }
 
-static void call(aq_credit_session *session, const aq_actor_core *core)
+static void call(aq_credit_session *session, const aq_credit_known *known)
 {
     Actorq__V1__CreditRequest request;
     actorq__v1__credit_request__init(&request);
     request.run_id = session->asker.run_id;
     request.actor = session->asker.actor;
     request.incarnation = session->asker.incarnation;
-    aq_actor_core_known(core, &request.known_acknowledged, &request.known_granted);
-    request.acknowledged_steps = aq_actor_core_counters(core).acknowledged_steps;
+    request.store = known->store;
+    request.known_acknowledged = known->acknowledged;
+    request.known_granted = known->granted;
+    request.acknowledged_steps = known->acknowledged_steps;
     request.wait_ms = WAIT_MS;
     session->is_calling = true;
     session->call_at_ns = session->now_ns + CALL_NS_MIN;
     actorq__v1__flow__credit(&session->stub.base, &request, on_credit, session);
 }
 
-static void take_outcome(aq_credit_session *session, aq_actor_core *core)
+static void pause(aq_credit_session *session)
 {
-    if (session->has_answer) {
-        session->has_answer = false;
-        session->is_heard = true;
-        session->failures = 0;
-        aq_actor_core_credit(core, session->now_ns, &session->answer);
-    }
-    if (session->has_failed) {
-        session->has_failed = false;
-        session->is_heard = false;
-        session->call_at_ns =
-            session->now_ns + aq_back_off_ns(&session->jitter, session->asker.pause_ms_min,
-                                             session->asker.pause_ms_max, session->failures);
-        if (session->failures < UINT32_MAX) {
-            session->failures++;
-        }
+    session->is_heard = false;
+    session->call_at_ns =
+        session->now_ns + aq_back_off_ns(&session->jitter, session->asker.pause_ms_min,
+                                         session->asker.pause_ms_max, session->failures);
+    if (session->failures < UINT32_MAX) {
+        session->failures++;
     }
 }
 
-void aq_credit_session_tick(aq_credit_session *session, int64_t now_ns, aq_actor_core *core)
+static void take_failure(aq_credit_session *session)
+{
+    if (session->has_failed) {
+        session->has_failed = false;
+        pause(session);
+    }
+}
+
+bool aq_credit_session_take(aq_credit_session *session, int64_t now_ns,
+                            aq_credit_answer *ret_answer)
 {
     session->now_ns = now_ns;
     if (!session->is_open) {
-        return;
+        return false;
     }
-    take_outcome(session, core);
-    if (!session->is_calling && now_ns >= session->call_at_ns) {
-        call(session, core);
-        take_outcome(session, core); /* what could not even be sent has failed already */
+    take_failure(session);
+    if (!session->has_answer) {
+        return false;
+    }
+    session->has_answer = false;
+    session->is_heard = true;
+    *ret_answer = session->answer;
+    return true;
+}
+
+void aq_credit_session_discard(aq_credit_session *session)
+{
+    pause(session);
+}
+
+void aq_credit_session_hurry(aq_credit_session *session)
+{
+    session->failures = 0;
+    session->call_at_ns = INT64_MIN;
+}
+
+void aq_credit_session_ask(aq_credit_session *session, const aq_credit_known *known)
+{
+    if (session->is_heard) {
+        session->failures = 0; /* the answer was of use */
+    }
+    if (session->is_open && !session->is_calling && session->now_ns >= session->call_at_ns) {
+        call(session, known);
+        take_failure(session); /* what could not even be sent has failed already */
     }
 }
 

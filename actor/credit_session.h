@@ -1,7 +1,7 @@
 /*
- * Credit session: the Credit call (E3) that an actor always has out at its shard, and what comes
- * back for the core: acknowledgements and credit. The shard holds the call until there is something
- * new; one that fails is made again after a pause that grows.
+ * Credit session: the Credit call (E3) that an actor always has out at each of its shards, and what
+ * comes back: acknowledgements and credit. The shard holds the call until there is something new;
+ * one that fails is made again after a pause that grows.
  *
  * Loop thread only. Logs credit_failed.
  */
@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actor/actor_core.h"
 #include "common/base/rng.h"
 #include "common/net/rpc.h"
 #include "common/sys/log.h"
@@ -25,7 +24,25 @@ typedef struct aq_credit_asker {
     uint32_t pause_ms_min, pause_ms_max; /* after failures */
 } aq_credit_asker;
 
-/* Embedded in the shard session; private but for that. */
+/* What a call tells the shard. */
+typedef struct aq_credit_known {
+    uint64_t store; /* whom it is meant for; 0: whoever is there */
+    uint64_t acknowledged, granted;
+    uint64_t acknowledged_steps; /* fresh transitions in the acknowledged messages */
+} aq_credit_known;
+
+/* What the shard answers. From a store that was not meant come no more than the first three. */
+typedef struct aq_credit_answer {
+    uint64_t store; /* that answers; 0: it does not say */
+    bool durable;   /* what it acknowledges survives the end of its process */
+    uint64_t shard_incarnation;
+    uint64_t acknowledged; /* every message up to this number is stored */
+    uint64_t granted;      /* fresh transitions that may be sent in all */
+    uint64_t expected;     /* the number that the shard takes next */
+    uint64_t gaps;         /* messages it dropped since they came before their turn */
+} aq_credit_answer;
+
+/* Embedded in a shard's lane; private but for that. */
 typedef struct aq_credit_session {
     aq_credit_asker asker;
     aq_rpc_stub stub;
@@ -42,7 +59,8 @@ typedef struct aq_credit_session {
     aq_log_limit failed_limit;
 } aq_credit_session;
 
-void aq_credit_session_init(aq_credit_session *session, uint64_t seed);
+/* `seed` and `stream` feed the back-off's jitter. */
+void aq_credit_session_init(aq_credit_session *session, uint64_t seed, uint64_t stream);
 
 /* A shard can be called over this channel. */
 void aq_credit_session_open(aq_credit_session *session, const aq_credit_asker *asker,
@@ -51,10 +69,18 @@ void aq_credit_session_open(aq_credit_session *session, const aq_credit_asker *a
 /* Before the channel is closed: what still comes is ignored. */
 void aq_credit_session_close(aq_credit_session *session);
 
-/* Hands an answer to the core and asks again. To be called after anything happened and at
- * aq_credit_session_next_ns. */
-void aq_credit_session_tick(aq_credit_session *session, int64_t now_ns, aq_actor_core *core);
+/* To be called after anything happened and at aq_credit_session_next_ns: first _take, which is true
+ * when an answer has come, then, with what is known by that, _ask, which calls if it is time. */
+bool aq_credit_session_take(aq_credit_session *session, int64_t now_ns,
+                            aq_credit_answer *ret_answer);
+void aq_credit_session_ask(aq_credit_session *session, const aq_credit_known *known);
 int64_t aq_credit_session_next_ns(const aq_credit_session *session);
+
+/* The answer that was taken is of no use: like a failure, the next call waits. */
+void aq_credit_session_discard(aq_credit_session *session);
+
+/* The reason of failures has gone: the next call does not wait. */
+void aq_credit_session_hurry(aq_credit_session *session);
 
 /* Whether the shard answered the last call, since it was opened. */
 bool aq_credit_session_is_heard(const aq_credit_session *session);

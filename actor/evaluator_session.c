@@ -123,10 +123,10 @@ static void on_finish(void *user)
     session->is_finishing = true; /* what is half evaluated says nothing */
 }
 
-static bool on_finished(void *user)
+static enum aq_finish_state on_finished(void *user)
 {
     const aq_evaluator_session *session = user;
-    return aq_report_session_empty(session->reports);
+    return aq_report_session_empty(session->reports) ? AQ_FINISH_COMPLETE : AQ_FINISH_PENDING;
 }
 
 /* ---- statistics ----------------------------------------------------------------------------- */

@@ -43,12 +43,12 @@ struct aq_outbox {
     uint64_t sent_seq;     /* highest number ever sent */
     uint64_t resent;
 
-    uint64_t shard_incarnation; /* 0: none yet */
-    uint64_t acknowledged_steps;
-    uint64_t shard_steps; /* acknowledged by that incarnation */
-    uint64_t gaps;        /* as the shard said last */
-    uint64_t gap_seq;     /* the number that the last resend for a gap began with */
-    int64_t progress_ns;  /* the oldest message was sent, or the mark moved */
+    uint64_t shard_incarnation;                          /* 0: none yet */
+    uint64_t put_steps, acknowledged_steps, shard_steps; /* see aq_outbox_counters */
+    uint64_t expected;                                   /* as the shard said last */
+    uint64_t gaps;                                       /* as the shard said last */
+    uint64_t gap_seq;    /* the number that the last resend for a gap began with */
+    int64_t progress_ns; /* the oldest message was sent, or the mark moved */
     unsigned backoff_shift;
 
     aq_buffer frame;
@@ -70,7 +70,7 @@ static size_t frame_bytes(const aq_outbox_config *config, const aq_chunk *chunk)
     return aq_wire_experience_bytes_max(&config->layout, &chunk, 1) - frame_overhead(config);
 }
 
-static int check_longest_chunk(const aq_outbox_config *config, aq_error *error)
+int aq_outbox_check(const aq_outbox_config *config, aq_error *error)
 {
     const aq_chunk longest = {.length = config->layout.length_max};
     size_t bytes = frame_overhead(config) + frame_bytes(config, &longest);
@@ -85,7 +85,7 @@ static int check_longest_chunk(const aq_outbox_config *config, aq_error *error)
 
 int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox, aq_error *error)
 {
-    int rc = check_longest_chunk(config, error);
+    int rc = aq_outbox_check(config, error);
     if (rc != 0) {
         return rc;
     }
@@ -134,9 +134,10 @@ static uint64_t messages_out(const aq_outbox *outbox)
     return outbox->last_seq - outbox->acknowledged;
 }
 
-bool aq_outbox_room(const aq_outbox *outbox)
+bool aq_outbox_room(const aq_outbox *outbox, size_t bytes_max)
 {
-    return messages_out(outbox) < AQ_OUTBOX_MESSAGES_MAX && outbox->bytes < AQ_OUTBOX_BYTES_MAX &&
+    AQ_ASSERT(bytes_max <= AQ_OUTBOX_BYTES_MAX);
+    return messages_out(outbox) < AQ_OUTBOX_MESSAGES_MAX && outbox->bytes < bytes_max &&
            outbox->tail - outbox->head + outbox->config.burst_chunks <= outbox->chunks_max;
 }
 
@@ -149,7 +150,13 @@ void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns)
     outbox->chunks[outbox->tail % outbox->chunks_max] = chunk;
     outbox->tail++;
     outbox->bytes += chunk->bytes;
+    outbox->put_steps += aq_chunk_fresh(chunk);
     outbox->waiting_frame_bytes += frame_bytes(&outbox->config, chunk);
+}
+
+uint64_t aq_outbox_put_steps(const aq_outbox *outbox)
+{
+    return outbox->put_steps;
 }
 
 static size_t good_bytes(const aq_outbox *outbox)
@@ -206,6 +213,7 @@ static int pack(aq_outbox *outbox, uint64_t seq)
         .seq = seq,
         .acknowledged = outbox->acknowledged,
         .schema_hash = outbox->config.schema_hash,
+        .store = outbox->config.store,
         .chunk_count = message->chunk_count,
         .chunks = outbox->framed_chunks,
     };
@@ -302,6 +310,18 @@ void aq_outbox_resend(aq_outbox *outbox, int64_t now_ns)
     resend_from(outbox, now_ns, outbox->acknowledged + 1);
 }
 
+void aq_outbox_move(aq_outbox *outbox, int64_t now_ns, uint64_t store)
+{
+    outbox->config.store = store;
+    outbox->framed_seq = 0; /* it names the store before */
+    outbox->shard_incarnation = 0;
+    outbox->expected = 0;
+    outbox->gap_seq = 0;
+    outbox->backoff_shift = 0;
+    outbox->shard_steps = 0;
+    aq_outbox_resend(outbox, now_ns);
+}
+
 /* Messages are out and the mark has not moved: is one of them lost? `expected` tells from where; if
  * that is behind all that was sent, they arrived, and the shard only has not acknowledged them. */
 static void consider_resend(aq_outbox *outbox, int64_t now_ns, uint64_t expected, bool new_gaps)
@@ -328,14 +348,17 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
 {
     bool another = mark->shard_incarnation != outbox->shard_incarnation;
     bool new_gaps = !another && mark->gaps > outbox->gaps;
-    outbox->shard_incarnation = mark->shard_incarnation;
-    outbox->gaps = mark->gaps;
-    if (another) {
+    if (another && outbox->shard_incarnation != 0) {
         outbox->gap_seq = 0;
         outbox->backoff_shift = 0;
-        outbox->shard_steps = 0;
+        if (outbox->config.store == 0) {
+            outbox->shard_steps = 0;
+        }
         aq_outbox_resend(outbox, now_ns);
     }
+    outbox->shard_incarnation = mark->shard_incarnation;
+    outbox->expected = mark->expected;
+    outbox->gaps = mark->gaps;
     if (mark->acknowledged > outbox->acknowledged && mark->acknowledged <= outbox->sent_seq) {
         release(outbox, now_ns, mark->acknowledged);
     }
@@ -344,14 +367,26 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
     }
 }
 
+/* The shard takes in order: from `expected` on it has none, though it may have acknowledged less. */
+static uint32_t unarrived(const aq_outbox *outbox)
+{
+    const uint64_t out = messages_out(outbox);
+    const uint64_t missing =
+        outbox->expected <= outbox->last_seq ? outbox->last_seq + 1 - outbox->expected : 0;
+    return (uint32_t)(missing < out ? missing : out);
+}
+
 aq_outbox_counters aq_outbox_count(const aq_outbox *outbox)
 {
     return (aq_outbox_counters){
         .acknowledged = outbox->acknowledged,
         .unacknowledged = (uint32_t)messages_out(outbox),
+        .unarrived = unarrived(outbox),
         .waiting_chunks = (uint32_t)(outbox->tail - outbox->sealed),
         .bytes = outbox->bytes,
+        .sent = outbox->sent_seq,
         .resent = outbox->resent,
+        .put_steps = outbox->put_steps,
         .acknowledged_steps = outbox->acknowledged_steps,
         .shard_steps = outbox->shard_steps,
     };

@@ -1,5 +1,5 @@
 /*
- * Outbox: closed chunks on their way to a replay shard, until the shard has acknowledged them.
+ * Outbox: closed chunks on their way to one replay shard, until the shard has acknowledged them.
  *
  * Chunks are gathered into numbered messages; what is in a message never changes. A sent message
  * proves nothing (docs/protocol.md), so each is kept until its number is acknowledged, and goes
@@ -10,6 +10,9 @@
  * restarted shard takes that as its starting point. An old frame would start it too low and make a
  * gap where there is none, so a frame is packed when it is sent. The price is packing again on a
  * resend.
+ *
+ * Messages are numbered for one store, by whose name they are stamped. They are handed to another
+ * store only when the first is gone for good (aq_outbox_move; shard_spread.h says when).
  *
  * Bounded by messages, chunks and bytes; the owner asks aq_outbox_room before it makes more. One
  * thread at a time.
@@ -39,6 +42,7 @@ typedef struct aq_outbox_config {
     uint64_t actor; /* member number */
     uint64_t incarnation;
     uint64_t schema_hash;
+    uint64_t store; /* that it is numbered for; 0: not known */
     aq_chunk_layout layout;
     uint32_t message_bytes; /* the largest frame */
     uint32_t burst_chunks;  /* chunks that may be put between two calls of aq_outbox_room */
@@ -46,16 +50,24 @@ typedef struct aq_outbox_config {
     int64_t resend_ns;      /* how long the mark may stand still */
 } aq_outbox_config;
 
-/* AQ_E_TOO_BIG, in words, when the longest chunk does not fit in a message; AQ_E_NOMEM. */
+/* AQ_E_TOO_BIG, in words, when the longest chunk does not fit in a message. */
+int aq_outbox_check(const aq_outbox_config *config, aq_error *error) AQ_MUST_USE;
+
+/* Fails as the check does; AQ_E_NOMEM. */
 int aq_outbox_create(const aq_outbox_config *config, aq_outbox **ret_outbox,
                      aq_error *error) AQ_MUST_USE;
 void aq_outbox_destroy(aq_outbox *outbox); /* NULL is fine */
 
-/* Whether burst_chunks more may be put. */
-bool aq_outbox_room(const aq_outbox *outbox);
+/* Whether burst_chunks more may be put, of which all that are there take up to `bytes_max`, at most
+ * AQ_OUTBOX_BYTES_MAX. */
+bool aq_outbox_room(const aq_outbox *outbox, size_t bytes_max);
 
-/* Takes the reference. `since_ns` is when the oldest new transition in the chunk happened. */
+/* Takes the reference. `since_ns` is when the oldest new transition in the chunk happened. Up to
+ * burst_chunks may be put after aq_outbox_room said yes. */
 void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns);
+
+/* Fresh transitions in all chunks that were ever put. */
+uint64_t aq_outbox_put_steps(const aq_outbox *outbox);
 
 /* The frame to be sent next; valid until the next call but aq_outbox_sent. Chunks that no message
  * holds yet wait for a good size or for hold_ns, unless it is `urgent`: nothing more will come for
@@ -79,6 +91,9 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
 /* All that is not acknowledged goes again, from the first. */
 void aq_outbox_resend(aq_outbox *outbox, int64_t now_ns);
 
+/* The same, to another store: the one before is gone for good, with all that it had acknowledged. */
+void aq_outbox_move(aq_outbox *outbox, int64_t now_ns, uint64_t store);
+
 /* When aq_outbox_next has something: INT64_MIN when it has it now, INT64_MAX when only another call
  * can change that. */
 int64_t aq_outbox_due_ns(const aq_outbox *outbox, bool urgent);
@@ -86,11 +101,15 @@ int64_t aq_outbox_due_ns(const aq_outbox *outbox, bool urgent);
 typedef struct aq_outbox_counters {
     uint64_t acknowledged;       /* highest number */
     uint32_t unacknowledged;     /* messages */
+    uint32_t unarrived;          /* of them, those that the shard has not said to have */
     uint32_t waiting_chunks;     /* in no message yet */
     size_t bytes;                /* of memory that the chunks take */
+    uint64_t sent;               /* messages, each once */
     uint64_t resent;             /* messages sent again, in all */
-    uint64_t acknowledged_steps; /* fresh transitions in acknowledged messages */
-    uint64_t shard_steps;        /* of them, acknowledged by the present shard incarnation */
+    uint64_t put_steps;          /* fresh transitions in all chunks ever put */
+    uint64_t acknowledged_steps; /* of them, those in acknowledged messages */
+    uint64_t shard_steps;        /* of those, acknowledged by the present store; where its name is
+                                    not known, by the present shard incarnation */
 } aq_outbox_counters;
 
 aq_outbox_counters aq_outbox_count(const aq_outbox *outbox);

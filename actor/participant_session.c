@@ -197,24 +197,25 @@ static bool is_run_over(const aq_participant *participant)
 }
 
 /* The line closes the account of this process: what it stepped, what of that is stored, and how
- * much of it by the shard that it sent to last. */
-static void end_finish(aq_participant *participant, bool finished)
+ * much of it in the stores that its shards have now. */
+static void end_finish(aq_participant *participant, bool complete)
 {
     enum aq_log_level level = AQ_LOG_INFO;
     const char *message = "";
     Actorq__V1__ActorStats stats;
     actorq__v1__actor_stats__init(&stats);
     participant->hooks.statistics(participant->hooks.user, &stats);
-    if (!finished && is_run_over(participant)) {
+    if (!complete && is_run_over(participant)) {
         message = "the run is over: nobody learns from the rest";
-    } else if (!finished) {
+    } else if (!complete) {
         level = AQ_LOG_WARN;
-        message = "no more time; the rest is given up";
+        message = "the rest is given up";
     }
     aq_log(level, "drained", message,
-           "complete=%s env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64 " shard_steps=%" PRIu64,
-           finished ? "true" : "false", stats.env_steps, stats.acknowledged_steps,
-           stats.shard_steps);
+           "complete=%s env_steps=%" PRIu64 " acknowledged_steps=%" PRIu64 " shard_steps=%" PRIu64
+           " unacknowledged=%" PRIu64,
+           complete ? "true" : "false", stats.env_steps, stats.acknowledged_steps,
+           stats.shard_steps, stats.unacknowledged);
     set_phase(participant, AQ_PARTICIPANT_LEAVING);
 }
 
@@ -238,7 +239,7 @@ static void tick_leaving(aq_participant *participant)
     }
 }
 
-static bool is_finished(const aq_participant *participant)
+static enum aq_finish_state finish_state(const aq_participant *participant)
 {
     return participant->hooks.finished(participant->hooks.user);
 }
@@ -246,7 +247,7 @@ static bool is_finished(const aq_participant *participant)
 /* Whether FINISHING has nothing left to wait for. */
 static bool has_nothing_to_finish(const aq_participant *participant)
 {
-    return is_finished(participant) ||
+    return finish_state(participant) != AQ_FINISH_PENDING ||
            (participant->hooks.ends_with_run && is_run_over(participant));
 }
 
@@ -256,7 +257,7 @@ void aq_participant_tick(aq_participant *participant, int64_t now_ns)
     aq_member_tick(participant->member, now_ns, &participant->member_next_ns);
     if (participant->phase == AQ_PARTICIPANT_FINISHING) {
         if (has_nothing_to_finish(participant) || is_late(participant, AQ_FINISH_MS_MAX)) {
-            end_finish(participant, is_finished(participant));
+            end_finish(participant, finish_state(participant) == AQ_FINISH_COMPLETE);
         }
     }
     if (participant->phase == AQ_PARTICIPANT_LEAVING) {

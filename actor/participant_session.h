@@ -29,6 +29,12 @@ enum aq_participant_phase {
     AQ_PARTICIPANT_DONE,
 };
 
+enum aq_finish_state {
+    AQ_FINISH_PENDING,
+    AQ_FINISH_COMPLETE,
+    AQ_FINISH_GIVEN_UP, /* what is unfinished is not worth waiting for any longer */
+};
+
 typedef struct aq_participant_hooks {
     void *user;
     /* In a run: a new one, or (`again`) the same after the learner had forgotten this member. A
@@ -38,7 +44,7 @@ typedef struct aq_participant_hooks {
     void (*changed)(void *user, const aq_member_view *view);
     /* Start nothing new; finish what is begun. */
     void (*finish)(void *user);
-    bool (*finished)(void *user);
+    enum aq_finish_state (*finished)(void *user);
     bool ends_with_run; /* once the run is over, what is unfinished is of no use */
     void (*statistics)(void *user, Actorq__V1__ActorStats *stats);
     uint64_t (*seen_version)(void *user);

@@ -1,65 +1,30 @@
 /*
- * One shard at a time: choosing it, moving to another, sending to it.
+ * The learner's list against the lanes, and all lanes in turn.
  */
 #include "actor/shard_session.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-#include "actor/back_off.h"
-#include "actor/credit_session.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/base/rng.h"
 #include "common/sys/log.h"
 
-enum { QUOTED_MAX = 2 * AQ_ERROR_TEXT_MAX };
-
-/* A shard that does not acknowledge is left for the new one after this. */
-#define MOVE_NS_MAX (5 * AQ_NS_PER_S)
-
-/* A connection can be dead without a sign: a host went away, or something in between forgot it; TCP
- * finds out in a quarter of an hour. So one is made anew when the shard answers calls, and the mark
- * stands still all the same for so many of the run's rpc_timeout_ms, each of which sent again what
- * is not acknowledged. */
-enum { STALL_TIMEOUTS = 3 };
-#define STALL_NS_MIN (3 * AQ_NS_PER_S)
-
-typedef struct shard_address {
-    uint64_t member; /* 0: none */
-    char rpc_url[AQ_URL_MAX];
-    char push_url[AQ_URL_MAX];
-} shard_address;
-
 struct aq_shard_session {
-    aq_shard_transport transport;
-    aq_rng jitter;
-    int64_t now_ns; /* of the last tick */
+    aq_shard_lane_config config; /* its core: NULL: no run */
+    int64_t now_ns;              /* of the last tick */
 
-    aq_actor_core *core; /* NULL: no run */
-    uint32_t slot;
-    aq_credit_asker asker;
-    aq_net_limits limits;
+    aq_shard_lane *lanes[AQ_SPREAD_SHARDS_MAX]; /* by their numbers */
+    uint32_t count;
 
-    shard_address current; /* the one that is served by, open or to be opened */
-    shard_address wanted;  /* when it differs: on the way there */
-    bool current_is_listed;
-    int64_t move_by_ns; /* INT64_MAX: not on the way */
+    aq_shard_place places[AQ_MEMBER_SHARDS_MAX]; /* the list that was not empty last */
+    uint32_t place_count;
+    int64_t match_at_ns; /* when there was no memory for a lane; INT64_MAX: there was */
 
-    bool is_open;
-    bool is_connected;
-    bool is_blocked; /* a send was refused; an event tells when to go on */
-    uint32_t open_failures;
-    int64_t open_at_ns;
-    uint64_t resent_seen;
-    uint64_t mark_seen;    /* acknowledged, as of stall_from_ns */
-    int64_t stall_from_ns; /* since then it stands still, although there is more */
-
-    aq_credit_session credit;
-
-    aq_log_limit unreachable_limit, resending_limit;
+    int64_t away_from_ns; /* since then it drains and only those away are owing; INT64_MAX: not */
+    aq_log_limit ignored_limit;
 };
 
 int aq_shard_session_create(const aq_shard_transport *transport, uint64_t seed,
@@ -69,9 +34,10 @@ int aq_shard_session_create(const aq_shard_transport *transport, uint64_t seed,
     if (session == NULL) {
         return AQ_E_NOMEM;
     }
-    session->transport = *transport;
-    aq_rng_init(&session->jitter, seed, 1);
-    aq_credit_session_init(&session->credit, seed);
+    session->config.transport = *transport;
+    session->config.seed = seed;
+    session->match_at_ns = INT64_MAX;
+    session->away_from_ns = INT64_MAX;
     *ret_session = session;
     return 0;
 }
@@ -85,71 +51,179 @@ void aq_shard_session_destroy(aq_shard_session *session)
     aq_free(session);
 }
 
-/* ---- which shard ---------------------------------------------------------------------------- */
+/* ---- the list ------------------------------------------------------------------------------- */
 
-/* The same place, whoever is there: a shard that was restarted has another number. */
-static bool is_same(const shard_address *a, const shard_address *b)
+static aq_shard_place listed(const aq_member_view *view, uint32_t index)
 {
-    return strcmp(a->rpc_url, b->rpc_url) == 0 && strcmp(a->push_url, b->push_url) == 0;
+    aq_shard_place place = {
+        .member = view->shards[index].member,
+        .store = view->shards[index].store,
+        .slot = view->shards[index].slot,
+    };
+    int rc = aq_text_set(place.rpc_url, sizeof(place.rpc_url), view->shards[index].rpc_url);
+    AQ_ASSERT(rc == 0);
+    rc = aq_text_set(place.push_url, sizeof(place.push_url), view->shards[index].push_url);
+    AQ_ASSERT(rc == 0);
+    return place;
 }
 
-static shard_address listed(const aq_member_view *view, uint32_t index)
+/* Of two at one address, or of one store, the one that joined later lives; the other has not been
+ * missed yet. */
+static bool is_outlived(const aq_shard_session *session, const aq_shard_place *place)
 {
-    shard_address address = {.member = view->shards[index].member};
-    int rc = aq_text_set(address.rpc_url, sizeof(address.rpc_url), view->shards[index].rpc_url);
-    AQ_ASSERT(rc == 0);
-    rc = aq_text_set(address.push_url, sizeof(address.push_url), view->shards[index].push_url);
-    AQ_ASSERT(rc == 0);
-    return address;
-}
-
-static bool is_listed(const aq_member_view *view, const shard_address *wanted)
-{
-    for (uint32_t i = 0; i < view->shard_count; i++) {
-        shard_address address = listed(view, i);
-        if (is_same(&address, wanted)) {
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        const aq_shard_place *other = &session->places[i];
+        if (other->member > place->member &&
+            (other->store == place->store || aq_shard_place_is_same(other, place))) {
             return true;
         }
     }
     return false;
 }
 
-static void choose(aq_shard_session *session, const aq_member_view *view)
+static void read_list(aq_shard_session *session, const aq_member_view *view)
 {
-    session->current_is_listed = is_listed(view, &session->current);
-    if (view->shard_count > 0) {
-        session->wanted = listed(view, session->slot % view->shard_count);
+    if (view->shard_count == 0) {
+        return;
     }
-    if (is_same(&session->current, &session->wanted)) {
-        session->current.member = session->wanted.member;
+    session->place_count = view->shard_count;
+    for (uint32_t i = 0; i < view->shard_count; i++) {
+        session->places[i] = listed(view, i);
+    }
+    uint32_t kept = 0;
+    bool is_kept[AQ_MEMBER_SHARDS_MAX];
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        is_kept[i] = !is_outlived(session, &session->places[i]);
+    }
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        if (is_kept[i]) {
+            session->places[kept++] = session->places[i];
+        }
+    }
+    session->place_count = kept;
+}
+
+static bool has_lane(const aq_shard_session *session, uint64_t store)
+{
+    for (uint32_t i = 0; i < session->count; i++) {
+        if (aq_shard_lane_place(session->lanes[i])->store == store) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static aq_shard_lane *lane_of(const aq_shard_session *session, const aq_shard_place *place)
+{
+    for (uint32_t i = 0; i < session->count; i++) {
+        if (aq_shard_lane_is_at(session->lanes[i], place)) {
+            return session->lanes[i];
+        }
+    }
+    return NULL;
+}
+
+static bool is_listed(const aq_shard_session *session, const aq_shard_lane *lane)
+{
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        if (aq_shard_lane_is_at(lane, &session->places[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* The lane that passes to a store which is not known, if any: best the one whose place it took. */
+static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_shard_place *place)
+{
+    aq_shard_lane *by_slot = NULL;
+    for (uint32_t i = 0; i < session->count; i++) {
+        aq_shard_lane *lane = session->lanes[i];
+        const aq_shard_place *before = aq_shard_lane_place(lane);
+        if (is_listed(session, lane) || !aq_shard_lane_may_pass(lane)) {
+            continue;
+        }
+        if (aq_shard_place_is_same(before, place)) {
+            return lane;
+        }
+        if (before->slot == place->slot) {
+            by_slot = lane;
+        }
+    }
+    return by_slot;
+}
+
+static void pass(aq_shard_lane *lane, uint64_t store)
+{
+    const aq_shard_place *before = aq_shard_lane_place(lane);
+    aq_log(AQ_LOG_INFO, "shard_inherited", "the store before was in memory only, and is gone",
+           "shard=%" PRIu64 " slot=%" PRIu32 " store=%016" PRIx64 " before=%016" PRIx64,
+           before->member, before->slot, store, before->store);
+    aq_shard_lane_pass(lane, store);
+}
+
+static int add_lane(aq_shard_session *session, const aq_shard_place *place)
+{
+    aq_shard_lane *lane;
+    uint64_t suppressed;
+    int rc = session->count < AQ_SPREAD_SHARDS_MAX
+                 ? aq_shard_lane_create(&session->config, place, &lane)
+                 : AQ_E_FULL;
+    if (rc == 0) {
+        session->lanes[session->count++] = lane;
+    } else if (aq_log_allowed(&session->ignored_limit, session->now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "shard_ignored", "it gets nothing of this actor for now",
+               "shard=%" PRIu64 " slot=%" PRIu32 " reason=\"%s\" suppressed=%" PRIu64,
+               place->member, place->slot, aq_error_text(rc), suppressed);
+    }
+    return rc;
+}
+
+/* Gives each store in the list its lane. */
+static void match(aq_shard_session *session)
+{
+    session->match_at_ns = INT64_MAX;
+    for (uint32_t i = 0; i < session->count; i++) {
+        if (!is_listed(session, session->lanes[i])) {
+            aq_shard_lane_unlist(session->lanes[i]);
+        }
+    }
+    for (uint32_t i = 0; i < session->place_count; i++) {
+        const aq_shard_place *place = &session->places[i];
+        aq_shard_lane *lane = lane_of(session, place);
+        if (lane == NULL) {
+            lane = heir_of(session, place);
+            if (lane != NULL) {
+                pass(lane, place->store);
+            }
+        }
+        if (lane != NULL) {
+            aq_shard_lane_list(lane, place);
+        } else if (add_lane(session, place) == AQ_E_NOMEM) {
+            session->match_at_ns =
+                session->now_ns + session->config.limits.reconnect_max_ms * AQ_NS_PER_MS;
+        }
     }
 }
 
-static bool is_moving(const aq_shard_session *session)
+/* A process that answers where a store in memory only was, under another name, is the next one. */
+static void receive_stranger(aq_shard_session *session, aq_shard_lane *lane)
 {
-    return !is_same(&session->current, &session->wanted);
+    const uint64_t store = aq_shard_lane_stranger(lane);
+    if (store != 0 && !has_lane(session, store) && aq_shard_lane_may_pass(lane)) {
+        pass(lane, store);
+        aq_shard_lane_tick(lane, session->now_ns);
+    }
 }
 
-static void close_transport(aq_shard_session *session)
-{
-    if (session->is_open) {
-        session->is_open = false;
-        aq_credit_session_close(&session->credit);
-        session->transport.close(session->transport.user);
-    }
-    session->is_connected = false;
-    session->is_blocked = false;
-    session->open_failures = 0;
-    session->open_at_ns = INT64_MIN;
-}
+/* ---- life ----------------------------------------------------------------------------------- */
 
 void aq_shard_session_start(aq_shard_session *session, const aq_member_view *view,
                             uint64_t incarnation, aq_actor_core *core)
 {
     aq_shard_session_stop(session);
-    session->core = core;
-    session->slot = view->slot;
-    session->asker = (aq_credit_asker){
+    session->config.core = core;
+    session->config.asker = (aq_credit_asker){
         .run_id = view->run_id,
         .actor = view->member,
         .incarnation = incarnation,
@@ -157,135 +231,107 @@ void aq_shard_session_start(aq_shard_session *session, const aq_member_view *vie
         .pause_ms_min = view->settings.reconnect_min_ms,
         .pause_ms_max = view->settings.reconnect_max_ms,
     };
-    session->limits = (aq_net_limits){
+    session->config.limits = (aq_net_limits){
         .message_bytes_max = view->settings.message_bytes,
         .reconnect_min_ms = view->settings.reconnect_min_ms,
         .reconnect_max_ms = view->settings.reconnect_max_ms,
     };
-    session->resent_seen = 0;
-    choose(session, view);
+    aq_shard_session_changed(session, view);
+}
+
+static void log_given_up(const aq_shard_session *session, uint32_t number)
+{
+    const aq_shard_spread *spread = aq_actor_core_spread(session->config.core);
+    const aq_shard_place *place = aq_shard_lane_place(session->lanes[number]);
+    const aq_outbox_counters counters = aq_shard_spread_count_of(spread, number);
+    if (!aq_shard_spread_is_empty_of(spread, number)) {
+        aq_log(AQ_LOG_INFO, "given_up", "the shard has not said that it has them",
+               "shard=%" PRIu64 " slot=%" PRIu32 " store=%016" PRIx64 " acknowledged=%" PRIu64
+               " messages=%" PRIu32 " steps=%" PRIu64,
+               place->member, place->slot, place->store, counters.acknowledged,
+               counters.unacknowledged, counters.put_steps - counters.acknowledged_steps);
+    }
 }
 
 void aq_shard_session_stop(aq_shard_session *session)
 {
-    close_transport(session);
-    session->core = NULL;
-    session->current = (shard_address){0};
-    session->wanted = (shard_address){0};
-    session->move_by_ns = INT64_MAX;
+    for (uint32_t i = 0; i < session->count; i++) {
+        log_given_up(session, i);
+        aq_shard_lane_destroy(session->lanes[i]);
+        session->lanes[i] = NULL;
+    }
+    session->count = 0;
+    session->place_count = 0;
+    session->config.core = NULL;
+    session->match_at_ns = INT64_MAX;
+    session->away_from_ns = INT64_MAX;
 }
 
 void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view)
 {
-    if (session->core != NULL) {
-        choose(session, view);
+    if (session->config.core != NULL) {
+        read_list(session, view);
+        match(session);
     }
 }
 
-static void open_transport(aq_shard_session *session)
+/* ---- the end -------------------------------------------------------------------------------- */
+
+/* Something is unacknowledged, and nobody is there who could acknowledge it. */
+static bool only_absent_owe(const aq_shard_session *session)
 {
-    char quoted[QUOTED_MAX];
-    uint64_t suppressed;
-    aq_error error = {0};
-    aq_rpc_channel *channel;
-    int rc = session->transport.open(session->transport.user, session->current.rpc_url,
-                                     session->current.push_url, &session->limits, &channel, &error);
-    if (rc == 0) {
-        session->is_open = true;
-        aq_credit_session_open(&session->credit, &session->asker, channel);
-        return;
+    const aq_shard_spread *spread = aq_actor_core_spread(session->config.core);
+    for (uint32_t i = 0; i < session->count; i++) {
+        if (aq_shard_lane_is_connected(session->lanes[i]) &&
+            !aq_shard_spread_is_empty_of(spread, i)) {
+            return false;
+        }
     }
-    session->open_at_ns =
-        session->now_ns + aq_back_off_ns(&session->jitter, session->limits.reconnect_min_ms,
-                                         session->limits.reconnect_max_ms, session->open_failures);
-    if (session->open_failures < UINT32_MAX) {
-        session->open_failures++;
-    }
-    if (aq_log_allowed(&session->unreachable_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_WARN, "shard_unreachable", "trying again until it works",
-               "shard=%" PRIu64 " url=%s reason=%s suppressed=%" PRIu64, session->current.member,
-               session->current.push_url, aq_log_quote(quoted, sizeof(quoted), error.text),
-               suppressed);
+    return !aq_shard_spread_is_empty(spread);
+}
+
+static void watch_end(aq_shard_session *session)
+{
+    const bool is_away =
+        aq_actor_core_is_draining(session->config.core) && only_absent_owe(session);
+    if (!is_away) {
+        session->away_from_ns = INT64_MAX;
+    } else if (session->away_from_ns == INT64_MAX) {
+        session->away_from_ns = session->now_ns;
     }
 }
 
-static void move_if_possible(aq_shard_session *session)
+static int64_t give_up_ns(const aq_shard_session *session)
 {
-    if (!is_moving(session)) {
-        session->move_by_ns = INT64_MAX;
-        return;
+    return session->away_from_ns != INT64_MAX
+               ? session->away_from_ns + AQ_FINISH_AWAY_MS * AQ_NS_PER_MS
+               : INT64_MAX;
+}
+
+enum aq_finish_state aq_shard_session_finished(const aq_shard_session *session)
+{
+    if (session->config.core == NULL || aq_actor_core_drained(session->config.core)) {
+        return AQ_FINISH_COMPLETE;
     }
-    if (session->move_by_ns == INT64_MAX) {
-        session->move_by_ns = session->now_ns + MOVE_NS_MAX;
-    }
-    bool may_answer = session->is_connected || (session->is_open && session->current_is_listed);
-    bool must_wait = may_answer && aq_actor_core_counters(session->core).unacknowledged > 0;
-    if (!must_wait || session->now_ns >= session->move_by_ns) {
-        close_transport(session);
-        session->current = session->wanted;
-        session->current_is_listed = true;
-        session->move_by_ns = INT64_MAX;
-    }
+    return session->now_ns >= give_up_ns(session) ? AQ_FINISH_GIVEN_UP : AQ_FINISH_PENDING;
 }
 
 /* ---- time ----------------------------------------------------------------------------------- */
 
-static void log_resending(aq_shard_session *session)
-{
-    const aq_actor_counters counters = aq_actor_core_counters(session->core);
-    uint64_t suppressed;
-    if (counters.resent > session->resent_seen &&
-        aq_log_allowed(&session->resending_limit, session->now_ns, &suppressed)) {
-        aq_log(AQ_LOG_INFO, "resending", "the shard may have lost them",
-               "messages=%" PRIu64 " unacknowledged=%" PRIu64,
-               counters.resent - session->resent_seen, counters.unacknowledged);
-        session->resent_seen = counters.resent;
-    }
-}
-
-static bool is_stalled(aq_shard_session *session)
-{
-    uint64_t mark, granted;
-    int64_t patience_ns = STALL_TIMEOUTS * session->asker.rpc_timeout_ms * AQ_NS_PER_MS;
-    patience_ns = patience_ns > STALL_NS_MIN ? patience_ns : STALL_NS_MIN;
-    aq_actor_core_known(session->core, &mark, &granted);
-    bool has_more = session->is_blocked || aq_actor_core_counters(session->core).unacknowledged > 0;
-    bool waits = has_more && session->is_connected && aq_credit_session_is_heard(&session->credit);
-    if (!waits || mark != session->mark_seen) {
-        session->mark_seen = mark;
-        session->stall_from_ns = session->now_ns;
-    }
-    return session->now_ns - session->stall_from_ns >= patience_ns;
-}
-
-static void connect_anew(aq_shard_session *session)
-{
-    aq_log(AQ_LOG_WARN, "shard_lost", "it answers, but takes nothing: connecting anew",
-           "shard=%" PRIu64 " unacknowledged=%" PRIu64, session->current.member,
-           aq_actor_core_counters(session->core).unacknowledged);
-    close_transport(session);
-}
-
 void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns)
 {
     session->now_ns = now_ns;
-    if (session->core == NULL) {
+    if (session->config.core == NULL) {
         return;
     }
-    log_resending(session);
-    move_if_possible(session);
-    if (is_stalled(session)) {
-        connect_anew(session);
+    if (now_ns >= session->match_at_ns) {
+        match(session);
     }
-    if (!session->is_open && session->current.member != 0 && now_ns >= session->open_at_ns) {
-        open_transport(session);
+    for (uint32_t i = 0; i < session->count; i++) {
+        aq_shard_lane_tick(session->lanes[i], now_ns);
+        receive_stranger(session, session->lanes[i]);
     }
-    aq_credit_session_tick(&session->credit, now_ns, session->core);
-}
-
-static bool may_send(const aq_shard_session *session)
-{
-    return session->core != NULL && session->is_connected && !session->is_blocked;
+    watch_end(session);
 }
 
 static int64_t least_of(int64_t a, int64_t b)
@@ -295,66 +341,42 @@ static int64_t least_of(int64_t a, int64_t b)
 
 int64_t aq_shard_session_next_ns(const aq_shard_session *session)
 {
-    int64_t next_ns = session->move_by_ns;
-    if (session->core == NULL) {
-        return INT64_MAX;
+    int64_t next_ns = session->match_at_ns;
+    if (session->now_ns < give_up_ns(session)) {
+        next_ns = least_of(next_ns, give_up_ns(session));
     }
-    if (!session->is_open && session->current.member != 0) {
-        next_ns = least_of(next_ns, session->open_at_ns);
-    }
-    next_ns = least_of(next_ns, aq_credit_session_next_ns(&session->credit));
-    if (may_send(session)) {
-        next_ns = least_of(next_ns, aq_actor_core_due_ns(session->core));
+    for (uint32_t i = 0; i < session->count; i++) {
+        next_ns = least_of(next_ns, aq_shard_lane_next_ns(session->lanes[i]));
     }
     return next_ns;
 }
 
-/* ---- sending -------------------------------------------------------------------------------- */
-
 void aq_shard_session_pump(aq_shard_session *session, int64_t now_ns)
 {
-    const uint8_t *frame;
-    size_t size;
-    while (may_send(session) && aq_actor_core_next(session->core, now_ns, &frame, &size)) {
-        int rc = session->transport.send(session->transport.user, frame, size);
-        AQ_ASSERT(rc != AQ_E_TOO_BIG); /* cut to the limit that was agreed on */
-        if (rc != 0) {
-            session->is_blocked = rc == AQ_E_AGAIN;
-            return; /* else there was no memory for now: the next round tries again */
-        }
-        aq_actor_core_sent(session->core, now_ns);
+    for (uint32_t i = 0; i < session->count; i++) {
+        aq_shard_lane_pump(session->lanes[i], now_ns);
     }
 }
 
-bool aq_shard_session_may_step(const aq_shard_session *session)
+/* ---- what the transport tells --------------------------------------------------------------- */
+
+static aq_shard_lane *lane_at(const aq_shard_session *session, uint32_t lane)
 {
-    return session->core != NULL && !is_moving(session);
+    AQ_ASSERT(lane < session->count);
+    return session->lanes[lane];
 }
 
-void aq_shard_session_connected(aq_shard_session *session, int64_t now_ns)
+void aq_shard_session_connected(aq_shard_session *session, uint32_t lane, int64_t now_ns)
 {
-    if (!session->is_open) {
-        return;
-    }
-    session->is_connected = true;
-    session->is_blocked = false;
-    aq_log(AQ_LOG_INFO, "shard_connected", "", "shard=%" PRIu64 " url=%s unacknowledged=%" PRIu64,
-           session->current.member, session->current.push_url,
-           aq_actor_core_counters(session->core).unacknowledged);
-    aq_actor_core_reconnected(session->core, now_ns);
+    aq_shard_lane_connected(lane_at(session, lane), now_ns);
 }
 
-void aq_shard_session_disconnected(aq_shard_session *session)
+void aq_shard_session_disconnected(aq_shard_session *session, uint32_t lane)
 {
-    if (session->is_open) {
-        session->is_connected = false;
-        aq_log(AQ_LOG_WARN, "shard_lost", "dialling until it is back; nothing sent is forgotten",
-               "shard=%" PRIu64 " unacknowledged=%" PRIu64, session->current.member,
-               aq_actor_core_counters(session->core).unacknowledged);
-    }
+    aq_shard_lane_disconnected(lane_at(session, lane));
 }
 
-void aq_shard_session_writable(aq_shard_session *session)
+void aq_shard_session_writable(aq_shard_session *session, uint32_t lane)
 {
-    session->is_blocked = false;
+    aq_shard_lane_writable(lane_at(session, lane));
 }

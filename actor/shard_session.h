@@ -1,13 +1,30 @@
 /*
- * Shard session: an actor's dealings with the one replay shard that serves it: which shard that is,
- * sending what the core offers (E1), and asking for credit (E3, credit_session.h).
+ * Shard session: an actor's dealings with all replay shards of its run: a lane (shard_lane.h) for
+ * each store that the learner has ever listed in it. The core spreads its experience over those
+ * that are listed and connected; the others keep what they have until they are back.
  *
- * The shard is number slot % count of the learner's list. One that is still listed, or connected,
- * is left only when everything sent to it is acknowledged, so that no message reaches two shards;
- * one that is gone is left at once. (A learner that was restarted lists shards as they come back,
- * so a list may lack some that live.) With no shard listed, the last one is held on to.
+ * Which lane is a store's, so that no step ever is in two stores that last:
+ *   - A message is numbered for one store and stamped with its name. A store takes no message, and
+ *     heeds no call, that is meant for another.
+ *   - The lane of a store is found by the store's name, at whatever address and slot it is listed.
+ *     It waits for that store however long it is away: the store may have what it did not
+ *     acknowledge yet.
+ *   - A store in memory only has one life. It is gone for good when a store that is not known here
+ *     answers at its address, or is listed at its address or slot while it is not listed itself.
+ *     Then its lane passes to that store: what was acknowledged is gone, which is what a run in
+ *     memory only accepts, and all that was not goes to the new store. (If it lives after all, cut
+ *     off from the learner for longer than its time-out, what it had not acknowledged is in both;
+ *     only one of them can be durable.)
+ *   - A lane whose store was sent nothing yet passes in the same way, whatever that store is.
+ *   - Else a store that is not known gets a lane of its own. There are AQ_SPREAD_SHARDS_MAX; a run
+ *     that shows an actor more stores than that, one after the other, gets nothing of it in the
+ *     further ones, and a line in the log.
  *
- * Loop thread only. Logs shard_connected, shard_lost, shard_unreachable, resending.
+ * An empty list changes nothing: a learner that was restarted lists shards as they come back. For
+ * the same reason a lane that is not listed is not closed before it is empty; but nothing new is put
+ * there, since the learner may not know of it.
+ *
+ * Loop thread only. Logs, besides what lanes log, shard_inherited, shard_ignored, given_up.
  */
 #ifndef AQ_ACTOR_SHARD_SESSION_H
 #define AQ_ACTOR_SHARD_SESSION_H
@@ -17,21 +34,12 @@
 #include <stdint.h>
 
 #include "actor/actor_core.h"
-#include "common/net/rpc.h"
+#include "actor/participant_session.h"
+#include "actor/shard_lane.h"
 #include "common/wire/member.h"
 
-/* The transport, real or simulated. */
-typedef struct aq_shard_transport {
-    void *user;
-    /* Opens both connections; `*ret_flow` is the channel for the shard's Flow service, valid until
-     * close. Only called when nothing is open. */
-    int (*open)(void *user, const char *rpc_url, const char *push_url, const aq_net_limits *limits,
-                aq_rpc_channel **ret_flow, aq_error *error);
-    /* Every call on the channel has been answered when it returns. Only called when it is open. */
-    void (*close)(void *user);
-    /* One EXPERIENCE frame, copied. AQ_E_AGAIN: not now; connected or writable is told later. */
-    int (*send)(void *user, const uint8_t *frame, size_t size);
-} aq_shard_transport;
+/* When only shards that are away owe acknowledgements, the end waits so much longer for them. */
+enum { AQ_FINISH_AWAY_MS = 1000 };
 
 typedef struct aq_shard_session aq_shard_session;
 
@@ -45,26 +53,25 @@ void aq_shard_session_destroy(aq_shard_session *session); /* closes; NULL is fin
 void aq_shard_session_start(aq_shard_session *session, const aq_member_view *view,
                             uint64_t incarnation, aq_actor_core *core);
 
-/* Closes the transport and forgets the core. */
+/* Closes the connections and forgets the core; says what was not acknowledged. */
 void aq_shard_session_stop(aq_shard_session *session);
 
 /* The list of shards may have changed. */
 void aq_shard_session_changed(aq_shard_session *session, const aq_member_view *view);
 
-/* Asks for credit, moves to another shard when it must. To be called after anything
- * happened and at aq_shard_session_next_ns. */
+/* To be called after anything happened and at aq_shard_session_next_ns. */
 void aq_shard_session_tick(aq_shard_session *session, int64_t now_ns);
 int64_t aq_shard_session_next_ns(const aq_shard_session *session);
 
 /* Sends what the core has, as far as it goes. */
 void aq_shard_session_pump(aq_shard_session *session, int64_t now_ns);
 
-/* Whether the core may step: not while it waits to move to another shard. */
-bool aq_shard_session_may_step(const aq_shard_session *session);
+/* While the core drains: whether all is acknowledged, or what is not is given up. */
+enum aq_finish_state aq_shard_session_finished(const aq_shard_session *session);
 
-/* What the transport tells. */
-void aq_shard_session_connected(aq_shard_session *session, int64_t now_ns);
-void aq_shard_session_disconnected(aq_shard_session *session);
-void aq_shard_session_writable(aq_shard_session *session);
+/* What the transport tells of a lane. */
+void aq_shard_session_connected(aq_shard_session *session, uint32_t lane, int64_t now_ns);
+void aq_shard_session_disconnected(aq_shard_session *session, uint32_t lane);
+void aq_shard_session_writable(aq_shard_session *session, uint32_t lane);
 
 #endif

@@ -94,6 +94,10 @@ static aq_actor_core *make_core(const bench *all)
     AQ_ASSERT(rc == 0);
     rc = aq_actor_core_create(&settings, 1, 1, 1, 0, &core, NULL);
     AQ_ASSERT(rc == 0);
+    uint32_t shard;
+    rc = aq_shard_spread_open(aq_actor_core_spread(core), 1, &shard);
+    AQ_ASSERT(rc == 0);
+    aq_shard_spread_set_taking(aq_actor_core_spread(core), shard, true);
     return core;
 }
 
@@ -104,16 +108,10 @@ typedef void (*work_fn)(bench *all);
 
 static void acknowledge_all(bench *all, int64_t now_ns)
 {
-    uint64_t acknowledged, granted;
-    aq_actor_core_known(all->core, &acknowledged, &granted);
-    acknowledged += aq_actor_core_counters(all->core).unacknowledged;
-    const aq_credit_answer answer = {
-        .shard_incarnation = 1,
-        .acknowledged = acknowledged,
-        .granted = UINT64_MAX / 2,
-        .expected = acknowledged + 1,
-    };
-    aq_actor_core_credit(all->core, now_ns, &answer);
+    aq_shard_spread *spread = aq_actor_core_spread(all->core);
+    const uint64_t sent = aq_shard_spread_count_of(spread, 0).sent;
+    const aq_shard_mark mark = {.shard_incarnation = 1, .acknowledged = sent, .expected = sent + 1};
+    aq_shard_spread_answered(spread, 0, now_ns, &mark, UINT64_MAX / 2);
 }
 
 static void whole_core(bench *all)
@@ -123,8 +121,8 @@ static void whole_core(bench *all)
     for (int i = 0; i < STEPS_BETWEEN_LOOKS; i++) {
         int64_t now_ns = aq_clock_monotonic_ns();
         (void)aq_actor_core_step(all->core, now_ns);
-        while (aq_actor_core_next(all->core, now_ns, &frame, &size)) {
-            aq_actor_core_sent(all->core, now_ns);
+        while (aq_actor_core_next(all->core, 0, now_ns, &frame, &size)) {
+            aq_shard_spread_sent(aq_actor_core_spread(all->core), 0, now_ns);
             all->messages++;
             all->message_bytes += size;
             acknowledge_all(all, now_ns);

@@ -31,61 +31,66 @@ static void on_woken(void *user)
 
 static void on_connected(void *user)
 {
-    sim_actor *actor = user;
-    aq_actor_session_connected(actor->session, sim_now_ns(&actor->site->world));
-    sim_pump_wake(&actor->pump);
+    const sim_shard_link *link = user;
+    aq_actor_session_connected(link->actor->session, link->lane,
+                               sim_now_ns(&link->actor->site->world));
+    sim_pump_wake(&link->actor->pump);
 }
 
 static void on_disconnected(void *user)
 {
-    sim_actor *actor = user;
-    aq_actor_session_disconnected(actor->session);
-    sim_pump_wake(&actor->pump);
+    const sim_shard_link *link = user;
+    aq_actor_session_disconnected(link->actor->session, link->lane);
+    sim_pump_wake(&link->actor->pump);
 }
 
 static void on_writable(void *user)
 {
-    sim_actor *actor = user;
-    aq_actor_session_writable(actor->session);
-    sim_pump_wake(&actor->pump);
+    const sim_shard_link *link = user;
+    aq_actor_session_writable(link->actor->session, link->lane);
+    sim_pump_wake(&link->actor->pump);
 }
 
-static int transport_open(void *user, const char *rpc_url, const char *push_url,
+static int transport_open(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
                           const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
 {
     sim_actor *actor = user;
+    sim_shard_link *link = &actor->links[lane];
     const sim_sender_events events = {
-        .user = actor,
+        .user = link,
         .connected = on_connected,
         .disconnected = on_disconnected,
         .writable = on_writable,
     };
     (void)error;
-    AQ_ASSERT(actor->flow == NULL);
-    actor->flow =
+    AQ_ASSERT(link->flow == NULL);
+    link->actor = actor;
+    link->lane = lane;
+    link->flow =
         sim_client_open(&actor->site->rpc, actor->host, rpc_url, CALLS_MAX, on_woken, actor);
-    actor->sender = sim_sender_open(&actor->site->push, actor->host, push_url, limits, &events);
-    *ret_flow = sim_client_channel(actor->flow);
+    link->sender = sim_sender_open(&actor->site->push, actor->host, push_url, limits, &events);
+    *ret_flow = sim_client_channel(link->flow);
     return 0;
 }
 
-static void transport_close(void *user)
+static void transport_close(void *user, uint32_t lane)
 {
     sim_actor *actor = user;
-    sim_client_close(actor->flow);
-    sim_sender_close(actor->sender);
-    actor->flow = NULL;
-    actor->sender = NULL;
+    sim_shard_link *link = &actor->links[lane];
+    sim_client_close(link->flow);
+    sim_sender_close(link->sender);
+    link->flow = NULL;
+    link->sender = NULL;
 }
 
 /* The planted fault: once, a chunk is lost on the way from the environment to the message. */
-static int send_faulty(sim_actor *actor, const uint8_t *frame, size_t size)
+static int send_faulty(sim_actor *actor, uint32_t lane, const uint8_t *frame, size_t size)
 {
     aq_buffer planted;
     int rc = AQ_E_AGAIN;
     aq_buffer_init(&planted, 2 * size + 4096);
     if (sim_plant_frame(SIM_PLANT_LOSS, &actor->site->ledger, frame, size, &planted)) {
-        rc = sim_sender_send(actor->sender, planted.data, planted.size);
+        rc = sim_sender_send(actor->links[lane].sender, planted.data, planted.size);
     }
     if (rc == 0) {
         actor->has_plant = true;
@@ -95,14 +100,14 @@ static int send_faulty(sim_actor *actor, const uint8_t *frame, size_t size)
     return rc;
 }
 
-static int transport_send(void *user, const uint8_t *frame, size_t size)
+static int transport_send(void *user, uint32_t lane, const uint8_t *frame, size_t size)
 {
     sim_actor *actor = user;
     if (actor->site->scenario.plant == SIM_PLANT_STREAM && !actor->has_plant &&
-        send_faulty(actor, frame, size) == 0) {
+        send_faulty(actor, lane, frame, size) == 0) {
         return 0;
     }
-    int rc = sim_sender_send(actor->sender, frame, size);
+    int rc = sim_sender_send(actor->links[lane].sender, frame, size);
     if (rc == 0) {
         sim_ledger_sent(&actor->site->ledger, frame, size);
     }

@@ -9,7 +9,17 @@
 #include "actor/actor_session.h"
 #include "tests/sim/sim_ear.h"
 
-typedef struct sim_actor {
+typedef struct sim_actor sim_actor;
+
+/* The connections to one shard. */
+typedef struct sim_shard_link {
+    sim_actor *actor;
+    uint32_t lane;
+    sim_client *flow; /* with `sender`: while they are open */
+    sim_sender *sender;
+} sim_shard_link;
+
+struct sim_actor {
     sim_site *site;
     uint32_t host;
     uint64_t incarnation;
@@ -17,11 +27,10 @@ typedef struct sim_actor {
     sim_ear ear;
     aq_actor_session *session; /* NULL: it does not run */
     sim_client *learner;
-    sim_client *flow; /* with `sender`: while the transport is open */
-    sim_sender *sender;
+    sim_shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
     int exit_code; /* of the last life that ended by itself; -1: none yet */
     bool has_plant;
-} sim_actor;
+};
 
 void sim_actor_init(sim_actor *actor, sim_site *site, uint32_t index);
 void sim_actor_start(sim_actor *actor);

@@ -145,11 +145,7 @@ static uint64_t acknowledged_of(const sim_actor *actor)
 {
     const aq_actor_core *core =
         actor->session != NULL ? aq_actor_session_core(actor->session) : NULL;
-    uint64_t acknowledged = 0, granted;
-    if (core != NULL) {
-        aq_actor_core_known(core, &acknowledged, &granted);
-    }
-    return acknowledged;
+    return core != NULL ? aq_actor_core_counters(core).acknowledged_steps : 0;
 }
 
 static void take_marks(const sim_cluster *cluster, sim_marks *ret_marks)
