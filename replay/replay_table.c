@@ -104,8 +104,7 @@ static size_t chunk_bytes(const aq_replay_table *table, const aq_chunk_view *vie
     return ((size_t)view->length + 1) * table->layout.obs_bytes + view->length * step;
 }
 
-/* Lets a chunk go that is there. */
-static void drop_chunk(aq_replay_table *table, uint64_t ordinal)
+void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal)
 {
     aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
     uint32_t items = aq_chunk_ring_items(&table->ring, ordinal);
@@ -132,7 +131,7 @@ static void drop_chunk(aq_replay_table *table, uint64_t ordinal)
 
 static void drop_oldest(aq_replay_table *table)
 {
-    drop_chunk(table, table->ring.head);
+    aq_replay_table_drop(table, table->ring.head);
     aq_chunk_ring_trim(&table->ring);
 }
 
@@ -151,7 +150,8 @@ static void make_room(aq_replay_table *table)
     while (table->chunks > 1 && is_over_capacity(table)) {
         if (table->removes_lowest) {
             uint32_t lowest = aq_chunk_heap_lowest(&table->heap);
-            drop_chunk(table, table->ring.head + (uint32_t)(lowest - (uint32_t)table->ring.head));
+            aq_replay_table_drop(table, table->ring.head +
+                                            (uint32_t)(lowest - (uint32_t)table->ring.head));
             aq_chunk_ring_trim(&table->ring);
         } else {
             drop_oldest(table);
@@ -241,7 +241,7 @@ void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *mes
             break;
         }
         if (slot->message == message || !table->removes_lowest) {
-            drop_chunk(table, ordinal);
+            aq_replay_table_drop(table, ordinal);
         }
     }
     aq_chunk_ring_trim(ring);
@@ -283,7 +283,7 @@ static void drop_drawn(aq_replay_table *table, const uint64_t *items, uint32_t r
         uint64_t ordinal = aq_chunk_ring_find(&table->ring, items[row]);
         const aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
         if (slot->view != NULL && slot->items_left == 0) {
-            drop_chunk(table, ordinal);
+            aq_replay_table_drop(table, ordinal);
         }
     }
     aq_chunk_ring_trim(&table->ring);

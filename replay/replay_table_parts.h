@@ -40,6 +40,9 @@ struct aq_replay_table {
 /* What an item of this priority is worth to the selector. */
 float aq_replay_table_mass(const aq_replay_table *table, float priority);
 
+/* Lets a chunk go that is there; its place is to be trimmed afterwards. */
+void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal);
+
 /* The chunk of an item that can still be drawn: its ordinal in *ret_ordinal. */
 bool aq_replay_table_has(const aq_replay_table *table, uint64_t item, uint64_t *ret_ordinal);
 
