@@ -2,7 +2,8 @@
  * A sum tree over the low bits of the items' numbers. Where all items are worth the same, it is for
  * the holes: an item that left has no mass.
  */
-#include <string.h>
+#include <float.h>
+#include <math.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -98,8 +99,8 @@ static void weighted_draw(aq_replay_selector *selector, uint32_t rows, uint64_t 
         for (uint32_t row = 0; row < count; row++) {
             uint64_t past = leaf_of(weighted, leaves[row] - weighted->first);
             items[start + row] = weighted->first + past;
-            probabilities[start + row] =
-                (float)((double)weighted->tree.levels[0][leaves[row]] * scale);
+            double probability = (double)weighted->tree.levels[0][leaves[row]] * scale;
+            probabilities[start + row] = fmaxf((float)probability, FLT_MIN); /* it was drawn */
         }
     }
 }

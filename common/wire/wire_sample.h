@@ -7,13 +7,16 @@
 #include "common/rl/batch.h"
 #include "proto/sampling.pb-c.h"
 
-/* Points the reply's columns into the batch (nothing is copied); valid while the batch is. */
+/* Points the reply's columns into the batch (nothing is copied); valid while the batch is. What the
+ * batch doesn't know is for the caller to set: items, mass, shard_incarnation. */
 void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
                          Actorq__V1__SampleReply *ret_reply);
 
-/* Copies the reply's columns into `batch` (which has room for rows_max). Column sizes, finiteness,
- * bootstrap in [0, 1], weight >= 0 and action range are checked: AQ_E_CORRUPT or AQ_E_SCHEMA in
- * words, and the batch has no rows then. */
+/* Copies the reply's columns into `batch` (which has room for rows_max), of items or of sequences
+ * as the batch is. Checked, because a peer is believed in nothing: the sizes of all columns, that
+ * floats are finite, bootstrap in [0, 1], probability in (0, 1], actions in range, lengths of
+ * sequences from 1 to their steps and zeros beyond them, items at least 1, mass finite and above 0.
+ * AQ_E_CORRUPT or AQ_E_SCHEMA in words, and the batch has no rows then. */
 int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, const aq_chunk_layout *layout,
                         aq_batch *batch, aq_error *error) AQ_MUST_USE;
 

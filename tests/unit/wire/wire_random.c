@@ -141,7 +141,7 @@ aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint3
     any_bytes(rng, batch->version, rows * sizeof(*batch->version));
     for (uint32_t i = 0; i < rows; i++) {
         batch->bootstrap[i] = coin(rng) ? 0.0f : (float)aq_rng_uniform(rng);
-        batch->weight[i] = (float)aq_rng_uniform(rng);
+        batch->weight[i] = (float)(1.0 - aq_rng_uniform(rng)); /* above 0 */
     }
     return batch;
 }
