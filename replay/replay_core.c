@@ -34,7 +34,7 @@ static int create_parts(aq_replay_core *core, int64_t now_ns, aq_error *error)
                                  core->run.seed, error);
 }
 
-int aq_replay_core_create(const aq_replay_run *run, int64_t now_ns, aq_replay_core **ret_core,
+int aq_replay_core_create(const aq_shard_run *run, int64_t now_ns, aq_replay_core **ret_core,
                           aq_error *error)
 {
     AQ_ASSERT(run->store != 0);

@@ -43,17 +43,17 @@ typedef struct aq_replay_counters {
 } aq_replay_counters;
 
 /* What a shard is of. */
-typedef struct aq_replay_run {
+typedef struct aq_shard_run {
     const aq_run_settings *settings; /* copied */
     uint64_t run_id;
     uint64_t store;       /* names what the shard holds, over all its lives; not 0 */
     uint64_t incarnation; /* names this start of the shard */
     uint64_t seed;        /* of the draws */
-} aq_replay_run;
+} aq_shard_run;
 
 /* AQ_E_INVALID in words for settings under which actors and learner could wait for each other
  * (replay_limiter.h). */
-int aq_replay_core_create(const aq_replay_run *run, int64_t now_ns, aq_replay_core **ret_core,
+int aq_replay_core_create(const aq_shard_run *run, int64_t now_ns, aq_replay_core **ret_core,
                           aq_error *error) AQ_MUST_USE;
 void aq_replay_core_destroy(aq_replay_core *core); /* NULL is fine; closes the log */
 
@@ -122,6 +122,9 @@ void aq_replay_core_upkeep(aq_replay_core *core, int64_t now_ns);
 /* A snapshot is due now. AQ_E_UNSUPPORTED without a log. It is written when the `snapshots` of
  * aq_replay_core_log_progress reach *ret_snapshots. */
 int aq_replay_core_snapshot_now(aq_replay_core *core, uint64_t *ret_snapshots) AQ_MUST_USE;
+
+/* Before an orderly end: hands a snapshot of now to the log, all at once. Without a log: nothing. */
+void aq_replay_core_save(aq_replay_core *core);
 
 /* NULL without a log. As of the last upkeep. */
 const aq_log_progress *aq_replay_core_log_progress(const aq_replay_core *core);

@@ -115,8 +115,8 @@ static void restore_limiters(aq_replay_core *core)
             shelf->prioritized = saved->prioritized;
             shelf->stale = saved->stale;
         }
-        aq_replay_limiter_restore(&shelf->limiter, core->inserted,
-                                  saved->known ? saved->sampled : 0, saved->known);
+        aq_replay_shelf_restore(shelf, core->inserted, saved->known ? saved->sampled : 0,
+                                saved->known);
         aq_saved_table_tell_changes(saved, spec, core->restored.changed,
                                     sizeof(core->restored.changed));
     }

@@ -89,6 +89,15 @@ int aq_replay_core_snapshot_now(aq_replay_core *core, uint64_t *ret_snapshots)
     return 0;
 }
 
+void aq_replay_core_save(aq_replay_core *core)
+{
+    aq_replay_saver *saver = &core->saver;
+    if (core->journal.log == NULL || core->inserted == 0) {
+        return;
+    }
+    aq_replay_saver_flush(saver, &core->tables, core->journal.log);
+}
+
 const aq_log_progress *aq_replay_core_log_progress(const aq_replay_core *core)
 {
     return core->journal.log != NULL ? &core->journal.progress : NULL;

@@ -21,6 +21,8 @@ static void answer(const aq_flow_service *flow, const aq_held_credit *held, cons
     reply.granted = credit->granted;
     reply.expected = credit->expected;
     reply.gaps = credit->gaps;
+    reply.store = aq_replay_core_store(flow->host->core);
+    reply.durable = aq_replay_core_log_progress(flow->host->core) != NULL;
     held->closure(&reply, held->closure_data);
 }
 
@@ -37,10 +39,16 @@ static void flow_credit(Actorq__V1__Flow_Service *service, const Actorq__V1__Cre
                  .incarnation = input->incarnation,
                  .known_acknowledged = input->known_acknowledged,
                  .known_granted = input->known_granted,
-                 .acknowledged_steps = input->acknowledged_steps},
+                 .acknowledged_steps = input->acknowledged_steps,
+                 .store = input->store},
         .closure = closure,
         .closure_data = closure_data,
     };
+    if (!aq_replay_core_is_meant(host->core, input->store)) {
+        const aq_credit nothing = {0};
+        answer(flow, &held, &nothing);
+        return;
+    }
     aq_error error;
     int rc = aq_replay_core_called(host->core, host->now_ns, &held.call, &error);
     if (rc != 0) {

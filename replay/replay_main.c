@@ -1,6 +1,7 @@
 /*
  * actorq-replay: arguments. What the daemon does is in replay_net.c.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,9 @@ static const aq_option option_rows[] = {
     {"advertise", 0, "URL",
      "the address at which others reach this shard, where it is not the one it listens at; port 0 "
      "stands for its own"},
+    {"data", 0, "DIR",
+     "keep the steps here, so that they outlive this process; without it they are held in memory "
+     "only"},
     {"parent", 0, "PID", "end when this process, which started it, ends"},
     {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
 };
@@ -28,6 +32,7 @@ static const aq_options options_page = {
                "proportion that the run asks for.",
     .details = "Examples:\n"
                "  actorq-replay --learner tcp://127.0.0.1:5550 --listen tcp://127.0.0.1:5560\n"
+               "  actorq-replay --learner tcp://127.0.0.1:5550 --data runs/a/replay-0\n"
                "  actorq-replay --learner tcp://head:5550 --advertise tcp://$(hostname):0\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
@@ -44,6 +49,10 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
     }
     if (strcmp(option->name, "log-level") == 0) {
         return aq_daemon_log_level(value, error);
+    }
+    if (strcmp(option->name, "data") == 0) {
+        options->data_dir = value;
+        return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "--data: no folder is named");
     }
     if (strcmp(option->name, "learner") == 0) {
         options->learner_url = value;
@@ -80,6 +89,7 @@ int main(int argc, char **argv)
     aq_error error = {0};
     aq_replay_options options = {.listen_url = "tcp://*:0"};
     aq_daemon_begin("replay", -1);
+    (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
     int rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);
     if (rc == AQ_OPTIONS_HELP) {
         aq_options_print_help(&options_page, stdout);

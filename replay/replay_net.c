@@ -3,7 +3,7 @@
  * membership.
  *
  *   the learner is away       the shard waits, serving what it has
- *   another run, other rules  the store is dropped and begun anew
+ *   another run, other rules  the store is begun anew (replay_store.h)
  *   the run ends, a signal,   held calls are answered, the learner is told, what was answered gets
  *   Stop, a refusal           a moment to leave the sockets, and the loop ends
  */
@@ -27,6 +27,7 @@
 #include "common/sys/log.h"
 #include "common/wire/member.h"
 #include "replay/replay_service.h"
+#include "replay/replay_store.h"
 
 enum {
     IDLE_TICK_MS = 20, /* while there is no run */
@@ -43,9 +44,6 @@ enum {
 #define REPEATS_BYTES_MAX    ((size_t)32 << 20)
 #define LEARNER_BYTES_MAX    ((size_t)1 << 20)
 
-/* Sets the draws of each shard apart from all others that follow from the run's seed. */
-#define SHARD_STREAM UINT64_C(0x73686172640000) /* "shard", and the slot */
-
 typedef struct replay_daemon {
     const aq_replay_options *options;
     uv_loop_t loop;
@@ -59,9 +57,9 @@ typedef struct replay_daemon {
     aq_rpc_client *learner;
     aq_member *member;
     aq_member_identity identity;
-    uint64_t stores; /* begun */
+    aq_replay_store store;
     int64_t member_due_ns;
-    Actorq__V1__ReplayStats statistics; /* of the heartbeat that is being packed */
+    aq_replay_stats statistics; /* of the heartbeat that is being packed */
     int64_t foreign_due_ns;
     uint64_t foreign_peers;
     aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
@@ -100,7 +98,7 @@ static void stop(replay_daemon *daemon, const char *reason)
         return;
     }
     daemon->stopping = true;
-    aq_replay_service_end(daemon->service, "this shard stops");
+    aq_replay_store_stop(&daemon->store, "this shard stops");
     if (!aq_rpc_client_connected(daemon->learner)) { /* nobody is there to hear of it */
         linger(daemon);
     }
@@ -121,7 +119,7 @@ static void on_signal(uv_signal_t *handle, int number)
         uv_stop(&daemon->loop);
         return;
     }
-    aq_log(AQ_LOG_INFO, "stopping", "the stored steps are dropped", "signal=%d", number);
+    aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "signal=%d", number);
     stop(daemon, number == SIGINT ? "interrupted" : "terminated");
 }
 
@@ -129,66 +127,27 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 {
     replay_daemon *daemon = user;
     char quoted[QUOTED_MAX];
-    aq_log(AQ_LOG_INFO, "stopping", "the stored steps are dropped", "peer=%s reason=%s", peer,
+    aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "peer=%s reason=%s", peer,
            aq_log_quote(quoted, sizeof(quoted), reason));
     stop(daemon, "stopped by a call");
 }
 
 /* ---- membership ---------------------------------------------------------------------------- */
 
-/* Whether a store that was begun under `a` can go on under `b`. */
-static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
-{
-    return strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
-           a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
-           a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
-           a->replay_capacity == b->replay_capacity && a->replay_min_size == b->replay_min_size &&
-           a->samples_per_insert == b->samples_per_insert && a->tolerance == b->tolerance &&
-           a->sample_rows == b->sample_rows;
-}
-
-static void clear_store(replay_daemon *daemon, const char *why)
-{
-    const aq_replay_core *core = aq_replay_service_core(daemon->service);
-    aq_log(AQ_LOG_WARN, "store_cleared", why, "run_id=%016" PRIx64 " steps=%" PRIu64,
-           aq_replay_core_run_id(core), aq_replay_core_counters(core).stored);
-    aq_replay_service_end(daemon->service, why);
-}
-
-static void begin_store(replay_daemon *daemon, const aq_member_view *view)
-{
-    aq_rng rng;
-    /* The first store has the name of the process, by which the learner knows whose answers it
-     * gets; one that is begun anew must have another, or actors would not notice. */
-    uint64_t incarnation =
-        daemon->stores == 0 ? daemon->identity.incarnation : aq_rng_system_seed();
-    daemon->stores++;
-    aq_rng_init(&rng, view->settings.seed, SHARD_STREAM + view->slot);
-    int rc = aq_replay_service_begin(daemon->service, aq_clock_monotonic_ns(), &view->settings,
-                                     view->run_id, incarnation, aq_rng_next(&rng), daemon->error);
-    if (rc != 0) {
-        stop_failed(daemon, rc);
-    }
-}
-
 static void on_joined(void *user, const aq_member_view *view, int again)
 {
     replay_daemon *daemon = user;
-    const aq_replay_core *core = aq_replay_service_core(daemon->service);
+    const aq_table_spec *main_table = &view->settings.tables[0];
     aq_log_open("replay", view->slot);
     aq_log(AQ_LOG_INFO, "joined", again ? "the same run as before" : "",
-           "run_id=%016" PRIx64 " member=%" PRIu64 " task=%s capacity=%" PRIu64 " min_size=%" PRIu64
-           " samples_per_insert=%g tolerance=%g",
-           view->run_id, view->member, view->settings.task, view->settings.replay_capacity,
-           view->settings.replay_min_size, view->settings.samples_per_insert,
-           view->settings.tolerance);
-    if (core != NULL && !again) {
-        clear_store(daemon, "the learner is in another run");
-    } else if (core != NULL && !settings_agree(aq_replay_core_settings(core), &view->settings)) {
-        clear_store(daemon, "the run has other settings now");
-    }
-    if (aq_replay_service_core(daemon->service) == NULL) {
-        begin_store(daemon, view);
+           "run_id=%016" PRIx64 " member=%" PRIu64 " task=%s tables=%" PRIu32 " capacity=%" PRIu64
+           " min_size=%" PRIu64 " samples_per_insert=%g tolerance=%g",
+           view->run_id, view->member, view->settings.task, view->settings.table_count,
+           main_table->capacity, main_table->min_size, main_table->samples_per_insert,
+           main_table->tolerance);
+    int rc = aq_replay_store_joined(&daemon->store, view, again, daemon->error);
+    if (rc != 0) {
+        stop_failed(daemon, rc);
     }
 }
 
@@ -228,15 +187,21 @@ static void on_statistics(void *user, Actorq__V1__HeartbeatRequest *request)
 {
     replay_daemon *daemon = user;
     aq_replay_service_statistics(daemon->service, &daemon->statistics);
-    request->replay = &daemon->statistics;
+    request->replay = &daemon->statistics.message;
 }
 
 /* ---- traffic ------------------------------------------------------------------------------- */
 
-static void on_experience(void *user, const uint8_t *bytes, size_t size, const char *peer)
+static void on_experience(void *user, aq_lease *message, const char *peer)
 {
     replay_daemon *daemon = user;
-    aq_replay_service_experience(daemon->service, aq_clock_monotonic_ns(), bytes, size, peer);
+    aq_replay_service_experience(daemon->service, aq_clock_monotonic_ns(), message, peer);
+}
+
+static void on_damaged(void *user, const char *what)
+{
+    replay_daemon *daemon = user;
+    aq_replay_store_damaged(&daemon->store, what);
 }
 
 static void on_rejected(void *user, const char *peer, const aq_error *error)
@@ -286,7 +251,7 @@ static void on_tick(uv_timer_t *timer)
     replay_daemon *daemon = timer->data;
     int64_t now_ns = aq_clock_monotonic_ns();
     end_if_stuck(daemon);
-    aq_replay_service_tick(daemon->service, now_ns);
+    aq_replay_store_tick(&daemon->store, now_ns);
     if (now_ns >= daemon->member_due_ns) {
         aq_member_tick(daemon->member, now_ns, &daemon->member_due_ns);
     }
@@ -302,6 +267,7 @@ static int create_service(replay_daemon *daemon, aq_error *error)
     const aq_replay_service_owner owner = {
         .user = daemon,
         .rejected = on_rejected,
+        .damaged = on_damaged,
         .stop = on_stop_call,
     };
     int rc = aq_replay_service_create(&owner, aq_clock_monotonic_ns(), &daemon->service);
@@ -383,7 +349,8 @@ static int create_member(replay_daemon *daemon, aq_error *error)
         .statistics = on_statistics,
     };
     daemon->identity.role = AQ_ROLE_REPLAY;
-    daemon->identity.incarnation = aq_rng_system_seed();
+    daemon->identity.store = daemon->store.identity;
+    daemon->identity.slot = daemon->store.slot;
     daemon->identity.pid = (uint32_t)getpid();
     if (gethostname(daemon->identity.host, sizeof(daemon->identity.host) - 1) != 0) {
         daemon->identity.host[0] = '\0';
@@ -434,6 +401,11 @@ static void say_where(const replay_daemon *daemon)
 static int create(replay_daemon *daemon, aq_error *error)
 {
     int rc = create_service(daemon, error);
+    if (rc == 0) {
+        daemon->identity.incarnation = aq_rng_system_seed();
+        rc = aq_replay_store_init(&daemon->store, daemon->service, &daemon->loop,
+                                  daemon->options->data_dir, daemon->identity.incarnation, error);
+    }
     if (rc == 0) {
         rc = open_sockets(daemon, error);
     }

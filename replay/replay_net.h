@@ -10,6 +10,7 @@
 typedef struct aq_replay_options {
     const char *learner_url;
     const char *listen_url; /* of RPC; experience is received on the next port, or any for port 0 */
+    const char *data_dir;   /* where the store is kept; NULL: in memory only */
     const char *advertise_url; /* how others reach listen_url, port 0: its own; NULL: as it is */
 } aq_replay_options;
 

@@ -1,5 +1,6 @@
 /*
  * What people ask a shard. A Status is put together in place from views, so it costs one packing.
+ * An answered call is taken out of the array first: its closure may bring the next one.
  */
 #include "replay/replay_operations_service.h"
 
@@ -7,7 +8,6 @@
 
 #include "common/base/clock.h"
 #include "common/net/rpc.h"
-#include "common/sys/machine.h"
 
 /* protobuf-c's messages hold writable pointers; packing only reads. */
 static char *writable(const char *text)
@@ -15,24 +15,15 @@ static char *writable(const char *text)
     return (char *)(uintptr_t)text;
 }
 
-void aq_operations_statistics(const aq_replay_host *host, Actorq__V1__ReplayStats *ret_statistics)
+static void describe_intake(const aq_replay_actor_view *actor, Actorq__V1__IntakeStats *intake)
 {
-    actorq__v1__replay_stats__init(ret_statistics);
-    ret_statistics->resident_bytes = aq_machine_resident_bytes();
-    if (host->core == NULL) {
-        return;
-    }
-    aq_replay_counters counters = aq_replay_core_counters(host->core);
-    ret_statistics->inserted = counters.inserted;
-    ret_statistics->sampled = counters.sampled;
-    ret_statistics->stored = counters.stored;
-    ret_statistics->bytes = counters.bytes;
-    ret_statistics->duplicates = counters.duplicates;
-    ret_statistics->gaps = counters.gaps;
-    ret_statistics->rejected = counters.rejected;
-    ret_statistics->insert_per_s = host->insert_per_s;
-    ret_statistics->sample_per_s = host->sample_per_s;
-    ret_statistics->waiting = writable(aq_replay_core_waiting(host->core));
+    actorq__v1__intake_stats__init(intake);
+    intake->transitions = actor->received;
+    intake->taken = actor->sequence.taken;
+    intake->acknowledged = actor->sequence.acknowledged;
+    intake->duplicates = actor->sequence.duplicates;
+    intake->gaps = actor->sequence.gaps;
+    intake->granted = actor->granted;
 }
 
 /* The actors that were heard from, the most recently met first. */
@@ -55,6 +46,8 @@ static size_t list_members(aq_operations_service *operations)
         member->joined_ms = (uint64_t)((host->now_ns - actor.met_ns) / AQ_NS_PER_MS);
         member->heartbeat_ms = (uint64_t)((host->now_ns - actor.heard_ns) / AQ_NS_PER_MS);
         member->actor = stats;
+        describe_intake(&actor, &operations->member_intakes[i]);
+        member->intake = &operations->member_intakes[i];
         operations->member_pointers[i] = member;
     }
     return count;
@@ -74,8 +67,8 @@ static void operations_status(Actorq__V1__Operations_Service *service,
         return;
     }
     const aq_run_settings *settings = aq_replay_core_settings(host->core);
-    Actorq__V1__ReplayStats statistics;
-    aq_operations_statistics(host, &statistics);
+    aq_replay_stats *stats = &operations->stats;
+    aq_replay_stats_fill(host, stats);
     Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
     reply.role = role;
     reply.software = software;
@@ -83,8 +76,9 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     reply.task = writable(settings->task);
     reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     reply.uptime_s = (double)(host->now_ns - host->started_ns) / (double)AQ_NS_PER_S;
-    reply.resident_bytes = statistics.resident_bytes;
-    reply.replay = &statistics;
+    reply.resident_bytes = stats->message.resident_bytes;
+    reply.replay = &stats->message;
+    reply.run_dir = writable(host->folder);
     reply.n_members = list_members(operations);
     reply.members = operations->member_pointers;
     reply.seed = settings->seed;
@@ -105,11 +99,68 @@ static void operations_checkpoint(Actorq__V1__Operations_Service *service,
                                   const Actorq__V1__CheckpointRequest *input,
                                   Actorq__V1__CheckpointReply_Closure closure, void *closure_data)
 {
-    (void)service;
+    aq_operations_service *operations = (aq_operations_service *)service;
+    const aq_replay_host *host = operations->host;
     (void)input;
-    (void)closure;
-    aq_rpc_fail(closure_data, AQ_RPC_UNIMPLEMENTED,
-                "a replay shard holds its steps in memory only; ask the learner for a checkpoint");
+    if (host->core == NULL) {
+        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+        return;
+    }
+    if (operations->held_count == AQ_HELD_CHECKPOINTS_MAX) {
+        aq_rpc_fail(closure_data, AQ_RPC_RESOURCE_EXHAUSTED, "%d others wait for a snapshot",
+                    AQ_HELD_CHECKPOINTS_MAX);
+        return;
+    }
+    aq_held_checkpoint held = {
+        .until_ns = aq_replay_host_until_ns(host, AQ_REPLAY_WAIT_MS_MAX, closure_data),
+        .closure = closure,
+        .closure_data = closure_data,
+    };
+    if (aq_replay_core_snapshot_now(host->core, &held.snapshots) != 0) {
+        aq_rpc_fail(closure_data, AQ_RPC_UNIMPLEMENTED,
+                    "this shard holds its steps in memory only; ask the learner for a checkpoint");
+        return;
+    }
+    operations->held[operations->held_count++] = held;
+}
+
+/* False while there is nothing to say. */
+static bool answer_checkpoint(const aq_replay_host *host, const aq_held_checkpoint *held)
+{
+    const aq_log_progress *progress = aq_replay_core_log_progress(host->core);
+    if (progress->snapshots >= held->snapshots) {
+        Actorq__V1__CheckpointReply reply = ACTORQ__V1__CHECKPOINT_REPLY__INIT;
+        reply.path = writable(host->folder);
+        held->closure(&reply, held->closure_data);
+        return true;
+    }
+    if (host->now_ns >= held->until_ns) {
+        aq_rpc_fail(held->closure_data, AQ_RPC_UNAVAILABLE,
+                    "the snapshot is not on the disk yet%s%s", progress->stuck ? ": " : "",
+                    progress->stuck ? progress->reason : "");
+        return true;
+    }
+    return false;
+}
+
+void aq_operations_service_tick(aq_operations_service *operations)
+{
+    for (size_t i = 0; i < operations->held_count;) {
+        aq_held_checkpoint held = operations->held[i];
+        if (answer_checkpoint(operations->host, &held)) {
+            operations->held[i] = operations->held[--operations->held_count];
+        } else {
+            i++;
+        }
+    }
+}
+
+void aq_operations_service_release(aq_operations_service *operations, const char *reason)
+{
+    while (operations->held_count > 0) {
+        aq_rpc_fail(operations->held[--operations->held_count].closure_data, AQ_RPC_UNAVAILABLE,
+                    "%s", reason);
+    }
 }
 
 void aq_operations_service_init(aq_operations_service *operations, const aq_replay_host *host,

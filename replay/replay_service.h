@@ -18,8 +18,8 @@
 #include "common/base/error.h"
 #include "common/net/rpc.h"
 #include "common/rl/run_settings.h"
-#include "proto/membership.pb-c.h"
 #include "replay/replay_core.h"
+#include "replay/replay_stats.h"
 
 /* Held answers; a dispatcher should allow as many calls and some more. */
 enum {
@@ -35,6 +35,8 @@ typedef struct aq_replay_service_owner {
     void *user;
     /* An experience message was refused and counted; for a rate-limited log line. */
     void (*rejected)(void *user, const char *peer, const aq_error *error);
+    /* Something of an earlier life of the store could not be restored; likewise. */
+    void (*damaged)(void *user, const char *what);
     /* Somebody asked for the end of this process. The service must outlive the call. */
     void (*stop)(void *user, const char *peer, const char *reason);
 } aq_replay_service_owner;
@@ -51,29 +53,39 @@ void aq_replay_service_destroy(aq_replay_service *service);
 /* Offers the methods to one dispatcher, which is looked at later to know the largest reply. */
 int aq_replay_service_offer(aq_replay_service *service, aq_rpc_dispatcher *dispatcher) AQ_MUST_USE;
 
-/* Begins a run with an empty store; an earlier run must have been ended. `incarnation` names this
- * store to the actors. AQ_E_INVALID or AQ_E_TOO_BIG, in words, for settings that cannot work
- * here. */
-int aq_replay_service_begin(aq_replay_service *service, int64_t now_ns,
-                            const aq_run_settings *settings, uint64_t run_id, uint64_t incarnation,
-                            uint64_t seed, aq_error *error) AQ_MUST_USE;
+/* Begins a run with an empty store in memory; an earlier run must have been ended. AQ_E_INVALID or
+ * AQ_E_TOO_BIG, in words, for settings that cannot work here. With `former`, the core of the same
+ * run that is given up for other settings, its marks and counts go on. */
+int aq_replay_service_begin(aq_replay_service *service, int64_t now_ns, const aq_shard_run *run,
+                            const aq_replay_core *former, aq_error *error) AQ_MUST_USE;
 
-/* Drops the store; what is held is answered UNAVAILABLE with `reason`. Without a run: nothing. */
+/* A store with a log, between begin and the first message: what to hand the log's recovery, and
+ * then the log itself, which is taken over on success: AQ_E_NOMEM. `folder`, for people, is
+ * borrowed. */
+aq_replay_log_recovery aq_replay_service_recovery(aq_replay_service *service, int64_t now_ns);
+int aq_replay_service_attach(aq_replay_service *service, int64_t now_ns, aq_replay_log *log,
+                             uint64_t last_number, uint64_t backlog_bytes,
+                             const char *folder) AQ_MUST_USE;
+
+/* Drops the store and closes its log; what is held is answered UNAVAILABLE with `reason`. Without a
+ * run: nothing. */
 void aq_replay_service_end(aq_replay_service *service, const char *reason);
+
+/* The same, but the core is the caller's from here on. NULL without a run. */
+aq_replay_core *aq_replay_service_release(aq_replay_service *service, const char *reason);
 
 /* NULL while there is no run. */
 const aq_replay_core *aq_replay_service_core(const aq_replay_service *service);
 
-/* One message from PULL. */
-void aq_replay_service_experience(aq_replay_service *service, int64_t now_ns, const uint8_t *bytes,
-                                  size_t size, const char *peer);
+/* One message from PULL, which is lent. */
+void aq_replay_service_experience(aq_replay_service *service, int64_t now_ns, aq_lease *message,
+                                  const char *peer);
 
-/* Gives the answers that are due. To be called every AQ_REPLAY_TICK_MS. */
+/* Gives the answers that are due and does the core's upkeep. To be called every
+ * AQ_REPLAY_TICK_MS. */
 void aq_replay_service_tick(aq_replay_service *service, int64_t now_ns);
 
-/* For heartbeats and Status; `waiting` points into the service until its next call. Zeroes without
- * a run. */
-void aq_replay_service_statistics(aq_replay_service *service,
-                                  Actorq__V1__ReplayStats *ret_statistics);
+/* For heartbeats. */
+void aq_replay_service_statistics(const aq_replay_service *service, aq_replay_stats *ret_stats);
 
 #endif

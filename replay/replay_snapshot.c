@@ -124,8 +124,8 @@ static int begin(aq_replay_saver *saver, const aq_replay_tables *tables)
 static int put_table_head(aq_replay_saver *saver, const aq_replay_shelf *shelf)
 {
     const aq_table_spec *spec = aq_replay_table_spec(shelf->table);
-    const uint64_t counts[5] = {shelf->limiter.inserted, shelf->limiter.sampled, shelf->sampled,
-                                shelf->prioritized, shelf->stale};
+    const uint64_t counts[5] = {shelf->limiter.inserted, aq_replay_shelf_owed(shelf),
+                                shelf->sampled, shelf->prioritized, shelf->stale};
     double settings[AQ_SAVED_SETTINGS];
     settings_of(spec, settings);
     int rc = aq_buffer_append(&saver->out, spec->name, sizeof(spec->name));
@@ -192,6 +192,15 @@ static void hand_over(aq_replay_saver *saver, aq_replay_log *log)
     saver->taken += rc == 0;
 }
 
+static void give_up(aq_replay_saver *saver)
+{
+    aq_buffer_fini(&saver->out);
+    aq_buffer_init(&saver->out, SNAPSHOT_BYTES_MAX);
+    aq_lease_unref(saver->waiting);
+    saver->waiting = NULL;
+    saver->saving = false;
+}
+
 void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_replay_tables *tables,
                           aq_replay_log *log)
 {
@@ -212,10 +221,25 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
         rc = finish(saver);
     }
     if (rc != 0) {
-        aq_buffer_fini(&saver->out);
-        aq_buffer_init(&saver->out, SNAPSHOT_BYTES_MAX);
-        saver->saving = false;
+        give_up(saver);
     }
+}
+
+void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *tables,
+                           aq_replay_log *log)
+{
+    give_up(saver);
+    int rc = begin(saver, tables);
+    while (rc == 0 && saver->table < tables->count) {
+        rc = put_portion(saver, tables);
+    }
+    if (rc == 0) {
+        rc = finish(saver);
+    }
+    if (rc == 0) {
+        hand_over(saver, log);
+    }
+    give_up(saver);
 }
 
 /* ---- reading ------------------------------------------------------------------------------- */

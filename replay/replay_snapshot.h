@@ -51,6 +51,10 @@ void aq_replay_saver_step(aq_replay_saver *saver, int64_t now_ns, const aq_repla
  * will be: it is with the log when `taken` reaches that number. */
 uint64_t aq_replay_saver_ask(aq_replay_saver *saver);
 
+/* One of now, at once: with the log when this returns, unless that does not take it. */
+void aq_replay_saver_flush(aq_replay_saver *saver, const aq_replay_tables *tables,
+                           aq_replay_log *log);
+
 /* ---- reading back -------------------------------------------------------------------------- */
 
 /* What a snapshot says of one table, besides what the table itself reads. */

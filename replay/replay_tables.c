@@ -117,6 +117,22 @@ int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount
     return 0;
 }
 
+void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
+                             bool known)
+{
+    shelf->limiter.inserted = 0; /* what the records brought is in `inserted` */
+    shelf->limiter.sampled = 0;
+    aq_replay_limiter_restore(&shelf->limiter, inserted, sampled, known);
+    tell_holdings(shelf);
+}
+
+uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf)
+{
+    const aq_replay_limiter *limiter = &shelf->limiter;
+    double rows = (double)limiter->sampled + limiter->forgiven * limiter->samples_per_insert;
+    return rows > 0.0 ? (uint64_t)rows : 0;
+}
+
 /* Whether the largest request finds items, whatever the limiter says. */
 static bool holds_enough(const aq_replay_shelf *shelf, uint32_t rows_max)
 {

@@ -58,6 +58,14 @@ void aq_replay_tables_insert(aq_replay_tables *tables, int64_t now_ns, aq_stored
 int aq_replay_shelf_sample(aq_replay_shelf *shelf, uint32_t rows, float discount,
                            aq_batch *batch) AQ_MUST_USE;
 
+/* Ends the restoring of a table: its limiter goes on from the counts of earlier lives
+ * (aq_replay_limiter_restore). */
+void aq_replay_shelf_restore(aq_replay_shelf *shelf, uint64_t inserted, uint64_t sampled,
+                             bool known);
+
+/* The rows that its limiter counts, less those that a restart wrote off: what to save. */
+uint64_t aq_replay_shelf_owed(const aq_replay_shelf *shelf);
+
 /* What may come, as far as the tables go: see aq_credit_supply. */
 typedef struct aq_replay_demand {
     uint64_t headroom, width;

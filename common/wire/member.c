@@ -89,6 +89,7 @@ int aq_member_create(aq_rpc_channel *channel, const aq_member_identity *identity
     member->identity = *identity;
     member->owner = *owner;
     member->view.state = AQ_MEMBER_JOINING;
+    member->view.slot = identity->slot;
     member->due_ns = INT64_MIN;
     hold(member);
     *ret_member = member;

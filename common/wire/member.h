@@ -70,6 +70,7 @@ typedef struct aq_member_identity {
     char host[256];
     uint32_t pid;
     uint64_t store;           /* replay only: names what it holds, over all lives of the process */
+    uint32_t slot;            /* replay only: the slot that the store had; 0 if none */
     char rpc_url[AQ_URL_MAX]; /* replay only */
     char push_url[AQ_URL_MAX];
 } aq_member_identity;
