@@ -1,5 +1,5 @@
 /*
- * Metrics digest: see metrics_digest.h. Only evaluations, ends and the last line are parsed; there
+ * Metrics digest: see metrics_digest.h. Only evaluations, ends and the last lines are parsed; there
  * may be millions of the others.
  */
 #include "cli/metrics_digest.h"
@@ -16,7 +16,9 @@ enum { LINE_BYTES_MAX = 16384 };
 /* Reads line by line; one that is longer than ours ever are is passed over. */
 typedef struct line_reader {
     FILE *file;
-    char *line; /* [LINE_BYTES_MAX] */
+    char *line;     /* [LINE_BYTES_MAX] */
+    char *last;     /* likewise: what was read before the one at hand */
+    char *progress; /* likewise: of those, the last that is neither an evaluation nor an end */
 } line_reader;
 
 /* True with the next whole line, without its newline, in reader->line. */
@@ -75,30 +77,39 @@ static void take_event(aq_metrics_digest *digest, const char *text)
     json_decref(line);
 }
 
-static void take_line(aq_metrics_digest *digest, const char *text)
+static void take_line(aq_metrics_digest *digest, const line_reader *reader)
 {
+    const size_t size = strlen(reader->line) + 1;
     digest->lines++;
-    if (strstr(text, "\"evaluation\"") || strstr(text, "\"end\"")) {
-        take_event(digest, text);
+    memcpy(reader->last, reader->line, size);
+    if (strstr(reader->line, "\"evaluation\"") || strstr(reader->line, "\"end\"")) {
+        take_event(digest, reader->line);
     } else { /* progress: the run goes on */
         keep(&digest->end, NULL);
+        memcpy(reader->progress, reader->line, size);
     }
 }
 
-/* `last` has room for a line: what was read before the one at hand. */
-static void read_lines(line_reader *reader, char *last, aq_metrics_digest *digest)
+/* NULL for a text that is no object. */
+static json_t *object_of(const char *text)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    if (!json_is_object(line)) {
+        json_decref(line);
+        return NULL;
+    }
+    return line;
+}
+
+static void read_lines(line_reader *reader, aq_metrics_digest *digest)
 {
     while (next_line(reader)) {
         if (reader->line[0] != '\0') {
-            take_line(digest, reader->line);
-            memcpy(last, reader->line, strlen(reader->line) + 1);
+            take_line(digest, reader);
         }
     }
-    json_t *line = json_loads(last, 0, NULL);
-    if (json_is_object(line)) {
-        digest->last = json_incref(line);
-    }
-    json_decref(line);
+    digest->last = object_of(reader->last);
+    digest->progress = object_of(reader->progress);
 }
 
 int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_error *error)
@@ -110,12 +121,14 @@ int aq_metrics_digest_read(const char *path, aq_metrics_digest *ret_digest, aq_e
         return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,
                        strerror(errno));
     }
-    reader.line = aq_alloc(2, LINE_BYTES_MAX);
+    reader.line = aq_alloc(3, LINE_BYTES_MAX);
     if (!reader.line) {
         rc = aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
         goto out;
     }
-    read_lines(&reader, reader.line + LINE_BYTES_MAX, &digest);
+    reader.last = reader.line + LINE_BYTES_MAX;
+    reader.progress = reader.last + LINE_BYTES_MAX;
+    read_lines(&reader, &digest);
     if (ferror(reader.file)) {
         rc = aq_fail(error, AQ_E_IO, "%s: can't read", path);
         aq_metrics_digest_fini(&digest);
@@ -131,6 +144,7 @@ out:
 void aq_metrics_digest_fini(aq_metrics_digest *digest)
 {
     json_decref(digest->last);
+    json_decref(digest->progress);
     json_decref(digest->best);
     json_decref(digest->end);
     *digest = (aq_metrics_digest){0};

@@ -3,7 +3,7 @@
  */
 #include "cli/replay_totals.h"
 
-static void add_spread(aq_spread *spread, const uint64_t *counts, size_t count)
+void aq_spread_add(aq_spread *spread, const uint64_t *counts, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         const size_t bucket = i < AQ_SPREAD_BUCKETS ? i : AQ_SPREAD_BUCKETS - 1;
@@ -36,8 +36,8 @@ void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStat
     totals->actors_waited_s += stats->actors_waited_s;
     totals->learner_waited_s += stats->learner_waited_s;
     totals->running_s += stats->running_s;
-    add_spread(&totals->staleness, stats->staleness, stats->n_staleness);
-    add_spread(&totals->age_ms, stats->age_ms, stats->n_age_ms);
+    aq_spread_add(&totals->staleness, stats->staleness, stats->n_staleness);
+    aq_spread_add(&totals->age_ms, stats->age_ms, stats->n_age_ms);
 }
 
 uint64_t aq_spread_under(const aq_spread *spread, double share)

@@ -28,7 +28,8 @@ typedef struct aq_replay_totals {
     aq_spread age_ms;
 } aq_replay_totals;
 
-/* `totals` begins as zeros. */
+/* `spread` and `totals` begin as zeros. */
+void aq_spread_add(aq_spread *spread, const uint64_t *counts, size_t count);
 void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStats *stats);
 
 /* The least power of two, or 0, under which this share (0 to 1) of the values lies: "under". 0 of an

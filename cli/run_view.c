@@ -14,6 +14,8 @@
 #include "cli/figure_text.h"
 #include "cli/plain_text.h"
 #include "cli/policy_view.h"
+#include "cli/status_replay.h"
+#include "common/net/reflect.h"
 
 enum { TEXT_BYTES = 256, LINE_BYTES = 1024 };
 
@@ -51,16 +53,17 @@ static json_t *shared_or_null(json_t *value)
 
 json_t *aq_run_view_json(const char *path, const aq_run_record *record)
 {
-    return json_pack("{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
-                     "kind", "run", "path", aq_json_text(path), "run_id", record->run_id, "task",
-                     record->task, "seed", aq_json_count(record->seed), "made", record->made,
-                     "software", record->software, "live", record->is_live, "config",
-                     record->has_config ? aq_config_view_json(&record->config) : json_null(),
-                     "checkpoint", checkpoint_json(record), "policy",
-                     record->policy ? aq_policy_view_json(record->policy, 0) : json_null(),
-                     "metrics_lines", aq_json_count(record->metrics.lines), "last_metrics",
-                     shared_or_null(record->metrics.last), "best_evaluation",
-                     shared_or_null(record->metrics.best), "problems", problems_json(record));
+    return json_pack(
+        "{s:s, s:o, s:s, s:s, s:o, s:s, s:s, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "kind",
+        "run", "path", aq_json_text(path), "run_id", record->run_id, "task", record->task, "seed",
+        aq_json_count(record->seed), "made", record->made, "software", record->software, "live",
+        record->is_live, "config",
+        record->has_config ? aq_config_view_json(&record->config) : json_null(), "checkpoint",
+        checkpoint_json(record), "policy",
+        record->policy ? aq_policy_view_json(record->policy, 0) : json_null(), "metrics_lines",
+        aq_json_count(record->metrics.lines), "last_metrics", shared_or_null(record->metrics.last),
+        "last_progress", shared_or_null(record->metrics.progress), "best_evaluation",
+        shared_or_null(record->metrics.best), "problems", problems_json(record));
 }
 
 /* ---- people --------------------------------------------------------------------------------- */
@@ -110,13 +113,42 @@ static void print_checkpoint(FILE *out, const aq_run_record *record)
                   aq_checkpoint_view_line(&record->newest.checkpoint, line, sizeof(line)));
 }
 
+/* The numbers and texts of a line; what it has of parts is shown in words, or with --json. */
+static json_t *without_parts(const json_t *line)
+{
+    json_t *plain = json_object();
+    const char *key;
+    json_t *value;
+    json_object_foreach((json_t *)(uintptr_t)line, key, value)
+    {
+        if (!json_is_object(value)) {
+            (void)json_object_set(plain, key, value); /* short of memory: left out */
+        }
+    }
+    return plain;
+}
+
+/* What the shards said together, in the last line that says it; one of other versions says
+ * nothing. */
+static void print_replay(FILE *out, const aq_run_record *record)
+{
+    ProtobufCMessage *stats;
+    const json_t *said = json_object_get(record->metrics.progress, "replay");
+    if (said && !aq_reflect_from_json(&actorq__v1__replay_stats__descriptor, said, &stats, NULL)) {
+        aq_status_replay_print_sum(out, (const Actorq__V1__ReplayStats *)stats);
+        protobuf_c_message_free_unpacked(stats, NULL);
+    }
+}
+
 static void print_metrics(FILE *out, const aq_run_record *record)
 {
     if (!record->metrics.last) {
         aq_print_fact(out, "metrics", "none yet");
         return;
     }
-    char *last = json_dumps(record->metrics.last, JSON_REAL_PRECISION(6));
+    json_t *plain = without_parts(record->metrics.last);
+    char *last = json_dumps(plain, JSON_REAL_PRECISION(6));
+    json_decref(plain);
     aq_print_fact(out, "metrics", "%" PRIu64 " lines, the last: %s", record->metrics.lines,
                   last ? last : "out of memory");
     free(last);
@@ -149,6 +181,7 @@ void aq_run_view_print(FILE *out, const char *path, const aq_run_record *record)
     print_best(out, record);
     print_policy(out, record);
     print_checkpoint(out, record);
+    print_replay(out, record);
     print_metrics(out, record);
     for (size_t i = 0; i < record->problem_count; i++) {
         aq_print_fact(out, "problem", "%s", record->problems[i]);

@@ -57,20 +57,26 @@ static const char *age_text(aq_figure *room, uint64_t under)
     return under == UINT64_MAX ? "any time" : aq_figure_duration(room, (double)under / 1000);
 }
 
-/* How old what is sampled is: by policy versions, and by the clock. */
-static void print_freshness(FILE *out, const aq_replay_totals *totals)
+static void print_staleness(FILE *out, const char *label, const aq_spread *versions)
 {
-    const aq_spread *versions = &totals->staleness;
-    const aq_spread *age = &totals->age_ms;
     char bars[AQ_SPREAD_BUCKETS + 1];
     aq_figure half, most, all;
     if (versions->total > 0) {
-        aq_print_fact(out, "staleness", "half under %s versions, 90 %% under %s, all under %s [%s]",
+        aq_print_fact(out, label, "half under %s versions, 90 %% under %s, all under %s [%s]",
                       versions_text(&half, aq_spread_under(versions, 0.5)),
                       versions_text(&most, aq_spread_under(versions, 0.9)),
                       versions_text(&all, aq_spread_under(versions, 1)),
                       aq_spread_bars(versions, bars));
     }
+}
+
+/* How old what is sampled is: by policy versions, and by the clock. */
+static void print_freshness(FILE *out, const aq_replay_totals *totals)
+{
+    const aq_spread *age = &totals->age_ms;
+    char bars[AQ_SPREAD_BUCKETS + 1];
+    aq_figure half, most, all;
+    print_staleness(out, "staleness", &totals->staleness);
     if (age->total > 0) {
         aq_print_fact(out, "age", "half under %s, 90 %% under %s, all under %s [%s]",
                       age_text(&half, aq_spread_under(age, 0.5)),
@@ -200,16 +206,46 @@ static void merge_tables(const Actorq__V1__ReplayStats *stats, Actorq__V1__Table
     }
 }
 
+/* ---- the learner's side --------------------------------------------------------------------- */
+
+static void print_priorities(FILE *out, const Actorq__V1__ReplayUseStatus *use)
+{
+    aq_figure sent, applied, stale, dropped;
+    if (use->priorities_sent > 0) {
+        aq_print_fact(out, "priorities", "%s sent back: %s applied, %s too late, %s dropped",
+                      aq_figure_count(&sent, (double)use->priorities_sent),
+                      aq_figure_count(&applied, (double)use->priorities_applied),
+                      aq_figure_count(&stale, (double)use->priorities_stale),
+                      aq_figure_count(&dropped, (double)use->priorities_dropped));
+    }
+}
+
+static void print_use(FILE *out, const Actorq__V1__ReplayUseStatus *use)
+{
+    aq_figure answers, each, actors, answer, shard, trouble;
+    aq_spread staleness = {0};
+    aq_spread_add(&staleness, use->staleness, use->n_staleness);
+    aq_print_fact(
+        out, "samples", "%s answers, %s each; %" PRIu64 " times not yet, %" PRIu64 " failed",
+        aq_figure_count(&answers, (double)use->answers),
+        aq_figure_duration(&each, use->answer_ms_mean / 1000), use->not_yet, use->failures);
+    aq_print_fact(out, "waited",
+                  "for actors %s, for answers %s, for a shard to join %s, for one to be reached %s",
+                  aq_figure_duration(&actors, use->waited_limiter_s),
+                  aq_figure_duration(&answer, use->waited_answer_s),
+                  aq_figure_duration(&shard, use->waited_no_shard_s),
+                  aq_figure_duration(&trouble, use->waited_trouble_s));
+    print_staleness(out, "trained on", &staleness);
+    print_priorities(out, use);
+}
+
 /* ---- pages ---------------------------------------------------------------------------------- */
 
-int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats)
+void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
 {
     aq_figure count, rate;
-    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
-    size_t table_count = 0;
     aq_replay_totals totals = {0};
     aq_replay_totals_add(&totals, stats);
-    merge_tables(stats, tables, &table_count);
     print_holdings(out, &totals);
     aq_print_fact(out, "inserted", "%s transitions, %s/s",
                   aq_figure_count(&count, (double)stats->inserted),
@@ -218,10 +254,18 @@ int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats
                   aq_figure_count(&rate, stats->sample_per_s));
     aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
                   stats->duplicates, stats->gaps, stats->rejected);
-    print_waiting(out, stats);
     print_times(out, &totals);
     print_freshness(out, &totals);
     print_log(out, &totals);
+}
+
+int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats)
+{
+    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
+    size_t table_count = 0;
+    merge_tables(stats, tables, &table_count);
+    print_waiting(out, stats);
+    aq_status_replay_print_sum(out, stats);
     return print_tables(out, tables, table_count);
 }
 
@@ -230,6 +274,9 @@ int aq_status_replay_print_run(FILE *out, const Actorq__V1__StatusReply *status)
     Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
     size_t table_count = 0;
     aq_replay_totals totals = {0};
+    if (status->learner && status->learner->replay_use) {
+        print_use(out, status->learner->replay_use);
+    }
     for (size_t i = 0; i < status->n_members; i++) {
         if (status->members[i]->replay) {
             aq_replay_totals_add(&totals, status->members[i]->replay);

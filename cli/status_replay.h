@@ -13,7 +13,10 @@
 /* What one shard holds, does and waits for, its log, and its tables. AQ_E_NOMEM. */
 int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats) AQ_MUST_USE;
 
-/* The same of all shards that the learner has heard of, in short; nothing without a shard. */
+/* What several shards hold and did, added up: no waiting and no tables. */
+void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats);
+
+/* How the learner gets on with replay, and, in short, the same of all shards that it has heard of. */
 int aq_status_replay_print_run(FILE *out, const Actorq__V1__StatusReply *status) AQ_MUST_USE;
 
 #endif

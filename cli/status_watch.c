@@ -23,7 +23,7 @@ enum {
     PERIOD_MS = 1000,
     LOOK_MS = 100,
     /* Rows of a terminal that are not members: the page's facts, heads of tables, the prompt. */
-    PAGE_ROWS = 26,
+    PAGE_ROWS = 30,
     MEMBERS_MIN = 3,
 };
 #define SILENCE_NS (3 * AQ_NS_PER_S) /* more than run_watch waits for one answer */

@@ -260,15 +260,18 @@ void cli_write_run(const char *folder)
              " \"made\": \"2026-01-31T12:00:00Z\", \"software\": \"0.1.0\"}\n");
     write_in(folder, "config.yaml",
              "task: gym:CartPole-v1\nseed: 42\nlearner:\n  hidden: \"16,8\"\n  discount: 0.97\n");
-    write_in(folder, "metrics.jsonl",
-             "{\"event\":\"progress\",\"wall_s\":1.0,\"env_steps\":900}\n"
-             "{\"event\":\"evaluation\",\"policy_version\":9,\"episodes\":10,\"return_mean\":"
-             "300.0,\"return_std\":5.0,\"confirmed\":false}\n"
-             "{\"event\":\"evaluation\",\"policy_version\":31,\"episodes\":100,\"return_mean\":"
-             "187.5,\"return_std\":25.5,\"confirmed\":true}\n"
-             "{\"event\":\"evaluation\",\"policy_version\":32,\"episodes\":100,\"return_mean\":"
-             "150.0,\"return_std\":25.5,\"confirmed\":true}\n"
-             "{\"event\":\"progress\",\"wall_s\":2.0,\"env_steps\":1800}\n");
+    write_in(
+        folder, "metrics.jsonl",
+        "{\"event\":\"progress\",\"wall_s\":1.0,\"env_steps\":900}\n"
+        "{\"event\":\"evaluation\",\"policy_version\":9,\"episodes\":10,\"return_mean\":"
+        "300.0,\"return_std\":5.0,\"confirmed\":false}\n"
+        "{\"event\":\"evaluation\",\"policy_version\":31,\"episodes\":100,\"return_mean\":"
+        "187.5,\"return_std\":25.5,\"confirmed\":true}\n"
+        "{\"event\":\"evaluation\",\"policy_version\":32,\"episodes\":100,\"return_mean\":"
+        "150.0,\"return_std\":25.5,\"confirmed\":true}\n"
+        "{\"event\":\"progress\",\"wall_s\":2.0,\"env_steps\":1800,\"replay\":{\"stored\":1700,"
+        "\"bytes\":170000,\"disk_bytes\":200000,\"running_s\":2.0,\"inserting_s\":0.5,"
+        "\"staleness\":[60,0,40],\"tables\":[{\"name\":\"main\",\"times_sampled\":null}]}}\n");
     for (unsigned step = 1000; step <= 3000; step += 1000) {
         assert_int_equal(
             aq_text_format(path, sizeof(path), "%s/checkpoints/step-%012u.aqc", folder, step), 0);

@@ -152,6 +152,25 @@ static void fill_results(status_fixture *fixture)
     learner->quant_error = &fixture->quant_error;
 }
 
+static void fill_replay_use(status_fixture *fixture)
+{
+    Actorq__V1__ReplayUseStatus *use = &fixture->replay_use;
+    actorq__v1__replay_use_status__init(use);
+    use->answers = 1500;
+    use->answer_ms_mean = 3.25;
+    use->not_yet = 12;
+    use->failures = 1;
+    use->waited_limiter_s = 2.5;
+    use->waited_answer_s = 0.25;
+    use->priorities_sent = 1000;
+    use->priorities_applied = 900;
+    use->priorities_stale = 90;
+    use->priorities_dropped = 10;
+    use->n_staleness = STATUS_FIXTURE_BUCKETS;
+    use->staleness = fixture->staleness;
+    fixture->learner.replay_use = use;
+}
+
 void status_fixture_learner(status_fixture *fixture)
 {
     *fixture = (status_fixture){0};
@@ -170,6 +189,7 @@ void status_fixture_learner(status_fixture *fixture)
     reply->seed = 42;
     fill_training(&fixture->learner);
     fill_results(fixture);
+    fill_replay_use(fixture);
     reply->learner = &fixture->learner;
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_REPLAY, 0, "box-r");
     add_member(fixture, ACTORQ__V1__ROLE__ROLE_ACTOR, 1, "box\033[2J");

@@ -13,6 +13,7 @@ typedef struct status_fixture {
     Actorq__V1__StatusReply reply;
     Actorq__V1__LearnerStatus learner;
     Actorq__V1__QuantErrorStatus quant_error;
+    Actorq__V1__ReplayUseStatus replay_use;
     Actorq__V1__MemberStatus members[STATUS_FIXTURE_MEMBERS];
     Actorq__V1__MemberStatus *pointers[STATUS_FIXTURE_MEMBERS];
     Actorq__V1__ActorStats actors[STATUS_FIXTURE_MEMBERS];

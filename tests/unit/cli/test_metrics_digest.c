@@ -53,6 +53,15 @@ static void test_the_last_line_is_kept(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
+static void test_the_last_progress_is_kept_beside_the_last_line(void **state)
+{
+    aq_metrics_digest digest =
+        digest_of(state, PROGRESS("1") PROGRESS("2") EVALUATION("1", "10.0", "false"));
+    assert_int_equal(whole(digest.progress, "env_steps"), 2);
+    assert_int_equal(whole(digest.last, "policy_version"), 1);
+    aq_metrics_digest_fini(&digest);
+}
+
 static void test_half_a_line_at_the_end_is_passed_over(void **state)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") "{\"event\":\"prog");
@@ -158,6 +167,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_FOLDER(test_an_empty_file_has_nothing),
         IN_FOLDER(test_the_last_line_is_kept),
+        IN_FOLDER(test_the_last_progress_is_kept_beside_the_last_line),
         IN_FOLDER(test_half_a_line_at_the_end_is_passed_over),
         IN_FOLDER(test_empty_and_damaged_lines_are_passed_over),
         IN_FOLDER(test_the_best_evaluation_has_the_greatest_mean),

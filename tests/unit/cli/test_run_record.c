@@ -152,6 +152,31 @@ static void test_people_see_the_best_evaluation_and_the_configuration(void **sta
     aq_run_record_free(record);
 }
 
+static void test_people_see_what_replay_said_last(void **state)
+{
+    aq_run_record *record = read_run(state);
+    char *text = view(state, record);
+    cli_assert_in(text, "1.7k transitions, 170.0 kB in memory, 100 B each\n");
+    cli_assert_in(text, "inserting 25 %");
+    cli_assert_in(text, "half under 1 versions, 90 % under 4, all under 4 [# +]\n");
+    cli_assert_in(text, "200.0 kB on disk");
+    assert_null(strstr(text, "times_sampled")); /* the line is shown without its parts */
+    free(text);
+    aq_run_record_free(record);
+}
+
+static void test_what_replay_said_in_another_version_is_left_out(void **state)
+{
+    cli_write_text(cli_path(state, "metrics.jsonl"),
+                   "{\"event\":\"progress\",\"replay\":{\"fullness\":0.5}}\n");
+    aq_run_record *record = read_run(state);
+    char *text = view(state, record);
+    cli_assert_in(text, "1 lines, the last: {");
+    assert_null(strstr(text, "in memory"));
+    free(text);
+    aq_run_record_free(record);
+}
+
 static void test_programs_see_the_same(void **state)
 {
     const char *kind;
@@ -199,6 +224,8 @@ int main(void)
         IN_RUN(test_a_folder_without_identity_is_no_run),
         IN_RUN(test_a_damaged_identity_is_named),
         IN_RUN(test_people_see_the_best_evaluation_and_the_configuration),
+        IN_RUN(test_people_see_what_replay_said_last),
+        IN_RUN(test_what_replay_said_in_another_version_is_left_out),
         IN_RUN(test_programs_see_the_same),
         IN_RUN(test_without_memory_nothing_is_believed),
     };

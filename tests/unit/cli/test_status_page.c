@@ -200,6 +200,25 @@ static void test_a_shard_shows_its_tables(void **state)
     free(text);
 }
 
+static void test_the_learner_shows_how_it_gets_on_with_replay(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_learner(&fixture);
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "1.5k answers, 3ms each; 12 times not yet, 1 failed\n");
+    cli_assert_in(text, "for actors 2.5s, for answers 250ms, for a shard to join 0s, for one to be "
+                        "reached 0s\n");
+    cli_assert_in(text,
+                  "trained on      half under 4 versions, 90 % under 4, all under 16 [# # .]");
+    cli_assert_in(text, "1.0k sent back: 900 applied, 90 too late, 10 dropped\n");
+    free(text);
+    fixture.replay_use.priorities_sent = 0;
+    text = page(&fixture, SIZE_MAX);
+    assert_null(strstr(text, "sent back"));
+    free(text);
+}
+
 static void test_the_learner_adds_its_shards_up(void **state)
 {
     status_fixture fixture;
@@ -274,6 +293,7 @@ int main(void)
         cmocka_unit_test(test_a_shard_shows_its_log),
         cmocka_unit_test(test_a_shard_without_a_log_says_so),
         cmocka_unit_test(test_a_shard_shows_its_tables),
+        cmocka_unit_test(test_the_learner_shows_how_it_gets_on_with_replay),
         cmocka_unit_test(test_the_learner_adds_its_shards_up),
         cmocka_unit_test(test_a_shard_that_is_stuck_says_so_to_the_learner_first),
         cmocka_unit_test(test_an_empty_answer_is_shown),

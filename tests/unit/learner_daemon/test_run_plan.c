@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "common/base/parse.h"
 #include "envs/env.h"
 #include "learner/run_plan.h"
 

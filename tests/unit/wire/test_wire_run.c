@@ -169,7 +169,71 @@ static void test_settings_out_of_bounds_are_refused(void **state)
     aq_wire_settings_to(&settings, &view);
     view.message.n_step = 0;
     assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "n_step"));
+    assert_non_null(strstr(error.text, "items of 0 transitions"));
+}
+
+static void test_all_tables_and_the_storage_survive_packing(void **state)
+{
+    static uint8_t bytes[4096];
+    aq_run_settings settings, back;
+    aq_wire_settings_view view;
+    (void)state;
+    fixture_settings(&settings);
+    for (uint32_t i = 1; i < AQ_TABLES_MAX; i++) {
+        settings.tables[i] = settings.tables[0];
+        settings.tables[i].name[0] = (char)('a' + i);
+        settings.tables[i].selector = i % 4;
+        settings.tables[i].times_sampled_max = 32 + i;
+        settings.tables[i].capacity_bytes = 1000 + i;
+        settings.tables[i].priority_exponent = 0.25 * i;
+    }
+    settings.tables[3].remover = AQ_REMOVER_LOWEST_PRIORITY;
+    settings.tables[5].sequence_length = settings.n_step = 20;
+    settings.tables[5].sequence_period = 7;
+    settings.table_count = AQ_TABLES_MAX;
+    settings.storage = (aq_storage_settings){.durable = true,
+                                             .segment_bytes = 1 << 20,
+                                             .fsync_ms = 12,
+                                             .memory_bytes = 1 << 30,
+                                             .snapshot_ms = 345};
+    aq_wire_settings_to(&settings, &view);
+    size_t size = actorq__v1__run_settings__pack(&view.message, bytes);
+    assert_true(size < sizeof(bytes));
+    Actorq__V1__RunSettings *message = actorq__v1__run_settings__unpack(NULL, size, bytes);
+    assert_non_null(message);
+    assert_int_equal(aq_wire_settings_from(message, &back, NULL), 0);
+    assert_memory_equal(&back, &settings, sizeof(settings));
+    actorq__v1__run_settings__free_unpacked(message, NULL);
+}
+
+static void test_settings_without_tables_or_storage_are_refused(void **state)
+{
+    Actorq__V1__TableSettings *nine[AQ_TABLES_MAX + 1];
+    char long_name[AQ_TABLE_NAME_MAX + 1] = "a-name-of-32-letters-is-one-more";
+    aq_run_settings settings, back;
+    aq_wire_settings_view view;
+    aq_error error;
+    (void)state;
+    fixture_settings(&settings);
+    aq_wire_settings_to(&settings, &view);
+    view.message.storage = NULL;
+    assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "storage are missing"));
+    aq_wire_settings_to(&settings, &view);
+    view.message.n_tables = 0; /* as a peer of before there were tables */
+    assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "0 tables"));
+    for (int i = 0; i <= AQ_TABLES_MAX; i++) {
+        nine[i] = &view.tables[0];
+    }
+    view.message.n_tables = AQ_TABLES_MAX + 1;
+    view.message.tables = nine;
+    assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "9 tables"));
+    aq_wire_settings_to(&settings, &view);
+    view.tables[0].name = long_name;
+    assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT);
+    assert_non_null(strstr(error.text, "name of a table"));
 }
 
 static void test_settings_with_another_hash_are_refused(void **state)
@@ -218,6 +282,8 @@ int main(void)
         cmocka_unit_test(test_a_network_of_too_many_layers_is_refused),
         cmocka_unit_test(test_a_network_without_layers_is_refused),
         cmocka_unit_test(test_settings_out_of_bounds_are_refused),
+        cmocka_unit_test(test_all_tables_and_the_storage_survive_packing),
+        cmocka_unit_test(test_settings_without_tables_or_storage_are_refused),
         cmocka_unit_test(test_settings_with_another_hash_are_refused),
         cmocka_unit_test(test_a_task_whose_name_is_too_long_is_refused),
     };
