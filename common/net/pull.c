@@ -10,12 +10,14 @@
 #include <nng/protocol/pipeline0/pull.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/endpoint.h"
 
-/* Then the loop's other handles get a turn. */
-enum { MESSAGES_PER_WAKE_MAX = 64, BYTES_PER_WAKE_MAX = 8 * 1024 * 1024 };
+/* For so long messages are taken before the loop's other handles get a turn: who waits for an
+ * answer of the same loop feels no more of a flood than this and one message. */
+#define TURN_NS (AQ_NS_PER_MS / 4)
 
 struct aq_pull {
     nng_socket socket;
@@ -78,11 +80,11 @@ static void deliver(aq_pull *pull, nng_msg *message)
 static void on_readable(uv_poll_t *poll, int status, int events)
 {
     aq_pull *pull = poll->data;
-    size_t bytes = 0;
+    int64_t end_ns = aq_clock_monotonic_ns() + TURN_NS;
 
     (void)status;
     (void)events;
-    for (int i = 0; i < MESSAGES_PER_WAKE_MAX && bytes < BYTES_PER_WAKE_MAX; i++) {
+    do {
         nng_msg *message;
         size_t size;
 
@@ -90,17 +92,13 @@ static void on_readable(uv_poll_t *poll, int status, int events)
             return;
         }
         size = nng_msg_len(message);
-        bytes += size;
         learn_peer(pull, nng_msg_get_pipe(message));
         if (size <= pull->message_bytes_max) { /* inproc knows no RECVMAXSZ */
             deliver(pull, message);
         } else {
             nng_msg_free(message);
         }
-        if (pull->closing) {
-            return;
-        }
-    }
+    } while (!pull->closing && aq_clock_monotonic_ns() < end_ns);
 }
 
 static int watch_readable(aq_pull *pull, uv_loop_t *loop)
