@@ -26,10 +26,19 @@ static double ratio(double over, double under)
 static void print_holdings(FILE *out, const aq_replay_totals *totals)
 {
     aq_figure count, bytes, step;
+    const uint64_t mapped =
+        totals->mapped_bytes < totals->bytes ? totals->mapped_bytes : totals->bytes;
+    const double resident = (double)(totals->bytes - mapped);
+    if (mapped > 0) {
+        aq_print_fact(out, "stored", "%s transitions, %s in memory and %s in mapped files",
+                      aq_figure_count(&count, (double)totals->stored),
+                      aq_figure_bytes(&bytes, resident), aq_figure_bytes(&step, (double)mapped));
+        return;
+    }
     aq_print_fact(out, "stored", "%s transitions, %s in memory, %s each",
                   aq_figure_count(&count, (double)totals->stored),
-                  aq_figure_bytes(&bytes, (double)totals->bytes),
-                  aq_figure_bytes(&step, ratio((double)totals->bytes, (double)totals->stored)));
+                  aq_figure_bytes(&bytes, resident),
+                  aq_figure_bytes(&step, ratio(resident, (double)totals->stored)));
 }
 
 static void print_times(FILE *out, const aq_replay_totals *totals)
@@ -92,21 +101,19 @@ static bool has_log(const aq_replay_totals *totals)
 
 static void print_log(FILE *out, const aq_replay_totals *totals)
 {
-    aq_figure disk, mapped, backlog, restored;
+    aq_figure disk, backlog, restored;
     if (!has_log(totals)) {
         aq_print_fact(out, "log", "none: steps are in memory only");
         return;
     }
     aq_print_fact(out, "log",
-                  "%s on disk, %s of it mapped; %s not durable yet; %" PRIu64 " messages, %" PRIu64
+                  "%s on disk; %s not durable yet; %" PRIu64 " messages, %" PRIu64
                   " snapshots written",
                   aq_figure_bytes(&disk, (double)totals->disk_bytes),
-                  aq_figure_bytes(&mapped, (double)totals->mapped_bytes),
                   aq_figure_bytes(&backlog, (double)totals->backlog_bytes),
                   totals->durable_messages, totals->snapshots);
     if (totals->restored > 0 || totals->damaged > 0) {
-        aq_print_fact(out, "restored",
-                      "%s transitions at the start; %" PRIu64 " records were damaged",
+        aq_print_fact(out, "restored", "%s transitions at the start; %" PRIu64 " damaged records",
                       aq_figure_count(&restored, (double)totals->restored), totals->damaged);
     }
 }

@@ -38,7 +38,6 @@ static void fill_log(Actorq__V1__ReplayStats *replay)
     replay->durable_messages = 4321;
     replay->backlog_bytes = 65000;
     replay->disk_bytes = 9000000;
-    replay->mapped_bytes = 3000000;
     replay->snapshots = 12;
     replay->restored = 10000;
     replay->damaged = 1;

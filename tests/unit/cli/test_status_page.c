@@ -165,15 +165,26 @@ static void test_a_shard_shows_its_log(void **state)
     (void)state;
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
-    cli_assert_in(text, "9.0 MB on disk, 3.0 MB of it mapped; 65.0 kB not durable yet; 4321 "
+    cli_assert_in(text, "9.0 MB on disk; 65.0 kB not durable yet; 4321 "
                         "messages, 12 snapshots written");
-    cli_assert_in(text, "10.0k transitions at the start; 1 records were damaged");
+    cli_assert_in(text, "10.0k transitions at the start; 1 damaged records");
     assert_null(strstr(text, "stuck"));
     free(text);
     char reason[] = "segment-7: no space left on the device";
     fixture.replay.stuck = reason;
     text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "nothing is acknowledged: segment-7: no space left on the device\n");
+    free(text);
+}
+
+static void test_what_is_mapped_takes_no_memory(void **state)
+{
+    status_fixture fixture;
+    (void)state;
+    status_fixture_shard(&fixture);
+    fixture.replay.mapped_bytes = 1000000;
+    char *text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "12.0k transitions, 500.0 kB in memory and 1.0 MB in mapped files\n");
     free(text);
 }
 
@@ -228,7 +239,7 @@ static void test_the_learner_adds_its_shards_up(void **state)
     fixture.members[3].replay = &fixture.replay;
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "24.0k transitions, 3.0 MB in memory, 125 B each");
-    cli_assert_in(text, "18.0 MB on disk, 6.0 MB of it mapped; 130.0 kB not durable yet");
+    cli_assert_in(text, "18.0 MB on disk; 130.0 kB not durable yet");
     cli_assert_in(text, "inserting 12 %, sampling 30 %");
     cli_assert_in(text, "recent  22.0k        24.0k  2.8 MB  11.0k   197.5k         7.5");
     cli_assert_in(text, "2.5s: actors wait: they are 900 steps ahead of the learner\n");
@@ -291,6 +302,7 @@ int main(void)
         cmocka_unit_test(test_a_shard_shows_what_each_actor_sent_and_what_is_durable),
         cmocka_unit_test(test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are),
         cmocka_unit_test(test_a_shard_shows_its_log),
+        cmocka_unit_test(test_what_is_mapped_takes_no_memory),
         cmocka_unit_test(test_a_shard_without_a_log_says_so),
         cmocka_unit_test(test_a_shard_shows_its_tables),
         cmocka_unit_test(test_the_learner_shows_how_it_gets_on_with_replay),
