@@ -15,6 +15,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/wire/wire_experience.h"
 
 aq_run_settings kit_settings(void)
 {
@@ -108,6 +109,59 @@ aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, u
         message.chunks[i] = kit_chunk(&layout, first_step + done, length, 0, KIT_TERMINATED);
     }
     return message;
+}
+
+aq_arrival *kit_arrival(aq_experience *message)
+{
+    aq_chunk_layout layout = kit_layout();
+    aq_buffer frame;
+    aq_lease *lease = NULL;
+    aq_arrival *arrival = NULL;
+    uint8_t *bytes;
+    aq_error error;
+    aq_buffer_init(&frame, 1 << 20);
+    assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
+    assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
+    memcpy(bytes, frame.data, frame.size);
+    int rc = aq_wire_experience_arrive(lease, message->run_id, message->schema_hash, &layout,
+                                       &arrival, &error);
+    if (rc != 0) {
+        fail_msg("%s", error.text);
+    }
+    aq_lease_unref(lease);
+    aq_buffer_fini(&frame);
+    aq_experience_fini(message);
+    return arrival;
+}
+
+aq_shard_run kit_run(const aq_run_settings *settings)
+{
+    return (aq_shard_run){
+        .settings = settings,
+        .run_id = KIT_RUN_ID,
+        .store = KIT_STORE,
+        .incarnation = 5,
+        .seed = 6,
+    };
+}
+
+aq_table_spec kit_spec(uint64_t min_size, double samples_per_insert, double tolerance)
+{
+    aq_run_settings settings = kit_settings();
+    aq_table_spec spec = settings.tables[0];
+    spec.min_size = min_size;
+    spec.samples_per_insert = samples_per_insert;
+    spec.tolerance = tolerance;
+    return spec;
+}
+
+aq_credit_supply kit_supply(const aq_replay_limiter *limiter)
+{
+    return (aq_credit_supply){
+        .headroom = aq_replay_limiter_headroom(limiter),
+        .width = aq_replay_limiter_width(limiter),
+        .learner_waits = !aq_replay_limiter_may_sample(limiter, limiter->rows_max),
+    };
 }
 
 uint64_t kit_seed(void)

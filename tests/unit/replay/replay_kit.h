@@ -9,11 +9,15 @@
 
 #include <stdint.h>
 
+#include "common/rl/arrival.h"
 #include "common/rl/chunk.h"
 #include "common/rl/experience.h"
 #include "common/rl/run_settings.h"
+#include "replay/replay_core.h"
+#include "replay/replay_credit.h"
+#include "replay/replay_limiter.h"
 
-enum { KIT_RUN_ID = 77, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
+enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 
 /* Observations box f32[2], actions discrete 2, n-step 3, chunks of 8, 2 environments an actor,
  * capacity 1000, minimum 20, 4 samples per insert, tolerance 40, requests of 16 rows. */
@@ -29,6 +33,16 @@ aq_chunk *kit_chunk(const aq_chunk_layout *layout, uint64_t first_step, uint32_t
 /* A message of one chunk; `steps` fresh transitions from first_step on, a whole episode. */
 aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, uint64_t first_step,
                           uint32_t steps);
+
+/* The message as it comes out of the network; the message is empty afterwards. */
+aq_arrival *kit_arrival(aq_experience *message);
+
+/* The first start of the kit's shard under these settings. */
+aq_shard_run kit_run(const aq_run_settings *settings);
+
+/* A limiter of one table, and what it lets come. */
+aq_table_spec kit_spec(uint64_t min_size, double samples_per_insert, double tolerance);
+aq_credit_supply kit_supply(const aq_replay_limiter *limiter);
 
 /* The seed of the tests that draw random numbers: AQ_SEED or a fixed one; printed. */
 uint64_t kit_seed(void);

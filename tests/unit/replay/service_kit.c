@@ -24,6 +24,13 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
     snprintf(kit->rejected_peer, sizeof(kit->rejected_peer), "%s", peer);
 }
 
+static void on_damaged(void *user, const char *what)
+{
+    service_kit *kit = user;
+    kit->damages++;
+    snprintf(kit->damage, sizeof(kit->damage), "%s", what);
+}
+
 static void on_stop(void *user, const char *peer, const char *reason)
 {
     service_kit *kit = user;
@@ -37,7 +44,8 @@ int service_kit_setup_without_run(void **state)
     service_kit *kit = aq_alloc(1, sizeof(*kit));
     assert_non_null(kit);
     kit->now_ns = AQ_NS_PER_S;
-    aq_replay_service_owner owner = {.user = kit, .rejected = on_rejected, .stop = on_stop};
+    aq_replay_service_owner owner = {
+        .user = kit, .rejected = on_rejected, .damaged = on_damaged, .stop = on_stop};
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_int_equal(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
                                               &kit->dispatcher),
@@ -74,9 +82,10 @@ int service_kit_teardown(void **state)
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings)
 {
-    assert_int_equal(aq_replay_service_begin(kit->service, kit->now_ns, settings, KIT_RUN_ID,
-                                             KIT_SHARD_INCARNATION, kit_seed(), NULL),
-                     0);
+    aq_shard_run run = kit_run(settings);
+    run.incarnation = KIT_SHARD_INCARNATION;
+    run.seed = kit_seed();
+    assert_int_equal(aq_replay_service_begin(kit->service, kit->now_ns, &run, NULL, NULL), 0);
 }
 
 void kit_pass(service_kit *kit, int64_t ms)
@@ -88,17 +97,26 @@ void kit_pass(service_kit *kit, int64_t ms)
     }
 }
 
+void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size)
+{
+    aq_lease *lease;
+    uint8_t *copy;
+    assert_int_equal(aq_lease_create(size, &copy, &lease), 0);
+    memcpy(copy, bytes, size);
+    aq_replay_service_experience(kit->service, kit->now_ns, lease, "tcp://10.0.0.7:1");
+    aq_lease_unref(lease);
+    loopback_pump(&kit->loop);
+}
+
 void kit_receive(service_kit *kit, aq_experience *message)
 {
     aq_chunk_layout layout = kit_layout();
     aq_buffer frame;
     aq_buffer_init(&frame, LOOPBACK_FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
-    aq_replay_service_experience(kit->service, kit->now_ns, frame.data, frame.size,
-                                 "tcp://10.0.0.7:1");
+    kit_receive_frame(kit, frame.data, frame.size);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);
-    loopback_pump(&kit->loop);
 }
 
 void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps)
@@ -139,6 +157,8 @@ static void on_credit(const Actorq__V1__CreditReply *reply, void *user)
                                      .granted = reply->granted,
                                      .expected = reply->expected,
                                      .gaps = reply->gaps};
+        answer->store = reply->store;
+        answer->durable = reply->durable;
         answer->shard_incarnation = reply->shard_incarnation;
     }
 }
@@ -171,8 +191,20 @@ static void on_stop_reply(const Actorq__V1__StopReply *reply, void *user)
 
 static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
 {
-    (void)reply;
-    note_status(user);
+    kit_answer *answer = user;
+    note_status(answer);
+    if (reply != NULL) {
+        snprintf(answer->path, sizeof(answer->path), "%s", reply->path);
+    }
+}
+
+static void on_prioritize(const Actorq__V1__PrioritizeReply *reply, void *user)
+{
+    kit_answer *answer = user;
+    note_status(answer);
+    if (reply != NULL) {
+        answer->applied = reply->applied;
+    }
 }
 
 void kit_answer_fini(kit_answer *answer)
@@ -199,6 +231,14 @@ void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_
 {
     *answer = (kit_answer){.stub = &kit->sampling};
     actorq__v1__sampling__sample(&kit->sampling.base, request, on_sample, answer);
+    loopback_pump(&kit->loop);
+}
+
+void kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request,
+                    kit_answer *answer)
+{
+    *answer = (kit_answer){.stub = &kit->sampling};
+    actorq__v1__sampling__prioritize(&kit->sampling.base, request, on_prioritize, answer);
     loopback_pump(&kit->loop);
 }
 

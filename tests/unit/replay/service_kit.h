@@ -25,6 +25,8 @@ typedef struct service_kit {
     int rejections;
     aq_error rejection; /* the last */
     char rejected_peer[64];
+    int damages;
+    char damage[256]; /* the last */
     int stops;
     char stop_reason[64];
 } service_kit;
@@ -36,6 +38,10 @@ typedef struct kit_answer {
     aq_rpc_status status;
     aq_credit credit;
     uint64_t shard_incarnation;
+    uint64_t store;
+    bool durable;
+    uint32_t applied;
+    char path[64];
     uint32_t rows;
     uint64_t inserted;
     Actorq__V1__SampleReply *sample; /* a copy; freed by kit_answer_fini */
@@ -55,6 +61,9 @@ void kit_pass(service_kit *kit, int64_t ms);
 /* Hands in the message's frame and empties the message. */
 void kit_receive(service_kit *kit, aq_experience *message);
 
+/* Hands in bytes that may be anything. */
+void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size);
+
 /* `steps` fresh transitions of actor 1 in message `seq`. */
 void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps);
 
@@ -62,6 +71,8 @@ void kit_insert(service_kit *kit, uint64_t seq, uint32_t steps);
  * until then. */
 void kit_credit(service_kit *kit, const Actorq__V1__CreditRequest *request, kit_answer *answer);
 void kit_sample(service_kit *kit, const Actorq__V1__SampleRequest *request, kit_answer *answer);
+void kit_prioritize(service_kit *kit, const Actorq__V1__PrioritizeRequest *request,
+                    kit_answer *answer);
 void kit_status(service_kit *kit, kit_answer *answer);
 void kit_stop(service_kit *kit, const char *reason, kit_answer *answer);
 void kit_checkpoint(service_kit *kit, kit_answer *answer);

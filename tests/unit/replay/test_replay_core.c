@@ -19,7 +19,8 @@ static aq_replay_core *core_with(const aq_run_settings *settings)
 {
     aq_replay_core *core = NULL;
     aq_error error;
-    int rc = aq_replay_core_create(settings, KIT_RUN_ID, 5, 6, &core, &error);
+    aq_shard_run run = kit_run(settings);
+    int rc = aq_replay_core_create(&run, 0, &core, &error);
     if (rc != 0) {
         fail_msg("%s", error.text);
     }
@@ -37,15 +38,14 @@ static enum aq_replay_verdict send(aq_replay_core *core, uint64_t seq, uint64_t 
 {
     enum aq_replay_verdict verdict = AQ_REPLAY_GAP;
     aq_experience message = kit_message(1, seq, acknowledged, 100 * seq, steps);
-    assert_int_equal(aq_replay_core_insert(core, 0, &message, &verdict, NULL), 0);
-    assert_null(message.chunks);
+    assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
     return verdict;
 }
 
 static aq_credit call(aq_replay_core *core, int64_t now_ns, uint64_t known_acknowledged,
                       uint64_t known_granted)
 {
-    aq_credit_call call = {1, 1001, known_acknowledged, known_granted, 0};
+    aq_credit_call call = {1, 1001, known_acknowledged, known_granted, 0, 0};
     aq_credit credit = {0};
     assert_int_equal(aq_replay_core_called(core, now_ns, &call, NULL), 0);
     aq_replay_core_share(core, now_ns);
@@ -114,9 +114,11 @@ static void test_numbers_that_cannot_be_are_rejected(void **state)
     aq_error error;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         enum aq_replay_verdict verdict;
-        aq_experience message = kit_message(1, bad[i].seq, bad[i].acknowledged, 0, 4);
-        assert_int_equal(aq_replay_core_insert(core, 0, &message, &verdict, &error), AQ_E_INVALID);
-        assert_null(message.chunks);
+        aq_experience message = kit_message(1, 1, 0, 0, 4);
+        aq_arrival *arrival = kit_arrival(&message);
+        arrival->seq = bad[i].seq;
+        arrival->acknowledged = bad[i].acknowledged;
+        assert_int_equal(aq_replay_core_insert(core, 0, arrival, &verdict, &error), AQ_E_INVALID);
     }
     assert_int_equal(aq_replay_core_counters(core).rejected, 5);
     assert_int_equal(aq_replay_core_actors(core), 0);
@@ -128,11 +130,11 @@ static void test_a_call_with_impossible_totals_is_refused(void **state)
     (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
-    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0};
+    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0};
+    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, 10, 11}; /* more acknowledged than granted */
+    call = (aq_credit_call){1, 1, 0, 10, 11, 0}; /* more acknowledged than granted */
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
     assert_int_equal(aq_replay_core_actors(core), 0);
     aq_replay_core_destroy(core);
@@ -146,11 +148,11 @@ static void test_a_message_that_finds_no_memory_is_still_the_next(void **state)
     enum aq_replay_verdict verdict;
     aq_experience message =
         kit_message(1, 1, 0, 0, 8 * 80); /* more chunks than the ring begins with */
+    aq_arrival *arrival = kit_arrival(&message);
     aq_memory_fail_at(1, 0);
-    int rc = aq_replay_core_insert(core, 0, &message, &verdict, &error);
+    int rc = aq_replay_core_insert(core, 0, arrival, &verdict, &error);
     aq_memory_fail_at(0, 0);
     assert_int_equal(rc, AQ_E_NOMEM);
-    assert_null(message.chunks);
     assert_int_equal(aq_replay_core_counters(core).stored, 0);
     assert_int_equal(aq_replay_core_counters(core).rejected, 1);
     assert_int_equal(send(core, 1, 0, 8), AQ_REPLAY_STORED);
@@ -163,10 +165,10 @@ static void test_more_actors_than_can_be_tracked_are_refused_in_words(void **sta
     aq_replay_core *core = core_of();
     aq_error error;
     for (uint64_t i = 0; i < 8192; i++) {
-        aq_credit_call call = {i, 1, 0, 0, 0};
+        aq_credit_call call = {i, 1, 0, 0, 0, 0};
         assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
     }
-    aq_credit_call call = {8192, 1, 0, 0, 0};
+    aq_credit_call call = {8192, 1, 0, 0, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL);
     assert_non_null(strstr(error.text, "actor 8192"));
     assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
@@ -179,11 +181,11 @@ static void test_sampling_waits_for_the_minimum_size(void **state)
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
-    assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), AQ_E_AGAIN);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     send(core, 1, 0, 19);
-    assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), AQ_E_AGAIN);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     send(core, 2, 0, 1);
-    assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), 0);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
     assert_int_equal(batch->rows, 16);
     assert_int_equal(aq_replay_core_counters(core).sampled, 16);
     aq_batch_destroy(batch);
@@ -198,9 +200,9 @@ static void test_sampling_stops_at_the_end_of_the_band(void **state)
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
     send(core, 1, 0, 20);
     for (int i = 0; i < 10; i++) { /* 160 rows: 40 steps' worth */
-        assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), 0);
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
     }
-    assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), AQ_E_AGAIN);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     aq_batch_destroy(batch);
     aq_replay_core_destroy(core);
 }
@@ -218,16 +220,16 @@ static void test_all_stored_items_are_drawn_equally_often(void **state)
     for (uint64_t seq = 1; seq <= 2 * ITEMS / 30; seq++) {
         enum aq_replay_verdict verdict;
         aq_experience message = kit_message(1, seq, 0, 30 * (seq - 1), 30);
-        assert_int_equal(aq_replay_core_insert(core, 0, &message, &verdict, NULL), 0);
+        assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
     }
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), ROWS, &batch), 0);
     double counts[2 * ITEMS] = {0};
     for (int round = 0; round < ROUNDS; round++) {
-        assert_int_equal(aq_replay_core_sample(core, ROWS, 0.0f, batch), 0);
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, ROWS, 0.0f, batch), 0);
         for (int row = 0; row < ROWS; row++) {
             counts[(int)batch->reward[row]] += 1.0;
-            assert_true(batch->weight[row] == 1.0f);
+            assert_true(batch->weight[row] == 1.0f / ITEMS);
         }
     }
     double expected = (double)ROUNDS * ROWS / ITEMS;
@@ -269,7 +271,7 @@ static void test_a_lossy_network_stores_every_step_once_and_in_order(void **stat
         }
         enum aq_replay_verdict verdict;
         aq_experience message = kit_message(1 + who, seq, 0, 10 * seq, 10);
-        assert_int_equal(aq_replay_core_insert(core, 0, &message, &verdict, NULL), 0);
+        assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
         if (verdict == AQ_REPLAY_STORED) {
             assert_int_equal(seq, stored[who] + 1);
             stored[who]++;
@@ -298,7 +300,7 @@ static void test_waiting_says_who_waits_for_whom(void **state)
     send(core, 2, 0, 8);
     assert_string_equal(aq_replay_core_waiting(core), "");
     for (int i = 0; i < 10; i++) {
-        assert_int_equal(aq_replay_core_sample(core, 16, 0.5f, batch), 0);
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
     }
     assert_string_equal(aq_replay_core_waiting(core),
                         "learner waits: 4 steps are missing for its next request");
@@ -316,7 +318,8 @@ static void test_settings_that_could_block_both_sides_are_refused(void **state)
     aq_replay_core *core = NULL;
     aq_error error;
     settings.tables[0].tolerance = 2.0;
-    assert_int_equal(aq_replay_core_create(&settings, 1, 2, 3, &core, &error), AQ_E_INVALID);
+    aq_shard_run run = kit_run(&settings);
+    assert_int_equal(aq_replay_core_create(&run, 0, &core, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "wait for each other"));
     assert_null(core);
 }
@@ -327,10 +330,11 @@ static void test_create_without_memory_fails_clean(void **state)
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
     aq_error error;
+    aq_shard_run run = kit_run(&settings);
     uint64_t nth = 1;
     for (;; nth++) {
         aq_memory_fail_at(nth, 0);
-        int rc = aq_replay_core_create(&settings, 1, 2, 3, &core, &error);
+        int rc = aq_replay_core_create(&run, 0, &core, &error);
         aq_memory_fail_at(0, 0);
         if (rc == 0) {
             break;

@@ -29,7 +29,8 @@ static test_shard shard_of(double tolerance)
 {
     aq_run_settings settings = kit_settings();
     test_shard shard = {.now_ns = AQ_NS_PER_S};
-    assert_int_equal(aq_replay_limiter_init(&shard.limiter, 100, 4.0, tolerance, 16, NULL), 0);
+    aq_table_spec spec = kit_spec(100, 4.0, tolerance);
+    assert_int_equal(aq_replay_limiter_init(&shard.limiter, &spec, 16, NULL), 0);
     assert_int_equal(aq_replay_roster_create(64, &shard.roster), 0);
     aq_replay_credit_init(&shard.credit, &settings);
     return shard;
@@ -45,7 +46,8 @@ static aq_replay_actor *call(test_shard *shard, uint64_t number, uint64_t known_
 
 static void share(test_shard *shard)
 {
-    aq_replay_credit_share(&shard->credit, &shard->limiter, shard->roster, shard->now_ns);
+    aq_credit_supply supply = kit_supply(&shard->limiter);
+    aq_replay_credit_share(&shard->credit, &supply, shard->roster, shard->now_ns);
 }
 
 static void receive(test_shard *shard, aq_replay_actor *actor, uint64_t fresh)

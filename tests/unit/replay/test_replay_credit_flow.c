@@ -101,7 +101,8 @@ static void tick(flow_sim *sim, uint32_t actor_speed, uint32_t learner_speed)
         }
     }
     assert_in_band(sim);
-    aq_replay_credit_share(&sim->credit, &sim->limiter, sim->roster, sim->now_ns);
+    aq_credit_supply supply = kit_supply(&sim->limiter);
+    aq_replay_credit_share(&sim->credit, &supply, sim->roster, sim->now_ns);
 }
 
 static void sim_init(flow_sim *sim, uint64_t seed, uint64_t stream)
@@ -118,9 +119,8 @@ static void sim_init(flow_sim *sim, uint64_t seed, uint64_t stream)
     uint32_t rows = 1 + (uint32_t)aq_rng_below(&sim->rng, 512);
     double tolerance = ceil((rows / samples_per_insert + 2.0) / 2.0);
     tolerance *= exp(aq_rng_range(&sim->rng, 0.0, log(100.0)));
-    assert_int_equal(aq_replay_limiter_init(&sim->limiter, 1 + aq_rng_below(&sim->rng, 2000),
-                                            samples_per_insert, tolerance, rows, NULL),
-                     0);
+    aq_table_spec spec = kit_spec(1 + aq_rng_below(&sim->rng, 2000), samples_per_insert, tolerance);
+    assert_int_equal(aq_replay_limiter_init(&sim->limiter, &spec, rows, NULL), 0);
     assert_int_equal(aq_replay_roster_create(ACTORS_MAX, &sim->roster), 0);
     aq_replay_credit_init(&sim->credit, &sim->settings);
 }
@@ -189,7 +189,8 @@ static void test_actors_that_come_and_go_do_not_use_up_the_credit(void **state)
                 continue; /* a new one has to wait until the dead are forgotten */
             }
             aq_replay_credit_called(record, sim.now_ns, record->granted);
-            aq_replay_credit_share(&sim.credit, &sim.limiter, sim.roster, sim.now_ns);
+            aq_credit_supply supply = kit_supply(&sim.limiter);
+            aq_replay_credit_share(&sim.credit, &supply, sim.roster, sim.now_ns);
             if (record->granted > 1) {
                 aq_replay_credit_received(&sim.credit, record, sim.now_ns, 1);
                 aq_replay_limiter_inserted(&sim.limiter, 1);

@@ -35,7 +35,7 @@ static void test_a_sample_comes_back_as_columns_of_stored_steps(void **state)
         assert_in_range(step, 1000, 1023);
         assert_true(obs == (float)step);
         assert_int_equal(batch->item[row], step - 1000);
-        assert_true(batch->weight[row] == 1.0f);
+        assert_true(batch->weight[row] == 1.0f / 24.0f);
         assert_true(batch->reward[row] >= (float)step);
     }
     aq_batch_destroy(batch);
@@ -219,8 +219,8 @@ static void test_settings_whose_replies_are_too_large_are_refused_in_words(void 
     aq_error error;
     settings.sample_rows = 65536;
     settings.tables[0].tolerance = 1e6;
-    assert_int_equal(aq_replay_service_begin(kit->service, 0, &settings, 1, 2, 3, &error),
-                     AQ_E_TOO_BIG);
+    aq_shard_run run = kit_run(&settings);
+    assert_int_equal(aq_replay_service_begin(kit->service, 0, &run, NULL, &error), AQ_E_TOO_BIG);
     assert_non_null(strstr(error.text, "learner.batch_size"));
     assert_null(aq_replay_service_core(kit->service));
 }
@@ -230,10 +230,11 @@ static void test_a_run_that_finds_no_memory_does_not_begin(void **state)
     service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
     aq_error error;
+    aq_shard_run run = kit_run(&settings);
     uint64_t nth = 1;
     for (;; nth++) {
         aq_memory_fail_at(nth, 0);
-        int rc = aq_replay_service_begin(kit->service, 0, &settings, KIT_RUN_ID, 2, 3, &error);
+        int rc = aq_replay_service_begin(kit->service, 0, &run, NULL, &error);
         aq_memory_fail_at(0, 0);
         if (rc == 0) {
             break;
