@@ -27,10 +27,9 @@ static json_t *shards_json(const aq_checkpoint *checkpoint)
 {
     json_t *shards = json_array();
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
-        char incarnation[24];
-        (void)snprintf(incarnation, sizeof(incarnation), "%016" PRIx64,
-                       checkpoint->shards[i].incarnation);
-        json_t *shard = json_pack("{s:s, s:o}", "incarnation", incarnation, "inserted",
+        char store[24];
+        (void)snprintf(store, sizeof(store), "%016" PRIx64, checkpoint->shards[i].store);
+        json_t *shard = json_pack("{s:s, s:o}", "store", store, "inserted",
                                   aq_json_count(checkpoint->shards[i].inserted));
         if (json_array_append_new(shards, shard)) {
             json_decref(shards);

@@ -32,9 +32,7 @@ struct aq_coordinator {
     uint64_t joined_total;
     uint64_t lost_total;
 
-    aq_shard_count shards[AQ_SHARDS_MAX];
-    size_t shard_count;
-    uint64_t steps_base; /* of shards that no longer have a place in `shards` */
+    aq_store_ledger stores;
 
     double wall_before_s;
 
@@ -112,13 +110,19 @@ static bool number_is_taken(const aq_coordinator *coordinator, uint64_t member)
     return false;
 }
 
-/* `wanted` if nobody of that role has it, else the lowest that is free. */
-static uint32_t choose_slot(const aq_coordinator *coordinator, enum aq_role role, uint32_t wanted)
+/* Of a shard: its store's. Else `wanted` if nobody of that role has it, or the lowest that is
+ * free. */
+static uint32_t choose_slot(aq_coordinator *coordinator, const aq_member_record *member,
+                            uint32_t wanted)
 {
+    if (member->role == AQ_ROLE_REPLAY) {
+        return aq_store_ledger_arrive(&coordinator->stores, member->incarnation, member->store,
+                                      member->rpc_url, wanted);
+    }
     bool taken[AQ_MEMBERS_MAX] = {false};
     for (size_t i = 0; i < coordinator->count; i++) {
         const aq_member_record *record = &coordinator->members[i];
-        if (record->role == role) {
+        if (record->role == member->role) {
             taken[record->slot] = true;
         }
     }
@@ -137,23 +141,33 @@ static void remove_at(aq_coordinator *coordinator, size_t index)
 {
     if (coordinator->members[index].role == AQ_ROLE_REPLAY) {
         coordinator->shards_changed++;
+        aq_store_ledger_depart(&coordinator->stores, coordinator->members[index].incarnation);
     }
     coordinator->count--;
     coordinator->members[index] = coordinator->members[coordinator->count];
 }
 
-/* A shard that was restarted serves the same address under a new incarnation: the record of its
- * earlier life would only send actors to a dead process until it times out. */
-static aq_member_record *find_earlier_life(const aq_coordinator *coordinator,
-                                           const aq_member_record *wanted)
+/* A shard that was restarted has the same store, or serves the same address, under a new
+ * incarnation: the record of its earlier life would only send actors to a dead process until it
+ * times out. It may be two: its own, and that of another shard whose address it has taken over. */
+static size_t remove_earlier_lives(aq_coordinator *coordinator, const aq_member_record *wanted,
+                                   uint64_t ret_replaced[AQ_REPLACED_MAX])
 {
-    for (size_t i = 0; wanted->role == AQ_ROLE_REPLAY && i < coordinator->count; i++) {
-        aq_member_record *record = &coordinator->members[i];
-        if (record->role == AQ_ROLE_REPLAY && strcmp(record->rpc_url, wanted->rpc_url) == 0) {
-            return record;
+    size_t removed = 0;
+    memset(ret_replaced, 0, AQ_REPLACED_MAX * sizeof(*ret_replaced));
+    for (size_t i = 0; wanted->role == AQ_ROLE_REPLAY && i < coordinator->count;) {
+        const aq_member_record *record = &coordinator->members[i];
+        if (record->role == AQ_ROLE_REPLAY &&
+            (record->store == wanted->store || strcmp(record->rpc_url, wanted->rpc_url) == 0)) {
+            AQ_ASSERT(removed < AQ_REPLACED_MAX); /* no two have the same store or address */
+            ret_replaced[removed++] = record->incarnation;
+            coordinator->lost_total++;
+            remove_at(coordinator, i);
+        } else {
+            i++;
         }
     }
-    return NULL;
+    return removed;
 }
 
 static size_t live_shards(const aq_coordinator *coordinator)
@@ -187,7 +201,8 @@ static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
     /* A member that had a number and a slot under an earlier life of the learner is not moved
      * needlessly. */
     bool had_place = wanted->member != 0 && wanted->member <= MEMBER_NUMBER_MAX;
-    record.slot = choose_slot(coordinator, wanted->role, had_place ? wanted->slot : UINT32_MAX);
+    bool had_slot = had_place || (wanted->role == AQ_ROLE_REPLAY && wanted->slot > 0);
+    record.slot = choose_slot(coordinator, wanted, had_slot ? wanted->slot : AQ_SLOT_NONE);
     if (!had_place || number_is_taken(coordinator, wanted->member)) {
         record.member = coordinator->next_member;
     }
@@ -206,34 +221,28 @@ static const aq_member_record *add(aq_coordinator *coordinator, int64_t now_ns,
 }
 
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
-                        const aq_member_record **ret_record, uint64_t *ret_replaced,
+                        const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],
                         aq_error *error)
 {
     AQ_ASSERT(wanted->incarnation != 0);
+    AQ_ASSERT(wanted->role != AQ_ROLE_REPLAY || wanted->store != 0);
     aq_member_record *known = find(coordinator, wanted->incarnation);
     if (known && known->role != wanted->role) {
         return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
                        (unsigned long long)wanted->incarnation);
     }
-    if (known) {
-        known->heard_ns = now_ns;
-        *ret_replaced = 0;
-        *ret_record = known;
-        return 0;
-    }
-    aq_member_record *earlier = find_earlier_life(coordinator, wanted);
-    uint64_t replaced = earlier ? earlier->incarnation : 0;
-    if (earlier) {
-        coordinator->lost_total++;
-        remove_at(coordinator, (size_t)(earlier - coordinator->members)); /* leaves room for one */
-    } else {
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
+    if (!known && remove_earlier_lives(coordinator, wanted, replaced) == 0) {
         int rc = make_room(coordinator, wanted, error);
         if (rc) {
             return rc;
         }
     }
-    *ret_replaced = replaced;
-    *ret_record = add(coordinator, now_ns, wanted);
+    if (known) {
+        known->heard_ns = now_ns;
+    }
+    *ret_record = known ? known : add(coordinator, now_ns, wanted);
+    memcpy(ret_replaced, replaced, sizeof(replaced));
     return 0;
 }
 
@@ -288,77 +297,28 @@ uint64_t aq_coordinator_shards_changed(const aq_coordinator *coordinator)
     return coordinator->shards_changed;
 }
 
-static bool shard_is_live(const aq_coordinator *coordinator, uint64_t incarnation)
-{
-    const aq_member_record *record = find(coordinator, incarnation);
-    return record && record->role == AQ_ROLE_REPLAY;
-}
-
-/* A place for one more shard; a dead one's count moves to the base. Live shards are fewer than the
- * places, so one is always found. */
-static aq_shard_count *shard_place(aq_coordinator *coordinator)
-{
-    if (coordinator->shard_count < AQ_SHARDS_MAX) {
-        return &coordinator->shards[coordinator->shard_count++];
-    }
-    for (size_t i = 0; i < coordinator->shard_count; i++) {
-        aq_shard_count *place = &coordinator->shards[i];
-        if (!shard_is_live(coordinator, place->incarnation)) {
-            coordinator->steps_base += place->inserted;
-            *place = (aq_shard_count){0};
-            return place;
-        }
-    }
-    return NULL;
-}
-
 void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarnation,
                              uint64_t inserted)
 {
-    if (inserted > AQ_SHARD_INSERTED_MAX) {
-        return;
-    }
-    for (size_t i = 0; i < coordinator->shard_count; i++) {
-        aq_shard_count *place = &coordinator->shards[i];
-        if (place->incarnation == shard_incarnation) {
-            if (inserted > place->inserted) {
-                place->inserted = inserted;
-            }
-            return;
-        }
-    }
-    aq_shard_count *place = shard_place(coordinator);
-    if (place) {
-        *place = (aq_shard_count){.incarnation = shard_incarnation, .inserted = inserted};
-    }
+    aq_store_ledger_told(&coordinator->stores, shard_incarnation, inserted);
 }
 
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator)
 {
-    uint64_t steps = coordinator->steps_base;
-    for (size_t i = 0; i < coordinator->shard_count; i++) {
-        steps += coordinator->shards[i].inserted;
-    }
-    return steps;
+    return aq_store_ledger_total(&coordinator->stores);
 }
 
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,
                                    uint64_t *ret_base)
 {
-    memcpy(counts, coordinator->shards, coordinator->shard_count * sizeof(*counts));
-    *ret_base = coordinator->steps_base;
-    return coordinator->shard_count;
+    return aq_store_ledger_counts(&coordinator->stores, counts, ret_base);
 }
 
 void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_count *counts,
                                    size_t count, uint64_t base)
 {
-    AQ_ASSERT(count <= AQ_SHARDS_MAX);
-    if (count) {
-        memcpy(coordinator->shards, counts, count * sizeof(*counts));
-    }
-    coordinator->shard_count = count;
-    coordinator->steps_base = base;
+    AQ_ASSERT(live_shards(coordinator) == 0);
+    aq_store_ledger_restore(&coordinator->stores, counts, count, base);
 }
 
 void aq_coordinator_restore_wall(aq_coordinator *coordinator, double wall_before_s)

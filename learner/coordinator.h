@@ -16,17 +16,16 @@
 #include "common/base/error.h"
 #include "common/net/net.h"
 #include "common/rl/run_settings.h"
+#include "learner/store_ledger.h"
 
-enum { AQ_MEMBERS_MAX = 16384, AQ_SHARDS_MAX = 64, AQ_HOST_MAX = 256 };
-
-/* More than a shard can have taken in; the sum over all shards stays a whole number in 64 bits. */
-#define AQ_SHARD_INSERTED_MAX (UINT64_C(1) << 53)
+enum { AQ_MEMBERS_MAX = 16384, AQ_HOST_MAX = 256, AQ_REPLACED_MAX = 2 };
 
 typedef struct aq_member_record {
     uint64_t member; /* number, unique in the run */
     uint64_t incarnation;
+    uint64_t store; /* replay only: names what it holds, over all its lives; not 0 */
     enum aq_role role;
-    uint32_t slot;
+    uint32_t slot; /* of a shard: its store's */
     uint32_t pid;
     char host[AQ_HOST_MAX];
     char address[AQ_URL_MAX]; /* as the learner sees it */
@@ -51,26 +50,23 @@ typedef struct aq_evaluation_result {
     bool confirmed;
 } aq_evaluation_result;
 
-/* How many fresh transitions one start of a shard has taken in. */
-typedef struct aq_shard_count {
-    uint64_t incarnation;
-    uint64_t inserted;
-} aq_shard_count;
-
 typedef struct aq_coordinator aq_coordinator;
 
 int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
                           aq_coordinator **ret_coordinator) AQ_MUST_USE;
 void aq_coordinator_destroy(aq_coordinator *coordinator); /* NULL is fine */
 
-/* `wanted` says role, incarnation, host, pid, address, URLs, and in `member` and `slot` what it had
- * under an earlier life of the learner (member 0: nothing); it keeps both where they are free.
- * A replay shard at the URL of another one is that one, restarted, and takes its place:
- * *ret_replaced is the incarnation that went, 0 for none. AQ_E_EXISTS when the incarnation joined
- * in another role, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then. The
- * record is valid until the next call that changes the members. */
+/* `wanted` says role, incarnation, store, host, pid, address, URLs, and in `member` and `slot` what
+ * it had under an earlier life of the learner (member 0: nothing); it keeps both where they are
+ * free. A shard's slot is its store's (store_ledger.h); a `slot` above 0 says which it had, also
+ * without a member number.
+ *
+ * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
+ * place: ret_replaced has the incarnations that went, 0 for none. AQ_E_EXISTS when the incarnation
+ * joined in another role, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
+ * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,
-                        const aq_member_record **ret_record, uint64_t *ret_replaced,
+                        const aq_member_record **ret_record, uint64_t ret_replaced[AQ_REPLACED_MAX],
                         aq_error *error) AQ_MUST_USE;
 
 /* NULL when it is not a member (any more): it has to join again. */
@@ -89,15 +85,15 @@ const aq_member_record *aq_coordinator_member_at(const aq_coordinator *coordinat
 /* Grows whenever the set of live shards changes. */
 uint64_t aq_coordinator_shards_changed(const aq_coordinator *coordinator);
 
-/* `inserted` only grows per shard incarnation; the total survives a shard's restart. A count beyond
- * AQ_SHARD_INSERTED_MAX is passed over. After more than AQ_SHARDS_MAX incarnations the counts of
- * dead ones are only kept as a sum: one of those that comes back after all is counted twice. */
+/* `inserted` is the total of the shard's store, over all its lives, and only grows; what a store
+ * brought counts for ever. That of an incarnation that is not a member, and one beyond
+ * AQ_SHARD_INSERTED_MAX, is passed over. */
 void aq_coordinator_progress(aq_coordinator *coordinator, uint64_t shard_incarnation,
                              uint64_t inserted);
 uint64_t aq_coordinator_env_steps(const aq_coordinator *coordinator);
 
-/* For checkpoints: the counts behind env_steps, and setting them again. At most AQ_SHARDS_MAX;
- * what older shards brought is in *ret_base. */
+/* For checkpoints: the stores behind env_steps, and setting them again before anybody joins. At
+ * most AQ_SHARDS_MAX; what older stores brought is in *ret_base. */
 size_t aq_coordinator_shard_counts(const aq_coordinator *coordinator, aq_shard_count *counts,
                                    uint64_t *ret_base);
 void aq_coordinator_restore_counts(aq_coordinator *coordinator, const aq_shard_count *counts,

@@ -2,6 +2,7 @@
  * The learner daemon: what members do, said in the log, in the metrics and in the status.
  */
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -169,12 +170,14 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
     status->staleness_mean = window->staleness;
     status->checkpoint_step = learner->checkpoint_step;
     status->rejected_messages = counters.refused_frames;
+    aq_learner_replay_status(learner, status->replay_use);
 }
 
 const aq_learner_service_owner aq_learner_service_events = {
     .now_ns = event_now_ns,
     .joined = event_joined,
     .left = event_left,
+    .replay_said = aq_learner_replay_said,
     .evaluated = event_evaluated,
     .stop_asked = event_stop_asked,
     .checkpoint_asked = event_checkpoint_asked,
@@ -204,6 +207,7 @@ static void move_window(aq_learner *learner, int64_t now_ns)
         sums->version_rows
             ? fmax(0, newest_version - sums->version_sum / (double)sums->version_rows)
             : NAN;
+    aq_learner_replay_window(learner, sums);
     window->wait_share = fmin(1, (double)progress.waited_ns / (double)AQ_NS_PER_S / seconds);
     window->env_steps = env_steps;
     window->learner_steps = progress.step;
@@ -245,9 +249,12 @@ static void write_progress(aq_learner *learner, int64_t now_ns)
         .batch_wait_share = window->wait_share,
     };
     aq_error error;
+    aq_learner_replay_metrics(learner, &sample);
     if (aq_metrics_progress(learner->metrics, &sample, &error)) {
         say_metrics_failed(learner, &error);
     }
+    json_decref(sample.replay);
+    json_decref(sample.replay_use);
 }
 
 static void watch_for_foreign_peers(aq_learner *learner, int64_t now_ns)

@@ -446,6 +446,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
     learner->ticked_ns = learner->started_ns;
     learner->window.begun_ns = learner->started_ns;
     learner->window.loss = learner->window.q_mean = learner->window.staleness = NAN;
+    learner->window.answer_ms = NAN;
     pthread_mutex_init(&learner->checkpoint_lock, NULL);
     if (uv_loop_init(&learner->loop)) {
         aq_free(learner);

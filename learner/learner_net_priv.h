@@ -34,6 +34,8 @@ typedef struct aq_learner_window {
     double q_mean;
     double staleness;
     double wait_share;
+    aq_prefetch_counts sampling; /* at its end */
+    double answer_ms;            /* NaN: none */
 } aq_learner_window;
 
 /* The best policy so far, and what was measured on it. One that was taken up from a checkpoint may
@@ -94,7 +96,8 @@ typedef struct aq_learner {
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
 
-    uint64_t first_step; /* of this process */
+    uint64_t first_step;                   /* of this process */
+    uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     aq_learner_window window;
     aq_best_policy best;
     uint64_t foreign_peers_seen;
@@ -118,6 +121,13 @@ typedef struct aq_learner {
 extern const aq_learner_service_owner aq_learner_service_events; /* user is the aq_learner */
 void aq_learner_second(aq_learner *learner, int64_t now_ns);
 const char *aq_run_state_name(enum aq_run_state state);
+
+/* learner_replay_events.c */
+void aq_learner_replay_said(void *user, const aq_member_record *record,
+                            const Actorq__V1__ReplayStats *stats);
+void aq_learner_replay_window(aq_learner *learner, const aq_trainer_sums *sums);
+void aq_learner_replay_status(aq_learner *learner, Actorq__V1__ReplayUseStatus *use);
+void aq_learner_replay_metrics(aq_learner *learner, aq_metrics_sample *sample);
 
 /* learner_training.c */
 int aq_learner_training_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;

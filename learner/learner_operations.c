@@ -40,7 +40,7 @@ static void fill_member(const aq_learner_service *service, const aq_member_recor
     aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
     if (row) {
         status->actor = row->has_actor ? &row->actor : NULL;
-        status->replay = row->has_replay ? &row->replay : NULL;
+        status->replay = row->replay ? &row->replay->stats : NULL;
     }
 }
 
@@ -110,6 +110,8 @@ static void operations_status(Actorq__V1__Operations_Service *methods,
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
     Actorq__V1__QuantErrorStatus quant_error = ACTORQ__V1__QUANT_ERROR_STATUS__INIT;
     fill_learner(service, now_ns, &learner, &quant_error);
+    Actorq__V1__ReplayUseStatus replay_use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
+    learner.replay_use = &replay_use;
 
     Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
     reply.role = text("learner");

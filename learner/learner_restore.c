@@ -96,8 +96,11 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
     (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
                    learner->plan.algorithm_class->name);
     for (size_t i = 0; i < context->shard_count; i++) {
-        checkpoint.shards[i].incarnation = context->shards[i].incarnation;
-        checkpoint.shards[i].inserted = context->shards[i].inserted;
+        checkpoint.shards[i] = (aq_checkpoint_shard){
+            .store = context->shards[i].store,
+            .inserted = context->shards[i].inserted,
+            .slot = context->shards[i].slot,
+        };
     }
     *ret_checkpoint = checkpoint;
 }
@@ -227,8 +230,9 @@ static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
 {
     aq_shard_count counts[AQ_SHARDS_MAX];
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
-        counts[i] = (aq_shard_count){.incarnation = checkpoint->shards[i].incarnation,
-                                     .inserted = checkpoint->shards[i].inserted};
+        counts[i] = (aq_shard_count){.store = checkpoint->shards[i].store,
+                                     .inserted = checkpoint->shards[i].inserted,
+                                     .slot = checkpoint->shards[i].slot};
     }
     aq_coordinator_restore_counts(learner->coordinator, counts, checkpoint->shard_count,
                                   checkpoint->env_steps_base);

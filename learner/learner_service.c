@@ -33,8 +33,9 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
         .role = (enum aq_role)request->role,
         .incarnation = request->incarnation,
         .member = request->run_id == run_id ? request->member : 0,
-        .slot = request->slot,
+        .slot = request->run_id == run_id || request->run_id == 0 ? request->slot : 0,
         .pid = request->pid,
+        .store = request->store ? request->store : request->incarnation, /* of one life */
     };
     if (record.role < AQ_ROLE_ACTOR || record.role > AQ_ROLE_REPLAY) {
         return aq_fail(error, AQ_E_INVALID, "role %d is not one that can join", (int)request->role);
@@ -78,15 +79,15 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     }
     uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
     const aq_member_record *record = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX];
     int64_t now_ns = service->owner.now_ns(service->owner.user);
-    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, &replaced, &error);
+    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, replaced, &error);
     if (rc) {
         aq_rpc_fail(call, aq_rpc_code_from_error(rc), "%s", error.text);
         return;
     }
-    if (replaced) {
-        aq_member_stats_remove(&service->stats, replaced);
+    for (size_t i = 0; i < AQ_REPLACED_MAX; i++) {
+        aq_member_stats_remove(&service->stats, replaced[i]);
     }
     bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
     service->owner.joined(service->owner.user, record, again);
@@ -109,12 +110,10 @@ static uint64_t newest_version(const aq_learner_service *service)
     return newest ? newest->snapshot->version : 0;
 }
 
-/* The live shards in the order of their slots, into storage on the caller's stack. Actors choose by
- * the place in this list, so it must not change for the others when somebody comes or goes. */
+/* The live shards in the order of their slots, into storage on the caller's stack. */
 typedef struct shard_list {
     Actorq__V1__ShardAddress addresses[AQ_SHARDS_MAX];
     Actorq__V1__ShardAddress *pointers[AQ_SHARDS_MAX];
-    uint32_t slots[AQ_SHARDS_MAX];
     size_t count;
 } shard_list;
 
@@ -126,12 +125,12 @@ static void insert_shard(shard_list *list, const aq_member_record *record)
     address->member = record->member;
     address->rpc_url = (char *)(uintptr_t)record->rpc_url;
     address->push_url = (char *)(uintptr_t)record->push_url;
-    for (; place > 0 && list->slots[place - 1] > record->slot; place--) {
+    address->slot = record->slot;
+    address->store = record->store;
+    for (; place > 0 && list->pointers[place - 1]->slot > record->slot; place--) {
         list->pointers[place] = list->pointers[place - 1];
-        list->slots[place] = list->slots[place - 1];
     }
     list->pointers[place] = address;
-    list->slots[place] = record->slot;
 }
 
 static void list_shards(const aq_learner_service *service, shard_list *ret_list)
@@ -164,6 +163,9 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
         if (record->role == AQ_ROLE_REPLAY && request->replay) {
             aq_coordinator_progress(service->coordinator, record->incarnation,
                                     request->replay->inserted);
+            if (service->owner.replay_said) {
+                service->owner.replay_said(service->owner.user, record, request->replay);
+            }
         }
         list_shards(service, &shards);
         reply.known = 1;
@@ -381,4 +383,19 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         summary.return_mean = return_sum / return_count;
     }
     return summary;
+}
+
+void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said *ret_sum)
+{
+    aq_replay_said_clear(ret_sum);
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        const aq_member_stats_row *row =
+            record->role == AQ_ROLE_REPLAY
+                ? aq_member_stats_find(&service->stats, record->incarnation)
+                : NULL;
+        if (row && row->replay) {
+            aq_replay_said_add(ret_sum, &row->replay->stats);
+        }
+    }
 }

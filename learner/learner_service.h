@@ -13,6 +13,7 @@
 #include "common/rl/run_settings.h"
 #include "learner/coordinator.h"
 #include "learner/policy_shelf.h"
+#include "learner/replay_said_stats.h"
 #include "proto/operations.pb-c.h"
 
 typedef struct aq_learner_service aq_learner_service;
@@ -23,6 +24,9 @@ typedef struct aq_learner_service_owner {
     /* For the log. `again`: known before. */
     void (*joined)(void *user, const aq_member_record *record, bool again);
     void (*left)(void *user, const aq_member_record *record, const char *reason);
+    /* What a shard said of itself, by heartbeat. May be NULL. */
+    void (*replay_said)(void *user, const aq_member_record *record,
+                        const Actorq__V1__ReplayStats *stats);
     /* A result came; `best` is true when it is the best so far. Its policy is on the shelf then, or
      * it is the one that was the best before. */
     void (*evaluated)(void *user, const aq_evaluation_result *result, bool best);
@@ -30,7 +34,8 @@ typedef struct aq_learner_service_owner {
     void (*stop_asked)(void *user, const char *peer, const char *reason);
     /* Writes a checkpoint when it can; aq_learner_service_checkpointed answers. */
     void (*checkpoint_asked)(void *user);
-    /* Fills in what only the daemon knows; the service has set the rest. */
+    /* Fills in what only the daemon knows, also within learner->replay_use; the service has set the
+     * rest. */
     void (*status)(void *user, Actorq__V1__StatusReply *reply, Actorq__V1__LearnerStatus *learner);
 } aq_learner_service_owner;
 
@@ -65,5 +70,8 @@ typedef struct aq_actors_summary {
     double return_mean; /* of training episodes, over the actors that have one; NaN: none */
 } aq_actors_summary;
 aq_actors_summary aq_learner_service_summary(const aq_learner_service *service);
+
+/* What the live shards said last, together. */
+void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said *ret_sum);
 
 #endif

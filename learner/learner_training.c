@@ -118,6 +118,7 @@ static void on_published(aq_learner *learner, aq_publication *publication)
            "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
            aq_publication_broadcast(publication)->size);
+    aq_trainer_published(learner->trainer, publication->snapshot->version);
     aq_policy_shelf_put(learner->shelf, publication);
 }
 
@@ -209,8 +210,11 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
 /* What one sampled row takes in an answer, and room for the message around it. */
 static size_t answer_bytes_max(const aq_learner *learner)
 {
-    return (size_t)learner->plan.settings.sample_rows * aq_batch_row_bytes(&learner->plan.layout) +
-           65536;
+    const aq_chunk_layout *layout = &learner->plan.layout;
+    uint32_t sequence_length = learner->plan.table.sequence_length;
+    size_t row_bytes = sequence_length > 0 ? aq_batch_sequence_bytes(layout, sequence_length)
+                                           : aq_batch_row_bytes(layout);
+    return (size_t)learner->plan.settings.sample_rows * row_bytes + 65536;
 }
 
 static int create_prefetch(aq_learner *learner)
@@ -219,6 +223,8 @@ static int create_prefetch(aq_learner *learner)
     aq_prefetch_config prefetch = {
         .run_id = learner->folder.run_id,
         .schema_hash = learner->plan.settings.schema_hash,
+        .table = learner->plan.table,
+        .importance_exponent = config->learner.importance_exponent,
         .batch_rows = (uint32_t)config->learner.batch_size,
         .batch_count = (uint32_t)config->learner.batches_per_request,
         .in_flight = (uint32_t)config->learner.prefetch,
@@ -241,8 +247,9 @@ static int create_prefetch(aq_learner *learner)
         .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
     };
-    return aq_shard_links_create(&learner->loop, learner->prefetch, &limits, prefetch.in_flight,
-                                 on_link_trouble, learner, &learner->links);
+    return aq_shard_links_create(&learner->loop, learner->prefetch, &limits,
+                                 aq_prefetch_calls_max(&prefetch), on_link_trouble, learner,
+                                 &learner->links);
 }
 
 static int create_stage(aq_learner *learner, const aq_publication_config *publication)

@@ -3,13 +3,13 @@
  */
 #include "learner/member_stats.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "common/base/memory.h"
 
 void aq_member_stats_fini(aq_member_stats *stats)
 {
+    for (size_t i = 0; i < stats->count; i++) {
+        aq_free(stats->rows[i].replay);
+    }
     aq_free(stats->rows);
     *stats = (aq_member_stats){0};
 }
@@ -24,12 +24,6 @@ aq_member_stats_row *aq_member_stats_find(const aq_member_stats *stats, uint64_t
     return NULL;
 }
 
-/* The row's own text moves with the row. */
-static void point_at_own_text(aq_member_stats_row *row)
-{
-    row->replay.waiting = row->waiting;
-}
-
 static aq_member_stats_row *add(aq_member_stats *stats, uint64_t incarnation)
 {
     if (stats->count == stats->capacity) {
@@ -40,7 +34,6 @@ static aq_member_stats_row *add(aq_member_stats *stats, uint64_t incarnation)
         }
         for (size_t i = 0; i < stats->count; i++) {
             rows[i] = stats->rows[i];
-            point_at_own_text(&rows[i]);
         }
         aq_free(stats->rows);
         stats->rows = rows;
@@ -66,13 +59,11 @@ void aq_member_stats_put(aq_member_stats *stats, const Actorq__V1__HeartbeatRequ
         row->actor.base.unknown_fields = NULL;
         row->has_actor = true;
     }
-    if (request->replay) {
-        row->replay = *request->replay;
-        row->replay.base.n_unknown_fields = 0;
-        row->replay.base.unknown_fields = NULL;
-        (void)snprintf(row->waiting, sizeof(row->waiting), "%s", request->replay->waiting);
-        point_at_own_text(row);
-        row->has_replay = true;
+    if (request->replay && !row->replay) {
+        row->replay = aq_alloc(1, sizeof(*row->replay));
+    }
+    if (request->replay && row->replay) {
+        aq_replay_said_copy(row->replay, request->replay);
     }
 }
 
@@ -82,6 +73,6 @@ void aq_member_stats_remove(aq_member_stats *stats, uint64_t incarnation)
     if (!row) {
         return;
     }
+    aq_free(row->replay);
     *row = stats->rows[--stats->count];
-    point_at_own_text(row);
 }

@@ -9,17 +9,13 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "proto/membership.pb-c.h"
-
-enum { AQ_WAITING_TEXT_MAX = 160 };
+#include "learner/replay_said_stats.h"
 
 typedef struct aq_member_stats_row {
     uint64_t incarnation;
     bool has_actor;
-    bool has_replay;
     Actorq__V1__ActorStats actor;
-    Actorq__V1__ReplayStats replay; /* its text points into `waiting` */
-    char waiting[AQ_WAITING_TEXT_MAX];
+    aq_replay_said *replay; /* NULL: nothing said; the row's own */
 } aq_member_stats_row;
 
 typedef struct aq_member_stats {

@@ -104,6 +104,39 @@ static json_t *count(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+/* A copy in which numbers that JSON doesn't know, which reflection shows as texts, are null. */
+static json_t *plain_copy(const json_t *value)
+{
+    if (json_is_object(value)) {
+        json_t *copy = json_object();
+        const char *key;
+        json_t *part;
+        json_object_foreach((json_t *)(uintptr_t)value, key, part)
+        {
+            (void)json_object_set_new(copy, key, plain_copy(part)); /* short of memory: left out */
+        }
+        return copy;
+    }
+    if (json_is_array(value)) {
+        json_t *copy = json_array();
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            (void)json_array_append_new(copy, plain_copy(json_array_get(value, i)));
+        }
+        return copy;
+    }
+    const char *text = json_string_value(value);
+    bool no_number = text && (strcmp(text, "NaN") == 0 || strcmp(text, "Infinity") == 0 ||
+                              strcmp(text, "-Infinity") == 0);
+    return no_number ? json_null() : json_copy((json_t *)(uintptr_t)value);
+}
+
+static void put_part(json_t *line, const char *key, const json_t *part)
+{
+    if (line && part) {
+        (void)json_object_set_new(line, key, plain_copy(part)); /* short of memory: left out */
+    }
+}
+
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
 {
     json_t *line = json_pack(
@@ -121,6 +154,8 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         number(sample->action_disagreement), "actors", count(sample->actors), "evaluators",
         count(sample->evaluators), "shards", count(sample->shards), "batch_wait_share",
         number(sample->batch_wait_share));
+    put_part(line, "replay", sample->replay);
+    put_part(line, "replay_use", sample->replay_use);
     return append(metrics, line, error);
 }
 

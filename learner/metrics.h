@@ -12,6 +12,7 @@
 #include "learner/coordinator.h"
 
 typedef struct aq_metrics aq_metrics;
+struct json_t; /* jansson's */
 
 /* What the learner did since the last sample, and where the run stands. */
 typedef struct aq_metrics_sample {
@@ -31,7 +32,9 @@ typedef struct aq_metrics_sample {
     uint64_t broadcast_bytes_fp32;
     double action_disagreement;
     uint32_t actors, evaluators, shards;
-    double batch_wait_share; /* of the time, 0 to 1 */
+    double batch_wait_share;   /* of the time, 0 to 1 */
+    struct json_t *replay;     /* what the shards said, together; NULL: nothing. Lent */
+    struct json_t *replay_use; /* how the learner gets on with them; NULL: left out. Lent */
 } aq_metrics_sample;
 
 /* What a run came to. */

@@ -7,36 +7,36 @@
  */
 #include "learner/prefetch.h"
 
-#include <stdbool.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/net.h"
+#include "common/rl/importance.h"
 #include "common/wire/wire_sample.h"
-#include "learner/coordinator.h"
+#include "learner/shard_board.h"
 
-/* A shard that failed is left alone this long, so that a dead one doesn't keep the loop busy. */
-#define PAUSE_NS   (100 * AQ_NS_PER_MS)
-#define NOT_YET_NS (5 * AQ_NS_PER_MS)
+/* A tick that comes later than this was no wait for groups: the loop was busy elsewhere. */
+#define TICK_GAP_NS AQ_NS_PER_S
 
 /* The longest that the protocol lets a shard hold an answer back. */
 enum { WAIT_MS_MAX = 10000 };
 
-typedef struct shard {
-    uint64_t incarnation; /* 0: the place is free */
-    uint64_t life;        /* another one each time that it is added */
-    char name[AQ_URL_MAX];
-    aq_rpc_stub stub;
-    int64_t not_before_ns;
-    uint32_t asked; /* requests that wait for its answer */
-} shard;
+typedef struct group {
+    aq_batch *batch;
+    uint64_t life;        /* of the shard that it came from */
+    uint64_t incarnation; /* the start that numbered its items */
+    bool lent;            /* to the owner */
+} group;
 
 typedef struct request {
     aq_prefetch *prefetch;
-    aq_batch *group;
+    group *group;
     uint64_t life; /* of the shard that was asked */
+    int64_t asked_ns;
+    int64_t waited_ns; /* for answers, at that time */
     bool busy;
 } request;
 
@@ -44,16 +44,35 @@ struct aq_prefetch {
     aq_prefetch_config config;
     aq_chunk_layout layout;
     aq_prefetch_owner owner;
-    shard shards[AQ_SHARDS_MAX];
-    uint64_t lives;
-    size_t next_shard; /* in turn */
+    aq_shard_board board;
     request *requests; /* in_flight of them */
-    aq_batch **groups; /* all of them */
-    aq_batch **empty;  /* a stack of those that can be asked for */
+    group *groups;     /* all of them */
+    group **empty;     /* a stack of those that can be asked for */
     size_t group_count;
     size_t empty_count;
-    int64_t now_ns; /* of the latest tick */
+    size_t lent_count;
+    aq_priority_return *returns; /* NULL: nobody asks for priorities */
+    bool weighs;                 /* draws are uneven, and that is corrected */
+    aq_prefetch_counts counts;
+    int64_t now_ns; /* of the latest tick; 0: none yet */
 };
+
+static int create_groups(aq_prefetch *prefetch, size_t group_count)
+{
+    const aq_prefetch_config *config = &prefetch->config;
+    for (; prefetch->group_count < group_count; prefetch->group_count++) {
+        group *made = &prefetch->groups[prefetch->group_count];
+        uint32_t rows = config->batch_rows * config->batch_count;
+        uint32_t steps = config->table.sequence_length;
+        int rc = steps > 0 ? aq_batch_create_sequences(&prefetch->layout, steps, rows, &made->batch)
+                           : aq_batch_create(&prefetch->layout, rows, &made->batch);
+        if (rc) {
+            return rc;
+        }
+        prefetch->empty[prefetch->empty_count++] = made;
+    }
+    return 0;
+}
 
 int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *layout,
                        const aq_prefetch_owner *owner, aq_prefetch **ret_prefetch)
@@ -69,24 +88,25 @@ int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *
     prefetch->config = *config;
     prefetch->layout = *layout;
     prefetch->owner = *owner;
+    prefetch->weighs = config->table.selector == AQ_SELECTOR_PRIORITIZED &&
+                       config->table.priority_exponent > 0 && config->importance_exponent > 0;
     size_t group_count = (size_t)config->in_flight * 2;
     prefetch->requests = aq_alloc(config->in_flight, sizeof(*prefetch->requests));
-    prefetch->groups = aq_alloc(group_count, sizeof(aq_batch *));
-    prefetch->empty = aq_alloc(group_count, sizeof(aq_batch *));
+    prefetch->groups = aq_alloc(group_count, sizeof(*prefetch->groups));
+    prefetch->empty = aq_alloc(group_count, sizeof(group *));
     if (!prefetch->requests || !prefetch->groups || !prefetch->empty) {
         goto fail;
     }
     for (uint32_t i = 0; i < config->in_flight; i++) {
         prefetch->requests[i].prefetch = prefetch;
     }
-    for (; prefetch->group_count < group_count; prefetch->group_count++) {
-        aq_batch *group = NULL;
-        rc = aq_batch_create(layout, config->batch_rows * config->batch_count, &group);
-        if (rc) {
-            goto fail;
-        }
-        prefetch->groups[prefetch->group_count] = group;
-        prefetch->empty[prefetch->empty_count++] = group;
+    rc = create_groups(prefetch, group_count);
+    if (!rc && aq_table_spec_uses_priorities(&config->table)) {
+        rc = aq_priority_return_create(config->run_id, config->table.name, config->in_flight,
+                                       owner->trouble, owner->user, &prefetch->returns);
+    }
+    if (rc) {
+        goto fail;
     }
     *ret_prefetch = prefetch;
     return 0;
@@ -102,141 +122,135 @@ void aq_prefetch_destroy(aq_prefetch *prefetch)
         return;
     }
     for (size_t i = 0; i < prefetch->group_count; i++) {
-        aq_batch_destroy(prefetch->groups[i]);
+        aq_batch_destroy(prefetch->groups[i].batch);
     }
+    aq_priority_return_destroy(prefetch->returns);
     aq_free(prefetch->requests);
     aq_free(prefetch->groups);
     aq_free(prefetch->empty);
     aq_free(prefetch);
 }
 
-static shard *find_shard(aq_prefetch *prefetch, uint64_t incarnation)
+uint32_t aq_prefetch_calls_max(const aq_prefetch_config *config)
 {
-    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
-        if (prefetch->shards[i].incarnation == incarnation) {
-            return &prefetch->shards[i];
-        }
-    }
-    return NULL;
+    return 2 * config->in_flight; /* as many samples as priorities */
 }
 
-static shard *find_life(aq_prefetch *prefetch, uint64_t life)
-{
-    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
-        if (prefetch->shards[i].life == life) {
-            return &prefetch->shards[i];
-        }
-    }
-    return NULL;
-}
+/* ---- shards --------------------------------------------------------------------------------- */
 
 int aq_prefetch_add_shard(aq_prefetch *prefetch, uint64_t incarnation, const char *name,
                           aq_rpc_channel *channel)
 {
-    AQ_ASSERT(incarnation != 0);
-    AQ_ASSERT(!find_shard(prefetch, incarnation));
-
-    shard *place = find_shard(prefetch, 0);
-    if (!place) {
-        return AQ_E_FULL;
-    }
-    *place = (shard){.incarnation = incarnation, .life = ++prefetch->lives};
-    (void)snprintf(place->name, sizeof(place->name), "%s", name);
-    aq_rpc_stub_init(&place->stub, channel, &actorq__v1__sampling__descriptor,
-                     prefetch->config.timeout_ms);
-    return 0;
-}
-
-void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
-{
-    shard *gone = find_shard(prefetch, incarnation);
-    if (gone) {
-        *gone = (shard){0};
-    }
-}
-
-static bool may_be_asked(const aq_prefetch *prefetch, const shard *candidate)
-{
-    return candidate->incarnation != 0 && candidate->not_before_ns <= prefetch->now_ns;
-}
-
-/* How the requests are shared out: each shard that may be asked has `each` to itself, and `spare`
- * are left for whoever comes first. So one that is slow to answer, or all but one, leave the others
- * their share; else the learner would go at the pace of the slowest. */
-typedef struct share {
-    uint32_t each, spare;
-} share;
-
-static share share_out(const aq_prefetch *prefetch)
-{
-    uint32_t shards = 0;
-    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
-        shards += may_be_asked(prefetch, &prefetch->shards[i]);
-    }
-    if (shards == 0) {
-        return (share){0};
-    }
-    share shared = {prefetch->config.in_flight / shards, prefetch->config.in_flight % shards};
-    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
-        uint32_t asked = prefetch->shards[i].asked;
-        uint32_t beyond = asked > shared.each ? asked - shared.each : 0;
-        shared.spare -= beyond < shared.spare ? beyond : shared.spare;
-    }
-    return shared;
-}
-
-/* The shard whose turn it is, of those that are not paused and hold less than their share; NULL
- * when there is none. */
-static shard *shard_in_turn(aq_prefetch *prefetch)
-{
-    share shared = share_out(prefetch);
-    for (size_t step = 0; step < AQ_SHARDS_MAX; step++) {
-        size_t index = (prefetch->next_shard + step) % AQ_SHARDS_MAX;
-        shard *candidate = &prefetch->shards[index];
-        if (may_be_asked(prefetch, candidate) &&
-            candidate->asked < shared.each + (shared.spare > 0)) {
-            prefetch->next_shard = index + 1;
-            return candidate;
-        }
-    }
-    return NULL;
-}
-
-static void say_trouble(aq_prefetch *prefetch, shard *from, const char *reason)
-{
-    from->not_before_ns = prefetch->now_ns + PAUSE_NS;
-    prefetch->owner.trouble(prefetch->owner.user, from->name, reason);
-}
-
-static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
-                      aq_batch *group, aq_error *error)
-{
-    int rc = aq_wire_sample_read(reply, &prefetch->layout, group, error);
-    if (!rc && group->rows != group->rows_max) {
-        rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", group->rows,
-                     group->rows_max);
+    aq_board_shard *added = NULL;
+    int rc = aq_shard_board_add(&prefetch->board, incarnation, name, &added);
+    if (!rc) {
+        aq_rpc_stub_init(&added->stub, channel, &actorq__v1__sampling__descriptor,
+                         prefetch->config.timeout_ms);
     }
     return rc;
 }
 
+void aq_prefetch_remove_shard(aq_prefetch *prefetch, uint64_t incarnation)
+{
+    aq_board_shard *gone = aq_shard_board_find(&prefetch->board, incarnation);
+    if (gone) {
+        aq_shard_board_remove(&prefetch->board, gone);
+    }
+}
+
+void aq_prefetch_tell_mass(aq_prefetch *prefetch, uint64_t incarnation, double mass)
+{
+    const aq_board_shard *from = aq_shard_board_find(&prefetch->board, incarnation);
+    if (from) {
+        aq_shard_board_told_mass(&prefetch->board, from, mass);
+    }
+}
+
+static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char *reason)
+{
+    prefetch->counts.failures++;
+    aq_shard_board_failed(&prefetch->board, from, prefetch->now_ns, AQ_SHARD_SAID_TROUBLE);
+    prefetch->owner.trouble(prefetch->owner.user, from->name, reason);
+}
+
+/* ---- answers -------------------------------------------------------------------------------- */
+
+static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
+                      aq_batch *batch, aq_error *error)
+{
+    int rc = aq_wire_sample_read(reply, &prefetch->layout, batch, error);
+    if (!rc && batch->rows != batch->rows_max) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", batch->rows,
+                     batch->rows_max);
+    }
+    return rc;
+}
+
+/* Probabilities become weights, batch by batch. */
+static void weigh(aq_prefetch *prefetch, aq_board_shard *from, double mass, aq_batch *batch)
+{
+    uint32_t batch_rows = prefetch->config.batch_rows;
+    for (uint32_t first = 0; first < batch->rows; first += batch_rows) {
+        float *weight = batch->weight + first;
+        if (!prefetch->weighs) {
+            for (uint32_t i = 0; i < batch_rows; i++) {
+                weight[i] = 1;
+            }
+            continue;
+        }
+        from->least = aq_importance_least(weight, batch_rows, mass);
+        aq_importance_weigh(weight, batch_rows, mass, aq_shard_board_least(&prefetch->board),
+                            prefetch->config.importance_exponent, weight);
+    }
+}
+
+static void take_time(aq_prefetch *prefetch, const request *answered, aq_board_shard *from)
+{
+    int64_t taken_ns = prefetch->now_ns - answered->asked_ns;
+    prefetch->counts.answers++;
+    prefetch->counts.answers_ns += taken_ns;
+    aq_shard_board_sampled(&prefetch->board, from, prefetch->now_ns, taken_ns);
+}
+
+/* The limiter's "not yet": what was waited since the request is its doing. */
+static void take_not_yet(aq_prefetch *prefetch, const request *answered, aq_board_shard *from)
+{
+    int64_t *waited_ns = prefetch->counts.waited_ns;
+    int64_t held_ns = waited_ns[AQ_WAIT_ANSWER] - answered->waited_ns;
+    if (held_ns > 0) {
+        waited_ns[AQ_WAIT_ANSWER] -= held_ns;
+        waited_ns[AQ_WAIT_LIMITER] += held_ns;
+    }
+    prefetch->counts.not_yet++;
+    aq_shard_board_failed(&prefetch->board, from, prefetch->now_ns, AQ_SHARD_SAID_NOT_YET);
+}
+
 /* Reads the reply into the request's group; true when it is full. */
-static bool take_reply(request *answered, shard *from, const Actorq__V1__SampleReply *reply)
+static bool take_reply(request *answered, aq_board_shard *from,
+                       const Actorq__V1__SampleReply *reply)
 {
     aq_prefetch *prefetch = answered->prefetch;
+    aq_batch *batch = answered->group->batch;
     aq_error error;
     if (!reply) {
         const aq_rpc_status *status = aq_rpc_stub_status(&from->stub);
         if (status->code == AQ_RPC_UNAVAILABLE) {
-            from->not_before_ns = prefetch->now_ns + NOT_YET_NS; /* the limiter's "not yet" */
+            take_not_yet(prefetch, answered, from);
         } else {
             say_trouble(prefetch, from, status->message);
         }
         return false;
     }
-    if (read_group(prefetch, reply, answered->group, &error)) {
+    if (read_group(prefetch, reply, batch, &error)) {
         say_trouble(prefetch, from, error.text);
         return false;
     }
+    answered->group->life = from->life;
+    answered->group->incarnation = reply->shard_incarnation;
+    take_time(prefetch, answered, from);
+    aq_shard_board_told_mass(&prefetch->board, from, reply->mass);
+    weigh(prefetch, from, reply->mass, batch);
+    aq_priority_return_clear(batch);
     /* Another process may live at the address by now; its steps are not to be counted as this
      * one's. Its own heartbeats tell of them. */
     if (reply->shard_incarnation == from->incarnation) {
@@ -245,64 +259,61 @@ static bool take_reply(request *answered, shard *from, const Actorq__V1__SampleR
     return true;
 }
 
-static bool is_empty(const aq_prefetch *prefetch, const aq_batch *group)
+static bool is_empty(const aq_prefetch *prefetch, const group *sought)
 {
     for (size_t i = 0; i < prefetch->empty_count; i++) {
-        if (prefetch->empty[i] == group) {
+        if (prefetch->empty[i] == sought) {
             return true;
         }
     }
     return false;
 }
 
-static void put_empty(aq_prefetch *prefetch, aq_batch *group)
+static void put_empty(aq_prefetch *prefetch, group *emptied)
 {
     AQ_ASSERT(prefetch->empty_count < prefetch->group_count);
-    AQ_ASSERT(!is_empty(prefetch, group)); /* else two requests would fill one group */
-    group->rows = 0;
-    prefetch->empty[prefetch->empty_count++] = group;
+    AQ_ASSERT(!is_empty(prefetch, emptied)); /* else two requests would fill one group */
+    emptied->batch->rows = 0;
+    prefetch->empty[prefetch->empty_count++] = emptied;
 }
 
 static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
 {
     request *answered = user;
     aq_prefetch *prefetch = answered->prefetch;
-    aq_batch *group = answered->group;
-    shard *from = find_life(prefetch, answered->life);
-    if (from) {
-        from->asked--;
-    }
+    group *filled = answered->group;
+    aq_board_shard *from = aq_shard_board_find_life(&prefetch->board, answered->life);
     bool full = from && take_reply(answered, from, reply);
-
     answered->busy = false;
     answered->group = NULL;
     if (full) {
-        prefetch->owner.ready(prefetch->owner.user, group);
+        filled->lent = true;
+        prefetch->lent_count++;
+        prefetch->owner.ready(prefetch->owner.user, filled->batch);
     } else {
-        put_empty(prefetch, group);
+        put_empty(prefetch, filled);
     }
 }
+
+/* ---- asking --------------------------------------------------------------------------------- */
 
 /* How long a shard may hold an answer back. Where shards outnumber requests, one that has nothing
  * to give must not keep a request that another could answer. */
 static uint32_t wait_ms_of(const aq_prefetch *prefetch)
 {
-    uint32_t shards = 0;
-    for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {
-        shards += prefetch->shards[i].incarnation != 0;
-    }
-    if (shards > prefetch->config.in_flight) {
+    if (aq_shard_board_count(&prefetch->board) > prefetch->config.in_flight) {
         return 0;
     }
     return prefetch->config.wait_ms < WAIT_MS_MAX ? prefetch->config.wait_ms : WAIT_MS_MAX;
 }
 
-static void ask(aq_prefetch *prefetch, request *next, shard *from)
+static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
 {
-    const aq_prefetch_config *config = &prefetch->config;
+    aq_prefetch_config *config = &prefetch->config;
     next->busy = true;
     next->life = from->life;
-    from->asked++;
+    next->asked_ns = prefetch->now_ns;
+    next->waited_ns = prefetch->counts.waited_ns[AQ_WAIT_ANSWER];
     next->group = prefetch->empty[--prefetch->empty_count];
 
     Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
@@ -312,17 +323,29 @@ static void ask(aq_prefetch *prefetch, request *next, shard *from)
     message.batch_count = config->batch_count;
     message.discount = config->discount;
     message.wait_ms = wait_ms_of(prefetch);
+    message.table = config->table.name;
     actorq__v1__sampling__sample(&from->stub.base, &message, on_sample, next);
+}
+
+static void pass_time(aq_prefetch *prefetch, int64_t now_ns)
+{
+    int64_t passed_ns = now_ns - prefetch->now_ns;
+    if (prefetch->lent_count == 0 && prefetch->now_ns != 0 && passed_ns > 0 &&
+        passed_ns < TICK_GAP_NS) {
+        prefetch->counts.waited_ns[aq_shard_board_reason_to_wait(&prefetch->board)] += passed_ns;
+    }
+    prefetch->now_ns = now_ns;
 }
 
 void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
 {
-    prefetch->now_ns = now_ns;
+    pass_time(prefetch, now_ns);
     for (uint32_t i = 0; i < prefetch->config.in_flight && prefetch->empty_count > 0; i++) {
         if (prefetch->requests[i].busy) {
             continue;
         }
-        shard *from = shard_in_turn(prefetch);
+        aq_board_shard *from =
+            aq_shard_board_next(&prefetch->board, now_ns, prefetch->config.in_flight);
         if (!from) {
             return;
         }
@@ -330,7 +353,32 @@ void aq_prefetch_tick(aq_prefetch *prefetch, int64_t now_ns)
     }
 }
 
-void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *group)
+void aq_prefetch_give_back(aq_prefetch *prefetch, aq_batch *batch)
 {
-    put_empty(prefetch, group);
+    for (size_t i = 0; i < prefetch->group_count; i++) {
+        group *given = &prefetch->groups[i];
+        if (given->batch != batch) {
+            continue;
+        }
+        AQ_ASSERT(given->lent);
+        given->lent = false;
+        prefetch->lent_count--;
+        if (prefetch->returns) {
+            const aq_board_shard *from = aq_shard_board_find_life(&prefetch->board, given->life);
+            aq_priority_return_send(prefetch->returns, from ? &from->stub : NULL,
+                                    from ? from->name : "", given->incarnation, batch);
+        }
+        put_empty(prefetch, given);
+        return;
+    }
+    AQ_ASSERT(false); /* no group of ours */
+}
+
+aq_prefetch_counts aq_prefetch_counts_of(const aq_prefetch *prefetch)
+{
+    aq_prefetch_counts counts = prefetch->counts;
+    if (prefetch->returns) {
+        counts.priorities = aq_priority_return_counts(prefetch->returns);
+    }
+    return counts;
 }

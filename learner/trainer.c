@@ -24,6 +24,7 @@ struct aq_trainer {
     pthread_t thread;
     bool has_thread;
     atomic_bool checkpoint_wanted;
+    _Atomic uint64_t newest_version;
     pthread_mutex_t lock; /* of progress */
     aq_trainer_progress progress;
 };
@@ -43,6 +44,7 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     }
     trainer->config = *config;
     atomic_init(&trainer->checkpoint_wanted, false);
+    atomic_init(&trainer->newest_version, 0);
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
     if (!rc) {
@@ -70,6 +72,9 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns)
     progress->sums.version_sum += sums.version_sum;
     progress->sums.version_rows += sums.version_rows;
     progress->sums.failed_steps += sums.failed_steps;
+    for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
+        progress->sums.staleness[i] += sums.staleness[i];
+    }
     progress->step = aq_trainer_core_step(trainer->core);
     progress->waited_ns += waited_ns;
     pthread_mutex_unlock(&trainer->lock);
@@ -102,7 +107,7 @@ static void *run(void *user)
             return NULL;
         }
         if (!rc) {
-            aq_trainer_core_train(trainer->core, item);
+            aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
             trainer->config.group_done(trainer->config.user, item);
         }
         add_progress(trainer, waited_ns);
@@ -161,6 +166,11 @@ uint64_t aq_trainer_step(aq_trainer *trainer)
     uint64_t step = trainer->progress.step;
     pthread_mutex_unlock(&trainer->lock);
     return step;
+}
+
+void aq_trainer_published(aq_trainer *trainer, uint64_t version)
+{
+    atomic_store(&trainer->newest_version, version);
 }
 
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)

@@ -44,6 +44,9 @@ void aq_trainer_destroy(aq_trainer *trainer); /* NULL is fine; stopped */
 int aq_trainer_give(aq_trainer *trainer, aq_batch *group) AQ_MUST_USE;
 void aq_trainer_request_checkpoint(aq_trainer *trainer);
 uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
+
+/* The newest policy version there is, against which rows are old. */
+void aq_trainer_published(aq_trainer *trainer, uint64_t version);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
 
 #endif

@@ -65,34 +65,54 @@ static aq_batch view(const aq_batch *group, uint32_t first, uint32_t count)
     aq_batch part = *group;
     part.rows = count;
     part.rows_max = count;
-    part.obs += (size_t)first * group->obs_bytes;
-    part.next_obs += (size_t)first * group->obs_bytes;
-    part.action += (size_t)first * group->action_bytes;
-    part.reward += first;
-    part.bootstrap += first;
+    size_t first_step = (size_t)first * group->steps;
+    if (aq_batch_has_sequences(group)) {
+        part.obs += (first_step + first) * group->obs_bytes;
+        part.length += first;
+    } else {
+        part.obs += first_step * group->obs_bytes;
+        part.next_obs += first_step * group->obs_bytes;
+    }
+    part.action += first_step * group->action_bytes;
+    part.reward += first_step;
+    part.bootstrap += first_step;
+    part.version += first_step;
     part.weight += first;
     part.item += first;
-    part.version += first;
     part.priority += first;
     return part;
 }
 
-static void count_versions(aq_trainer_core *core, const aq_batch *group)
+size_t aq_staleness_bin(uint64_t behind)
 {
-    for (uint32_t i = 0; i < group->rows; i++) {
-        if (group->version[i] > 0) {
-            core->sums.version_sum += group->version[i];
+    size_t bin = 0;
+    for (; behind > 0 && bin < AQ_STALENESS_BINS - 1; behind /= 2) {
+        bin++;
+    }
+    return bin;
+}
+
+/* Those of a policy; rows that were acted at random, and what follows a sequence, have none. */
+static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    size_t steps = (size_t)group->rows * group->steps;
+    for (size_t i = 0; i < steps; i++) {
+        uint64_t version = group->version[i];
+        if (version > 0) {
+            uint64_t behind = newest_version > version ? newest_version - version : 0;
+            core->sums.version_sum += (double)version;
             core->sums.version_rows++;
+            core->sums.staleness[aq_staleness_bin(behind)]++;
         }
     }
 }
 
-void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group)
+void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
     uint32_t batch_rows = core->config.batch_rows;
     AQ_ASSERT(group->rows % batch_rows == 0);
 
-    count_versions(core, group);
+    count_versions(core, group, newest_version);
     for (uint32_t first = 0; first < group->rows; first += batch_rows) {
         aq_batch batch = view(group, first, batch_rows);
         aq_train_stats stats;

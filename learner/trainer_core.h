@@ -26,6 +26,9 @@ typedef struct aq_trainer_core_config {
 typedef bool (*aq_policy_due_fn)(void *user, const aq_params *params, uint64_t step,
                                  const float *obs, size_t rows);
 
+/* Rows by the versions that they were behind: [0, 1), [1, 2), [2, 4), ... and more. */
+enum { AQ_STALENESS_BINS = 16 };
+
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {
     uint64_t steps;
@@ -34,7 +37,8 @@ typedef struct aq_trainer_sums {
     double q_mean;
     double version_sum; /* of rows that a policy acted in */
     uint64_t version_rows;
-    uint64_t failed_steps; /* not finite: skipped */
+    uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
+    uint64_t failed_steps;                 /* not finite: skipped */
 } aq_trainer_sums;
 
 int aq_trainer_core_create(const aq_trainer_core_config *config,
@@ -46,8 +50,12 @@ void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
 /* Offers the parameters as they are, before any training: so that actors have a version 1. */
 void aq_trainer_core_offer_first(aq_trainer_core *core);
 
-/* One step for each batch_rows rows of the group. */
-void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group);
+/* One step for each batch_rows rows of the group. `newest_version` is that of the newest policy,
+ * 0 for none. */
+void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
+
+/* The bin of a row that was `behind` versions behind. */
+size_t aq_staleness_bin(uint64_t behind);
 
 uint64_t aq_trainer_core_step(const aq_trainer_core *core);
 

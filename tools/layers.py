@@ -57,7 +57,7 @@ LIBRARIES = (
 
 # Who sees generated messages besides common/wire, cli and the tests: the edges of the daemons
 # (docs/decisions/0003).
-EDGES = re.compile(r"(replay|actor|learner)/(prefetch\.[ch]|\w+_priv\.h|"
+EDGES = re.compile(r"(replay|actor|learner)/((prefetch|priority_return)\.[ch]|\w+_priv\.h|"
                    r"\w+_(events|main|net|operations|service|session|stats)\.[ch])$")
 
 # A core is handed messages and a time: it has no socket, no thread and no clock of its own. A

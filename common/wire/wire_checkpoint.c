@@ -62,8 +62,9 @@ static void shards_to(const aq_checkpoint *checkpoint, shards_view *view,
     AQ_ASSERT(checkpoint->shard_count <= AQ_CHECKPOINT_SHARDS_MAX);
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
         actorq__v1__shard_count__init(&view->counts[i]);
-        view->counts[i].incarnation = checkpoint->shards[i].incarnation;
+        view->counts[i].store = checkpoint->shards[i].store;
         view->counts[i].inserted = checkpoint->shards[i].inserted;
+        view->counts[i].slot = checkpoint->shards[i].slot;
         view->pointers[i] = &view->counts[i];
     }
     message->n_shards = checkpoint->shard_count;
@@ -156,8 +157,9 @@ static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     }
     for (size_t i = 0; i < message->n_shards; i++) {
         checkpoint->shards[i] = (aq_checkpoint_shard){
-            .incarnation = message->shards[i]->incarnation,
+            .store = message->shards[i]->store,
             .inserted = message->shards[i]->inserted,
+            .slot = message->shards[i]->slot,
         };
     }
     checkpoint->shard_count = (uint32_t)message->n_shards;

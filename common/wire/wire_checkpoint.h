@@ -13,10 +13,11 @@
 
 enum { AQ_CHECKPOINT_SHARDS_MAX = 64 };
 
-/* Fresh transitions that one start of a replay shard has taken in. */
+/* What one store of a replay shard has brought. */
 typedef struct aq_checkpoint_shard {
-    uint64_t incarnation;
-    uint64_t inserted;
+    uint64_t store;
+    uint64_t inserted; /* fresh transitions, in all its lives */
+    uint32_t slot;     /* UINT32_MAX: none any more */
 } aq_checkpoint_shard;
 
 /* Float arrays of `parameter_count` each; `best_policy` may be NULL. When read, the struct owns
@@ -29,7 +30,7 @@ typedef struct aq_checkpoint {
     aq_net_spec spec;
     uint64_t learner_step;
     uint64_t env_steps;      /* of the whole run */
-    uint64_t env_steps_base; /* of them, those of shards that are not in the list below */
+    uint64_t env_steps_base; /* of them, those of stores that are not in the list below */
     uint32_t shard_count;
     aq_checkpoint_shard shards[AQ_CHECKPOINT_SHARDS_MAX];
     uint64_t policy_version;

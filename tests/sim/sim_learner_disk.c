@@ -54,8 +54,8 @@ void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, ui
     checkpoint.shard_count = (uint32_t)aq_coordinator_shard_counts(learner->coordinator, counts,
                                                                    &checkpoint.env_steps_base);
     for (uint32_t i = 0; i < checkpoint.shard_count; i++) {
-        checkpoint.shards[i].incarnation = counts[i].incarnation;
-        checkpoint.shards[i].inserted = counts[i].inserted;
+        checkpoint.shards[i] = (aq_checkpoint_shard){
+            .store = counts[i].store, .inserted = counts[i].inserted, .slot = counts[i].slot};
     }
     aq_buffer_clear(&learner->disk.checkpoint);
     int rc = aq_wire_checkpoint_pack(&checkpoint, &learner->disk.checkpoint);
@@ -68,8 +68,9 @@ static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
 {
     aq_shard_count counts[AQ_SHARDS_MAX];
     for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
-        counts[i] = (aq_shard_count){.incarnation = checkpoint->shards[i].incarnation,
-                                     .inserted = checkpoint->shards[i].inserted};
+        counts[i] = (aq_shard_count){.store = checkpoint->shards[i].store,
+                                     .inserted = checkpoint->shards[i].inserted,
+                                     .slot = checkpoint->shards[i].slot};
     }
     if (learner->site->scenario.plant == SIM_PLANT_ENV_STEPS) {
         checkpoint->env_steps_base += checkpoint->env_steps;

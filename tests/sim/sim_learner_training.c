@@ -158,7 +158,7 @@ static void on_trained(void *user, uint64_t life)
     learner->group_count--;
     memmove(&learner->groups[0], &learner->groups[1],
             learner->group_count * sizeof(learner->groups[0]));
-    aq_trainer_core_train(learner->trainer, group);
+    aq_trainer_core_train(learner->trainer, group, learner->next_version - 1);
     aq_prefetch_give_back(learner->prefetch, group);
     offer_checkpoint(learner);
     if (!learner->ended) {
@@ -223,7 +223,7 @@ static void dial(sim_learner *learner, const aq_member_record *record)
     AQ_ASSERT(link != NULL);
     sim_client *client =
         sim_client_open(&learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
-                        learner->site->scenario.config.learner.prefetch, NULL, NULL);
+                        2 * learner->site->scenario.config.learner.prefetch, NULL, NULL);
     int rc = aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
                                    sim_client_channel(client));
     AQ_ASSERT(rc == 0);
@@ -265,6 +265,8 @@ static void create_prefetch(sim_learner *learner)
     const aq_prefetch_config prefetch = {
         .run_id = site->run_id,
         .schema_hash = site->plan.settings.schema_hash,
+        .table = site->plan.table,
+        .importance_exponent = config->learner.importance_exponent,
         .batch_rows = (uint32_t)config->learner.batch_size,
         .batch_count = (uint32_t)config->learner.batches_per_request,
         .in_flight = (uint32_t)config->learner.prefetch,

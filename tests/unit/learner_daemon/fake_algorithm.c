@@ -12,7 +12,9 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats 
         fake_batch *seen = &fake->seen[fake->steps];
         seen->rows = batch->rows;
         memcpy(&seen->first_obs, batch->obs, sizeof(float));
-        memcpy(&seen->first_next_obs, batch->next_obs, sizeof(float));
+        if (batch->next_obs) { /* sequences have none */
+            memcpy(&seen->first_next_obs, batch->next_obs, sizeof(float));
+        }
         memcpy(&seen->first_action, batch->action, sizeof(int32_t));
         seen->first_reward = batch->reward[0];
         seen->first_bootstrap = batch->bootstrap[0];

@@ -4,6 +4,7 @@
 #include "tests/unit/learner_daemon/sample_shard.h"
 
 #include <stddef.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -17,13 +18,15 @@ static sample_shard *of_service(Actorq__V1__Sampling_Service *service)
     return (sample_shard *)(void *)((char *)service - offsetof(sample_shard, service));
 }
 
-/* The call that `send` has just put at the end of the list. */
 static void on_sample(Actorq__V1__Sampling_Service *service,
                       const Actorq__V1__SampleRequest *request,
                       Actorq__V1__SampleReply_Closure closure, void *call)
 {
     sample_shard *shard = of_service(service);
-    sample_call *newest = shard->calls[shard->count - 1];
+    sample_call *newest = shard->incoming;
+    AQ_ASSERT(shard->count < SHARD_CALLS_MAX);
+    shard->calls[shard->count++] = newest;
+    shard->asked++;
     newest->closure = closure;
     newest->call = call;
     newest->batch_rows = request->batch_rows;
@@ -32,6 +35,27 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
     newest->run_id = request->run_id;
     newest->schema_hash = request->schema_hash;
     newest->discount = request->discount;
+    (void)snprintf(newest->table, sizeof(newest->table), "%s", request->table);
+}
+
+static void on_prioritize(Actorq__V1__Sampling_Service *service,
+                          const Actorq__V1__PrioritizeRequest *request,
+                          Actorq__V1__PrioritizeReply_Closure closure, void *call)
+{
+    sample_shard *shard = of_service(service);
+    sample_call *newest = shard->incoming;
+    AQ_ASSERT(shard->update_count < SHARD_CALLS_MAX);
+    shard->updates[shard->update_count++] = newest;
+    newest->applied = closure;
+    newest->call = call;
+    newest->run_id = request->run_id;
+    newest->incarnation = request->shard_incarnation;
+    (void)snprintf(newest->table, sizeof(newest->table), "%s", request->table);
+    newest->rows = (uint32_t)(request->item.len / sizeof(uint64_t));
+    AQ_ASSERT(newest->rows <= SHARD_ROWS_MAX);
+    AQ_ASSERT(request->priority.len == newest->rows * sizeof(float));
+    memcpy(newest->items, request->item.data, request->item.len);
+    memcpy(newest->priorities, request->priority.data, request->priority.len);
 }
 
 static void on_reply(void *user, const uint8_t *frame, size_t size)
@@ -51,14 +75,12 @@ static int send(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint
     if (shard->send_failure) {
         return shard->send_failure;
     }
-    AQ_ASSERT(shard->count < SHARD_CALLS_MAX);
     sample_call *call = aq_alloc(1, sizeof(*call));
     AQ_ASSERT(call);
     *call = (sample_call){.answer = answer, .answer_user = user, .timeout_ms = timeout_ms};
-    shard->calls[shard->count++] = call;
-    shard->asked++;
+    shard->incoming = call;
     aq_rpc_dispatch(shard->dispatcher, frame, size, "10.0.0.1:1", on_reply, call);
-    AQ_ASSERT(call->closure);
+    AQ_ASSERT(call->closure || call->applied);
     return 0;
 }
 
@@ -69,7 +91,10 @@ void sample_shard_init(sample_shard *shard)
     shard->channel.send = send;
     actorq__v1__sampling__init(&shard->service, NULL);
     shard->service.sample = on_sample;
-    int rc = aq_rpc_dispatcher_create(SHARD_CALLS_MAX, FRAME_BYTES_MAX, 0, &shard->dispatcher);
+    shard->service.prioritize = on_prioritize;
+    shard->mass = 100;
+    int rc = aq_rpc_dispatcher_create((size_t)2 * SHARD_CALLS_MAX, FRAME_BYTES_MAX, 0,
+                                      &shard->dispatcher);
     AQ_ASSERT(rc == 0);
     rc = aq_rpc_dispatcher_add(shard->dispatcher, &shard->service.base);
     AQ_ASSERT(rc == 0);
@@ -107,7 +132,35 @@ void sample_shard_answer(sample_shard *shard, size_t index, const aq_batch *batc
     Actorq__V1__SampleReply reply;
     aq_wire_sample_view(batch, inserted, &reply);
     reply.shard_incarnation = shard->incarnation;
+    reply.items = 1000;
+    reply.mass = shard->mass;
     sample_shard_reply(shard, index, &reply);
+}
+
+static sample_call *take_update(sample_shard *shard)
+{
+    AQ_ASSERT(shard->update_count > 0);
+    sample_call *update = shard->updates[0];
+    shard->update_count--;
+    memmove(&shard->updates[0], &shard->updates[1],
+            shard->update_count * sizeof(shard->updates[0]));
+    return update;
+}
+
+void sample_shard_apply(sample_shard *shard, uint32_t applied)
+{
+    sample_call *update = take_update(shard);
+    Actorq__V1__PrioritizeReply reply = ACTORQ__V1__PRIORITIZE_REPLY__INIT;
+    reply.applied = applied;
+    update->applied(&reply, update->call);
+    deliver(update);
+}
+
+void sample_shard_refuse_update(sample_shard *shard, enum aq_rpc_code code)
+{
+    sample_call *update = take_update(shard);
+    aq_rpc_fail(update->call, code, "refused with %s", aq_rpc_code_name(code));
+    deliver(update);
 }
 
 void sample_shard_refuse(sample_shard *shard, size_t index, enum aq_rpc_code code)
@@ -145,6 +198,11 @@ void sample_shard_close(sample_shard *shard)
     shard->send_failure = AQ_E_CLOSED;
     while (shard->count > 0) {
         sample_shard_break(shard, 0, AQ_E_CLOSED);
+    }
+    while (shard->update_count > 0) {
+        sample_call *update = take_update(shard);
+        update->answer(update->answer_user, AQ_E_CLOSED, NULL, 0);
+        forget(update);
     }
     aq_rpc_dispatcher_destroy(shard->dispatcher);
 }

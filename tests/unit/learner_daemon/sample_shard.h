@@ -9,9 +9,10 @@
 
 #include "common/net/rpc.h"
 #include "common/rl/batch.h"
+#include "common/rl/table_spec.h"
 #include "proto/sampling.pb-c.h"
 
-enum { SHARD_CALLS_MAX = 64 };
+enum { SHARD_CALLS_MAX = 64, SHARD_ROWS_MAX = 64 };
 
 typedef struct sample_call {
     aq_rpc_answer_fn answer; /* of the caller's side */
@@ -21,8 +22,16 @@ typedef struct sample_call {
     uint32_t batch_rows, batch_count, wait_ms, timeout_ms;
     uint64_t run_id, schema_hash;
     float discount;
+    char table[AQ_TABLE_NAME_MAX];
     uint8_t *reply; /* while it is answered */
     size_t reply_size;
+
+    /* Of a Prioritize call. */
+    Actorq__V1__PrioritizeReply_Closure applied;
+    uint64_t incarnation;
+    uint32_t rows; /* at most SHARD_ROWS_MAX */
+    uint64_t items[SHARD_ROWS_MAX];
+    float priorities[SHARD_ROWS_MAX];
 } sample_call;
 
 /* Points into itself: don't move it. */
@@ -30,9 +39,13 @@ typedef struct sample_shard {
     aq_rpc_channel channel; /* first */
     Actorq__V1__Sampling_Service service;
     aq_rpc_dispatcher *dispatcher;
-    uint64_t incarnation;                /* as it says in its answers */
+    uint64_t incarnation;                /* as it says in its answers, and so are these */
+    double mass;                         /* 100 at first */
     sample_call *calls[SHARD_CALLS_MAX]; /* that wait for an answer, the oldest first */
     size_t count;
+    sample_call *updates[SHARD_CALLS_MAX]; /* Prioritize calls, alike */
+    size_t update_count;
+    sample_call *incoming;
     unsigned asked;
     int send_failure; /* what the next calls are refused with; 0: they are taken */
 } sample_shard;
@@ -41,6 +54,10 @@ void sample_shard_init(sample_shard *shard);
 
 /* Closes the channel: what waits is answered AQ_E_CLOSED, as an RPC client does. */
 void sample_shard_close(sample_shard *shard);
+
+/* The oldest Prioritize call, with so many items that were still there, or refused. */
+void sample_shard_apply(sample_shard *shard, uint32_t applied);
+void sample_shard_refuse_update(sample_shard *shard, enum aq_rpc_code code);
 
 /* The batch's rows, as a shard that has taken in `inserted` sends them. */
 void sample_shard_answer(sample_shard *shard, size_t index, const aq_batch *batch,

@@ -108,6 +108,15 @@ static void on_left(void *user, const aq_member_record *record, const char *reas
     snprintf(desk->reason, sizeof(desk->reason), "%s", reason);
 }
 
+static void on_replay_said(void *user, const aq_member_record *record,
+                           const Actorq__V1__ReplayStats *stats)
+{
+    service_desk *desk = user;
+    assert_int_equal(record->role, AQ_ROLE_REPLAY);
+    desk->replay_said++;
+    desk->replay_items = stats->n_tables > 0 ? stats->tables[0]->items : 0;
+}
+
 static void on_evaluated(void *user, const aq_evaluation_result *result, bool best)
 {
     service_desk *desk = user;
@@ -156,6 +165,7 @@ static void create_service(service_desk *desk)
                                       .now_ns = on_now,
                                       .joined = on_joined,
                                       .left = on_left,
+                                      .replay_said = on_replay_said,
                                       .evaluated = on_evaluated,
                                       .stop_asked = on_stop_asked,
                                       .checkpoint_asked = on_checkpoint_asked,

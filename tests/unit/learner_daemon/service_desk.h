@@ -42,7 +42,8 @@ typedef struct service_desk {
     int64_t now_ns;
 
     /* What the owner was told. */
-    unsigned joined, left, evaluated, stops, checkpoints, statuses;
+    unsigned joined, left, evaluated, stops, checkpoints, statuses, replay_said;
+    uint64_t replay_items; /* of the first table that was told of last */
     bool again;
     bool best;
     aq_member_record record; /* of joined or left */

@@ -35,6 +35,7 @@ static aq_member_record wanted(enum aq_role role, uint64_t incarnation)
 {
     aq_member_record record = {.role = role, .incarnation = incarnation, .pid = 7};
     if (role == AQ_ROLE_REPLAY) {
+        record.store = 9000 + incarnation;
         snprintf(record.rpc_url, sizeof(record.rpc_url), "tcp://10.0.0.1:%u",
                  (unsigned)(1000 + incarnation));
     }
@@ -44,9 +45,10 @@ static aq_member_record wanted(enum aq_role role, uint64_t incarnation)
 static const aq_member_record *join_as(aq_coordinator *coordinator, const aq_member_record *record)
 {
     const aq_member_record *joined = NULL;
-    uint64_t replaced = UINT64_MAX;
-    assert_int_equal(aq_coordinator_join(coordinator, 0, record, &joined, &replaced, NULL), 0);
-    assert_int_equal(replaced, 0);
+    uint64_t replaced[AQ_REPLACED_MAX] = {UINT64_MAX, UINT64_MAX};
+    assert_int_equal(aq_coordinator_join(coordinator, 0, record, &joined, replaced, NULL), 0);
+    assert_int_equal(replaced[0], 0);
+    assert_int_equal(replaced[1], 0);
     return joined;
 }
 
@@ -63,11 +65,11 @@ static void test_a_member_gets_a_number_and_a_slot_and_keeps_what_it_said(void *
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 1;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     strcpy(record.host, "ant");
     strcpy(record.address, "10.0.0.9:1");
 
-    assert_int_equal(aq_coordinator_join(*state, 77, &record, &joined, &replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(*state, 77, &record, &joined, replaced, NULL), 0);
     assert_int_equal(joined->member, 1);
     assert_int_equal(joined->slot, 0);
     assert_int_equal(joined->incarnation, 50);
@@ -84,15 +86,15 @@ static void test_a_repeated_join_is_the_same_member(void **state)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *again = NULL;
-    uint64_t replaced = 1;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     uint64_t unique = join(*state, AQ_ROLE_ACTOR, 50)->unique;
 
-    assert_int_equal(aq_coordinator_join(*state, 90, &record, &again, &replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(*state, 90, &record, &again, replaced, NULL), 0);
     assert_int_equal(again->member, 1);
     assert_int_equal(again->unique, unique);
     assert_int_equal(again->heard_ns, 90);
     assert_int_equal(again->joined_ns, 0);
-    assert_int_equal(replaced, 0);
+    assert_int_equal(replaced[0], 0);
     assert_int_equal(aq_coordinator_member_count(*state), 1);
     assert_int_equal(aq_coordinator_joined_total(*state), 1);
 }
@@ -101,11 +103,11 @@ static void test_an_incarnation_has_one_role(void **state)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 50);
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
 
     join(*state, AQ_ROLE_ACTOR, 50);
-    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, &replaced, &error),
+    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, &error),
                      AQ_E_EXISTS);
     assert_non_null(strstr(error.text, "0000000000000032"));
     assert_null(joined);
@@ -197,21 +199,57 @@ static void test_a_restarted_shard_takes_the_place_of_its_earlier_life(void **st
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     join(*state, AQ_ROLE_REPLAY, 1);
     join(*state, AQ_ROLE_REPLAY, 2);
     join(*state, AQ_ROLE_REPLAY, 3);
     uint64_t changes = aq_coordinator_shards_changed(*state);
 
     record.incarnation = 20;
-    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, &replaced, NULL), 0);
-    assert_int_equal(replaced, 2);
+    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(replaced[0], 2);
     assert_int_equal(joined->incarnation, 20);
     assert_int_equal(joined->slot, 1);
     assert_int_equal(aq_coordinator_member_count(*state), 3);
     assert_int_equal(aq_coordinator_lost_total(*state), 1);
     assert_true(aq_coordinator_shards_changed(*state) > changes);
     assert_null(aq_coordinator_heartbeat(*state, 6, 2, 2));
+}
+
+static void test_a_store_that_moved_takes_its_own_place_and_that_of_the_address(void **state)
+{
+    aq_member_record record = wanted(AQ_ROLE_REPLAY, 3); /* at the address of the third */
+    const aq_member_record *joined = NULL;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
+    for (uint64_t i = 1; i <= 4; i++) {
+        join(*state, AQ_ROLE_REPLAY, i);
+    }
+    record.incarnation = 20;
+    record.store = 9002; /* with the store of the second */
+    assert_int_equal(aq_coordinator_join(*state, 5, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(replaced[0] + replaced[1], 2 + 3);
+    assert_int_equal(replaced[0] * replaced[1], 2 * 3);
+    assert_int_equal(joined->slot, 1);
+    assert_int_equal(aq_coordinator_member_count(*state), 3);
+    record = wanted(AQ_ROLE_REPLAY, 3);
+    strcpy(record.rpc_url, "tcp://elsewhere:1"); /* the third is back */
+    assert_int_equal(join_as(*state, &record)->slot, 2);
+}
+
+static void test_a_shard_that_left_comes_back_to_its_slot(void **state)
+{
+    aq_member_record record = wanted(AQ_ROLE_REPLAY, 1);
+    join(*state, AQ_ROLE_REPLAY, 1);
+    uint64_t member = join(*state, AQ_ROLE_REPLAY, 2)->member;
+    assert_true(aq_coordinator_leave(*state, 1, 1));
+    assert_int_equal(join(*state, AQ_ROLE_REPLAY, 3)->slot, 2); /* not that of the first */
+    assert_true(aq_coordinator_leave(*state, member, 2));
+    record.incarnation = 10;
+    strcpy(record.rpc_url, "tcp://elsewhere:1");
+    assert_int_equal(join_as(*state, &record)->slot, 0);
+    record = wanted(AQ_ROLE_REPLAY, 2);
+    record.incarnation = 20;
+    assert_int_equal(join_as(*state, &record)->slot, 1);
 }
 
 static void test_actors_do_not_replace_one_another(void **state)
@@ -238,22 +276,22 @@ static void test_one_shard_too_many_is_refused_and_a_restarted_one_is_not(void *
 {
     aq_member_record record;
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         join(*state, AQ_ROLE_REPLAY, i);
     }
     record = wanted(AQ_ROLE_REPLAY, 500);
-    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, &replaced, &error),
-                     AQ_E_FULL);
+    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, replaced, &error), AQ_E_FULL);
     assert_non_null(strstr(error.text, "64 replay shards"));
     assert_null(joined);
     join(*state, AQ_ROLE_ACTOR, 600);
 
     record = wanted(AQ_ROLE_REPLAY, 10);
     record.incarnation = 501;
-    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, &replaced, NULL), 0);
-    assert_int_equal(replaced, 10);
+    record.store = 501; /* in memory: another store, at the same address */
+    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, replaced, NULL), 0);
+    assert_int_equal(replaced[0], 10);
     assert_int_equal(joined->slot, 9);
 }
 
@@ -337,14 +375,13 @@ static void test_one_member_too_many_is_refused(void **state)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 1 << 20);
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     aq_error error = {0};
     for (uint64_t i = 1; i <= AQ_MEMBERS_MAX; i++) {
         assert_int_equal(join(*state, i % 2 ? AQ_ROLE_ACTOR : AQ_ROLE_EVALUATOR, i)->slot,
                          (i - 1) / 2);
     }
-    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, &replaced, &error),
-                     AQ_E_FULL);
+    assert_int_equal(aq_coordinator_join(*state, 0, &record, &joined, replaced, &error), AQ_E_FULL);
     assert_null(joined);
     assert_non_null(strstr(error.text, "16384"));
     assert_true(aq_coordinator_leave(*state, 7, 7));
@@ -354,12 +391,12 @@ static void test_one_member_too_many_is_refused(void **state)
 static void test_a_join_without_memory_changes_nothing(void **state)
 {
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX] = {0};
     for (uint64_t i = 1; i <= 40; i++) {
         aq_member_record record = wanted(AQ_ROLE_ACTOR, i);
         size_t count = aq_coordinator_member_count(*state);
         aq_memory_fail_at(1, 0);
-        int rc = aq_coordinator_join(*state, 0, &record, &joined, &replaced, NULL);
+        int rc = aq_coordinator_join(*state, 0, &record, &joined, replaced, NULL);
         aq_memory_fail_at(0, 0);
         if (rc) {
             assert_int_equal(rc, AQ_E_NOMEM);
@@ -400,6 +437,8 @@ int main(void)
         IN_A_RUN(test_numbers_stay_unique_whatever_members_claim),
         IN_A_RUN(test_a_slot_that_can_not_be_is_not_taken_over),
         IN_A_RUN(test_a_restarted_shard_takes_the_place_of_its_earlier_life),
+        IN_A_RUN(test_a_store_that_moved_takes_its_own_place_and_that_of_the_address),
+        IN_A_RUN(test_a_shard_that_left_comes_back_to_its_slot),
         IN_A_RUN(test_actors_do_not_replace_one_another),
         IN_A_RUN(test_only_shards_change_the_set_of_shards),
         IN_A_RUN(test_one_shard_too_many_is_refused_and_a_restarted_one_is_not),

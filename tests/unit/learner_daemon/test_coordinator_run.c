@@ -37,13 +37,21 @@ static int teardown(void **state)
     return 0;
 }
 
-static void join_shard(aq_coordinator *coordinator, uint64_t incarnation)
+/* The process `incarnation` with that store, as a member. */
+static const aq_member_record *join_shard(aq_coordinator *coordinator, uint64_t incarnation,
+                                          uint64_t store)
 {
-    aq_member_record record = {.role = AQ_ROLE_REPLAY, .incarnation = incarnation};
+    aq_member_record record = {.role = AQ_ROLE_REPLAY, .incarnation = incarnation, .store = store};
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX];
     snprintf(record.rpc_url, sizeof(record.rpc_url), "tcp://a:%u", (unsigned)incarnation);
-    assert_int_equal(aq_coordinator_join(coordinator, 0, &record, &joined, &replaced, NULL), 0);
+    assert_int_equal(aq_coordinator_join(coordinator, 0, &record, &joined, replaced, NULL), 0);
+    return joined;
+}
+
+static void leave(aq_coordinator *coordinator, const aq_member_record *record)
+{
+    assert_true(aq_coordinator_leave(coordinator, record->member, record->incarnation));
 }
 
 /* ---- steps --------------------------------------------------------------------------------- */
@@ -51,6 +59,8 @@ static void join_shard(aq_coordinator *coordinator, uint64_t incarnation)
 static void test_steps_are_the_sum_over_shards(void **state)
 {
     assert_int_equal(aq_coordinator_env_steps(*state), 0);
+    join_shard(*state, 1, 100);
+    join_shard(*state, 2, 200);
     aq_coordinator_progress(*state, 1, 100);
     aq_coordinator_progress(*state, 2, 30);
     assert_int_equal(aq_coordinator_env_steps(*state), 130);
@@ -58,6 +68,7 @@ static void test_steps_are_the_sum_over_shards(void **state)
 
 static void test_the_count_of_a_shard_only_grows(void **state)
 {
+    join_shard(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 90); /* an answer that was overtaken */
     assert_int_equal(aq_coordinator_env_steps(*state), 100);
@@ -65,29 +76,66 @@ static void test_the_count_of_a_shard_only_grows(void **state)
     assert_int_equal(aq_coordinator_env_steps(*state), 110);
 }
 
-static void test_a_restarted_shard_adds_to_what_its_earlier_life_brought(void **state)
+static void test_what_is_said_by_nobody_in_the_run_does_not_count(void **state)
 {
     aq_coordinator_progress(*state, 1, 100);
-    aq_coordinator_progress(*state, 2, 5); /* the same shard, started again */
-    assert_int_equal(aq_coordinator_env_steps(*state), 105);
+    assert_int_equal(aq_coordinator_env_steps(*state), 0);
 }
 
-static void test_a_restarted_learner_goes_on_with_the_counts_of_its_checkpoint(void **state)
+static void test_a_restarted_shard_goes_on_with_the_total_of_its_store(void **state)
+{
+    join_shard(*state, 1, 100);
+    aq_coordinator_progress(*state, 1, 70);
+    join_shard(*state, 2, 100); /* started again: the same store */
+    assert_int_equal(aq_coordinator_env_steps(*state), 70);
+    aq_coordinator_progress(*state, 2, 75); /* all its lives together */
+    assert_int_equal(aq_coordinator_env_steps(*state), 75);
+}
+
+static void test_a_shard_in_memory_adds_to_what_its_earlier_life_brought(void **state)
+{
+    const aq_member_record *shard = join_shard(*state, 1, 100);
+    aq_coordinator_progress(*state, 1, 70);
+    leave(*state, shard);
+    join_shard(*state, 2, 200);
+    aq_coordinator_progress(*state, 2, 5);
+    assert_int_equal(aq_coordinator_env_steps(*state), 75);
+}
+
+static void test_what_a_shard_brought_that_left_stays(void **state)
+{
+    const aq_member_record *shard = join_shard(*state, 1, 100);
+    aq_coordinator_progress(*state, 1, 70);
+    leave(*state, shard);
+    assert_int_equal(aq_coordinator_env_steps(*state), 70);
+    aq_coordinator_progress(*state, 1, 80); /* an answer that came too late */
+    assert_int_equal(aq_coordinator_env_steps(*state), 70);
+    join_shard(*state, 2, 100);
+    aq_coordinator_progress(*state, 2, 80);
+    assert_int_equal(aq_coordinator_env_steps(*state), 80);
+}
+
+/* The learner's checkpoint is of a moment when the store had less; then both die. */
+static void test_nothing_is_lost_when_learner_and_shard_die_together(void **state)
 {
     aq_coordinator *later = create(475, 0);
     aq_shard_count counts[AQ_SHARDS_MAX];
     uint64_t base = 7;
-    aq_coordinator_progress(*state, 1, 100);
+    join_shard(*state, 1, 100);
+    join_shard(*state, 2, 200);
+    aq_coordinator_progress(*state, 1, 60);
     aq_coordinator_progress(*state, 2, 30);
     size_t count = aq_coordinator_shard_counts(*state, counts, &base);
     assert_int_equal(count, 2);
     assert_int_equal(base, 0);
+    aq_coordinator_progress(*state, 1, 90); /* not in the checkpoint */
 
     aq_coordinator_restore_counts(later, counts, count, base);
-    assert_int_equal(aq_coordinator_env_steps(later), 130);
-    aq_coordinator_progress(later, 1, 140); /* that shard lived through it */
-    aq_coordinator_progress(later, 3, 1);
-    assert_int_equal(aq_coordinator_env_steps(later), 171);
+    assert_int_equal(aq_coordinator_env_steps(later), 90);
+    assert_int_equal(join_shard(later, 12, 200)->slot, 1); /* each at its slot */
+    assert_int_equal(join_shard(later, 11, 100)->slot, 0);
+    aq_coordinator_progress(later, 11, 95);
+    assert_int_equal(aq_coordinator_env_steps(later), 125);
     aq_coordinator_destroy(later);
 }
 
@@ -102,11 +150,13 @@ static void test_the_total_survives_any_number_of_restarts(void **state)
     aq_shard_count counts[AQ_SHARDS_MAX];
     uint64_t base = 0;
     uint64_t expected = 0;
-    join_shard(*state, 1);
+    join_shard(*state, 1, 1);
     aq_coordinator_progress(*state, 1, 1);
-    for (uint64_t incarnation = 2; incarnation <= 300; incarnation++) {
-        aq_coordinator_progress(*state, incarnation, incarnation);
-        expected += incarnation;
+    for (uint64_t life = 2; life <= 300; life++) { /* in memory: each has a store of its own */
+        const aq_member_record *shard = join_shard(*state, life, life);
+        aq_coordinator_progress(*state, life, life);
+        leave(*state, shard);
+        expected += life;
     }
     assert_int_equal(aq_coordinator_env_steps(*state), 1 + expected);
     /* The one that lives was never merged with the dead. */
@@ -114,28 +164,30 @@ static void test_the_total_survives_any_number_of_restarts(void **state)
     assert_int_equal(aq_coordinator_env_steps(*state), 50 + expected);
     assert_int_equal(aq_coordinator_shard_counts(*state, counts, &base), AQ_SHARDS_MAX);
     assert_true(base > 0);
-    assert_int_equal(counts[0].incarnation, 1);
+    assert_int_equal(counts[0].store, 1);
 }
 
 static void test_as_many_live_shards_as_there_can_be_are_all_counted(void **state)
 {
     for (uint64_t dead = 1000; dead < 1100; dead++) {
+        const aq_member_record *shard = join_shard(*state, dead, dead);
         aq_coordinator_progress(*state, dead, 1);
+        leave(*state, shard);
     }
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
-        join_shard(*state, i);
+        join_shard(*state, i, i);
         aq_coordinator_progress(*state, i, 10);
     }
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         aq_coordinator_progress(*state, i, 20);
     }
     assert_int_equal(aq_coordinator_env_steps(*state), 100 + 20 * AQ_SHARDS_MAX);
-    aq_coordinator_progress(*state, 5000, 1); /* nobody's: there is no place for it */
-    assert_int_equal(aq_coordinator_env_steps(*state), 100 + 20 * AQ_SHARDS_MAX);
 }
 
 static void test_a_count_that_can_not_be_is_passed_over(void **state)
 {
+    join_shard(*state, 1, 1);
+    join_shard(*state, 2, 2);
     aq_coordinator_progress(*state, 1, 10);
     aq_coordinator_progress(*state, 1, UINT64_MAX);
     aq_coordinator_progress(*state, 2, AQ_SHARD_INSERTED_MAX + 1);
@@ -254,6 +306,7 @@ static void test_the_best_of_an_earlier_process_must_be_beaten(void **state)
 
 static void test_the_run_ends_with_its_last_step(void **state)
 {
+    join_shard(*state, 1, 1);
     aq_coordinator_progress(*state, 1, 999);
     assert_int_equal(aq_coordinator_tick(*state, 1), AQ_RUN_RUNNING);
     aq_coordinator_progress(*state, 1, 1000);
@@ -281,6 +334,7 @@ static void test_the_first_end_is_the_one_that_stays(void **state)
 {
     aq_coordinator_stop(*state);
     assert_int_equal(aq_coordinator_state(*state), AQ_RUN_STOPPED);
+    join_shard(*state, 1, 1);
     aq_coordinator_progress(*state, 1, 5000);
     assert_int_equal(aq_coordinator_tick(*state, 1), AQ_RUN_STOPPED);
 
@@ -298,8 +352,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_A_RUN(test_steps_are_the_sum_over_shards),
         IN_A_RUN(test_the_count_of_a_shard_only_grows),
-        IN_A_RUN(test_a_restarted_shard_adds_to_what_its_earlier_life_brought),
-        IN_A_RUN(test_a_restarted_learner_goes_on_with_the_counts_of_its_checkpoint),
+        IN_A_RUN(test_what_is_said_by_nobody_in_the_run_does_not_count),
+        IN_A_RUN(test_a_restarted_shard_goes_on_with_the_total_of_its_store),
+        IN_A_RUN(test_a_shard_in_memory_adds_to_what_its_earlier_life_brought),
+        IN_A_RUN(test_what_a_shard_brought_that_left_stays),
+        IN_A_RUN(test_nothing_is_lost_when_learner_and_shard_die_together),
         IN_A_RUN(test_nothing_to_restore_is_fine),
         IN_A_RUN(test_the_total_survives_any_number_of_restarts),
         IN_A_RUN(test_as_many_live_shards_as_there_can_be_are_all_counted),

@@ -251,28 +251,6 @@ static void test_a_heartbeat_is_told_the_shards_and_the_newest_version(void **st
     desk_answer_fini(&answer);
 }
 
-static void test_shards_keep_their_places_when_others_come_and_go(void **state)
-{
-    service_desk *desk = *state;
-    desk_answer answer;
-    uint64_t leaver = desk_join(desk, AQ_ROLE_ACTOR, 40);
-    uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
-    uint64_t shards[3];
-    for (uint64_t i = 0; i < 3; i++) {
-        shards[i] = desk_join(desk, AQ_ROLE_REPLAY, 60 + i);
-    }
-    assert_true(aq_coordinator_leave(desk->coordinator, leaver, 40));
-    assert_true(aq_coordinator_leave(desk->coordinator, shards[1], 61));
-    shards[1] = desk_join(desk, AQ_ROLE_REPLAY, 70); /* started again */
-    Actorq__V1__HeartbeatRequest request = heartbeat_request(member, 50);
-    const Actorq__V1__HeartbeatReply *reply = beat(desk, &request, &answer);
-    assert_int_equal(reply->n_shards, 3);
-    for (int i = 0; i < 3; i++) {
-        assert_int_equal(reply->shards[i]->member, shards[i]);
-    }
-    desk_answer_fini(&answer);
-}
-
 static void test_a_heartbeat_keeps_a_member(void **state)
 {
     service_desk *desk = *state;
@@ -473,7 +451,6 @@ int main(void)
         AT_A_DESK(test_who_joins_an_ended_run_is_told_so),
         AT_A_DESK(test_a_join_survives_every_failed_allocation),
         AT_A_DESK(test_a_heartbeat_is_told_the_shards_and_the_newest_version),
-        AT_A_DESK(test_shards_keep_their_places_when_others_come_and_go),
         AT_A_DESK(test_a_heartbeat_keeps_a_member),
         AT_A_DESK(test_a_stranger_is_not_known_and_told_nothing_but_the_state),
         AT_A_DESK(test_the_steps_of_a_shard_count_and_those_of_others_do_not),

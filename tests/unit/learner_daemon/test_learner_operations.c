@@ -182,6 +182,7 @@ static void test_the_status_has_the_figures_of_the_run(void **state)
     aq_evaluation_result worse = {.version = 4, .return_mean = 40, .return_std = 5, .episodes = 11};
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    desk_join(desk, AQ_ROLE_REPLAY, 60);
     aq_coordinator_progress(desk->coordinator, 60, 500);
     aq_coordinator_evaluated(desk->coordinator, &good, true);
     aq_coordinator_evaluated(desk->coordinator, &worse, true);
@@ -209,12 +210,21 @@ static void test_the_status_has_the_figures_of_the_run(void **state)
 
 static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
 {
-    static char waiting[] = "for actors";
+    static char waiting[] = "for actors", name[] = "main";
+    Actorq__V1__TableStats table = ACTORQ__V1__TABLE_STATS__INIT;
+    Actorq__V1__TableStats *tables[] = {&table};
+    uint64_t staleness[] = {5, 0, incarnation};
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     desk_answer answer;
     replay.stored = 77;
     replay.waiting = waiting;
+    replay.n_tables = 1;
+    replay.tables = tables;
+    table.name = name;
+    table.items = incarnation;
+    replay.n_staleness = 3;
+    replay.staleness = staleness;
     request.run_id = KIT_RUN_ID;
     request.member = member;
     request.incarnation = incarnation;
@@ -251,6 +261,12 @@ static void test_the_status_lists_the_members_and_what_they_said(void **state)
     assert_null(replay->actor);
     assert_int_equal(replay->replay->stored, 77);
     assert_string_equal(replay->replay->waiting, "for actors");
+    assert_int_equal(replay->replay->n_tables, 1);
+    assert_string_equal(replay->replay->tables[0]->name, "main");
+    assert_int_equal(replay->replay->tables[0]->items, 60);
+    assert_int_equal(replay->replay->n_staleness, 3);
+    assert_int_equal(replay->replay->staleness[2], 60);
+    assert_non_null(reply->learner->replay_use);
     assert_int_equal(reply->learner->members_joined, 2);
     desk_answer_fini(&answer);
 }

@@ -46,7 +46,7 @@ static void test_the_last_word_is_kept(void **state)
     put_actor(&stats, 5, 20);
     const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
     assert_true(row->has_actor);
-    assert_false(row->has_replay);
+    assert_null(row->replay);
     assert_int_equal(row->actor.env_steps, 20);
     assert_int_equal(stats.count, 1);
     aq_member_stats_fini(&stats);
@@ -83,9 +83,8 @@ static void test_each_row_owns_its_text_wherever_it_moves(void **state)
         assert_int_equal(row == NULL, i % 3 == 1);
         if (row) {
             snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
-            assert_string_equal(row->replay.waiting, expected);
-            assert_ptr_equal(row->replay.waiting, row->waiting);
-            assert_int_equal(row->replay.inserted, i);
+            assert_string_equal(row->replay->stats.waiting, expected);
+            assert_int_equal(row->replay->stats.inserted, i);
         }
     }
     aq_member_stats_fini(&stats);
@@ -99,8 +98,8 @@ static void test_a_long_text_is_cut(void **state)
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     put_replay(&stats, 5, text);
-    assert_int_equal(strlen(aq_member_stats_find(&stats, 5)->replay.waiting),
-                     AQ_WAITING_TEXT_MAX - 1);
+    assert_int_equal(strlen(aq_member_stats_find(&stats, 5)->replay->stats.waiting),
+                     AQ_SAID_TEXT_MAX - 1);
     aq_member_stats_fini(&stats);
 }
 
@@ -121,8 +120,8 @@ static void test_what_is_not_known_of_a_message_is_not_kept(void **state)
     const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
     assert_int_equal(row->actor.base.n_unknown_fields, 0);
     assert_null(row->actor.base.unknown_fields);
-    assert_int_equal(row->replay.base.n_unknown_fields, 0);
-    assert_null(row->replay.base.unknown_fields);
+    assert_int_equal(row->replay->stats.base.n_unknown_fields, 0);
+    assert_null(row->replay->stats.base.unknown_fields);
     aq_member_stats_fini(&stats);
 }
 

@@ -144,6 +144,33 @@ static void test_a_progress_line_has_every_number(void **state)
     lines_fini(&lines);
 }
 
+static void test_what_replay_came_to_is_part_of_the_line(void **state)
+{
+    aq_metrics *metrics = open_metrics(state);
+    aq_metrics_sample sample = sample_of(1);
+    sample.replay =
+        json_pack("{s:i, s:[i,i], s:s, s:[{s:s, s:s}]}", "inserted", 5, "age_ms", 1, 2, "waiting",
+                  "for actors", "tables", "name", "main", "times_sampled", "NaN");
+    sample.replay_use = json_pack("{s:i, s:s}", "answers", 9, "answer_ms_mean", "-Infinity");
+    assert_int_equal(aq_metrics_progress(metrics, &sample, NULL), 0);
+    json_decref(sample.replay);
+    json_decref(sample.replay_use);
+    aq_metrics_close(metrics);
+
+    metrics_lines lines = read_lines(state);
+    const json_t *replay = json_object_get(lines.objects[0], "replay");
+    const json_t *use = json_object_get(lines.objects[0], "replay_use");
+    const json_t *table = json_array_get(json_object_get(replay, "tables"), 0);
+    assert_true(number(replay, "inserted") == 5);
+    assert_int_equal(json_array_size(json_object_get(replay, "age_ms")), 2);
+    assert_text(replay, "waiting", "for actors");
+    assert_text(table, "name", "main");
+    assert_true(json_is_null(json_object_get(table, "times_sampled")));
+    assert_true(number(use, "answers") == 9);
+    assert_true(json_is_null(json_object_get(use, "answer_ms_mean")));
+    lines_fini(&lines);
+}
+
 static void test_what_is_not_a_number_is_null(void **state)
 {
     aq_metrics *metrics = open_metrics(state);
@@ -348,6 +375,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_RUN_DIR(test_a_progress_line_has_every_number),
+        IN_RUN_DIR(test_what_replay_came_to_is_part_of_the_line),
         IN_RUN_DIR(test_what_is_not_a_number_is_null),
         IN_RUN_DIR(test_an_evaluation_and_the_end_are_lines_of_their_own),
         IN_RUN_DIR(test_a_resumed_run_goes_on_below),

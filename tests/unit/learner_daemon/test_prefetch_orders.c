@@ -138,6 +138,8 @@ static void end_call(orders_desk *desk, int index, size_t call, enum ending endi
     case ENDING_CORRUPT:
         aq_wire_sample_view(desk->good, 1, &reply);
         reply.reward.len--;
+        reply.items = 1;
+        reply.mass = 1;
         sample_shard_reply(&desk->shards[index], call, &reply);
         break;
     }
@@ -322,7 +324,8 @@ static void test_slow_shards_leave_the_last_one_its_share(void **state)
         assert_int_equal(calls_out(desk), 4);
         end_call(desk, 2, 0, ENDING_FULL);
         aq_prefetch_give_back(desk->prefetch, desk->ready[--desk->ready_count]);
-        aq_prefetch_tick(desk->prefetch, ++desk->now_ns);
+        desk->now_ns += 30 * AQ_NS_PER_MS; /* the others should have answered by now */
+        aq_prefetch_tick(desk->prefetch, desk->now_ns);
     }
 }
 

@@ -61,6 +61,8 @@ static void on_sample(Actorq__V1__Sampling_Service *service,
         return;
     }
     aq_wire_sample_view(shard->batch, 1, &reply);
+    reply.items = 100;
+    reply.mass = 100;
     closure(&reply, call);
 }
 
@@ -194,11 +196,12 @@ static void start_shard(links_desk *desk, int index, const char *url, bool hold)
 
 static uint64_t join(links_desk *desk, uint64_t incarnation, const char *url)
 {
-    aq_member_record record = {.role = AQ_ROLE_REPLAY, .incarnation = incarnation};
+    aq_member_record record = {
+        .role = AQ_ROLE_REPLAY, .incarnation = incarnation, .store = incarnation};
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX];
     snprintf(record.rpc_url, sizeof(record.rpc_url), "%s", url);
-    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, &replaced, NULL),
+    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
                      0);
     return joined->member;
 }
@@ -300,9 +303,9 @@ static void test_only_shards_are_linked(void **state)
     links_desk *desk = *state;
     aq_member_record record = {.role = AQ_ROLE_ACTOR, .incarnation = 9};
     const aq_member_record *joined = NULL;
-    uint64_t replaced = 0;
+    uint64_t replaced[AQ_REPLACED_MAX];
     strcpy(record.rpc_url, "nonsense://x");
-    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, &replaced, NULL),
+    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
                      0);
     join(desk, 2, "inproc://links-alone"); /* a change that makes it look at all members */
     aq_shard_links_follow(desk->links, desk->coordinator);

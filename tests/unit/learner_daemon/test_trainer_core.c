@@ -75,7 +75,7 @@ static int teardown(void **state)
 static void train(core_desk *desk, uint32_t batches)
 {
     aq_batch *group = learner_kit_group(&desk->kit, batches * BATCH_ROWS);
-    aq_trainer_core_train(desk->core, group);
+    aq_trainer_core_train(desk->core, group, 0);
     aq_batch_destroy(group);
 }
 
@@ -85,7 +85,7 @@ static void test_each_batch_of_a_group_is_one_step_on_its_own_rows(void **state)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
-    aq_trainer_core_train(desk->core, group);
+    aq_trainer_core_train(desk->core, group, 0);
 
     assert_int_equal(desk->algorithm.steps, 3);
     assert_int_equal(aq_trainer_core_step(desk->core), 3);
@@ -144,6 +144,7 @@ static void test_rows_that_no_policy_chose_have_no_staleness(void **state)
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.version_rows, BATCH_ROWS - 1);
     assert_true(sums.version_sum == 1 + 2 + 3 + 4 + 5 + 6 + 7);
+    assert_int_equal(sums.staleness[0], BATCH_ROWS - 1); /* no newer version is known */
 }
 
 static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
@@ -151,7 +152,7 @@ static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
     group->reward[BATCH_ROWS] = -1; /* the second batch */
-    aq_trainer_core_train(desk->core, group);
+    aq_trainer_core_train(desk->core, group, 0);
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.failed_steps, 1);
     assert_int_equal(sums.steps, 2);
@@ -159,6 +160,48 @@ static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
     assert_true(sums.loss == 4);
     assert_int_equal(aq_trainer_core_step(desk->core), 2);
     assert_int_equal(desk->algorithm.steps, 3);
+    aq_batch_destroy(group);
+}
+
+static void test_rows_are_counted_by_how_old_they_are(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS); /* versions 0 to 7 */
+    aq_trainer_core_train(desk->core, group, 7);
+    aq_batch_destroy(group);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.staleness[0], 1); /* 7 */
+    assert_int_equal(sums.staleness[1], 1); /* 6 */
+    assert_int_equal(sums.staleness[2], 2); /* 5 and 4 */
+    assert_int_equal(sums.staleness[3], 3); /* 3, 2 and 1 */
+    assert_int_equal(aq_staleness_bin(4), 3);
+    assert_int_equal(aq_staleness_bin(7), 3);
+    assert_int_equal(aq_staleness_bin(8), 4);
+    assert_int_equal(aq_staleness_bin(UINT64_MAX), AQ_STALENESS_BINS - 1);
+}
+
+/* The parts of a group of sequences begin where their own rows do. */
+static void test_batches_of_sequences_are_cut_at_whole_sequences(void **state)
+{
+    enum { STEPS = 3 };
+    core_desk *desk = *state;
+    aq_batch *group = NULL;
+    assert_int_equal(aq_batch_create_sequences(&desk->kit.layout, STEPS, 2 * BATCH_ROWS, &group),
+                     0);
+    group->rows = 2 * BATCH_ROWS;
+    for (uint32_t row = 0; row < group->rows; row++) {
+        float obs = (float)row;
+        memcpy(group->obs + (size_t)row * (STEPS + 1) * group->obs_bytes, &obs, sizeof(obs));
+        group->item[row] = row;
+        group->version[row * STEPS] = row;
+        group->reward[row * STEPS] = (float)row;
+    }
+    aq_trainer_core_train(desk->core, group, 0);
+    assert_int_equal(desk->algorithm.steps, 2);
+    assert_true(desk->algorithm.seen[1].first_obs == BATCH_ROWS);
+    assert_true(desk->algorithm.seen[1].first_reward == BATCH_ROWS);
+    assert_int_equal(desk->algorithm.seen[1].first_item, BATCH_ROWS);
+    assert_int_equal(desk->algorithm.seen[1].first_version, BATCH_ROWS);
     aq_batch_destroy(group);
 }
 
@@ -208,7 +251,7 @@ static void test_a_version_is_measured_on_the_whole_group(void **state)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, PERIOD * BATCH_ROWS);
-    aq_trainer_core_train(desk->core, group);
+    aq_trainer_core_train(desk->core, group, 0);
     assert_int_equal(desk->count, 1);
     assert_ptr_equal(desk->offers[0].obs, group->obs);
     assert_int_equal(desk->offers[0].rows, PERIOD * BATCH_ROWS);
@@ -232,7 +275,7 @@ static void test_failed_steps_make_no_version_due(void **state)
     for (uint32_t i = 0; i < group->rows; i++) {
         group->reward[i] = -1;
     }
-    aq_trainer_core_train(desk->core, group);
+    aq_trainer_core_train(desk->core, group, 0);
     assert_int_equal(desk->count, 0);
     aq_batch_destroy(group);
 }
@@ -258,6 +301,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_each_batch_of_a_group_is_one_step_on_its_own_rows),
+        AT_A_DESK(test_rows_are_counted_by_how_old_they_are),
+        AT_A_DESK(test_batches_of_sequences_are_cut_at_whole_sequences),
         AT_A_DESK(test_steps_go_on_from_those_of_an_earlier_process),
         AT_A_DESK(test_sums_add_up_until_they_are_taken),
         AT_A_DESK(test_rows_that_no_policy_chose_have_no_staleness),
