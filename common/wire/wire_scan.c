@@ -15,7 +15,7 @@ static size_t bytes_left(const aq_wire_scan *scan)
     return (size_t)(scan->end - scan->at);
 }
 
-/* Seven bits a byte, the lowest first; the last byte has no top bit. Bits past the 64th drop out. */
+/* Seven bits a byte, lowest first; the last one has no top bit. Bits past the 64th drop out. */
 static bool read_varint(aq_wire_scan *scan, size_t bytes_max, uint64_t *ret_value)
 {
     size_t limit = bytes_left(scan) < bytes_max ? bytes_left(scan) : bytes_max;

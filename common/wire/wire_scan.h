@@ -15,7 +15,7 @@
 
 #include "common/base/error.h"
 
-/* The numbers are protobuf's. Groups (3 and 4) are not read: nobody has sent any since version 2. */
+/* The numbers are protobuf's. Groups (3 and 4) are refused: they went with its version 2. */
 enum aq_wire_type {
     AQ_WIRE_VARINT = 0,
     AQ_WIRE_FIXED64 = 1,

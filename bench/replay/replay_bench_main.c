@@ -1,0 +1,112 @@
+/*
+ * actorq-bench-replay: what `actorq bench replay` starts. A program of its own, because it has parts
+ * of an actor, a learner and a shard, which nothing else of ours may have.
+ */
+#define _XOPEN_SOURCE 700 /* nftw, mkdtemp */
+
+#include <errno.h>
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "bench/replay/raw_messages.h"
+#include "bench/replay/replay_scenarios.h"
+#include "cli/command.h"
+#include "common/base/parse.h"
+#include "common/net/net.h"
+#include "common/sys/daemon.h"
+#include "common/sys/log.h"
+
+#define COMMAND "bench replay"
+
+enum { PATH_BYTES = 4096, OPEN_FOLDERS = 16 };
+
+/* On a terminal: one line that is drawn over itself. */
+static void show_progress(const char *what)
+{
+    if (isatty(STDERR_FILENO)) {
+        (void)fprintf(stderr, "\r\033[K%s", what);
+        (void)fflush(stderr);
+    }
+}
+
+static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status;
+    (void)kind;
+    (void)place;
+    (void)remove(path); /* what stays is in a folder for temporary files */
+    return 0;
+}
+
+static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figures,
+                   aq_error *error)
+{
+    char folder[PATH_BYTES];
+    uv_loop_t loop;
+    if (aq_text_format(folder, sizeof(folder), "%s/actorq-bench-XXXXXX", plan->folder) != 0 ||
+        mkdtemp(folder) == NULL) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: no folder can be made there: %s",
+                       plan->folder, strerror(errno));
+    }
+    if (uv_loop_init(&loop) != 0) {
+        (void)rmdir(folder);
+        return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
+    }
+    int rc = aq_replay_scenarios_run(&loop, plan, folder, show_progress, ret_figures, error);
+    show_progress("");
+    (void)uv_run(&loop, UV_RUN_DEFAULT); /* what is closed is given back */
+    (void)uv_loop_close(&loop);
+    (void)nftw(folder, remove_entry, OPEN_FOLDERS, FTW_DEPTH | FTW_PHYS);
+    return rc;
+}
+
+static int bench_replay(int argc, char **argv)
+{
+    aq_replay_bench_plan plan;
+    aq_replay_figures figures;
+    aq_error error = {0};
+    int status;
+    aq_replay_bench_plan_init(&plan);
+    if (!aq_command_begin(aq_replay_bench_options(), argc, argv, aq_replay_bench_apply, &plan,
+                          &status)) {
+        return status;
+    }
+    aq_replay_bench_plan_finish(&plan);
+    if (measure(&plan, &figures, &error) != 0) {
+        return aq_command_failed(COMMAND, &error);
+    }
+    if (plan.json) {
+        return aq_command_print_json(COMMAND, aq_replay_figures_json(&plan, &figures));
+    }
+    aq_replay_figures_print(stdout, &plan, &figures);
+    return aq_command_printed(COMMAND);
+}
+
+static int take_raw_messages(const char *url)
+{
+    aq_error error = {0};
+    return aq_raw_messages_take(url, &error) == 0 ? EXIT_SUCCESS
+                                                  : aq_command_failed(COMMAND, &error);
+}
+
+int main(int argc, char **argv)
+{
+    char command[] = COMMAND;
+    aq_daemon_begin("bench", -1);
+    aq_log_set_level(AQ_LOG_WARN);
+    if (argc == 3 && strcmp(argv[1], AQ_RAW_MESSAGES_ROLE) == 0) {
+        return take_raw_messages(argv[2]);
+    }
+    if (argc < 2 || strcmp(argv[1], "replay") != 0) {
+        (void)fputs("actorq-bench-replay is started by 'actorq bench replay'\n", stderr);
+        return EXIT_FAILURE;
+    }
+    argv[1] = command;
+    int status = bench_replay(argc - 1, argv + 1);
+    aq_net_fini();
+    return status;
+}

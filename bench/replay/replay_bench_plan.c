@@ -1,0 +1,174 @@
+/*
+ * See replay_bench_plan.h.
+ */
+#include "bench/replay/replay_bench_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+
+enum {
+    N_STEP = 5,
+    CHUNK_LENGTH = 32, /* as by default, and so are the sizes of messages and segments */
+    SMALL_CHUNKS = 512,
+    LARGE_CHUNKS = 16,
+    MESSAGE_BYTES = 256 << 10,
+    LARGE_MESSAGE_BYTES = 1 << 20, /* no chunk of 8 KiB steps would fit into the other */
+    SEGMENT_BYTES = 64 << 20,
+    FSYNC_MS = 1000,
+    SNAPSHOT_MS = 500,
+    TRANSITIONS = 1000000,
+    TRANSITIONS_QUICK = 50000,
+    LARGE_TRANSITIONS = 64 << 10,
+    LARGE_TRANSITIONS_QUICK = 4 << 10,
+};
+#define SLICE_NS       (2 * AQ_NS_PER_S)
+#define SLICE_NS_QUICK (200 * AQ_NS_PER_MS)
+
+static const aq_option option_rows[] = {
+    {"json", 0, NULL, "print one JSON object on standard output"},
+    {"quick", 0, NULL, "small stores and short slices, to see that it works"},
+    {"transport", 0, "NAME",
+     "ipc (Unix sockets, default: what 'actorq train' uses on one machine) or tcp"},
+    {"folder", 0, "DIR", "where segments are written and removed again (default $TMPDIR or /tmp)"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq bench replay",
+    .usage = "[options]",
+    .summary =
+        "Times a replay shard, a real actorq-replay process, from this process, which is actor and "
+        "learner. Every figure is the median of 5 slices after a warm-up, of 2 s each; what comes "
+        "back is checked against what was sent.",
+    .details =
+        "Unless said otherwise, steps have an observation of 17 floats and an action of 6, come "
+        "in chunks of 32 and messages of up to 256 KiB, and the store holds 1,000,000 of them, "
+        "full.\n\n"
+        "  insert_steps_per_s         steps sent, stored in segment files and acknowledged, while "
+        "old\n"
+        "                             ones leave; repeated rows do not count\n"
+        "  insert_bytes_per_s         the same in memory only, for observations of 2,048 floats: "
+        "bytes\n"
+        "                             of observations and actions; messages of up to 1 MiB\n"
+        "  sample_batches_per_s       batches of 256 five-step returns, uniform: 8 a request, 4 "
+        "requests\n"
+        "                             under way, each copied into a batch\n"
+        "  prioritized_batches_per_s  the same by priority; every row gets a new priority\n"
+        "  sample_p99_ms              one batch by priority, from asking to having it, while steps "
+        "are\n"
+        "                             inserted at full rate and snapshots are written twice a "
+        "second\n"
+        "  inprocess_...              the shard's core without sockets: draw and copy\n"
+        "  bytes_per_step             growth of the process from empty to full, over the steps in "
+        "it\n\n"
+        "Beside them stands what is always there: raw messages of the same size between two "
+        "processes over the same sockets with nobody looking at them, and copying a batch's rows "
+        "from random places of memory. A ratio of 1 would be as fast as that.\n\n"
+        "Examples:\n"
+        "  actorq bench replay --quick\n"
+        "  actorq bench replay --json >replay.json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+const aq_options *aq_replay_bench_options(void)
+{
+    return &options_page;
+}
+
+int aq_replay_bench_apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    aq_replay_bench_plan *plan = user;
+    if (option == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "'%s': this command takes options only", value);
+    }
+    if (strcmp(option->name, "json") == 0) {
+        plan->json = true;
+    } else if (strcmp(option->name, "quick") == 0) {
+        plan->quick = true;
+    } else if (strcmp(option->name, "folder") == 0) {
+        plan->folder = value;
+    } else if (strcmp(value, "tcp") == 0 || strcmp(value, "ipc") == 0) {
+        plan->over_tcp = strcmp(value, "tcp") == 0;
+    } else {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither ipc nor tcp", value);
+    }
+    return 0;
+}
+
+void aq_replay_bench_plan_init(aq_replay_bench_plan *plan)
+{
+    const char *folder = getenv("TMPDIR");
+    *plan = (aq_replay_bench_plan){.folder = folder != NULL && folder[0] != '\0' ? folder : "/tmp"};
+}
+
+void aq_replay_bench_plan_finish(aq_replay_bench_plan *plan)
+{
+    plan->transitions = plan->quick ? TRANSITIONS_QUICK : TRANSITIONS;
+    plan->large_transitions = plan->quick ? LARGE_TRANSITIONS_QUICK : LARGE_TRANSITIONS;
+    plan->slice_ns = plan->quick ? SLICE_NS_QUICK : SLICE_NS;
+}
+
+aq_load_shape aq_replay_bench_small(void)
+{
+    return (aq_load_shape){.obs_count = 17,
+                           .action_count = 6,
+                           .n_step = N_STEP,
+                           .chunk_length = CHUNK_LENGTH,
+                           .chunk_count = SMALL_CHUNKS};
+}
+
+aq_load_shape aq_replay_bench_large(void)
+{
+    return (aq_load_shape){.obs_count = 2048,
+                           .action_count = 6,
+                           .n_step = N_STEP,
+                           .chunk_length = CHUNK_LENGTH,
+                           .chunk_count = LARGE_CHUNKS};
+}
+
+static uint32_t message_bytes(const aq_replay_load *load)
+{
+    const size_t chunk_bytes = (size_t)load->shape.chunk_length * aq_replay_load_step_bytes(load);
+    return chunk_bytes < MESSAGE_BYTES / 4 ? MESSAGE_BYTES : LARGE_MESSAGE_BYTES;
+}
+
+aq_run_settings aq_replay_bench_settings(const aq_replay_load *load, uint32_t selector,
+                                         uint64_t capacity, bool is_durable)
+{
+    return (aq_run_settings){
+        .task = "bench:Steps-v0",
+        .schema = load->schema,
+        .schema_hash = aq_schema_hash(&load->schema),
+        .seed = 1,
+        .n_step = load->shape.n_step,
+        .chunk_length = load->shape.chunk_length,
+        .message_bytes = message_bytes(load),
+        .rpc_timeout_ms = 10000,
+        .heartbeat_ms = 100,
+        .reconnect_min_ms = 50,
+        .reconnect_max_ms = 2000,
+        .actor_envs = 8,
+        .actor_count = 1,
+        .flush_ms = 20,
+        .screen_episodes = 1,
+        .evaluation_episodes = 1,
+        .evaluation_threshold = NAN,
+        .tables = {{.name = "main",
+                    .selector = selector,
+                    .priority_exponent = 0.6,
+                    .capacity = capacity,
+                    .n_step = load->shape.n_step,
+                    .sequence_period = 1,
+                    .min_size = 1000,
+                    .tolerance = 2000.0}},
+        .table_count = 1,
+        .storage = {.durable = is_durable,
+                    .segment_bytes = SEGMENT_BYTES,
+                    .fsync_ms = FSYNC_MS,
+                    .snapshot_ms = SNAPSHOT_MS},
+        .sample_rows = AQ_REPLAY_BATCH_ROWS * AQ_REPLAY_BATCHES,
+    };
+}
