@@ -1,5 +1,5 @@
 /*
- * actorq-bench-replay: what `actorq bench replay` starts. A program of its own, because it has parts
+ * actorq-bench-replay: what `actorq bench replay` starts. A program of its own, since it has parts
  * of an actor, a learner and a shard, which nothing else of ours may have.
  */
 #define _XOPEN_SOURCE 700 /* nftw, mkdtemp */

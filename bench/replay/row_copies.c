@@ -47,16 +47,16 @@ int aq_row_copies_measure(const aq_chunk_layout *layout, uint64_t transitions, u
     int rc = store.rows == NULL || store.batch == NULL ? AQ_E_NOMEM : 0;
     if (rc == 0) {
         aq_rng_init(&store.rng, SEED, 0);
-        const int64_t start_ns = aq_clock_monotonic_ns();
-        int64_t now_ns = start_ns;
+        const int64_t start_ns = aq_clock_cpu_ns();
+        int64_t passed_ns = 0;
         uint64_t batches = 0;
-        for (; now_ns < start_ns + time_ns; now_ns = aq_clock_monotonic_ns()) {
+        for (; passed_ns < time_ns; passed_ns = aq_clock_cpu_ns() - start_ns) {
             for (int i = 0; i < BATCHES_BETWEEN_LOOKS; i++) {
                 copy_batch(&store, batch_rows);
             }
             batches += BATCHES_BETWEEN_LOOKS;
         }
-        *ret_batches_per_s = (double)batches * (double)AQ_NS_PER_S / (double)(now_ns - start_ns);
+        *ret_batches_per_s = (double)batches * (double)AQ_NS_PER_S / (double)passed_ns;
     }
     aq_free(store.rows);
     aq_free(store.batch);

@@ -1,6 +1,6 @@
 /*
  * Row copies: the least that drawing a batch can cost: its rows are copied from random places of a
- * memory as large as the store. One thread.
+ * memory as large as the store. In processor time; one thread.
  */
 #ifndef AQ_BENCH_REPLAY_ROW_COPIES_H
 #define AQ_BENCH_REPLAY_ROW_COPIES_H
