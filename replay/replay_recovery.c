@@ -50,12 +50,15 @@ static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *err
     if (size == 0) {
         return 0;
     }
-    int rc = aq_replay_core_restore_snapshot(recovery->core, bytes, size, error);
-    if (rc != 0 && rc != AQ_E_NOMEM) {
-        recovery->damaged(recovery->user, error->text);
-        rc = 0;
+    aq_error fault;
+    int rc = aq_replay_core_restore_snapshot(recovery->core, bytes, size, &fault);
+    if (rc == AQ_E_NOMEM) {
+        return aq_fail(error, rc, "the snapshot: %s", aq_error_text(rc));
     }
-    return rc;
+    if (rc != 0) {
+        recovery->damaged(recovery->user, fault.text);
+    }
+    return 0;
 }
 
 static void on_damage(void *user, const char *what)
