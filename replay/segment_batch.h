@@ -27,7 +27,7 @@ void aq_segment_batch_destroy(aq_segment_batch *batch); /* NULL is fine */
 int aq_segment_batch_start(aq_segment_batch *batch, const aq_segment_item *item,
                            const uint64_t *live, uint64_t live_count) AQ_MUST_USE;
 
-/* Records for the file of `segment`: first that `drops` were deleted, then frames, as many of
+/* Records for the file of `segment`: first that `drops` are dropped, then frames, as many of
  * `items` as are worth one write. */
 void aq_segment_batch_fill(aq_segment_batch *batch, uint64_t segment, const uint64_t *drops,
                            size_t drop_count, const aq_segment_item *items, size_t item_count);

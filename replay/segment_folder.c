@@ -154,15 +154,16 @@ static int identity_read(const char *folder, aq_store_identity *ret_identity, aq
 {
     char path[PATH_MAX];
     aq_buffer buffer;
+    aq_error reason = {0};
     aq_buffer_init(&buffer, IDENTITY_FILE_BYTES_MAX);
-    int rc = aq_file_read(path_of(folder, "store" SUFFIX, path), &buffer, error);
+    int rc = aq_file_read(path_of(folder, "store" SUFFIX, path), &buffer, &reason);
     if (rc == AQ_E_TOO_BIG || rc == AQ_E_INVALID) {
         rc = aq_fail(error, AQ_E_FOREIGN, "%s: not a file that names a replay store", path);
     } else if (rc == 0) {
         rc = identity_decode(path, buffer.data, buffer.size, ret_identity, error);
-    } else if (rc != AQ_E_NOT_FOUND && rc != AQ_E_NOMEM) {
-        rc = aq_fail_context(error, rc, "the replay store can't be read");
-        rc = AQ_E_IO;
+    } else if (rc != 0) {
+        const bool is_telling = rc == AQ_E_NOT_FOUND || rc == AQ_E_NOMEM;
+        rc = aq_fail(error, is_telling ? rc : AQ_E_IO, "%s", reason.text);
     }
     aq_buffer_fini(&buffer);
     return rc;
@@ -283,7 +284,7 @@ static int take_path(const char *path, aq_segment_folder *folder, aq_error *erro
 {
     *folder = (aq_segment_folder){.lock_fd = -1};
     if (aq_text_set(folder->path, sizeof(folder->path), path) != 0) {
-        return aq_fail(error, AQ_E_IO, "%s: the path is too long", path);
+        return aq_fail(error, AQ_E_IO, "the path of the store is too long: %s", path);
     }
     return 0;
 }
@@ -303,9 +304,10 @@ int aq_segment_folder_open(const char *path, const aq_store_identity *wanted,
     if (rc != 0) {
         return rc;
     }
-    rc = aq_dir_create(path, error);
+    aq_error reason = {0};
+    rc = aq_dir_create(path, &reason);
     if (rc != 0) {
-        return rc == AQ_E_NO_SPACE || rc == AQ_E_NOMEM ? rc : AQ_E_IO;
+        return aq_fail(error, rc == AQ_E_NO_SPACE ? rc : AQ_E_IO, "%s", reason.text);
     }
     rc = lock_folder(&folder, O_RDWR | O_CREAT, error);
     if (rc != 0) {

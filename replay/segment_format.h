@@ -60,7 +60,7 @@ enum aq_record_kind {
     AQ_RECORD_IDENTITY = 1, /* what the store is of */
     AQ_RECORD_HEAD = 2,     /* `number`: of the first frame to come */
     AQ_RECORD_FRAME = 3,    /* `number`: the record's, as the log counts */
-    AQ_RECORD_DROP = 4,     /* `number`: of a segment that was deleted; no payload */
+    AQ_RECORD_DROP = 4,     /* `number`: of a segment that is not needed any more; no payload */
     AQ_RECORD_SNAPSHOT = 5  /* `number`: every record up to this one was durable */
 };
 

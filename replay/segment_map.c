@@ -15,7 +15,7 @@
 #include "common/base/memory.h"
 #include "replay/segment_format.h"
 
-enum segment_state { LIVE, DROPPED, DELETED };
+enum segment_state { LIVE, DROPPED, EMPTIED, NOTED };
 
 enum { PLACES_MIN = 64, SEGMENTS_MIN = 16 };
 
@@ -152,7 +152,7 @@ void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
 {
     lock(map);
     segment_entry *entry = find(map, segment);
-    if (entry != NULL && entry->state != DELETED) {
+    if (entry != NULL) {
         map->bytes += size - entry->size;
         entry->size = size;
     }
@@ -184,7 +184,7 @@ int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_seg
     uint64_t count = 0;
     for (size_t i = 0; segments != NULL && i < map->count; i++) {
         const segment_entry *entry = &map->entries[i];
-        if (entry->state != DELETED && entry->segment < before) {
+        if (entry->segment < before) {
             segments[count++] = entry->segment;
         }
     }
@@ -209,12 +209,37 @@ void aq_segment_map_drop(aq_segment_map *map, uint64_t segment)
     unlock(map);
 }
 
-bool aq_segment_map_dropped(aq_segment_map *map, uint64_t writing, uint64_t *ret_segment)
+size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t headed, uint64_t *ret_segments,
+                              size_t count_max)
+{
+    size_t count = 0;
+    lock(map);
+    for (size_t i = 0; i < map->count && count < count_max; i++) {
+        const segment_entry *entry = &map->entries[i];
+        if ((entry->state == DROPPED || entry->state == EMPTIED) && entry->segment < headed) {
+            ret_segments[count++] = entry->segment;
+        }
+    }
+    unlock(map);
+    return count;
+}
+
+void aq_segment_map_noted(aq_segment_map *map, uint64_t segment)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    entry->state = NOTED;
+    unlock(map);
+}
+
+static bool first_in(aq_segment_map *map, enum segment_state state, uint64_t headed,
+                     uint64_t *ret_segment)
 {
     bool found = false;
     lock(map);
-    for (size_t i = 0; !found && i < map->count && map->entries[i].segment < writing; i++) {
-        if (map->entries[i].state == DROPPED) {
+    for (size_t i = 0; !found && i < map->count && map->entries[i].segment < headed; i++) {
+        if (map->entries[i].state == state) {
             *ret_segment = map->entries[i].segment;
             found = true;
         }
@@ -223,29 +248,26 @@ bool aq_segment_map_dropped(aq_segment_map *map, uint64_t writing, uint64_t *ret
     return found;
 }
 
-void aq_segment_map_deleted(aq_segment_map *map, uint64_t segment)
+bool aq_segment_map_to_delete(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment)
+{
+    return first_in(map, NOTED, headed, ret_segment);
+}
+
+bool aq_segment_map_to_empty(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment)
+{
+    return first_in(map, DROPPED, headed, ret_segment);
+}
+
+void aq_segment_map_emptied(aq_segment_map *map, uint64_t segment)
 {
     lock(map);
     segment_entry *entry = find(map, segment);
     AQ_ASSERT(entry != NULL);
     map->bytes -= entry->size;
     entry->size = 0;
-    entry->state = DELETED;
+    entry->state = EMPTIED;
     give_back(entry);
     unlock(map);
-}
-
-size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t *ret_segments, size_t count_max)
-{
-    size_t count = 0;
-    lock(map);
-    for (size_t i = 0; i < map->count && count < count_max; i++) {
-        if (map->entries[i].state == DELETED) {
-            ret_segments[count++] = map->entries[i].segment;
-        }
-    }
-    unlock(map);
-    return count;
 }
 
 void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
@@ -373,7 +395,7 @@ int aq_segment_map_lease(aq_segment_map *map, uint64_t segment, uint64_t number,
     int rc = AQ_E_NOT_FOUND;
     lock(map);
     segment_entry *entry = find(map, segment);
-    if (entry != NULL && entry->state != DELETED) {
+    if (entry != NULL) {
         const place *at = find_place(entry, number);
         rc =
             at != NULL && at->offset != 0 ? lease_place(map, entry, at, ret_frame) : AQ_E_NOT_FOUND;

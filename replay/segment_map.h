@@ -42,18 +42,25 @@ uint64_t aq_segment_map_bytes(aq_segment_map *map);
 int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,
                         uint64_t *ret_count) AQ_MUST_USE;
 
-/* ---- dropping: asked for, deleted, noted in the newest segment, forgotten -------------------- */
+/* ---- dropping ------------------------------------------------------------------------------- */
 
+/* A segment is dropped by the caller, then noted to be in the newest segment, then deleted and
+ * forgotten: a note tells a file that was dropped from one that is missing. Where nothing can be
+ * noted because the disk is full, an empty file takes its place meanwhile. */
 void aq_segment_map_drop(aq_segment_map *map, uint64_t segment);
 
-/* A segment before `writing` that should be deleted. */
-bool aq_segment_map_dropped(aq_segment_map *map, uint64_t writing, uint64_t *ret_segment);
-void aq_segment_map_deleted(aq_segment_map *map, uint64_t segment);
+/* The oldest before `headed` that should be noted now, up to `count_max`. */
+size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t headed, uint64_t *ret_segments,
+                              size_t count_max);
+void aq_segment_map_noted(aq_segment_map *map, uint64_t segment);
 
-/* The oldest of those that were deleted, up to `count_max`. */
-size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t *ret_segments, size_t count_max);
+/* One before `headed` that was noted and should be deleted now. */
+bool aq_segment_map_to_delete(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment);
+/* One before `headed` that isn't noted yet, and whose bytes are to go. */
+bool aq_segment_map_to_empty(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment);
+void aq_segment_map_emptied(aq_segment_map *map, uint64_t segment);
 
-/* It was noted, or never there. */
+/* It was deleted, or never there. */
 void aq_segment_map_forget(aq_segment_map *map, uint64_t segment);
 
 /* ---- frames --------------------------------------------------------------------------------- */

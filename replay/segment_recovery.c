@@ -26,7 +26,7 @@ typedef struct store_reader {
     struct ZSTD_DCtx_s *zstd; /* made when it is needed */
     aq_segment_head head;     /* the newest good one */
     void *head_block;
-    aq_buffer dropped; /* numbers of segments that were dropped after that head */
+    aq_buffer dropped; /* numbers of segments, as far as that is noted */
 } store_reader;
 
 /* The segment that is being read. */
@@ -71,7 +71,6 @@ static int take_head(store_reader *reader, segment_read *segment, const aq_scan_
     aq_free(reader->head_block);
     reader->head = head;
     reader->head_block = block;
-    aq_buffer_clear(&reader->dropped);
     reader->found.headed = segment->view.segment;
     if (step->record.number > 0 && step->record.number - 1 > reader->found.last_number) {
         reader->found.last_number = step->record.number - 1;
@@ -223,15 +222,6 @@ static int take_records(store_reader *reader, segment_read *segment)
 
 /* ---- one segment ---------------------------------------------------------------------------- */
 
-/* Nothing of it was ever whole: a crash came before its head was written. */
-static void nothing_there(store_reader *reader, segment_read *segment)
-{
-    if (segment->newest && segment->view.read_errno == 0) {
-        reader->found.torn_segment = segment->view.segment;
-        reader->found.torn_at = 0;
-    }
-}
-
 static int enter_in_map(store_reader *reader, const aq_segment_view *view)
 {
     int rc = aq_segment_map_add(reader->map, view->segment, view->size);
@@ -240,7 +230,26 @@ static int enter_in_map(store_reader *reader, const aq_segment_view *view)
                        aq_error_text(rc));
     }
     aq_segment_map_size(reader->map, view->segment, view->size);
-    aq_segment_map_adopt(reader->map, view->segment, view->mapping);
+    if (view->mapping != NULL) {
+        aq_segment_map_adopt(reader->map, view->segment, view->mapping);
+    }
+    return 0;
+}
+
+/* Nothing of it was ever whole, as a crash came before its head was written; or it was emptied when
+ * it was dropped. */
+static int nothing_there(store_reader *reader, segment_read *segment)
+{
+    if (segment->newest && segment->view.read_errno == 0) {
+        reader->found.torn_segment = segment->view.segment;
+        reader->found.torn_at = 0;
+    } else if (segment->view.size == 0 && segment->view.read_errno == 0) {
+        int rc = enter_in_map(reader, &segment->view);
+        if (rc != 0) {
+            return rc;
+        }
+        aq_segment_map_drop(reader->map, segment->view.segment);
+    }
     return 0;
 }
 
@@ -269,7 +278,7 @@ static int read_segment(store_reader *reader, segment_read *segment, uint64_t nu
     }
     tell_state(reader, segment);
     if (segment->view.state == AQ_SEGMENT_EMPTY) {
-        nothing_there(reader, segment);
+        rc = nothing_there(reader, segment);
     } else {
         rc = enter_in_map(reader, &segment->view);
         if (rc == 0) {

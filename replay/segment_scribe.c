@@ -113,21 +113,6 @@ static int open_file(aq_segment_scribe *scribe, uint64_t segment, aq_error *erro
     return rc;
 }
 
-/* The head that was just written doesn't list them. */
-static void forget_deleted(aq_segment_scribe *scribe)
-{
-    uint64_t notes[NOTES_MAX];
-    for (;;) {
-        const size_t count = aq_segment_map_to_note(scribe->map, notes, NOTES_MAX);
-        for (size_t i = 0; i < count; i++) {
-            aq_segment_map_forget(scribe->map, notes[i]);
-        }
-        if (count < NOTES_MAX) {
-            return;
-        }
-    }
-}
-
 int aq_segment_scribe_start(aq_segment_scribe *scribe, const aq_segment_item *item, aq_error *error)
 {
     uint64_t *live = NULL;
@@ -154,9 +139,6 @@ int aq_segment_scribe_start(aq_segment_scribe *scribe, const aq_segment_item *it
     if (rc == 0) {
         rc = settle(scribe, 0, error);
     }
-    if (rc == 0) {
-        forget_deleted(scribe);
-    }
     return rc;
 }
 
@@ -169,7 +151,7 @@ static size_t take_note(aq_segment_scribe *scribe, uint64_t offset, size_t whole
     size_t frames = 0;
     for (size_t i = 0; i < whole; i++) {
         if (i < note_count) {
-            aq_segment_map_forget(scribe->map, notes[i]);
+            aq_segment_map_noted(scribe->map, notes[i]);
         } else {
             aq_segment_map_place(scribe->map, scribe->segment, items[frames++].number, offset);
         }
@@ -189,7 +171,7 @@ int aq_segment_scribe_write(aq_segment_scribe *scribe, const aq_segment_item *it
         AQ_ASSERT(count == 0);
         return 0;
     }
-    const size_t note_count = aq_segment_map_to_note(scribe->map, notes, NOTES_MAX);
+    const size_t note_count = aq_segment_map_to_note(scribe->map, scribe->headed, notes, NOTES_MAX);
     aq_segment_batch_fill(scribe->batch, scribe->segment, notes, note_count, items, count);
     const aq_segment_piece *pieces = aq_segment_batch_pieces(scribe->batch, &piece_count);
     if (piece_count == 0) {
@@ -211,12 +193,33 @@ int aq_segment_scribe_delete(aq_segment_scribe *scribe, bool *ret_any, aq_error 
 {
     char path[PATH_MAX];
     uint64_t segment;
-    while (aq_segment_map_dropped(scribe->map, scribe->headed, &segment)) {
+    while (aq_segment_map_to_delete(scribe->map, scribe->headed, &segment)) {
         if (scribe->disk->unlink(aq_segment_path(scribe->folder->path, segment, path)) != 0 &&
             errno != ENOENT) {
             return aq_segment_fail(error, path, "delete", errno);
         }
-        aq_segment_map_deleted(scribe->map, segment);
+        aq_segment_map_forget(scribe->map, segment);
+        *ret_any = true;
+    }
+    return 0;
+}
+
+/* Cutting the file would do, but it may be mapped. Without an empty file in its place, the next life
+ * may say that it is missing; no more than that. */
+int aq_segment_scribe_make_room(aq_segment_scribe *scribe, bool *ret_any, aq_error *error)
+{
+    char path[PATH_MAX];
+    uint64_t segment;
+    while (aq_segment_map_to_empty(scribe->map, scribe->headed, &segment)) {
+        if (scribe->disk->unlink(aq_segment_path(scribe->folder->path, segment, path)) != 0 &&
+            errno != ENOENT) {
+            return aq_segment_fail(error, path, "delete", errno);
+        }
+        const int fd = scribe->disk->open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (fd >= 0) {
+            close(fd);
+        }
+        aq_segment_map_emptied(scribe->map, segment);
         *ret_any = true;
     }
     return 0;

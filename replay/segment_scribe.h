@@ -45,7 +45,7 @@ int aq_segment_scribe_start(aq_segment_scribe *scribe, const aq_segment_item *it
                             aq_error *error) AQ_MUST_USE;
 
 /* Writes some of the frames at the beginning of `items`; *ret_written, set on failure too, is how
- * many. Before them, which segments were deleted. */
+ * many. Before them, which segments are dropped. */
 int aq_segment_scribe_write(aq_segment_scribe *scribe, const aq_segment_item *items, size_t count,
                             size_t *ret_written, aq_error *error) AQ_MUST_USE;
 
@@ -53,7 +53,12 @@ int aq_segment_scribe_write(aq_segment_scribe *scribe, const aq_segment_item *it
 int aq_segment_scribe_sync(aq_segment_scribe *scribe, aq_error *error) AQ_MUST_USE;
 bool aq_segment_scribe_is_synced(const aq_segment_scribe *scribe);
 
-/* Deletes what was dropped, up to the newest head that is safe: senders' marks are there. */
+/* Deletes what was dropped and noted, up to the newest head that is safe: senders' marks are there.
+ */
 int aq_segment_scribe_delete(aq_segment_scribe *scribe, bool *ret_any, aq_error *error) AQ_MUST_USE;
+
+/* Frees the bytes of what was dropped and can't be noted now. */
+int aq_segment_scribe_make_room(aq_segment_scribe *scribe, bool *ret_any,
+                                aq_error *error) AQ_MUST_USE;
 
 #endif

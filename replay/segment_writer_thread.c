@@ -144,14 +144,18 @@ static void step_delete(aq_segment_writer *writer)
 {
     aq_error error = {0};
     bool any = false;
-    aq_segment_writer_lock(writer);
-    writer->drop = false;
-    aq_segment_writer_unlock(writer);
+    if (writer->aside_retry_ns[AQ_WRITER_DELETING] > aq_clock_monotonic_ns()) {
+        return;
+    }
     int rc = aq_segment_scribe_delete(&writer->scribe, &any, &error);
+    if (rc == 0 && writer->failure == AQ_WRITER_RECORDS) {
+        rc = aq_segment_scribe_make_room(&writer->scribe, &any, &error);
+    }
     AQ_ASSERT(rc == error.code);
     set_aside(writer, AQ_WRITER_DELETING, &error);
     if (any) {
         writer->retry_ns = 0;
+        wake(writer);
     }
 }
 
@@ -251,18 +255,21 @@ static bool go_round(aq_segment_writer *writer)
 {
     const int64_t now_ns = aq_clock_monotonic_ns();
     bool more = false;
-    if (writer->aside_retry_ns[AQ_WRITER_DELETING] <= now_ns) {
+    aq_segment_writer_lock(writer);
+    writer->drop = false;
+    aq_segment_writer_unlock(writer);
+    if (writer->failure == AQ_WRITER_RECORDS) {
         step_delete(writer);
     }
     if (writer->retry_ns <= now_ns && (writer->failure != AQ_WRITER_SYNC || step_sync(writer))) {
         more = step_records(writer);
     }
+    step_delete(writer);
     if (writer->aside_retry_ns[AQ_WRITER_SNAPSHOT] <= now_ns) {
         more = step_snapshot(writer) || more;
     }
-    if (writer->sync_ns != 0 && writer->sync_ns <= now_ns && writer->retry_ns <= now_ns &&
-        step_sync(writer) && writer->aside_retry_ns[AQ_WRITER_DELETING] <= now_ns) {
-        step_delete(writer); /* the sync may have made a head safe */
+    if (writer->sync_ns != 0 && writer->sync_ns <= now_ns && writer->retry_ns <= now_ns) {
+        more = step_sync(writer) || more; /* it may have made a head safe */
     }
     return more;
 }
@@ -288,7 +295,8 @@ void *aq_segment_writer_run(void *user)
 {
     aq_segment_writer *writer = user;
     while (!wait_for_work(writer)) {
-        (void)go_round(writer);
+        while (go_round(writer)) {
+        }
     }
     go_last_round(writer);
     return NULL;

@@ -1,0 +1,171 @@
+/*
+ * kill -9 while a process writes as fast as it can: whatever the log said to be durable is there in
+ * the next life, every byte of it, in order, with nothing twice and nothing missing in between.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/rng.h"
+#include "tests/unit/replay/segment_kit.h"
+
+enum { ROUNDS = 30, KEPT_SEGMENTS = 4, SEED = 20240601, SNAPSHOT_EVERY = 500 };
+
+static segment_kit kit;
+static segment_harvest harvest;
+
+static int set_up(void **state)
+{
+    (void)state;
+    segment_kit_init(&kit);
+    kit.config.segment_bytes = 200000;
+    kit.frame_bytes = 1500;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    segment_kit_fini(&kit);
+    return 0;
+}
+
+static void request_snapshot(void)
+{
+    uint8_t *bytes;
+    aq_lease *lease;
+    if (aq_lease_create(300000, &bytes, &lease) == 0) {
+        memset(bytes, (int)(kit.last_number & 0xff), 300000);
+        (void)!kit.log->class->snapshot(kit.log, lease);
+        aq_lease_unref(lease);
+    }
+}
+
+/* The child: writes for ever, and says what is durable. */
+static void write_for_ever(int pipe_fd)
+{
+    uint64_t told = 0;
+    uint64_t oldest = 1;
+    aq_log_progress progress;
+    segment_kit_open(&kit, NULL);
+    for (;;) {
+        if (segment_kit_try_append(&kit) != 0) {
+            segment_kit_settle(&kit);
+        }
+        if (kit.last_number % SNAPSHOT_EVERY == 0) {
+            request_snapshot();
+        }
+        kit.log->class->poll(kit.log, &progress);
+        while (progress.segment > KEPT_SEGMENTS && oldest + KEPT_SEGMENTS <= progress.segment) {
+            kit.log->class->drop(kit.log, oldest++);
+        }
+        if (progress.durable > told) {
+            told = progress.durable;
+            if (write(pipe_fd, &told, sizeof(told)) != (ssize_t)sizeof(told)) {
+                _exit(1);
+            }
+        }
+    }
+}
+
+/* What the child said last. */
+static uint64_t last_told(int pipe_fd)
+{
+    uint64_t told = 0;
+    uint64_t next;
+    while (read(pipe_fd, &next, sizeof(next)) == (ssize_t)sizeof(next)) {
+        assert_true(next > told);
+        told = next;
+    }
+    return told;
+}
+
+static uint64_t kill_a_writer(aq_rng *rng)
+{
+    int ends[2];
+    int status;
+    uint64_t first;
+    assert_int_equal(pipe(ends), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        close(ends[0]);
+        write_for_ever(ends[1]);
+    }
+    close(ends[1]);
+    const ssize_t got = read(ends[0], &first, sizeof(first)); /* it is at work */
+    assert_int_equal(got, sizeof(first));
+    aq_clock_wait_until(aq_clock_monotonic_ns() +
+                        (int64_t)aq_rng_below(rng, 20 * (uint64_t)AQ_NS_PER_MS));
+    assert_int_equal(kill(child, SIGKILL), 0);
+    const uint64_t told = last_told(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    close(ends[0]);
+    return told > first ? told : first;
+}
+
+/* What there is, is without a gap, and reaches what was told. */
+static void assert_kept(uint64_t told)
+{
+    harvest = (segment_harvest){.keeps_frames = true};
+    segment_kit_open(&kit, &harvest);
+    assert_true(kit.found.last_number >= told);
+    assert_true(harvest.count > 0);
+    segment_harvest_assert_range(&harvest, harvest.numbers[0], kit.found.last_number);
+    for (size_t i = 0; i < harvest.damages; i++) {
+        assert_non_null(strstr(harvest.damage[i], "no whole record")); /* a torn tail at most */
+    }
+    assert_true(harvest.damages <= 1);
+    segment_harvest_fini(&harvest);
+    segment_kit_close(&kit);
+}
+
+static void kill_and_look(void)
+{
+    aq_rng rng;
+    uint64_t before = 0;
+    aq_rng_init(&rng, SEED, 0);
+    for (int round = 0; round < ROUNDS; round++) {
+        const uint64_t told = kill_a_writer(&rng);
+        assert_true(told >= before); /* it begins with what it found */
+        assert_kept(told);
+        before = told;
+    }
+    assert_true(before > 0);
+    print_message("%d kills, %llu records durable, none lost (seed %d)\n", ROUNDS,
+                  (unsigned long long)before, SEED);
+}
+
+static void test_what_was_durable_survives_kill(void **state)
+{
+    (void)state;
+    kill_and_look();
+}
+
+static void test_what_was_durable_survives_kill_when_compressed(void **state)
+{
+    (void)state;
+    kit.config.compressed = true;
+    kill_and_look();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_was_durable_survives_kill, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_what_was_durable_survives_kill_when_compressed, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

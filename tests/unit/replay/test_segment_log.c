@@ -1,0 +1,514 @@
+/*
+ * The log over its lives: what was handed over is there again, byte by byte, in order, with the
+ * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "tests/unit/replay/segment_kit.h"
+
+static segment_kit kit;
+static segment_harvest harvest;
+
+static int set_up(void **state)
+{
+    (void)state;
+    segment_kit_init(&kit);
+    harvest = (segment_harvest){.keeps_frames = true};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    segment_kit_fini(&kit);
+    segment_harvest_fini(&harvest);
+    return 0;
+}
+
+static void reopen(void)
+{
+    segment_kit_close(&kit);
+    segment_harvest_fini(&harvest);
+    harvest.keeps_frames = true;
+    segment_kit_open(&kit, &harvest);
+}
+
+static void snapshot_of(size_t size, uint8_t filling, int expected)
+{
+    uint8_t *bytes;
+    aq_lease *lease;
+    assert_int_equal(aq_lease_create(size, &bytes, &lease), 0);
+    memset(bytes, filling, size);
+    assert_int_equal(kit.log->class->snapshot(kit.log, lease), expected);
+    aq_lease_unref(lease);
+}
+
+static void assert_snapshot(size_t size, uint8_t filling)
+{
+    uint8_t *bytes = aq_alloc(1, size);
+    memset(bytes, filling, size);
+    assert_true(harvest.has_snapshot);
+    assert_int_equal(harvest.snapshot_size, size);
+    assert_int_equal(harvest.snapshot_crc, aq_crc32c(0, bytes, size));
+    aq_free(bytes);
+}
+
+/* ---- lives ---------------------------------------------------------------------------------- */
+
+static void test_a_new_folder_is_a_new_store_of_the_name_it_is_given(void **state)
+{
+    uint64_t store = 0;
+    (void)state;
+    assert_int_equal(aq_segment_log_identify(kit.folder, &store, NULL), AQ_E_NOT_FOUND);
+    segment_kit_open(&kit, &harvest);
+    assert_true(kit.found.is_new);
+    assert_int_equal(kit.found.store, SEGMENT_KIT_STORE);
+    assert_int_equal(kit.found.last_number, 0);
+    assert_int_equal(harvest.count + harvest.heads + harvest.damages, 0);
+    assert_true(harvest.has_snapshot);
+    assert_int_equal(harvest.snapshot_size, 0);
+    assert_int_equal(aq_segment_log_identify(kit.folder, &store, NULL), 0);
+    assert_int_equal(store, SEGMENT_KIT_STORE);
+}
+
+static void test_records_are_there_in_the_next_life(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 40);
+    kit.config.store = 99; /* an existing store keeps its name */
+    reopen();
+    assert_false(kit.found.is_new);
+    assert_int_equal(kit.found.store, SEGMENT_KIT_STORE);
+    assert_int_equal(kit.found.last_number, 40);
+    segment_harvest_assert_range(&harvest, 1, 40);
+    assert_int_equal(harvest.damages, 0);
+}
+
+static void test_numbers_go_on_over_many_lives(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    for (uint64_t life = 1; life <= 5; life++) {
+        segment_kit_append(&kit, 7);
+        reopen();
+        segment_harvest_assert_range(&harvest, 1, 7 * life);
+        assert_int_equal(kit.found.last_number, 7 * life);
+    }
+}
+
+static void test_lives_without_a_record_leave_one_segment_at_most(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    for (int life = 0; life < 6; life++) {
+        segment_kit_begin(&kit);
+        reopen();
+    }
+    segment_kit_begin(&kit);
+    segment_kit_close(&kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 5)), -1);
+    assert_true(segment_kit_file_size(segment_kit_segment(&kit, 7)) > 0);
+    reopen();
+    assert_int_equal(harvest.damages, 0);
+}
+
+static void test_a_record_may_be_empty_or_larger_than_a_segment(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    kit.frame_bytes = 0;
+    segment_kit_append(&kit, 1);
+    kit.frame_bytes = 300000;
+    segment_kit_append(&kit, 3);
+    kit.frame_bytes = 1;
+    segment_kit_append(&kit, 1);
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 5);
+    assert_int_equal(harvest.frames[0]->size, 0);
+    assert_int_equal(harvest.frames[2]->size, 300000);
+}
+
+/* ---- heads ---------------------------------------------------------------------------------- */
+
+static void test_a_new_segment_is_wanted_after_so_many_bytes(void **state)
+{
+    aq_log_progress progress;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    assert_true(kit.log->class->wants_head(kit.log));
+    segment_kit_append(&kit, 7); /* of 132 bytes: 924 */
+    assert_false(kit.log->class->wants_head(kit.log));
+    segment_kit_append(&kit, 1);
+    assert_true(kit.log->class->wants_head(kit.log));
+    segment_kit_append(&kit, 1);
+    kit.log->class->poll(kit.log, &progress);
+    assert_int_equal(progress.segment, 2);
+    reopen();
+    assert_int_equal(harvest.segments[7], 1);
+    assert_int_equal(harvest.segments[8], 2);
+}
+
+static void test_marks_of_each_head_are_there_again(void **state)
+{
+    const aq_log_mark marks[2] = {
+        {.actor = 1, .incarnation = UINT64_MAX, .acknowledged = 3, .transitions = 4},
+        {.actor = 5, .incarnation = 6, .acknowledged = 7, .transitions = UINT64_C(1) << 40},
+    };
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 8);
+    kit.head = (aq_log_head){.inserted = 1234, .mark_count = 2, .marks = marks};
+    segment_kit_append(&kit, 1);
+    reopen();
+    assert_int_equal(harvest.heads, 2);
+    assert_int_equal(harvest.head_segment, 2);
+    assert_int_equal(harvest.head.inserted, 1234);
+    assert_int_equal(harvest.head.mark_count, 2);
+    assert_memory_equal(harvest.marks, marks, sizeof(marks));
+}
+
+/* ---- limits --------------------------------------------------------------------------------- */
+
+static void test_a_backlog_that_is_full_refuses_and_takes_again(void **state)
+{
+    (void)state;
+    kit.config.backlog_bytes = 250;
+    segment_kit_open(&kit, NULL);
+    uint64_t refused = 0;
+    while (kit.last_number < 500) {
+        const int rc = segment_kit_try_append(&kit);
+        if (rc != 0) {
+            assert_int_equal(rc, AQ_E_FULL);
+            segment_kit_settle(&kit);
+            refused++;
+        }
+    }
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 500);
+    assert_true(refused > 0);
+}
+
+static void test_a_frame_larger_than_the_backlog_is_taken_when_nothing_waits(void **state)
+{
+    (void)state;
+    kit.config.backlog_bytes = 50;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+}
+
+/* ---- dropping ------------------------------------------------------------------------------- */
+
+static void test_dropped_segments_are_deleted_and_not_missed(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 40); /* 5 segments of 8 */
+    segment_kit_settle(&kit);
+    aq_log_progress progress;
+    kit.log->class->poll(kit.log, &progress);
+    assert_int_equal(progress.segment, 5);
+    kit.log->class->drop(kit.log, 1);
+    kit.log->class->drop(kit.log, 3);
+    segment_kit_append(&kit, 8); /* one more, whose head tells that they are gone */
+    segment_kit_settle(&kit);
+    kit.log->class->drop(kit.log, 4); /* and this is told by a record of its own */
+    segment_kit_append(&kit, 1);
+    reopen();
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 3)), -1);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 4)), -1);
+    assert_int_equal(harvest.damages, 0);
+    assert_int_equal(harvest.count, 49 - 24);
+    assert_int_equal(harvest.numbers[0], 9);
+    assert_int_equal(harvest.numbers[8], 33);
+    assert_int_equal(kit.found.last_number, 49);
+}
+
+static void test_numbers_go_on_when_every_record_was_dropped(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 8);
+    segment_kit_begin(&kit);
+    kit.log->class->drop(kit.log, 1);
+    reopen();
+    assert_int_equal(kit.found.last_number, 8);
+    segment_kit_append(&kit, 8);
+    reopen();
+    assert_int_equal(kit.found.last_number, 16);
+    assert_true(segment_harvest_has(&harvest, 16));
+}
+
+static void test_the_disk_says_how_much_is_on_it(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 40);
+    segment_kit_settle(&kit);
+    aq_log_progress progress;
+    kit.log->class->poll(kit.log, &progress);
+    uint64_t bytes = 0;
+    for (uint64_t segment = 1; segment <= 5; segment++) {
+        bytes += (uint64_t)segment_kit_file_size(segment_kit_segment(&kit, segment));
+    }
+    assert_int_equal(progress.disk_bytes, bytes);
+    reopen();
+    kit.log->class->poll(kit.log, &progress);
+    assert_int_equal(progress.disk_bytes, bytes);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+    kit.log->class->drop(kit.log, 1);
+    kit.log->class->drop(kit.log, 2);
+    segment_kit_append(&kit, 1);
+    segment_kit_wait(&kit, segment_kit_is_small, bytes - 1000);
+}
+
+/* ---- snapshots ------------------------------------------------------------------------------ */
+
+static void test_the_newest_snapshot_is_there_again(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    snapshot_of(3 << 20, 0xa5, 0);
+    segment_kit_wait(&kit, segment_kit_has_snapshots, 1);
+    snapshot_of(100000, 0x5a, 0);
+    reopen(); /* close finishes it */
+    assert_snapshot(100000, 0x5a);
+}
+
+static void test_a_snapshot_on_its_way_is_not_replaced(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    snapshot_of(64 << 20, 1, 0);
+    snapshot_of(10, 2, AQ_E_AGAIN);
+    segment_kit_append(&kit, 200); /* and records go on meanwhile */
+    segment_kit_settle(&kit);
+    segment_kit_wait(&kit, segment_kit_has_snapshots, 1);
+    snapshot_of(10, 3, 0);
+    reopen();
+    assert_snapshot(10, 3);
+    segment_harvest_assert_range(&harvest, 1, 200);
+}
+
+/* ---- mapping -------------------------------------------------------------------------------- */
+
+static void assert_mapped(uint64_t number, uint64_t segment)
+{
+    aq_lease *mapped = NULL;
+    aq_lease *expected = segment_kit_frame(number, kit.frame_bytes);
+    assert_int_equal(kit.log->class->map(kit.log, number, segment, &mapped), 0);
+    assert_int_equal(mapped->size, expected->size);
+    assert_memory_equal(mapped->bytes, expected->bytes, expected->size);
+    aq_lease_unref(mapped);
+    aq_lease_unref(expected);
+}
+
+static void test_a_durable_record_is_mapped_as_it_was_written(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    for (uint64_t number = 1; number <= 20; number++) {
+        segment_kit_append(&kit, 1);
+        segment_kit_settle(&kit);
+        assert_mapped(number, (number - 1) / 8 + 1); /* also in a file that still grows */
+    }
+    reopen();
+    for (uint64_t number = 1; number <= 20; number++) {
+        assert_mapped(number, (number - 1) / 8 + 1);
+    }
+}
+
+static void test_a_mapped_frame_outlives_its_segment_and_the_log(void **state)
+{
+    aq_lease *first = NULL;
+    aq_lease *second = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &first), 0);
+    assert_int_equal(kit.log->class->map(kit.log, 9, 2, &second), 0);
+    kit.log->class->drop(kit.log, 1);
+    segment_kit_append(&kit, 10);
+    segment_kit_close(&kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    aq_lease *expected = segment_kit_frame(1, 100);
+    assert_memory_equal(first->bytes, expected->bytes, 100);
+    aq_lease_unref(expected);
+    expected = segment_kit_frame(9, 100);
+    assert_memory_equal(second->bytes, expected->bytes, 100);
+    aq_lease_unref(expected);
+    aq_lease_unref(first);
+    aq_lease_unref(second);
+}
+
+static void test_what_is_not_there_is_not_mapped(void **state)
+{
+    aq_lease *frame = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 4, 1, &frame), AQ_E_NOT_FOUND);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 2, &frame), AQ_E_NOT_FOUND);
+}
+
+static void test_a_frame_that_has_changed_on_the_disk_is_not_mapped(void **state)
+{
+    size_t size;
+    aq_lease *frame = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_settle(&kit);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
+    bytes[size - 1] ^= 1;
+    segment_kit_file_put(segment_kit_segment(&kit, 1), bytes, size);
+    aq_free(bytes);
+    assert_int_equal(kit.log->class->map(kit.log, 3, 1, &frame), AQ_E_CORRUPT);
+    assert_mapped(2, 1);
+}
+
+/* ---- compression ---------------------------------------------------------------------------- */
+
+static void test_compressed_records_are_smaller_and_the_same(void **state)
+{
+    aq_lease *frame = NULL;
+    (void)state;
+    kit.config.compressed = true;
+    kit.config.segment_bytes = 1 << 20;
+    kit.frame_bytes = 50000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 30);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &frame), AQ_E_UNSUPPORTED);
+    aq_log_progress progress;
+    kit.log->class->poll(kit.log, &progress);
+    assert_true(progress.disk_bytes < 30 * 50000 * 9 / 10);
+    kit.config.compressed = false; /* what is there is read whatever is wanted now */
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 30);
+}
+
+static void test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is(void **state)
+{
+    (void)state;
+    kit.config.compressed = true;
+    kit.frame_bytes = 20;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 5);
+    segment_kit_settle(&kit);
+    assert_mapped(5, 1);
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 5);
+}
+
+/* ---- recovery's callbacks -------------------------------------------------------------------- */
+
+static void test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_close(&kit);
+    harvest.refuse_number = 11;
+    segment_kit_open(&kit, &harvest);
+    assert_int_equal(harvest.count, 19);
+    assert_int_equal(harvest.damages, 1);
+    assert_true(segment_harvest_says(&harvest, "segment-00000000000002.aqrs: offset "));
+    assert_true(segment_harvest_says(&harvest, "record 11 is left out: of no use to anybody"));
+}
+
+static void test_another_failure_of_the_caller_ends_it_with_its_words(void **state)
+{
+    aq_error error = {0};
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_close(&kit);
+    harvest.fail_number = 11;
+    assert_int_equal(segment_kit_try_open(&kit, &harvest, &error), AQ_E_SCHEMA);
+    assert_string_equal(error.text, "this ends it");
+    harvest.fail_number = 0;
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 20);
+}
+
+static void test_open_survives_every_allocation_that_fails(void **state)
+{
+    (void)state;
+    kit.config.compressed = true;
+    kit.frame_bytes = 1000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 10);
+    segment_kit_close(&kit);
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        aq_error error = {0};
+        segment_harvest nothing = {.fail_number = UINT64_MAX};
+        const aq_replay_log_recovery into = segment_harvest_into(&nothing);
+        /* The harvest's own first allocations fail, too: it asserts, so give it room before. */
+        nothing.capacity = 64;
+        nothing.numbers = aq_alloc(64, sizeof(uint64_t));
+        nothing.segments = aq_alloc(64, sizeof(uint64_t));
+        nothing.frames = aq_alloc(64, sizeof(aq_lease *));
+        aq_memory_fail_at(nth, 0);
+        rc = aq_segment_log_open(&kit.config, &into, &kit.found, &kit.log, &error);
+        aq_memory_fail_at(0, 0);
+        if (rc != 0) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_true(error.text[0] != '\0');
+        }
+        segment_harvest_fini(&nothing);
+        assert_true(nth < 1000);
+    }
+    segment_kit_close(&kit);
+    segment_kit_open(&kit, &harvest);
+    segment_harvest_assert_range(&harvest, 1, 10);
+}
+
+int main(void)
+{
+#define LOG_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        LOG_TEST(test_a_new_folder_is_a_new_store_of_the_name_it_is_given),
+        LOG_TEST(test_records_are_there_in_the_next_life),
+        LOG_TEST(test_numbers_go_on_over_many_lives),
+        LOG_TEST(test_lives_without_a_record_leave_one_segment_at_most),
+        LOG_TEST(test_a_record_may_be_empty_or_larger_than_a_segment),
+        LOG_TEST(test_a_new_segment_is_wanted_after_so_many_bytes),
+        LOG_TEST(test_marks_of_each_head_are_there_again),
+        LOG_TEST(test_a_backlog_that_is_full_refuses_and_takes_again),
+        LOG_TEST(test_a_frame_larger_than_the_backlog_is_taken_when_nothing_waits),
+        LOG_TEST(test_dropped_segments_are_deleted_and_not_missed),
+        LOG_TEST(test_numbers_go_on_when_every_record_was_dropped),
+        LOG_TEST(test_the_disk_says_how_much_is_on_it),
+        LOG_TEST(test_the_newest_snapshot_is_there_again),
+        LOG_TEST(test_a_snapshot_on_its_way_is_not_replaced),
+        LOG_TEST(test_a_durable_record_is_mapped_as_it_was_written),
+        LOG_TEST(test_a_mapped_frame_outlives_its_segment_and_the_log),
+        LOG_TEST(test_what_is_not_there_is_not_mapped),
+        LOG_TEST(test_a_frame_that_has_changed_on_the_disk_is_not_mapped),
+        LOG_TEST(test_compressed_records_are_smaller_and_the_same),
+        LOG_TEST(test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is),
+        LOG_TEST(test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept),
+        LOG_TEST(test_another_failure_of_the_caller_ends_it_with_its_words),
+        LOG_TEST(test_open_survives_every_allocation_that_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
