@@ -254,8 +254,8 @@ static void set_timer(actor_shell *shell)
     int64_t now_ns = aq_clock_monotonic_ns();
     int64_t due_ns = next_ns(shell);
     int64_t latest_ns = now_ns + WAIT_MS_MAX * AQ_NS_PER_MS;
-    int64_t left_ns = (due_ns < latest_ns ? due_ns : latest_ns) - now_ns;
-    uint64_t wait_ms = due_ns <= now_ns ? 1 : (uint64_t)(left_ns / AQ_NS_PER_MS) + 1;
+    int64_t wake_ns = due_ns < latest_ns ? due_ns : latest_ns;
+    uint64_t wait_ms = wake_ns <= now_ns ? 1 : (uint64_t)((wake_ns - now_ns) / AQ_NS_PER_MS) + 1;
     uv_update_time(&shell->loop);
     int rc = uv_timer_start(&shell->timer, on_timer, wait_ms, 0);
     AQ_ASSERT(rc == 0);

@@ -22,42 +22,47 @@ static int shard_of_url(const char *url)
     return index;
 }
 
-static int open_transport(void *user, const char *rpc_url, const char *push_url,
+static int open_transport(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
                           const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
 {
     actor_stage *stage = user;
-    AQ_ASSERT(stage->open_shard < 0);
+    stage_link *link = &stage->links[lane];
+    AQ_ASSERT(!link->is_open);
     AQ_ASSERT(limits->message_bytes_max == stage->learner.settings.message_bytes);
     AQ_ASSERT(shard_of_url(rpc_url) == shard_of_url(push_url));
-    stage->opens++;
-    if (stage->cannot_open) {
+    link->shard = shard_of_url(push_url);
+    stage->ways[link->shard].opens++;
+    if (stage->ways[link->shard].cannot_open) {
         return aq_fail(error, AQ_E_IO, "no way there");
     }
-    stage->open_shard = shard_of_url(push_url);
-    fake_wire_init(&stage->flow_wire, stage->shards[stage->open_shard].dispatcher);
-    *ret_flow = &stage->flow_wire.channel;
+    link->is_open = true;
+    fake_wire_init(&link->flow_wire, stage->shards[link->shard].dispatcher);
+    *ret_flow = &link->flow_wire.channel;
     return 0;
 }
 
-static void close_transport(void *user)
+static void close_transport(void *user, uint32_t lane)
 {
     actor_stage *stage = user;
-    AQ_ASSERT(stage->open_shard >= 0);
-    stage->closes++;
-    fake_wire_close(&stage->flow_wire);
-    stage->open_shard = -1;
-    stage->is_connected = false;
+    stage_link *link = &stage->links[lane];
+    AQ_ASSERT(link->is_open);
+    stage->ways[link->shard].closes++;
+    fake_wire_close(&link->flow_wire);
+    link->is_open = false;
+    link->is_connected = false;
 }
 
-static int send_frame(void *user, const uint8_t *frame, size_t size)
+static int send_frame(void *user, uint32_t lane, const uint8_t *frame, size_t size)
 {
     actor_stage *stage = user;
-    if (!stage->is_connected || stage->is_slow) {
-        stage->refused_sends++;
+    const stage_link *link = &stage->links[lane];
+    stage_way *way = &stage->ways[link->shard];
+    if (!link->is_connected || way->is_slow) {
+        way->refused_sends++;
         return AQ_E_AGAIN;
     }
-    if (!stage->is_lossy) {
-        fake_shard_take(&stage->shards[stage->open_shard], frame, size);
+    if (!way->is_lossy) {
+        fake_shard_take(&stage->shards[link->shard], frame, size);
     }
     return 0;
 }
@@ -105,10 +110,10 @@ actor_stage *stage_open(void)
 {
     actor_stage *stage = aq_alloc(1, sizeof(*stage));
     AQ_ASSERT(stage != NULL);
-    stage->open_shard = -1;
     fake_learner_init(&stage->learner);
     for (int i = 0; i < STAGE_SHARDS; i++) {
         fake_shard_init(&stage->shards[i]);
+        stage->shards[i].store = (uint64_t)(STAGE_SHARD + i);
         stage->learner.shards[i] = (uint64_t)(STAGE_SHARD + i);
     }
     stage->learner.shard_count = 1;
@@ -143,26 +148,53 @@ void stage_close(actor_stage *stage)
 
 static void connect_if_possible(actor_stage *stage)
 {
-    if (stage->open_shard >= 0 && !stage->is_connected && !stage->is_severed) {
-        stage->is_connected = true;
-        aq_actor_session_connected(stage->session, stage->now_ns);
+    for (uint32_t lane = 0; lane < AQ_SPREAD_SHARDS_MAX; lane++) {
+        stage_link *link = &stage->links[lane];
+        if (link->is_open && !link->is_connected && !stage->ways[link->shard].is_severed) {
+            link->is_connected = true;
+            aq_actor_session_connected(stage->session, lane, stage->now_ns);
+        }
     }
 }
 
-void stage_break(actor_stage *stage)
+void stage_break(actor_stage *stage, int shard)
 {
-    if (stage->is_connected) {
-        stage->is_connected = false;
-        aq_actor_session_disconnected(stage->session);
+    for (uint32_t lane = 0; lane < AQ_SPREAD_SHARDS_MAX; lane++) {
+        stage_link *link = &stage->links[lane];
+        if (link->is_connected && link->shard == shard) {
+            link->is_connected = false;
+            aq_actor_session_disconnected(stage->session, lane);
+        }
     }
 }
 
-void stage_kill_shard(actor_stage *stage, int index)
+void stage_kill_shard(actor_stage *stage, int shard)
 {
-    if (stage->open_shard == index) {
-        stage_break(stage);
+    stage_break(stage, shard);
+    fake_shard_restart(&stage->shards[shard]);
+    for (uint32_t i = 0; i < stage->learner.shard_count; i++) {
+        if (stage->learner.shards[i] == (uint64_t)(STAGE_SHARD + shard)) {
+            stage->learner.stores[i] = stage->shards[shard].store;
+        }
     }
-    fake_shard_restart(&stage->shards[index]);
+}
+
+int stage_links_to(const actor_stage *stage, int shard)
+{
+    int links = 0;
+    for (uint32_t lane = 0; lane < AQ_SPREAD_SHARDS_MAX; lane++) {
+        links += stage->links[lane].is_open && stage->links[lane].shard == shard;
+    }
+    return links;
+}
+
+static void deliver(actor_stage *stage)
+{
+    for (uint32_t lane = 0; lane < AQ_SPREAD_SHARDS_MAX; lane++) {
+        if (stage->links[lane].is_open) {
+            (void)fake_wire_deliver(&stage->links[lane].flow_wire);
+        }
+    }
 }
 
 void stage_pass(actor_stage *stage, int64_t ms)
@@ -174,9 +206,7 @@ void stage_pass(actor_stage *stage, int64_t ms)
             fake_shard_answer(&stage->shards[shard], false);
         }
         (void)fake_wire_deliver(&stage->learner_wire);
-        if (stage->open_shard >= 0) {
-            (void)fake_wire_deliver(&stage->flow_wire);
-        }
+        deliver(stage);
         aq_actor_session_tick(stage->session, stage->now_ns);
         for (int step = 0; step < STAGE_STEPS_MAX; step++) {
             if (aq_actor_session_work(stage->session, stage->now_ns) == 0) {

@@ -1,6 +1,6 @@
 /*
- * A stage for an actor session: a learner, two shards, wires that can be cut, and a clock that
- * moves when the test says so. Shard i is member STAGE_SHARD + i.
+ * A stage for an actor session: a learner, a few shards, wires that can be cut, and a clock that
+ * moves when the test says so. Shard i is member STAGE_SHARD + i, and its store is that number, too.
  */
 #ifndef AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 #define AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
@@ -10,25 +10,35 @@
 #include "tests/unit/actor/fake_shard.h"
 #include "tests/unit/actor/fake_wire.h"
 
-enum { STAGE_SHARDS = 2, STAGE_SHARD = 100, STAGE_STEPS_MAX = 64 };
+enum { STAGE_SHARDS = 3, STAGE_SHARD = 100, STAGE_STEPS_MAX = 64 };
 #define STAGE_INCARNATION UINT64_C(0xfeed)
+
+/* The way to a shard. */
+typedef struct stage_way {
+    bool is_severed; /* the connection breaks and does not come back */
+    bool is_slow;    /* sends are refused */
+    bool is_lossy;   /* sends succeed and are lost */
+    bool cannot_open;
+    uint32_t opens, closes, refused_sends;
+} stage_way;
+
+/* A lane of the transport. */
+typedef struct stage_link {
+    bool is_open;
+    bool is_connected;
+    int shard;
+    fake_wire flow_wire;
+} stage_link;
 
 typedef struct actor_stage {
     int64_t now_ns;
     fake_learner learner;
     fake_shard shards[STAGE_SHARDS];
     fake_wire learner_wire;
-    fake_wire flow_wire;
     aq_actor_session *session;
 
-    /* The transport. */
-    int open_shard; /* -1: none */
-    bool is_connected;
-    bool is_severed; /* connections to shards break and do not come back */
-    bool is_slow;    /* sends are refused */
-    bool is_lossy;   /* sends succeed and are lost */
-    bool cannot_open;
-    uint32_t opens, closes, refused_sends;
+    stage_way ways[STAGE_SHARDS];
+    stage_link links[AQ_SPREAD_SHARDS_MAX];
 
     /* The listener. */
     aq_policy_feed *feed; /* NULL: it does not listen */
@@ -48,12 +58,15 @@ void stage_pass(actor_stage *stage, int64_t ms);
 /* A frame of the broadcast is heard. */
 void stage_hear(actor_stage *stage, const aq_buffer *frame);
 
-/* The connection to the shard breaks; it comes back in the next millisecond unless it is severed.
- * */
-void stage_break(actor_stage *stage);
+/* The connections to the shard break; they come back in the next millisecond unless it is severed.
+ */
+void stage_break(actor_stage *stage, int shard);
 
-/* The shard's process dies and another one takes its place. */
-void stage_kill_shard(actor_stage *stage, int index);
+/* The shard's process dies and another one takes its place; the learner hears of it at once. */
+void stage_kill_shard(actor_stage *stage, int shard);
+
+/* How many lanes have a connection to it open. */
+int stage_links_to(const actor_stage *stage, int shard);
 
 aq_actor_counters stage_counters(const actor_stage *stage);
 enum aq_participant_phase stage_phase(const actor_stage *stage);

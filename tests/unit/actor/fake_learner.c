@@ -63,6 +63,8 @@ static void heartbeat(Actorq__V1__Membership_Service *methods,
         }
         actorq__v1__shard_address__init(&shards[i]);
         shards[i].member = learner->shards[i] + learner->renumber_shards;
+        shards[i].store = learner->stores[i] != 0 ? learner->stores[i] : learner->shards[i];
+        shards[i].slot = learner->slots[i];
         shards[i].rpc_url = rpc_urls[i];
         shards[i].push_url = push_urls[i];
         pointers[i] = &shards[i];
@@ -145,6 +147,9 @@ void fake_learner_init(fake_learner *learner)
     learner->settings = kit_settings();
     learner->state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     snprintf(learner->policy_url, sizeof(learner->policy_url), "inproc://policy");
+    for (uint32_t i = 0; i < FAKE_SHARDS_MAX; i++) {
+        learner->slots[i] = i;
+    }
     aq_buffer_init(&learner->policy_frame, 1 << 20);
 }
 

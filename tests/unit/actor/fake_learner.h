@@ -42,11 +42,13 @@ struct fake_learner {
     char policy_url[64];
     uint32_t shard_count;
     uint64_t shards[FAKE_SHARDS_MAX]; /* member numbers; their urls follow from them */
-    char shard_rpc_url[64];           /* of all shards, when not empty */
-    char shard_push_url[64];          /* likewise */
-    uint64_t renumber_shards;         /* added to the numbers, not to the urls */
-    bool has_forgotten;               /* heartbeats: not known */
-    enum aq_rpc_code refuse_join;     /* AQ_RPC_OK: it does not */
+    uint64_t stores[FAKE_SHARDS_MAX]; /* 0: named as the member is numbered */
+    uint32_t slots[FAKE_SHARDS_MAX];
+    char shard_rpc_url[64];       /* of all shards, when not empty */
+    char shard_push_url[64];      /* likewise */
+    uint64_t renumber_shards;     /* added to the numbers, not to the urls */
+    bool has_forgotten;           /* heartbeats: not known */
+    enum aq_rpc_code refuse_join; /* AQ_RPC_OK: it does not */
     enum aq_rpc_code refuse_report;
     aq_buffer policy_frame; /* empty: NOT_FOUND */
 

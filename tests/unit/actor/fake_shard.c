@@ -13,8 +13,10 @@
 static void reply_to(fake_shard *shard, Actorq__V1__CreditReply_Closure closure, void *call)
 {
     Actorq__V1__CreditReply reply = ACTORQ__V1__CREDIT_REPLY__INIT;
+    reply.store = shard->store;
+    reply.durable = shard->durable;
     reply.shard_incarnation = shard->incarnation;
-    reply.acknowledged = shard->mark;
+    reply.acknowledged = shard->is_stuck ? 0 : shard->mark;
     reply.granted = shard->granted;
     reply.expected = shard->mark + 1;
     reply.gaps = shard->gaps;
@@ -29,6 +31,13 @@ static void meet(fake_shard *shard, uint64_t actor_incarnation)
     }
 }
 
+static bool is_foreign(fake_shard *shard, uint64_t store)
+{
+    const bool is = shard->store != 0 && store != 0 && store != shard->store;
+    shard->foreign += is;
+    return is;
+}
+
 static void credit(Actorq__V1__Flow_Service *methods, const Actorq__V1__CreditRequest *request,
                    Actorq__V1__CreditReply_Closure closure, void *call)
 {
@@ -41,6 +50,14 @@ static void credit(Actorq__V1__Flow_Service *methods, const Actorq__V1__CreditRe
     }
     if (request->run_id != shard->run_id) {
         aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "another run");
+        return;
+    }
+    if (is_foreign(shard, request->store)) {
+        Actorq__V1__CreditReply reply = ACTORQ__V1__CREDIT_REPLY__INIT;
+        reply.store = shard->store;
+        reply.durable = shard->durable;
+        reply.shard_incarnation = shard->incarnation;
+        closure(&reply, call);
         return;
     }
     meet(shard, request->incarnation);
@@ -62,9 +79,10 @@ void fake_shard_answer(fake_shard *shard, bool all)
 {
     size_t kept = 0;
     for (size_t i = 0; i < shard->held_count; i++) {
-        bool news = shard->mark > shard->held[i].known_acknowledged ||
+        bool news = (!shard->is_stuck && shard->mark > shard->held[i].known_acknowledged) ||
                     shard->granted > shard->held[i].known_granted;
-        if (news || all) {
+        if (news || all || !shard->has_answered) {
+            shard->has_answered = true;
             reply_to(shard, shard->held[i].closure, shard->held[i].call);
         } else {
             shard->held[kept++] = shard->held[i];
@@ -79,6 +97,10 @@ void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
     int rc = aq_wire_experience_unpack(frame, size, shard->run_id, shard->schema_hash,
                                        &shard->layout, &experience, NULL);
     AQ_ASSERT(rc == 0);
+    if (is_foreign(shard, experience.store)) {
+        aq_experience_fini(&experience);
+        return;
+    }
     shard->actor = experience.actor;
     meet(shard, experience.incarnation);
     if (experience.acknowledged > shard->mark) {
@@ -126,7 +148,11 @@ void fake_shard_restart(fake_shard *shard)
 {
     fake_shard_answer(shard, true);
     shard->incarnation++;
+    shard->has_answered = false;
     shard->granted = 0;
-    shard->mark = 0;
     shard->gaps = 0;
+    if (!shard->durable) {
+        shard->mark = 0;
+        shard->store += shard->store != 0 ? 0x100 : 0;
+    }
 }

@@ -21,6 +21,14 @@
 enum { MEMBER = 7, SLOT = 1 };
 #define INCARNATION UINT64_C(0x1234)
 
+static void open_shard(aq_actor_core *core)
+{
+    uint32_t shard;
+    assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(core), 1, &shard), 0);
+    assert_int_equal(shard, 0);
+    aq_shard_spread_set_taking(aq_actor_core_spread(core), shard, true);
+}
+
 static aq_actor_core *core_of(const aq_run_settings *settings)
 {
     aq_actor_core *core = NULL;
@@ -28,15 +36,22 @@ static aq_actor_core *core_of(const aq_run_settings *settings)
     int rc = aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
+    open_shard(core);
     return core;
+}
+
+/* What its one shard says at first. */
+static void grant(aq_actor_core *core, uint64_t granted)
+{
+    const aq_shard_mark mark = {.shard_incarnation = 1, .expected = 1};
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &mark, granted);
 }
 
 static aq_actor_core *core_with_credit(uint64_t granted)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = core_of(&settings);
-    const aq_credit_answer answer = {.shard_incarnation = 1, .granted = granted, .expected = 1};
-    aq_actor_core_credit(core, 0, &answer);
+    grant(core, granted);
     return core;
 }
 
@@ -62,7 +77,7 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
     assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
                                           &layout, NULL),
                      0);
-    while (aq_actor_core_next(core, now_ns, &frame, &size)) {
+    while (aq_actor_core_next(core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
         assert_int_equal(aq_wire_experience_unpack(frame, size, KIT_RUN, settings.schema_hash,
                                                    &layout, &experience, NULL),
@@ -73,7 +88,7 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
             sum += look(experience.chunks[i]);
         }
         aq_experience_fini(&experience);
-        aq_actor_core_sent(core, now_ns);
+        aq_shard_spread_sent(aq_actor_core_spread(core), 0, now_ns);
     }
     return sum;
 }
@@ -92,15 +107,14 @@ static uint64_t count_of(const aq_chunk *chunk)
 static void acknowledge_all(aq_actor_core *core, int64_t now_ns, uint64_t granted)
 {
     uint64_t acknowledged, known_granted;
-    aq_actor_core_known(core, &acknowledged, &known_granted);
+    aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &known_granted);
     acknowledged += aq_actor_core_counters(core).unacknowledged;
-    const aq_credit_answer answer = {
+    const aq_shard_mark mark = {
         .shard_incarnation = 1,
         .acknowledged = acknowledged,
-        .granted = granted,
         .expected = acknowledged + 1,
     };
-    aq_actor_core_credit(core, now_ns, &answer);
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, now_ns, &mark, granted);
 }
 
 /* ---- credit --------------------------------------------------------------------------------- */
@@ -137,9 +151,9 @@ static void test_a_grant_never_shrinks(void **state)
     aq_actor_core *core = core_with_credit(2 * KIT_ENVS);
     uint64_t acknowledged, granted;
     (void)state;
-    const aq_credit_answer restarted = {.shard_incarnation = 2, .granted = 0, .expected = 1};
-    aq_actor_core_credit(core, 0, &restarted);
-    aq_actor_core_known(core, &acknowledged, &granted);
+    const aq_shard_mark restarted = {.shard_incarnation = 2, .expected = 1};
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &restarted, 0);
+    aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &granted);
     assert_int_equal(granted, 2 * KIT_ENVS);
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     aq_actor_core_destroy(core);
@@ -266,11 +280,11 @@ static void test_incarnations_and_slots_play_different_episodes(void **state)
         assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, i == 2 ? 9 : 8,
                                               i == 1 ? 1 : 0, &cores[i], NULL),
                          0);
-        const aq_credit_answer answer = {.shard_incarnation = 1, .granted = 16 * KIT_ENVS};
-        aq_actor_core_credit(cores[i], 0, &answer);
+        open_shard(cores[i]);
+        grant(cores[i], 16 * KIT_ENVS);
         while (aq_actor_core_step(cores[i], 0) > 0) {
         }
-        assert_true(aq_actor_core_next(cores[i], 0, &frames[i], &sizes[i]));
+        assert_true(aq_actor_core_next(cores[i], 0, 0, &frames[i], &sizes[i]));
     }
     for (int i = 0; i < 3; i++) {
         int next = (i + 1) % 3;
@@ -291,10 +305,10 @@ static void test_an_open_chunk_is_held_back_for_the_flush_time_only(void **state
     for (int i = 0; i < 3; i++) { /* an n-step item each, no chunk full */
         assert_int_equal(aq_actor_core_step(core, 5), KIT_ENVS);
     }
-    assert_int_equal(aq_actor_core_due_ns(core), 5 + flush_ns);
+    assert_int_equal(aq_actor_core_due_ns(core, 0), 5 + flush_ns);
     assert_int_equal(send_all(core, 4 + flush_ns, fresh_of), 0);
     assert_int_equal(send_all(core, 5 + flush_ns, fresh_of), 3 * KIT_ENVS);
-    assert_int_equal(aq_actor_core_due_ns(core), INT64_MAX);
+    assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
     aq_actor_core_destroy(core);
 }
 
@@ -314,19 +328,19 @@ static void test_whatever_is_due_is_offered_at_that_time(void **state)
             acknowledge_all(core, now_ns, 0);
         }
         for (int i = 0; i < 4; i++) {
-            int64_t due_ns = aq_actor_core_due_ns(core);
+            int64_t due_ns = aq_actor_core_due_ns(core, 0);
             if (due_ns == INT64_MAX) {
                 break;
             }
             now_ns = due_ns > now_ns ? due_ns : now_ns;
             /* At the worst once for nothing, since the bound was low; then it has what it said. */
-            bool has = aq_actor_core_next(core, now_ns, &frame, &size);
-            assert_true(has || aq_actor_core_due_ns(core) > now_ns);
+            bool has = aq_actor_core_next(core, 0, now_ns, &frame, &size);
+            assert_true(has || aq_actor_core_due_ns(core, 0) > now_ns);
             if (has) {
-                aq_actor_core_sent(core, now_ns);
+                aq_shard_spread_sent(aq_actor_core_spread(core), 0, now_ns);
             }
         }
-        assert_int_equal(aq_actor_core_due_ns(core), INT64_MAX);
+        assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
         aq_actor_core_destroy(core);
     }
 }
@@ -337,7 +351,7 @@ static void test_out_of_credit_what_is_closed_goes_at_once(void **state)
     (void)state;
     while (aq_actor_core_step(core, 0) > 0) {
     }
-    assert_true(aq_actor_core_due_ns(core) <= 0);
+    assert_true(aq_actor_core_due_ns(core, 0) <= 0);
     assert_true(send_all(core, 0, fresh_of) >= 8);
     aq_actor_core_destroy(core);
 }
@@ -368,7 +382,7 @@ static void test_a_new_connection_gets_everything_again(void **state)
     while (aq_actor_core_step(core, 0) > 0) {
     }
     uint64_t first = send_all(core, 0, fresh_of);
-    aq_actor_core_reconnected(core, 1);
+    aq_shard_spread_resend(aq_actor_core_spread(core), 0, 1);
     assert_int_equal(send_all(core, 1, fresh_of), first);
     assert_int_equal(aq_actor_core_counters(core).resent,
                      aq_actor_core_counters(core).unacknowledged);
@@ -424,8 +438,8 @@ static void test_a_step_allocates_chunks_only(void **state)
         missing = aq_actor_core_counters(core).episodes - episodes;
         const uint8_t *frame;
         size_t size;
-        while (aq_actor_core_next(core, 0, &frame, &size)) {
-            aq_actor_core_sent(core, 0);
+        while (aq_actor_core_next(core, 0, 0, &frame, &size)) {
+            aq_shard_spread_sent(aq_actor_core_spread(core), 0, 0);
         }
         acknowledge_all(core, 0, 0);
     }

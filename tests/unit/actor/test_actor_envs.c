@@ -45,6 +45,9 @@ static void start(aq_env_task task, double noise)
     assert_int_equal(aq_actor_core_create_in(&task, &all.settings, KIT_RUN, MEMBER, INCARNATION, 0,
                                              &all.core, NULL),
                      0);
+    uint32_t shard;
+    assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(all.core), 1, &shard), 0);
+    aq_shard_spread_set_taking(aq_actor_core_spread(all.core), shard, true);
     aq_env_task_fini(&task);
 }
 
@@ -75,11 +78,11 @@ static void receive(int64_t now_ns, uint64_t granted)
     aq_chunk_layout layout;
     const uint8_t *frame;
     size_t size;
-    uint64_t acknowledged, known;
+    aq_shard_spread *spread = aq_actor_core_spread(all.core);
     assert_int_equal(aq_chunk_layout_init(&all.settings.schema, all.settings.n_step,
                                           all.settings.chunk_length, &layout, NULL),
                      0);
-    while (aq_actor_core_next(all.core, now_ns, &frame, &size)) {
+    while (aq_actor_core_next(all.core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
         assert_int_equal(aq_wire_experience_unpack(frame, size, KIT_RUN, all.settings.schema_hash,
                                                    &layout, &experience, NULL),
@@ -88,15 +91,11 @@ static void receive(int64_t now_ns, uint64_t granted)
             take(experience.chunks[i]);
         }
         aq_experience_fini(&experience);
-        aq_actor_core_sent(all.core, now_ns);
+        aq_shard_spread_sent(spread, 0, now_ns);
     }
-    aq_actor_core_known(all.core, &acknowledged, &known);
-    acknowledged += aq_actor_core_counters(all.core).unacknowledged;
-    const aq_credit_answer answer = {.shard_incarnation = 1,
-                                     .acknowledged = acknowledged,
-                                     .granted = granted,
-                                     .expected = acknowledged + 1};
-    aq_actor_core_credit(all.core, now_ns, &answer);
+    const uint64_t sent = aq_shard_spread_count_of(spread, 0).sent;
+    const aq_shard_mark mark = {.shard_incarnation = 1, .acknowledged = sent, .expected = sent + 1};
+    aq_shard_spread_answered(spread, 0, now_ns, &mark, granted);
 }
 
 /* Steps until credit ends, and then drains. */

@@ -342,12 +342,12 @@ static void test_stopping_does_not_wait_for_a_dead_shard_for_ever(void **state)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
-    stage->is_lossy = true;
+    stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    stage->is_severed = true;
-    stage_break(stage);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
     aq_actor_session_stop(stage->session, "SIGTERM");
-    stage_pass(stage, AQ_FINISH_MS_MAX - 10);
+    stage_pass(stage, AQ_FINISH_AWAY_MS - 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
     assert_true(aq_actor_session_next_ns(stage->session) <= stage->now_ns + 20 * AQ_NS_PER_MS);
     stage_pass(stage, 20);
@@ -359,7 +359,7 @@ static void test_asking_twice_leaves_at_once(void **state)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
-    stage->is_lossy = true;
+    stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, 10);
@@ -405,10 +405,10 @@ static void test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone(voi
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
-    stage->is_lossy = true;
+    stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    stage->is_severed = true;
-    stage_break(stage);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, 10);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);

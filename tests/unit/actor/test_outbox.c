@@ -346,14 +346,14 @@ static void test_there_is_no_room_when_too_many_messages_are_out(void **state)
     fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, AQ_OUTBOX_MESSAGES_MAX - 1, &all->shard);
-    assert_true(aq_outbox_room(all->outbox));
+    assert_true(aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX));
     send_singly(all, 0, 1, &all->shard);
-    assert_false(aq_outbox_room(all->outbox));
+    assert_false(aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX));
     put(all, 0); /* what comes all the same waits in no message */
     assert_int_equal(send_all(all, 0, true, &all->shard), 0);
     assert_int_equal(aq_outbox_due_ns(all->outbox, true), INT64_MAX);
     acknowledge(all, 1);
-    assert_true(aq_outbox_room(all->outbox));
+    assert_true(aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX));
     assert_int_equal(send_all(all, 1, true, &all->shard), 1);
 }
 
@@ -362,7 +362,7 @@ static void test_there_is_no_room_when_the_chunks_take_too_much_memory(void **st
     fixture *all = *state;
     aq_chunk_layout large = outbox_shard_layout(AQ_CHUNK_LENGTH_MAX); /* 1 MiB each */
     int chunks = 0;
-    while (aq_outbox_room(all->outbox)) {
+    while (aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX)) {
         aq_outbox_put(all->outbox, outbox_shard_chunk(&large, 0.0), 0);
         chunks++;
         assert_true(chunks < 100);
@@ -374,7 +374,7 @@ static void test_there_is_no_room_without_a_place_for_every_chunk_of_a_burst(voi
 {
     fixture *all = *state;
     uint32_t chunks = 0;
-    while (aq_outbox_room(all->outbox)) {
+    while (aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX)) {
         put(all, 0);
         chunks++;
         assert_true(chunks < 100000);

@@ -48,7 +48,7 @@ static bool happens(storm *all, uint64_t odds)
 static void offer_chunks(storm *all)
 {
     uint64_t count = aq_rng_below(&all->rng, 4);
-    for (uint64_t i = 0; i < count && aq_outbox_room(all->outbox); i++) {
+    for (uint64_t i = 0; i < count && aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX); i++) {
         aq_outbox_put(all->outbox, outbox_shard_chunk(&all->layout, all->reward++), all->now_ns);
     }
 }

@@ -1,0 +1,429 @@
+/*
+ * An actor and several shards: how its experience spreads, what happens when one of them leaves,
+ * comes back, moves, or is not listed, and how it ends when one is away.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "tests/unit/actor/actor_stage.h"
+#include "tests/unit/actor/core_kit.h"
+
+#define PLENTY UINT64_C(1000000000)
+
+enum { HELD_BACK_MAX = 2 * KIT_ENVS, HEARTBEAT_MS = 110 };
+
+/* Two shards. */
+static int set_up(void **state)
+{
+    actor_stage *stage = stage_open();
+    aq_log_set_level(AQ_LOG_OFF);
+    stage->learner.shard_count = 2;
+    *state = stage;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    stage_close(*state);
+    return 0;
+}
+
+static void grant_both(actor_stage *stage, uint64_t steps)
+{
+    stage->shards[0].granted = steps;
+    stage->shards[1].granted = steps;
+}
+
+static uint64_t stored(const actor_stage *stage)
+{
+    return stage->shards[0].fresh + stage->shards[1].fresh + stage->shards[2].fresh;
+}
+
+static void assert_nothing_odd(const fake_shard *shard)
+{
+    assert_int_equal(shard->gaps, 0);
+    assert_int_equal(shard->foreign, 0);
+}
+
+/* ---- spreading ------------------------------------------------------------------------------ */
+
+static void test_two_shards_get_equal_shares(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, 500 * KIT_ENVS);
+    stage_pass(stage, 200);
+    assert_int_equal(stage_counters(stage).env_steps, 1000 * KIT_ENVS);
+    assert_true(stored(stage) + HELD_BACK_MAX >= 1000 * KIT_ENVS);
+    assert_true(stage->shards[0].fresh + 8 + HELD_BACK_MAX >= 500 * KIT_ENVS);
+    assert_true(stage->shards[1].fresh + 8 + HELD_BACK_MAX >= 500 * KIT_ENVS);
+    assert_nothing_odd(&stage->shards[0]);
+    assert_nothing_odd(&stage->shards[1]);
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+    assert_int_equal(stage_counters(stage).acknowledged_steps, stored(stage));
+    assert_int_equal(stage_counters(stage).shard_steps, stored(stage));
+}
+
+static void test_shares_are_equal_also_while_credit_lasts(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 100);
+    const uint64_t first = stage->shards[0].fresh, second = stage->shards[1].fresh;
+    assert_true(first > 500 * KIT_ENVS);
+    assert_true(first < second + second / 20 && second < first + first / 20);
+}
+
+static void test_credit_of_either_is_enough_to_go_on(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[1].granted = 100 * KIT_ENVS;
+    stage_pass(stage, 100);
+    assert_int_equal(stage_counters(stage).env_steps, 100 * KIT_ENVS);
+    assert_true(stage->shards[1].fresh + HELD_BACK_MAX >= 100 * KIT_ENVS);
+    assert_int_equal(stage->shards[0].fresh, 0);
+}
+
+static void test_credit_that_is_enough_for_a_step_only_together_is_used(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, KIT_ENVS / 2);
+    stage_pass(stage, 50);
+    assert_int_equal(stage_counters(stage).env_steps, KIT_ENVS);
+}
+
+static void test_the_statistics_are_sums(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, 100 * KIT_ENVS);
+    stage->ways[0].is_lossy = stage->ways[1].is_lossy = true;
+    stage_pass(stage, 60);
+    const uint64_t out = stage_counters(stage).unacknowledged;
+    stage->ways[0].is_lossy = stage->ways[1].is_lossy = false;
+    stage_break(stage, 0);
+    stage_break(stage, 1);
+    stage_pass(stage, 60);
+    assert_true(stage_counters(stage).resent >= out);
+    assert_int_equal(stage_counters(stage).acknowledged_steps, stored(stage));
+    stage_pass(stage, HEARTBEAT_MS);
+    assert_int_equal(stage->learner.stats.acknowledged_steps, stored(stage));
+    assert_int_equal(stage->learner.stats.shard_steps, stored(stage));
+}
+
+/* ---- one is away ---------------------------------------------------------------------------- */
+
+static void test_when_one_leaves_the_other_gets_everything(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 50);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    const uint64_t steps = stage_counters(stage).env_steps, first = stage->shards[0].fresh;
+    stage_pass(stage, 100);
+    assert_true(stage_counters(stage).env_steps > steps + 1000);
+    assert_int_equal(stage->shards[0].fresh, first);
+    assert_nothing_odd(&stage->shards[1]);
+}
+
+static void test_one_that_comes_back_gets_what_it_missed_and_its_share_again(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].durable = stage->shards[1].durable = true;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 50);
+    stage->ways[0].is_lossy = true; /* some of it is under way when it goes */
+    stage_pass(stage, 5);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    stage_pass(stage, 2000);
+    const uint64_t first = stage->shards[0].fresh;
+    stage_kill_shard(stage, 0);
+    stage->ways[0] = (stage_way){.opens = 1};
+    stage_pass(stage, 100);
+    assert_true(stage->shards[0].fresh > first);
+    grant_both(stage, 0);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 100);
+    assert_true(stored(stage) <= stage_counters(stage).env_steps);
+    assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
+    assert_nothing_odd(&stage->shards[0]);
+    assert_nothing_odd(&stage->shards[1]);
+}
+
+static void test_one_that_is_away_holds_a_bounded_amount(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage->ways[0].is_slow = true;
+    stage_pass(stage, 1000);
+    const aq_shard_spread *spread =
+        aq_actor_core_spread((aq_actor_core *)aq_actor_session_core(stage->session));
+    assert_true(aq_shard_spread_count_of(spread, 0).bytes <= AQ_OUTBOX_BYTES_MAX + (1 << 20));
+    const uint64_t steps = stage_counters(stage).env_steps;
+    stage_pass(stage, 20);
+    assert_true(stage_counters(stage).env_steps > steps); /* the other has room */
+    assert_int_equal(stage->ways[0].refused_sends, 1);
+}
+
+static void test_all_being_away_it_waits_and_then_goes_on(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 50);
+    for (int i = 0; i < 2; i++) {
+        stage->ways[i].is_severed = true;
+        stage_break(stage, i);
+    }
+    stage_pass(stage, 10);
+    const uint64_t steps = stage_counters(stage).env_steps;
+    stage_pass(stage, 500);
+    assert_int_equal(stage_counters(stage).env_steps, steps);
+    stage->ways[1].is_severed = false;
+    stage_pass(stage, 50);
+    assert_true(stage_counters(stage).env_steps > steps);
+}
+
+/* What is in open chunks was to go to the one that left; the other cannot take all of it at once. */
+static void test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 5 * KIT_ENVS;
+    stage_pass(stage, 2); /* met */
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    stage_pass(stage, 100);
+    const uint64_t first = stage->shards[0].fresh;
+    for (uint64_t granted = 1; granted <= 20 * KIT_ENVS; granted++) {
+        stage->shards[1].granted = granted;
+        stage_pass(stage, 30);
+        assert_true(stage->shards[1].fresh < granted + 8); /* less than a chunk beyond */
+    }
+    assert_true(stage_counters(stage).env_steps > 20 * KIT_ENVS - HELD_BACK_MAX);
+    assert_true(first + stage->shards[1].fresh <= stage_counters(stage).env_steps);
+}
+
+/* ---- the list ------------------------------------------------------------------------------- */
+
+static void test_without_a_shard_it_waits(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.shard_count = 0;
+    stage->shards[0].granted = 8 * KIT_ENVS;
+    stage_pass(stage, 300);
+    assert_int_equal(stage->ways[0].opens, 0);
+    assert_int_equal(stage_counters(stage).env_steps, 0);
+    stage->learner.shard_count = 1;
+    stage_pass(stage, 150);
+    assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
+}
+
+static void test_a_shard_that_joins_gets_its_share(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.shard_count = 1;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 100);
+    assert_int_equal(stage->shards[1].calls, 0);
+    stage->learner.shard_count = 2;
+    stage_pass(stage, HEARTBEAT_MS + 50);
+    assert_true(stage->shards[1].fresh > 0);
+    assert_nothing_odd(&stage->shards[1]);
+}
+
+static void
+test_one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 100);
+    stage->ways[1].is_lossy = true;
+    stage_pass(stage, 5);
+    stage->learner.shard_count = 1;
+    stage_pass(stage, HEARTBEAT_MS);
+    assert_int_equal(stage_links_to(stage, 1), 1); /* it owes acknowledgements */
+    stage->ways[1].is_lossy = false;
+    stage_break(stage, 1);
+    stage_pass(stage, 50);
+    assert_int_equal(stage_links_to(stage, 1), 0);
+    const uint64_t second = stage->shards[1].fresh;
+    stage_pass(stage, 100);
+    assert_int_equal(stage->shards[1].fresh, second);
+    stage->learner.shard_count = 2;
+    stage_pass(stage, HEARTBEAT_MS + 50);
+    assert_true(stage->shards[1].fresh > second);
+    assert_nothing_odd(&stage->shards[0]);
+    assert_nothing_odd(&stage->shards[1]);
+}
+
+static void test_an_empty_list_changes_nothing(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, 100 * KIT_ENVS);
+    stage_pass(stage, 60);
+    stage->learner.shard_count = 0;
+    stage_pass(stage, 300);
+    assert_int_equal(stage_links_to(stage, 0) + stage_links_to(stage, 1), 2);
+    grant_both(stage, 120 * KIT_ENVS);
+    stage_pass(stage, 60);
+    assert_int_equal(stage_counters(stage).env_steps, 240 * KIT_ENVS);
+}
+
+static void test_a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.stores[0] = stage->shards[0].store;
+    stage->learner.stores[1] = stage->shards[1].store;
+    grant_both(stage, 50 * KIT_ENVS);
+    stage_pass(stage, 60);
+    stage->learner.renumber_shards = 1000;
+    stage_pass(stage, 300);
+    assert_int_equal(stage->ways[0].opens, 1);
+    assert_int_equal(stage->ways[0].closes, 0);
+}
+
+static void test_without_memory_for_a_lane_it_is_tried_again(void **state)
+{
+    actor_stage *stage = *state;
+    stage->learner.shard_count = 1;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 60);
+    aq_shard_session *session = NULL;
+    const aq_shard_transport none = {.user = NULL};
+    assert_int_equal(aq_shard_session_create(&none, 1, &session), 0);
+    aq_run_settings settings = kit_settings();
+    aq_actor_core *core = NULL;
+    assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, 1, 2, 0, &core, NULL), 0);
+    aq_member_view *view = aq_alloc(1, sizeof(*view));
+    assert_non_null(view);
+    *view = *aq_participant_look(aq_actor_session_participant(stage->session));
+    for (uint64_t nth = 1; nth <= 4; nth++) { /* the lane, its outbox and that one's arrays */
+        aq_memory_fail_at(nth, 0);
+        aq_shard_session_start(session, view, 2, core);
+        aq_memory_fail_at(0, 0);
+        assert_int_equal(aq_shard_spread_count(aq_actor_core_spread(core)), 0);
+        assert_true(aq_shard_session_next_ns(session) <= 100 * AQ_NS_PER_MS);
+    }
+    view->shard_count = 0;
+    aq_shard_session_start(session, view, 2, core);
+    assert_true(aq_shard_session_next_ns(session) == INT64_MAX);
+    aq_shard_session_destroy(session);
+    aq_actor_core_destroy(core);
+    aq_free(view);
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static void test_stopping_drains_to_all(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage_pass(stage, 50);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 20);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+    assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
+    assert_int_equal(stage_counters(stage).acknowledged_steps, stored(stage));
+}
+
+static void test_one_that_is_away_is_not_waited_for_until_the_end_of_time(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage->ways[0].is_lossy = true;
+    stage_pass(stage, 50);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, AQ_FINISH_AWAY_MS - 20);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
+    assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
+    stage_pass(stage, 60);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_true(stage_counters(stage).unacknowledged > 0);
+    assert_nothing_odd(&stage->shards[1]);
+}
+
+static void test_one_that_comes_back_in_time_gets_the_rest(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, PLENTY);
+    stage->ways[0].is_lossy = true;
+    stage_pass(stage, 50);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, AQ_FINISH_AWAY_MS / 2);
+    stage->ways[0].is_severed = stage->ways[0].is_lossy = false;
+    stage_pass(stage, 50);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_int_equal(stage_counters(stage).unacknowledged, 0);
+    assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
+}
+
+/* It is there, so it may still answer; but not for ever. */
+static void test_one_that_does_not_acknowledge_is_waited_for_in_vain(void **state)
+{
+    actor_stage *stage = *state;
+    grant_both(stage, 50 * KIT_ENVS);
+    stage->ways[0].is_lossy = true;
+    stage_pass(stage, 50);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, AQ_FINISH_MS_MAX - 10);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
+    stage_pass(stage, 30);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_true(stage_counters(stage).unacknowledged > 0);
+}
+
+/* The chunks that are open at the end go to the one that is there. */
+static void test_what_is_open_at_the_end_goes_to_one_that_is_there(void **state)
+{
+    actor_stage *stage = *state;
+    stage->shards[0].granted = 5 * KIT_ENVS;
+    stage_pass(stage, 3);
+    stage->ways[0].is_severed = true;
+    stage_break(stage, 0);
+    aq_actor_session_stop(stage->session, "SIGTERM");
+    stage_pass(stage, 20);
+    assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
+    assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_two_shards_get_equal_shares),
+        FACT(test_shares_are_equal_also_while_credit_lasts),
+        FACT(test_credit_of_either_is_enough_to_go_on),
+        FACT(test_credit_that_is_enough_for_a_step_only_together_is_used),
+        FACT(test_the_statistics_are_sums),
+        FACT(test_when_one_leaves_the_other_gets_everything),
+        FACT(test_one_that_comes_back_gets_what_it_missed_and_its_share_again),
+        FACT(test_one_that_is_away_holds_a_bounded_amount),
+        FACT(test_all_being_away_it_waits_and_then_goes_on),
+        FACT(test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants),
+        FACT(test_without_a_shard_it_waits),
+        FACT(test_a_shard_that_joins_gets_its_share),
+        FACT(test_one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged),
+        FACT(test_an_empty_list_changes_nothing),
+        FACT(test_a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard),
+        FACT(test_without_memory_for_a_lane_it_is_tried_again),
+        FACT(test_stopping_drains_to_all),
+        FACT(test_one_that_is_away_is_not_waited_for_until_the_end_of_time),
+        FACT(test_one_that_comes_back_in_time_gets_the_rest),
+        FACT(test_one_that_does_not_acknowledge_is_waited_for_in_vain),
+        FACT(test_what_is_open_at_the_end_goes_to_one_that_is_there),
+    };
+    return cmocka_run_group_tests_name("shard_list", tests, NULL, NULL);
+}
