@@ -66,6 +66,7 @@ static int restore(aq_replay_core *core, int64_t now_ns, uint64_t segment, uint6
         core->restored.duplicates++;
         return 0;
     }
+    aq_replay_tables_restoring(&core->tables, true);
     rc = aq_replay_tables_reserve(&core->tables, arrival);
     if (rc == 0) {
         rc = aq_replay_core_keep(core, now_ns, arrival, number, segment, &fresh);
@@ -131,6 +132,7 @@ int aq_replay_core_attach(aq_replay_core *core, int64_t now_ns, aq_replay_log *l
             return rc;
         }
     }
+    aq_replay_tables_restoring(&core->tables, false);
     if (core->inserted > 0) {
         restore_limiters(core);
     }

@@ -144,7 +144,8 @@ static bool is_over_capacity(const aq_replay_table *table)
 /* The newest chunk is not in the heap yet. */
 static void make_room(aq_replay_table *table)
 {
-    if (table->spec.selector == AQ_SELECTOR_QUEUE) {
+    bool waits_for_state = table->restoring && (table->removes_lowest || table->draws_max > 0);
+    if (table->spec.selector == AQ_SELECTOR_QUEUE || waits_for_state) {
         return;
     }
     while (table->chunks > 1 && is_over_capacity(table)) {
@@ -159,6 +160,12 @@ static void make_room(aq_replay_table *table)
     }
 }
 
+/* The oldest chunks of a queue are those that were drawn out, as long as their state is unknown. */
+static bool may_drop_oldest(const aq_replay_table *table)
+{
+    return table->spec.selector != AQ_SELECTOR_QUEUE || table->restoring;
+}
+
 int aq_replay_table_reserve(aq_replay_table *table, const aq_arrival *arrival)
 {
     uint64_t items = 0;
@@ -170,7 +177,7 @@ int aq_replay_table_reserve(aq_replay_table *table, const aq_arrival *arrival)
     if (items > AQ_CHUNK_RING_WINDOW_MAX / 2) {
         return AQ_E_NOMEM;
     }
-    if (table->spec.selector == AQ_SELECTOR_QUEUE && known - first + items > table->window_max) {
+    if (!may_drop_oldest(table) && known - first + items > table->window_max) {
         return AQ_E_FULL;
     }
     int rc = aq_chunk_ring_reserve(&table->ring, arrival->chunk_count, items);
@@ -222,25 +229,33 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
     if (table->removes_lowest) {
         aq_chunk_heap_insert(&table->heap, (uint32_t)ordinal, table->greatest);
     }
-    while (table->chunks > 1 && table->spec.selector != AQ_SELECTOR_QUEUE &&
+    table->newest = (aq_chunk_key){message->number, index};
+    while (table->chunks > 1 && may_drop_oldest(table) &&
            aq_chunk_ring_end_item(&table->ring) - aq_chunk_ring_first_item(&table->ring) >
                table->window_max) {
         drop_oldest(table);
     }
 }
 
+void aq_replay_table_restoring(aq_replay_table *table, bool restoring)
+{
+    table->restoring = restoring;
+    make_room(table);
+}
+
 void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *message)
 {
     aq_chunk_ring *ring = &table->ring;
+    const uint64_t number = message->number; /* this may take its last hold */
     for (uint64_t ordinal = ring->head; ordinal < ring->end; ordinal++) {
         const aq_chunk_slot *slot = aq_chunk_ring_slot(ring, ordinal);
         if (slot->view == NULL) {
             continue;
         }
-        if (slot->message->number > message->number) {
+        if (slot->message->number > number) {
             break;
         }
-        if (slot->message == message || !table->removes_lowest) {
+        if (slot->message->number == number || !table->removes_lowest) {
             aq_replay_table_drop(table, ordinal);
         }
     }

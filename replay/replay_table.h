@@ -11,6 +11,7 @@
 #ifndef AQ_REPLAY_REPLAY_TABLE_H
 #define AQ_REPLAY_REPLAY_TABLE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -76,6 +77,11 @@ int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount
 void aq_replay_table_prioritize(aq_replay_table *table, const uint64_t *items,
                                 const float *priorities, uint32_t count, uint32_t *ret_applied);
 
+/* While the chunks of an earlier life come in, `true`: which of them had been drawn out, or removed
+ * for their priority, is only known from the saved state that comes last, and until then nothing
+ * leaves that it might speak for. `false` when that is done: then what is too much leaves. */
+void aq_replay_table_restoring(aq_replay_table *table, bool restoring);
+
 /* Lets the chunks of one message go, whatever the remover says; under the fifo remover, those that
  * are older than it as well. */
 void aq_replay_table_forget(aq_replay_table *table, const aq_stored_message *message);
@@ -88,8 +94,9 @@ aq_replay_holdings aq_replay_table_holdings(const aq_replay_table *table);
  * to `out`. Chunks may come and leave in between. AQ_E_NOMEM, AQ_E_TOO_BIG: *position is as it was.
  *
  * All portions together are to be read back once the same chunks, or some of them and newer ones,
- * are in the table: what they say of others is passed over. AQ_E_CORRUPT, in words: nothing has
- * changed. */
+ * are in the table: what they say of others is passed over. Chunks that are in the table, but were
+ * not when it was saved, leave, where draws or priorities take chunks away and the settings are the
+ * same: else a queue would give twice what it gave. AQ_E_CORRUPT, in words: nothing has changed. */
 int aq_replay_table_save(const aq_replay_table *table, uint64_t *position, uint32_t chunks_max,
                          aq_buffer *out) AQ_MUST_USE;
 int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t size,

@@ -13,6 +13,12 @@
 #include "replay/replay_selector.h"
 #include "replay/replay_table.h"
 
+/* Names a chunk over all lives of a store. */
+typedef struct aq_chunk_key {
+    uint64_t message; /* its number; from 1 on */
+    uint32_t chunk;   /* of the message */
+} aq_chunk_key;
+
 struct aq_replay_table {
     aq_table_spec spec;
     aq_chunk_layout layout;
@@ -22,7 +28,9 @@ struct aq_replay_table {
     uint64_t window_max; /* numbers from the oldest item to the newest */
     uint32_t draws_max;  /* of an item; 0: any number */
     bool removes_lowest;
-    float greatest; /* priority that was ever given */
+    bool restoring;
+    aq_chunk_key newest; /* that ever came */
+    float greatest;      /* priority that was ever given */
 
     uint64_t chunks;
     uint64_t transitions;

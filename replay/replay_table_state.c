@@ -1,8 +1,9 @@
 /*
  * A table's state as bytes, in portions one after the other. Each begins with
  *
- *   "AQTP" | kind u32 | chunks u32 | reserved u32 | bytes of the chunks u64 | exponent f32
- *          | greatest priority f32
+ *   "AQTP" | kind u32 | chunks u32 | period of sequences u32 (0: items) | bytes of the chunks u64
+ *          | message u64 and chunk of it u32 that was the newest | reserved u32
+ *          | exponent f32 | greatest priority f32
  *
  * and has for each chunk
  *
@@ -28,7 +29,7 @@ enum {
     KIND_MASSES = 2,
     KIND_TIMES = 4,
     KIND_ALL = 7,
-    PORTION_BYTES = 32,
+    PORTION_BYTES = 48,
     CHUNK_BYTES = 24,
     BLOCK_ITEMS = 64,
 };
@@ -39,8 +40,10 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "saved in memory order
 
 typedef struct portion_head {
     char magic[4];
-    uint32_t kind, chunks, reserved;
+    uint32_t kind, chunks, period;
     uint64_t bytes;
+    uint64_t newest_message;
+    uint32_t newest_chunk, reserved;
     float exponent, greatest;
 } portion_head;
 
@@ -69,6 +72,11 @@ static uint32_t kind_of(const aq_replay_table *table)
         kind |= KIND_MASSES;
     }
     return kind;
+}
+
+static uint32_t period_of(const aq_replay_table *table)
+{
+    return table->spec.sequence_length > 0 ? table->spec.sequence_period : 0;
 }
 
 static uint8_t *put(uint8_t *to, const void *from, size_t bytes)
@@ -111,6 +119,9 @@ int aq_replay_table_save(const aq_replay_table *table, uint64_t *position, uint3
     uint64_t first = *position > ring->head ? *position - 1 : ring->head;
     portion_head head = {
         .kind = kind_of(table),
+        .period = period_of(table),
+        .newest_message = table->newest.message,
+        .newest_chunk = table->newest.chunk,
         .exponent = (float)table->spec.priority_exponent,
         .greatest = table->greatest,
     };
@@ -139,12 +150,7 @@ int aq_replay_table_save(const aq_replay_table *table, uint64_t *position, uint3
 
 /* ---- check --------------------------------------------------------------------------------- */
 
-typedef struct chunk_key {
-    uint64_t message;
-    uint32_t chunk;
-} chunk_key;
-
-static bool is_before(chunk_key a, chunk_key b)
+static bool is_before(aq_chunk_key a, aq_chunk_key b)
 {
     return a.message < b.message || (a.message == b.message && a.chunk < b.chunk);
 }
@@ -162,7 +168,7 @@ static int check_values(const uint8_t *values, uint32_t count, aq_error *error)
 }
 
 /* `bytes` has as many as the head says. */
-static int check_chunks(const portion_head *head, const uint8_t *bytes, chunk_key *last,
+static int check_chunks(const portion_head *head, const uint8_t *bytes, aq_chunk_key *last,
                         aq_error *error)
 {
     uint64_t left = head->bytes;
@@ -177,7 +183,7 @@ static int check_chunks(const portion_head *head, const uint8_t *bytes, chunk_ke
             return aq_fail(error, AQ_E_CORRUPT,
                            "a saved chunk of %" PRIu32 " items that ends early", chunk.items);
         }
-        chunk_key key = {chunk.message, chunk.chunk};
+        aq_chunk_key key = {chunk.message, chunk.chunk};
         if (chunk.message == 0 || !is_before(*last, key)) {
             return aq_fail(error, AQ_E_CORRUPT,
                            "a saved chunk %" PRIu64 ".%" PRIu32 " out of order", key.message,
@@ -217,7 +223,7 @@ static int check_head(const portion_head *head, size_t left, aq_error *error)
 
 static int check(const uint8_t *bytes, size_t size, aq_error *error)
 {
-    chunk_key last = {0};
+    aq_chunk_key last = {0};
     while (size > 0) {
         portion_head head;
         if (size < sizeof(head)) {
@@ -309,6 +315,37 @@ static void load_chunk(aq_replay_table *table, const portion_head *head, const c
     }
 }
 
+static aq_chunk_key key_of(const aq_chunk_slot *slot)
+{
+    return (aq_chunk_key){slot->message->number,
+                          (uint32_t)(slot->view - slot->message->arrival->chunks)};
+}
+
+/* Whether chunks that are not spoken of are known to have left. */
+static bool tells_all(const aq_replay_table *table, const portion_head *head)
+{
+    return (table->removes_lowest || table->draws_max > 0) && head->kind == kind_of(table) &&
+           head->period == period_of(table);
+}
+
+/* Goes on to the first chunk that is not before `key`; those passed on the way leave if `drop`. */
+static uint64_t advance(aq_replay_table *table, uint64_t ordinal, aq_chunk_key key, bool drop)
+{
+    for (; ordinal < table->ring.end; ordinal++) {
+        const aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
+        if (slot->view == NULL) {
+            continue;
+        }
+        if (!is_before(key_of(slot), key)) {
+            break;
+        }
+        if (drop) {
+            aq_replay_table_drop(table, ordinal);
+        }
+    }
+    return ordinal;
+}
+
 /* What is said of a chunk counts if it is there and has as many items as it had. Returns where the
  * search for the next one begins. */
 static uint64_t load_portion(aq_replay_table *table, const portion_head *head, const uint8_t *bytes,
@@ -318,20 +355,13 @@ static uint64_t load_portion(aq_replay_table *table, const portion_head *head, c
     for (uint32_t i = 0; i < head->chunks; i++) {
         chunk_head chunk;
         memcpy(&chunk, bytes, sizeof(chunk));
-        const chunk_key key = {chunk.message, chunk.chunk};
-        for (; ordinal < ring->end; ordinal++) {
-            const aq_chunk_slot *slot = aq_chunk_ring_slot(ring, ordinal);
-            if (slot->view == NULL) {
-                continue;
+        const aq_chunk_key key = {chunk.message, chunk.chunk};
+        ordinal = advance(table, ordinal, key, tells_all(table, head));
+        if (ordinal < ring->end && !is_before(key, key_of(aq_chunk_ring_slot(ring, ordinal)))) {
+            if (aq_chunk_ring_items(ring, ordinal) == chunk.items) {
+                load_chunk(table, head, &chunk, ordinal, bytes + sizeof(chunk));
             }
-            const chunk_key here = {slot->message->number,
-                                    (uint32_t)(slot->view - slot->message->arrival->chunks)};
-            if (!is_before(here, key)) {
-                if (!is_before(key, here) && aq_chunk_ring_items(ring, ordinal) == chunk.items) {
-                    load_chunk(table, head, &chunk, ordinal, bytes + sizeof(chunk));
-                }
-                break;
-            }
+            ordinal++; /* spoken of */
         }
         bytes += sizeof(chunk) + chunk.items * item_bytes(head->kind);
     }
@@ -345,14 +375,17 @@ int aq_replay_table_load(aq_replay_table *table, const uint8_t *bytes, size_t si
         return rc;
     }
     uint64_t ordinal = table->ring.head;
+    portion_head head = {0};
     while (size > 0) {
-        portion_head head;
         memcpy(&head, bytes, sizeof(head));
         table->greatest = fmaxf(table->greatest, head.greatest);
         ordinal = load_portion(table, &head, bytes + sizeof(head), ordinal);
         bytes += sizeof(head) + head.bytes;
         size -= sizeof(head) + (size_t)head.bytes;
     }
+    /* The last ones there were had left, too. */
+    const aq_chunk_key beyond = {head.newest_message, head.newest_chunk + 1};
+    (void)advance(table, ordinal, beyond, tells_all(table, &head));
     aq_chunk_ring_trim(&table->ring);
     return 0;
 }

@@ -77,6 +77,13 @@ static bool leaves_in_order(const aq_table_spec *spec)
     return spec->remover == AQ_REMOVER_FIFO && spec->times_sampled_max == 0;
 }
 
+void aq_replay_tables_restoring(aq_replay_tables *tables, bool restoring)
+{
+    for (size_t i = 0; i < tables->count; i++) {
+        aq_replay_table_restoring(tables->shelves[i].table, restoring);
+    }
+}
+
 /* What a queue holds decides what may come. */
 static void tell_holdings(aq_replay_shelf *shelf)
 {
