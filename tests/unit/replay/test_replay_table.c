@@ -1,5 +1,5 @@
 /*
- * The table: numbers of items, what leaves when, memory per step.
+ * The table: numbers of items, what leaves when, how often an item is drawn, memory per step.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,255 +7,476 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "common/base/memory.h"
-#include "common/base/rng.h"
-#include "replay/replay_table.h"
-#include "tests/unit/replay/replay_kit.h"
+#include "tests/unit/replay/table_kit.h"
 
-static aq_replay_table *table_of(const aq_chunk_layout *layout, uint64_t capacity)
+static table_kit kit_of(const aq_table_spec *spec)
 {
-    aq_replay_table *table = NULL;
-    assert_int_equal(aq_replay_table_create(layout, capacity, &table), 0);
-    return table;
+    table_kit kit;
+    table_kit_open(&kit, spec, table_kit_seed());
+    return kit;
 }
 
-static void insert(aq_replay_table *table, aq_chunk *chunk)
+static table_kit kit_by(uint32_t selector, uint64_t capacity, uint32_t times_sampled_max)
 {
-    assert_int_equal(aq_replay_table_reserve(table, 1), 0);
-    aq_replay_table_insert(table, chunk);
+    aq_table_spec spec = table_kit_spec();
+    spec.selector = selector;
+    spec.capacity = capacity;
+    spec.times_sampled_max = times_sampled_max;
+    return kit_of(&spec);
 }
+
+static aq_replay_holdings holdings_of(const table_kit *kit)
+{
+    return aq_replay_table_holdings(kit->table);
+}
+
+/* Draws `rows` items and asserts that they are these. */
+static void assert_sample(table_kit *kit, const uint64_t *items, uint32_t rows)
+{
+    aq_batch *batch = table_kit_batch(kit, rows);
+    assert_int_equal(aq_replay_table_sample(kit->table, rows, 0.5f, batch), 0);
+    assert_int_equal(batch->rows, rows);
+    for (uint32_t row = 0; row < rows; row++) {
+        assert_int_equal(batch->item[row], items[row]);
+    }
+    aq_batch_destroy(batch);
+}
+
+static int try_sample(table_kit *kit, uint32_t rows)
+{
+    aq_batch *batch = table_kit_batch(kit, rows);
+    int rc = aq_replay_table_sample(kit->table, rows, 0.5f, batch);
+    aq_batch_destroy(batch);
+    return rc;
+}
+
+/* ---- what it holds ------------------------------------------------------------------------- */
 
 static void test_a_new_table_holds_nothing(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 100);
-    aq_replay_holdings holdings = aq_replay_table_holdings(table);
-    assert_int_equal(holdings.chunks, 0);
-    assert_int_equal(holdings.transitions, 0);
-    assert_int_equal(holdings.first_item, holdings.end_item);
-    aq_replay_table_destroy(table);
-}
-
-static void test_destroy_takes_null(void **state)
-{
-    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
+    assert_int_equal(holdings_of(&kit).chunks, 0);
+    assert_int_equal(holdings_of(&kit).items, 0);
+    assert_int_equal(holdings_of(&kit).next_item, 0);
+    assert_int_equal(try_sample(&kit, 1), AQ_E_AGAIN);
+    table_kit_close(&kit);
     aq_replay_table_destroy(NULL);
 }
 
 static void test_repeated_transitions_are_counted_once(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 100);
-    insert(table, kit_chunk(&layout, 0, 8, 0, KIT_GOES_ON));
-    insert(table, kit_chunk(&layout, 6, 5, 2, KIT_TERMINATED));
-    aq_replay_holdings holdings = aq_replay_table_holdings(table);
-    assert_int_equal(holdings.transitions, 11);
-    assert_int_equal(holdings.end_item, 11); /* one item for each step of the episode */
-    aq_replay_table_destroy(table);
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
+    table_kit_piece pieces[] = {{.length = 8},
+                                {.first = 6, .length = 5, .overlap = 2, .terminated = true}};
+    table_kit_insert_pieces(&kit, pieces, 2);
+    assert_int_equal(holdings_of(&kit).transitions, 11);
+    assert_int_equal(holdings_of(&kit).items, 11); /* one for each step of the episode */
+    table_kit_close(&kit);
 }
 
-static void test_each_item_is_found_at_its_row(void **state)
+static void test_a_message_is_held_once_for_each_chunk(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 100);
-    insert(table, kit_chunk(&layout, 0, 8, 0, KIT_GOES_ON)); /* items at rows 0 to 5 */
-    insert(table, kit_chunk(&layout, 6, 5, 2, KIT_TERMINATED));
-    insert(table, kit_chunk(&layout, 11, 1, 0, KIT_TRUNCATED));
-    for (uint64_t item = 0; item < 12; item++) {
-        uint32_t row;
-        const aq_chunk *chunk = aq_replay_table_find(table, item, &row);
-        assert_int_equal((uint64_t)chunk->reward[row], item);
-    }
-    aq_replay_table_destroy(table);
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 16, 0);
+    table_kit_piece pieces[] = {{.length = 8, .terminated = true},
+                                {.length = 8, .terminated = true}};
+    table_kit_insert_pieces(&kit, pieces, 2);
+    assert_int_equal(aq_message_store_oldest(kit.store)->holds, 2);
+    table_kit_insert(&kit, 8);
+    assert_int_equal(aq_message_store_oldest(kit.store)->holds, 1);
+    table_kit_insert(&kit, 8);
+    assert_int_equal(aq_message_store_oldest(kit.store)->number, 2);
+    table_kit_close(&kit);
 }
 
 static void test_the_oldest_leave_when_the_capacity_is_passed(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 20);
-    for (uint64_t i = 0; i < 5; i++) {
-        insert(table, kit_chunk(&layout, 8 * i, 8, 0, KIT_TERMINATED));
+    table_kit kit = kit_by(AQ_SELECTOR_FIFO, 20, 0);
+    for (int i = 0; i < 5; i++) {
+        table_kit_insert(&kit, 8);
     }
-    aq_replay_holdings holdings = aq_replay_table_holdings(table);
-    assert_int_equal(holdings.chunks, 2);
-    assert_int_equal(holdings.transitions, 16);
-    assert_int_equal(holdings.first_item, 24);
-    assert_int_equal(holdings.end_item, 40);
-    aq_replay_table_destroy(table);
+    assert_int_equal(holdings_of(&kit).chunks, 2);
+    assert_int_equal(holdings_of(&kit).transitions, 16);
+    assert_int_equal(holdings_of(&kit).items_left, 24);
+    assert_sample(&kit, (const uint64_t[]){24, 25}, 2);
+    table_kit_close(&kit);
 }
 
 static void test_the_newest_stays_even_when_it_is_too_big(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 3);
-    insert(table, kit_chunk(&layout, 0, 2, 0, KIT_TERMINATED));
-    insert(table, kit_chunk(&layout, 2, 8, 0, KIT_TERMINATED));
-    aq_replay_holdings holdings = aq_replay_table_holdings(table);
-    assert_int_equal(holdings.chunks, 1);
-    assert_int_equal(holdings.transitions, 8);
-    aq_replay_table_destroy(table);
+    for (uint32_t remover = 0; remover < 2; remover++) {
+        aq_table_spec spec = table_kit_spec();
+        spec.remover = remover;
+        spec.capacity = 3;
+        table_kit kit = kit_of(&spec);
+        table_kit_insert(&kit, 2);
+        table_kit_insert(&kit, 8);
+        assert_int_equal(holdings_of(&kit).chunks, 1);
+        assert_int_equal(holdings_of(&kit).transitions, 8);
+        table_kit_close(&kit);
+    }
 }
 
-static void test_a_chunk_that_left_is_released(void **state)
+static void test_the_oldest_leave_when_the_bytes_are_passed(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 8);
-    aq_chunk *chunk = aq_chunk_ref(kit_chunk(&layout, 0, 8, 0, KIT_TERMINATED));
-    insert(table, chunk);
-    assert_int_equal(chunk->references, 2);
-    insert(table, kit_chunk(&layout, 8, 8, 0, KIT_TERMINATED));
-    assert_int_equal(chunk->references, 1);
-    aq_chunk_unref(chunk);
-    aq_replay_table_destroy(table);
+    aq_table_spec spec = table_kit_spec();
+    const uint64_t chunk_bytes = 9 * 8 + 8 * (4 + 4 + 4);
+    spec.capacity_bytes = 3 * chunk_bytes;
+    table_kit kit = kit_of(&spec);
+    uint64_t empty = holdings_of(&kit).bytes;
+    for (int i = 0; i < 3; i++) {
+        table_kit_insert(&kit, 8);
+    }
+    assert_int_equal(holdings_of(&kit).bytes, empty + 3 * chunk_bytes);
+    for (int i = 0; i < 10; i++) {
+        table_kit_insert(&kit, 8);
+        assert_int_equal(holdings_of(&kit).chunks, 3);
+    }
+    assert_int_equal(holdings_of(&kit).bytes, empty + 3 * chunk_bytes);
+    table_kit_close(&kit);
 }
 
-static void test_bytes_come_and_go_with_chunks(void **state)
+static void test_a_chunk_without_a_sequence_is_not_taken(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 8);
-    uint64_t empty = aq_replay_table_holdings(table).bytes;
-    aq_chunk *chunk = kit_chunk(&layout, 0, 8, 0, KIT_TERMINATED);
-    uint64_t bytes = chunk->bytes;
-    insert(table, chunk);
-    assert_int_equal(aq_replay_table_holdings(table).bytes, empty + bytes);
-    insert(table, kit_chunk(&layout, 8, 8, 0, KIT_TERMINATED));
-    assert_int_equal(aq_replay_table_holdings(table).bytes, empty + bytes);
-    aq_replay_table_destroy(table);
+    aq_table_spec spec = table_kit_spec();
+    spec.sequence_length = 4;
+    spec.sequence_period = 20;
+    table_kit kit = kit_of(&spec);
+    table_kit_piece pieces[] = {{.first = 3, .length = 8}, {.length = 8}};
+    table_kit_insert_pieces(&kit, pieces, 2);
+    assert_int_equal(holdings_of(&kit).chunks, 1);
+    assert_int_equal(holdings_of(&kit).items, 1);
+    assert_int_equal(aq_message_store_oldest(kit.store)->holds, 1);
+    aq_batch *batch = table_kit_batch(&kit, 1);
+    assert_int_equal(aq_replay_table_sample(kit.table, 1, 0.5f, batch), 0);
+    assert_int_equal(table_kit_step(batch, 0), 8);
+    aq_batch_destroy(batch);
+    table_kit_close(&kit);
 }
 
-static void test_random_chunks_agree_with_a_list_of_items(void **state)
+static void test_forgotten_messages_take_older_ones_with_them_under_fifo(void **state)
 {
     (void)state;
-    enum { CHUNKS = 3000, CAPACITY = 700 };
-    aq_rng rng;
-    aq_rng_init(&rng, kit_seed(), 0);
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, CAPACITY);
-    static uint64_t steps[CHUNKS * KIT_CHUNK_LENGTH]; /* the step at which each item starts */
-    uint64_t items = 0;
-    uint64_t step = 0;
-    for (int i = 0; i < CHUNKS; i++) {
-        bool ends = aq_rng_below(&rng, 2) == 0;
-        uint32_t least = ends ? 1 : KIT_N_STEP;
-        uint32_t length = least + (uint32_t)aq_rng_below(&rng, KIT_CHUNK_LENGTH - least + 1);
-        insert(table, kit_chunk(&layout, step, length, 0, ends ? KIT_TERMINATED : KIT_GOES_ON));
-        for (uint32_t row = 0; row < (ends ? length : length - KIT_N_STEP + 1); row++) {
-            steps[items++] = step + row;
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
+    for (int i = 0; i < 4; i++) {
+        table_kit_insert(&kit, 8);
+    }
+    const aq_stored_message *second = aq_message_store_oldest(kit.store)->newer;
+    aq_replay_table_forget(kit.table, second);
+    assert_int_equal(holdings_of(&kit).chunks, 2);
+    assert_int_equal(aq_message_store_oldest(kit.store)->number, 3);
+    assert_int_equal(holdings_of(&kit).items, 16);
+    table_kit_close(&kit);
+}
+
+static void test_what_many_uniform_draws_give_is_what_is_held(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 300, 0);
+    aq_batch *batch = table_kit_batch(&kit, 256);
+    for (int i = 0; i < 200; i++) {
+        table_kit_insert(&kit, 1 + (uint32_t)i % 8);
+        if (i < 40) {
+            continue;
         }
-        step += length;
-        aq_replay_holdings holdings = aq_replay_table_holdings(table);
-        assert_int_equal(holdings.end_item, items);
-        assert_in_range(holdings.transitions, 1, CAPACITY);
-        for (int draw = 0; draw < 8; draw++) {
-            uint64_t live = holdings.end_item - holdings.first_item;
-            uint64_t item = holdings.first_item + aq_rng_below(&rng, live);
-            uint32_t row;
-            const aq_chunk *chunk = aq_replay_table_find(table, item, &row);
-            assert_int_equal((uint64_t)chunk->reward[row], steps[item]);
+        assert_int_equal(aq_replay_table_sample(kit.table, 256, 1.0f, batch), 0);
+        aq_replay_holdings holdings = holdings_of(&kit);
+        for (uint32_t row = 0; row < 256; row++) {
+            /* Each step of whole episodes is one item. */
+            assert_int_equal(table_kit_step(batch, row), batch->item[row]);
+            assert_in_range(batch->item[row], holdings.next_item - holdings.items,
+                            holdings.next_item - 1);
+            assert_true(batch->weight[row] == (float)(1.0 / (double)holdings.items));
         }
     }
-    aq_replay_table_destroy(table);
+    aq_batch_destroy(batch);
+    table_kit_close(&kit);
 }
+
+/* ---- in order, and how often --------------------------------------------------------------- */
+
+static void test_fifo_and_lifo_give_the_same_items_again(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_FIFO, 100, 0);
+    table_kit_insert(&kit, 8);
+    assert_sample(&kit, (const uint64_t[]){0, 1, 2}, 3);
+    assert_sample(&kit, (const uint64_t[]){0, 1, 2}, 3);
+    assert_int_equal(try_sample(&kit, 9), AQ_E_AGAIN);
+    table_kit_close(&kit);
+    kit = kit_by(AQ_SELECTOR_LIFO, 100, 0);
+    table_kit_insert(&kit, 8);
+    table_kit_insert(&kit, 2);
+    assert_sample(&kit, (const uint64_t[]){9, 8, 7}, 3);
+    assert_sample(&kit, (const uint64_t[]){9, 8, 7}, 3);
+    table_kit_close(&kit);
+}
+
+static void test_a_stack_gives_each_item_as_often_as_it_may(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_LIFO, 100, 2);
+    table_kit_insert(&kit, 4);
+    assert_sample(&kit, (const uint64_t[]){3, 2}, 2);
+    assert_sample(&kit, (const uint64_t[]){3, 2}, 2);
+    assert_sample(&kit, (const uint64_t[]){1, 0}, 2);
+    table_kit_insert(&kit, 2);
+    assert_sample(&kit, (const uint64_t[]){5, 4}, 2);
+    assert_sample(&kit, (const uint64_t[]){5, 4, 1, 0}, 4);
+    assert_int_equal(holdings_of(&kit).items, 0);
+    assert_int_equal(holdings_of(&kit).chunks, 0);
+    assert_int_equal(try_sample(&kit, 1), AQ_E_AGAIN);
+    assert_int_equal(holdings_of(&kit).times_sampled, 12);
+    assert_int_equal(holdings_of(&kit).items_left, 6);
+    table_kit_close(&kit);
+}
+
+static void test_a_queue_gives_every_item_exactly_once(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 100, 0);
+    aq_batch *batch = table_kit_batch(&kit, 16);
+    uint64_t next = 0;
+    for (int i = 0; i < 300; i++) {
+        table_kit_insert(&kit, 1 + (uint32_t)i % 8);
+        uint32_t rows = 1 + (uint32_t)(i * 5) % 16;
+        if (aq_replay_table_sample(kit.table, rows, 0.5f, batch) == 0) {
+            for (uint32_t row = 0; row < rows; row++) {
+                assert_int_equal(batch->item[row], next);
+                assert_int_equal(table_kit_step(batch, row), next);
+                next++;
+            }
+        }
+    }
+    assert_true(next > 500);
+    assert_int_equal(holdings_of(&kit).next_item - holdings_of(&kit).items, next);
+    aq_batch_destroy(batch);
+    table_kit_close(&kit);
+}
+
+static void test_a_full_queue_lets_nothing_go(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 16, 0);
+    for (int i = 0; i < 5; i++) {
+        table_kit_insert(&kit, 8);
+    }
+    assert_int_equal(holdings_of(&kit).items, 40);
+    assert_sample(&kit, (const uint64_t[]){0, 1, 2}, 3);
+    assert_int_equal(holdings_of(&kit).chunks, 5);
+    table_kit_close(&kit);
+}
+
+static void test_a_queue_far_beyond_its_capacity_has_no_room(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 16, 0);
+    const table_kit_piece piece = {.length = 8, .terminated = true};
+    aq_arrival *arrival = table_kit_arrival(&kit.layout, &piece, 1);
+    while (holdings_of(&kit).items < 96) {
+        table_kit_insert(&kit, 8);
+    }
+    assert_int_equal(aq_replay_table_reserve(kit.table, arrival), AQ_E_FULL);
+    assert_int_equal(try_sample(&kit, 16), 0);
+    assert_int_equal(aq_replay_table_reserve(kit.table, arrival), 0);
+    aq_arrival_unref(arrival);
+    table_kit_close(&kit);
+}
+
+static void test_no_item_is_drawn_more_often_than_it_may(void **state)
+{
+    (void)state;
+    const uint32_t selectors[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
+    for (size_t n = 0; n < 2; n++) {
+        enum { ITEMS = 64, MAX = 3 };
+        table_kit kit = kit_by(selectors[n], 1000, MAX);
+        aq_batch *batch = table_kit_batch(&kit, ITEMS);
+        uint32_t times[ITEMS] = {0};
+        for (int i = 0; i < ITEMS / 8; i++) {
+            table_kit_insert(&kit, 8);
+        }
+        for (int round = 0; round < MAX; round++) {
+            assert_int_equal(aq_replay_table_sample(kit.table, ITEMS, 0.5f, batch), 0);
+            for (uint32_t row = 0; row < ITEMS; row++) {
+                times[batch->item[row]]++;
+                assert_int_equal(table_kit_step(batch, row), batch->item[row]);
+            }
+        }
+        for (int i = 0; i < ITEMS; i++) {
+            assert_int_equal(times[i], MAX);
+        }
+        assert_int_equal(holdings_of(&kit).chunks, 0);
+        assert_int_equal(try_sample(&kit, 1), AQ_E_AGAIN);
+        aq_batch_destroy(batch);
+        table_kit_close(&kit);
+    }
+}
+
+static void test_fewer_draws_than_rows_are_no_sample(void **state)
+{
+    (void)state;
+    table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 1000, 2);
+    table_kit_insert(&kit, 8);
+    assert_int_equal(try_sample(&kit, 17), AQ_E_AGAIN);
+    assert_int_equal(try_sample(&kit, 10), 0);
+    assert_int_equal(try_sample(&kit, 7), AQ_E_AGAIN);
+    assert_int_equal(try_sample(&kit, 6), 0);
+    table_kit_close(&kit);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
 
 static void test_memory_per_step_is_close_to_its_columns(void **state)
 {
     (void)state;
     const uint32_t obs_sizes[] = {4, 17, 84};
     for (size_t i = 0; i < sizeof(obs_sizes) / sizeof(obs_sizes[0]); i++) {
-        aq_chunk_layout layout = {.obs_bytes = 4 * obs_sizes[i],
-                                  .action_bytes = 4,
-                                  .n_step = KIT_N_STEP,
-                                  .length_max = 64};
-        aq_replay_table *table = table_of(&layout, 20000);
-        for (int n = 0; n < 1000; n++) {
-            aq_chunk *chunk;
-            assert_int_equal(aq_chunk_create(&layout, 64, &chunk), 0);
-            chunk->length = 64;
-            chunk->overlap = KIT_N_STEP - 1;
-            chunk->first = 64;
-            insert(table, chunk);
+        const aq_chunk_layout layout = {
+            .obs_bytes = 4 * obs_sizes[i], .action_bytes = 4, .n_step = 3, .length_max = 64};
+        aq_table_spec spec = table_kit_spec();
+        aq_message_store *store;
+        aq_replay_table *table;
+        spec.capacity = 20000;
+        assert_int_equal(aq_message_store_create(0, &store), 0);
+        assert_int_equal(aq_replay_table_create(&spec, &layout, store, 1, &table), 0);
+        for (uint64_t number = 1; number <= 400; number++) {
+            table_kit_piece pieces[4];
+            aq_stored_message *message;
+            for (int n = 0; n < 4; n++) {
+                pieces[n] = (table_kit_piece){.first = 64, .length = 64, .overlap = 2};
+            }
+            aq_arrival *arrival = table_kit_arrival(&layout, pieces, 4);
+            assert_int_equal(aq_replay_table_reserve(table, arrival), 0);
+            assert_int_equal(aq_message_store_add(store, arrival, number, 0, &message), 0);
+            for (uint32_t n = 0; n < 4; n++) {
+                aq_replay_table_insert(table, message, n);
+            }
         }
         aq_replay_holdings holdings = aq_replay_table_holdings(table);
-        double step = (double)holdings.bytes / (double)holdings.transitions;
-        assert_true(step <= 1.15 * (layout.obs_bytes + layout.action_bytes + 16));
+        double bytes = (double)holdings.bytes / (double)holdings.transitions;
+        double stored =
+            (double)aq_message_store_counts_of(store).resident_bytes / (double)holdings.transitions;
+        print_message("%u floats: %.1f bytes a step in the table, %.1f in the store\n",
+                      obs_sizes[i], bytes, stored);
+        assert_true(bytes <= 1.15 * (layout.obs_bytes + layout.action_bytes + 16));
+        assert_true(stored <= 1.15 * (layout.obs_bytes + layout.action_bytes + 16));
         aq_replay_table_destroy(table);
+        aq_message_store_destroy(store);
+    }
+}
+
+static void test_a_table_that_has_grown_allocates_nothing(void **state)
+{
+    (void)state;
+    for (uint32_t selector = 0; selector <= AQ_SELECTOR_LIFO; selector++) {
+        aq_table_spec spec = table_kit_spec();
+        spec.selector = selector;
+        spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
+        spec.capacity = 200;
+        table_kit kit = kit_of(&spec);
+        for (int i = 0; i < 1000; i++) {
+            table_kit_insert(&kit, 8);
+        }
+        uint64_t bytes = holdings_of(&kit).bytes;
+        for (int i = 0; i < 1000; i++) {
+            table_kit_insert(&kit, 8);
+            assert_int_equal(holdings_of(&kit).bytes, bytes);
+        }
+        table_kit_close(&kit);
     }
 }
 
 static void test_create_without_memory_fails_clean(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = NULL;
-    uint64_t nth = 1;
-    for (;; nth++) {
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_replay_table_create(&layout, 10, &table);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            break;
+    for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
+        const aq_chunk_layout layout = table_kit_layout();
+        aq_table_spec spec = table_kit_spec();
+        aq_replay_table *table = NULL;
+        uint64_t nth = 1;
+        spec.selector = selector;
+        for (;; nth++) {
+            aq_memory_fail_at(nth, 0);
+            int rc = aq_replay_table_create(&spec, &layout, NULL, 1, &table);
+            aq_memory_fail_at(0, 0);
+            if (rc == 0) {
+                break;
+            }
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_null(table);
         }
-        assert_int_equal(rc, AQ_E_NOMEM);
-        assert_null(table);
+        assert_in_range(nth, 3, 10);
+        aq_replay_table_destroy(table);
     }
-    assert_int_equal(nth, 3);
-    aq_replay_table_destroy(table);
 }
 
 static void test_room_that_cannot_be_had_changes_nothing(void **state)
 {
     (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 1000);
-    insert(table, kit_chunk(&layout, 0, 8, 0, KIT_TERMINATED));
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_replay_table_reserve(table, 500), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
-    uint32_t row;
-    assert_int_equal((int)aq_replay_table_find(table, 7, &row)->reward[7], 7);
-    assert_int_equal(aq_replay_table_reserve(table, 500), 0);
-    assert_int_equal((int)aq_replay_table_find(table, 7, &row)->reward[7], 7);
-    aq_replay_table_destroy(table);
-}
-
-static void test_room_is_never_made_for_more_chunks_than_there_can_be(void **state)
-{
-    (void)state;
-    aq_chunk_layout layout = kit_layout();
-    aq_replay_table *table = table_of(&layout, 100);
-    assert_int_equal(aq_replay_table_reserve(table, 1000000), 0);
-    assert_in_range(aq_replay_table_holdings(table).bytes, 1, 128 * 16);
-    for (uint64_t i = 0; i < 1000; i++) {
-        insert(table, kit_chunk(&layout, i, 1, 0, KIT_TERMINATED));
+    for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
+        aq_table_spec spec = table_kit_spec();
+        spec.selector = selector;
+        spec.capacity = 100000;
+        spec.remover = selector == AQ_SELECTOR_QUEUE ? AQ_REMOVER_FIFO : AQ_REMOVER_LOWEST_PRIORITY;
+        spec.times_sampled_max = selector == AQ_SELECTOR_QUEUE ? 0 : 1000;
+        table_kit kit = kit_of(&spec);
+        enum { PIECES = 500 };
+        static table_kit_piece pieces[PIECES];
+        for (int i = 0; i < PIECES; i++) {
+            pieces[i] = (table_kit_piece){.length = 8, .terminated = true};
+        }
+        table_kit_insert(&kit, 8);
+        aq_arrival *arrival = table_kit_arrival(&kit.layout, pieces, PIECES);
+        uint64_t nth = 1;
+        for (;; nth++) {
+            aq_memory_fail_at(nth, 0);
+            int rc = aq_replay_table_reserve(kit.table, arrival);
+            aq_memory_fail_at(0, 0);
+            if (rc == 0) {
+                break;
+            }
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_int_equal(holdings_of(&kit).items, 8);
+            assert_true(selector == AQ_SELECTOR_QUEUE || try_sample(&kit, 1) == 0);
+        }
+        assert_in_range(nth, 3, 10);
+        aq_arrival_unref(arrival);
+        table_kit_close(&kit);
     }
-    assert_int_equal(aq_replay_table_holdings(table).chunks, 100);
-    aq_replay_table_destroy(table);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_new_table_holds_nothing),
-        cmocka_unit_test(test_destroy_takes_null),
         cmocka_unit_test(test_repeated_transitions_are_counted_once),
-        cmocka_unit_test(test_each_item_is_found_at_its_row),
+        cmocka_unit_test(test_a_message_is_held_once_for_each_chunk),
         cmocka_unit_test(test_the_oldest_leave_when_the_capacity_is_passed),
         cmocka_unit_test(test_the_newest_stays_even_when_it_is_too_big),
-        cmocka_unit_test(test_a_chunk_that_left_is_released),
-        cmocka_unit_test(test_bytes_come_and_go_with_chunks),
-        cmocka_unit_test(test_random_chunks_agree_with_a_list_of_items),
+        cmocka_unit_test(test_the_oldest_leave_when_the_bytes_are_passed),
+        cmocka_unit_test(test_a_chunk_without_a_sequence_is_not_taken),
+        cmocka_unit_test(test_forgotten_messages_take_older_ones_with_them_under_fifo),
+        cmocka_unit_test(test_what_many_uniform_draws_give_is_what_is_held),
+        cmocka_unit_test(test_fifo_and_lifo_give_the_same_items_again),
+        cmocka_unit_test(test_a_stack_gives_each_item_as_often_as_it_may),
+        cmocka_unit_test(test_a_queue_gives_every_item_exactly_once),
+        cmocka_unit_test(test_a_full_queue_lets_nothing_go),
+        cmocka_unit_test(test_a_queue_far_beyond_its_capacity_has_no_room),
+        cmocka_unit_test(test_no_item_is_drawn_more_often_than_it_may),
+        cmocka_unit_test(test_fewer_draws_than_rows_are_no_sample),
         cmocka_unit_test(test_memory_per_step_is_close_to_its_columns),
+        cmocka_unit_test(test_a_table_that_has_grown_allocates_nothing),
         cmocka_unit_test(test_create_without_memory_fails_clean),
         cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
-        cmocka_unit_test(test_room_is_never_made_for_more_chunks_than_there_can_be),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests_name("replay_table", tests, NULL, NULL);
 }
