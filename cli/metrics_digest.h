@@ -1,6 +1,7 @@
 /*
  * Metrics digest: what matters of a run's metrics.jsonl, which may be long: its last line, its last
- * line of progress and its best evaluation. The file may be written to meanwhile, and a crash may have left half a line.
+ * line of progress and its best evaluation. The file may be written to meanwhile, and a crash may
+ * have left half a line.
  */
 #ifndef AQ_CLI_METRICS_DIGEST_H
 #define AQ_CLI_METRICS_DIGEST_H

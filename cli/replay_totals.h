@@ -32,8 +32,8 @@ typedef struct aq_replay_totals {
 void aq_spread_add(aq_spread *spread, const uint64_t *counts, size_t count);
 void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStats *stats);
 
-/* The least power of two, or 0, under which this share (0 to 1) of the values lies: "under". 0 of an
- * empty one; UINT64_MAX for what may be in the bucket that has no end. */
+/* The least power of two under which this share (0 to 1) of the values lies. 0 of no values;
+ * UINT64_MAX for what may be in the bucket that has no end. */
 uint64_t aq_spread_under(const aq_spread *spread, double share);
 
 /* One character a bucket, from 0 to the last one that holds something: the more, the darker.

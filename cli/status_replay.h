@@ -16,7 +16,7 @@ int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats
 /* What several shards hold and did, added up: no waiting and no tables. */
 void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats);
 
-/* How the learner gets on with replay, and, in short, the same of all shards that it has heard of. */
+/* How the learner gets on with replay, and what all shards that it has heard of hold and did. */
 int aq_status_replay_print_run(FILE *out, const Actorq__V1__StatusReply *status) AQ_MUST_USE;
 
 #endif
