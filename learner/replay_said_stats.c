@@ -80,7 +80,7 @@ static double finite(double value)
     return isfinite(value) ? value : 0;
 }
 
-/* The mean of two means over `a_weight` and `b_weight` things; of one that is unknown, the other. */
+/* The mean of two means over `a_weight` and `b_weight` things; where one is unknown, the other. */
 static double mean_of(double a, double a_weight, double b, double b_weight)
 {
     if (!isfinite(a) || a_weight <= 0) {

@@ -27,10 +27,10 @@ void aq_replay_said_copy(aq_replay_said *said, const Actorq__V1__ReplayStats *st
 /* A sum of nothing. */
 void aq_replay_said_clear(aq_replay_said *said);
 
-/* Adds one shard's. Counts, rates, bytes and times are summed, tables by their names; bytes_per_step
- * is the mean over the steps held, a table's times_sampled over the items sampled. Of the texts, and
- * of waiting_s, those of the shard that waits longest are kept, and of the first that is stuck.
- * `store` has no sum and stays 0. Numbers that are not finite add nothing. */
+/* Adds one shard's. Counts, rates, bytes and times are summed, tables by their names;
+ * bytes_per_step is the mean over the steps held, a table's times_sampled over the items sampled.
+ * `waiting` and waiting_s are those of the shard that waits longest, `stuck` that of the first that
+ * is. `store` has no sum and stays 0. Numbers that are not finite add nothing. */
 void aq_replay_said_add(aq_replay_said *sum, const Actorq__V1__ReplayStats *stats);
 
 #endif

@@ -1,6 +1,8 @@
 /*
  * Shard board: what the learner knows of each live replay shard while it samples from them: how
- * much it holds, what it said last, whether it may be asked, and whose turn it is. Loop thread only.
+ * much it holds, what it said last, whether it may be asked, and whose turn it is.
+ *
+ * Loop thread only.
  */
 #ifndef AQ_LEARNER_SHARD_BOARD_H
 #define AQ_LEARNER_SHARD_BOARD_H
