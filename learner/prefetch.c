@@ -21,6 +21,9 @@
 /* A tick that comes later than this was no wait for groups: the loop was busy elsewhere. */
 #define TICK_GAP_NS AQ_NS_PER_S
 
+/* Calls with priorities that may be under way for each request: groups come back in bursts. */
+enum { RETURNS_PER_REQUEST = 4 };
+
 /* The longest that the protocol lets a shard hold an answer back. */
 enum { WAIT_MS_MAX = 10000 };
 
@@ -102,8 +105,9 @@ int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *
     }
     rc = create_groups(prefetch, group_count);
     if (!rc && aq_table_spec_uses_priorities(&config->table)) {
-        rc = aq_priority_return_create(config->run_id, config->table.name, config->in_flight,
-                                       owner->trouble, owner->user, &prefetch->returns);
+        rc = aq_priority_return_create(config->run_id, config->table.name,
+                                       config->in_flight * RETURNS_PER_REQUEST, owner->trouble,
+                                       owner->user, &prefetch->returns);
     }
     if (rc) {
         goto fail;
@@ -131,9 +135,9 @@ void aq_prefetch_destroy(aq_prefetch *prefetch)
     aq_free(prefetch);
 }
 
-uint32_t aq_prefetch_calls_max(const aq_prefetch_config *config)
+uint32_t aq_prefetch_calls_max(uint32_t in_flight)
 {
-    return 2 * config->in_flight; /* as many samples as priorities */
+    return in_flight * (1 + RETURNS_PER_REQUEST);
 }
 
 /* ---- shards --------------------------------------------------------------------------------- */

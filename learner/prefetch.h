@@ -68,8 +68,9 @@ int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *
  * owner's queues: their memory goes here. NULL is fine. */
 void aq_prefetch_destroy(aq_prefetch *prefetch);
 
-/* Calls that can be out to one shard at a time: what its channel must have room for. */
-uint32_t aq_prefetch_calls_max(const aq_prefetch_config *config);
+/* Calls that can be out to one shard at a time with so many requests in flight, priorities that go
+ * back included: what its channel must have room for. */
+uint32_t aq_prefetch_calls_max(uint32_t in_flight);
 
 /* `name` is for people. At most AQ_SHARDS_MAX; AQ_E_FULL beyond. An incarnation that was removed
  * may be added again, also with calls of its former channel still out. */

@@ -221,9 +221,10 @@ static void dial(sim_learner *learner, const aq_member_record *record)
 {
     sim_link *link = find_link(learner, 0);
     AQ_ASSERT(link != NULL);
-    sim_client *client =
-        sim_client_open(&learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
-                        2 * learner->site->scenario.config.learner.prefetch, NULL, NULL);
+    sim_client *client = sim_client_open(
+        &learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
+        aq_prefetch_calls_max((uint32_t)learner->site->scenario.config.learner.prefetch), NULL,
+        NULL);
     int rc = aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
                                    sim_client_channel(client));
     AQ_ASSERT(rc == 0);

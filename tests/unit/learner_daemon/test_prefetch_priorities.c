@@ -179,17 +179,18 @@ static void test_no_more_calls_are_under_way_than_agreed(void **state)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
-    for (int i = 0; i < STAND_IN_FLIGHT + 3; i++) {
+    enum { CALLS = 4 * STAND_IN_FLIGHT };
+    assert_true(CALLS + STAND_IN_FLIGHT == aq_prefetch_calls_max(STAND_IN_FLIGHT));
+    for (int i = 0; i < CALLS + 3; i++) {
         train(stand, 0, 1);
         prefetch_stand_give_back(stand);
     }
-    assert_int_equal(stand->shards[0].update_count, STAND_IN_FLIGHT);
+    assert_int_equal(stand->shards[0].update_count, CALLS);
     assert_int_equal(counts_of(stand).dropped, 3 * STAND_ROWS);
     while (stand->shards[0].update_count > 0) {
         sample_shard_apply(&stand->shards[0], STAND_ROWS + 1); /* more than there were: cut */
     }
-    assert_counts(stand, (STAND_IN_FLIGHT + 3) * STAND_ROWS, STAND_IN_FLIGHT * STAND_ROWS, 0,
-                  3 * STAND_ROWS);
+    assert_counts(stand, (CALLS + 3) * STAND_ROWS, CALLS * STAND_ROWS, 0, 3 * STAND_ROWS);
     train(stand, 0, 1);
     prefetch_stand_give_back(stand);
     assert_int_equal(stand->shards[0].update_count, 1);

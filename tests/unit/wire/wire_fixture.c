@@ -181,7 +181,7 @@ void fixture_checkpoint(aq_checkpoint *ret_checkpoint)
         .env_steps_base = 1000,
         .shard_count = 2,
         .shards = {{UINT64_C(0xb1b2b3b4b5b6b7b8), 40000, 0},
-                   {UINT64_C(0xc1c2c3c4c5c6c7c8), 23000, 3}},
+                   {UINT64_C(0xc1c2c3c4c5c6c7c8), 23000, 0}},
         .policy_version = 17,
         .policy_versions = 17,
         .broadcast_bytes = 5000,
