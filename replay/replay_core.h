@@ -66,10 +66,11 @@ uint64_t aq_replay_core_store(const aq_replay_core *core);
 /* ---- an earlier life ----------------------------------------------------------------------- */
 
 /* What a log's recovery finds (aq_replay_log_recovery), in its order, before anything else is asked
- * of the core: a head (of segment 0: of none), a record (the reference to `arrival` is moved) and, last, the snapshot. A
- * record that was taken already is passed over; one whose turn it isn't is taken, as those before
- * it were damaged or dropped. AQ_E_NOMEM; AQ_E_FULL for more senders than can be tracked;
- * AQ_E_CORRUPT for a snapshot that cannot be read, which has then changed nothing. */
+ * of the core: a head (of segment 0: of none), a record (the reference to `arrival` is moved) and,
+ * last, the snapshot. A record that was taken already is passed over; one whose turn it isn't is
+ * taken, as those before it were damaged or dropped. AQ_E_NOMEM; AQ_E_FULL for more senders than can
+ * be tracked; AQ_E_CORRUPT for numbers that cannot be, and for a snapshot that cannot be read: what
+ * was read of it before the fault is right, and stays. */
 int aq_replay_core_restore_head(aq_replay_core *core, uint64_t segment,
                                 const aq_log_head *head) AQ_MUST_USE;
 int aq_replay_core_restore_record(aq_replay_core *core, int64_t now_ns, uint64_t segment,
@@ -123,7 +124,7 @@ void aq_replay_core_upkeep(aq_replay_core *core, int64_t now_ns);
  * aq_replay_core_log_progress reach *ret_snapshots. */
 int aq_replay_core_snapshot_now(aq_replay_core *core, uint64_t *ret_snapshots) AQ_MUST_USE;
 
-/* Before an orderly end: hands a snapshot of now to the log, all at once. Without a log: nothing. */
+/* Before an orderly end: hands a snapshot of now to the log, all at once. No log: nothing. */
 void aq_replay_core_save(aq_replay_core *core);
 
 /* NULL without a log. As of the last upkeep. */
@@ -181,7 +182,7 @@ aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t ind
 /* ---- sampling ------------------------------------------------------------------------------ */
 
 /* The table's position by its name, "" for the main one; -1 when there is none of that name. */
-int aq_replay_core_find_table(aq_replay_core *core, const char *name);
+int aq_replay_core_find_table(aq_replay_core *core, const char *name) AQ_MUST_USE;
 
 /* Draws `rows` items of table `index`, 1 to the settings' sample_rows, into a batch with room for
  * them. AQ_E_AGAIN while the limiter forbids it or there is too little to draw. */

@@ -25,7 +25,7 @@
  *     from: its sampler makes room (a table with a proportion that nobody samples stops everybody,
  *     as it was told to, and Status names it). Or the log's backlog takes the room: it is being
  *     written, or the log is stuck, and then only the disk can help.
- *   - Else headroom >= width >= 1. If no request waits, whoever samples makes progress. If one does,
+ *   - Else headroom >= width >= 1. If no request waits, who samples makes progress. If one does,
  *     `learner_waits` is true and the argument above holds: `width` is at most what the log's empty
  *     backlog takes, so the portion aimed at is at most the headroom, somebody is granted, and
  *     patience sees to it that a chunk closes.

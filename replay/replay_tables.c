@@ -71,7 +71,7 @@ int aq_replay_tables_reserve(aq_replay_tables *tables, const aq_arrival *arrival
     return 0;
 }
 
-/* Chunks leave in the order of their coming, so that the oldest item is that many before the end. */
+/* Chunks leave in the order of their coming: the oldest item is that many before the next. */
 static bool leaves_in_order(const aq_table_spec *spec)
 {
     return spec->remover == AQ_REMOVER_FIFO && spec->times_sampled_max == 0;

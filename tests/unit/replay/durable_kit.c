@@ -1,0 +1,117 @@
+/*
+ * One clock, one log, one core after the other.
+ */
+#include "tests/unit/replay/durable_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "replay/replay_recovery.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static void on_damaged(void *user, const char *what)
+{
+    durable_kit *kit = user;
+    (void)what;
+    kit->damages++;
+}
+
+void durable_kit_open(durable_kit *kit)
+{
+    aq_shard_run run = kit_run(&kit->settings);
+    aq_error error;
+    run.incarnation += kit->lives++;
+    int rc = aq_replay_core_create(&run, kit->now_ns, &kit->core, &error);
+    if (rc != 0) {
+        fail_msg("%s", error.text);
+    }
+    aq_replay_recovery recovery = {kit->core, kit->now_ns, on_damaged, kit};
+    aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
+    fake_log_recover(&kit->fake, &calls);
+    assert_int_equal(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,
+                                           DURABLE_KIT_BACKLOG_BYTES),
+                     0);
+}
+
+int durable_kit_setup(void **state)
+{
+    durable_kit *kit = aq_alloc(1, sizeof(*kit));
+    assert_non_null(kit);
+    fake_log_init(&kit->fake);
+    kit->settings = kit_settings();
+    kit->settings.storage.snapshot_ms = 1000000;
+    kit->now_ns = AQ_NS_PER_S;
+    *state = kit;
+    return 0;
+}
+
+int durable_kit_teardown(void **state)
+{
+    durable_kit *kit = *state;
+    aq_memory_fail_at(0, 0);
+    aq_replay_core_destroy(kit->core);
+    fake_log_fini(&kit->fake);
+    aq_free(kit);
+    return 0;
+}
+
+void durable_kit_crash(durable_kit *kit)
+{
+    aq_replay_core_destroy(kit->core);
+    kit->core = NULL;
+    fake_log_crash(&kit->fake);
+}
+
+void durable_kit_pass(durable_kit *kit, int ticks)
+{
+    for (int i = 0; i < ticks; i++) {
+        kit->now_ns += 2 * AQ_NS_PER_MS;
+        aq_replay_core_upkeep(kit->core, kit->now_ns);
+        aq_replay_core_share(kit->core, kit->now_ns);
+    }
+}
+
+void durable_kit_make_durable(durable_kit *kit)
+{
+    kit->fake.durable = kit->fake.count;
+    durable_kit_pass(kit, 1);
+}
+
+enum aq_replay_verdict durable_kit_send(durable_kit *kit, uint64_t actor, uint64_t seq,
+                                        uint32_t steps)
+{
+    enum aq_replay_verdict verdict = AQ_REPLAY_GAP;
+    aq_experience message = kit_message(actor, seq, 0, 1000 * seq, steps);
+    assert_int_equal(
+        aq_replay_core_insert(kit->core, kit->now_ns, kit_arrival(&message), &verdict, NULL), 0);
+    return verdict;
+}
+
+aq_credit durable_kit_ask(durable_kit *kit, uint64_t actor, uint64_t known_granted)
+{
+    aq_credit_call call = {
+        .actor = actor, .incarnation = 1000 + actor, .known_granted = known_granted};
+    aq_credit credit = {0};
+    assert_int_equal(aq_replay_core_called(kit->core, kit->now_ns, &call, NULL), 0);
+    aq_replay_core_share(kit->core, kit->now_ns);
+    assert_true(aq_replay_core_answer(kit->core, kit->now_ns, &call, true, &credit));
+    return credit;
+}
+
+aq_replay_holdings durable_kit_holdings(const durable_kit *kit, size_t table)
+{
+    return aq_replay_table_holdings(aq_replay_core_tables(kit->core)->shelves[table].table);
+}
+
+aq_batch *durable_kit_sample(durable_kit *kit, uint32_t rows)
+{
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), rows, &batch), 0);
+    assert_int_equal(aq_replay_core_sample(kit->core, kit->now_ns, 0, rows, 0.5f, batch), 0);
+    return batch;
+}

@@ -1,0 +1,49 @@
+/*
+ * A core over a fake log: what the tests of acknowledgements, restarts and upkeep share.
+ */
+#ifndef AQ_TESTS_UNIT_REPLAY_DURABLE_KIT_H
+#define AQ_TESTS_UNIT_REPLAY_DURABLE_KIT_H
+
+#include <stdint.h>
+
+#include "common/rl/batch.h"
+#include "common/rl/run_settings.h"
+#include "replay/replay_core.h"
+#include "tests/unit/replay/fake_log.h"
+
+enum { DURABLE_KIT_BACKLOG_BYTES = 1 << 20 };
+
+typedef struct durable_kit {
+    fake_log fake;
+    aq_run_settings settings;
+    aq_replay_core *core;
+    int64_t now_ns;
+    int damages;
+    uint64_t lives;
+} durable_kit;
+
+/* cmocka set-up and tear-down: *state is the kit, which has no core yet. */
+int durable_kit_setup(void **state);
+int durable_kit_teardown(void **state);
+
+/* Begins the next life from what the log holds. */
+void durable_kit_open(durable_kit *kit);
+
+/* Ends this life; what is not durable is gone. */
+void durable_kit_crash(durable_kit *kit);
+
+/* Lets so many ticks pass. */
+void durable_kit_pass(durable_kit *kit, int ticks);
+void durable_kit_make_durable(durable_kit *kit);
+
+enum aq_replay_verdict durable_kit_send(durable_kit *kit, uint64_t actor, uint64_t seq,
+                                        uint32_t steps);
+
+/* A call of an actor that knows nothing but its grant. */
+aq_credit durable_kit_ask(durable_kit *kit, uint64_t actor, uint64_t known_granted);
+aq_replay_holdings durable_kit_holdings(const durable_kit *kit, size_t table);
+
+/* Of the main table; the caller destroys it. */
+aq_batch *durable_kit_sample(durable_kit *kit, uint32_t rows);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * An earlier life: what a restart finds in the log, and in what is left of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "tests/unit/replay/durable_kit.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static void test_a_restart_finds_every_mark_item_and_count(void **state)
+{
+    durable_kit *kit = *state;
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 10; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+        assert_int_equal(durable_kit_send(kit, 2, seq, 12), AQ_REPLAY_STORED);
+    }
+    durable_kit_make_durable(kit);
+    aq_replay_counters before = aq_replay_core_counters(kit->core);
+    aq_replay_holdings held = durable_kit_holdings(kit, 0);
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    aq_replay_counters after = aq_replay_core_counters(kit->core);
+    assert_int_equal(after.inserted, before.inserted);
+    assert_int_equal(after.stored, before.stored);
+    assert_int_equal(durable_kit_holdings(kit, 0).items, held.items);
+    assert_int_equal(durable_kit_holdings(kit, 0).chunks, held.chunks);
+    assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 10);
+    assert_int_equal(durable_kit_ask(kit, 2, 0).expected, 11);
+    assert_int_equal(aq_replay_core_restored(kit->core)->transitions, 200);
+    assert_int_equal(aq_replay_core_restored(kit->core)->messages, 20);
+    assert_int_equal(aq_replay_core_restored(kit->core)->segments, 5);
+    assert_int_equal(durable_kit_send(kit, 1, 10, 8), AQ_REPLAY_DUPLICATE);
+    assert_int_equal(durable_kit_send(kit, 1, 11, 8), AQ_REPLAY_STORED);
+    for (size_t i = 0; i < 2; i++) { /* what Status tells of them */
+        aq_replay_actor_view view = aq_replay_core_actor(kit->core, i);
+        assert_int_equal(view.received, view.actor == 1 ? 88 : 120);
+    }
+}
+
+static void test_what_was_not_durable_comes_again_and_is_stored_once(void **state)
+{
+    durable_kit *kit = *state;
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 6; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+    }
+    kit->fake.durable = 4;
+    durable_kit_pass(kit, 1);
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 4);
+    assert_int_equal(durable_kit_send(kit, 1, 5, 8), AQ_REPLAY_STORED);
+    assert_int_equal(durable_kit_send(kit, 1, 6, 8), AQ_REPLAY_STORED);
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, 48);
+}
+
+static void test_marks_and_counts_survive_the_dropping_of_segments(void **state)
+{
+    durable_kit *kit = *state;
+    kit->settings.tables[0].capacity = 40;
+    kit->settings.tables[0].min_size = 20;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_send(kit, 7, 1, 8),
+                     AQ_REPLAY_STORED); /* an actor that then falls silent */
+    for (uint64_t seq = 1; seq <= 60; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+        durable_kit_make_durable(kit);
+    }
+    assert_int_equal(fake_log_live_segments(&kit->fake), 2);
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_ask(kit, 7, 0).acknowledged, 1);
+    assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 60);
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, 61 * 8);
+    assert_int_equal(aq_replay_core_counters(kit->core).stored, 40);
+    assert_int_equal(durable_kit_send(kit, 7, 1, 8), AQ_REPLAY_DUPLICATE);
+}
+
+static void test_a_second_restart_finds_the_same(void **state)
+{
+    durable_kit *kit = *state;
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 9; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+        durable_kit_make_durable(kit);
+        durable_kit_crash(kit);
+        durable_kit_open(kit);
+    }
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, 72);
+    assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 9);
+    assert_int_equal(fake_log_live_segments(&kit->fake), 9);
+}
+
+static void test_priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot(void **state)
+{
+    durable_kit *kit = *state;
+    kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
+    kit->settings.tables[0].priority_exponent = 1.0;
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 5; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+    }
+    const uint64_t items[3] = {3, 17, 1000};
+    const float priorities[3] = {50.0f, 9.0f, 1.0f};
+    assert_int_equal(aq_replay_core_prioritize(kit->core, 0, items, priorities, 3), 2);
+    aq_batch *batch = durable_kit_sample(kit, 16);
+    aq_batch_destroy(batch);
+    durable_kit_make_durable(kit);
+    uint64_t snapshots;
+    assert_int_equal(aq_replay_core_snapshot_now(kit->core, &snapshots), 0);
+    kit->fake.snapshots_refused = 3;
+    durable_kit_pass(kit, 20);
+    assert_int_equal(aq_replay_core_log_progress(kit->core)->snapshots, snapshots);
+    double lead = aq_replay_limiter_lead(&aq_replay_core_tables(kit->core)->shelves[0].limiter);
+    double mass = durable_kit_holdings(kit, 0).mass;
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    const aq_replay_shelf *shelf = &aq_replay_core_tables(kit->core)->shelves[0];
+    assert_true(durable_kit_holdings(kit, 0).mass == mass);
+    assert_true(mass > 90.0);
+    assert_true(aq_replay_limiter_lead(&shelf->limiter) == lead);
+    assert_int_equal(shelf->sampled, 16);
+    assert_int_equal(shelf->prioritized, 2);
+    assert_int_equal(shelf->stale, 1);
+    assert_string_equal(aq_replay_core_restored(kit->core)->changed, "");
+}
+
+static void test_a_changed_setting_wins_and_is_said(void **state)
+{
+    durable_kit *kit = *state;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_send(kit, 1, 1, 100), AQ_REPLAY_STORED);
+    durable_kit_make_durable(kit);
+    aq_replay_core_save(kit->core);
+    assert_int_equal(kit->fake.snapshots, 1);
+    durable_kit_crash(kit);
+    kit->settings.tables[0].samples_per_insert = 8.0;
+    kit->settings.tables[0].tolerance = 20.0;
+    durable_kit_open(kit);
+    const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
+    assert_string_equal(aq_replay_core_restored(kit->core)->changed,
+                        "main.samples_per_insert 4 -> 8, main.tolerance 40 -> 20");
+    assert_true(limiter->samples_per_insert == 8.0);
+    assert_true(aq_replay_limiter_lead(limiter) <= 20.0); /* no wait beyond the band */
+}
+
+static void test_a_snapshot_that_cannot_be_read_leaves_a_store_without_it(void **state)
+{
+    durable_kit *kit = *state;
+    static const uint8_t bytes[20] = {'A', 'Q', 'S', 'N', 1, 0, 0, 0, 1};
+    uint8_t *copy;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_send(kit, 1, 1, 100), AQ_REPLAY_STORED);
+    durable_kit_make_durable(kit);
+    assert_int_equal(aq_lease_create(sizeof(bytes), &copy, &kit->fake.snapshot), 0);
+    memcpy(copy, bytes, sizeof(bytes));
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    assert_int_equal(kit->damages, 1);
+    assert_int_equal(durable_kit_holdings(kit, 0).items, 100);
+    const aq_replay_limiter *limiter = &aq_replay_core_tables(kit->core)->shelves[0].limiter;
+    assert_true(aq_replay_limiter_lead(limiter) == 0.0); /* neither side is ahead */
+}
+
+static void test_a_table_that_lost_its_items_does_not_stop_everybody(void **state)
+{
+    durable_kit *kit = *state;
+    kit->settings.tables[0].capacity = 8; /* less than what is counted as inserted */
+    durable_kit_open(kit);
+    for (uint64_t seq = 1; seq <= 8; seq++) {
+        assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
+    }
+    durable_kit_make_durable(kit);
+    aq_replay_core_save(kit->core);
+    durable_kit_crash(kit);
+    for (uint64_t i = 0; i < kit->fake.segment; i++) { /* all records are lost, the heads are not */
+        kit->fake.segments[i].dropped = i + 1 < kit->fake.segment;
+    }
+    while (kit->fake.count > 0 && kit->fake.segments_of[kit->fake.count - 1] == kit->fake.segment) {
+        aq_lease_unref(kit->fake.records[--kit->fake.count]);
+    }
+    kit->fake.durable = kit->fake.count;
+    durable_kit_open(kit);
+    assert_int_equal(durable_kit_holdings(kit, 0).items, 0);
+    assert_true(aq_replay_core_counters(kit->core).inserted >= 32);
+    durable_kit_pass(kit, 1);
+    assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
+}
+
+static void test_a_record_whose_message_was_not_stored_is_passed_over_later(void **state)
+{
+    durable_kit *kit = *state;
+    durable_kit_open(kit);
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    aq_arrival *arrival = kit_arrival(&message);
+    enum aq_replay_verdict verdict;
+    assert_int_equal(durable_kit_send(kit, 2, 1, 8), AQ_REPLAY_STORED); /* the segment is begun */
+    bool failed_after_append = false;
+    for (uint64_t nth = 1; kit->fake.count < 3 && nth < 10; nth++) {
+        uint64_t count = kit->fake.count;
+        aq_memory_fail_at(nth, 0);
+        int rc =
+            aq_replay_core_insert(kit->core, kit->now_ns, aq_arrival_ref(arrival), &verdict, NULL);
+        aq_memory_fail_at(0, 0);
+        failed_after_append = failed_after_append || (rc != 0 && kit->fake.count > count);
+        if (rc == 0) {
+            break;
+        }
+    }
+    aq_arrival_unref(arrival);
+    assert_true(failed_after_append);
+    uint64_t inserted = aq_replay_core_counters(kit->core).inserted;
+    assert_int_equal(inserted, 16);
+    durable_kit_make_durable(kit);
+    assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 1);
+    durable_kit_crash(kit);
+    durable_kit_open(kit);
+    assert_int_equal(aq_replay_core_counters(kit->core).inserted, inserted);
+    assert_true(aq_replay_core_restored(kit->core)->duplicates >= 1);
+}
+
+#define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_a_restart_finds_every_mark_item_and_count),
+        FACT(test_what_was_not_durable_comes_again_and_is_stored_once),
+        FACT(test_marks_and_counts_survive_the_dropping_of_segments),
+        FACT(test_a_second_restart_finds_the_same),
+        FACT(test_priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot),
+        FACT(test_a_changed_setting_wins_and_is_said),
+        FACT(test_a_snapshot_that_cannot_be_read_leaves_a_store_without_it),
+        FACT(test_a_table_that_lost_its_items_does_not_stop_everybody),
+        FACT(test_a_record_whose_message_was_not_stored_is_passed_over_later),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

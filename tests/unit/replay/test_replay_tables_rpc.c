@@ -1,0 +1,224 @@
+/*
+ * Sampling by table, and priorities that come back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "tests/unit/replay/service_kit.h"
+
+static char no_table[] = "nope";
+static char recent[] = "recent";
+static char whole[] = "whole";
+
+/* main: prioritized; recent: the newest first; whole: sequences of 4. */
+static int setup(void **state)
+{
+    service_kit_setup_without_run(state);
+    aq_run_settings settings = kit_settings();
+    settings.table_count = 3;
+    settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
+    settings.tables[0].priority_exponent = 1.0;
+    for (int i = 1; i < 3; i++) {
+        settings.tables[i] = settings.tables[0];
+        settings.tables[i].samples_per_insert = 0.0;
+        settings.tables[i].min_size = 1;
+    }
+    strcpy(settings.tables[1].name, recent);
+    settings.tables[1].selector = AQ_SELECTOR_LIFO;
+    strcpy(settings.tables[2].name, whole);
+    settings.tables[2].selector = AQ_SELECTOR_UNIFORM;
+    settings.tables[2].sequence_length = 3;
+    settings.tables[2].sequence_period = 1;
+    kit_begin(*state, &settings);
+    return 0;
+}
+
+static Actorq__V1__PrioritizeRequest priorities_of(uint64_t *items, float *values, size_t count)
+{
+    Actorq__V1__PrioritizeRequest request = ACTORQ__V1__PRIORITIZE_REQUEST__INIT;
+    request.run_id = KIT_RUN_ID;
+    request.shard_incarnation = KIT_SHARD_INCARNATION;
+    request.item.data = (uint8_t *)items;
+    request.item.len = count * sizeof(*items);
+    request.priority.data = (uint8_t *)values;
+    request.priority.len = count * sizeof(*values);
+    return request;
+}
+
+static void test_priorities_decide_what_the_main_table_gives(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    uint64_t items[24];
+    float values[24];
+    kit_insert(kit, 1, 24);
+    for (uint64_t i = 0; i < 24; i++) {
+        items[i] = i;
+        values[i] = i == 7 ? 1.0f : 0.0f;
+    }
+    Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(answer.applied, 24);
+    Actorq__V1__SampleRequest sample = kit_sample_request(8, 1, 0);
+    kit_sample(kit, &sample, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(answer.sample->items, 24);
+    assert_true(fabs(answer.sample->mass - 1.0) < 1e-3);
+    for (uint32_t row = 0; row < 8; row++) {
+        uint64_t item;
+        memcpy(&item, answer.sample->item.data + row * sizeof(item), sizeof(item));
+        assert_int_equal(item, 7);
+    }
+    kit_answer_fini(&answer);
+}
+
+static void test_each_table_gives_its_own_rows(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
+    kit_insert(kit, 1, 24);
+    sample.table = recent;
+    kit_sample(kit, &sample, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(*(const uint32_t *)(const void *)answer.sample->version.data, 1023);
+    kit_answer_fini(&answer);
+    sample.table = whole;
+    kit_sample(kit, &sample, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(answer.sample->obs.len, 4 * 2 * sizeof(float));
+    assert_int_equal(answer.sample->next_obs.len, 0);
+    assert_int_equal(answer.sample->length.len, sizeof(uint32_t));
+    kit_answer_fini(&answer);
+}
+
+static void test_a_request_that_waits_holds_up_its_own_table_only(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer waiting, answer;
+    Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 5000);
+    kit_insert(kit, 1, 8); /* below the main table's minimum */
+    kit_sample(kit, &sample, &waiting);
+    sample.table = recent;
+    kit_sample(kit, &sample, &answer);
+    assert_false(waiting.done);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    kit_answer_fini(&answer);
+    kit_insert(kit, 2, 24);
+    assert_int_equal(waiting.status.code, AQ_RPC_OK);
+    kit_answer_fini(&waiting);
+}
+
+static void test_a_table_of_another_name_is_not_found(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__SampleRequest sample = kit_sample_request(1, 1, 0);
+    sample.table = no_table;
+    kit_sample(kit, &sample, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_NOT_FOUND);
+    assert_non_null(strstr(answer.status.message, no_table));
+    Actorq__V1__PrioritizeRequest request = priorities_of(NULL, NULL, 0);
+    request.table = no_table;
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_NOT_FOUND);
+}
+
+static void test_priorities_of_another_start_are_refused(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    uint64_t item = 0;
+    float value = 1.0f;
+    kit_insert(kit, 1, 24);
+    Actorq__V1__PrioritizeRequest request = priorities_of(&item, &value, 1);
+    request.shard_incarnation++;
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
+}
+
+static void test_priorities_that_cannot_be_change_nothing(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    uint64_t items[2] = {0, 1};
+    float values[2] = {5.0f, 0.0f};
+    const float bad[] = {-1.0f, NAN, INFINITY};
+    kit_insert(kit, 1, 24);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        values[1] = bad[i];
+        Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
+        kit_prioritize(kit, &request, &answer);
+        assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    }
+    Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 2);
+    request.priority.len--; /* half a number */
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    request = priorities_of(items, values, 2);
+    request.item.len -= sizeof(items[0]); /* more priorities than items */
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
+    const aq_replay_core *core = aq_replay_service_core(kit->service);
+    assert_int_equal(aq_replay_core_tables(core)->shelves[0].prioritized, 0);
+}
+
+static void test_items_that_have_left_are_counted_as_stale(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    uint64_t items[3] = {0, 23, 5000};
+    float values[3] = {1.0f, 2.0f, 3.0f};
+    kit_insert(kit, 1, 24);
+    Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 3);
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.applied, 2);
+    kit_status(kit, &answer);
+    const Actorq__V1__ReplayStats *replay = answer.report->replay;
+    assert_int_equal(replay->n_tables, 3);
+    assert_string_equal(replay->tables[0]->name, "main");
+    assert_int_equal(replay->tables[0]->prioritized, 2);
+    assert_int_equal(replay->tables[0]->stale, 1);
+    assert_int_equal(replay->tables[0]->items, 24);
+    kit_answer_fini(&answer);
+}
+
+static void test_a_call_for_another_store_is_told_which_this_is(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    Actorq__V1__CreditRequest request = kit_credit_request(9, 100, 1000);
+    request.store = KIT_STORE + 1;
+    kit_credit(kit, &request, &answer);
+    assert_true(answer.done);
+    assert_int_equal(answer.store, KIT_STORE);
+    assert_false(answer.durable);
+    assert_int_equal(answer.credit.acknowledged, 0);
+    assert_int_equal(answer.credit.granted, 0);
+    assert_int_equal(aq_replay_core_actors(aq_replay_service_core(kit->service)), 0);
+}
+
+#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, setup, service_kit_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_TABLES(test_priorities_decide_what_the_main_table_gives),
+        WITH_TABLES(test_each_table_gives_its_own_rows),
+        WITH_TABLES(test_a_request_that_waits_holds_up_its_own_table_only),
+        WITH_TABLES(test_a_table_of_another_name_is_not_found),
+        WITH_TABLES(test_priorities_of_another_start_are_refused),
+        WITH_TABLES(test_priorities_that_cannot_be_change_nothing),
+        WITH_TABLES(test_items_that_have_left_are_counted_as_stale),
+        WITH_TABLES(test_a_call_for_another_store_is_told_which_this_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
