@@ -68,9 +68,9 @@ uint64_t aq_replay_core_store(const aq_replay_core *core);
 /* What a log's recovery finds (aq_replay_log_recovery), in its order, before anything else is asked
  * of the core: a head (of segment 0: of none), a record (the reference to `arrival` is moved) and,
  * last, the snapshot. A record that was taken already is passed over; one whose turn it isn't is
- * taken, as those before it were damaged or dropped. AQ_E_NOMEM; AQ_E_FULL for more senders than can
- * be tracked; AQ_E_CORRUPT for numbers that cannot be, and for a snapshot that cannot be read: what
- * was read of it before the fault is right, and stays. */
+ * taken, as those before it were damaged or dropped. AQ_E_NOMEM; AQ_E_FULL for more senders than
+ * can be tracked; AQ_E_CORRUPT for numbers that cannot be, and for a snapshot that cannot be read:
+ * what was read of it before the fault is right, and stays. */
 int aq_replay_core_restore_head(aq_replay_core *core, uint64_t segment,
                                 const aq_log_head *head) AQ_MUST_USE;
 int aq_replay_core_restore_record(aq_replay_core *core, int64_t now_ns, uint64_t segment,

@@ -142,10 +142,24 @@ aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t ind
 
 /* ---- who waits ----------------------------------------------------------------------------- */
 
+/* Whether a request had to wait since the last tick. */
+static bool requests_waited(aq_replay_core *core)
+{
+    bool waited = false;
+    for (size_t i = 0; i < core->tables.count; i++) {
+        aq_replay_shelf *shelf = &core->tables.shelves[i];
+        shelf->awaited = shelf->refused;
+        shelf->refused = false;
+        waited = waited || shelf->awaited;
+    }
+    return waited;
+}
+
 /* Once a tick: since when the same side has waited, and for what time accounts. */
 void aq_replay_core_watch(aq_replay_core *core, int64_t now_ns)
 {
     aq_core_wait wait = {.since_ns = core->wait.since_ns};
+    bool learner_waited = requests_waited(core);
     wait.side = aq_replay_tables_waiting(&core->tables, core->credit.least_steps, &wait.table);
     if (core->journal.log != NULL && aq_replay_journal_room(&core->journal) == 0) {
         wait.side = AQ_REPLAY_WAIT_ACTORS;
@@ -155,14 +169,9 @@ void aq_replay_core_watch(aq_replay_core *core, int64_t now_ns)
         wait.by_log != core->wait.by_log) {
         wait.since_ns = now_ns;
     }
-    bool refused = false;
-    for (size_t i = 0; i < core->tables.count; i++) {
-        refused = refused || core->tables.shelves[i].refused;
-        core->tables.shelves[i].refused = false;
-    }
     core->wait = wait;
     aq_shard_accounting_tick(&core->accounting, now_ns, wait.side == AQ_REPLAY_WAIT_ACTORS,
-                             refused);
+                             learner_waited);
 }
 
 const char *aq_replay_core_waiting(aq_replay_core *core)

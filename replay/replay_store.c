@@ -9,6 +9,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "replay/segment_folder.h"
 #include "replay/segment_log.h"
 #include "replay/slot_file.h"
 
@@ -48,6 +49,27 @@ static uint64_t draw_name(void)
     return name != 0 ? name : 1;
 }
 
+/* Who the store in the folder is. One that another process holds is refused here already, before
+ * the learner would hear of the same store twice. */
+static int identify(aq_replay_store *store, aq_error *error)
+{
+    aq_segment_folder held;
+    int rc = aq_segment_log_identify(store->folder, &store->identity, error);
+    if (rc == AQ_E_NOT_FOUND) {
+        return 0;
+    }
+    if (rc == 0) {
+        rc = aq_segment_folder_open_any(store->folder, &held, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    aq_segment_folder_close(&held);
+    store->is_new = false;
+    store->slot = aq_slot_file_read(store->folder);
+    return 0;
+}
+
 int aq_replay_store_init(aq_replay_store *store, aq_replay_service *service, uv_loop_t *loop,
                          const char *folder, uint64_t incarnation, aq_error *error)
 {
@@ -58,15 +80,11 @@ int aq_replay_store_init(aq_replay_store *store, aq_replay_service *service, uv_
         .incarnation = incarnation,
         .is_new = true,
     };
-    if (folder != NULL) {
-        int rc = aq_segment_log_identify(folder, &store->identity, error);
-        if (rc != 0 && rc != AQ_E_NOT_FOUND) {
-            return rc;
-        }
-        store->is_new = rc != 0;
-        store->slot = rc == 0 ? aq_slot_file_read(folder) : 0;
+    int rc = folder != NULL ? identify(store, error) : 0;
+    if (rc != 0) {
+        return rc;
     }
-    int rc = uv_async_init(loop, &store->progress, on_progress);
+    rc = uv_async_init(loop, &store->progress, on_progress);
     if (rc != 0) {
         return aq_fail(error, AQ_E_UNSUPPORTED, "no wake-ups: %s", uv_strerror(rc));
     }

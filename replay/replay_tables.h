@@ -23,7 +23,8 @@ typedef struct aq_replay_shelf {
     uint64_t sampled;     /* items given, in all lives of the store */
     uint64_t prioritized; /* priorities applied; `stale`: of items that had left */
     uint64_t stale;
-    bool refused; /* a request had to wait, since the last tick */
+    bool refused; /* a request had to wait, since the last tick; ... */
+    bool awaited; /* ... and in the stretch of time before it */
 } aq_replay_shelf;
 
 typedef struct aq_replay_tables {

@@ -173,6 +173,19 @@ static void test_a_run_in_memory_leaves_a_new_folder_alone(void **state)
     assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
 }
 
+static void test_a_folder_in_use_is_refused_before_anybody_hears_of_it(void **state)
+{
+    net_stage *stage = *state;
+    aq_error error;
+    live(stage, 1, 1);
+    int joins = stage->joins;
+    assert_int_equal(aq_replay_run(&stage->options, &error), AQ_E_EXISTS);
+    assert_non_null(strstr(error.text, folder));
+    assert_int_equal(net_stage_ask_stored(stage), 24);
+    assert_int_equal(stage->joins, joins);
+    end(stage);
+}
+
 static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
 {
     net_stage *stage = user;
@@ -207,6 +220,7 @@ int main(void)
         IN_FOLDER(test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder),
         IN_FOLDER(test_a_folder_with_steps_is_not_used_by_a_run_in_memory),
         IN_FOLDER(test_a_run_in_memory_leaves_a_new_folder_alone),
+        IN_FOLDER(test_a_folder_in_use_is_refused_before_anybody_hears_of_it),
         IN_FOLDER(test_checkpoint_writes_a_snapshot),
     };
     int failures = cmocka_run_group_tests(tests, NULL, NULL);
