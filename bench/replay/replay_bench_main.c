@@ -14,6 +14,7 @@
 
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_scenarios.h"
+#include "bench/replay/replay_soak.h"
 #include "cli/command.h"
 #include "common/base/parse.h"
 #include "common/net/net.h"
@@ -56,7 +57,9 @@ static int measure(const aq_replay_bench_plan *plan, aq_replay_figures *ret_figu
         (void)rmdir(folder);
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
-    int rc = aq_replay_scenarios_run(&loop, plan, folder, show_progress, ret_figures, error);
+    int rc = plan->soak_s > 0
+                 ? aq_replay_soak_run(&loop, plan, folder, error)
+                 : aq_replay_scenarios_run(&loop, plan, folder, show_progress, ret_figures, error);
     show_progress("");
     (void)uv_run(&loop, UV_RUN_DEFAULT); /* what is closed is given back */
     (void)uv_loop_close(&loop);
@@ -78,6 +81,9 @@ static int bench_replay(int argc, char **argv)
     aq_replay_bench_plan_finish(&plan);
     if (measure(&plan, &figures, &error) != 0) {
         return aq_command_failed(COMMAND, &error);
+    }
+    if (plan.soak_s > 0) {
+        return aq_command_printed(COMMAND);
     }
     if (plan.json) {
         return aq_command_print_json(COMMAND, aq_replay_figures_json(&plan, &figures));

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/command.h"
 #include "common/base/clock.h"
 
 enum {
@@ -23,6 +24,7 @@ enum {
     TRANSITIONS_QUICK = 50000,
     LARGE_TRANSITIONS = 64 << 10,
     LARGE_TRANSITIONS_QUICK = 4 << 10,
+    SOAK_S_MAX = 1000000,
 };
 #define SLICE_NS       (2 * AQ_NS_PER_S)
 #define SLICE_NS_QUICK (200 * AQ_NS_PER_MS)
@@ -32,6 +34,9 @@ static const aq_option option_rows[] = {
     {"quick", 0, NULL, "small stores and short slices, to see that it works"},
     {"transport", 0, "NAME",
      "ipc (Unix sockets, default: what 'actorq train' uses on one machine) or tcp"},
+    {"soak", 0, "SECONDS",
+     "nothing but inserts at full rate for so long; fails when the shard's memory grows past 1.15 "
+     "times (observation + action + 16 bytes) a step"},
     {"folder", 0, "DIR", "where segments are written and removed again (default $TMPDIR or /tmp)"},
 };
 
@@ -90,6 +95,11 @@ int aq_replay_bench_apply(void *user, const aq_option *option, const char *value
         plan->quick = true;
     } else if (strcmp(option->name, "folder") == 0) {
         plan->folder = value;
+    } else if (strcmp(option->name, "soak") == 0) {
+        uint64_t seconds;
+        int rc = aq_command_number(value, 1, SOAK_S_MAX, &seconds, error);
+        plan->soak_s = rc == 0 ? (int64_t)seconds : 0;
+        return rc;
     } else if (strcmp(value, "tcp") == 0 || strcmp(value, "ipc") == 0) {
         plan->over_tcp = strcmp(value, "tcp") == 0;
     } else {

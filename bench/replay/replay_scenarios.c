@@ -4,21 +4,13 @@
 #include "bench/replay/replay_scenarios.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_drawer.h"
-#include "bench/replay/replay_feeder.h"
 #include "bench/replay/replay_local.h"
-#include "bench/replay/replay_rig.h"
+#include "bench/replay/replay_stage.h"
 #include "bench/replay/row_copies.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
-#include "common/base/parse.h"
-#include "common/sys/file.h"
-
-enum { PATH_BYTES = 4096 };
-#define PATIENCE_NS (60 * AQ_NS_PER_S)
 
 typedef struct scenario {
     uv_loop_t *loop;
@@ -41,62 +33,18 @@ static double median(double *values)
     return values[AQ_REPLAY_SLICES / 2];
 }
 
-/* ---- a shard and its actor ------------------------------------------------------------------- */
-
-typedef struct stage {
-    aq_replay_rig *rig;
-    aq_replay_feeder *feeder;
-    uint64_t goal;
-} stage;
-
-static bool has_come(void *user)
-{
-    const stage *at = user;
-    return aq_replay_feeder_acknowledged(at->feeder) >= at->goal;
-}
-
-static int fill(stage *at, uint64_t transitions, aq_error *error)
-{
-    at->goal = transitions;
-    aq_replay_feeder_send_until(at->feeder, transitions);
-    return aq_replay_rig_run(at->rig, has_come, at, PATIENCE_NS, error);
-}
-
-static void close_stage(stage *at)
-{
-    aq_replay_feeder_destroy(at->feeder);
-    aq_replay_rig_close(at->rig);
-    *at = (stage){.rig = NULL};
-}
+/* ---- inserting ------------------------------------------------------------------------------- */
 
 static int open_stage(const scenario *all, const char *name, const aq_replay_load *load,
-                      const aq_run_settings *settings, stage *ret_stage, aq_error *error)
+                      const aq_run_settings *settings, aq_replay_stage *ret_stage, aq_error *error)
 {
-    char folder[PATH_BYTES];
-    aq_rig_config config = {
-        .folder = folder, .over_tcp = all->plan->over_tcp, .settings = *settings};
-    stage at = {.rig = NULL};
     all->progress(name);
-    if (aq_text_format(folder, sizeof(folder), "%s/%s", all->folder, name) != 0) {
-        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", all->folder);
-    }
-    int rc = aq_dir_create(folder, error);
-    if (rc == 0) {
-        rc = aq_replay_rig_open(all->loop, &config, &at.rig, error);
-    }
-    if (rc == 0) {
-        rc = aq_replay_feeder_create(at.rig, load, &at.feeder, error);
-    }
-    if (rc != 0) {
-        close_stage(&at);
-        return rc;
-    }
-    *ret_stage = at;
-    return 0;
+    return aq_replay_stage_open(all->loop, all->folder, name, all->plan->over_tcp, load, settings,
+                                ret_stage, error);
 }
 
 /* Nothing that was sent may have been refused or sent in vain. */
-static int check_stage(stage *at, aq_error *error)
+static int check_stage(aq_replay_stage *at, aq_error *error)
 {
     aq_rig_status status;
     int rc = aq_replay_rig_status(at->rig, &status, error);
@@ -111,17 +59,17 @@ typedef struct insert_rates {
 } insert_rates;
 
 /* After a warm-up, in which the store becomes full and old steps begin to leave. */
-static int measure_insert(const scenario *all, stage *at, insert_rates *ret_rates, aq_error *error)
+static int measure_insert(const scenario *all, aq_replay_stage *at, insert_rates *ret_rates,
+                          aq_error *error)
 {
     double steps[AQ_REPLAY_SLICES], bytes[AQ_REPLAY_SLICES];
     const aq_replay_feeder *feeder = at->feeder;
-    aq_replay_feeder_send_until(at->feeder, UINT64_MAX);
-    int rc = aq_replay_rig_run(at->rig, NULL, NULL, all->plan->slice_ns, error);
+    int rc = aq_replay_stage_flood(at, all->plan->slice_ns, error);
     for (int i = 0; rc == 0 && i < AQ_REPLAY_SLICES; i++) {
         const int64_t start_ns = aq_clock_monotonic_ns();
         const uint64_t steps_before = aq_replay_feeder_acknowledged(feeder);
         const uint64_t bytes_before = aq_replay_feeder_bytes(feeder);
-        rc = aq_replay_rig_run(at->rig, NULL, NULL, all->plan->slice_ns, error);
+        rc = aq_replay_stage_flood(at, all->plan->slice_ns, error);
         const double seconds = (double)(aq_clock_monotonic_ns() - start_ns) / (double)AQ_NS_PER_S;
         steps[i] = (double)(aq_replay_feeder_acknowledged(feeder) - steps_before) / seconds;
         bytes[i] = (double)(aq_replay_feeder_bytes(feeder) - bytes_before) / seconds;
@@ -140,7 +88,7 @@ static int measure_insert(const scenario *all, stage *at, insert_rates *ret_rate
 
 /* ---- drawing --------------------------------------------------------------------------------- */
 
-static int measure_draws(const scenario *all, stage *at, bool prioritizes,
+static int measure_draws(const scenario *all, aq_replay_stage *at, bool prioritizes,
                          double *ret_batches_per_s, aq_error *error)
 {
     const aq_drawer_config config = {.batch_rows = AQ_REPLAY_BATCH_ROWS,
@@ -167,7 +115,7 @@ static int measure_draws(const scenario *all, stage *at, bool prioritizes,
     return rc;
 }
 
-static int measure_latency(const scenario *all, stage *at, aq_error *error)
+static int measure_latency(const scenario *all, aq_replay_stage *at, aq_error *error)
 {
     const aq_drawer_config config = {.batch_rows = AQ_REPLAY_BATCH_ROWS,
                                      .batches = 1,
@@ -182,8 +130,7 @@ static int measure_latency(const scenario *all, stage *at, aq_error *error)
     if (rc != 0) {
         return rc;
     }
-    aq_replay_feeder_send_until(at->feeder, UINT64_MAX);
-    rc = aq_replay_rig_run(at->rig, NULL, NULL, all->plan->slice_ns, error);
+    rc = aq_replay_stage_flood(at, all->plan->slice_ns, error);
     if (rc == 0) {
         rc = aq_replay_rig_status(at->rig, &before, error);
     }
@@ -210,12 +157,12 @@ static int measure_latency(const scenario *all, stage *at, aq_error *error)
 /* ---- the scenarios --------------------------------------------------------------------------- */
 
 /* What the process has grown by for each step that it holds. */
-static int measure_memory(const scenario *all, stage *at, aq_error *error)
+static int measure_memory(const scenario *all, aq_replay_stage *at, aq_error *error)
 {
     aq_rig_status empty, full;
     int rc = aq_replay_rig_status(at->rig, &empty, error);
     if (rc == 0) {
-        rc = fill(at, all->plan->transitions, error);
+        rc = aq_replay_stage_fill(at, all->plan->transitions, error);
     }
     if (rc == 0) {
         rc = aq_replay_rig_status(at->rig, &full, error);
@@ -235,7 +182,7 @@ static int run_uniform(const scenario *all, aq_error *error)
                                  all->plan->transitions + all->plan->transitions / 20, true);
     aq_replay_figures *figures = all->figures;
     insert_rates rates;
-    stage at;
+    aq_replay_stage at;
     int rc = open_stage(all, "uniform", &all->small, &settings, &at, error);
     if (rc != 0) {
         return rc;
@@ -254,7 +201,7 @@ static int run_uniform(const scenario *all, aq_error *error)
         figures->answers.bytes_per_s =
             figures->sample_batches_per_s / AQ_REPLAY_BATCHES * figures->answers.size;
     }
-    close_stage(&at);
+    aq_replay_stage_close(&at);
     return rc;
 }
 
@@ -262,19 +209,19 @@ static int run_prioritized(const scenario *all, aq_error *error)
 {
     const aq_run_settings settings = aq_replay_bench_settings(&all->small, AQ_SELECTOR_PRIORITIZED,
                                                               all->plan->transitions, true);
-    stage at;
+    aq_replay_stage at;
     int rc = open_stage(all, "prioritized", &all->small, &settings, &at, error);
     if (rc != 0) {
         return rc;
     }
-    rc = fill(&at, all->plan->transitions, error);
+    rc = aq_replay_stage_fill(&at, all->plan->transitions, error);
     if (rc == 0) {
         rc = measure_draws(all, &at, true, &all->figures->prioritized_batches_per_s, error);
     }
     if (rc == 0) {
         rc = measure_latency(all, &at, error);
     }
-    close_stage(&at);
+    aq_replay_stage_close(&at);
     return rc;
 }
 
@@ -284,12 +231,12 @@ static int run_large(const scenario *all, aq_error *error)
                                                               all->plan->large_transitions, false);
     aq_replay_figures *figures = all->figures;
     insert_rates rates;
-    stage at;
+    aq_replay_stage at;
     int rc = open_stage(all, "large", &all->large, &settings, &at, error);
     if (rc != 0) {
         return rc;
     }
-    rc = fill(&at, all->plan->large_transitions, error);
+    rc = aq_replay_stage_fill(&at, all->plan->large_transitions, error);
     if (rc == 0) {
         rc = measure_insert(all, &at, &rates, error);
     }
@@ -298,7 +245,7 @@ static int run_large(const scenario *all, aq_error *error)
         figures->large_messages.size = rates.message_bytes;
         figures->large_messages.bytes_per_s = rates.bytes_per_s;
     }
-    close_stage(&at);
+    aq_replay_stage_close(&at);
     return rc;
 }
 
