@@ -6,6 +6,7 @@
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/unit/wire/experience_read.h"
 
 /* What the recorded frame is of. */
 #define RUN UINT64_C(0x1122334455667788)
@@ -32,8 +33,8 @@ static void send_on(aq_experience *experience, const aq_chunk_layout *layout)
     AQ_ASSERT(once.size <= aq_wire_experience_bytes_max(layout,
                                                         (const aq_chunk *const *)experience->chunks,
                                                         experience->chunk_count));
-    AQ_ASSERT(aq_wire_experience_unpack(once.data, once.size, experience->run_id,
-                                        experience->schema_hash, layout, &again, NULL) == 0);
+    AQ_ASSERT(experience_read(once.data, once.size, experience->run_id, experience->schema_hash,
+                              layout, &again, NULL) == 0);
     AQ_ASSERT(aq_wire_experience_pack(&again, layout, &twice) == 0);
     aq_experience_fini(&again);
     fuzz_frame_assert_same(&once, &twice);
@@ -46,8 +47,8 @@ static void receive(const uint8_t *data, size_t size)
     aq_experience experience;
     aq_error error = {0};
     make_layout(&schema, &layout);
-    int rc = aq_wire_experience_unpack(data, size, RUN, aq_schema_hash(&schema), &layout,
-                                       &experience, &error);
+    int rc =
+        experience_read(data, size, RUN, aq_schema_hash(&schema), &layout, &experience, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
         send_on(&experience, &layout);
