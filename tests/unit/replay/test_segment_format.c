@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/crc32c.h"
@@ -155,6 +156,37 @@ static void test_a_newer_file_header_tells_its_version(void **state)
     assert_int_equal(version, AQ_SEGMENT_VERSION + 1);
 }
 
+static void test_the_bytes_of_version_1_stay_as_they_are(void **state)
+{
+    static const char expected[] =
+        "41715365676d6e7401000000020000000807060504030201"
+        "0500000000000000000000002d9d5675"
+        "9e4151520301000064000000c80000000900000000000000efbeadde8410b001";
+    const aq_file_header file = {
+        .kind = AQ_STORE_FILE_SEGMENT,
+        .store = UINT64_C(0x0102030405060708),
+        .number = 5,
+    };
+    const aq_record record = {
+        .kind = AQ_RECORD_FRAME,
+        .flags = AQ_RECORD_ZSTD,
+        .size = 100,
+        .unpacked_size = 200,
+        .number = 9,
+        .payload_crc = 0xdeadbeef,
+    };
+    uint8_t written[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES];
+    char hex[2 * sizeof(written) + 1];
+    (void)state;
+    aq_file_header_encode(&file, written);
+    aq_record_encode(&record, aq_record_salt(file.store, file.number),
+                     written + AQ_FILE_HEADER_BYTES);
+    for (size_t i = 0; i < sizeof(written); i++) {
+        snprintf(hex + 2 * i, 3, "%02x", written[i]);
+    }
+    assert_string_equal(hex, expected);
+}
+
 static void test_a_head_reads_back(void **state)
 {
     const aq_log_mark marks[2] = {{1, 2, 3, 4}, {5, 6, 7, UINT64_MAX}};
@@ -254,6 +286,7 @@ int main(void)
         FORMAT_TEST(test_record_headers_of_other_files_do_not_hold),
         FORMAT_TEST(test_a_file_header_reads_back_and_its_damage_is_told),
         FORMAT_TEST(test_a_newer_file_header_tells_its_version),
+        FORMAT_TEST(test_the_bytes_of_version_1_stay_as_they_are),
         FORMAT_TEST(test_a_head_reads_back),
         FORMAT_TEST(test_a_scan_finds_every_record),
         FORMAT_TEST(test_a_flipped_byte_costs_its_record_alone),
