@@ -129,6 +129,9 @@ void aq_shard_board_failed(aq_shard_board *board, aq_board_shard *shard, int64_t
     shard->last_word = word;
     shard->quiet_since_ns = now_ns;
     shard->not_before_ns = now_ns + (word == AQ_SHARD_SAID_NOT_YET ? NOT_YET_NS : PAUSE_NS);
+    if (word == AQ_SHARD_SAID_TROUBLE) {
+        shard->least = 0; /* it may be long until it is sampled from again */
+    }
     aq_shard_turn_ended(turn_of(board, shard), false);
 }
 

@@ -36,7 +36,7 @@ typedef struct aq_board_shard {
     int64_t not_before_ns;
     int64_t quiet_since_ns; /* it holds requests, and has answered none since */
     int64_t answer_ns;      /* what an answer takes, a running mean; 0: not known */
-    double least;           /* of its latest batch, see importance.h; 0: none yet */
+    double least;           /* of its latest batch, see importance.h; 0: none since it failed */
 } aq_board_shard;
 
 typedef struct aq_shard_board {

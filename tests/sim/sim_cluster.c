@@ -304,7 +304,7 @@ static uint64_t counted_for(const sim_cluster *cluster, const sim_book *book)
     uint64_t base;
     size_t count = aq_coordinator_shard_counts(cluster->learner.coordinator, counts, &base);
     for (size_t i = 0; i < count; i++) {
-        if (counts[i].incarnation == book->member) {
+        if (counts[i].store == book->member) { /* a shard in memory: named by its process */
             return counts[i].inserted;
         }
     }
