@@ -79,7 +79,6 @@ static aq_credit_supply supply_of(const aq_replay_core *core)
     uint64_t room = aq_replay_journal_room(journal);
     uint64_t capacity = steps_in(core, journal->backlog_bytes_max);
     uint64_t steps = room > 0 ? steps_in(core, room) : 0;
-    supply.closed = room == 0;
     supply.width = capacity < supply.width ? capacity : supply.width;
     supply.headroom = steps < supply.headroom ? steps : supply.headroom;
     return supply;

@@ -106,7 +106,7 @@ void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *su
             taken += is_stuck(credit, actor, now_ns, learner_waits) ? 0 : outstanding(actor);
         }
     }
-    if (supply->closed || credit->live == 0 || taken >= headroom) {
+    if (credit->live == 0 || taken >= headroom) {
         return;
     }
     uint64_t free_steps = headroom - taken;

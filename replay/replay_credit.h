@@ -54,10 +54,9 @@
 
 /* What may come, over all tables and the log. */
 typedef struct aq_credit_supply {
-    uint64_t headroom;  /* fresh transitions that may still be inserted */
+    uint64_t headroom;  /* fresh transitions that may still be inserted; 0: nothing is granted */
     uint64_t width;     /* that may always be inserted when a request has to wait; at least 1 */
     bool learner_waits; /* a request has to wait although `headroom` is at least `width` */
-    bool closed;        /* nothing may be granted now, whoever waits */
 } aq_credit_supply;
 
 typedef struct aq_replay_credit {

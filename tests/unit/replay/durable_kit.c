@@ -34,7 +34,7 @@ void durable_kit_open(durable_kit *kit)
     aq_replay_log_recovery calls = aq_replay_recovery_calls(&recovery);
     fake_log_recover(&kit->fake, &calls);
     assert_int_equal(aq_replay_core_attach(kit->core, kit->now_ns, &kit->fake.log, kit->fake.count,
-                                           DURABLE_KIT_BACKLOG_BYTES),
+                                           kit->backlog_bytes),
                      0);
 }
 
@@ -46,6 +46,7 @@ int durable_kit_setup(void **state)
     kit->settings = kit_settings();
     kit->settings.storage.snapshot_ms = 1000000;
     kit->now_ns = AQ_NS_PER_S;
+    kit->backlog_bytes = 1 << 20;
     *state = kit;
     return 0;
 }

@@ -11,13 +11,12 @@
 #include "replay/replay_core.h"
 #include "tests/unit/replay/fake_log.h"
 
-enum { DURABLE_KIT_BACKLOG_BYTES = 1 << 20 };
-
 typedef struct durable_kit {
     fake_log fake;
     aq_run_settings settings;
     aq_replay_core *core;
     int64_t now_ns;
+    uint64_t backlog_bytes; /* that the core believes the log takes; 1 MiB */
     int damages;
     uint64_t lives;
 } durable_kit;

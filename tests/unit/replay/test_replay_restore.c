@@ -174,7 +174,7 @@ static void test_a_table_that_lost_its_items_does_not_stop_everybody(void **stat
     durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 8; /* less than what is counted as inserted */
     durable_kit_open(kit);
-    for (uint64_t seq = 1; seq <= 8; seq++) {
+    for (uint64_t seq = 1; seq <= 24; seq++) {
         assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
     }
     durable_kit_make_durable(kit);
@@ -189,7 +189,7 @@ static void test_a_table_that_lost_its_items_does_not_stop_everybody(void **stat
     kit->fake.durable = kit->fake.count;
     durable_kit_open(kit);
     assert_int_equal(durable_kit_holdings(kit, 0).items, 0);
-    assert_true(aq_replay_core_counters(kit->core).inserted >= 32);
+    assert_true(aq_replay_core_counters(kit->core).inserted >= 128); /* far ahead, by the count */
     durable_kit_pass(kit, 1);
     assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
 }

@@ -161,6 +161,7 @@ static void test_steps_and_samples_go_on_under_any_tables_and_any_log(void **sta
         }
         kit->fake.full_at = 1 + aq_rng_below(&world.rng, 40);
         kit->fake.records_per_segment = 50;
+        kit->backlog_bytes = 100 + aq_rng_below(&world.rng, 20000);
         durable_kit_open(kit);
         assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), 16, &world.batch), 0);
         for (int turn = 0; turn < 5 && world.senders[0].made + 100 < MESSAGES_MAX; turn++) {
