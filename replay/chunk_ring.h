@@ -82,19 +82,31 @@ static inline uint32_t aq_chunk_ring_items(const aq_chunk_ring *ring, uint64_t o
                       aq_chunk_ring_slot(ring, ordinal)->first_item);
 }
 
-/* The ordinal of the chunk that has the item: a number from first_item to end_item - 1. */
-static inline uint64_t aq_chunk_ring_find(const aq_chunk_ring *ring, uint64_t item)
+/* In two parts, for who looks up many: the chunk that has the first number of the item's block, and
+ * from there the item's own. */
+static inline uint64_t aq_chunk_ring_guess(const aq_chunk_ring *ring, uint64_t item)
 {
     uint32_t low = ring->blocks[(item / AQ_CHUNK_RING_BLOCK_ITEMS) & ring->block_mask];
-    /* The chunk that had the block's first number may have left. */
+    /* That chunk may have left. */
     int32_t ahead = (int32_t)(low - (uint32_t)ring->head);
-    uint64_t ordinal = ring->head + (uint64_t)(ahead > 0 ? ahead : 0);
+    return ring->head + (uint64_t)(ahead > 0 ? ahead : 0);
+}
+
+static inline uint64_t aq_chunk_ring_find_from(const aq_chunk_ring *ring, uint64_t ordinal,
+                                               uint64_t item)
+{
     /* Mostly this chunk or the next one: the first step is taken without a branch to guess. */
     ordinal += aq_chunk_ring_slot(ring, ordinal + 1)->first_item <= item;
     while (aq_chunk_ring_slot(ring, ordinal + 1)->first_item <= item) {
         ordinal++;
     }
     return ordinal;
+}
+
+/* The ordinal of the chunk that has the item: a number from first_item to end_item - 1. */
+static inline uint64_t aq_chunk_ring_find(const aq_chunk_ring *ring, uint64_t item)
+{
+    return aq_chunk_ring_find_from(ring, aq_chunk_ring_guess(ring, item), item);
 }
 
 #endif

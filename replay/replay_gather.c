@@ -1,7 +1,8 @@
 /*
- * Sampled rows lie scattered over the whole store, so the time goes into waiting for memory. Rows
- * are taken in blocks, and in steps: while the lines of one block's observations are on their way,
- * the next block's chunks are looked up and its lines asked for; the first is copied after that.
+ * Sampled rows lie scattered over the whole store, so the time goes into waiting for memory. Four
+ * lines lead to a row, each known from the one before: the ring's index, the chunk's slot, its view,
+ * and the columns. So rows are taken in blocks that go through four steps, as on a conveyor: while
+ * one block is copied, the lines of the next are on their way, and the ones after it are looked up.
  */
 #include "replay/replay_gather.h"
 
@@ -11,14 +12,17 @@
 #include "replay/chunk_items.h"
 
 enum {
-    BLOCK_ROWS = 32,
+    BLOCK_ROWS = 16,
+    STAGES = 4,
     LINE_BYTES = 64,
     PREFETCH_BYTES_MAX = 1024,
     VECTOR_BYTES = 16,
     FOLD_STEPS_MAX = 64,
 };
 
+/* How far a row is known; each step reads what the one before has asked for. */
 typedef struct found_item {
+    uint64_t ordinal; /* of the item's chunk, or of one shortly before */
     const aq_chunk_view *view;
     uint32_t index; /* of the item in its chunk, then the row at which it starts */
 } found_item;
@@ -33,18 +37,30 @@ typedef struct gather_plan {
     double power[FOLD_STEPS_MAX + 1]; /* discount^i */
 } gather_plan;
 
+static void guess_block(const gather_plan *plan, uint32_t start, uint32_t count, found_item *found)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        found[i].ordinal = aq_chunk_ring_guess(plan->ring, plan->batch->item[start + i]);
+        __builtin_prefetch(aq_chunk_ring_slot(plan->ring, found[i].ordinal));
+        __builtin_prefetch(aq_chunk_ring_slot(plan->ring, found[i].ordinal + 1));
+    }
+}
+
 static void find_block(const gather_plan *plan, uint32_t start, uint32_t count, found_item *found)
 {
     for (uint32_t i = 0; i < count; i++) {
         uint64_t item = plan->batch->item[start + i];
-        aq_chunk_slot *slot = aq_chunk_ring_slot(plan->ring, aq_chunk_ring_find(plan->ring, item));
-        found[i] = (found_item){slot->view, (uint32_t)(item - slot->first_item)};
+        uint64_t ordinal = aq_chunk_ring_find_from(plan->ring, found[i].ordinal, item);
+        aq_chunk_slot *slot = aq_chunk_ring_slot(plan->ring, ordinal);
+        found[i].view = slot->view;
+        found[i].index = (uint32_t)(item - slot->first_item);
         slot->draws++;
         __builtin_prefetch(slot->view);
     }
 }
 
-/* Of `bytes`, at most those of a row that is copied in one go; the processor guesses the rest. */
+/* Of `bytes`, at most those of a row that is copied in one go; the processor guesses the rest. Two
+ * requests may be for one line: leaving them out takes longer than making them. */
 static inline void prefetch(const uint8_t *at, size_t bytes)
 {
     const uint8_t *end = at + (bytes < PREFETCH_BYTES_MAX ? bytes : PREFETCH_BYTES_MAX);
@@ -155,6 +171,26 @@ static void gather_block(const gather_plan *plan, uint32_t start, uint32_t count
     }
 }
 
+static void do_stage(const gather_plan *plan, uint32_t stage, uint32_t start, found_item *found)
+{
+    uint32_t left = plan->batch->rows - start;
+    uint32_t count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
+    switch (stage) {
+    case 0:
+        guess_block(plan, start, count, found);
+        break;
+    case 1:
+        find_block(plan, start, count, found);
+        break;
+    case 2:
+        prefetch_block(plan, count, found);
+        break;
+    default:
+        gather_block(plan, start, count, found);
+        break;
+    }
+}
+
 static gather_plan plan_of(const aq_table_spec *spec, aq_chunk_ring *ring, float discount,
                            aq_batch *batch)
 {
@@ -176,17 +212,14 @@ void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float disc
     AQ_ASSERT(batch->steps == (spec->sequence_length > 0 ? spec->sequence_length : 1));
     AQ_ASSERT(spec->sequence_length > 0 || spec->n_step <= FOLD_STEPS_MAX);
     gather_plan plan = plan_of(spec, ring, discount, batch);
-    found_item found[2][BLOCK_ROWS];
-    uint32_t before = 0; /* rows of the block before */
-    uint32_t which = 0;
-    for (uint32_t start = 0; start < batch->rows; which ^= 1) {
-        uint32_t left = batch->rows - start;
-        uint32_t count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
-        find_block(&plan, start, count, found[which]);
-        prefetch_block(&plan, count, found[which]);
-        gather_block(&plan, start - before, before, found[which ^ 1]);
-        before = count;
-        start += count;
+    found_item found[STAGES][BLOCK_ROWS];
+    uint32_t blocks = (batch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
+    for (uint32_t step = 0; step < blocks + STAGES - 1; step++) {
+        for (uint32_t stage = 0; stage < STAGES && stage <= step; stage++) {
+            uint32_t block = step - stage;
+            if (block < blocks) {
+                do_stage(&plan, stage, block * BLOCK_ROWS, found[block % STAGES]);
+            }
+        }
     }
-    gather_block(&plan, batch->rows - before, before, found[which ^ 1]);
 }

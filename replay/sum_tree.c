@@ -30,11 +30,12 @@ int aq_sum_tree_init(aq_sum_tree *tree, uint64_t leaf_count)
         }
         count = (count + FAN - 1) / FAN;
     }
-    uint8_t *block = aq_alloc(1, tree->bytes);
+    uint8_t *block = aq_alloc_unset(1, tree->bytes); /* in large pages: it is read all over */
     if (block == NULL) {
         memset(tree, 0, sizeof(*tree));
         return AQ_E_NOMEM;
     }
+    memset(block, 0, tree->bytes);
     tree->block = block;
     for (uint32_t level = 0; level < tree->level_count; level++) {
         tree->levels[level] = (float *)(void *)(block + offsets[level]);
@@ -147,19 +148,18 @@ static __attribute__((noinline, cold)) uint32_t last_of(const float *group)
     return child - 1;
 }
 
-/* The child in whose part of the group's sum the share, in [0, 1), falls. No branches: first which
- * four of them, then which one of these. */
+/* The child in whose part of the group's sum the share, in [0, 1), falls: first which four of them,
+ * then which one of these. Nothing is branched on, as every other guess would be wrong; that is why
+ * the sum before the four is looked up and not chosen. */
 static inline uint32_t choose(const float *group, float share)
 {
-    float to_1 = sum_of_four(group);
-    float to_2 = to_1 + sum_of_four(group + 4);
-    float to_3 = to_2 + sum_of_four(group + 8);
-    float at = share * (to_3 + sum_of_four(group + 12));
-    uint32_t four = (uint32_t)(at >= to_1) + (uint32_t)(at >= to_2) + (uint32_t)(at >= to_3);
-    float before = at >= to_1 ? to_1 : 0.0f;
-    before = at >= to_2 ? to_2 : before;
-    before = at >= to_3 ? to_3 : before;
-    at -= before;
+    float to[4] = {0.0f};
+    to[1] = sum_of_four(group);
+    to[2] = to[1] + sum_of_four(group + 4);
+    to[3] = to[2] + sum_of_four(group + 8);
+    float at = share * (to[3] + sum_of_four(group + 12));
+    uint32_t four = (uint32_t)(at >= to[1]) + (uint32_t)(at >= to[2]) + (uint32_t)(at >= to[3]);
+    at -= to[four];
     const float *of = group + (size_t)4 * four;
     float sum_2 = of[0] + of[1];
     uint32_t one =
