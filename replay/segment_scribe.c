@@ -204,8 +204,8 @@ int aq_segment_scribe_delete(aq_segment_scribe *scribe, bool *ret_any, aq_error 
     return 0;
 }
 
-/* Cutting the file would do, but it may be mapped. Without an empty file in its place, the next life
- * may say that it is missing; no more than that. */
+/* Cutting the file would do, but it may be mapped. Without an empty file in its place, the next
+ * life may say that it is missing; no more than that. */
 int aq_segment_scribe_make_room(aq_segment_scribe *scribe, bool *ret_any, aq_error *error)
 {
     char path[PATH_MAX];

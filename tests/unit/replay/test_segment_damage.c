@@ -1,6 +1,7 @@
 /*
- * Files that are not as they were written: whatever byte is flipped, wherever a file ends, whichever
- * file is missing, the store opens, says what it left out by file and offset, and keeps the rest.
+ * Files that are not as they were written: whatever byte is flipped, wherever a file ends,
+ * whichever file is missing, the store opens, says what it left out by file and offset, and keeps
+ * the rest.
  */
 #include <setjmp.h>
 #include <stdarg.h>

@@ -305,119 +305,6 @@ static void test_a_snapshot_on_its_way_is_not_replaced(void **state)
     segment_harvest_assert_range(&harvest, 1, 200);
 }
 
-/* ---- mapping -------------------------------------------------------------------------------- */
-
-static void assert_mapped(uint64_t number, uint64_t segment)
-{
-    aq_lease *mapped = NULL;
-    aq_lease *expected = segment_kit_frame(number, kit.frame_bytes);
-    assert_int_equal(kit.log->class->map(kit.log, number, segment, &mapped), 0);
-    assert_int_equal(mapped->size, expected->size);
-    assert_memory_equal(mapped->bytes, expected->bytes, expected->size);
-    aq_lease_unref(mapped);
-    aq_lease_unref(expected);
-}
-
-static void test_a_durable_record_is_mapped_as_it_was_written(void **state)
-{
-    (void)state;
-    segment_kit_open(&kit, NULL);
-    for (uint64_t number = 1; number <= 20; number++) {
-        segment_kit_append(&kit, 1);
-        segment_kit_settle(&kit);
-        assert_mapped(number, (number - 1) / 8 + 1); /* also in a file that still grows */
-    }
-    reopen();
-    for (uint64_t number = 1; number <= 20; number++) {
-        assert_mapped(number, (number - 1) / 8 + 1);
-    }
-}
-
-static void test_a_mapped_frame_outlives_its_segment_and_the_log(void **state)
-{
-    aq_lease *first = NULL;
-    aq_lease *second = NULL;
-    (void)state;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 20);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &first), 0);
-    assert_int_equal(kit.log->class->map(kit.log, 9, 2, &second), 0);
-    kit.log->class->drop(kit.log, 1);
-    segment_kit_append(&kit, 10);
-    segment_kit_close(&kit);
-    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
-    aq_lease *expected = segment_kit_frame(1, 100);
-    assert_memory_equal(first->bytes, expected->bytes, 100);
-    aq_lease_unref(expected);
-    expected = segment_kit_frame(9, 100);
-    assert_memory_equal(second->bytes, expected->bytes, 100);
-    aq_lease_unref(expected);
-    aq_lease_unref(first);
-    aq_lease_unref(second);
-}
-
-static void test_what_is_not_there_is_not_mapped(void **state)
-{
-    aq_lease *frame = NULL;
-    (void)state;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 4, 1, &frame), AQ_E_NOT_FOUND);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 2, &frame), AQ_E_NOT_FOUND);
-}
-
-static void test_a_frame_that_has_changed_on_the_disk_is_not_mapped(void **state)
-{
-    size_t size;
-    aq_lease *frame = NULL;
-    (void)state;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 3);
-    segment_kit_settle(&kit);
-    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
-    bytes[size - 1] ^= 1;
-    segment_kit_file_put(segment_kit_segment(&kit, 1), bytes, size);
-    aq_free(bytes);
-    assert_int_equal(kit.log->class->map(kit.log, 3, 1, &frame), AQ_E_CORRUPT);
-    assert_mapped(2, 1);
-}
-
-/* ---- compression ---------------------------------------------------------------------------- */
-
-static void test_compressed_records_are_smaller_and_the_same(void **state)
-{
-    aq_lease *frame = NULL;
-    (void)state;
-    kit.config.compressed = true;
-    kit.config.segment_bytes = 1 << 20;
-    kit.frame_bytes = 50000;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 30);
-    segment_kit_settle(&kit);
-    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &frame), AQ_E_UNSUPPORTED);
-    aq_log_progress progress;
-    kit.log->class->poll(kit.log, &progress);
-    assert_true(progress.disk_bytes < 30 * 50000 * 9 / 10);
-    kit.config.compressed = false; /* what is there is read whatever is wanted now */
-    reopen();
-    segment_harvest_assert_range(&harvest, 1, 30);
-}
-
-static void test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is(void **state)
-{
-    (void)state;
-    kit.config.compressed = true;
-    kit.frame_bytes = 20;
-    segment_kit_open(&kit, NULL);
-    segment_kit_append(&kit, 5);
-    segment_kit_settle(&kit);
-    assert_mapped(5, 1);
-    reopen();
-    segment_harvest_assert_range(&harvest, 1, 5);
-}
-
 /* ---- recovery's callbacks -------------------------------------------------------------------- */
 
 static void test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept(void **state)
@@ -500,12 +387,6 @@ int main(void)
         LOG_TEST(test_the_disk_says_how_much_is_on_it),
         LOG_TEST(test_the_newest_snapshot_is_there_again),
         LOG_TEST(test_a_snapshot_on_its_way_is_not_replaced),
-        LOG_TEST(test_a_durable_record_is_mapped_as_it_was_written),
-        LOG_TEST(test_a_mapped_frame_outlives_its_segment_and_the_log),
-        LOG_TEST(test_what_is_not_there_is_not_mapped),
-        LOG_TEST(test_a_frame_that_has_changed_on_the_disk_is_not_mapped),
-        LOG_TEST(test_compressed_records_are_smaller_and_the_same),
-        LOG_TEST(test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is),
         LOG_TEST(test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept),
         LOG_TEST(test_another_failure_of_the_caller_ends_it_with_its_words),
         LOG_TEST(test_open_survives_every_allocation_that_fails),

@@ -1,0 +1,167 @@
+/*
+ * Frames are read from the files as they were written: mapped for as long as anybody looks at them,
+ * or compressed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "tests/unit/replay/segment_kit.h"
+
+static segment_kit kit;
+static segment_harvest harvest;
+
+static int set_up(void **state)
+{
+    (void)state;
+    segment_kit_init(&kit);
+    harvest = (segment_harvest){.keeps_frames = true};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    segment_kit_fini(&kit);
+    segment_harvest_fini(&harvest);
+    return 0;
+}
+
+static void reopen(void)
+{
+    segment_kit_close(&kit);
+    segment_harvest_fini(&harvest);
+    harvest.keeps_frames = true;
+    segment_kit_open(&kit, &harvest);
+}
+
+/* ---- mapping -------------------------------------------------------------------------------- */
+
+static void assert_mapped(uint64_t number, uint64_t segment)
+{
+    aq_lease *mapped = NULL;
+    aq_lease *expected = segment_kit_frame(number, kit.frame_bytes);
+    assert_int_equal(kit.log->class->map(kit.log, number, segment, &mapped), 0);
+    assert_int_equal(mapped->size, expected->size);
+    assert_memory_equal(mapped->bytes, expected->bytes, expected->size);
+    aq_lease_unref(mapped);
+    aq_lease_unref(expected);
+}
+
+static void test_a_durable_record_is_mapped_as_it_was_written(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    for (uint64_t number = 1; number <= 20; number++) {
+        segment_kit_append(&kit, 1);
+        segment_kit_settle(&kit);
+        assert_mapped(number, (number - 1) / 8 + 1); /* also in a file that still grows */
+    }
+    reopen();
+    for (uint64_t number = 1; number <= 20; number++) {
+        assert_mapped(number, (number - 1) / 8 + 1);
+    }
+}
+
+static void test_a_mapped_frame_outlives_its_segment_and_the_log(void **state)
+{
+    aq_lease *first = NULL;
+    aq_lease *second = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &first), 0);
+    assert_int_equal(kit.log->class->map(kit.log, 9, 2, &second), 0);
+    kit.log->class->drop(kit.log, 1);
+    segment_kit_append(&kit, 10);
+    segment_kit_close(&kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    aq_lease *expected = segment_kit_frame(1, 100);
+    assert_memory_equal(first->bytes, expected->bytes, 100);
+    aq_lease_unref(expected);
+    expected = segment_kit_frame(9, 100);
+    assert_memory_equal(second->bytes, expected->bytes, 100);
+    aq_lease_unref(expected);
+    aq_lease_unref(first);
+    aq_lease_unref(second);
+}
+
+static void test_what_is_not_there_is_not_mapped(void **state)
+{
+    aq_lease *frame = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 4, 1, &frame), AQ_E_NOT_FOUND);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 2, &frame), AQ_E_NOT_FOUND);
+}
+
+static void test_a_frame_that_has_changed_on_the_disk_is_not_mapped(void **state)
+{
+    size_t size;
+    aq_lease *frame = NULL;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_settle(&kit);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
+    bytes[size - 1] ^= 1;
+    segment_kit_file_put(segment_kit_segment(&kit, 1), bytes, size);
+    aq_free(bytes);
+    assert_int_equal(kit.log->class->map(kit.log, 3, 1, &frame), AQ_E_CORRUPT);
+    assert_mapped(2, 1);
+}
+
+/* ---- compression ---------------------------------------------------------------------------- */
+
+static void test_compressed_records_are_smaller_and_the_same(void **state)
+{
+    aq_lease *frame = NULL;
+    (void)state;
+    kit.config.compressed = true;
+    kit.config.segment_bytes = 1 << 20;
+    kit.frame_bytes = 50000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 30);
+    segment_kit_settle(&kit);
+    assert_int_equal(kit.log->class->map(kit.log, 1, 1, &frame), AQ_E_UNSUPPORTED);
+    aq_log_progress progress;
+    kit.log->class->poll(kit.log, &progress);
+    assert_true(progress.disk_bytes < 30 * 50000 * 9 / 10);
+    kit.config.compressed = false; /* what is there is read whatever is wanted now */
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 30);
+}
+
+static void test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is(void **state)
+{
+    (void)state;
+    kit.config.compressed = true;
+    kit.frame_bytes = 20;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 5);
+    segment_kit_settle(&kit);
+    assert_mapped(5, 1);
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, 5);
+}
+
+int main(void)
+{
+#define MAP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        MAP_TEST(test_a_durable_record_is_mapped_as_it_was_written),
+        MAP_TEST(test_a_mapped_frame_outlives_its_segment_and_the_log),
+        MAP_TEST(test_what_is_not_there_is_not_mapped),
+        MAP_TEST(test_a_frame_that_has_changed_on_the_disk_is_not_mapped),
+        MAP_TEST(test_compressed_records_are_smaller_and_the_same),
+        MAP_TEST(test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
