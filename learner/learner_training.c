@@ -248,8 +248,8 @@ static int create_prefetch(aq_learner *learner)
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
     };
     return aq_shard_links_create(&learner->loop, learner->prefetch, &limits,
-                                 aq_prefetch_calls_max(prefetch.in_flight), on_link_trouble, learner,
-                                 &learner->links);
+                                 aq_prefetch_calls_max(prefetch.in_flight), on_link_trouble,
+                                 learner, &learner->links);
 }
 
 static int create_stage(aq_learner *learner, const aq_publication_config *publication)
