@@ -382,7 +382,7 @@ static void test_a_snapshot_that_fails_stops_no_record_and_is_tried_again(void *
     aq_lease *lease;
     (void)state;
     segment_kit_open(&kit, NULL);
-    atomic_store(&disk.renames_failing, 2);
+    atomic_store(&disk.renames_failing, 1 << 30);
     assert_int_equal(aq_lease_create(1000, &bytes, &lease), 0);
     memset(bytes, 1, 1000);
     assert_int_equal(kit.log->class->snapshot(kit.log, lease), 0);
@@ -392,6 +392,7 @@ static void test_a_snapshot_that_fails_stops_no_record_and_is_tried_again(void *
     assert_non_null(strstr(progress.reason, "snapshot.aqrs: can't rename"));
     segment_kit_append(&kit, 2);
     segment_kit_settle(&kit);
+    atomic_store(&disk.renames_failing, 0);
     segment_kit_wait(&kit, segment_kit_has_snapshots, 1);
     segment_kit_wait(&kit, has_reason, false);
     assert_recovers(2);
@@ -405,11 +406,12 @@ static void test_a_segment_that_cannot_be_deleted_is_tried_again(void **state)
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 17);
     segment_kit_settle(&kit);
-    atomic_store(&disk.unlinks_failing, 3);
+    atomic_store(&disk.unlinks_failing, 1 << 30);
     kit.log->class->drop(kit.log, 1);
     aq_log_progress progress = segment_kit_wait(&kit, has_reason, true);
     assert_false(progress.stuck);
     assert_non_null(strstr(progress.reason, "can't delete: Read-only file system"));
+    atomic_store(&disk.unlinks_failing, 0);
     segment_kit_wait(&kit, has_reason, false);
     assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
 }
