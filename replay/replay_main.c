@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/net/net.h"
 #include "common/sys/daemon.h"
 #include "common/sys/options.h"
@@ -88,6 +89,7 @@ int main(int argc, char **argv)
 {
     aq_error error = {0};
     aq_replay_options options = {.listen_url = "tcp://*:0"};
+    aq_memory_use_one_heap();
     aq_daemon_begin("replay", -1);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
     int rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);

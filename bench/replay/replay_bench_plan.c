@@ -12,10 +12,10 @@
 
 enum {
     N_STEP = 5,
-    CHUNK_LENGTH = 32, /* as by default, and so are the sizes of messages and segments */
+    CHUNK_LENGTH = 64,
     SMALL_CHUNKS = 512,
     LARGE_CHUNKS = 16,
-    MESSAGE_BYTES = 256 << 10,
+    MESSAGE_BYTES = 256 << 10,     /* as by default, and so are segments */
     LARGE_MESSAGE_BYTES = 1 << 20, /* no chunk of 8 KiB steps would fit into the other */
     SEGMENT_BYTES = 64 << 20,
     FSYNC_MS = 1000,
@@ -49,7 +49,7 @@ static const aq_options options_page = {
         "back is checked against what was sent.",
     .details =
         "Unless said otherwise, steps have an observation of 17 floats and an action of 6, come "
-        "in chunks of 32 and messages of up to 256 KiB, and the store holds 1,000,000 of them, "
+        "in chunks of 64 and messages of up to 256 KiB, and the store holds 1,000,000 of them, "
         "full.\n\n"
         "  insert_steps_per_s         steps sent, stored in segment files and acknowledged, while "
         "old\n"

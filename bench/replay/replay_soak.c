@@ -11,7 +11,7 @@
 
 /* What does not depend on how much is held: messages on their way in and to the disk, and the
  * allocator's reserves. */
-enum { FIXED_BYTES = 32 << 20, BOOKKEEPING_BYTES = 16 };
+enum { FIXED_BYTES = 8 << 20, BOOKKEEPING_BYTES = 16 };
 #define ALLOWANCE 1.15
 #define LOOK_NS   (10 * AQ_NS_PER_S)
 

@@ -15,7 +15,14 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
+
 #define HUGE_PAGE_BYTES ((size_t)2 << 20)
+
+/* The most that glibc takes for the former. */
+enum { OWN_MAPPING_BYTES = 32 << 20, SPARE_BYTES = 16 << 20 };
 
 static _Atomic uint64_t allocation_count;
 static _Atomic uint64_t fail_at; /* in allocation_count's numbering; 0: never */
@@ -80,6 +87,15 @@ void *aq_alloc(size_t count, size_t size)
 void aq_free(void *block)
 {
     free(block);
+}
+
+void aq_memory_use_one_heap(void)
+{
+#if defined(__GLIBC__)
+    (void)mallopt(M_ARENA_MAX, 1);
+    (void)mallopt(M_MMAP_THRESHOLD, OWN_MAPPING_BYTES);
+    (void)mallopt(M_TRIM_THRESHOLD, SPARE_BYTES);
+#endif
 }
 
 char *aq_text_copy(const char *text)

@@ -26,6 +26,12 @@ void aq_free(void *block);
 /* A copy of the text; NULL when out of memory. Release with aq_free. */
 char *aq_text_copy(const char *text) __attribute__((warn_unused_result));
 
+/* For a program that holds much, in blocks that threads of other libraries get and that are given
+ * back in the order in which they came: one heap for all threads, so that what one gave back serves
+ * the others, and no block by itself from the system, where each page of it would be made anew.
+ * Before any thread is started; without effect where the C library has no such settings. */
+void aq_memory_use_one_heap(void);
+
 /* Tests only: the n-th allocation from now fails (1 = the next one), and with `forever` all after
  * it; 0 turns it off. Process-wide. */
 void aq_memory_fail_at(uint64_t nth, int forever);
