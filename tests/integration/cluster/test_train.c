@@ -206,6 +206,44 @@ static void test_a_daemon_that_is_killed_is_started_again_and_the_run_completes(
     cluster_finish(cluster);
 }
 
+/* What the shard found in its folder when it was started last; 0 for none. */
+static unsigned long long restored_steps(const test_cluster *cluster)
+{
+    char path[256];
+    char line[2560];
+    unsigned long long steps = 0;
+    (void)snprintf(path, sizeof(path), "%s/logs/replay-0.log", cluster->run_dir);
+    FILE *log = fopen(path, "r");
+    assert_non_null(log);
+    while (fgets(line, sizeof(line), log) != NULL) {
+        const char *words = strstr(line, "event=store_restored") ? strstr(line, " steps=") : NULL;
+        if (words != NULL) {
+            assert_int_equal(sscanf(words, " steps=%llu", &steps), 1);
+        }
+    }
+    (void)fclose(log);
+    return steps;
+}
+
+static bool has_steps_on_disk(const test_cluster *cluster)
+{
+    char path[256];
+    (void)snprintf(path, sizeof(path), "%s/replay-0", cluster->run_dir);
+    return aq_path_exists(path);
+}
+
+static void test_a_run_in_memory_leaves_no_steps_on_the_disk(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_set(cluster, "replay.storage=memory");
+    cluster_set(cluster, "limits.env_steps=5000");
+    start_train(cluster, "gym:CartPole-v1", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    json_decref(result_of(cluster));
+    assert_false(has_steps_on_disk(cluster));
+    cluster_finish(cluster);
+}
+
 static void test_a_run_that_was_interrupted_is_resumed(void **state)
 {
     test_cluster *cluster = *state;
@@ -216,9 +254,12 @@ static void test_a_run_that_was_interrupted_is_resumed(void **state)
     assert_true(json_is_true(json_object_get(result, "interrupted")));
     json_int_t learner_steps = whole(result, "learner_steps");
     json_decref(result);
+    assert_true(has_steps_on_disk(cluster));
+    assert_int_equal(restored_steps(cluster), 0);
 
     start_train(cluster, "--resume", NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), 0);
+    assert_true(restored_steps(cluster) >= ENV_STEPS); /* none had to be made again */
     result = result_of(cluster);
     assert_true(json_is_false(json_object_get(result, "interrupted")));
     assert_true(whole(result, "env_steps") >= 200000);
@@ -256,6 +297,7 @@ int main(void)
         CLUSTER_TEST(test_one_command_trains_and_tells_how_it_went, ipc),
         CLUSTER_TEST(test_whoever_kills_the_command_leaves_nothing_running, ipc),
         CLUSTER_TEST(test_a_daemon_that_is_killed_is_started_again_and_the_run_completes, ipc),
+        CLUSTER_TEST(test_a_run_in_memory_leaves_no_steps_on_the_disk, ipc),
         CLUSTER_TEST(test_a_run_that_was_interrupted_is_resumed, ipc),
         CLUSTER_TEST(test_a_run_that_has_ended_ends_again_at_once_when_resumed, ipc),
     };
