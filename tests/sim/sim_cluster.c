@@ -229,12 +229,12 @@ static void tell_waits(const sim_cluster *cluster, char *words, size_t size)
     for (uint32_t i = 0; i < cluster->site.scenario.shards; i++) {
         const sim_replay *shard = &cluster->shards[i];
         size_t length = strlen(words);
-        Actorq__V1__ReplayStats stats;
+        aq_replay_stats stats;
         if (shard->runs) {
             aq_replay_service_statistics(shard->service, &stats);
             (void)snprintf(words + length, size - length,
                            "; shard %u: %" PRIu64 " steps in, %" PRIu64 " rows out, %s", i,
-                           stats.inserted, stats.sampled, stats.waiting);
+                           stats.message.inserted, stats.message.sampled, stats.message.waiting);
         }
     }
 }

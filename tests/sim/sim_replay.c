@@ -114,18 +114,33 @@ static void tap_answered(void *user, const char *method, const ProtobufCBinaryDa
 
 /* ---- experience ----------------------------------------------------------------------------- */
 
+/* As the network would: in a block of its own, which the shard may keep. */
+static void give(sim_replay *replay, const uint8_t *frame, size_t size, const char *peer)
+{
+    sim_site *site = replay->site;
+    aq_lease *lease;
+    uint8_t *bytes;
+    if (aq_lease_create(size, &bytes, &lease) != 0) {
+        sim_broken(&site->world, SIM_REFUSED, "no memory for a frame of %zu bytes", size);
+        return;
+    }
+    memcpy(bytes, frame, size);
+    aq_replay_service_experience(replay->service, sim_now_ns(&site->world), lease, peer);
+    aq_lease_unref(lease);
+}
+
 /* `true_frame` is what the actor sent; `frame` is what a fault made of it, or the same. */
 static void hand_in(sim_replay *replay, const uint8_t *true_frame, size_t true_size,
                     const uint8_t *frame, size_t size, const char *peer)
 {
     sim_site *site = replay->site;
     if (replay->book == NULL) {
-        aq_replay_service_experience(replay->service, sim_now_ns(&site->world), frame, size, peer);
+        give(replay, frame, size, peer);
         return;
     }
     const aq_replay_counters before = counters_of(replay);
     replay->taking_in = true;
-    aq_replay_service_experience(replay->service, sim_now_ns(&site->world), frame, size, peer);
+    give(replay, frame, size, peer);
     replay->taking_in = false;
     const aq_replay_counters after = counters_of(replay);
     sim_ledger_offered(&site->ledger, replay->book, true_frame, true_size, &before, &after);
@@ -161,6 +176,12 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
     sim_broken(&replay->site->world, SIM_REFUSED, "a shard rejects a message: %s", error->text);
 }
 
+static void on_damaged(void *user, const char *what)
+{
+    sim_replay *replay = user;
+    sim_broken(&replay->site->world, SIM_REFUSED, "a shard in memory restores: %s", what);
+}
+
 static void on_stop_call(void *user, const char *peer, const char *reason)
 {
     (void)user;
@@ -184,8 +205,14 @@ static void begin_store(sim_replay *replay, const aq_member_view *view)
     if (site->scenario.plant == SIM_PLANT_SAMPLES) {
         settings.tables[0].samples_per_insert *= 4;
     }
-    int rc = aq_replay_service_begin(replay->service, sim_now_ns(&site->world), &settings,
-                                     view->run_id, incarnation, view->settings.seed, &error);
+    const aq_shard_run run = {
+        .settings = &settings,
+        .run_id = view->run_id,
+        .store = replay->identity.store,
+        .incarnation = incarnation,
+        .seed = view->settings.seed,
+    };
+    int rc = aq_replay_service_begin(replay->service, sim_now_ns(&site->world), &run, NULL, &error);
     if (rc != 0) {
         sim_broken(&site->world, SIM_REFUSED, "a store cannot begin: %s", error.text);
         return;
@@ -244,7 +271,7 @@ static void on_statistics(void *user, Actorq__V1__HeartbeatRequest *request)
 {
     sim_replay *replay = user;
     aq_replay_service_statistics(replay->service, &replay->statistics);
-    request->replay = &replay->statistics;
+    request->replay = &replay->statistics.message;
 }
 
 /* ---- life ----------------------------------------------------------------------------------- */
@@ -281,6 +308,7 @@ void sim_replay_start(sim_replay *replay)
     const aq_replay_service_owner owner = {
         .user = replay,
         .rejected = on_rejected,
+        .damaged = on_damaged,
         .stop = on_stop_call,
     };
     const aq_member_owner member = {
@@ -302,6 +330,7 @@ void sim_replay_start(sim_replay *replay)
     replay->member_due_ns = INT64_MIN;
     replay->identity.role = AQ_ROLE_REPLAY;
     replay->identity.incarnation = sim_draw_incarnation(&site->world);
+    replay->identity.store = replay->identity.incarnation; /* in memory: one life */
     int rc = aq_replay_service_create(&owner, sim_now_ns(&site->world), &replay->service);
     AQ_ASSERT(rc == 0);
     rc = aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,

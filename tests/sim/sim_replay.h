@@ -26,7 +26,7 @@ typedef struct sim_replay {
     aq_member_identity identity;
     uint64_t stores; /* begun in this life */
     int64_t member_due_ns;
-    Actorq__V1__ReplayStats statistics;
+    aq_replay_stats statistics;
     sim_book *book;    /* of the store; NULL: none */
     uint64_t messages; /* handed in, in all lives */
     bool taking_in;    /* a message, which may make samples possible */
