@@ -1,8 +1,9 @@
 /*
  * Sampled rows lie scattered over the whole store, so the time goes into waiting for memory. Four
- * lines lead to a row, each known from the one before: the ring's index, the chunk's slot, its view,
- * and the columns. So rows are taken in blocks that go through four steps, as on a conveyor: while
- * one block is copied, the lines of the next are on their way, and the ones after it are looked up.
+ * lines lead to a row, each known from the one before: the ring's index, the chunk's slot, its
+ * view, and the columns. So rows are taken in blocks that go through four steps, as on a conveyor:
+ * while one block is copied, the lines of the next are on their way, and the ones after it are
+ * looked up.
  */
 #include "replay/replay_gather.h"
 

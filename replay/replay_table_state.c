@@ -11,9 +11,9 @@
  *   kind & 3: a value for each item, f32: 1: its priority, 2: priority^exponent
  *   kind & 4: times drawn of each item, u32
  *
- * in ascending order of (message, chunk), which is that of the table's ring; so reading goes through
- * both side by side. Little-endian. Masses are saved as they are, because taking a million roots
- * would make requests wait.
+ * in ascending order of (message, chunk), which is that of the table's ring; so reading goes
+ * through both side by side. Little-endian. Masses are saved as they are, because taking a million
+ * roots would make requests wait.
  */
 #include "replay/replay_table.h"
 
