@@ -25,6 +25,7 @@ typedef struct aq_replay_bench_plan {
     const char *folder;         /* in which a folder is made */
     uint64_t transitions;       /* that are held */
     uint64_t large_transitions; /* the same, of 8 KiB */
+    uint64_t local_transitions; /* in process */
     int64_t slice_ns;
     int64_t soak_s; /* not 0: nothing but replay_soak.h, for so long */
 } aq_replay_bench_plan;

@@ -253,12 +253,12 @@ static int measure_local(const scenario *all, uint32_t selector, double *ret_bat
                          aq_error *error)
 {
     const aq_run_settings settings =
-        aq_replay_bench_settings(&all->small, selector, all->plan->transitions, false);
+        aq_replay_bench_settings(&all->small, selector, all->plan->local_transitions, false);
     const bool prioritizes = selector == AQ_SELECTOR_PRIORITIZED;
     double rates[AQ_REPLAY_SLICES], warm_up;
     aq_replay_load *load = (aq_replay_load *)(uintptr_t)&all->small;
     aq_replay_local *local;
-    int rc = aq_replay_local_create(&settings, load, all->plan->transitions, &local, error);
+    int rc = aq_replay_local_create(&settings, load, all->plan->local_transitions, &local, error);
     if (rc != 0) {
         return rc;
     }
@@ -286,8 +286,8 @@ static int run_local(const scenario *all, aq_error *error)
                            &figures->inprocess_prioritized_batches_per_s, error);
     }
     for (int i = 0; rc == 0 && i < AQ_REPLAY_SLICES; i++) {
-        rc = aq_row_copies_measure(&all->small.layout, all->plan->transitions, AQ_REPLAY_BATCH_ROWS,
-                                   all->plan->slice_ns / 4, &rates[i]);
+        rc = aq_row_copies_measure(&all->small.layout, all->plan->local_transitions,
+                                   AQ_REPLAY_BATCH_ROWS, all->plan->slice_ns / 4, &rates[i]);
         rc = rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
     }
     if (rc == 0) {
