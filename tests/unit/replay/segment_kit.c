@@ -179,7 +179,7 @@ void segment_kit_init(segment_kit *kit)
         .task = "cartpole",
         .store = SEGMENT_KIT_STORE,
         .segment_bytes = 1024,
-        .backlog_bytes = 1 << 20,
+        .backlog_bytes = 8 << 20,
         .fsync_ms = 1000,
         .wake = on_news,
         .user = kit,
