@@ -26,11 +26,4 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_
                               const aq_chunk_layout *layout, aq_arrival **ret_arrival,
                               aq_error *error) AQ_MUST_USE;
 
-/* Checks the frame, the run and the schema, makes and validates the chunks. On failure nothing is
- * kept and `error` says what is wrong with the message: AQ_E_FOREIGN, AQ_E_VERSION, AQ_E_CORRUPT,
- * AQ_E_SCHEMA (another schema hash), AQ_E_INVALID (another run), AQ_E_NOMEM. */
-int aq_wire_experience_unpack(const uint8_t *bytes, size_t size, uint64_t run_id,
-                              uint64_t schema_hash, const aq_chunk_layout *layout,
-                              aq_experience *ret_experience, aq_error *error) AQ_MUST_USE;
-
 #endif

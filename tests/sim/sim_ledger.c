@@ -9,8 +9,8 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/net/frame.h"
-#include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/unit/wire/experience_read.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
                      const aq_run_settings *settings, const aq_chunk_layout *layout)
@@ -55,8 +55,8 @@ static void read_frame(const sim_ledger *ledger, const uint8_t *frame, size_t si
                        aq_experience *ret_message)
 {
     aq_error error = {0};
-    int rc = aq_wire_experience_unpack(frame, size, ledger->run_id, ledger->settings.schema_hash,
-                                       &ledger->layout, ret_message, &error);
+    int rc = experience_read(frame, size, ledger->run_id, ledger->settings.schema_hash,
+                             &ledger->layout, ret_message, &error);
     AQ_ASSERT(rc == 0);
 }
 

@@ -5,6 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
+#include "tests/unit/wire/experience_read.h"
 
 bool sim_plant_comes_after(enum sim_plant plant)
 {
@@ -47,8 +48,8 @@ bool sim_plant_frame(enum sim_plant plant, const sim_ledger *ledger, const uint8
         out->data[size - 1] ^= 1;
         return true;
     }
-    int rc = aq_wire_experience_unpack(frame, size, ledger->run_id, ledger->settings.schema_hash,
-                                       &ledger->layout, &message, &error);
+    int rc = experience_read(frame, size, ledger->run_id, ledger->settings.schema_hash,
+                             &ledger->layout, &message, &error);
     AQ_ASSERT(rc == 0);
     bool changed = change(plant, &message);
     if (changed) {

@@ -7,8 +7,8 @@
 
 #include "common/base/assert.h"
 #include "common/rl/experience.h"
-#include "common/wire/wire_experience.h"
 #include "tests/unit/actor/core_kit.h"
+#include "tests/unit/wire/experience_read.h"
 
 static void reply_to(fake_shard *shard, Actorq__V1__CreditReply_Closure closure, void *call)
 {
@@ -94,8 +94,8 @@ void fake_shard_answer(fake_shard *shard, bool all)
 void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
-    int rc = aq_wire_experience_unpack(frame, size, shard->run_id, shard->schema_hash,
-                                       &shard->layout, &experience, NULL);
+    int rc = experience_read(frame, size, shard->run_id, shard->schema_hash, &shard->layout,
+                             &experience, NULL);
     AQ_ASSERT(rc == 0);
     if (is_foreign(shard, experience.store)) {
         aq_experience_fini(&experience);

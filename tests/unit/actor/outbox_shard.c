@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/wire/wire_experience.h"
+#include "tests/unit/wire/experience_read.h"
 
 aq_chunk_layout outbox_shard_layout(uint32_t length_max)
 {
@@ -64,8 +64,8 @@ void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
     aq_error error = {0};
-    int rc = aq_wire_experience_unpack(frame, size, SHARD_RUN, SHARD_SCHEMA, &shard->layout,
-                                       &experience, &error);
+    int rc =
+        experience_read(frame, size, SHARD_RUN, SHARD_SCHEMA, &shard->layout, &experience, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
     assert_int_equal(experience.actor, SHARD_ACTOR);

@@ -15,8 +15,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/rl/experience.h"
-#include "common/wire/wire_experience.h"
 #include "tests/unit/actor/core_kit.h"
+#include "tests/unit/wire/experience_read.h"
 
 enum { MEMBER = 7, SLOT = 1 };
 #define INCARNATION UINT64_C(0x1234)
@@ -79,9 +79,9 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
                      0);
     while (aq_actor_core_next(core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
-        assert_int_equal(aq_wire_experience_unpack(frame, size, KIT_RUN, settings.schema_hash,
-                                                   &layout, &experience, NULL),
-                         0);
+        assert_int_equal(
+            experience_read(frame, size, KIT_RUN, settings.schema_hash, &layout, &experience, NULL),
+            0);
         assert_int_equal(experience.actor, MEMBER);
         assert_int_equal(experience.incarnation, INCARNATION);
         for (uint32_t i = 0; i < experience.chunk_count; i++) {

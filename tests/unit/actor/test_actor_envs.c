@@ -15,9 +15,9 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/rl/experience.h"
-#include "common/wire/wire_experience.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/rollout/tally_env.h"
+#include "tests/unit/wire/experience_read.h"
 
 enum { MEMBER = 7, ACTIONS_MAX = 4096 };
 #define INCARNATION UINT64_C(0x1234)
@@ -84,8 +84,8 @@ static void receive(int64_t now_ns, uint64_t granted)
                      0);
     while (aq_actor_core_next(all.core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
-        assert_int_equal(aq_wire_experience_unpack(frame, size, KIT_RUN, all.settings.schema_hash,
-                                                   &layout, &experience, NULL),
+        assert_int_equal(experience_read(frame, size, KIT_RUN, all.settings.schema_hash, &layout,
+                                         &experience, NULL),
                          0);
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
             take(experience.chunks[i]);
