@@ -10,18 +10,13 @@
 
 #include "common/base/assert.h"
 
-void aq_replay_tables_zero(aq_replay_tables *tables)
-{
-    memset(tables, 0, sizeof(*tables));
-}
-
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
                           const aq_chunk_layout *layout, aq_message_store *store, uint64_t seed,
                           aq_error *error)
 {
     AQ_ASSERT(settings->table_count >= 1);
     AQ_ASSERT(settings->table_count <= AQ_TABLES_MAX);
-    aq_replay_tables_zero(tables);
+    memset(tables, 0, sizeof(*tables));
     tables->rows_max = settings->sample_rows;
     for (size_t i = 0; i < settings->table_count; i++) {
         const aq_table_spec *spec = &settings->tables[i];
@@ -44,7 +39,7 @@ void aq_replay_tables_fini(aq_replay_tables *tables)
     for (size_t i = 0; i < tables->count; i++) {
         aq_replay_table_destroy(tables->shelves[i].table);
     }
-    aq_replay_tables_zero(tables);
+    memset(tables, 0, sizeof(*tables));
 }
 
 aq_replay_shelf *aq_replay_tables_find(aq_replay_tables *tables, const char *name)

@@ -34,15 +34,12 @@ typedef struct aq_replay_tables {
     char waiting[256];
 } aq_replay_tables;
 
-/* Empty, of no tables: `fini` may be called. */
-void aq_replay_tables_zero(aq_replay_tables *tables);
-
 /* What the settings describe. AQ_E_INVALID in words for limits under which actors and learner could
  * wait for each other, AQ_E_NOMEM. On failure `fini` gives back what there is. */
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
                           const aq_chunk_layout *layout, aq_message_store *store, uint64_t seed,
                           aq_error *error) AQ_MUST_USE;
-void aq_replay_tables_fini(aq_replay_tables *tables);
+void aq_replay_tables_fini(aq_replay_tables *tables); /* zeroes are fine */
 
 /* By name; "" is the main one. NULL when there is none of that name. */
 aq_replay_shelf *aq_replay_tables_find(aq_replay_tables *tables, const char *name);
