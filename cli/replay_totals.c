@@ -29,6 +29,7 @@ void aq_replay_totals_add(aq_replay_totals *totals, const Actorq__V1__ReplayStat
     totals->disk_bytes += stats->disk_bytes;
     totals->mapped_bytes += stats->mapped_bytes;
     totals->snapshots += stats->snapshots;
+    totals->sync_failures += stats->sync_failures;
     totals->insert_per_s += stats->insert_per_s;
     totals->sample_per_s += stats->sample_per_s;
     totals->inserting_s += stats->inserting_s;

@@ -21,7 +21,7 @@ typedef struct aq_spread {
 typedef struct aq_replay_totals {
     size_t shards; /* that have said something */
     uint64_t inserted, sampled, stored, bytes, duplicates, gaps, rejected, restored, damaged;
-    uint64_t durable_messages, backlog_bytes, disk_bytes, mapped_bytes, snapshots;
+    uint64_t durable_messages, backlog_bytes, disk_bytes, mapped_bytes, snapshots, sync_failures;
     double insert_per_s, sample_per_s;
     double inserting_s, sampling_s, actors_waited_s, learner_waited_s, running_s;
     aq_spread staleness; /* versions */

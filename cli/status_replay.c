@@ -112,6 +112,12 @@ static void print_log(FILE *out, const aq_replay_totals *totals)
                   aq_figure_bytes(&disk, (double)totals->disk_bytes),
                   aq_figure_bytes(&backlog, (double)totals->backlog_bytes),
                   totals->durable_messages, totals->snapshots);
+    if (totals->sync_failures > 0) {
+        aq_print_fact(out, "disk",
+                      "failed to sync %" PRIu64 " times: what is durable here may end with the "
+                      "machine",
+                      totals->sync_failures);
+    }
     if (totals->restored > 0 || totals->damaged > 0) {
         aq_print_fact(out, "restored", "%s transitions at the start; %" PRIu64 " damaged records",
                       aq_figure_count(&restored, (double)totals->restored), totals->damaged);

@@ -156,6 +156,7 @@ static void add_counts(Actorq__V1__ReplayStats *sum, const Actorq__V1__ReplaySta
     sum->disk_bytes += stats->disk_bytes;
     sum->mapped_bytes += stats->mapped_bytes;
     sum->snapshots += stats->snapshots;
+    sum->sync_failures += stats->sync_failures;
     sum->restored += stats->restored;
     sum->damaged += stats->damaged;
 }

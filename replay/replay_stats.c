@@ -82,6 +82,7 @@ static void fill_log(const aq_replay_core *core, Actorq__V1__ReplayStats *messag
     message->backlog_bytes = progress->backlog_bytes;
     message->disk_bytes = progress->disk_bytes;
     message->snapshots = progress->snapshots;
+    message->sync_failures = progress->sync_failures;
     message->stuck = writable(progress->stuck ? progress->reason : "");
     message->restored = restored->transitions;
     message->damaged = restored->damaged;

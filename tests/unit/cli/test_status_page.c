@@ -169,6 +169,11 @@ static void test_a_shard_shows_its_log(void **state)
                         "messages, 12 snapshots written");
     cli_assert_in(text, "10.0k transitions at the start; 1 damaged records");
     assert_null(strstr(text, "stuck"));
+    assert_null(strstr(text, "failed to sync"));
+    free(text);
+    fixture.replay.sync_failures = 2;
+    text = page(&fixture, SIZE_MAX);
+    cli_assert_in(text, "failed to sync 2 times");
     free(text);
     char reason[] = "segment-7: no space left on the device";
     fixture.replay.stuck = reason;
