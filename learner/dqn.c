@@ -63,13 +63,8 @@ static int dqn_check_task(const aq_schema *schema, aq_error *error)
 {
     if (schema->action.kind != AQ_SPACE_DISCRETE) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "dqn chooses among discrete actions; those of this task are continuous");
-    }
-    if (schema->obs.kind != AQ_SPACE_BOX) {
-        return aq_fail(
-            error, AQ_E_UNSUPPORTED,
-            "dqn needs observations of numbers; those of this task are a discrete state (if it has "
-            "the option, TASK?one_hot=yes shows that as numbers)");
+                       "dqn chooses among discrete actions; those of this task are continuous, for "
+                       "which learner.algorithm d4pg, ddpg or td3 is made");
     }
     return 0;
 }
@@ -151,7 +146,7 @@ static int dqn_create(const aq_run_config *config, const aq_schema *schema, uint
     int rc = dqn_check_task(schema, error);
 
     if (rc == 0) {
-        rc = aq_q_network_spec(config, schema, &spec, error);
+        rc = aq_q_network_spec(config, schema, "dqn", 1, &spec, error);
     }
     if (rc != 0) {
         return rc;

@@ -69,6 +69,15 @@ typedef struct aq_passes {
     void (*norm_forward)(const float *x, const float *gain, size_t rows, size_t width,
                          aq_norm_row *ret_rows, float *out);
 
+    /* out[r][c] = exp(x[r][c]) / sum over c of exp(x[r][c]); a NaN or +inf makes its row NaN. */
+    void (*softmax)(const float *x, size_t rows, size_t width, float *out);
+
+    /* to[i] += rate * (from[i] - to[i]) */
+    void (*approach)(float *to, const float *from, float rate, size_t count);
+
+    /* to[i] += from[i] */
+    void (*add)(float *to, const float *from, size_t count);
+
     /* From the gradient d of `out`: ret_d_gain[c], and d_x (rows, width). */
     void (*norm_backward)(const float *d, const float *x, const float *gain,
                           const aq_norm_row *kept, size_t rows, size_t width, float *ret_d_gain,

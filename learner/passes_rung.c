@@ -19,21 +19,21 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Sums in double are taken in this many interleaved parts, on every rung. */
+/* Sums are taken in this many interleaved parts, on every rung. */
 enum { SUM_LANES = 16 };
 
 typedef float scalar_fn(float);
 typedef float derivative_fn(float d, float out);
 
 /*
- * exp(x) - 1 for |x| <= 20. With n = rint(x / ln 2) and r = x - n ln 2:
+ * exp(x) - 1 = 2^n * what is returned + (2^n - 1), for -87 <= x <= 20. With n = rint(x / ln 2) and r = x - n ln 2:
  *
  *   exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1),   exp(r) - 1 = r + r^2/2! + ... + r^7/7!
  *
  * |r| <= ln(2)/2, so the series stops 1.5e-8 short, relative. n ln 2 is taken off in two parts, of
  * which the first is exact for every n that can occur.
  */
-INLINE float exp_minus_1(float x)
+INLINE float exp_parts(float x, float *ret_power)
 {
     const float round_bias = 12582912.0f; /* 1.5 * 2^23: the sum's low bits are n */
     float shifted = x * 1.44269504f + round_bias;
@@ -52,7 +52,25 @@ INLINE float exp_minus_1(float x)
     memcpy(&bits, &shifted, sizeof(bits));
     bits = (bits << 23) + UINT32_C(0x3f800000); /* 2^n: the exponent field of 1.0, plus n */
     memcpy(&power, &bits, sizeof(power));
+    *ret_power = power;
+    return series;
+}
+
+INLINE float exp_minus_1(float x)
+{
+    float power;
+    float series = exp_parts(x, &power);
+
     return power * series + (power - 1.0f);
+}
+
+/* exp(x) for x <= 0; below the smallest normal number it stays there. */
+INLINE float exp_below(float x)
+{
+    float power;
+    float series = exp_parts(x < -87.0f ? -87.0f : x, &power);
+
+    return power * series + power;
 }
 
 /* Comparisons are written so that a NaN takes the branch that keeps it. */
@@ -211,6 +229,79 @@ static void adam(const aq_adam_pass *pass, float *restrict parameters, float *re
     }
 }
 
+INLINE float greatest(const float *x, size_t width)
+{
+    float lanes[SUM_LANES];
+    size_t whole = width - width % SUM_LANES;
+
+    for (size_t j = 0; j < SUM_LANES; j++) {
+        lanes[j] = x[0];
+    }
+    for (size_t i = 0; i < whole; i += SUM_LANES) {
+        for (size_t j = 0; j < SUM_LANES; j++) {
+            lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+        }
+    }
+    for (size_t i = whole; i < width; i++) {
+        lanes[i - whole] = x[i] > lanes[i - whole] ? x[i] : lanes[i - whole];
+    }
+    for (size_t half = SUM_LANES / 2; half > 0; half /= 2) {
+        for (size_t j = 0; j < half; j++) {
+            lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+        }
+    }
+    return lanes[0];
+}
+
+INLINE float sum_of(const float *x, size_t width)
+{
+    float lanes[SUM_LANES] = {0};
+    size_t whole = width - width % SUM_LANES;
+
+    for (size_t i = 0; i < whole; i += SUM_LANES) {
+        for (size_t j = 0; j < SUM_LANES; j++) {
+            lanes[j] += x[i + j];
+        }
+    }
+    for (size_t i = whole; i < width; i++) {
+        lanes[i - whole] += x[i];
+    }
+    for (size_t half = SUM_LANES / 2; half > 0; half /= 2) {
+        for (size_t j = 0; j < half; j++) {
+            lanes[j] += lanes[j + half];
+        }
+    }
+    return lanes[0];
+}
+
+static void softmax(const float *restrict x, size_t rows, size_t width, float *restrict out)
+{
+    for (size_t r = 0; r < rows; r++, x += width, out += width) {
+        const float top = greatest(x, width);
+        for (size_t c = 0; c < width; c++) {
+            out[c] = exp_below(x[c] - top);
+        }
+        const float share = 1.0f / sum_of(out, width);
+        for (size_t c = 0; c < width; c++) {
+            out[c] *= share;
+        }
+    }
+}
+
+static void approach(float *restrict to, const float *restrict from, float rate, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] += rate * (from[i] - to[i]);
+    }
+}
+
+static void add(float *restrict to, const float *restrict from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
 static void unit_from_u8(const uint8_t *restrict bytes, float *restrict out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -228,6 +319,9 @@ const aq_passes AQ_PASSES_TABLE = {
     .unit_from_u8 = unit_from_u8,
     .fake_quant_weights = fake_quant_weights,
     .fake_quant_rows = fake_quant_rows,
+    .softmax = softmax,
+    .approach = approach,
+    .add = add,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
 };

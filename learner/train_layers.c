@@ -9,6 +9,24 @@
 #include <cblas.h>
 
 #include "common/base/assert.h"
+#include "common/nn/forward.h"
+
+/* Through the activation; the counted rows add up to the gradient of the bias. */
+static void activation_backward(const aq_train_layer *layer,
+                                const aq_train_layer_gradient *gradient, uint32_t rows)
+{
+    const aq_passes *passes = aq_passes_best();
+    const uint32_t counted = gradient->counted_rows;
+    const size_t at = (size_t)counted * layer->spec->outputs;
+
+    passes->activate_backward(gradient->d, layer->out, counted, layer->spec->outputs,
+                              layer->spec->activation, gradient->bias);
+    if (rows > counted) {
+        passes->activate_backward(gradient->d + at, layer->out + at, rows - counted,
+                                  layer->spec->outputs, layer->spec->activation,
+                                  gradient->uncounted);
+    }
+}
 
 /* ---- linear --------------------------------------------------------------------------------- */
 
@@ -27,13 +45,17 @@ static void linear_backward(const aq_train_layer *layer, const aq_train_layer_gr
 {
     const int inputs = (int)layer->spec->inputs, outputs = (int)layer->spec->outputs;
 
-    aq_passes_best()->activate_backward(gradient->d, layer->out, rows, layer->spec->outputs,
-                                        layer->spec->activation, gradient->bias);
-    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, outputs, inputs, (int)rows, 1.0f,
-                gradient->d, outputs, layer->x, inputs, 0.0f, gradient->weight, inputs);
+    activation_backward(layer, gradient, rows);
+    cblas_sgemm(CblasRowMajor, CblasTrans, CblasNoTrans, outputs, inputs,
+                (int)gradient->counted_rows, 1.0f, gradient->d, outputs, layer->x, inputs, 0.0f,
+                gradient->weight, inputs);
     if (gradient->wants_d_x) {
-        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows, inputs, outputs, 1.0f,
-                    gradient->d, outputs, layer->weight, inputs, 0.0f, gradient->d_x, inputs);
+        const int first_row = (int)gradient->first_row, first_column = (int)gradient->first_column;
+        const int columns = inputs - first_column;
+
+        cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, (int)rows - first_row, columns,
+                    outputs, 1.0f, gradient->d + (size_t)first_row * outputs, outputs,
+                    layer->weight + first_column, inputs, 0.0f, gradient->d_x, columns);
     }
 }
 
@@ -53,11 +75,17 @@ static void norm_backward(const aq_train_layer *layer, const aq_train_layer_grad
                           uint32_t rows)
 {
     const aq_passes *passes = aq_passes_best();
+    const uint32_t counted = gradient->counted_rows;
+    const size_t at = (size_t)counted * layer->spec->outputs;
 
-    passes->activate_backward(gradient->d, layer->out, rows, layer->spec->outputs,
-                              layer->spec->activation, gradient->bias);
-    passes->norm_backward(gradient->d, layer->x, layer->weight, layer->normed, rows,
+    activation_backward(layer, gradient, rows);
+    passes->norm_backward(gradient->d, layer->x, layer->weight, layer->normed, counted,
                           layer->spec->outputs, gradient->weight, gradient->d_x);
+    if (rows > counted) {
+        passes->norm_backward(gradient->d + at, layer->x + at, layer->weight,
+                              layer->normed + counted, rows - counted, layer->spec->outputs,
+                              gradient->uncounted, gradient->d_x + at);
+    }
 }
 
 /* ---- dueling -------------------------------------------------------------------------------- */
@@ -115,12 +143,54 @@ static void dueling_backward(const aq_train_layer *layer, const aq_train_layer_g
     }
 }
 
+/* ---- categorical ---------------------------------------------------------------------------- */
+
+/* The probabilities of all choices of one row, and the mean of one choice's atoms. */
+static float mean_atom(const float *probabilities, const aq_head_shape *head)
+{
+    float mean = 0.0f;
+
+    for (uint32_t k = 0; k < head->atoms; k++) {
+        mean += probabilities[k] * aq_head_atom(head, k);
+    }
+    return mean;
+}
+
+static void categorical_forward(const aq_train_layer *layer, uint32_t rows)
+{
+    const aq_head_shape *head = &layer->spec->head;
+    const size_t choices = (size_t)rows * head->choices;
+
+    aq_passes_best()->softmax(layer->x, choices, head->atoms, layer->kept);
+    for (size_t c = 0; c < choices; c++) {
+        layer->out[c] = mean_atom(layer->kept + c * head->atoms, head);
+    }
+}
+
+/* d_x[c][k] = d[c] * p[c][k] * (atom[k] - y[c]) */
+static void categorical_backward(const aq_train_layer *layer,
+                                 const aq_train_layer_gradient *gradient, uint32_t rows)
+{
+    const aq_head_shape *head = &layer->spec->head;
+    const size_t choices = (size_t)rows * head->choices;
+
+    for (size_t c = 0; c < choices; c++) {
+        const float *probabilities = layer->kept + c * head->atoms;
+        float *d_x = gradient->d_x + c * head->atoms;
+
+        for (uint32_t k = 0; k < head->atoms; k++) {
+            d_x[k] = gradient->d[c] * probabilities[k] * (aq_head_atom(head, k) - layer->out[c]);
+        }
+    }
+}
+
 /* ---- the table ------------------------------------------------------------------------------ */
 
 static const aq_train_layer_kind kinds[] = {
     [AQ_LAYER_LINEAR] = {linear_forward, linear_backward},
     [AQ_LAYER_NORM] = {norm_forward, norm_backward},
     [AQ_LAYER_DUELING] = {dueling_forward, dueling_backward},
+    [AQ_LAYER_CATEGORICAL] = {categorical_forward, categorical_backward},
 };
 
 const aq_train_layer_kind *aq_train_layer_kind_of(uint32_t kind)
