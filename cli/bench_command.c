@@ -1,7 +1,7 @@
 /*
- * actorq bench: starts actorq-bench, a program of its own because it links the libraries that it
- * compares ours with. It takes this process's place, so its output and exit status are this
- * command's.
+ * actorq bench: starts the program of a subject, one of its own because it links what actorq itself
+ * does not need: the libraries that ours are compared with, or the learner. It takes this process's
+ * place, so its output and exit status are this command's.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -13,12 +13,18 @@
 #include "common/base/nearest.h"
 #include "common/sys/process.h"
 
-#define PROGRAM        "actorq-bench"
-#define PROGRAM_FOLDER "bench/kernels" /* in the build tree, from actorq's own folder */
-
 enum { PATH_BYTES_MAX = 8192 };
 
-static const char *const subjects[] = {"kernels"};
+typedef struct bench_subject {
+    const char *name;
+    const char *program;
+    const char *folder; /* in the build tree, from actorq's own folder */
+} bench_subject;
+
+static const bench_subject subjects[] = {
+    {"kernels", "actorq-bench", "bench/kernels"},
+    {"learner", "actorq-bench-learner", "bench/learner"},
+};
 
 enum { SUBJECT_COUNT = sizeof(subjects) / sizeof(subjects[0]) };
 
@@ -26,7 +32,8 @@ static void print_help(void)
 {
     (void)fputs("Usage: actorq bench SUBJECT [options]\n\n"
                 "Measures how fast ActorQ is on this machine, beside what else could be used.\n\n"
-                "  kernels   the int8 and fp32 kernels against OpenBLAS and oneDNN\n\n"
+                "  kernels   the int8 and fp32 kernels against OpenBLAS and oneDNN\n"
+                "  learner   training steps a second, and the share of their products\n\n"
                 "'actorq bench SUBJECT --help' tells more. Each prints one JSON object with "
                 "--json.\n\n"
                 "Examples:\n"
@@ -35,15 +42,16 @@ static void print_help(void)
                 stdout);
 }
 
-static int find_subject(const char *name, aq_error *error)
+static int find_subject(const char *name, const bench_subject **ret_subject, aq_error *error)
 {
     aq_nearest nearest;
     aq_nearest_init(&nearest, name);
     for (int i = 0; i < SUBJECT_COUNT; i++) {
-        if (strcmp(subjects[i], name) == 0) {
+        if (strcmp(subjects[i].name, name) == 0) {
+            *ret_subject = &subjects[i];
             return 0;
         }
-        aq_nearest_offer(&nearest, subjects[i]);
+        aq_nearest_offer(&nearest, subjects[i].name);
     }
     const char *guess = aq_nearest_name(&nearest);
     return guess ? aq_fail(error, AQ_E_INVALID, "there is no benchmark '%s'; did you mean '%s'?",
@@ -52,10 +60,10 @@ static int find_subject(const char *name, aq_error *error)
 }
 
 /* Returns only when it can't be started. */
-static int start(char **argv, aq_error *error)
+static int start(const bench_subject *subject, char **argv, aq_error *error)
 {
     char path[PATH_BYTES_MAX];
-    int rc = aq_process_find_program(PROGRAM, PROGRAM_FOLDER, path, sizeof(path), error);
+    int rc = aq_process_find_program(subject->program, subject->folder, path, sizeof(path), error);
     if (rc) {
         return rc;
     }
@@ -66,6 +74,7 @@ static int start(char **argv, aq_error *error)
 
 static int run(int argc, char **argv)
 {
+    const bench_subject *subject = NULL;
     aq_error error = {0};
     if (argc < 2) {
         (void)aq_fail(&error, AQ_E_INVALID, "SUBJECT is missing; see --help");
@@ -80,14 +89,14 @@ static int run(int argc, char **argv)
         return aq_command_printed(argv[0]);
     }
     /* argv ends with NULL, and argv[0] is for the program's own name. */
-    if (find_subject(argv[1], &error) == 0) {
-        (void)start(argv, &error);
+    if (find_subject(argv[1], &subject, &error) == 0) {
+        (void)start(subject, argv, &error);
     }
     return aq_command_failed(argv[0], &error);
 }
 
 const aq_command aq_command_bench = {
     .name = "bench",
-    .summary = "measure how fast the kernels are, beside other libraries",
+    .summary = "measure how fast the kernels and the learner are",
     .run = run,
 };

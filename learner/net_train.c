@@ -56,7 +56,7 @@ static layout lay_out(const aq_net_train_config *config)
                 aq_columns_add(&at.bytes, config->rows_max, layer->inputs * sizeof(float));
         }
     }
-    at.uncounted = aq_columns_add(&at.bytes, aq_net_spec_width_max(spec), sizeof(float));
+    at.uncounted = aq_columns_add(&at.bytes, 2, aq_net_spec_width_max(spec) * sizeof(float));
     for (int i = 0; i < 2; i++) {
         at.d_in[i] = aq_columns_add(&at.bytes, config->backward_rows_max,
                                     aq_net_spec_width_max(spec) * sizeof(float));

@@ -63,12 +63,8 @@ static void linear_backward(const aq_train_layer *layer, const aq_train_layer_gr
 
 static void norm_forward(const aq_train_layer *layer, uint32_t rows)
 {
-    const aq_passes *passes = aq_passes_best();
-
-    passes->norm_forward(layer->x, layer->weight, rows, layer->spec->outputs, layer->normed,
-                         layer->out);
-    passes->bias_activate(layer->out, layer->bias, rows, layer->spec->outputs,
-                          layer->spec->activation);
+    aq_passes_best()->norm_forward(layer->x, layer->weight, layer->bias, rows, layer->spec->outputs,
+                                   layer->spec->activation, layer->normed, layer->out);
 }
 
 static void norm_backward(const aq_train_layer *layer, const aq_train_layer_gradient *gradient,
@@ -77,14 +73,31 @@ static void norm_backward(const aq_train_layer *layer, const aq_train_layer_grad
     const aq_passes *passes = aq_passes_best();
     const uint32_t counted = gradient->counted_rows;
     const size_t at = (size_t)counted * layer->spec->outputs;
+    aq_norm_backward pass = {
+        .rows = counted,
+        .width = layer->spec->outputs,
+        .activation = layer->spec->activation,
+        .d = gradient->d,
+        .out = layer->out,
+        .x = layer->x,
+        .gain = layer->weight,
+        .kept = layer->normed,
+        .ret_d_gain = gradient->weight,
+        .ret_d_bias = gradient->bias,
+        .d_x = gradient->d_x,
+    };
 
-    activation_backward(layer, gradient, rows);
-    passes->norm_backward(gradient->d, layer->x, layer->weight, layer->normed, counted,
-                          layer->spec->outputs, gradient->weight, gradient->d_x);
+    passes->norm_backward(&pass);
     if (rows > counted) {
-        passes->norm_backward(gradient->d + at, layer->x + at, layer->weight,
-                              layer->normed + counted, rows - counted, layer->spec->outputs,
-                              gradient->uncounted, gradient->d_x + at);
+        pass.rows = rows - counted;
+        pass.d += at;
+        pass.out += at;
+        pass.x += at;
+        pass.kept += counted;
+        pass.ret_d_gain = gradient->uncounted;
+        pass.ret_d_bias = gradient->uncounted + layer->spec->outputs;
+        pass.d_x += at;
+        passes->norm_backward(&pass);
     }
 }
 

@@ -34,7 +34,7 @@ typedef struct aq_train_layer_gradient {
     float *d_x;           /* (rows, inputs); may be overwritten even where it is not wanted */
     bool wants_d_x;
     uint32_t counted_rows; /* the first ones, from which weight and bias get their gradients */
-    float *uncounted;      /* (outputs): what the other rows would add to either */
+    float *uncounted;      /* (2, outputs): what the other rows would add to either */
     /* Linear: the rows and columns of d_x from which on it is wanted; it has no others. */
     uint32_t first_row, first_column;
 } aq_train_layer_gradient;
