@@ -5,8 +5,8 @@
  *   sums        each member adds up all members' gradients over some of the parameters, and squares
  *   parameters  each member changes those: Adam, then the target networks
  *
- * Between the second and the third it is decided whether all is finite, and how much is clipped. The
- * parameters are two sections, the policy's and the critics', each with an optimizer and a norm.
+ * Between the second and the third it is decided whether all is finite, and how much is clipped.
+ * The parameters are two sections, the policy's and the critics', of an optimizer each.
  *
  * A step that is not the policy's leaves its section alone. So the number of the policy's steps
  * follows from the number of steps, and a checkpoint needs one of them only.

@@ -39,7 +39,7 @@ int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config
 /* Members of the class. */
 void aq_actor_critic_destroy(aq_algorithm *algorithm);
 int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
-                          aq_train_stats *ret_stats);
+                          aq_train_stats *ret_stats) AQ_MUST_USE;
 const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
 void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);

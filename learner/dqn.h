@@ -1,6 +1,6 @@
 /*
- * DQN: Q-learning with a Huber loss on the values (Mnih et al., 2015), with double Q-learning's targets
- * (van Hasselt et al., 2016) unless learner.double_q is off, and n-step returns.
+ * DQN: Q-learning with a Huber loss on the values (Mnih et al., 2015), with double Q-learning's
+ * targets (van Hasselt et al., 2016) unless learner.double_q is off, and n-step returns.
  */
 #ifndef AQ_LEARNER_DQN_H
 #define AQ_LEARNER_DQN_H

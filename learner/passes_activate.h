@@ -19,7 +19,8 @@ typedef float scalar_fn(float);
 typedef float derivative_fn(float d, float out);
 
 /*
- * exp(x) - 1 = 2^n * what is returned + (2^n - 1), for -87 <= x <= 20. With n = rint(x / ln 2) and r = x - n ln 2:
+ * exp(x) - 1 = 2^n * what is returned + (2^n - 1), for -87 <= x <= 20. With n = rint(x / ln 2)
+ * and r = x - n ln 2:
  *
  *   exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1),   exp(r) - 1 = r + r^2/2! + ... + r^7/7!
  *

@@ -8,8 +8,8 @@
  *             d_x = (h - mean(h) - n * mean(h * n)) / sqrt(variance + AQ_NORM_EPSILON)
  *
  * Private to passes_rung.c. Static, because each rung's library is compiled with flags of its own.
- * A sum is taken in float, in NORM_LANES parts that are the same on every rung: of a thousand values
- * a part has some dozens, which float holds well enough.
+ * A sum is taken in float, in NORM_LANES parts that are the same on every rung: of a thousand
+ * values a part has some dozens, which float holds well enough.
  */
 #ifndef AQ_LEARNER_PASSES_NORM_H
 #define AQ_LEARNER_PASSES_NORM_H

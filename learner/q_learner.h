@@ -26,7 +26,8 @@ int aq_q_learner_create(const aq_q_learner_kind *kind, const aq_run_config *conf
 
 /* Members of the class. */
 void aq_q_learner_destroy(aq_algorithm *algorithm);
-int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch,
+                       aq_train_stats *ret_stats) AQ_MUST_USE;
 const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
 void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);

@@ -3,8 +3,8 @@
  * say. Pure; any thread.
  *
  *   hidden:   see hidden_layers.h
- *   outputs:  linear to `atoms` numbers an action, 1 for its value; or with learner.dueling to the state's value and the
- *             actions' advantages, and a dueling layer that adds them up
+ *   outputs:  linear to `atoms` numbers an action, 1 for its value; or with learner.dueling to the
+ *             state's and the actions' advantages, and a dueling layer that adds them up
  */
 #ifndef AQ_LEARNER_Q_NETWORK_H
 #define AQ_LEARNER_Q_NETWORK_H

@@ -49,8 +49,7 @@ typedef struct bench_result {
     size_t count;
     bench_row rows[ROWS_MAX];
     double load[2];
-    bool has_torch;
-    aq_torch_times torch;
+    json_t *torch; /* NULL: not measured */
 } bench_result;
 
 static const aq_option option_rows[] = {
@@ -132,10 +131,9 @@ static int measure(const bench_request *request, bench_result *result, aq_error 
         if (rc != 0) {
             return rc;
         }
-        result->has_torch = true;
         for (size_t i = 0; i < result->count; i++) {
             bench_row *row = &result->rows[i];
-            row->torch_steps_per_s = aq_torch_steps_per_s(&result->torch, row->name, row->threads);
+            row->torch_steps_per_s = aq_torch_steps_per_s(result->torch, row->name, row->threads);
         }
     }
     result->load[1] = load_now();
@@ -174,15 +172,15 @@ static json_t *result_json(const bench_result *result)
 {
     json_t *rows = json_array();
     for (size_t i = 0; i < result->count; i++) {
-        (void)json_array_append_new(rows, row_json(&result->rows[i], result->has_torch));
+        (void)json_array_append_new(rows, row_json(&result->rows[i], result->torch != NULL));
     }
-    return json_pack("{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:s}, s:s, s:o, s:[o, o], s:o}", "benchmark",
-                     "learner", "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "count",
-                     aq_json_count(aq_machine_cpu_count()), "blas", "version", aq_blas_config(),
-                     "core", aq_blas_core(), "passes", aq_passes_best()->name, "torch",
-                     result->has_torch ? json_string(result->torch.version) : json_null(), "load",
-                     aq_json_number(result->load[0]), aq_json_number(result->load[1]), "rows",
-                     rows);
+    return json_pack(
+        "{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:s}, s:s, s:o, s:[o, o], s:o}", "benchmark", "learner",
+        "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "count",
+        aq_json_count(aq_machine_cpu_count()), "blas", "version", aq_blas_config(), "core",
+        aq_blas_core(), "passes", aq_passes_best()->name, "torch",
+        result->torch != NULL ? json_copy(json_object_get(result->torch, "version")) : json_null(),
+        "load", aq_json_number(result->load[0]), aq_json_number(result->load[1]), "rows", rows);
 }
 
 static int print_result(const bench_result *result, aq_error *error)
@@ -192,7 +190,8 @@ static int print_result(const bench_result *result, aq_error *error)
         {"us a step", AQ_TABLE_RIGHT}, {"products", AQ_TABLE_RIGHT}, {"GFLOP/s", AQ_TABLE_RIGHT},
         {"share", AQ_TABLE_RIGHT},     {"torch", AQ_TABLE_RIGHT},    {"ratio", AQ_TABLE_RIGHT},
     };
-    const size_t column_count = sizeof(columns) / sizeof(columns[0]) - (result->has_torch ? 0 : 2);
+    const size_t column_count =
+        sizeof(columns) / sizeof(columns[0]) - (result->torch != NULL ? 0 : 2);
     aq_text_table *table;
     int rc = aq_text_table_create(columns, column_count, result->count, &table);
     if (rc != 0) {
@@ -210,7 +209,7 @@ static int print_result(const bench_result *result, aq_error *error)
         aq_text_table_cell(table, "%s",
                            aq_figure_number(&figure, row->flop / row->time.products_us / 1e3));
         aq_text_table_cell(table, "%s", aq_figure_share(&figure, gemm_share(row)));
-        if (result->has_torch) {
+        if (result->torch != NULL) {
             aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->torch_steps_per_s));
             aq_text_table_cell(
                 table, "%s", aq_figure_number(&figure, steps_per_s(row) / row->torch_steps_per_s));
@@ -236,13 +235,15 @@ static int bench_learner(int argc, char **argv)
         return status;
     }
     if (measure(&request, &result, &error) != 0) {
-        return aq_command_failed(COMMAND, &error);
+        status = aq_command_failed(COMMAND, &error);
+    } else if (request.json) {
+        status = aq_command_print_json(COMMAND, result_json(&result));
+    } else {
+        status = print_result(&result, &error) != 0 ? aq_command_failed(COMMAND, &error)
+                                                    : aq_command_printed(COMMAND);
     }
-    if (request.json) {
-        return aq_command_print_json(COMMAND, result_json(&result));
-    }
-    return print_result(&result, &error) != 0 ? aq_command_failed(COMMAND, &error)
-                                              : aq_command_printed(COMMAND);
+    json_decref(result.torch);
+    return status;
 }
 
 int main(int argc, char **argv)

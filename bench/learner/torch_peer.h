@@ -1,30 +1,19 @@
 /*
- * PyTorch beside us: runs torch_steps.py with the python3 that is there, and reads its figures.
+ * PyTorch beside us: runs torch_steps.py with a python3 that has PyTorch, and reads its figures.
  */
 #ifndef AQ_BENCH_LEARNER_TORCH_PEER_H
 #define AQ_BENCH_LEARNER_TORCH_PEER_H
 
-#include <stddef.h>
+#include <jansson.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
 
-enum { AQ_TORCH_ROWS_MAX = 32, AQ_TORCH_NAME_BYTES = 64 };
-
-typedef struct aq_torch_times {
-    char version[AQ_TORCH_NAME_BYTES];
-    size_t count;
-    struct {
-        char name[AQ_TORCH_NAME_BYTES];
-        uint32_t threads;
-        double steps_per_s;
-    } rows[AQ_TORCH_ROWS_MAX];
-} aq_torch_times;
-
-/* AQ_E_UNSUPPORTED when there is no PyTorch, or it fails, in words. */
-int aq_torch_measure(aq_torch_times *ret_times, aq_error *error) AQ_MUST_USE;
+/* {"version": TEXT, "rows": [{"name": TEXT, "threads": N, "steps_per_s": X}, ...]}; the caller
+ * releases it. AQ_E_UNSUPPORTED when there is no PyTorch, or it fails, in words. */
+int aq_torch_measure(json_t **ret_figures, aq_error *error) AQ_MUST_USE;
 
 /* NAN for a row that was not measured. */
-double aq_torch_steps_per_s(const aq_torch_times *times, const char *name, uint32_t threads);
+double aq_torch_steps_per_s(const json_t *figures, const char *name, uint32_t threads);
 
 #endif

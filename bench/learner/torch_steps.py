@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Training steps a second in PyTorch, at the sizes of `actorq bench learner`.
 
-Prints "torch VERSION", then "NAME THREADS STEPS_PER_S" a line. The steps are what our learner does,
-written the way PyTorch is written: modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number
-is the median of some slices; each number of threads has a process of its own.
+Prints one JSON object. The steps are what our learner does, written the way PyTorch is written:
+modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number is the median of some slices; each
+number of threads has a process of its own.
 """
+import json
 import os
 import statistics
 import subprocess
@@ -32,7 +33,8 @@ def d4pg(torch):
     policy_adam = torch.optim.Adam(policy.parameters(), 1e-4)
     critic_adam = torch.optim.Adam(critic.parameters(), 1e-4)
     obs, next_obs = torch.rand(rows, inputs), torch.rand(rows, inputs)
-    action, reward, bootstrap = torch.rand(rows, actions), torch.rand(rows), torch.full((rows,), .95)
+    action, reward = torch.rand(rows, actions), torch.rand(rows)
+    bootstrap = torch.full((rows,), .95)
     values = torch.linspace(-150, 150, atoms)
     spacing = 300 / (atoms - 1)
     count = 0
@@ -114,24 +116,29 @@ def rate(step):
 def measure(threads):
     import torch
     torch.set_num_threads(threads)
-    if threads == 1:
-        print("torch", torch.__version__, flush=True)
-    for name, make in (("d4pg_acme", d4pg), ("dqn_256x256_b64", lambda t: dqn(t, 256)),
-                       ("dqn_64x64_b64", lambda t: dqn(t, 64))):
-        print(name, threads, f"{rate(make(torch)):.1f}", flush=True)
+    makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
+              "dqn_64x64_b64": lambda t: dqn(t, 64)}
+    rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch))}
+            for name, make in makers.items()]
+    print(json.dumps({"version": torch.__version__, "rows": rows}))
 
 
 def main():
     if len(sys.argv) == 2:
         measure(int(sys.argv[1]))
         return 0
+    figures = {"rows": []}
     for threads in ("1", "2"):
         environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
         for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
             environment.pop(name, None)
-        done = subprocess.run([sys.executable, __file__, threads], env=environment, check=False)
+        done = subprocess.run([sys.executable, __file__, threads], env=environment, check=False,
+                              stdout=subprocess.PIPE)
         if done.returncode != 0:
             return 1
+        part = json.loads(done.stdout)
+        figures = {"version": part["version"], "rows": figures["rows"] + part["rows"]}
+    print(json.dumps(figures))
     return 0
 
 

@@ -1,6 +1,5 @@
 /*
- * What d4pg, ddpg and td3 share: each fact of each of them. That their numbers are right is
- * test_torch_golden.c.
+ * What d4pg, ddpg and td3 share, of each of them; test_torch_golden.c has their numbers.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -478,49 +477,6 @@ static void test_tasks_that_are_not_for_them_are_refused_in_words(void **state)
     check_unsupported(&schema, "critic");
 }
 
-static void test_observations_in_bytes_count_as_0_to_1(void **state)
-{
-    static copy bytes_end, floats_end;
-    aq_run_config config;
-    aq_chunk_layout layout;
-    fixture f, floats;
-    aq_train_stats stats;
-
-    (void)state;
-    make_config(AQ_ALGORITHM_D4PG, &config);
-    init_with(&floats, &config);
-    init_with(&f, &config);
-    f.class->destroy(f.algorithm);
-    aq_batch_destroy(f.batch);
-    f.schema.obs.dtype = AQ_DTYPE_U8;
-    f.schema.obs.bound_count = 1;
-    f.schema.obs.low[0] = 0;
-    f.schema.obs.high[0] = 255;
-    assert_int_equal(f.class->create(&f.config, &f.schema, 7, &f.algorithm, NULL), 0);
-    assert_int_equal(aq_chunk_layout_init(&f.schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, ROWS, &f.batch), 0);
-    f.batch->rows = ROWS;
-    memcpy(f.batch->action, floats.batch->action, ROWS * ACTIONS * sizeof(float));
-    for (uint32_t i = 0; i < ROWS; i++) {
-        f.batch->reward[i] = floats.batch->reward[i];
-        f.batch->bootstrap[i] = floats.batch->bootstrap[i];
-        f.batch->weight[i] = floats.batch->weight[i];
-    }
-    for (uint32_t i = 0; i < ROWS * INPUTS; i++) {
-        f.batch->obs[i] = (uint8_t)aq_rng_below(&f.rng, 256);
-        f.batch->next_obs[i] = (uint8_t)aq_rng_below(&f.rng, 256);
-        ((float *)(void *)floats.batch->obs)[i] = (float)f.batch->obs[i] / 255.0f;
-        ((float *)(void *)floats.batch->next_obs)[i] = (float)f.batch->next_obs[i] / 255.0f;
-    }
-    assert_int_equal(f.class->train(f.algorithm, f.batch, &stats), 0);
-    assert_int_equal(floats.class->train(floats.algorithm, floats.batch, &stats), 0);
-    take_copy(&f, &bytes_end);
-    take_copy(&floats, &floats_end);
-    assert_same(&bytes_end, &floats_end);
-    fini(&f);
-    fini(&floats);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -538,7 +494,6 @@ int main(void)
         cmocka_unit_test(test_the_policy_acts_quantized_where_training_does),
         cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
         cmocka_unit_test(test_tasks_that_are_not_for_them_are_refused_in_words),
-        cmocka_unit_test(test_observations_in_bytes_count_as_0_to_1),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
