@@ -136,7 +136,7 @@ static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error
     const double critic_rate = config->learner.critic_learning_rate;
 
     self->parameters = count;
-    self->arrays = aq_alloc(count, 4 * sizeof(float));
+    self->arrays = aq_alloc_large(count, 4 * sizeof(float));
     if (self->arrays == NULL ||
         (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy, &self->acting) != 0)) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);

@@ -87,7 +87,7 @@ static aq_actor_critic_share *share_alloc(const aq_actor_critic_setup *setup, ui
     const size_t probabilities = aq_columns_add(&bytes, 2 * (size_t)rows, outputs);
     const size_t d_critic = aq_columns_add(&bytes, 2 * (size_t)rows, outputs);
     const size_t d_action = aq_columns_add(&bytes, rows, actions);
-    char *block = aq_alloc(1, bytes);
+    char *block = aq_alloc_large(1, bytes);
     aq_actor_critic_share *share = (aq_actor_critic_share *)block;
 
     if (block == NULL) {

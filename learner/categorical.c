@@ -8,6 +8,8 @@
 
 #include "common/base/assert.h"
 
+enum { PARTS = 4 };
+
 void aq_atoms_init(aq_atoms *atoms, uint32_t count, float low, float high)
 {
     AQ_ASSERT(count >= 2 && count <= AQ_NET_ATOMS_MAX);
@@ -20,14 +22,21 @@ void aq_atoms_init(aq_atoms *atoms, uint32_t count, float low, float high)
     }
 }
 
+/* In four sums side by side: one would wait for itself. */
 float aq_atoms_mean(const aq_atoms *atoms, const float *probabilities)
 {
-    float mean = 0.0f;
+    const uint32_t whole = atoms->count - atoms->count % PARTS;
+    float part[PARTS] = {0};
 
-    for (uint32_t k = 0; k < atoms->count; k++) {
-        mean += probabilities[k] * atoms->value[k];
+    for (uint32_t k = 0; k < whole; k += PARTS) {
+        for (uint32_t j = 0; j < PARTS; j++) {
+            part[j] += probabilities[k + j] * atoms->value[k + j];
+        }
     }
-    return mean;
+    for (uint32_t k = whole; k < atoms->count; k++) {
+        part[k - whole] += probabilities[k] * atoms->value[k];
+    }
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }
 
 void aq_atoms_project(const aq_atoms *atoms, float reward, float bootstrap,
@@ -58,18 +67,24 @@ void aq_atoms_project(const aq_atoms *atoms, float reward, float bootstrap,
 double aq_atoms_cross_entropy(const aq_atoms *atoms, const float *logits,
                               const float *probabilities, const float *target)
 {
-    uint32_t likeliest = 0;
-    double sum = 0.0;
+    const uint32_t whole = atoms->count - atoms->count % PARTS;
+    const float even = 1.0f / (float)(2 * atoms->count);
+    double part[PARTS] = {0};
+    uint32_t likely = 0;
 
-    for (uint32_t k = 0; k < atoms->count; k++) {
-        if (probabilities[k] > probabilities[likeliest]) {
-            likeliest = k;
+    /* One of them has at least an even share, from which the sum that all logits were divided by is
+     * known well; a NaN has none, and makes the result NaN. */
+    while (likely + 1 < atoms->count && !(probabilities[likely] >= even)) {
+        likely++;
+    }
+    const double log_sum = (double)logits[likely] - log((double)probabilities[likely]);
+    for (uint32_t k = 0; k < whole; k += PARTS) {
+        for (uint32_t j = 0; j < PARTS; j++) {
+            part[j] += (double)target[k + j] * (log_sum - (double)logits[k + j]);
         }
     }
-    /* log of all that the logits were divided by, from where it is known best */
-    const double log_sum = (double)logits[likeliest] - log((double)probabilities[likeliest]);
-    for (uint32_t k = 0; k < atoms->count; k++) {
-        sum += (double)target[k] * (log_sum - (double)logits[k]);
+    for (uint32_t k = whole; k < atoms->count; k++) {
+        part[k - whole] += (double)target[k] * (log_sum - (double)logits[k]);
     }
-    return sum;
+    return (part[0] + part[1]) + (part[2] + part[3]);
 }

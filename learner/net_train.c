@@ -95,7 +95,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
         return rc;
     }
     at = lay_out(config);
-    block = aq_alloc(1, at.bytes);
+    block = aq_alloc_large(1, at.bytes);
     if (block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",
                        aq_net_spec_parameters(config->spec));
