@@ -21,14 +21,21 @@ static int ascending(const void *left, const void *right)
     return (*a > *b) - (*a < *b);
 }
 
+static int64_t now_ns(uint32_t threads)
+{
+    return threads == 1 ? aq_clock_cpu_ns() : aq_clock_monotonic_ns();
+}
+
 static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)
 {
+    const uint32_t threads = (uint32_t)of->config.learner.threads;
+
     for (int i = 0; i < WARM_STEPS; i++) {
         if (aq_learner_case_step(of) != 0) {
             return AQ_E_CORRUPT;
         }
     }
-    const int64_t start = aq_clock_monotonic_ns();
+    const int64_t start = now_ns(threads);
     int64_t now = start;
     uint64_t steps = 0;
     while (now - start < slice_ns) {
@@ -36,7 +43,7 @@ static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)
             return AQ_E_CORRUPT;
         }
         steps++;
-        now = aq_clock_monotonic_ns();
+        now = now_ns(threads);
     }
     *ret_us = (double)(now - start) / (double)steps / (double)AQ_NS_PER_US;
     return 0;
@@ -48,7 +55,7 @@ static double time_product(aq_learner_case *of, const aq_product *product, int64
     /* As many calls between two looks at the clock as take some microseconds. */
     const double flop = 2.0 * product->m * product->n * product->k;
     const int burst = flop < 1e6 ? 64 : 4;
-    const int64_t start = aq_clock_monotonic_ns();
+    const int64_t start = now_ns(1);
     int64_t now = start;
     uint64_t calls = 0;
 
@@ -57,7 +64,7 @@ static double time_product(aq_learner_case *of, const aq_product *product, int64
             aq_learner_case_product(of, product);
         }
         calls += (uint64_t)burst;
-        now = aq_clock_monotonic_ns();
+        now = now_ns(1);
     }
     return (double)(now - start) / (double)calls / (double)AQ_NS_PER_US;
 }

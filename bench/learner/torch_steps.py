@@ -100,16 +100,18 @@ def dqn(torch, width):
     return step
 
 
-def rate(step):
+def rate(step, threads):
+    """On one thread in processor time, on more in wall time, as our bench."""
+    clock = time.process_time if threads == 1 else time.perf_counter
     for _ in range(5):
         step()
     rates = []
     for _ in range(SLICES):
-        steps, start = 0, time.perf_counter()
-        while time.perf_counter() - start < SLICE_S:
+        steps, start = 0, clock()
+        while clock() - start < SLICE_S:
             step()
             steps += 1
-        rates.append(steps / (time.perf_counter() - start))
+        rates.append(steps / (clock() - start))
     return statistics.median(rates)
 
 
@@ -118,7 +120,7 @@ def measure(threads):
     torch.set_num_threads(threads)
     makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
               "dqn_64x64_b64": lambda t: dqn(t, 64)}
-    rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch))}
+    rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}
             for name, make in makers.items()]
     print(json.dumps({"version": torch.__version__, "rows": rows}))
 
