@@ -117,6 +117,7 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     config.learner.huber_delta = 1;
     config.learner.gradient_clip = 10;
     config.learner.target_period = 100;
+    config.learner.double_q = true;
     config.learner.qat_bits = of->bits;
     config.learner.norm = of->is_whole;
     config.learner.dueling = of->is_whole;

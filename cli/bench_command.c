@@ -21,6 +21,7 @@ static const struct subject {
     const char *folder; /* in the build tree, from actorq's own folder */
 } subjects[] = {
     {"kernels", "actorq-bench", "bench/kernels"},
+    {"learner", "actorq-bench-learner", "bench/learner"},
     {"replay", "actorq-bench-replay", "bench/replay"},
 };
 
@@ -31,6 +32,7 @@ static void print_help(void)
     (void)fputs("Usage: actorq bench SUBJECT [options]\n\n"
                 "Measures how fast ActorQ is on this machine, beside what else could be used.\n\n"
                 "  kernels   the int8 and fp32 kernels against OpenBLAS and oneDNN\n"
+                "  learner   training steps a second, and the share of their products\n"
                 "  replay    a replay shard: inserts and samples a second, latency, memory\n\n"
                 "'actorq bench SUBJECT --help' tells more. Each prints one JSON object with "
                 "--json.\n\n"
@@ -96,6 +98,6 @@ static int run(int argc, char **argv)
 
 const aq_command aq_command_bench = {
     .name = "bench",
-    .summary = "measure how fast the kernels and replay are, beside what else could be used",
+    .summary = "measure how fast kernels, learner and replay are, beside what else could be used",
     .run = run,
 };

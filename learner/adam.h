@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "learner/passes.h"
+
 /* A gradient of a greater norm has squares that v could not hold. */
 #define AQ_GRADIENT_NORM_MAX 1e19
 
@@ -19,6 +21,9 @@ typedef struct aq_adam {
 
 /* sqrt(sum g^2), summed in double. NaN or infinite when an element is. */
 double aq_gradient_norm(const float *gradient, size_t count);
+
+/* Counts one more step, and gives its coefficients: for those who walk over the block in pieces. */
+aq_adam_pass aq_adam_advance(aq_adam *adam, float gradient_scale);
 
 /* parameters -= learning_rate * mhat / (sqrt(vhat) + epsilon), with g scaled by gradient_scale
  * first. Whatever finite g of a norm up to AQ_GRADIENT_NORM_MAX leaves m, v and the parameters

@@ -6,10 +6,16 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "learner/c51.h"
+#include "learner/d4pg.h"
+#include "learner/ddpg.h"
 #include "learner/dqn.h"
+#include "learner/td3.h"
 
 static const aq_algorithm_class *const classes[] = {
-    [AQ_ALGORITHM_DQN] = &aq_dqn_class,
+    [AQ_ALGORITHM_DQN] = &aq_dqn_class,   [AQ_ALGORITHM_C51] = &aq_c51_class,
+    [AQ_ALGORITHM_D4PG] = &aq_d4pg_class, [AQ_ALGORITHM_DDPG] = &aq_ddpg_class,
+    [AQ_ALGORITHM_TD3] = &aq_td3_class,
 };
 
 const aq_algorithm_class *aq_algorithm_find(const char *name)

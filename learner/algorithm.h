@@ -6,6 +6,7 @@
 #ifndef AQ_LEARNER_ALGORITHM_H
 #define AQ_LEARNER_ALGORITHM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
@@ -25,7 +26,8 @@ typedef struct aq_train_stats {
     double gradient_norm; /* before clipping */
 } aq_train_stats;
 
-/* Everything that a checkpoint keeps: arrays of `count` floats that live in the algorithm. */
+/* Everything that a checkpoint keeps: arrays of `count` floats that live in the algorithm, those of
+ * the policy's network first. */
 typedef struct aq_algorithm_state {
     size_t count;
     float *parameters, *target, *adam_m, *adam_v;
@@ -35,7 +37,8 @@ typedef struct aq_algorithm_state {
 typedef struct aq_algorithm_class {
     const char *name; /* "dqn" */
     const char *summary;
-    uint32_t act_rule; /* enum aq_act_rule */
+    uint32_t act_rule;    /* enum aq_act_rule */
+    bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
 
     /* `config` and `schema` are valid and not kept. AQ_E_UNSUPPORTED, in words, when the task is
      * not for it; AQ_E_INVALID for settings that make no network; AQ_E_NOMEM. */

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <cblas.h>
 
@@ -101,6 +102,27 @@ bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size)
             facts->core, core_bits, best_bits, facts->best_core);
     }
     return true;
+}
+
+bool aq_blas_settle(char **argv)
+{
+    aq_blas_facts facts;
+    char problem[8];
+
+    const char *wish = getenv("ACTORQ_BLAS_CORETYPE");
+
+    aq_blas_find_facts(&facts);
+    if (wish != NULL && strcmp(wish, "keep") == 0) {
+        return true;
+    }
+    if (facts.env_coretype == NULL || !aq_blas_judge(&facts, problem, sizeof(problem))) {
+        return true;
+    }
+    /* Without the setting it cannot come back here. */
+    if (unsetenv("OPENBLAS_CORETYPE") == 0 && unsetenv("OPENBLAS_L2_SIZE") == 0) {
+        (void)execv("/proc/self/exe", argv);
+    }
+    return false;
 }
 
 bool aq_blas_problem(char *out, size_t size)

@@ -31,6 +31,11 @@ void aq_blas_find_facts(aq_blas_facts *ret_facts);
  * and what to do. An empty text otherwise. Pure. */
 bool aq_blas_judge(const aq_blas_facts *facts, char *out, size_t size);
 
+/* Starts the program anew, with `argv`, when OPENBLAS_CORETYPE names kernels that are narrower than
+ * this processor's: they are chosen before main. Not where ACTORQ_BLAS_CORETYPE is "keep". True:
+ * go on. False: it could not be started. Nothing that has to be tidied up may be there yet. */
+bool aq_blas_settle(char **argv);
+
 /* aq_blas_judge of this process. */
 bool aq_blas_problem(char *out, size_t size);
 

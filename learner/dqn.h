@@ -1,10 +1,6 @@
 /*
- * DQN: Q-learning on a multi-layer perceptron, with double Q-learning's targets (van Hasselt et
- * al., 2016), n-step returns as the batch brings them, Huber loss, Adam, and a target network that
- * becomes a copy of the learned one every learner.target_period steps. A dueling head (Wang et al.,
- * 2016), layer normalization and quantization-aware training can be asked for.
- *
- * For boxes of float32 (as they are) or uint8 (divided by 255) and discrete actions.
+ * DQN: Q-learning with a Huber loss on the values (Mnih et al., 2015), with double Q-learning's
+ * targets (van Hasselt et al., 2016) unless learner.double_q is off, and n-step returns.
  */
 #ifndef AQ_LEARNER_DQN_H
 #define AQ_LEARNER_DQN_H

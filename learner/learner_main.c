@@ -10,6 +10,7 @@
 #include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/options.h"
+#include "learner/blas.h"
 #include "learner/learner_net.h"
 
 enum { OVERRIDES_MAX = 256 };
@@ -98,6 +99,9 @@ int main(int argc, char **argv)
     learner_arguments arguments = {
         .options = {.listen_url = "tcp://127.0.0.1:5550", .run_dir = "run"},
     };
+    /* An environment that halves the speed of products is put right; what is left of it is warned
+     * about (blas_slow). */
+    (void)aq_blas_settle(argv);
     aq_daemon_begin("learner", -1);
     int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
     if (rc == AQ_OPTIONS_HELP) {

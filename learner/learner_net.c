@@ -366,7 +366,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
     if (rc) {
         return rc;
     }
-    aq_blas_set_threads((unsigned)learner->plan.config.learner.threads);
+    aq_blas_set_threads(learner->plan.algorithm_class->has_own_threads
+                            ? 1
+                            : (unsigned)learner->plan.config.learner.threads);
     rc = open_run(learner, error);
     if (!rc) {
         rc = create_cores(learner, error);

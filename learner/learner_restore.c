@@ -177,8 +177,14 @@ static int check_same_run(const aq_learner *learner, const aq_checkpoint *checkp
         return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the algorithm %s, not of %s",
                        checkpoint->algorithm, learner->plan.algorithm_class->name);
     }
-    if (aq_net_spec_hash(&checkpoint->spec) != aq_net_spec_hash(spec) ||
+    if (aq_net_spec_hash(&checkpoint->spec) == aq_net_spec_hash(spec) &&
         checkpoint->parameter_count != state->count) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint is of networks of %zu parameters, the configuration's have "
+                       "%zu: its critic is another one",
+                       checkpoint->parameter_count, state->count);
+    }
+    if (aq_net_spec_hash(&checkpoint->spec) != aq_net_spec_hash(spec)) {
         char theirs[128];
         char ours[128];
         return aq_fail(error, AQ_E_INVALID,

@@ -17,6 +17,7 @@ struct aq_net_train {
     aq_train_layer layers[AQ_NET_LAYERS_MAX]; /* of the last forward */
     float *quant_weight[AQ_NET_LAYERS_MAX];   /* NULL: never quantized */
     float *quant_input[AQ_NET_LAYERS_MAX];    /* (rows_max, inputs) */
+    float *uncounted;                         /* sums that nobody wants, of the widest layer */
     float *d_in[2]; /* dX of one layer and of the next, backward_rows_max rows of the widest */
 };
 
@@ -25,8 +26,10 @@ typedef struct layout {
     size_t bytes;
     size_t out[AQ_NET_LAYERS_MAX];
     size_t normed[AQ_NET_LAYERS_MAX];
+    size_t kept[AQ_NET_LAYERS_MAX];
     size_t quant_weight[AQ_NET_LAYERS_MAX];
     size_t quant_input[AQ_NET_LAYERS_MAX];
+    size_t uncounted;
     size_t d_in[2];
 } layout;
 
@@ -43,6 +46,9 @@ static layout lay_out(const aq_net_train_config *config)
         if (layer->kind == AQ_LAYER_NORM) {
             at.normed[l] = aq_columns_add(&at.bytes, config->rows_max, sizeof(aq_norm_row));
         }
+        if (layer->kind == AQ_LAYER_CATEGORICAL) {
+            at.kept[l] = aq_columns_add(&at.bytes, config->rows_max, layer->inputs * sizeof(float));
+        }
         if (config->quant.bits != 0 && aq_layer_is_quantizable(layer)) {
             at.quant_weight[l] =
                 aq_columns_add(&at.bytes, matrix.rows, matrix.columns * sizeof(float));
@@ -50,6 +56,7 @@ static layout lay_out(const aq_net_train_config *config)
                 aq_columns_add(&at.bytes, config->rows_max, layer->inputs * sizeof(float));
         }
     }
+    at.uncounted = aq_columns_add(&at.bytes, 2, aq_net_spec_width_max(spec) * sizeof(float));
     for (int i = 0; i < 2; i++) {
         at.d_in[i] = aq_columns_add(&at.bytes, config->backward_rows_max,
                                     aq_net_spec_width_max(spec) * sizeof(float));
@@ -88,7 +95,7 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
         return rc;
     }
     at = lay_out(config);
-    block = aq_alloc(1, at.bytes);
+    block = aq_alloc_large(1, at.bytes);
     if (block == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",
                        aq_net_spec_parameters(config->spec));
@@ -101,10 +108,12 @@ int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_tr
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
         train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
                                             .out = place(block, at.out[l]),
-                                            .normed = place(block, at.normed[l])};
+                                            .normed = place(block, at.normed[l]),
+                                            .kept = place(block, at.kept[l])};
         train->quant_weight[l] = place(block, at.quant_weight[l]);
         train->quant_input[l] = place(block, at.quant_input[l]);
     }
+    train->uncounted = place(block, at.uncounted);
     for (int i = 0; i < 2; i++) {
         train->d_in[i] = place(block, at.d_in[i]);
     }
@@ -159,20 +168,37 @@ const float *aq_net_forward(aq_net_train *train, const aq_params *params, const 
 
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient)
 {
-    float *d = d_out;
+    aq_net_backward_as(
+        train, &(aq_net_backward_plan){
+                   .d_out = d_out, .rows = rows, .counted_rows = rows, .gradient = gradient});
+}
 
-    AQ_ASSERT(rows > 0);
-    AQ_ASSERT(rows <= train->rows);
-    AQ_ASSERT(rows <= train->backward_rows_max);
+void aq_net_backward_as(aq_net_train *train, const aq_net_backward_plan *plan)
+{
+    float *d = plan->d_out;
+
+    AQ_ASSERT(plan->counted_rows > 0);
+    AQ_ASSERT(plan->counted_rows <= plan->rows);
+    AQ_ASSERT(plan->rows <= train->rows);
+    AQ_ASSERT(plan->rows <= train->backward_rows_max);
+    AQ_ASSERT(plan->d_input == NULL || train->spec.layers[0].kind == AQ_LAYER_LINEAR);
     for (uint32_t l = train->spec.layer_count; l-- > 0;) {
         const aq_train_layer *layer = &train->layers[l];
-        const aq_train_layer_gradient at = {.d = d,
-                                            .weight = gradient->weight[l],
-                                            .bias = gradient->bias[l],
-                                            .d_x = train->d_in[l % 2],
-                                            .wants_d_x = l > 0};
+        aq_train_layer_gradient at = {.d = d,
+                                      .weight = plan->gradient->weight[l],
+                                      .bias = plan->gradient->bias[l],
+                                      .d_x = train->d_in[l % 2],
+                                      .wants_d_x = l > 0,
+                                      .counted_rows = plan->counted_rows,
+                                      .uncounted = train->uncounted};
 
-        aq_train_layer_kind_of(layer->spec->kind)->backward(layer, &at, rows);
+        if (l == 0 && plan->d_input != NULL) {
+            at.d_x = plan->d_input;
+            at.wants_d_x = true;
+            at.first_row = plan->input_first_row;
+            at.first_column = plan->input_first_column;
+        }
+        aq_train_layer_kind_of(layer->spec->kind)->backward(layer, &at, plan->rows);
         d = at.d_x;
     }
 }

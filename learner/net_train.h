@@ -47,4 +47,18 @@ const float *aq_net_forward(aq_net_train *train, const aq_params *params, const 
  * cost. */
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient);
 
+/* A backward pass in which rows differ in what they are for. */
+typedef struct aq_net_backward_plan {
+    float *d_out;          /* (rows, outputs); scratch */
+    uint32_t rows;         /* through which gradients flow */
+    uint32_t counted_rows; /* the first of them, which count in `gradient`; not 0 */
+    aq_params *gradient;   /* overwritten */
+    /* The gradient of the input, its rows and columns from these on, (rows - input_first_row,
+     * inputs - input_first_column); NULL: not wanted. The first layer is linear then. */
+    float *d_input;
+    uint32_t input_first_row, input_first_column;
+} aq_net_backward_plan;
+
+void aq_net_backward_as(aq_net_train *train, const aq_net_backward_plan *plan);
+
 #endif

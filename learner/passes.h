@@ -27,6 +27,18 @@ typedef struct aq_norm_row {
     float inverse; /* 1 / sqrt(variance + AQ_NORM_EPSILON) */
 } aq_norm_row;
 
+/* The way back through a normalization and its activation, over (rows, width). */
+typedef struct aq_norm_backward {
+    size_t rows, width;
+    uint32_t activation;
+    float *d;                       /* of out; scratch */
+    const float *out, *x;           /* what it gave, and what it was given */
+    const float *gain;              /* (width) */
+    const aq_norm_row *kept;        /* (rows) */
+    float *ret_d_gain, *ret_d_bias; /* (width) */
+    float *d_x;                     /* (rows, width) */
+} aq_norm_backward;
+
 typedef struct aq_passes {
     const char *name;   /* "generic", "avx2", "avx512" */
     uint32_t cpu_flags; /* what it needs, of enum aq_cpu_flag */
@@ -64,15 +76,22 @@ typedef struct aq_passes {
      * or zeros where s < FLT_MIN. A NaN or infinite value makes its row NaN: it should be seen. */
     void (*fake_quant_rows)(const float *x, size_t rows, size_t width, float *out);
 
-    /* out[r][c] = gain[c] * (x[r][c] - mean[r]) / sqrt(variance[r] + AQ_NORM_EPSILON), and what the
-     * way back needs of each row. */
-    void (*norm_forward)(const float *x, const float *gain, size_t rows, size_t width,
-                         aq_norm_row *ret_rows, float *out);
+    /* out[r][c] = act(gain[c] * (x[r][c] - mean[r]) / sqrt(variance[r] + AQ_NORM_EPSILON) +
+     * bias[c]), and what the way back needs of each row. */
+    void (*norm_forward)(const float *x, const float *gain, const float *bias, size_t rows,
+                         size_t width, uint32_t activation, aq_norm_row *ret_rows, float *out);
 
-    /* From the gradient d of `out`: ret_d_gain[c], and d_x (rows, width). */
-    void (*norm_backward)(const float *d, const float *x, const float *gain,
-                          const aq_norm_row *kept, size_t rows, size_t width, float *ret_d_gain,
-                          float *d_x);
+    /* From the gradient of that `out`. */
+    void (*norm_backward)(const aq_norm_backward *pass);
+
+    /* out[r][c] = exp(x[r][c]) / sum over c of exp(x[r][c]); a NaN or +inf makes its row NaN. */
+    void (*softmax)(const float *x, size_t rows, size_t width, float *out);
+
+    /* to[i] += rate * (from[i] - to[i]) */
+    void (*approach)(float *to, const float *from, float rate, size_t count);
+
+    /* to[i] += from[i] */
+    void (*add)(float *to, const float *from, size_t count);
 } aq_passes;
 
 /* The best rung under aq_cpu_flags(). Static storage. */

@@ -2,9 +2,6 @@
  * One rung of the passes: plain loops for the compiler to vectorise, built once per instruction
  * set. Nothing here is specific to one; the build says what the table is called (AQ_PASSES_TABLE
  * and AQ_PASSES_NAME) and what the processor must have (AQ_PASSES_CPU_FLAGS).
- *
- * The activations are polynomials, not libm's: a call per element could not be vectorised, and tanh
- * would take longer than all products together. They are within 3e-7 of the exact value, relative.
  */
 #include <float.h>
 #include <math.h>
@@ -13,76 +10,13 @@
 #include "common/base/assert.h"
 #include "common/rl/netspec.h"
 #include "common/sys/cpu.h"
+#include "learner/passes_activate.h"
 #include "learner/passes_norm.h"
 #include "learner/passes_quant.h"
 #include "learner/passes_rungs.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
-/* Sums in double are taken in this many interleaved parts, on every rung. */
+/* Sums are taken in this many interleaved parts, on every rung. */
 enum { SUM_LANES = 16 };
-
-typedef float scalar_fn(float);
-typedef float derivative_fn(float d, float out);
-
-/*
- * exp(x) - 1 for |x| <= 20. With n = rint(x / ln 2) and r = x - n ln 2:
- *
- *   exp(x) - 1 = 2^n (exp(r) - 1) + (2^n - 1),   exp(r) - 1 = r + r^2/2! + ... + r^7/7!
- *
- * |r| <= ln(2)/2, so the series stops 1.5e-8 short, relative. n ln 2 is taken off in two parts, of
- * which the first is exact for every n that can occur.
- */
-INLINE float exp_minus_1(float x)
-{
-    const float round_bias = 12582912.0f; /* 1.5 * 2^23: the sum's low bits are n */
-    float shifted = x * 1.44269504f + round_bias;
-    float n = shifted - round_bias;
-    float r = (x - n * 0.693359375f) - n * -2.12194440e-4f;
-    float series = r * (1.0f / 5040.0f) + (1.0f / 720.0f);
-    float power;
-    uint32_t bits;
-
-    series = series * r + (1.0f / 120.0f);
-    series = series * r + (1.0f / 24.0f);
-    series = series * r + (1.0f / 6.0f);
-    series = series * r + 0.5f;
-    series = series * (r * r) + r;
-
-    memcpy(&bits, &shifted, sizeof(bits));
-    bits = (bits << 23) + UINT32_C(0x3f800000); /* 2^n: the exponent field of 1.0, plus n */
-    memcpy(&power, &bits, sizeof(power));
-    return power * series + (power - 1.0f);
-}
-
-/* Comparisons are written so that a NaN takes the branch that keeps it. */
-INLINE float act_none(float z)
-{
-    return z;
-}
-
-INLINE float act_relu(float z)
-{
-    return z < 0.0f ? 0.0f : z;
-}
-
-/* With e = exp(2|z|) - 1: tanh |z| = e / (e + 2), which is 1 in float from |z| = 10 on. */
-INLINE float act_tanh(float z)
-{
-    float twice = 2.0f * fabsf(z);
-    float e = exp_minus_1(twice > 20.0f ? 20.0f : twice);
-
-    return copysignf(e / (e + 2.0f), z);
-}
-
-/* exp(z) - 1 is -1 in float from z = -20 on. */
-INLINE float act_elu(float z)
-{
-    float below = z > 0.0f ? 0.0f : z;
-    float e = exp_minus_1(below < -20.0f ? -20.0f : below);
-
-    return z > 0.0f ? z : e;
-}
 
 INLINE void bias_activate_rows(float *restrict values, const float *restrict bias, size_t rows,
                                size_t width, scalar_fn *act)
@@ -113,29 +47,6 @@ static void bias_activate(float *values, const float *bias, size_t rows, size_t 
     default:
         AQ_ASSERT(!"activation is of enum aq_activation");
     }
-}
-
-INLINE float back_none(float d, float out)
-{
-    (void)out;
-    return d;
-}
-
-INLINE float back_relu(float d, float out)
-{
-    return out > 0.0f ? d : 0.0f;
-}
-
-/* tanh' = 1 - tanh^2 */
-INLINE float back_tanh(float d, float out)
-{
-    return d * (1.0f - out * out);
-}
-
-/* elu' = exp(z) = elu + 1 where z <= 0 */
-INLINE float back_elu(float d, float out)
-{
-    return out > 0.0f ? d : d * (out + 1.0f);
 }
 
 INLINE void activate_backward_rows(float *restrict d, const float *restrict out, size_t rows,
@@ -211,6 +122,79 @@ static void adam(const aq_adam_pass *pass, float *restrict parameters, float *re
     }
 }
 
+INLINE float greatest(const float *x, size_t width)
+{
+    float lanes[SUM_LANES];
+    size_t whole = width - width % SUM_LANES;
+
+    for (size_t j = 0; j < SUM_LANES; j++) {
+        lanes[j] = x[0];
+    }
+    for (size_t i = 0; i < whole; i += SUM_LANES) {
+        for (size_t j = 0; j < SUM_LANES; j++) {
+            lanes[j] = x[i + j] > lanes[j] ? x[i + j] : lanes[j];
+        }
+    }
+    for (size_t i = whole; i < width; i++) {
+        lanes[i - whole] = x[i] > lanes[i - whole] ? x[i] : lanes[i - whole];
+    }
+    for (size_t half = SUM_LANES / 2; half > 0; half /= 2) {
+        for (size_t j = 0; j < half; j++) {
+            lanes[j] = lanes[j + half] > lanes[j] ? lanes[j + half] : lanes[j];
+        }
+    }
+    return lanes[0];
+}
+
+INLINE float sum_of(const float *x, size_t width)
+{
+    float lanes[SUM_LANES] = {0};
+    size_t whole = width - width % SUM_LANES;
+
+    for (size_t i = 0; i < whole; i += SUM_LANES) {
+        for (size_t j = 0; j < SUM_LANES; j++) {
+            lanes[j] += x[i + j];
+        }
+    }
+    for (size_t i = whole; i < width; i++) {
+        lanes[i - whole] += x[i];
+    }
+    for (size_t half = SUM_LANES / 2; half > 0; half /= 2) {
+        for (size_t j = 0; j < half; j++) {
+            lanes[j] += lanes[j + half];
+        }
+    }
+    return lanes[0];
+}
+
+static void softmax(const float *restrict x, size_t rows, size_t width, float *restrict out)
+{
+    for (size_t r = 0; r < rows; r++, x += width, out += width) {
+        const float top = greatest(x, width);
+        for (size_t c = 0; c < width; c++) {
+            out[c] = exp_below(x[c] - top);
+        }
+        const float share = 1.0f / sum_of(out, width);
+        for (size_t c = 0; c < width; c++) {
+            out[c] *= share;
+        }
+    }
+}
+
+static void approach(float *restrict to, const float *restrict from, float rate, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] += rate * (from[i] - to[i]);
+    }
+}
+
+static void add(float *restrict to, const float *restrict from, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        to[i] += from[i];
+    }
+}
+
 static void unit_from_u8(const uint8_t *restrict bytes, float *restrict out, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -228,6 +212,9 @@ const aq_passes AQ_PASSES_TABLE = {
     .unit_from_u8 = unit_from_u8,
     .fake_quant_weights = fake_quant_weights,
     .fake_quant_rows = fake_quant_rows,
+    .softmax = softmax,
+    .approach = approach,
+    .add = add,
     .norm_forward = norm_forward,
     .norm_backward = norm_backward,
 };

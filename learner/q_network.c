@@ -3,61 +3,40 @@
  */
 #include "learner/q_network.h"
 
-#include <inttypes.h>
 #include <string.h>
 
-static int add_hidden(const aq_run_config *config, uint32_t inputs, uint32_t width,
-                      aq_net_spec *spec, aq_error *error)
-{
-    const enum aq_activation activation = aq_run_config_activation(config);
-    const bool has_norm = config->learner.norm;
-    const aq_layer_spec linear =
-        aq_layer_linear(inputs, width, has_norm ? AQ_ACTIVATION_NONE : activation);
-    const aq_layer_spec norm = aq_layer_norm(width, activation);
-    int rc = aq_net_spec_add(spec, &linear, error);
-
-    return rc == 0 && has_norm ? aq_net_spec_add(spec, &norm, error) : rc;
-}
+#include "learner/hidden_layers.h"
 
 static int add_outputs(const aq_run_config *config, uint32_t inputs, uint32_t actions,
-                       aq_net_spec *spec, aq_error *error)
+                       uint32_t atoms, aq_net_spec *spec, aq_error *error)
 {
     const bool is_dueling = config->learner.dueling;
     const aq_layer_spec linear =
-        aq_layer_linear(inputs, is_dueling ? 1 + actions : actions, AQ_ACTIVATION_NONE);
-    const aq_layer_spec dueling = aq_layer_dueling(actions, 1);
+        aq_layer_linear(inputs, (is_dueling ? 1 + actions : actions) * atoms, AQ_ACTIVATION_NONE);
+    const aq_layer_spec dueling = aq_layer_dueling(actions, atoms);
     int rc = aq_net_spec_add(spec, &linear, error);
 
     return rc == 0 && is_dueling ? aq_net_spec_add(spec, &dueling, error) : rc;
 }
 
-int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, aq_net_spec *ret_spec,
-                      aq_error *error)
+int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, const char *algorithm,
+                      uint32_t atoms, aq_net_spec *ret_spec, aq_error *error)
 {
-    uint32_t hidden[AQ_HIDDEN_LAYERS_MAX], hidden_count;
-    size_t inputs = aq_space_elements(&schema->obs);
+    aq_hidden_layers hidden;
     uint32_t width;
     aq_net_spec spec;
-    int rc = 0;
+    int rc = aq_network_inputs(schema, algorithm, &width, error);
 
-    if (inputs > AQ_NET_WIDTH_MAX) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "a network takes observations of up to %" PRIu32
-                       " elements; this task's have %zu",
-                       AQ_NET_WIDTH_MAX, inputs);
+    if (rc == 0) {
+        rc = aq_hidden_layers_of(config, &hidden, error);
     }
-    if (aq_run_config_hidden(config, hidden, &hidden_count) != 0) {
-        return aq_fail(error, AQ_E_INVALID, "learner.hidden: '%s' is not a list of widths",
-                       config->learner.hidden);
+    if (rc != 0) {
+        return rc;
     }
     memset(&spec, 0, sizeof(spec));
-    width = (uint32_t)inputs;
-    for (uint32_t i = 0; rc == 0 && i < hidden_count; i++) {
-        rc = add_hidden(config, width, hidden[i], &spec, error);
-        width = hidden[i];
-    }
+    rc = aq_hidden_layers_add(&hidden, &width, &spec, error);
     if (rc == 0) {
-        rc = add_outputs(config, width, schema->action.choice_count, &spec, error);
+        rc = add_outputs(config, width, schema->action.choice_count, atoms, &spec, error);
     }
     if (rc == 0) {
         rc = aq_net_spec_validate(&spec, error);

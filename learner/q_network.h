@@ -2,9 +2,9 @@
  * Q network: the network that a value-based algorithm learns, as the settings and the task's schema
  * say. Pure; any thread.
  *
- *   hidden:   linear, norm where learner.norm is set, the activation
- *   outputs:  linear to one value an action; or with learner.dueling to the state's value and the
- *             actions' advantages, and a dueling layer that adds them up
+ *   hidden:   see hidden_layers.h
+ *   outputs:  linear to `atoms` numbers an action, 1 for its value; or with learner.dueling to the
+ *             state's and the actions' advantages, and a dueling layer that adds them up
  */
 #ifndef AQ_LEARNER_Q_NETWORK_H
 #define AQ_LEARNER_Q_NETWORK_H
@@ -16,7 +16,7 @@
 
 /* For discrete actions and observations that are boxes. AQ_E_UNSUPPORTED for observations wider
  * than a layer; AQ_E_INVALID for settings that make no network. In words. */
-int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, aq_net_spec *ret_spec,
-                      aq_error *error) AQ_MUST_USE;
+int aq_q_network_spec(const aq_run_config *config, const aq_schema *schema, const char *algorithm,
+                      uint32_t atoms, aq_net_spec *ret_spec, aq_error *error) AQ_MUST_USE;
 
 #endif

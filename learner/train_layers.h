@@ -3,7 +3,7 @@
  * train_layers.c; those that have none there cannot be trained yet.
  *
  *   linear   Z = X W^T + b;  dW = dZ^T X;  db = sum over rows of dZ;  dX = dZ W
- *   norm     and dueling: see common/rl/layer_spec.h for what they compute
+ *   norm     dueling and categorical: see common/rl/layer_spec.h for what they compute
  *
  * act' is told from act's result, so what went into an activation is not kept.
  *
@@ -25,6 +25,7 @@ typedef struct aq_train_layer {
     const float *x;      /* (rows, inputs) */
     float *out;          /* (rows, outputs) */
     aq_norm_row *normed; /* (rows); norm only */
+    float *kept;         /* (rows, inputs): the probabilities; categorical only */
 } aq_train_layer;
 
 typedef struct aq_train_layer_gradient {
@@ -32,6 +33,10 @@ typedef struct aq_train_layer_gradient {
     float *weight, *bias; /* overwritten */
     float *d_x;           /* (rows, inputs); may be overwritten even where it is not wanted */
     bool wants_d_x;
+    uint32_t counted_rows; /* the first ones, from which weight and bias get their gradients */
+    float *uncounted;      /* (2, outputs): what the other rows would add to either */
+    /* Linear: the rows and columns of d_x from which on it is wanted; it has no others. */
+    uint32_t first_row, first_column;
 } aq_train_layer_gradient;
 
 typedef struct aq_train_layer_kind {

@@ -84,6 +84,16 @@ void *aq_alloc(size_t count, size_t size)
     return block;
 }
 
+void *aq_alloc_large(size_t count, size_t size)
+{
+    void *block = aq_alloc_unset(count, size);
+
+    if (block != NULL) {
+        memset(block, 0, count * size == 0 ? 1 : count * size);
+    }
+    return block;
+}
+
 void aq_free(void *block)
 {
     free(block);

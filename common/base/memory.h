@@ -20,6 +20,9 @@ void *aq_alloc(size_t count, size_t size) __attribute__((malloc, warn_unused_res
  * before anything reads them. From 2 MiB on they are aligned for large pages, and ask for them. */
 void *aq_alloc_unset(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
 
+/* aq_alloc in such pages: for large blocks that are walked over again and again. */
+void *aq_alloc_large(size_t count, size_t size) __attribute__((malloc, warn_unused_result));
+
 /* NULL is fine. */
 void aq_free(void *block);
 

@@ -10,16 +10,10 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-int aq_params_init(const aq_net_spec *spec, aq_params *ret_params)
+aq_params aq_params_view(const aq_net_spec *spec, float *block)
 {
-    aq_params params;
-    memset(&params, 0, sizeof(params));
-    params.count = aq_net_spec_parameters(spec);
-    params.block = aq_alloc(params.count, sizeof(*params.block));
-    if (params.block == NULL) {
-        return AQ_E_NOMEM;
-    }
-    float *at = params.block;
+    aq_params params = {.count = aq_net_spec_parameters(spec), .block = block};
+    float *at = block;
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_matrix_shape matrix = aq_layer_matrix(&spec->layers[i]);
         params.weight[i] = at;
@@ -28,7 +22,16 @@ int aq_params_init(const aq_net_spec *spec, aq_params *ret_params)
         at += matrix.rows;
     }
     AQ_ASSERT(at == params.block + params.count);
-    *ret_params = params;
+    return params;
+}
+
+int aq_params_init(const aq_net_spec *spec, aq_params *ret_params)
+{
+    float *block = aq_alloc(aq_net_spec_parameters(spec), sizeof(*block));
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    *ret_params = aq_params_view(spec, block);
     return 0;
 }
 

@@ -22,6 +22,9 @@ typedef struct aq_params {
 int aq_params_init(const aq_net_spec *spec, aq_params *ret_params) AQ_MUST_USE;
 void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 
+/* The layers' places in a block that is lent, of aq_net_spec_parameters floats. */
+aq_params aq_params_view(const aq_net_spec *spec, float *block);
+
 /* Uniform in +-sqrt(1/columns) for weights and biases, layer by layer, as PyTorch's Linear and
  * Conv2d; a norm begins as the identity. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);

@@ -39,9 +39,8 @@ static int parse_width(const char *text, size_t length, uint32_t *ret_width)
     return 0;
 }
 
-int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+static int parse_widths(const char *text, uint32_t *widths, uint32_t *ret_count)
 {
-    const char *text = config->learner.hidden;
     uint32_t count = 0;
     for (bool more = text[0] != '\0'; more;) {
         size_t length = strcspn(text, ",");
@@ -56,6 +55,17 @@ int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t
     return 0;
 }
 
+int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+{
+    return parse_widths(config->learner.hidden, widths, ret_count);
+}
+
+int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+{
+    const char *own = config->learner.critic_hidden;
+    return parse_widths(own[0] != '\0' ? own : config->learner.hidden, widths, ret_count);
+}
+
 int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
                             double *ret_threshold)
 {
@@ -66,11 +76,18 @@ int aq_run_config_threshold(const aq_run_config *config, double reward_threshold
     return aq_parse_f64(config->evaluator.threshold, ret_threshold);
 }
 
+/* In the order of the table's choices. */
+static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
+                                                 AQ_ACTIVATION_ELU};
+
 enum aq_activation aq_run_config_activation(const aq_run_config *config)
 {
-    static const enum aq_activation choices[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
-                                                 AQ_ACTIVATION_ELU};
-    return choices[config->learner.activation];
+    return activations[config->learner.activation];
+}
+
+enum aq_activation aq_run_config_critic_activation(const aq_run_config *config)
+{
+    return activations[config->learner.critic_activation];
 }
 
 enum aq_format aq_run_config_format(const aq_run_config *config)
@@ -134,6 +151,12 @@ static int check_texts(const aq_run_config *config, aq_error *error)
                        " are possible, such as \"64,64\"",
                        config->learner.hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
     }
+    if (aq_run_config_critic_hidden(config, widths, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.critic_hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
+                       " are possible, such as \"512,512,256\"",
+                       config->learner.critic_hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    }
     if (aq_run_config_threshold(config, 0.0, &threshold) != 0) {
         return aq_fail(error, AQ_E_INVALID,
                        "evaluator.threshold is \"%s\"; \"auto\" or a number is possible",
@@ -152,6 +175,11 @@ static int check_learner(const aq_run_config *config, aq_error *error)
                        " is more than the %" PRIu32 " rows of one sample request; at most %" PRIu64
                        " batches fit",
                        batch, batches, AQ_BATCH_ROWS_MAX, AQ_BATCH_ROWS_MAX / batch);
+    }
+    if (!(config->learner.value_min < config->learner.value_max)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.value_min %g is not less than learner.value_max %g",
+                       config->learner.value_min, config->learner.value_max);
     }
     return 0;
 }

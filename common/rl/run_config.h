@@ -17,7 +17,13 @@
 #include "common/rl/table_spec.h"
 #include "common/sys/settings.h"
 
-enum aq_algorithm { AQ_ALGORITHM_DQN = 0 };
+enum aq_algorithm {
+    AQ_ALGORITHM_DQN = 0,
+    AQ_ALGORITHM_C51 = 1,
+    AQ_ALGORITHM_D4PG = 2,
+    AQ_ALGORITHM_DDPG = 3,
+    AQ_ALGORITHM_TD3 = 4,
+};
 
 /* In the order of the table's choices. */
 enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
@@ -58,6 +64,20 @@ typedef struct aq_run_config {
         double importance_exponent;    /* 0: draws are not corrected */
         double checkpoint_period_s;
         uint64_t checkpoints_kept;
+        bool norm_first;
+        char critic_hidden[AQ_RUN_TEXT_MAX]; /* see aq_run_config_critic_hidden */
+        uint32_t critic_activation;          /* see aq_run_config_critic_activation */
+        bool critic_norm_first;
+        double critic_learning_rate; /* 0: learning_rate */
+        bool double_q;
+        uint64_t atoms;
+        double value_min;
+        double value_max;
+        double tau;                  /* 0: the target is copied every target_period */
+        uint64_t policy_delay;       /* learner steps */
+        double target_noise;         /* a share of half the action's range, as actor.noise */
+        double target_noise_clip;    /* likewise */
+        double action_gradient_clip; /* 0: off */
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -140,6 +160,10 @@ int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST
 int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths,
                          uint32_t *ret_count) AQ_MUST_USE;
 
+/* The same of learner.critic_hidden; an empty text is learner.hidden. */
+int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths,
+                                uint32_t *ret_count) AQ_MUST_USE;
+
 /* evaluator.threshold as a number: for "auto", the environment's own `reward_threshold`, which is
  * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */
 int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
@@ -152,6 +176,7 @@ int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint
                          uint32_t *ret_learner, aq_error *error) AQ_MUST_USE;
 
 enum aq_activation aq_run_config_activation(const aq_run_config *config);
+enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
 enum aq_format aq_run_config_format(const aq_run_config *config);
 
 /* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice

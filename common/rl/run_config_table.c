@@ -10,7 +10,7 @@
 #define MEMBER(type, path)                                                                         \
 #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
 
-static const char *const algorithm_choices[] = {"dqn", NULL};
+static const char *const algorithm_choices[] = {"dqn", "c51", "d4pg", "ddpg", "td3", NULL};
 /* In the order of enum aq_selector and enum aq_remover. */
 static const char *const selector_choices[] = {"uniform", "prioritized", "fifo",
                                                "lifo",    "queue",       NULL};
@@ -31,7 +31,8 @@ static const aq_setting rows[] = {
      "printed at the start."},
 
     {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, algorithm_choices, "",
-     "How the policy is improved. dqn is double Q-learning with n-step returns."},
+     "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
+     "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3."},
     {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",
      "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
     {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
@@ -39,7 +40,8 @@ static const aq_setting rows[] = {
     {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
      "Normalizes what each hidden layer gives, over its width, before the activation."},
     {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
-     "Learns the value of a state and each action's advantage apart; the network's last layer adds "
+     "dqn and c51: learns the value of a state and each action's advantage apart; the network's "
+     "last layer adds "
      "them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
@@ -52,11 +54,12 @@ static const aq_setting rows[] = {
     {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
      "How many rewards are added up before the network's own estimate takes over."},
     {MEMBER(U64, learner.target_period), "300", 1, 1e6, NULL, "learner steps",
-     "How often the target network becomes a copy of the learned one."},
+     "How often the target networks become copies of the learned ones, unless learner.tau is set."},
     {MEMBER(F64, learner.gradient_clip), "10", 0, 1e6, NULL, "",
-     "Longest gradient, as a norm over all parameters; a longer one is shortened. 0 turns it off."},
+     "Longest gradient, as a norm over all parameters of the policy or of the critic; a longer one "
+     "is shortened. 0 turns it off."},
     {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
-     "Errors up to this size count squared, larger ones in proportion."},
+     "dqn: errors up to this size count squared, larger ones in proportion."},
     {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
      "Trains the network as it acts when its weights have 2 to 8 bits, and publishes it so. 0 "
      "trains in fp32 and quantizes afterwards."},
@@ -81,6 +84,40 @@ static const aq_setting rows[] = {
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
      "How many of the newest checkpoints stay on disk."},
+    {MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
+     "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
+     "learner.norm and learner.activation say, as Acme's networks do."},
+    {MEMBER(TEXT, learner.critic_hidden), "", 0, 0, NULL, "",
+     "d4pg, ddpg, td3: widths of the critic's hidden layers. An empty text takes learner.hidden."},
+    {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
+     "d4pg, ddpg, td3: what follows each hidden layer of the critic."},
+    {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
+     "d4pg, ddpg, td3: learner.norm_first, of the critic."},
+    {MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
+     "d4pg, ddpg, td3: step size of the critic's optimizer. 0 takes learner.learning_rate."},
+    {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
+     "dqn and c51: the learned network chooses the next action, the target network says what it is "
+     "worth. Otherwise the target network does both."},
+    {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
+     "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
+     "learner.value_min and learner.value_max."},
+    {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
+     "d4pg and c51: the least discounted return that can be told apart."},
+    {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
+     "d4pg and c51: the greatest discounted return that can be told apart."},
+    {MEMBER(F64, learner.tau), "0", 0, 1, NULL, "",
+     "Share of the way to the learned networks that the target networks go each step, for td3 each "
+     "step of the policy. 0 copies them every learner.target_period instead."},
+    {MEMBER(U64, learner.policy_delay), "2", 1, 1000, NULL, "learner steps",
+     "td3: how often the policy is improved, and the target networks follow."},
+    {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
+     "td3: standard deviation of what is added to the next action before it is judged, as a share "
+     "of half the action's range."},
+    {MEMBER(F64, learner.target_noise_clip), "0.5", 0, 2, NULL, "",
+     "td3: the most that learner.target_noise adds."},
+    {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
+     "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
+     "shortened. 0 turns it off."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "

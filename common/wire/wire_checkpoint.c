@@ -44,6 +44,10 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->adam_m = aq_wire_bytes(checkpoint->adam_m, bytes);
     ret_message->adam_v = aq_wire_bytes(checkpoint->adam_v, bytes);
     ret_message->adam_step = checkpoint->adam_step;
+    ret_message->parameter_count =
+        checkpoint->parameter_count != aq_net_spec_parameters(&checkpoint->spec)
+            ? checkpoint->parameter_count
+            : 0;
     ret_message->wall_s = checkpoint->wall_s;
     ret_message->best_return = checkpoint->best_return;
     ret_message->best_confirmed = checkpoint->best_confirmed;
@@ -78,7 +82,7 @@ int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out)
     shards_view shards;
     Actorq__V1__Checkpoint message;
     aq_buffer policy;
-    AQ_ASSERT(checkpoint->parameter_count == aq_net_spec_parameters(&checkpoint->spec));
+    AQ_ASSERT(checkpoint->parameter_count >= aq_net_spec_parameters(&checkpoint->spec));
     AQ_ASSERT(checkpoint->config != NULL);
     message_view(checkpoint, &message);
     shards_to(checkpoint, &shards, &message);
@@ -191,6 +195,24 @@ static int check_values(const float *values, size_t count, const array_row *row,
     return 0;
 }
 
+/* Of each array: the network's, or more where others lie behind them. */
+static int read_count(const Actorq__V1__Checkpoint *message, const aq_net_spec *spec,
+                      size_t *ret_count, aq_error *error)
+{
+    const size_t own = aq_net_spec_parameters(spec);
+    if (message->parameter_count == 0) {
+        *ret_count = own;
+        return 0;
+    }
+    if (message->parameter_count < own || message->parameter_count > AQ_CHECKPOINT_PARAMETERS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT,
+                       "parameter_count is %" PRIu64 "; the network alone has %zu",
+                       message->parameter_count, own);
+    }
+    *ret_count = (size_t)message->parameter_count;
+    return 0;
+}
+
 /* Sizes first, then the block, then the numbers. The block is the checkpoint's once it is there. */
 static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
                        aq_error *error)
@@ -201,11 +223,15 @@ static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
         {"adam_m", &message->adam_m, 0},
         {"adam_v", &message->adam_v, 0},
     };
-    size_t count = aq_net_spec_parameters(&checkpoint->spec);
+    size_t count = 0;
+    int rc = read_count(message, &checkpoint->spec, &count, error);
+    if (rc != 0) {
+        return rc;
+    }
     size_t config_size = strlen(message->config) + 1;
     size_t bytes = 0;
     for (int i = 0; i < ARRAY_COUNT; i++) {
-        int rc = aq_wire_column_check(rows[i].from, rows[i].name, count, sizeof(float), error);
+        rc = aq_wire_column_check(rows[i].from, rows[i].name, count, sizeof(float), error);
         if (rc != 0) {
             return rc;
         }
@@ -229,7 +255,6 @@ static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->adam_m = arrays[ARRAY_ADAM_M];
     checkpoint->adam_v = arrays[ARRAY_ADAM_V];
     checkpoint->config = (const char *)(block + config);
-    int rc = 0;
     for (int i = 0; rc == 0 && i < ARRAY_COUNT; i++) {
         rc = check_values(arrays[i], count, &rows[i], i == ARRAY_ADAM_V, error);
     }

@@ -20,8 +20,12 @@ typedef struct aq_checkpoint_shard {
     uint32_t slot;     /* UINT32_MAX: none any more */
 } aq_checkpoint_shard;
 
-/* Float arrays of `parameter_count` each; `best_policy` may be NULL. When read, the struct owns
- * everything it points at (aq_checkpoint_fini); when written, it only points. */
+/* More parameters than this, over all networks, are none of ours. */
+#define AQ_CHECKPOINT_PARAMETERS_MAX (UINT64_C(1) << 29)
+
+/* Float arrays of `parameter_count` each, which begin with those of the policy's network `spec`;
+ * `best_policy` may be NULL. When read, the struct owns everything it points at
+ * (aq_checkpoint_fini); when written, it only points. */
 typedef struct aq_checkpoint {
     uint64_t run_id;
     char task[AQ_TASK_NAME_MAX];

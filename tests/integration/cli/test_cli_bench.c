@@ -1,5 +1,5 @@
 /*
- * `actorq bench kernels` as its users run it. Times are never asserted: the machine is shared.
+ * `actorq bench` as its users run it. Times are never asserted: the machine is shared.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -156,6 +157,40 @@ static void test_settings_of_libraries_are_put_right(void **state)
     assert_null(strstr(result->out, "2 thread"));
 }
 
+static void test_learner_mistakes_are_answered_in_words(void **state)
+{
+    (void)state;
+    program_run("bench", "learner", "--help", NULL);
+    program_assert_success();
+    program_assert_out("Usage: actorq bench learner [options]");
+    program_assert_out("--torch");
+    program_run("bench", "learner", "--size", "64", NULL);
+    program_assert_failure(1, "actorq bench learner: unknown option --size");
+    program_run("bench", "learner", "more", NULL);
+    program_assert_failure(1, "'more': this benchmark takes options only");
+}
+
+static void test_programs_get_a_row_for_every_learner_and_number_of_threads(void **state)
+{
+    static const char *const names[] = {"d4pg_acme", "dqn_256x256_b64", "dqn_64x64_b64"};
+
+    (void)state;
+    (void)program_run("bench", "learner", "--quick", "--json", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    const json_t *rows = json_object_get(object, "rows");
+    assert_int_equal(json_array_size(rows), 6);
+    for (size_t i = 0; i < 6; i++) {
+        const json_t *row = json_array_get(rows, i);
+        assert_string_equal(json_string_value(json_object_get(row, "name")), names[i / 2]);
+        assert_int_equal(json_integer_value(json_object_get(row, "threads")), 1 + i % 2);
+        assert_true(json_number_value(json_object_get(row, "steps_per_s")) > 0);
+        assert_true(json_number_value(json_object_get(row, "gemm_share")) > 0);
+        assert_null(json_object_get(row, "torch_steps_per_s"));
+    }
+    json_decref(object);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +201,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_programs_get_a_row_for_every_size_batch_format_and_peer),
         cmocka_unit_test(test_programs_get_what_the_figures_rest_on),
         cmocka_unit_test(test_settings_of_libraries_are_put_right),
+        cmocka_unit_test(test_learner_mistakes_are_answered_in_words),
+        cmocka_unit_test(test_programs_get_a_row_for_every_learner_and_number_of_threads),
     };
     program_choose(argc > 1 ? argv[1] : "actorq");
     return cmocka_run_group_tests(tests, NULL, NULL);

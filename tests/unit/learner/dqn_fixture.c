@@ -22,6 +22,7 @@ void fixture_config(aq_run_config *ret_config)
     ret_config->learner.adam_epsilon = 1e-8;
     ret_config->learner.huber_delta = 1;
     ret_config->learner.target_period = 4;
+    ret_config->learner.double_q = true;
 }
 
 void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema)

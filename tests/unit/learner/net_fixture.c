@@ -143,13 +143,34 @@ static void norm(const aq_layer_spec *layer, const double *at, const double *x, 
 
 static void dueling(const aq_layer_spec *layer, const double *x, double *z)
 {
-    double mean = 0;
+    const uint32_t atoms = layer->head.atoms, choices = layer->head.choices;
 
-    for (uint32_t c = 0; c < layer->outputs; c++) {
-        mean += x[1 + c] / layer->outputs;
+    for (uint32_t k = 0; k < atoms; k++) {
+        double mean = 0;
+
+        for (uint32_t c = 0; c < choices; c++) {
+            mean += x[(1 + c) * atoms + k] / choices;
+        }
+        for (uint32_t c = 0; c < choices; c++) {
+            z[c * atoms + k] = x[k] + x[(1 + c) * atoms + k] - mean;
+        }
     }
-    for (uint32_t c = 0; c < layer->outputs; c++) {
-        z[c] = x[0] + x[1 + c] - mean;
+}
+
+static void categorical(const aq_layer_spec *layer, const double *x, double *z)
+{
+    const aq_head_shape *head = &layer->head;
+
+    for (uint32_t c = 0; c < head->choices; c++) {
+        double sum = 0, mean = 0;
+
+        for (uint32_t k = 0; k < head->atoms; k++) {
+            const double power = exp(x[c * head->atoms + k]);
+
+            sum += power;
+            mean += power * (head->low + (double)(head->high - head->low) * k / (head->atoms - 1));
+        }
+        z[c] = mean / sum;
     }
 }
 
@@ -165,9 +186,12 @@ static void forward_layer(const aq_layer_spec *layer, const double *at, double *
     case AQ_LAYER_NORM:
         norm(layer, at, x, z);
         break;
-    default:
-        assert_int_equal(layer->kind, AQ_LAYER_DUELING);
+    case AQ_LAYER_DUELING:
         dueling(layer, x, z);
+        break;
+    default:
+        assert_int_equal(layer->kind, AQ_LAYER_CATEGORICAL);
+        categorical(layer, x, z);
         break;
     }
     for (uint32_t o = 0; o < layer->outputs; o++) {
@@ -264,27 +288,36 @@ static void start(const net_fixture *f, double *parameters, offsets *added)
     aq_params_fini(&used);
 }
 
-void net_fixture_check_gradient(net_fixture *f, uint32_t rows)
+/* Of parameters over `rows` rows by differences; returns the largest. */
+static double parameter_differences(const net_fixture *f, double *parameters, const offsets *added,
+                                    uint32_t rows, double *want)
 {
-    static offsets added;
-    static double parameters[NET_PARAMETERS_MAX], want[NET_PARAMETERS_MAX];
     const double h = 1e-6;
     double largest = 0;
-    float d_out[NET_ROWS * NET_WIDTH_MAX];
 
-    assert_true(f->params.count <= NET_PARAMETERS_MAX);
-    start(f, parameters, &added);
     for (size_t k = 0; k < f->params.count; k++) {
         double value = parameters[k], above, below;
 
         parameters[k] = value + h;
-        above = objective(f, parameters, &added, rows);
+        above = objective(f, parameters, added, rows);
         parameters[k] = value - h;
-        below = objective(f, parameters, &added, rows);
+        below = objective(f, parameters, added, rows);
         parameters[k] = value;
         want[k] = (above - below) / (2 * h);
         largest = fmax(largest, fabs(want[k]));
     }
+    return largest;
+}
+
+void net_fixture_check_gradient(net_fixture *f, uint32_t rows)
+{
+    static offsets added;
+    static double parameters[NET_PARAMETERS_MAX], want[NET_PARAMETERS_MAX];
+    float d_out[NET_ROWS * NET_WIDTH_MAX];
+
+    assert_true(f->params.count <= NET_PARAMETERS_MAX);
+    start(f, parameters, &added);
+    const double largest = parameter_differences(f, parameters, &added, rows, want);
     memcpy(d_out, f->d_out, sizeof(d_out));
     aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
     aq_net_backward(f->train, d_out, rows, &f->gradient);
@@ -293,6 +326,44 @@ void net_fixture_check_gradient(net_fixture *f, uint32_t rows)
         if (!(fabs(f->gradient.block[k] - want[k]) <= 2e-5 * largest)) {
             fail_msg("parameter %zu: %.9g, by differences %.9g", k, (double)f->gradient.block[k],
                      want[k]);
+        }
+    }
+}
+
+void net_fixture_check_input_gradient(net_fixture *f, uint32_t rows, uint32_t counted,
+                                      uint32_t first_row, uint32_t first_column)
+{
+    static offsets added;
+    static double parameters[NET_PARAMETERS_MAX], want[NET_PARAMETERS_MAX];
+    const uint32_t inputs = aq_net_spec_inputs(&f->spec);
+    const double h = 1e-6;
+    float d_out[NET_ROWS * NET_WIDTH_MAX], d_input[NET_ROWS * NET_WIDTH_MAX];
+    const float *got = d_input;
+
+    start(f, parameters, &added);
+    const double largest = parameter_differences(f, parameters, &added, counted, want);
+    memcpy(d_out, f->d_out, sizeof(d_out));
+    aq_net_forward(f->train, &f->params, f->input, NET_ROWS);
+    aq_net_backward_as(f->train, &(aq_net_backward_plan){.d_out = d_out,
+                                                         .rows = rows,
+                                                         .counted_rows = counted,
+                                                         .gradient = &f->gradient,
+                                                         .d_input = d_input,
+                                                         .input_first_row = first_row,
+                                                         .input_first_column = first_column});
+    for (size_t k = 0; k < f->params.count; k++) {
+        assert_true(fabs(f->gradient.block[k] - want[k]) <= 2e-5 * largest);
+    }
+    for (uint32_t r = first_row; r < rows; r++) {
+        for (uint32_t i = first_column; i < inputs; i++) {
+            double above, below;
+
+            added.input[0][r][i] = h;
+            above = objective(f, parameters, &added, rows);
+            added.input[0][r][i] = -h;
+            below = objective(f, parameters, &added, rows);
+            added.input[0][r][i] = 0;
+            assert_true(fabs(*got++ - (above - below) / (2 * h)) <= 2e-5);
         }
     }
 }

@@ -51,4 +51,9 @@ aq_net_spec net_spec_of(const net_shape *shape);
  * those rows alone. */
 void net_fixture_check_gradient(net_fixture *fixture, uint32_t rows);
 
+/* The same, of a backward pass through `rows` rows of which the first `counted` count, and of the
+ * input from a row and a column on. */
+void net_fixture_check_input_gradient(net_fixture *fixture, uint32_t rows, uint32_t counted,
+                                      uint32_t first_row, uint32_t first_column);
+
 #endif

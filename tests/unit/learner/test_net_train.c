@@ -113,6 +113,46 @@ static void test_gradients_through_both_are_right(void **state)
     check_kinds(true, true, off, 47);
 }
 
+/* 4-8-(1 + 3 choices of 5 atoms)-dueling-means. */
+static void test_gradients_through_distributions_are_right(void **state)
+{
+    const aq_head_shape head = {.choices = 3, .atoms = 5, .low = -1, .high = 3};
+    const aq_layer_spec layers[] = {aq_layer_linear(4, 8, AQ_ACTIVATION_TANH),
+                                    aq_layer_linear(8, 20, AQ_ACTIVATION_NONE),
+                                    aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
+    aq_net_spec spec = {0};
+    net_fixture f;
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
+    }
+    net_fixture_init(&f, &spec, off, 59);
+    net_fixture_check_gradient(&f, NET_ROWS);
+    net_fixture_check_gradient(&f, 2);
+    net_fixture_fini(&f);
+}
+
+static void test_rows_that_do_not_count_still_reach_the_input(void **state)
+{
+    for (size_t a = 0; a < 3; a++) {
+        const net_shape shape = {.inputs = 5,
+                                 .outputs = 3,
+                                 .hidden = {17, 20},
+                                 .hidden_count = 2,
+                                 .activation = activations[a],
+                                 .has_norm = a != 1};
+        net_fixture f;
+
+        (void)state;
+        init_shape(&f, &shape, off, 61);
+        net_fixture_check_input_gradient(&f, NET_ROWS, 4, 4, 3);
+        net_fixture_check_input_gradient(&f, NET_ROWS, NET_ROWS, 0, 0);
+        net_fixture_check_input_gradient(&f, 6, 1, 5, 4);
+        net_fixture_fini(&f);
+    }
+}
+
 static void test_gradients_through_a_norm_in_front_are_right(void **state)
 {
     aq_net_spec spec = {0};
@@ -251,25 +291,19 @@ static void test_create_without_memory_fails(void **state)
 static void test_kinds_that_cannot_be_trained_are_refused_in_words(void **state)
 {
     const aq_conv_shape image = {8, 8, 3, 4, 3, 1, 0};
-    const aq_head_shape atoms = {.choices = 2, .atoms = 5, .low = -1, .high = 1};
-    const aq_layer_spec layers[] = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU),
-                                    aq_layer_categorical(&atoms)};
-    const char *const names[] = {"conv2d", "categorical"};
+    const aq_net_spec spec = {.layer_count = 1,
+                              .layers = {aq_layer_conv2d(&image, AQ_ACTIVATION_RELU)}};
+    aq_net_train *train = NULL;
+    aq_error error = {0};
 
     (void)state;
-    for (size_t i = 0; i < 2; i++) {
-        aq_net_spec spec = {.layer_count = 1, .layers = {layers[i]}};
-        aq_net_train *train = NULL;
-        aq_error error = {0};
-
-        assert_int_equal(
-            aq_net_train_create(
-                &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1},
-                &train, &error),
-            AQ_E_UNSUPPORTED);
-        assert_non_null(strstr(error.text, names[i]));
-        assert_null(train);
-    }
+    assert_int_equal(
+        aq_net_train_create(
+            &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1}, &train,
+            &error),
+        AQ_E_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "conv2d"));
+    assert_null(train);
 }
 
 int main(void)
@@ -282,6 +316,8 @@ int main(void)
         cmocka_unit_test(test_gradients_through_norms_are_right),
         cmocka_unit_test(test_gradients_through_a_dueling_head_are_right),
         cmocka_unit_test(test_gradients_through_both_are_right),
+        cmocka_unit_test(test_gradients_through_distributions_are_right),
+        cmocka_unit_test(test_rows_that_do_not_count_still_reach_the_input),
         cmocka_unit_test(test_gradients_through_a_norm_in_front_are_right),
         cmocka_unit_test(test_gradients_pass_straight_through_quantization),
         cmocka_unit_test(test_gradients_pass_straight_through_shared_scales),

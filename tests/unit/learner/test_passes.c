@@ -219,9 +219,24 @@ static void run_layers(const aq_passes *passes, arrays *x, size_t at, size_t row
 
     passes->fake_quant_weights(x->a + at, rows, width, 1 + width / 2, 7, x->b + at + PART);
     passes->fake_quant_rows(x->a + at, rows, width, x->c + at + PART);
-    passes->norm_forward(x->a + at, x->b + at, rows, width, normed, x->d + at + PART);
-    passes->norm_backward(x->c + at, x->a + at, x->b + at, normed, rows, width,
-                          x->c + at + (size_t)2 * PART, x->d + at + (size_t)2 * PART);
+    for (size_t a = 0; a < ACTIVATIONS; a++) {
+        passes->norm_forward(x->a + at, x->b + at, x->c + at, rows, width, activations[a], normed,
+                             x->d + at + PART);
+        passes->norm_backward(&(aq_norm_backward){.rows = rows,
+                                                  .width = width,
+                                                  .activation = activations[a],
+                                                  .d = x->c + at,
+                                                  .out = x->d + at + PART,
+                                                  .x = x->a + at,
+                                                  .gain = x->b + at,
+                                                  .kept = normed,
+                                                  .ret_d_gain = x->c + at + (size_t)2 * PART,
+                                                  .ret_d_bias = x->c + at + (size_t)2 * PART + 128,
+                                                  .d_x = x->d + at + (size_t)2 * PART});
+    }
+    passes->softmax(x->a + at, rows, width, x->c + at + (size_t)3 * PART);
+    passes->approach(x->c + at + (size_t)3 * PART, x->d + at + PART, 0.3f, rows * width);
+    passes->add(x->c + at + (size_t)3 * PART, x->d + at + PART, rows * width);
     for (size_t r = 0; r < rows; r++) {
         x->b[at + 2 * PART + r] = normed[r].mean;
         x->b[at + 3 * PART + r] = normed[r].inverse;
@@ -303,6 +318,7 @@ static void test_groups_of_weights_have_scales_of_their_own(void **state)
 static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
 {
     enum { WIDTH = 77 };
+    const float bias[WIDTH] = {0};
     float x[WIDTH], gain[WIDTH], out[WIDTH];
     const aq_passes *passes;
     aq_norm_row kept;
@@ -317,7 +333,7 @@ static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         double sum = 0, squares = 0;
 
-        passes->norm_forward(x, gain, 1, WIDTH, &kept, out);
+        passes->norm_forward(x, gain, bias, 1, WIDTH, AQ_ACTIVATION_NONE, &kept, out);
         for (size_t i = 0; i < WIDTH; i++) {
             sum += (double)out[i];
             squares += (double)out[i] * (double)out[i];
@@ -329,18 +345,67 @@ static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
 
 static void test_a_row_without_variance_becomes_zeros(void **state)
 {
-    const float x[5] = {3, 3, 3, 3, 3}, gain[5] = {1, 2, 3, 4, 5};
+    const float x[5] = {3, 3, 3, 3, 3}, gain[5] = {1, 2, 3, 4, 5}, bias[5] = {0};
     const aq_passes *passes;
     aq_norm_row kept;
     float out[5];
 
     (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
-        passes->norm_forward(x, gain, 1, 5, &kept, out);
+        passes->norm_forward(x, gain, bias, 1, 5, AQ_ACTIVATION_NONE, &kept, out);
         for (size_t i = 0; i < 5; i++) {
             assert_true(out[i] == 0);
         }
         assert_true(isfinite(kept.inverse));
+    }
+}
+
+static void test_softmax_is_that_of_double_precision(void **state)
+{
+    enum { WIDTH = 51 };
+    const float scales[] = {0.1f, 1, 30, 1000};
+    const aq_passes *passes;
+    float x[WIDTH], out[WIDTH];
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 29, 0);
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        for (size_t s = 0; s < 4; s++) {
+            double top, sum = 0;
+
+            fill(x, WIDTH, &rng, scales[s]);
+            top = x[0];
+            for (size_t i = 0; i < WIDTH; i++) {
+                top = fmax(top, x[i]);
+            }
+            for (size_t i = 0; i < WIDTH; i++) {
+                sum += exp(x[i] - top);
+            }
+            passes->softmax(x, 1, WIDTH, out);
+            for (size_t i = 0; i < WIDTH; i++) {
+                assert_true(fabs(out[i] - exp(x[i] - top) / sum) <= 1e-6);
+            }
+        }
+    }
+}
+
+static void test_softmax_of_what_is_not_finite_is_nan(void **state)
+{
+    const aq_passes *passes;
+
+    (void)state;
+    for (size_t r = 0; (passes = rung(&r)) != NULL;) {
+        for (size_t at = 0; at < 20; at++) {
+            float x[20] = {0}, out[20];
+
+            x[at] = NAN;
+            passes->softmax(x, 1, 20, out);
+            assert_true(isnan(out[at]) && isnan(out[19 - at]));
+            x[at] = INFINITY;
+            passes->softmax(x, 1, 20, out);
+            assert_true(isnan(out[at]));
+        }
     }
 }
 
@@ -367,6 +432,8 @@ int main(void)
         cmocka_unit_test(test_u8_becomes_0_to_1),
         cmocka_unit_test(test_all_rungs_give_the_same_bits_and_stay_in_bounds),
         cmocka_unit_test(test_groups_of_weights_have_scales_of_their_own),
+        cmocka_unit_test(test_softmax_is_that_of_double_precision),
+        cmocka_unit_test(test_softmax_of_what_is_not_finite_is_nan),
         cmocka_unit_test(test_a_normed_row_has_mean_0_and_variance_1),
         cmocka_unit_test(test_a_row_without_variance_becomes_zeros),
         cmocka_unit_test(test_the_mask_forces_a_lower_rung),

@@ -120,6 +120,52 @@ static void test_a_checkpoint_survives_its_frame(void **state)
     assert_null(received.parameters);
 }
 
+static void test_parameters_of_more_networks_survive_behind_the_policys(void **state)
+{
+    enum { MORE_MAX = 4096, EXTRA = 37 };
+    static float arrays[4][MORE_MAX];
+    changed *it = *state;
+    aq_checkpoint original = it->original;
+    aq_checkpoint received;
+    assert_true(original.parameter_count + EXTRA <= MORE_MAX);
+    for (size_t i = 0; i < MORE_MAX; i++) {
+        for (size_t k = 0; k < 4; k++) {
+            arrays[k][i] = (float)(i + k);
+        }
+    }
+    original.parameter_count += EXTRA;
+    original.parameters = arrays[0];
+    original.target = arrays[1];
+    original.adam_m = arrays[2];
+    original.adam_v = arrays[3];
+    aq_buffer_clear(&it->frame);
+    assert_int_equal(aq_wire_checkpoint_pack(&original, &it->frame), 0);
+    assert_int_equal(receive(it, &received), 0);
+    assert_same(&original, &received);
+    aq_checkpoint_fini(&received);
+}
+
+static void test_fewer_parameters_than_the_network_has_are_refused(void **state)
+{
+    changed *it = *state;
+    it->message->parameter_count = it->original.parameter_count - 1;
+    assert_refused(it, AQ_E_CORRUPT, "parameter_count");
+}
+
+static void test_more_parameters_than_are_possible_are_refused(void **state)
+{
+    changed *it = *state;
+    it->message->parameter_count = UINT64_MAX;
+    assert_refused(it, AQ_E_CORRUPT, "parameter_count");
+}
+
+static void test_arrays_of_another_length_than_said_are_refused(void **state)
+{
+    changed *it = *state;
+    it->message->parameter_count = it->original.parameter_count + 1;
+    assert_refused(it, AQ_E_CORRUPT, "parameters");
+}
+
 static void test_a_checkpoint_before_the_first_evaluation_survives(void **state)
 {
     changed *it = *state;
@@ -365,6 +411,10 @@ int main(void)
         CHANGED(test_a_checkpoint_survives_its_frame),
         CHANGED(test_a_checkpoint_before_the_first_evaluation_survives),
         CHANGED(test_stores_keep_their_slots),
+        CHANGED(test_parameters_of_more_networks_survive_behind_the_policys),
+        CHANGED(test_fewer_parameters_than_the_network_has_are_refused),
+        CHANGED(test_more_parameters_than_are_possible_are_refused),
+        CHANGED(test_arrays_of_another_length_than_said_are_refused),
         CHANGED(test_what_was_read_can_be_written_again),
         CHANGED(test_each_array_must_have_the_networks_size),
         CHANGED(test_an_array_that_is_not_there_is_named),

@@ -1,0 +1,262 @@
+/*
+ * actorq-bench-learner: what `actorq bench learner` starts.
+ *
+ * OpenBLAS reads its settings when it is loaded, so where the environment would give it other
+ * kernels than suit the processor, that is put right and the program started anew.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "bench/learner/learner_timing.h"
+#include "bench/learner/torch_peer.h"
+#include "cli/command.h"
+#include "cli/figure_text.h"
+#include "cli/plain_text.h"
+#include "cli/text_table.h"
+#include "common/base/clock.h"
+#include "common/sys/machine.h"
+#include "learner/blas.h"
+#include "learner/passes.h"
+
+#define COMMAND "bench learner"
+
+enum {
+    THREADS_MAX = 2,
+    ROWS_MAX = 16,
+    SLICES = 11,
+    SLICES_QUICK = 3,
+    SLICE_MS = 300,
+    SLICE_MS_QUICK = 60
+};
+
+typedef struct bench_row {
+    const char *name;
+    uint32_t threads;
+    aq_learner_time time;
+    double flop;
+    double torch_steps_per_s; /* NAN: not measured */
+} bench_row;
+
+typedef struct bench_request {
+    bool json, quick, torch;
+} bench_request;
+
+typedef struct bench_result {
+    size_t count;
+    bench_row rows[ROWS_MAX];
+    double load[2];
+    json_t *torch; /* NULL: not measured */
+} bench_result;
+
+static const aq_option option_rows[] = {
+    {"json", 0, NULL, "print one JSON object"},
+    {"quick", 0, NULL, "short slices: a figure in seconds, less exact"},
+    {"torch", 0, NULL, "measure PyTorch beside it, with the python3 that is there"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq bench learner",
+    .usage = "[options]",
+    .summary = "Measures how fast the learner trains, on one thread and on two, and which share of "
+               "a step its matrix products would take at their own peak rate.",
+    .details = "Examples:\n"
+               "  actorq bench learner\n"
+               "  actorq bench learner --json --torch >learner.json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    bench_request *request = user;
+    if (option == NULL) {
+        return aq_fail(error, AQ_E_INVALID, "'%s': this benchmark takes options only", value);
+    }
+    request->json |= strcmp(option->name, "json") == 0;
+    request->quick |= strcmp(option->name, "quick") == 0;
+    request->torch |= strcmp(option->name, "torch") == 0;
+    return 0;
+}
+
+static double load_now(void)
+{
+    double load[3] = {0};
+    uv_loadavg(load);
+    return load[0];
+}
+
+static int measure_row(const aq_learner_timing *timing, size_t index, uint32_t threads,
+                       bench_row *row, aq_error *error)
+{
+    aq_learner_case of;
+    int rc = aq_learner_case_init(&of, index, threads, error);
+    if (rc != 0) {
+        return rc;
+    }
+    row->name = aq_learner_case_name(index);
+    row->threads = threads;
+    row->flop = aq_learner_case_flop(&of);
+    row->torch_steps_per_s = NAN;
+    rc = aq_learner_timing_measure(timing, &of, &row->time);
+    if (rc != 0) {
+        (void)aq_fail(error, rc, "%s: a training step failed", row->name);
+    }
+    aq_learner_case_fini(&of);
+    return rc;
+}
+
+static int measure(const bench_request *request, bench_result *result, aq_error *error)
+{
+    const aq_learner_timing timing = {
+        .slices = request->quick ? SLICES_QUICK : SLICES,
+        .slice_ns = (request->quick ? SLICE_MS_QUICK : SLICE_MS) * AQ_NS_PER_MS,
+    };
+    result->load[0] = load_now();
+    for (size_t i = 0; i < aq_learner_case_count(); i++) {
+        for (uint32_t threads = 1; threads <= THREADS_MAX; threads++) {
+            bench_row *row = &result->rows[result->count];
+            int rc = measure_row(&timing, i, threads, row, error);
+            if (rc != 0) {
+                return rc;
+            }
+            result->count++;
+        }
+    }
+    if (request->torch) {
+        int rc = aq_torch_measure(&result->torch, error);
+        if (rc != 0) {
+            return rc;
+        }
+        for (size_t i = 0; i < result->count; i++) {
+            bench_row *row = &result->rows[i];
+            row->torch_steps_per_s = aq_torch_steps_per_s(result->torch, row->name, row->threads);
+        }
+    }
+    result->load[1] = load_now();
+    return 0;
+}
+
+static double steps_per_s(const bench_row *row)
+{
+    return 1e6 / row->time.step_us;
+}
+
+/* Products on all threads at once, of which each has its part. */
+static double gemm_share(const bench_row *row)
+{
+    return row->time.products_us / row->threads / row->time.step_us;
+}
+
+static json_t *row_json(const bench_row *row, bool has_torch)
+{
+    json_t *object =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "name", row->name, "threads",
+                  aq_json_count(row->threads), "steps_per_s", aq_json_number(steps_per_s(row)),
+                  "gemm_share", aq_json_number(gemm_share(row)), "step_us",
+                  aq_json_number(row->time.step_us), "products_us",
+                  aq_json_number(row->time.products_us), "gflop", aq_json_number(row->flop / 1e9));
+    if (has_torch) {
+        (void)json_object_set_new(object, "torch_steps_per_s",
+                                  aq_json_number(row->torch_steps_per_s));
+        (void)json_object_set_new(object, "torch_ratio",
+                                  aq_json_number(steps_per_s(row) / row->torch_steps_per_s));
+    }
+    return object;
+}
+
+static json_t *result_json(const bench_result *result)
+{
+    json_t *rows = json_array();
+    for (size_t i = 0; i < result->count; i++) {
+        (void)json_array_append_new(rows, row_json(&result->rows[i], result->torch != NULL));
+    }
+    return json_pack(
+        "{s:s, s:s, s:{s:s, s:o}, s:{s:s, s:s}, s:s, s:o, s:[o, o], s:o}", "benchmark", "learner",
+        "version", AQ_VERSION, "cpu", "model", aq_machine_model(), "count",
+        aq_json_count(aq_machine_cpu_count()), "blas", "version", aq_blas_config(), "core",
+        aq_blas_core(), "passes", aq_passes_best()->name, "torch",
+        result->torch != NULL ? json_copy(json_object_get(result->torch, "version")) : json_null(),
+        "load", aq_json_number(result->load[0]), aq_json_number(result->load[1]), "rows", rows);
+}
+
+static int print_result(const bench_result *result, aq_error *error)
+{
+    const aq_table_column columns[] = {
+        {"name", AQ_TABLE_LEFT},       {"threads", AQ_TABLE_RIGHT},  {"steps/s", AQ_TABLE_RIGHT},
+        {"us a step", AQ_TABLE_RIGHT}, {"products", AQ_TABLE_RIGHT}, {"GFLOP/s", AQ_TABLE_RIGHT},
+        {"share", AQ_TABLE_RIGHT},     {"torch", AQ_TABLE_RIGHT},    {"ratio", AQ_TABLE_RIGHT},
+    };
+    const size_t column_count =
+        sizeof(columns) / sizeof(columns[0]) - (result->torch != NULL ? 0 : 2);
+    aq_text_table *table;
+    int rc = aq_text_table_create(columns, column_count, result->count, &table);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for the table");
+    }
+    for (size_t i = 0; i < result->count; i++) {
+        const bench_row *row = &result->rows[i];
+        aq_figure figure;
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%s", row->name);
+        aq_text_table_cell(table, "%u", row->threads);
+        aq_text_table_cell(table, "%s", aq_figure_number(&figure, steps_per_s(row)));
+        aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->time.step_us));
+        aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->time.products_us));
+        aq_text_table_cell(table, "%s",
+                           aq_figure_number(&figure, row->flop / row->time.products_us / 1e3));
+        aq_text_table_cell(table, "%s", aq_figure_share(&figure, gemm_share(row)));
+        if (result->torch != NULL) {
+            aq_text_table_cell(table, "%s", aq_figure_number(&figure, row->torch_steps_per_s));
+            aq_text_table_cell(
+                table, "%s", aq_figure_number(&figure, steps_per_s(row) / row->torch_steps_per_s));
+        }
+    }
+    aq_print_fact(stdout, "cpu", "%s, %u processors", aq_machine_model(), aq_machine_cpu_count());
+    aq_print_fact(stdout, "OpenBLAS", "%s; core %s", aq_blas_config(), aq_blas_core());
+    aq_print_fact(stdout, "passes", "%s", aq_passes_best()->name);
+    aq_print_fact(stdout, "load", "%.2f before, %.2f after", result->load[0], result->load[1]);
+    (void)fputc('\n', stdout);
+    aq_text_table_print(table, stdout);
+    aq_text_table_destroy(table);
+    return 0;
+}
+
+static int bench_learner(int argc, char **argv)
+{
+    int status;
+    aq_error error = {0};
+    bench_request request = {0};
+    bench_result result = {0};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &request, &status)) {
+        return status;
+    }
+    if (measure(&request, &result, &error) != 0) {
+        status = aq_command_failed(COMMAND, &error);
+    } else if (request.json) {
+        status = aq_command_print_json(COMMAND, result_json(&result));
+    } else {
+        status = print_result(&result, &error) != 0 ? aq_command_failed(COMMAND, &error)
+                                                    : aq_command_printed(COMMAND);
+    }
+    json_decref(result.torch);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    char command[] = COMMAND;
+    if (argc < 2 || strcmp(argv[1], "learner") != 0) {
+        (void)fputs("actorq-bench-learner is started by 'actorq bench learner'\n", stderr);
+        return EXIT_FAILURE;
+    }
+    if (aq_blas_settle(argv)) {
+        argv[1] = command;
+        return bench_learner(argc - 1, argv + 1);
+    }
+    (void)fputs("actorq bench learner: the program can't be started anew\n", stderr);
+    return EXIT_FAILURE;
+}

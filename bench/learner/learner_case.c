@@ -1,0 +1,283 @@
+/*
+ * Learner cases: see learner_case.h.
+ *
+ * The products are listed as the algorithms call them: for dqn, one pass of the target network, one
+ * of the learned one over twice the rows, and one back; for d4pg see actor_critic_share.c. No
+ * network's first layer hands a gradient on, but the critic's does to its action.
+ */
+#include "bench/learner/learner_case.h"
+
+#include <string.h>
+
+#include <cblas.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "learner/blas.h"
+#include "learner/policy_network.h"
+
+/* Distributional values of one action. */
+enum { ATOMS = 51 };
+
+typedef struct case_row {
+    const char *name, *summary;
+    uint32_t algorithm; /* enum aq_algorithm */
+    uint32_t rows, inputs, actions;
+    const char *hidden, *critic_hidden;
+} case_row;
+
+static const case_row case_rows[] = {
+    {"d4pg_acme", "Acme's networks on cheetah's dimensions, 256 rows", AQ_ALGORITHM_D4PG, 256, 17,
+     6, "256,256,256", "512,512,256"},
+    {"dqn_256x256_b64", "256x256 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4,
+     2, "256,256", ""},
+    {"dqn_64x64_b64", "64x64 relu on CartPole's dimensions, 64 rows", AQ_ALGORITHM_DQN, 64, 4, 2,
+     "64,64", ""},
+};
+
+size_t aq_learner_case_count(void)
+{
+    return sizeof(case_rows) / sizeof(case_rows[0]);
+}
+
+const char *aq_learner_case_name(size_t index)
+{
+    AQ_ASSERT(index < aq_learner_case_count());
+    return case_rows[index].name;
+}
+
+/* ---- what is trained ------------------------------------------------------------------------ */
+
+static int configure(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
+{
+    const bool is_d4pg = row->algorithm == AQ_ALGORITHM_D4PG;
+    aq_run_config *config = &of->config;
+
+    aq_settings_init(aq_run_config_table(), config);
+    if (aq_text_set(config->learner.hidden, AQ_RUN_TEXT_MAX, row->hidden) != 0 ||
+        aq_text_set(config->learner.critic_hidden, AQ_RUN_TEXT_MAX, row->critic_hidden) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: too many layers", row->name);
+    }
+    config->learner.algorithm = row->algorithm;
+    config->learner.batch_size = row->rows;
+    config->learner.threads = threads;
+    config->learner.target_period = 100;
+    config->learner.atoms = ATOMS;
+    if (is_d4pg) {
+        config->learner.gradient_clip = 40;
+        config->learner.norm_first = true;
+        config->learner.critic_norm_first = true;
+        config->learner.activation = AQ_ACTIVATION_ELU - AQ_ACTIVATION_RELU;
+        config->learner.critic_activation = AQ_ACTIVATION_ELU - AQ_ACTIVATION_RELU;
+        config->learner.learning_rate = 1e-4;
+    }
+    return 0;
+}
+
+static void fill_space(uint32_t elements, aq_space *space)
+{
+    float low[AQ_BOUNDS_MAX], high[AQ_BOUNDS_MAX];
+
+    for (uint32_t i = 0; i < elements; i++) {
+        low[i] = -1.0f;
+        high[i] = 1.0f;
+    }
+    aq_space_init_box(space, elements, low, high);
+}
+
+static void fill_uniform(float *out, size_t count, aq_rng *rng)
+{
+    for (size_t i = 0; i < count; i++) {
+        out[i] = (float)aq_rng_range(rng, -1, 1);
+    }
+}
+
+static void fill_batch(aq_learner_case *of, aq_rng *rng)
+{
+    aq_batch *batch = of->batch;
+
+    batch->rows = of->rows;
+    fill_uniform((float *)(void *)batch->obs, (size_t)of->rows * of->inputs, rng);
+    fill_uniform((float *)(void *)batch->next_obs, (size_t)of->rows * of->inputs, rng);
+    fill_uniform(batch->reward, of->rows, rng);
+    if (of->schema.action.kind == AQ_SPACE_BOX) {
+        fill_uniform((float *)(void *)batch->action, (size_t)of->rows * of->actions, rng);
+    }
+    for (uint32_t i = 0; i < of->rows; i++) {
+        if (of->schema.action.kind == AQ_SPACE_DISCRETE) {
+            const int32_t action = (int32_t)aq_rng_below(rng, of->actions);
+            memcpy(batch->action + i * sizeof(action), &action, sizeof(action));
+        }
+        batch->bootstrap[i] = 0.95f;
+        batch->weight[i] = 1.0f;
+    }
+}
+
+/* ---- its products --------------------------------------------------------------------------- */
+
+static void add_product(aq_learner_case *of, aq_product product)
+{
+    AQ_ASSERT(of->product_count < AQ_PRODUCTS_MAX);
+    of->products[of->product_count++] = product;
+}
+
+/* How often a network goes forward over the batch's rows and over twice as many, how many rows of
+ * gradients pass through its layers, and how many elements of its input want theirs. */
+typedef struct network_work {
+    uint32_t forward, forward_twice;
+    uint32_t back_rows;
+    uint32_t input_columns;
+} network_work;
+
+static void add_network(aq_learner_case *of, const aq_net_spec *spec, const network_work *work)
+{
+    const uint32_t rows = of->rows;
+
+    for (uint32_t l = 0; l < spec->layer_count; l++) {
+        const uint32_t inputs = spec->layers[l].inputs, outputs = spec->layers[l].outputs;
+        if (spec->layers[l].kind != AQ_LAYER_LINEAR) {
+            continue;
+        }
+        add_product(of, (aq_product){false, true, rows, outputs, inputs, work->forward});
+        add_product(of, (aq_product){false, true, 2 * rows, outputs, inputs, work->forward_twice});
+        add_product(of, (aq_product){true, false, outputs, inputs, rows, 1});
+        if (l > 0) {
+            add_product(of, (aq_product){false, false, work->back_rows, inputs, outputs, 1});
+        } else if (work->input_columns > 0) {
+            add_product(of, (aq_product){false, false, rows, work->input_columns, outputs, 1});
+        }
+    }
+}
+
+static int list_products(aq_learner_case *of, aq_error *error)
+{
+    const aq_net_spec *policy = of->class->spec(of->algorithm);
+
+    if (of->schema.action.kind == AQ_SPACE_DISCRETE) {
+        add_network(of, policy, &(network_work){1, 1, of->rows, 0});
+        return 0;
+    }
+    aq_net_spec critic;
+    int rc = aq_critic_network_spec(&of->config, &of->schema, ATOMS, &critic, error);
+    if (rc == 0) {
+        add_network(of, policy, &(network_work){2, 0, of->rows, 0});
+        add_network(of, &critic, &(network_work){1, 1, 2 * of->rows, of->actions});
+    }
+    return rc;
+}
+
+static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
+{
+    size_t floats = 1;
+
+    for (size_t i = 0; i < of->product_count; i++) {
+        const aq_product *p = &of->products[i];
+        const size_t a = (size_t)p->m * p->k, b = (size_t)p->k * p->n, c = (size_t)p->m * p->n;
+        floats = a > floats ? a : floats;
+        floats = b > floats ? b : floats;
+        floats = c > floats ? c : floats;
+    }
+    of->a = aq_alloc(floats, sizeof(float));
+    of->b = aq_alloc(floats, sizeof(float));
+    of->c = aq_alloc(floats, sizeof(float));
+    if (of->a == NULL || of->b == NULL || of->c == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the operands of products");
+    }
+    fill_uniform(of->a, floats, rng);
+    fill_uniform(of->b, floats, rng);
+    return 0;
+}
+
+/* ---- all of it ------------------------------------------------------------------------------ */
+
+static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
+{
+    aq_chunk_layout layout;
+    aq_rng rng;
+    int rc = configure(of, row, threads, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    fill_space(row->inputs, &of->schema.obs);
+    if (row->algorithm == AQ_ALGORITHM_D4PG) {
+        fill_space(row->actions, &of->schema.action);
+    } else {
+        aq_space_init_discrete(&of->schema.action, row->actions);
+    }
+    of->class = aq_algorithm_at(row->algorithm);
+    aq_blas_set_threads(of->class->has_own_threads ? 1 : threads);
+    rc = of->class->create(&of->config, &of->schema, 1, &of->algorithm, error);
+    if (rc == 0) {
+        rc = aq_chunk_layout_init(&of->schema, 1, 2, &layout, error);
+    }
+    if (rc == 0 && aq_batch_create(&layout, row->rows, &of->batch) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for a batch");
+    }
+    if (rc == 0) {
+        aq_rng_init(&rng, 1, 0);
+        fill_batch(of, &rng);
+        rc = list_products(of, error);
+    }
+    return rc == 0 ? make_operands(of, &rng, error) : rc;
+}
+
+int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq_error *error)
+{
+    AQ_ASSERT(index < aq_learner_case_count());
+    const case_row *row = &case_rows[index];
+
+    *of = (aq_learner_case){.name = row->name,
+                            .summary = row->summary,
+                            .rows = row->rows,
+                            .inputs = row->inputs,
+                            .actions = row->actions};
+    int rc = make(of, row, threads, error);
+    if (rc != 0) {
+        aq_learner_case_fini(of);
+        return aq_fail_context(error, rc, "%s", row->name);
+    }
+    return 0;
+}
+
+void aq_learner_case_fini(aq_learner_case *of)
+{
+    if (of->algorithm != NULL) {
+        of->class->destroy(of->algorithm);
+    }
+    aq_batch_destroy(of->batch);
+    aq_free(of->a);
+    aq_free(of->b);
+    aq_free(of->c);
+    *of = (aq_learner_case){0};
+}
+
+int aq_learner_case_step(aq_learner_case *of)
+{
+    aq_train_stats stats;
+
+    return of->class->train(of->algorithm, of->batch, &stats);
+}
+
+void aq_learner_case_product(aq_learner_case *of, const aq_product *product)
+{
+    const int m = (int)product->m, n = (int)product->n, k = (int)product->k;
+
+    cblas_sgemm(CblasRowMajor, product->transposes_a ? CblasTrans : CblasNoTrans,
+                product->transposes_b ? CblasTrans : CblasNoTrans, m, n, k, 1.0f, of->a,
+                product->transposes_a ? m : k, of->b, product->transposes_b ? k : n, 0.0f, of->c,
+                n);
+}
+
+double aq_learner_case_flop(const aq_learner_case *of)
+{
+    double flop = 0;
+
+    for (size_t i = 0; i < of->product_count; i++) {
+        const aq_product *p = &of->products[i];
+        flop += 2.0 * p->m * p->n * p->k * p->times;
+    }
+    return flop;
+}

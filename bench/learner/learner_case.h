@@ -1,0 +1,54 @@
+/*
+ * Learner case: an algorithm at the sizes of a benchmark, with a batch of made-up numbers for its
+ * steps to work on, and the matrix products of such a step by themselves.
+ *
+ * One thread at a time.
+ */
+#ifndef AQ_BENCH_LEARNER_LEARNER_CASE_H
+#define AQ_BENCH_LEARNER_LEARNER_CASE_H
+
+#include <stdint.h>
+
+#include "learner/algorithm.h"
+
+enum { AQ_PRODUCTS_MAX = 96 };
+
+/* A product of (m, k) and (k, n), with operands that lie transposed or not. */
+typedef struct aq_product {
+    bool transposes_a, transposes_b;
+    uint32_t m, n, k;
+    uint32_t times; /* in a step */
+} aq_product;
+
+typedef struct aq_learner_case {
+    const char *name;    /* "d4pg_acme" */
+    const char *summary; /* for people */
+    uint32_t rows;       /* of a batch */
+    uint32_t inputs, actions;
+    aq_run_config config;
+    aq_schema schema;
+    const aq_algorithm_class *class;
+    aq_algorithm *algorithm;
+    aq_batch *batch;
+    size_t product_count;
+    aq_product products[AQ_PRODUCTS_MAX];
+    float *a, *b, *c; /* operands of the products, large enough for each */
+} aq_learner_case;
+
+size_t aq_learner_case_count(void);
+const char *aq_learner_case_name(size_t index);
+
+int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads,
+                         aq_error *error) AQ_MUST_USE;
+void aq_learner_case_fini(aq_learner_case *of); /* a zeroed one is fine */
+
+/* One training step; a failure of a step is an error of the bench's own. */
+int aq_learner_case_step(aq_learner_case *of) AQ_MUST_USE;
+
+/* One call of a product, on one thread. */
+void aq_learner_case_product(aq_learner_case *of, const aq_product *product);
+
+/* Operations of all products of a step. */
+double aq_learner_case_flop(const aq_learner_case *of);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * Learner timing: see learner_timing.h. Slices of steps and of products take turns, so that a slow
+ * spell of the machine meets both.
+ */
+#include "bench/learner/learner_timing.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "learner/blas.h"
+
+/* Steps that are not timed: threads start, caches fill. */
+enum { WARM_STEPS = 3 };
+
+static int ascending(const void *left, const void *right)
+{
+    const double *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+static int64_t now_ns(uint32_t threads)
+{
+    return threads == 1 ? aq_clock_cpu_ns() : aq_clock_monotonic_ns();
+}
+
+static int time_steps(aq_learner_case *of, int64_t slice_ns, double *ret_us)
+{
+    const uint32_t threads = (uint32_t)of->config.learner.threads;
+
+    for (int i = 0; i < WARM_STEPS; i++) {
+        if (aq_learner_case_step(of) != 0) {
+            return AQ_E_CORRUPT;
+        }
+    }
+    const int64_t start = now_ns(threads);
+    int64_t now = start;
+    uint64_t steps = 0;
+    while (now - start < slice_ns) {
+        if (aq_learner_case_step(of) != 0) {
+            return AQ_E_CORRUPT;
+        }
+        steps++;
+        now = now_ns(threads);
+    }
+    *ret_us = (double)(now - start) / (double)steps / (double)AQ_NS_PER_US;
+    return 0;
+}
+
+/* Of one call. */
+static double time_product(aq_learner_case *of, const aq_product *product, int64_t slice_ns)
+{
+    /* As many calls between two looks at the clock as take some microseconds. */
+    const double flop = 2.0 * product->m * product->n * product->k;
+    const int burst = flop < 1e6 ? 64 : 4;
+    const int64_t start = now_ns(1);
+    int64_t now = start;
+    uint64_t calls = 0;
+
+    while (now - start < slice_ns) {
+        for (int i = 0; i < burst; i++) {
+            aq_learner_case_product(of, product);
+        }
+        calls += (uint64_t)burst;
+        now = now_ns(1);
+    }
+    return (double)(now - start) / (double)calls / (double)AQ_NS_PER_US;
+}
+
+int aq_learner_timing_measure(const aq_learner_timing *timing, aq_learner_case *of,
+                              aq_learner_time *ret_time)
+{
+    const uint32_t threads = (uint32_t)of->config.learner.threads;
+    double steps[AQ_SLICES_MAX], best[AQ_PRODUCTS_MAX];
+
+    AQ_ASSERT(timing->slices >= 1 && timing->slices <= AQ_SLICES_MAX);
+    for (size_t p = 0; p < of->product_count; p++) {
+        best[p] = INFINITY;
+    }
+    for (uint32_t s = 0; s < timing->slices; s++) {
+        const int64_t product_ns = timing->slice_ns / (int64_t)of->product_count;
+
+        aq_blas_set_threads(of->class->has_own_threads ? 1 : threads);
+        if (time_steps(of, timing->slice_ns, &steps[s]) != 0) {
+            return AQ_E_CORRUPT;
+        }
+        aq_blas_set_threads(1);
+        for (size_t p = 0; p < of->product_count; p++) {
+            best[p] = fmin(best[p], time_product(of, &of->products[p], product_ns));
+        }
+    }
+    qsort(steps, timing->slices, sizeof(steps[0]), ascending);
+    *ret_time = (aq_learner_time){.step_us = steps[timing->slices / 2]};
+    for (size_t p = 0; p < of->product_count; p++) {
+        ret_time->products_us += best[p] * of->products[p].times;
+    }
+    return 0;
+}

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Training steps a second in PyTorch, at the sizes of `actorq bench learner`.
+
+Prints one JSON object. The steps are what our learner does, written the way PyTorch is written:
+modules, autograd, torch.optim.Adam, clip_grad_norm_. Each number is the median of some slices; each
+number of threads has a process of its own.
+"""
+import json
+import os
+import statistics
+import subprocess
+import sys
+import time
+
+SLICES, SLICE_S = 7, 0.5
+
+
+def d4pg(torch):
+    nn, functional = torch.nn, torch.nn.functional
+    rows, inputs, actions, atoms = 256, 17, 6, 51
+
+    def network(widths, inputs, outputs, *last):
+        layers = [nn.Linear(inputs, widths[0]), nn.LayerNorm(widths[0]), nn.Tanh()]
+        for a, b in zip(widths, widths[1:]):
+            layers += [nn.Linear(a, b), nn.ELU()]
+        return nn.Sequential(*layers, nn.Linear(widths[-1], outputs), *last)
+
+    def pair():
+        return (network([256, 256, 256], inputs, actions, nn.Tanh()),
+                network([512, 512, 256], inputs + actions, atoms))
+
+    (policy, critic), (target_policy, target_critic) = pair(), pair()
+    policy_adam = torch.optim.Adam(policy.parameters(), 1e-4)
+    critic_adam = torch.optim.Adam(critic.parameters(), 1e-4)
+    obs, next_obs = torch.rand(rows, inputs), torch.rand(rows, inputs)
+    action, reward = torch.rand(rows, actions), torch.rand(rows)
+    bootstrap = torch.full((rows,), .95)
+    values = torch.linspace(-150, 150, atoms)
+    spacing = 300 / (atoms - 1)
+    count = 0
+
+    def step():
+        nonlocal count
+        with torch.no_grad():
+            next_action = target_policy(next_obs)
+            p = torch.softmax(target_critic(torch.cat([next_obs, next_action], 1)), 1)
+            z = (reward[:, None] + bootstrap[:, None] * values).clamp(-150, 150)
+            near = (1 - (z[:, None, :] - values[None, :, None]).abs() / spacing).clamp(0, 1)
+            y = (near * p[:, None, :]).sum(2)
+        logits = critic(torch.cat([obs, action], 1))
+        loss = -(y * torch.log_softmax(logits, 1)).sum(1).mean()
+        critic_adam.zero_grad(set_to_none=True)
+        loss.backward()
+        a = policy(next_obs)
+        at = a.detach().requires_grad_(True)
+        q = (torch.softmax(critic(torch.cat([next_obs, at], 1)), 1) * values).sum(1)
+        slope, = torch.autograd.grad(q.sum(), at)
+        slope = slope * (1 / slope.norm(dim=1, keepdim=True).clamp(min=1))
+        policy_adam.zero_grad(set_to_none=True)
+        (-(slope * a).sum(1).mean()).backward()
+        nn.utils.clip_grad_norm_(critic.parameters(), 40)
+        nn.utils.clip_grad_norm_(policy.parameters(), 40)
+        critic_adam.step()
+        policy_adam.step()
+        count += 1
+        if count % 100 == 0:
+            target_policy.load_state_dict(policy.state_dict())
+            target_critic.load_state_dict(critic.state_dict())
+    return step
+
+
+def dqn(torch, width):
+    nn = torch.nn
+    rows, inputs, actions = 64, 4, 2
+
+    def network():
+        return nn.Sequential(nn.Linear(inputs, width), nn.ReLU(), nn.Linear(width, width),
+                             nn.ReLU(), nn.Linear(width, actions))
+
+    online, target = network(), network()
+    adam = torch.optim.Adam(online.parameters(), 1e-3)
+    obs, next_obs, reward = torch.rand(rows, inputs), torch.rand(rows, inputs), torch.rand(rows)
+    action, bootstrap = torch.randint(actions, (rows, 1)), torch.full((rows,), .95)
+    count = 0
+
+    def step():
+        nonlocal count
+        with torch.no_grad():
+            best = online(next_obs).argmax(1, keepdim=True)
+            y = reward + bootstrap * target(next_obs).gather(1, best).squeeze(1)
+        q = online(obs).gather(1, action).squeeze(1)
+        loss = nn.functional.huber_loss(q, y)
+        adam.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(online.parameters(), 10)
+        adam.step()
+        count += 1
+        if count % 100 == 0:
+            target.load_state_dict(online.state_dict())
+    return step
+
+
+def rate(step, threads):
+    """On one thread in processor time, on more in wall time, as our bench."""
+    clock = time.process_time if threads == 1 else time.perf_counter
+    for _ in range(5):
+        step()
+    rates = []
+    for _ in range(SLICES):
+        steps, start = 0, clock()
+        while clock() - start < SLICE_S:
+            step()
+            steps += 1
+        rates.append(steps / (clock() - start))
+    return statistics.median(rates)
+
+
+def measure(threads):
+    import torch
+    torch.set_num_threads(threads)
+    makers = {"d4pg_acme": d4pg, "dqn_256x256_b64": lambda t: dqn(t, 256),
+              "dqn_64x64_b64": lambda t: dqn(t, 64)}
+    rows = [{"name": name, "threads": threads, "steps_per_s": rate(make(torch), threads)}
+            for name, make in makers.items()]
+    print(json.dumps({"version": torch.__version__, "rows": rows}))
+
+
+def main():
+    if len(sys.argv) == 2:
+        measure(int(sys.argv[1]))
+        return 0
+    figures = {"rows": []}
+    for threads in ("1", "2"):
+        environment = dict(os.environ, OPENBLAS_NUM_THREADS=threads, OMP_NUM_THREADS=threads)
+        for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+            environment.pop(name, None)
+        done = subprocess.run([sys.executable, __file__, threads], env=environment, check=False,
+                              stdout=subprocess.PIPE)
+        if done.returncode != 0:
+            return 1
+        part = json.loads(done.stdout)
+        figures = {"version": part["version"], "rows": figures["rows"] + part["rows"]}
+    print(json.dumps(figures))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Ten training steps of each algorithm, computed by PyTorch in double precision, for our tests.
+
+    tests/golden/learner/make_torch_10_steps.py > tests/golden/learner/torch_10_steps.txt
+
+Networks are torch.nn modules, gradients are autograd's, the optimizer is torch.optim.Adam, clipping
+is torch.nn.utils.clip_grad_norm_. What the C code is handed is rounded to float32 first. Made with
+PyTorch 1.13.1 of Debian 12; the tests only read the file.
+
+One record a line, its kind first, numbers separated by commas:
+
+    case,<algorithm>
+    set,<key>=<value>                       settings that differ from the defaults
+    task,<inputs>,<actions>,<rows>[,<low>,<high>]   of one batch; bounds where actions are floats
+    parameters,<...>                        all networks: layer by layer, weights then biases
+    then for each step
+    obs,<...>  next_obs,<...>  action,<...>  reward,<...>  bootstrap,<...>  weight,<...>
+    step,<loss>,<mean value of what was done>,<norm of the (critics') gradient before clipping>
+    priority,<...>
+    and after the last step
+    online,<...>                            target,<...>
+"""
+import copy
+
+import torch
+from torch import nn
+
+STEPS = 10
+ACTIVATIONS = {"relu": nn.ReLU, "tanh": nn.Tanh, "elu": nn.ELU}
+torch.set_default_dtype(torch.float64)
+
+
+def record(kind, *tensors):
+    numbers = []
+    for tensor in tensors:
+        if isinstance(tensor, torch.Tensor):
+            numbers += tensor.detach().reshape(-1).tolist()
+        else:
+            numbers.append(tensor)
+    print(",".join([kind] + [f"{number:.9g}" for number in numbers]))
+
+
+def single(tensor):
+    return tensor.float().double()
+
+
+def network(inputs, hidden, outputs, activation, first_norm=False, norm=False, last=None):
+    layers, width = [], inputs
+    for i, next_width in enumerate(hidden):
+        layers.append(nn.Linear(width, next_width))
+        is_first = first_norm and i == 0
+        if norm or is_first:
+            layers.append(nn.LayerNorm(next_width, eps=1e-5))
+        layers.append(nn.Tanh() if is_first else ACTIVATIONS[activation]())
+        width = next_width
+    layers.append(nn.Linear(width, outputs))
+    if last is not None:
+        layers.append(last)
+    net = nn.Sequential(*layers)
+    with torch.no_grad():
+        for parameter in net.parameters():
+            parameter.copy_(single(parameter + 0.1 * torch.randn_like(parameter)))
+    return net
+
+
+def project(reward, bootstrap, next_p, atoms):
+    """Atom by atom, as in the paper's algorithm."""
+    low, high, count = atoms[0], atoms[-1], len(atoms)
+    spacing = (high - low) / (count - 1)
+    y = torch.zeros_like(next_p)
+    for row in range(len(reward)):
+        for k in range(count):
+            z = min(max(reward[row] + bootstrap[row] * atoms[k], low), high)
+            at = (z - low) / spacing
+            below = min(int(at), count - 1)
+            above = min(below + 1, count - 1)
+            y[row, below] += next_p[row, k] * (1 - (at - below))
+            y[row, above] += next_p[row, k] * (at - below)
+    return y
+
+
+def cross_entropy(logits, y):
+    return -(y * torch.log_softmax(logits, 1)).sum(1)
+
+
+class Case:
+    def __init__(self, algorithm, settings, inputs, actions, rows, bounds=None):
+        self.algorithm, self.settings = algorithm, settings
+        self.inputs, self.actions, self.rows, self.bounds = inputs, actions, rows, bounds
+
+    def get(self, name, default):
+        return self.settings.get("learner." + name, default)
+
+    def batch(self):
+        rows = self.rows
+        self.obs, self.next_obs = (single(torch.randn(rows, self.inputs)) for _ in range(2))
+        self.reward = single(2 * torch.randn(rows))
+        self.bootstrap = single(torch.where(torch.arange(rows) % 3 == 2, torch.tensor(0.0),
+                                            torch.full((rows,), 0.95)))
+        self.weight = single(0.2 + 0.8 * torch.rand(rows))
+        if self.bounds:
+            low, high = self.bounds
+            self.action = single(low + (high - low) * torch.rand(rows, self.actions))
+            self.unit = (self.action - (low + high) / 2) / ((high - low) / 2)
+        else:
+            self.action = torch.randint(self.actions, (rows,))
+        for name in ("obs", "next_obs", "action", "reward", "bootstrap", "weight"):
+            record(name, getattr(self, name))
+
+    def run(self):
+        print(f"case,{self.algorithm}")
+        for key, value in self.settings.items():
+            text = str(value).lower() if isinstance(value, bool) else value
+            print(f"set,{key}={text}")
+        record("task", self.inputs, self.actions, self.rows, *(self.bounds or ()))
+        clip = self.get("gradient_clip", 10)
+        self.clip = clip if clip else float("inf")
+        self.make()
+        record("parameters", *self.parameters(self.online))
+        for step in range(1, STEPS + 1):
+            self.batch()
+            self.step(step)
+        record("online", *self.parameters(self.online))
+        record("target", *self.parameters(self.target))
+
+    @staticmethod
+    def parameters(nets):
+        return [parameter for net in nets for parameter in net.parameters()]
+
+    def follow(self, is_time=True):
+        tau, period = self.get("tau", 0), self.get("target_period", 300)
+        self.count = getattr(self, "count", 0) + 1
+        share = tau if tau and is_time else 1 if not tau and self.count % period == 0 else 0
+        with torch.no_grad():
+            for new, old in zip(self.parameters(self.online), self.parameters(self.target)):
+                old += share * (new - old)
+
+
+class Values(Case):
+    """dqn and c51."""
+
+    def make(self):
+        self.atoms = None
+        width = 1
+        if self.algorithm == "c51":
+            width = self.get("atoms", 51)
+            self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
+                                        width)
+        self.width, self.is_dueling = width, self.get("dueling", False)
+        outputs = (self.actions + self.is_dueling) * width
+        hidden = [int(w) for w in self.settings["learner.hidden"].split(",")]
+        self.online = [network(self.inputs, hidden, outputs, self.get("activation", "relu"),
+                               norm=self.get("norm", False))]
+        self.target = copy.deepcopy(self.online)
+        self.adam = torch.optim.Adam(self.parameters(self.online),
+                                     self.settings["learner.learning_rate"], eps=1e-8)
+
+    def outputs(self, nets, obs):
+        """(rows, actions, width)"""
+        out = nets[0](obs).reshape(len(obs), -1, self.width)
+        if self.is_dueling:
+            value, advantage = out[:, :1], out[:, 1:]
+            out = value + advantage - advantage.mean(1, keepdim=True)
+        return out
+
+    def means(self, out):
+        if self.atoms is None:
+            return out[:, :, 0]
+        return (torch.softmax(out, 2) * self.atoms).sum(2)
+
+    def step(self, step):
+        index = torch.arange(self.rows)
+        with torch.no_grad():
+            target = self.outputs(self.target, self.next_obs)
+            chooser = (self.outputs(self.online, self.next_obs) if self.get("double_q", True)
+                       else target)
+            best = self.means(chooser).argmax(1)
+            if self.atoms is None:
+                y = self.reward + self.bootstrap * target[index, best, 0]
+            else:
+                y = project(self.reward, self.bootstrap, torch.softmax(target[index, best], 1),
+                            self.atoms)
+        out = self.outputs(self.online, self.obs)
+        chosen = out[index, self.action]
+        value = self.means(out)[index, self.action]
+        if self.atoms is None:
+            each = nn.functional.huber_loss(chosen[:, 0], y, reduction="none",
+                                            delta=self.get("huber_delta", 1))
+            priority = (chosen[:, 0] - y).abs()
+        else:
+            each = priority = cross_entropy(chosen, y)
+        loss = (self.weight * each).mean()
+        self.adam.zero_grad()
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(self.parameters(self.online), self.clip)
+        self.adam.step()
+        self.follow()
+        record("step", loss, value.mean(), norm)
+        record("priority", priority)
+
+
+class ActorCritic(Case):
+    """d4pg, ddpg and td3. Both losses see the parameters as they are before the step."""
+
+    def make(self):
+        self.is_twin = self.algorithm == "td3"
+        self.atoms, outputs = None, 1
+        if self.algorithm == "d4pg":
+            outputs = self.get("atoms", 51)
+            self.atoms = torch.linspace(self.get("value_min", -150), self.get("value_max", 150),
+                                        outputs)
+        widths = [[int(w) for w in self.settings[key].split(",")]
+                  for key in ("learner.hidden", "learner.critic_hidden")]
+        policy = network(self.inputs, widths[0], self.actions, self.get("activation", "relu"),
+                         self.get("norm_first", False), last=nn.Tanh())
+        critics = [network(self.inputs + self.actions, widths[1], outputs,
+                           self.get("critic_activation", "relu"),
+                           self.get("critic_norm_first", False)) for _ in range(1 + self.is_twin)]
+        self.online = [policy] + critics
+        self.target = copy.deepcopy(self.online)
+        rate = self.settings["learner.learning_rate"]
+        self.policy_adam = torch.optim.Adam(policy.parameters(), rate, eps=1e-8)
+        self.critic_adam = torch.optim.Adam(self.parameters(critics),
+                                            self.get("critic_learning_rate", rate), eps=1e-8)
+
+    def value(self, out):
+        return out[:, 0] if self.atoms is None else (torch.softmax(out, 1) * self.atoms).sum(1)
+
+    def critic_losses(self):
+        with torch.no_grad():
+            pairs = torch.cat([self.next_obs, self.target[0](self.next_obs)], 1)
+            outs = [critic(pairs) for critic in self.target[1:]]
+            if self.atoms is None:
+                least = torch.stack([out[:, 0] for out in outs]).min(0).values
+                y = self.reward + self.bootstrap * least
+            else:
+                y = project(self.reward, self.bootstrap, torch.softmax(outs[0], 1), self.atoms)
+        outs = [critic(torch.cat([self.obs, self.unit], 1)) for critic in self.online[1:]]
+        if self.atoms is None:
+            each = sum(0.5 * (out[:, 0] - y) ** 2 for out in outs)
+            priority = sum((out[:, 0] - y).abs() for out in outs) / len(outs)
+        else:
+            each = priority = cross_entropy(outs[0], y)
+        return (self.weight * each).mean(), self.value(outs[0]).mean(), priority
+
+    def policy_gradients(self):
+        policy, critic = self.online[:2]
+        x = self.obs if self.is_twin else self.next_obs
+        action = policy(x)
+        at = action.detach().requires_grad_(True)
+        slope, = torch.autograd.grad(self.value(critic(torch.cat([x, at], 1))).sum(), at)
+        most = 0 if self.is_twin else self.get("action_gradient_clip", 1)
+        if most:
+            slope = slope * (most / slope.norm(dim=1, keepdim=True)).clamp(max=1)
+        return torch.autograd.grad(-(slope * action).sum(1).mean(), list(policy.parameters()))
+
+    def step(self, step):
+        is_policys = step % self.get("policy_delay", 2) == 0 if self.is_twin else True
+        critics = self.parameters(self.online[1:])
+        loss, value, priority = self.critic_losses()
+        critic_gradients = torch.autograd.grad(loss, critics)
+        policy_gradients = self.policy_gradients() if is_policys else None
+        for parameter, gradient in zip(critics, critic_gradients):
+            parameter.grad = gradient
+        norm = nn.utils.clip_grad_norm_(critics, self.clip)
+        self.critic_adam.step()
+        if is_policys:
+            policy = list(self.online[0].parameters())
+            for parameter, gradient in zip(policy, policy_gradients):
+                parameter.grad = gradient
+            nn.utils.clip_grad_norm_(policy, self.clip)
+            self.policy_adam.step()
+        self.follow(is_policys)
+        record("step", loss, value, norm)
+        record("priority", priority)
+
+
+def settings(**values):
+    return {"learner." + key: value for key, value in values.items()}
+
+
+def main():
+    torch.manual_seed(1)
+    print(f"# PyTorch {torch.__version__}")
+    Values("dqn", settings(hidden="12,9", norm=True, dueling=True, learning_rate=0.001,
+                           target_period=4, gradient_clip=0.5), 4, 3, 8).run()
+    Values("dqn", settings(hidden="10", activation="tanh", double_q=False, tau=0.1,
+                           learning_rate=0.003, huber_delta=0.3), 3, 2, 5).run()
+    Values("c51", settings(hidden="11", activation="elu", dueling=True, atoms=7, value_min=-3,
+                           value_max=5, learning_rate=0.002, target_period=3), 4, 3, 7).run()
+    Values("c51", settings(hidden="9,8", double_q=False, atoms=6, value_min=-2, value_max=2,
+                           learning_rate=0.001, tau=0.05, gradient_clip=0.2), 3, 2, 6).run()
+    ActorCritic("ddpg", settings(hidden="9,7", critic_hidden="11", learning_rate=0.001,
+                                 critic_learning_rate=0.003, target_period=4, gradient_clip=1),
+                4, 2, 8, (-2.0, 1.0)).run()
+    ActorCritic("td3", settings(hidden="8", activation="tanh", critic_hidden="10,6",
+                                critic_activation="tanh", learning_rate=0.002, tau=0.1,
+                                target_noise=0, gradient_clip=0), 3, 2, 7, (-1.0, 1.0)).run()
+    ActorCritic("d4pg", settings(hidden="9,8", activation="elu", norm_first=True,
+                                 critic_hidden="10,9", critic_activation="elu",
+                                 critic_norm_first=True, atoms=11, value_min=-4, value_max=4,
+                                 learning_rate=0.001, target_period=3, action_gradient_clip=0.05),
+                4, 3, 8, (-1.0, 3.0)).run()
+
+
+main()
