@@ -1,7 +1,7 @@
 /*
  * Learner timing: how long a step takes, and its products alone. A step's time is the median of
- * some slices; a product's is that of its best slice, in a loop of its own, where its operands are in
- * the nearest caches: the peak that a step is compared with.
+ * some slices; a product's is that of its best slice, in a loop of its own, where its operands are
+ * in the nearest caches: the peak that a step is compared with.
  *
  * On one thread it is processor time, so that waiting for a processor that others use does not
  * count; on more it is wall time, since waiting for each other does.

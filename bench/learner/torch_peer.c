@@ -8,6 +8,8 @@
 #include <string.h>
 #include <uv.h>
 
+enum { PATH_BYTES = 64 };
+
 /* The first of them that has PyTorch is taken: the system's may have it where another has not. */
 static const char *const pythons[] = {"python3", "/usr/bin/python3"};
 
@@ -24,7 +26,8 @@ static int64_t run_python(const char *python, FILE *out)
     uv_loop_t loop;
     uv_process_t process;
     int64_t status = -1;
-    char *arguments[] = {(char[]){"python3"}, (char[]){AQ_TORCH_STEPS}, NULL};
+    char name[PATH_BYTES]; /* from which python tells its own place */
+    char *arguments[] = {name, (char[]){AQ_TORCH_STEPS}, NULL};
     uv_stdio_container_t streams[] = {
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = fileno(out)},
@@ -37,6 +40,7 @@ static int64_t run_python(const char *python, FILE *out)
         .stdio_count = sizeof(streams) / sizeof(streams[0]),
         .stdio = streams,
     };
+    (void)snprintf(name, sizeof(name), "%s", python);
     if (uv_loop_init(&loop) != 0) {
         return -1;
     }
