@@ -1,15 +1,12 @@
 /*
  * Every `stride`-th picture is kept. When the places are full, every second one is given up and the
  * stride doubles, so that at most AQ_SHEET_PICTURES_MAX are ever in memory.
- *
- * libpng's simplified interface writes the file: it reports by return value, where the other one
- * jumps.
  */
 #include "cli/contact_sheet.h"
 
-#include <png.h>
 #include <string.h>
 
+#include "cli/png_picture.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
@@ -116,28 +113,6 @@ static void lay_out(const aq_sheet *sheet, size_t stride, uint8_t *pixels)
     }
 }
 
-static int write_png(uint32_t width, uint32_t height, const uint8_t *pixels, aq_buffer *out)
-{
-    png_image image = {
-        .version = PNG_IMAGE_VERSION,
-        .width = width,
-        .height = height,
-        .format = PNG_FORMAT_RGB,
-    };
-    png_alloc_size_t size = PNG_IMAGE_PNG_SIZE_MAX(image);
-    uint8_t *bytes = aq_alloc_unset(1, size);
-    if (bytes == NULL) {
-        return AQ_E_NOMEM;
-    }
-    /* The bytes are enough for any picture of that size, so memory is what it can run out of. */
-    int rc = png_image_write_to_memory(&image, bytes, &size, 0, pixels, 0, NULL)
-                 ? aq_buffer_append(out, bytes, size)
-                 : AQ_E_NOMEM;
-    png_image_free(&image);
-    aq_free(bytes);
-    return rc;
-}
-
 int aq_sheet_png(const aq_sheet *sheet, aq_buffer *out)
 {
     AQ_ASSERT(sheet->count > 0);
@@ -150,7 +125,7 @@ int aq_sheet_png(const aq_sheet *sheet, aq_buffer *out)
     }
     memset(pixels, GAP_GREY, height * stride);
     lay_out(sheet, stride, pixels);
-    int rc = write_png(width, height, pixels, out);
+    int rc = aq_png_picture(width, height, pixels, out);
     aq_free(pixels);
     return rc;
 }
