@@ -67,6 +67,7 @@ struct actor_shell {
     shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
     aq_actor_session *actor;                /* one of these two */
     aq_evaluator_session *evaluator;
+    aq_energy_meter *meter;
     int64_t logged_slot;
     bool is_stuck; /* the transport; see aq_net_is_stuck */
 };
@@ -332,7 +333,11 @@ static int create_session(actor_shell *shell, aq_error *error)
         .send = send_frame,
     };
     aq_member_identity identity = {0};
-    int rc;
+    int rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &shell->meter);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
+    identity.meter = shell->meter;
     name_self(&identity, shell->options->evaluate);
     if (shell->options->evaluate) {
         const aq_evaluator_session_config config = {
@@ -397,6 +402,7 @@ static void close_all(actor_shell *shell)
     aq_rpc_client_close(shell->learner);
     aq_actor_session_destroy(shell->actor);
     aq_evaluator_session_destroy(shell->evaluator);
+    aq_energy_meter_destroy(shell->meter);
     uv_close((uv_handle_t *)&shell->wake, NULL);
     uv_close((uv_handle_t *)&shell->timer, NULL);
     for (int i = 0; i < 2; i++) {

@@ -171,6 +171,7 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
     status->checkpoint_step = learner->checkpoint_step;
     status->rejected_messages = counters.refused_frames;
     aq_learner_replay_status(learner, status->replay_use);
+    aq_learner_energy_status(learner, status);
 }
 
 const aq_learner_service_owner aq_learner_service_events = {
@@ -178,6 +179,7 @@ const aq_learner_service_owner aq_learner_service_events = {
     .joined = event_joined,
     .left = event_left,
     .replay_said = aq_learner_replay_said,
+    .energy_said = aq_learner_energy_said,
     .evaluated = event_evaluated,
     .stop_asked = event_stop_asked,
     .checkpoint_asked = event_checkpoint_asked,
@@ -250,11 +252,13 @@ static void write_progress(aq_learner *learner, int64_t now_ns)
     };
     aq_error error;
     aq_learner_replay_metrics(learner, &sample);
+    sample.energy = aq_learner_energy_metrics(learner);
     if (aq_metrics_progress(learner->metrics, &sample, &error)) {
         say_metrics_failed(learner, &error);
     }
     json_decref(sample.replay);
     json_decref(sample.replay_use);
+    json_decref(sample.energy);
 }
 
 static void watch_for_foreign_peers(aq_learner *learner, int64_t now_ns)

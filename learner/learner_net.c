@@ -7,6 +7,7 @@
 #include "learner/learner_net.h"
 
 #include <inttypes.h>
+#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -82,7 +83,10 @@ static void say_ended(aq_learner *learner)
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
            outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
            best ? best->return_mean : (double)NAN);
-    if (aq_metrics_end(learner->metrics, &outcome, &error)) {
+    outcome.energy = aq_learner_energy_metrics(learner);
+    int rc = aq_metrics_end(learner->metrics, &outcome, &error);
+    json_decref(outcome.energy);
+    if (rc) {
         char quoted[2 * AQ_ERROR_TEXT_MAX];
         aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
                aq_log_quote(quoted, sizeof(quoted), error.text));
@@ -345,6 +349,7 @@ static void say_what_runs(const aq_learner *learner)
     if (aq_blas_problem(problem, sizeof(problem))) {
         aq_log(AQ_LOG_WARN, "blas_slow", problem, "core=%s", aq_blas_core());
     }
+    aq_learner_energy_say(learner);
     if (!aq_url_is_local(aq_rpc_server_url(learner->server))) {
         aq_log(AQ_LOG_WARN, "listening_unprotected",
                "anybody who reaches this address can join, stop or read the run; keep it inside a "
@@ -370,6 +375,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
                             ? 1
                             : (unsigned)learner->plan.config.learner.threads);
     rc = open_run(learner, error);
+    if (!rc) {
+        rc = aq_learner_energy_create(learner, error);
+    }
     if (!rc) {
         rc = create_cores(learner, error);
     }
@@ -428,6 +436,7 @@ static void destroy(aq_learner *learner)
         learner->plan.algorithm_class->destroy(learner->algorithm);
     }
     aq_metrics_close(learner->metrics);
+    aq_learner_energy_destroy(learner);
     aq_checkpoint_store_close(learner->store);
     aq_learner_checkpoint_context_fini(&learner->checkpoint_context);
     aq_snapshot_unref(learner->best.snapshot);
@@ -467,6 +476,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
             learner->farewell_ns = aq_clock_monotonic_ns();
             uv_run(&learner->loop, UV_RUN_DEFAULT);
         }
+        aq_learner_energy_end(learner);
         aq_log(AQ_LOG_INFO, "exit", "", "state=%s",
                aq_run_state_name(aq_coordinator_state(learner->coordinator)));
         if (learner->stuck) {

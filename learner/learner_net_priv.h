@@ -1,7 +1,7 @@
 /*
  * The learner daemon, the inside: shared by learner_net.c (assembly and lifecycle),
- * learner_events.c (what members do), learner_training.c (what the two threads bring) and
- * learner_restore.c (checkpoints).
+ * learner_events.c (what members do), learner_energy_events.c (what it all takes),
+ * learner_training.c (what the two threads bring) and learner_restore.c (checkpoints).
  */
 #ifndef AQ_LEARNER_LEARNER_NET_PRIV_H
 #define AQ_LEARNER_LEARNER_NET_PRIV_H
@@ -15,6 +15,7 @@
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
 #include "learner/checkpoint_store.h"
+#include "learner/energy_file.h"
 #include "learner/learner_net.h"
 #include "learner/learner_service.h"
 #include "learner/metrics.h"
@@ -60,7 +61,20 @@ typedef struct aq_checkpoint_context {
     double best_return;
     bool best_confirmed;
     bool write_policy;
+    char *energy_text; /* of energy.json, to be freed with free(); NULL: it stays as it is */
 } aq_checkpoint_context;
+
+/* What the run takes. */
+typedef struct aq_learner_energy {
+    aq_energy_ledger ledger;
+    aq_energy_carbon carbon;
+    aq_energy_meter *meter;
+    uint64_t incarnation;            /* of this process */
+    Actorq__V1__EnergyStatus status; /* points at what follows */
+    Actorq__V1__RoleEnergy status_roles[AQ_ENERGY_ROLES];
+    Actorq__V1__RoleEnergy *role_pointers[AQ_ENERGY_ROLES];
+    char carbon_text[AQ_CARBON_TEXT_MAX];
+} aq_learner_energy;
 
 typedef struct aq_learner {
     aq_run_plan plan;
@@ -99,6 +113,7 @@ typedef struct aq_learner {
     uint64_t first_step;                   /* of this process */
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     aq_learner_window window;
+    aq_learner_energy energy;
     aq_best_policy best;
     uint64_t foreign_peers_seen;
     int64_t evaluation_line_ns; /* when the next screening gets a line in the metrics */
@@ -128,6 +143,19 @@ void aq_learner_replay_said(void *user, const aq_member_record *record,
 void aq_learner_replay_window(aq_learner *learner, const aq_trainer_sums *sums);
 void aq_learner_replay_status(aq_learner *learner, Actorq__V1__ReplayUseStatus *use);
 void aq_learner_replay_metrics(aq_learner *learner, aq_metrics_sample *sample);
+
+/* learner_energy_events.c */
+int aq_learner_energy_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+void aq_learner_energy_destroy(aq_learner *learner);
+void aq_learner_energy_said(void *user, const aq_member_record *record,
+                            const Actorq__V1__EnergyStats *stats);
+void aq_learner_energy_say(const aq_learner *learner); /* in the log, how it is known */
+void aq_learner_energy_status(aq_learner *learner, Actorq__V1__LearnerStatus *status);
+struct json_t *aq_learner_energy_metrics(aq_learner *learner);
+char *aq_learner_energy_text(aq_learner *learner); /* of energy.json; see aq_energy_file_text */
+/* Any thread; `text` may be NULL. */
+void aq_learner_energy_write(const aq_learner *learner, const char *text);
+void aq_learner_energy_end(aq_learner *learner); /* the last file, when everybody has left */
 
 /* learner_training.c */
 int aq_learner_training_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;

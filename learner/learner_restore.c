@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -20,6 +21,7 @@ void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context)
 {
     aq_snapshot_unref(context->best_snapshot);
     aq_snapshot_unref(context->best_twin);
+    free(context->energy_text);
     *context = (aq_checkpoint_context){0};
 }
 
@@ -31,6 +33,7 @@ static void fill_context(aq_learner *learner, aq_checkpoint_context *ret_context
         .totals = aq_policy_shelf_totals(learner->shelf),
         .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
         .best_return = NAN,
+        .energy_text = aq_learner_energy_text(learner),
     };
     context.shard_count =
         aq_coordinator_shard_counts(learner->coordinator, context.shards, &context.env_steps_base);
@@ -139,6 +142,7 @@ void aq_learner_checkpoint_write(aq_learner *learner, const aq_algorithm_state *
     pthread_mutex_unlock(&learner->checkpoint_lock);
 
     write_files(learner, &context, state, &outcome);
+    aq_learner_energy_write(learner, context.energy_text);
     aq_learner_checkpoint_context_fini(&context);
     atomic_store(&learner->checkpoint_running, false);
     aq_report *report = aq_alloc(1, sizeof(*report));

@@ -144,6 +144,14 @@ static void list_shards(const aq_learner_service *service, shard_list *ret_list)
     }
 }
 
+static void hear_energy(const aq_learner_service *service, const aq_member_record *record,
+                        const Actorq__V1__EnergyStats *stats)
+{
+    if (stats && service->owner.energy_said) {
+        service->owner.energy_said(service->owner.user, record, stats);
+    }
+}
+
 static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
                                  const Actorq__V1__HeartbeatRequest *request,
                                  Actorq__V1__HeartbeatReply_Closure closure, void *call)
@@ -160,6 +168,7 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
     reply.state = state_of(service);
     if (record) {
         aq_member_stats_put(&service->stats, request);
+        hear_energy(service, record, request->energy);
         if (record->role == AQ_ROLE_REPLAY && request->replay) {
             aq_coordinator_progress(service->coordinator, record->incarnation,
                                     request->replay->inserted);
@@ -188,6 +197,7 @@ static void membership_leave(Actorq__V1__Membership_Service *methods,
                                           request->incarnation);
     }
     if (record) {
+        hear_energy(service, record, request->energy);
         service->owner.left(service->owner.user, record, request->reason);
         aq_member_stats_remove(&service->stats, record->incarnation);
         (void)aq_coordinator_leave(service->coordinator, request->member, request->incarnation);

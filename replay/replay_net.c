@@ -359,6 +359,10 @@ static int create_member(replay_daemon *daemon, aq_error *error)
     if (rc != 0) {
         return rc;
     }
+    rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &daemon->identity.meter);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
     rc = aq_member_create(aq_rpc_client_channel(daemon->learner), &daemon->identity, &owner,
                           daemon->identity.incarnation, &daemon->member);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
@@ -434,6 +438,7 @@ static void destroy(replay_daemon *daemon)
     aq_pull_close(daemon->pull);
     aq_rpc_client_close(daemon->learner);
     aq_member_destroy(daemon->member);
+    aq_energy_meter_destroy(daemon->identity.meter);
     aq_replay_service_destroy(daemon->service);
     aq_rpc_dispatcher_destroy(daemon->dispatcher);
     uv_walk(&daemon->loop, close_handle, NULL);

@@ -12,6 +12,7 @@
 #include "common/base/parse.h"
 #include "common/rl/batch.h"
 #include "common/rl/replay_rules.h"
+#include "common/sys/carbon_intensity.h"
 
 enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
 
@@ -260,10 +261,22 @@ static int check_net(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+static int check_energy(const aq_run_config *config, aq_error *error)
+{
+    if (!aq_carbon_intensity_find(config->energy.country)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "energy.country is \"%s\"; a code of docs/energy.md such as DEU, or WORLD, "
+                       "is possible; for another place, set energy.carbon_intensity",
+                       config->energy.country);
+    }
+    return 0;
+}
+
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
         check_texts, check_learner, check_qat, check_quantizer, aq_replay_rules_check, check_net,
+        check_energy,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);

@@ -145,6 +145,13 @@ typedef struct aq_run_config {
         uint64_t reconnect_max_ms;
         uint64_t rpc_timeout_ms;
     } net;
+
+    struct {
+        double tdp_w;            /* of a machine's processors; 0: by their name */
+        char country[8];         /* of carbon_intensity.h */
+        double carbon_intensity; /* gCO2/kWh; 0: the country's */
+        double pue;
+    } energy;
 } aq_run_config;
 
 /* Static storage. */

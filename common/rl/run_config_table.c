@@ -256,6 +256,20 @@ static const aq_setting rows[] = {
      "Longest pause between two tries of a lost connection."},
     {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
+
+    {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
+     "What the processors of a machine take together at full load, for the model that counts where "
+     "nothing can be measured. 0 goes by their name, or takes 4 W for each. For all machines of "
+     "the run."},
+    {MEMBER(TEXT, energy.country), "WORLD", 1, 0, NULL, "",
+     "Whose electricity it is: three letters of ISO 3166, such as DEU, or WORLD for the mean of "
+     "all; docs/energy.md lists them."},
+    {MEMBER(F64, energy.carbon_intensity), "0", 0, 1e5, NULL, "gCO2/kWh",
+     "Carbon intensity of the electricity, for places that are not in the table or a tariff of "
+     "one's own. 0 takes energy.country's."},
+    {MEMBER(F64, energy.pue), "1", 1, 10, NULL, "",
+     "Power usage effectiveness: what the building takes for each joule of its machines, cooling "
+     "included. It counts for carbon, not for joules."},
 };
 
 const aq_settings_table *aq_run_config_table(void)

@@ -22,6 +22,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/wire/member_read.h"
+#include "common/wire/wire_energy.h"
 
 /* Until a learner has told its own. */
 enum { FIRST_PAUSE_MIN_MS = 50, FIRST_PAUSE_MAX_MS = 2000, FIRST_TIMEOUT_MS = 2000 };
@@ -167,6 +168,20 @@ static bool is_final(uint32_t code)
     }
 }
 
+/* ---- energy --------------------------------------------------------------------------------- */
+
+/* NULL without a meter. */
+static Actorq__V1__EnergyStats *read_energy(const aq_member *member, aq_wire_energy *energy)
+{
+    if (member->identity.meter == NULL) {
+        return NULL;
+    }
+    aq_energy_reading reading;
+    aq_energy_meter_read(member->identity.meter, aq_clock_monotonic_ns(), &reading);
+    aq_wire_energy_to(&reading, energy);
+    return &energy->message;
+}
+
 /* ---- leave --------------------------------------------------------------------------------- */
 
 static void call_begins(aq_member *member, enum call_kind kind)
@@ -202,6 +217,8 @@ static void send_leave(aq_member *member)
     request.member = member->view.member;
     request.incarnation = member->identity.incarnation;
     request.reason = member->leave_reason;
+    aq_wire_energy energy;
+    request.energy = read_energy(member, &energy);
     member->registered = false;
     call_begins(member, CALL_LEAVE);
     actorq__v1__membership__leave(&member->stub.base, &request, on_leave, member);
@@ -394,6 +411,8 @@ static void send_heartbeat(aq_member *member)
     if (member->owner.statistics != NULL) {
         member->owner.statistics(member->owner.user, &request);
     }
+    aq_wire_energy energy;
+    request.energy = read_energy(member, &energy);
     call_begins(member, CALL_HEARTBEAT);
     actorq__v1__membership__heartbeat(&member->stub.base, &request, on_heartbeat, member);
 }

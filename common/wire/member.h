@@ -17,6 +17,7 @@
 #include "common/net/net.h"
 #include "common/net/rpc.h"
 #include "common/rl/run_settings.h"
+#include "common/sys/energy_meter.h"
 #include "proto/membership.pb-c.h"
 
 typedef struct aq_member aq_member;
@@ -73,6 +74,7 @@ typedef struct aq_member_identity {
     uint32_t slot;            /* replay only: the slot that the store had; 0 if none */
     char rpc_url[AQ_URL_MAX]; /* replay only */
     char push_url[AQ_URL_MAX];
+    aq_energy_meter *meter; /* of this process, lent; NULL: it says nothing of its energy */
 } aq_member_identity;
 
 /* `seed` feeds the back-off's jitter. AQ_E_NOMEM. The channel must live until the last call was
