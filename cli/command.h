@@ -20,6 +20,7 @@ typedef struct aq_command {
 } aq_command;
 
 extern const aq_command aq_command_train;
+extern const aq_command aq_command_compare;
 extern const aq_command aq_command_eval;
 extern const aq_command aq_command_play;
 extern const aq_command aq_command_inspect;
