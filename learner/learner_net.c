@@ -234,6 +234,25 @@ static int print_config(aq_learner *learner)
     return learner->config_text ? 0 : AQ_E_NOMEM;
 }
 
+static int open_mirror(aq_learner *learner, aq_error *error)
+{
+    const aq_run_config *config = &learner->plan.config;
+    aq_metrics_mirror *mirror;
+    const aq_mirror_config wanted = {
+        .run_dir = learner->folder.path,
+        .format = aq_format_name(aq_run_config_format(config)),
+        .tensorboard = config->log.tensorboard,
+        .csv = config->log.csv,
+        .step = (enum aq_log_step)config->log.step,
+        .goes_on = learner->folder.resumed,
+    };
+    int rc = aq_metrics_mirror_open(&wanted, &mirror, error);
+    if (!rc) {
+        aq_metrics_set_mirror(learner->metrics, mirror);
+    }
+    return rc;
+}
+
 static int open_run(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
@@ -246,6 +265,9 @@ static int open_run(aq_learner *learner, aq_error *error)
     }
     if (!rc) {
         rc = aq_metrics_open(learner->folder.path, &learner->metrics, error);
+    }
+    if (!rc) {
+        rc = open_mirror(learner, error);
     }
     if (!rc && print_config(learner)) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");

@@ -20,6 +20,7 @@ struct aq_metrics {
     char path[AQ_PATH_MAX];
     int file;
     bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
+    aq_metrics_mirror *mirror; /* NULL: none */
 };
 
 /* Whether an earlier process left the file with a line that has no end. */
@@ -60,14 +61,19 @@ void aq_metrics_close(aq_metrics *metrics)
         return;
     }
     (void)close(metrics->file);
+    aq_metrics_mirror_close(metrics->mirror);
     aq_free(metrics);
 }
 
-/* Steals `line`, which may be NULL when it could not be made. */
-static int append(aq_metrics *metrics, json_t *line, aq_error *error)
+void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror)
+{
+    aq_metrics_mirror_close(metrics->mirror);
+    metrics->mirror = mirror;
+}
+
+static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
 {
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
-    json_decref(line);
     if (!text) {
         return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", metrics->path);
     }
@@ -91,6 +97,20 @@ static int append(aq_metrics *metrics, json_t *line, aq_error *error)
     }
     free(text);
     return rc ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
+}
+
+/* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
+ * first one's. */
+static int append(aq_metrics *metrics, json_t *line, aq_error *error)
+{
+    aq_error again;
+    int rc = append_text(metrics, line, error);
+    if (line && metrics->mirror) {
+        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, rc ? &again : error);
+        rc = rc ? rc : mirrored;
+    }
+    json_decref(line);
+    return rc;
 }
 
 /* JSON knows no NaN. */

@@ -10,6 +10,7 @@
 
 #include "common/base/error.h"
 #include "learner/coordinator.h"
+#include "learner/metrics_mirror.h"
 
 typedef struct aq_metrics aq_metrics;
 struct json_t; /* jansson's */
@@ -53,6 +54,9 @@ typedef struct aq_metrics_outcome {
 
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
 void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
+
+/* From now on each line goes there, too. Takes the mirror over. */
+void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
 
 /* A full disk loses the line, not the run. */
 int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,

@@ -4,6 +4,8 @@
  *   run.json         who this run is: id, task, seed, when it was made
  *   config.yaml      the configuration as resolved
  *   metrics.jsonl    one JSON object a line: progress and evaluations
+ *   metrics.csv      the same as a table; log.csv turns it off
+ *   events.out.tfevents.*  the same for TensorBoard; log.tensorboard turns them off
  *   checkpoints/     step-*.aqc
  *   policy.aq        the best version so far, as broadcast; policy.fp32.aq the same in fp32
  *   versions         the policy numbers reserved so far

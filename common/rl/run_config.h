@@ -147,6 +147,12 @@ typedef struct aq_run_config {
     } net;
 
     struct {
+        bool tensorboard;
+        bool csv;
+        uint32_t step; /* a choice: 0 environment steps, 1 learner steps */
+    } log;
+
+    struct {
         double tdp_w;            /* of a machine's processors; 0: by their name */
         char country[8];         /* of carbon_intensity.h */
         double carbon_intensity; /* gCO2/kWh; 0: the country's */

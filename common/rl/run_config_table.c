@@ -23,6 +23,8 @@ static const char *const formula_choices[] = {"symmetric", "paper", NULL};
 static const char *const activations_choices[] = {"dynamic", "static", NULL};
 static const char *const ranges_choices[] = {"moving-average", "min-max", "percentile", NULL};
 
+static const char *const log_step_choices[] = {"env_steps", "learner_steps", NULL};
+
 static const aq_setting rows[] = {
     {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
      "The environment to learn; `actorq envs` lists them."},
@@ -256,6 +258,13 @@ static const aq_setting rows[] = {
      "Longest pause between two tries of a lost connection."},
     {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
+
+    {MEMBER(BOOL, log.tensorboard), "true", 0, 0, NULL, "",
+     "Writes the metrics into events.out.tfevents.* of the run folder, for TensorBoard."},
+    {MEMBER(BOOL, log.csv), "true", 0, 0, NULL, "",
+     "Writes the metrics into metrics.csv of the run folder, for spreadsheets and data frames."},
+    {MEMBER(CHOICE, log.step), "env_steps", 0, 0, log_step_choices, "",
+     "What TensorBoard shows as steps."},
 
     {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
      "What the processors of a machine take together at full load, for the model that counts where "
