@@ -8,6 +8,7 @@
 
 #include "cli/figure_text.h"
 #include "cli/plain_text.h"
+#include "cli/run_energy.h"
 #include "cli/status_members.h"
 #include "cli/status_replay.h"
 
@@ -110,12 +111,34 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
                   aq_figure_return(&best, learner->return_best), learner->evaluations);
 }
 
+/* What a learner says, which may be of another version, as what its file would say. */
+static void print_energy(FILE *out, const Actorq__V1__EnergyStatus *status)
+{
+    char line[AQ_ENERGY_LINE_MAX];
+    aq_figure spent;
+    aq_run_energy energy = {
+        .cpu_s = status->cpu_s,
+        .energy_j = status->energy_j,
+        .idle_j = status->idle_j,
+        .carbon_g = status->carbon_g,
+    };
+    (void)aq_plain_text(energy.source, sizeof(energy.source), status->source);
+    for (size_t i = 0; i < status->n_roles && i < AQ_RUN_ENERGY_ROLES; i++) {
+        energy.role_j[i] = status->roles[i]->energy_j;
+    }
+    aq_print_fact(out, "energy", "%s; %s of processor time", aq_run_energy_line(&energy, line),
+                  aq_figure_duration(&spent, status->cpu_s));
+}
+
 static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
 {
     const Actorq__V1__LearnerStatus *learner = status->learner;
     print_steps(out, learner);
     print_policy(out, learner);
     print_returns(out, learner);
+    if (learner->energy) {
+        print_energy(out, learner->energy);
+    }
     if (learner->checkpoint_step) {
         aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);
     }

@@ -106,6 +106,9 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
     if (!result->interrupted) {
         take_last_words(run_dir, &report);
     }
+    aq_error no_energy; /* a learner that was killed early leaves none */
+    int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
+    (void)unknown;
     char path[AQ_CLI_PATH_MAX + 16];
     (void)snprintf(path, sizeof(path), "%s/policy.aq", run_dir);
     if (aq_path_exists(path)) {
@@ -128,21 +131,29 @@ static json_t *whole(uint64_t value)
     return json_integer((json_int_t)value);
 }
 
+/* Null when nothing is known of the energy. */
+static json_t *known_number(const aq_train_report *report, double value)
+{
+    return report->energy.source[0] != '\0' ? aq_json_number(value) : json_null();
+}
+
 json_t *aq_train_report_json(const aq_train_report *report)
 {
-    return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-                     "s:o, s:b, s:s}",
-                     "task", report->config->task, "algorithm", report->algorithm, "precision",
-                     report->precision, "seed", whole(report->config->seed), "env_steps",
-                     whole(report->env_steps), "learner_steps", whole(report->learner_steps),
-                     "wall_s", aq_json_number(report->wall_s), "solved", report->solved,
-                     "return_mean", aq_json_number(report->return_mean), "return_std",
-                     aq_json_number(report->return_std), "episodes", whole(report->episodes),
-                     "policy_version", whole(report->policy_version), "policy_versions",
-                     whole(report->policy_versions), "broadcast_bytes",
-                     whole(report->broadcast_bytes), "broadcast_bytes_fp32",
-                     whole(report->broadcast_bytes_fp32), "restarts", whole(report->restarts),
-                     "interrupted", report->interrupted, "run", report->run_dir);
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o}",
+        "task", report->config->task, "algorithm", report->algorithm, "precision",
+        report->precision, "seed", whole(report->config->seed), "env_steps",
+        whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
+        aq_json_number(report->wall_s), "solved", report->solved, "return_mean",
+        aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
+        "episodes", whole(report->episodes), "policy_version", whole(report->policy_version),
+        "policy_versions", whole(report->policy_versions), "broadcast_bytes",
+        whole(report->broadcast_bytes), "broadcast_bytes_fp32", whole(report->broadcast_bytes_fp32),
+        "restarts", whole(report->restarts), "interrupted", report->interrupted, "run",
+        report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
+        report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
+        known_number(report, report->energy.carbon_g));
 }
 
 static const char *verdict(const aq_train_report *report)
@@ -179,6 +190,10 @@ void aq_train_report_print(const aq_train_report *report)
                  report->policy_versions,
                  aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
                  aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
+    if (report->energy.source[0] != '\0') {
+        char line[AQ_ENERGY_LINE_MAX];
+        (void)printf("  energy     %s\n", aq_run_energy_line(&report->energy, line));
+    }
     if (report->restarts) {
         (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);
     }

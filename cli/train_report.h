@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/run_energy.h"
 #include "cli/train_session.h"
 #include "common/base/error.h"
 
@@ -25,6 +26,7 @@ typedef struct aq_train_report {
     uint32_t episodes; /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
+    aq_run_energy energy;           /* its source is "" when nothing is known */
 } aq_train_report;
 
 /* Valid while config, run_dir and result are. */

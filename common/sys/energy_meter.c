@@ -65,7 +65,8 @@ static void open_counters(aq_energy_meter *meter)
                              &perf)) {
         return;
     }
-    (void)aq_text_format(meter->why_not, sizeof(meter->why_not), "%s; %s", rapl.text, perf.text);
+    int rc = aq_text_format(meter->why_not, sizeof(meter->why_not), "%s; %s", rapl.text, perf.text);
+    (void)rc; /* what fits is enough */
 }
 
 static void give_up(aq_energy_meter *meter, const char *why)

@@ -3,6 +3,7 @@
  * `events/energy-pkg` ("event=0x02") and `events/energy-pkg.scale` (joules of a count). Counts have
  * 64 bits, which no machine fills.
  */
+#define _DEFAULT_SOURCE /* syscall */
 #include "common/sys/energy_perf.h"
 
 #include <errno.h>
