@@ -29,7 +29,7 @@
 
 /* A burst ends after either; sockets wait that long. */
 #define BURST_NS (500 * AQ_NS_PER_US)
-enum { BURST_STEPS = 64, EVALUATOR_STEPS = 16 };
+enum { BURST_STEPS = 64 };
 
 /* The longest wait for an event. */
 enum { WAIT_MS_MAX = 10000 };
@@ -197,7 +197,7 @@ static void tick(actor_shell *shell, int64_t now_ns)
 static uint32_t work(actor_shell *shell, int64_t now_ns)
 {
     return shell->actor != NULL ? aq_actor_session_work(shell->actor, now_ns)
-                                : aq_evaluator_session_work(shell->evaluator, EVALUATOR_STEPS);
+                                : aq_evaluator_session_work(shell->evaluator, 1, now_ns);
 }
 
 static int64_t next_ns(const actor_shell *shell)

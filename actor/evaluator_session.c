@@ -6,7 +6,9 @@
 #include <inttypes.h>
 #include <math.h>
 
+#include "actor/evaluation_pace.h"
 #include "actor/report_session.h"
+#include "actor/twin_session.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
@@ -25,7 +27,11 @@ struct aq_evaluator_session {
     aq_participant *participant;
     aq_policy_session *policy;
     aq_report_session *reports;
+    aq_twin_session *twins;
     aq_evaluator_core *core; /* NULL: no run yet */
+    aq_engine *twin;         /* that the core compares with; NULL: none */
+    aq_evaluation_pace pace;
+    bool compares; /* versions with their fp32 form */
     bool is_finishing;
     bool was_ready;
     int64_t now_ns;   /* of the last tick */
@@ -49,6 +55,8 @@ static void drop_core(aq_evaluator_session *session)
         aq_evaluator_core_destroy(session->core);
         session->core = NULL;
     }
+    aq_engine_destroy(session->twin);
+    session->twin = NULL;
 }
 
 /* Two evaluators of one run must not play the same episodes. */
@@ -80,6 +88,16 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     if (rc != 0) {
         return rc;
     }
+    const aq_twin_source twins = {
+        .run_id = view->run_id,
+        .task = task,
+        .rows_max = aq_evaluator_core_lanes(session->core),
+        .cpu_flags = session->config.cpu_flags,
+        .rpc_timeout_ms = settings->rpc_timeout_ms,
+    };
+    aq_twin_session_start(session->twins, &twins);
+    aq_evaluation_pace_init(&session->pace, settings->evaluator_share, session->now_ns);
+    session->compares = settings->evaluator_fp32;
     const aq_policy_source source = {
         .url = view->policy_url,
         .rpc_timeout_ms = settings->rpc_timeout_ms,
@@ -185,6 +203,9 @@ int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_sess
                                       &session->reports);
     }
     if (rc == 0) {
+        rc = aq_twin_session_create(learner, &session->twins);
+    }
+    if (rc == 0) {
         rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
                                    &session->participant);
     }
@@ -203,6 +224,7 @@ void aq_evaluator_session_destroy(aq_evaluator_session *session)
     }
     drop_core(session);
     aq_participant_destroy(session->participant);
+    aq_twin_session_destroy(session->twins);
     aq_report_session_destroy(session->reports);
     aq_policy_session_destroy(session->policy);
     aq_free(session);
@@ -222,10 +244,23 @@ static int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
+/* When what the core waits for is over: an environment's pause, or its own after an evaluation. */
+static int64_t core_next_ns(const aq_evaluator_session *session)
+{
+    if (session->core == NULL) {
+        return INT64_MAX;
+    }
+    if (!aq_evaluator_core_idle(session->core)) {
+        const int64_t due_ns = aq_evaluator_core_due_ns(session->core);
+        return due_ns != INT64_MIN ? due_ns : INT64_MAX; /* it does not wait */
+    }
+    const int64_t due_ns = aq_evaluation_pace_due_ns(&session->pace);
+    return due_ns > session->now_ns ? due_ns : INT64_MAX;
+}
+
 int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session)
 {
-    int64_t core_ns = session->core != NULL ? aq_evaluator_core_due_ns(session->core) : INT64_MAX;
-    core_ns = core_ns != INT64_MIN ? core_ns : INT64_MAX; /* it does not wait */
+    const int64_t core_ns = core_next_ns(session);
     return least_of(least_of(aq_participant_next_ns(session->participant), core_ns),
                     least_of(aq_policy_session_next_ns(session->policy),
                              aq_report_session_next_ns(session->reports)));
@@ -244,6 +279,32 @@ static void take_policy(aq_evaluator_session *session)
                                 aq_evaluator_core_set_engine(session->core, engine));
     aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s", session->version,
            aq_engine_rung(engine));
+}
+
+/* The next version, or the last one in fp32. */
+static void begin_next(aq_evaluator_session *session, int64_t now_ns)
+{
+    aq_engine_destroy(session->twin);
+    session->twin = NULL;
+    if (aq_twin_session_waits(session->twins)) {
+        return;
+    }
+    session->twin = aq_twin_session_take(session->twins);
+    if (session->twin != NULL) {
+        aq_evaluator_core_compare(session->core, session->twin);
+    } else if (aq_evaluation_pace_due_ns(&session->pace) <= now_ns) {
+        take_policy(session);
+    }
+}
+
+static void take_gap(aq_evaluator_session *session, const aq_evaluation *result)
+{
+    session->episodes += result->gap.episodes;
+    aq_report_session_put(session->reports, result);
+    aq_log(AQ_LOG_DEBUG, "compared", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_fp32=%.2f gap_mean=%.3f gap_std=%.3f",
+           result->version, result->gap.episodes, result->gap.return_fp32, result->gap.mean,
+           result->gap.std);
 }
 
 static void take_result(aq_evaluator_session *session, const aq_evaluation *result)
@@ -280,26 +341,51 @@ static void note_ready(aq_evaluator_session *session)
     }
 }
 
-uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max)
+/* Asks for the fp32 form of what was just evaluated, unless it is that itself. */
+static void ask_for_twin(aq_evaluator_session *session)
+{
+    const aq_engine *engine = aq_evaluator_core_engine(session->core);
+    if (session->compares && !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
+        (void)aq_twin_session_ask(session->twins, session->version); /* else the next one is */
+    }
+}
+
+static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t now_ns)
 {
     aq_evaluation result;
+    if (!aq_evaluator_core_run(session->core, steps_max, now_ns, &result)) {
+        return;
+    }
+    if (result.gap.episodes > 0) {
+        take_gap(session, &result);
+        return;
+    }
+    take_result(session, &result);
+    if (aq_evaluator_core_idle(session->core)) {
+        ask_for_twin(session);
+    }
+}
+
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,
+                                   int64_t now_ns)
+{
+    aq_evaluation_pace_tell(&session->pace, now_ns, false);
     if (session->core == NULL || session->is_finishing ||
         !aq_report_session_room(session->reports)) {
         return 0;
     }
     note_ready(session);
     if (aq_evaluator_core_idle(session->core)) {
-        take_policy(session);
+        begin_next(session, now_ns);
     }
     const uint64_t before = aq_evaluator_core_steps(session->core);
     const uint64_t failures = aq_evaluator_core_env_failures(session->core);
-    if (aq_evaluator_core_run(session->core, steps_max, session->now_ns, &result)) {
-        take_result(session, &result);
-    }
+    run_core(session, steps_max, now_ns);
     note_failures(session);
     const uint64_t steps = aq_evaluator_core_steps(session->core) - before;
     session->env_steps += steps;
     const bool has_failed = aq_evaluator_core_env_failures(session->core) != failures;
+    aq_evaluation_pace_tell(&session->pace, now_ns, steps > 0);
     return steps == 0 && has_failed ? 1 : (uint32_t)steps; /* something was done in any case */
 }
 

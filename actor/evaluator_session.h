@@ -1,7 +1,8 @@
 /*
  * Evaluator session: an evaluator without sockets, threads or a clock. Takes the newest policy
- * whenever it is idle, runs it in the evaluator core, and reports each result to the learner until
- * the learner has answered. Needs no replay shard.
+ * whenever it is idle and has time left (evaluation_pace.h), runs it in the evaluator core, and
+ * reports each result to the learner until the learner has answered. If the run asks for it, each
+ * screening is then played again under the version's fp32 form. Needs no replay shard.
  *
  * Driven like aq_actor_session. One thread, but for what a policy listener does with its feed.
  */
@@ -33,8 +34,9 @@ void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns);
 int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session);
 
 /* Up to `steps_max` batched steps; returns the transitions made, 0 when there is nothing to
- * evaluate for now. */
-uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max);
+ * evaluate for now. The time from a call that made some to the next counts as work. */
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,
+                                   int64_t now_ns);
 
 void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason);
 

@@ -125,6 +125,12 @@ static void on_reported(const Actorq__V1__EvaluationReply *reply, void *user)
 static void call(aq_report_session *session, uint64_t member)
 {
     const aq_evaluation *evaluation = &session->waiting[session->first];
+    Actorq__V1__PrecisionGap gap;
+    actorq__v1__precision_gap__init(&gap);
+    gap.episodes = evaluation->gap.episodes;
+    gap.return_fp32 = evaluation->gap.return_fp32;
+    gap.mean = evaluation->gap.mean;
+    gap.std = evaluation->gap.std;
     Actorq__V1__EvaluationReport request;
     actorq__v1__evaluation_report__init(&request);
     request.run_id = session->run_id;
@@ -137,6 +143,7 @@ static void call(aq_report_session *session, uint64_t member)
     request.return_min = evaluation->return_min;
     request.return_max = evaluation->return_max;
     request.confirmed = evaluation->confirmed;
+    request.gap = evaluation->gap.episodes > 0 ? &gap : NULL;
     session->is_calling = true;
     actorq__v1__membership__report_evaluation(&session->stub.base, &request, on_reported, session);
 }

@@ -27,11 +27,13 @@ typedef struct aq_train_stats {
 } aq_train_stats;
 
 /* Everything that a checkpoint keeps: arrays of `count` floats that live in the algorithm, those of
- * the policy's network first. */
+ * the policy's network first, and what is known of the observations trained on. */
 typedef struct aq_algorithm_state {
     size_t count;
     float *parameters, *target, *adam_m, *adam_v;
     uint64_t adam_step;
+    size_t statistics_count;
+    double *statistics; /* NULL: none are kept */
 } aq_algorithm_state;
 
 typedef struct aq_algorithm_class {

@@ -133,6 +133,20 @@ static void event_evaluated(void *user, const aq_evaluation_result *result, bool
     }
 }
 
+static void event_compared(void *user, const aq_version_gap *gap)
+{
+    aq_learner *learner = user;
+    aq_error error;
+    aq_log(AQ_LOG_DEBUG, "compared", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_fp32=%.2f gap=%.3f", gap->version,
+           gap->episodes, gap->return_fp32, gap->mean);
+    if (aq_metrics_gap(learner->metrics,
+                       aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
+                       aq_coordinator_env_steps(learner->coordinator), gap, &error)) {
+        say_metrics_failed(learner, &error);
+    }
+}
+
 static void event_stop_asked(void *user, const char *peer, const char *reason)
 {
     (void)user;
@@ -181,6 +195,7 @@ const aq_learner_service_owner aq_learner_service_events = {
     .replay_said = aq_learner_replay_said,
     .energy_said = aq_learner_energy_said,
     .evaluated = event_evaluated,
+    .compared = event_compared,
     .stop_asked = event_stop_asked,
     .checkpoint_asked = event_checkpoint_asked,
     .status = event_status,

@@ -21,6 +21,7 @@
 #include "common/wire/wire_policy.h"
 #include "learner/blas.h"
 #include "learner/learner_net_priv.h"
+#include "learner/normalized.h"
 
 enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
 #define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
@@ -78,6 +79,7 @@ static void say_ended(aq_learner *learner)
         .policy_deltas = totals.deltas,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .gap = *aq_learner_service_gap(learner->service),
     };
     aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
            "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
@@ -87,6 +89,7 @@ static void say_ended(aq_learner *learner)
     int rc = aq_metrics_end(learner->metrics, &outcome, &error);
     json_decref(outcome.energy);
     if (rc) {
+    json_decref(outcome.time);
         char quoted[2 * AQ_ERROR_TEXT_MAX];
         aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
                aq_log_quote(quoted, sizeof(quoted), error.text));
@@ -358,7 +361,11 @@ static int create_service(aq_learner *learner, aq_error *error)
     owner.user = learner;
     int rc = aq_learner_service_create(&identity, learner->coordinator, learner->shelf, &owner,
                                        &learner->service);
-    return rc ? aq_fail(error, rc, "out of memory") : 0;
+    if (rc) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    aq_learner_service_restore_gap(learner->service, &learner->gap_before);
+    return 0;
 }
 
 static void say_what_runs(const aq_learner *learner)
@@ -394,6 +401,10 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
         return rc;
     }
     aq_blas_set_threads(learner->plan.algorithm_class->has_own_threads
+    if (learner->plan.config.learner.normalize_obs) {
+        learner->normalized = aq_normalized_class(learner->plan.algorithm_class);
+        learner->plan.algorithm_class = &learner->normalized;
+    }
                             ? 1
                             : (unsigned)learner->plan.config.learner.threads);
     rc = open_run(learner, error);

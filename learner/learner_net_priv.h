@@ -55,6 +55,7 @@ typedef struct aq_checkpoint_context {
     aq_shard_count shards[AQ_SHARDS_MAX];
     size_t shard_count;
     aq_shelf_totals totals;
+    aq_precision_gap gap;
     double wall_s;
     aq_snapshot *best_snapshot; /* a reference */
     aq_snapshot *best_twin;     /* a reference */
@@ -95,6 +96,7 @@ typedef struct aq_learner {
     int64_t ticked_ns;
 
     aq_algorithm *algorithm;
+    aq_algorithm_class normalized; /* the plan's class, where observations are normalized */
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_learner_service *service;
@@ -111,6 +113,7 @@ typedef struct aq_learner {
     aq_mailbox *reports; /* stage -> loop */
 
     uint64_t first_step;                   /* of this process */
+    aq_precision_gap gap_before;           /* that earlier processes found */
     uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
     aq_learner_window window;
     aq_learner_energy energy;

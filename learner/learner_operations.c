@@ -88,6 +88,22 @@ static void fill_learner(const aq_learner_service *service, int64_t now_ns,
     learner->quant_error = quant_error;
 }
 
+/* False: there is nothing to show. */
+static bool fill_gap(const aq_learner_service *service, Actorq__V1__PrecisionGapStatus *status)
+{
+    const aq_precision_gap *gap = &service->gap;
+    status->versions = gap->versions;
+    status->episodes = gap->episodes;
+    status->mean = gap->mean;
+    status->ci95 = aq_precision_gap_ci95(gap);
+    status->latest_version = gap->latest.version;
+    status->latest_episodes = gap->latest.episodes;
+    status->latest_mean = gap->latest.mean;
+    status->latest_ci95 = aq_version_gap_ci95(&gap->latest);
+    status->latest_return_fp32 = gap->latest.return_fp32;
+    return gap->versions > 0;
+}
+
 static void operations_status(Actorq__V1__Operations_Service *methods,
                               const Actorq__V1__StatusRequest *request,
                               Actorq__V1__StatusReply_Closure closure, void *call)
@@ -112,6 +128,8 @@ static void operations_status(Actorq__V1__Operations_Service *methods,
     fill_learner(service, now_ns, &learner, &quant_error);
     Actorq__V1__ReplayUseStatus replay_use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
     learner.replay_use = &replay_use;
+    Actorq__V1__PrecisionGapStatus gap = ACTORQ__V1__PRECISION_GAP_STATUS__INIT;
+    learner.precision_gap = fill_gap(service, &gap) ? &gap : NULL;
 
     Actorq__V1__StatusReply reply = ACTORQ__V1__STATUS_REPLY__INIT;
     reply.role = text("learner");

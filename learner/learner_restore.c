@@ -31,6 +31,7 @@ static void fill_context(aq_learner *learner, aq_checkpoint_context *ret_context
     aq_checkpoint_context context = {
         .env_steps = aq_coordinator_env_steps(learner->coordinator),
         .totals = aq_policy_shelf_totals(learner->shelf),
+        .gap = *aq_learner_service_gap(learner->service),
         .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
         .best_return = NAN,
         .energy_text = aq_learner_energy_text(learner),
@@ -87,6 +88,12 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
         .adam_m = state->adam_m,
         .adam_v = state->adam_v,
         .adam_step = state->adam_step,
+        .statistics_count = state->statistics_count,
+        .statistics = state->statistics,
+        .gap_versions = context->gap.versions,
+        .gap_episodes = context->gap.episodes,
+        .gap_mean = context->gap.mean,
+        .gap_squares = context->gap.squares,
         .wall_s = context->wall_s,
         .best_policy = context->best_snapshot,
         .best_return = context->best_return,
@@ -188,6 +195,12 @@ static int check_same_run(const aq_learner *learner, const aq_checkpoint *checkp
                        "%zu: its critic is another one",
                        checkpoint->parameter_count, state->count);
     }
+    if (checkpoint->statistics_count != state->statistics_count) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint was trained with learner.normalize_obs %s, the "
+                       "configuration says otherwise",
+                       checkpoint->statistics_count > 0 ? "true" : "false");
+    }
     if (aq_net_spec_hash(&checkpoint->spec) != aq_net_spec_hash(spec)) {
         char theirs[128];
         char ours[128];
@@ -255,6 +268,12 @@ static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
         .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
     };
     aq_policy_shelf_restore_totals(learner->shelf, &totals);
+    learner->gap_before = (aq_precision_gap){
+        .versions = checkpoint->gap_versions,
+        .episodes = checkpoint->gap_episodes,
+        .mean = checkpoint->gap_mean,
+        .squares = checkpoint->gap_squares,
+    };
     learner->first_step = checkpoint->learner_step;
     learner->checkpoint_step = checkpoint->learner_step;
     learner->next_version = checkpoint->policy_version + 1;
@@ -291,6 +310,9 @@ int aq_learner_restore(aq_learner *learner, aq_error *error)
     memcpy(state.target, checkpoint.target, bytes);
     memcpy(state.adam_m, checkpoint.adam_m, bytes);
     memcpy(state.adam_v, checkpoint.adam_v, bytes);
+    if (state.statistics_count > 0) {
+        memcpy(state.statistics, checkpoint.statistics, state.statistics_count * sizeof(double));
+    }
     learner->plan.algorithm_class->restored(learner->algorithm, checkpoint.adam_step);
     restore_run(learner, &checkpoint);
     aq_log(AQ_LOG_INFO, "resumed", "", "step=%" PRIu64 " env_steps=%" PRIu64 " wall_s=%.1f",

@@ -225,6 +225,37 @@ static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report
     return NULL;
 }
 
+/* NULL, or what can't be true of a comparison. */
+static const char *gap_problem(const Actorq__V1__PrecisionGap *gap)
+{
+    if (gap->episodes == 0) {
+        return "a comparison needs episodes";
+    }
+    if (!isfinite(gap->return_fp32) || !isfinite(gap->mean) || !isfinite(gap->std)) {
+        return "a comparison's returns are finite";
+    }
+    return gap->std < 0 ? "a standard deviation is not below 0" : NULL;
+}
+
+/* The screening that it belongs to was reported before. */
+static void take_gap(aq_learner_service *service, const Actorq__V1__EvaluationReport *request)
+{
+    const aq_version_gap gap = {
+        .version = request->version,
+        .episodes = request->gap->episodes,
+        .return_fp32 = request->gap->return_fp32,
+        .mean = request->gap->mean,
+        .std = request->gap->std,
+    };
+    if (aq_coordinator_state(service->coordinator) != AQ_RUN_RUNNING) {
+        return;
+    }
+    aq_precision_gap_add(&service->gap, &gap);
+    if (service->owner.compared) {
+        service->owner.compared(service->owner.user, &gap);
+    }
+}
+
 /* Whether that version can be the run's result: it is on the shelf in the precision that was asked
  * for (not one that fell back to fp32), or it is the best one already, which its owner keeps. */
 static bool version_is_held(const aq_learner_service *service, uint64_t version)
@@ -232,6 +263,23 @@ static bool version_is_held(const aq_learner_service *service, uint64_t version)
     const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
     const aq_publication *shelved = aq_policy_shelf_find(service->shelf, version);
     return shelved ? !shelved->fell_back : best && best->version == version;
+}
+
+static void take_evaluation(aq_learner_service *service,
+                            const Actorq__V1__EvaluationReport *request)
+{
+    aq_evaluation_result result = {
+        .version = request->version,
+        .episodes = request->episodes,
+        .return_mean = request->return_mean,
+        .return_std = request->return_std,
+        .return_min = request->return_min,
+        .return_max = request->return_max,
+        .confirmed = request->confirmed,
+    };
+    bool held = version_is_held(service, result.version);
+    bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
+    service->owner.evaluated(service->owner.user, &result, best);
 }
 
 static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,
@@ -245,22 +293,18 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
         return;
     }
     const char *problem = evaluation_problem(request);
+    if (!problem && request->gap) {
+        problem = gap_problem(request->gap);
+    }
     if (problem) {
         aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", problem);
         return;
     }
-    aq_evaluation_result result = {
-        .version = request->version,
-        .episodes = request->episodes,
-        .return_mean = request->return_mean,
-        .return_std = request->return_std,
-        .return_min = request->return_min,
-        .return_max = request->return_max,
-        .confirmed = request->confirmed,
-    };
-    bool held = version_is_held(service, result.version);
-    bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
-    service->owner.evaluated(service->owner.user, &result, best);
+    if (request->gap) {
+        take_gap(service, request);
+    } else {
+        take_evaluation(service, request);
+    }
     Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
     reply.state = state_of(service);
     closure(&reply, call);
@@ -277,6 +321,20 @@ static void answer_frame(const aq_buffer *frame, Actorq__V1__FetchPolicyReply_Cl
     closure(&reply, call);
 }
 
+/* That version, 0 for the newest; or NULL, and the call has failed. */
+static const aq_publication *find_policy(const aq_learner_service *service, uint64_t version,
+                                         void *call)
+{
+    const aq_publication *found = version ? aq_policy_shelf_find(service->shelf, version)
+                                          : aq_policy_shelf_newest(service->shelf);
+    if (!found && version) {
+        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "policy version %" PRIu64 " is not held here", version);
+    } else if (!found) {
+        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy has been published yet");
+    }
+    return found;
+}
+
 static void policy_fetch(Actorq__V1__Policy_Service *methods,
                          const Actorq__V1__FetchPolicyRequest *request,
                          Actorq__V1__FetchPolicyReply_Closure closure, void *call)
@@ -287,24 +345,23 @@ static void policy_fetch(Actorq__V1__Policy_Service *methods,
                     request->run_id);
         return;
     }
-    const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
-    if (!newest) {
-        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy has been published yet");
+    const aq_publication *found = find_policy(service, request->version, call);
+    if (!found) {
         return;
     }
-    bool is_fp32 = newest->twin == newest->snapshot;
-    if (request->format == 0 || (request->format == AQ_FORMAT_F32 && is_fp32)) {
-        answer_frame(&newest->frame, closure, call);
-        return;
-    }
-    if (request->format != AQ_FORMAT_F32) {
+    if (request->format != 0 && request->format != AQ_FORMAT_F32) {
         aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT,
                     "format %u: 0 (as broadcast) and 1 (fp32) can be fetched", request->format);
         return;
     }
+    const aq_snapshot *asked = request->format == 0 ? found->snapshot : found->twin;
+    if (found->frame.size > 0 && asked == found->snapshot) {
+        answer_frame(&found->frame, closure, call);
+        return;
+    }
     aq_buffer frame;
-    aq_buffer_init(&frame, newest->frame_bytes_fp32 + 65536);
-    int rc = aq_wire_policy_pack(newest->twin, &frame);
+    aq_buffer_init(&frame, found->frame_bytes_fp32 + 65536);
+    int rc = aq_wire_policy_pack(asked, &frame);
     if (rc) {
         aq_rpc_fail(call, aq_rpc_code_from_error(rc), "the policy could not be packed");
     } else {
@@ -405,6 +462,7 @@ void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said
                 ? aq_member_stats_find(&service->stats, record->incarnation)
                 : NULL;
         if (row && row->replay) {
+            add_times(&summary, &row->actor);
             aq_replay_said_add(ret_sum, &row->replay->stats);
         }
     }

@@ -13,6 +13,7 @@
 #include "common/rl/run_settings.h"
 #include "learner/coordinator.h"
 #include "learner/policy_shelf.h"
+#include "learner/precision_gap.h"
 #include "learner/replay_said_stats.h"
 #include "proto/operations.pb-c.h"
 
@@ -33,6 +34,8 @@ typedef struct aq_learner_service_owner {
     /* A result came; `best` is true when it is the best so far. Its policy is on the shelf then, or
      * it is the one that was the best before. */
     void (*evaluated)(void *user, const aq_evaluation_result *result, bool best);
+    /* A version was compared with its fp32 form. May be NULL. */
+    void (*compared)(void *user, const aq_version_gap *gap);
     /* Somebody asked for the end of the run. */
     void (*stop_asked)(void *user, const char *peer, const char *reason);
     /* Writes a checkpoint when it can; aq_learner_service_checkpointed answers. */
@@ -65,6 +68,11 @@ void aq_learner_service_checkpointed(aq_learner_service *service, const char *pa
 
 /* To be called when a member was lost, so that its statistics go too. */
 void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record);
+
+/* What acting in the broadcast precision costs, over the run so far; and, at the start of a process
+ * that takes the run up, what an earlier one had found. */
+const aq_precision_gap *aq_learner_service_gap(const aq_learner_service *service);
+void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precision_gap *gap);
 
 /* The sum of what actors and evaluators said last, for progress and metrics. */
 typedef struct aq_actors_summary {

@@ -38,6 +38,7 @@ struct aq_learner_service {
     aq_learner_policy_methods policy;
     aq_learner_operations_methods operations;
     aq_member_stats stats;
+    aq_precision_gap gap;
     struct {
         Actorq__V1__CheckpointReply_Closure closure;
         void *call;

@@ -265,6 +265,7 @@ static int create_stage(aq_learner *learner, const aq_publication_config *public
                  .act_rule = algorithm_class->act_rule},
         .spec = algorithm_class->spec(learner->algorithm),
         .state_count = state.count,
+        .statistics_count = state.statistics_count,
     };
     aq_stage_owner owner = {
         .user = learner,

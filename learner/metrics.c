@@ -193,6 +193,28 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
 }
 
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
+int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                   const aq_version_gap *gap, aq_error *error)
+{
+    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "gap", "wall_s",
+                             number(wall_s), "env_steps", count(env_steps), "policy_version",
+                             count(gap->version), "episodes", count(gap->episodes), "return_fp32",
+                             number(gap->return_fp32), "mean", number(gap->mean), "ci95",
+                             number(aq_version_gap_ci95(gap)));
+    return append(metrics, line, error);
+}
+
+/* NULL when nothing was compared. */
+static json_t *gap_of_run(const aq_precision_gap *gap)
+{
+    if (gap->versions == 0) {
+        return NULL;
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "versions", count(gap->versions), "episodes",
+                     count(gap->episodes), "mean", number(gap->mean), "ci95",
+                     number(aq_precision_gap_ci95(gap)));
+}
+
 {
     json_t *line =
         json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
@@ -204,3 +226,9 @@ int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_er
     put_part(line, "energy", outcome->energy);
     return append(metrics, line, error);
 }
+    json_t *gap = gap_of_run(&outcome->gap);
+    if (line && gap) {
+        (void)json_object_set_new(line, "precision_gap", gap); /* short of memory: left out */
+    } else {
+        json_decref(gap);
+    }

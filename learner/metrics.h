@@ -11,6 +11,7 @@
 #include "common/base/error.h"
 #include "learner/coordinator.h"
 #include "learner/metrics_mirror.h"
+#include "learner/precision_gap.h"
 
 typedef struct aq_metrics aq_metrics;
 struct json_t; /* jansson's */
@@ -52,6 +53,7 @@ typedef struct aq_metrics_outcome {
     uint64_t broadcast_bytes_fp32;
 } aq_metrics_outcome;
 
+    aq_precision_gap gap;
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
 void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 
@@ -65,5 +67,7 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
                           const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
                    aq_error *error) AQ_MUST_USE;
+int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                   const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -53,15 +53,6 @@ static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
     return rc ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
 
-static bool is_fp32(const aq_snapshot *snapshot)
-{
-    bool is = true;
-    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        is = is && snapshot->layers[i].format == AQ_FORMAT_F32;
-    }
-    return is;
-}
-
 /* Both snapshots, of which one goes out. */
 static int quantize(const aq_publication_config *config, const aq_publication_history *history,
                     const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
@@ -78,7 +69,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
         return rc;
     }
     made->measured = made->snapshot->quant_error;
-    if (is_fp32(made->snapshot)) {
+    if (aq_snapshot_is_fp32(made->snapshot)) {
         made->twin = aq_snapshot_ref(made->snapshot);
         return 0;
     }

@@ -36,6 +36,11 @@ static int plan_layers(const aq_run_config *config, const aq_net_spec *spec, uin
         }
         formats[layers[index]] = chosen[i].format;
     }
+    /* It divides elements of the observation by deviations that may be of any size: neither one
+     * scale for all of a row's elements nor one for an output's weights would suit them. */
+    if (config->learner.normalize_obs && count > 0 && formats[layers[0]] == 0) {
+        formats[layers[0]] = AQ_FORMAT_F32;
+    }
     return 0;
 }
 

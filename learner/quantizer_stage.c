@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/queue.h"
 
@@ -21,7 +22,8 @@ typedef struct job {
     aq_params params; /* policy */
     float *obs;       /* policy: error_rows rows */
     size_t rows;
-    float *arrays; /* checkpoint: four of state_count */
+    float *arrays;      /* checkpoint: four of state_count */
+    double *statistics; /* checkpoint: statistics_count; NULL: none */
     uint64_t adam_step;
 } job;
 
@@ -36,6 +38,7 @@ struct aq_quantizer_stage {
     aq_queue *work;
     pthread_t thread;
     bool has_thread;
+    _Atomic int64_t busy_ns; /* with policies */
 };
 
 static int make_jobs(aq_quantizer_stage *stage)
@@ -60,6 +63,12 @@ static int make_jobs(aq_quantizer_stage *stage)
     made->arrays = aq_alloc(stage->config.state_count, 4 * sizeof(float));
     if (!made->arrays) {
         return AQ_E_NOMEM;
+    }
+    if (stage->config.statistics_count > 0) {
+        made->statistics = aq_alloc(stage->config.statistics_count, sizeof(double));
+        if (!made->statistics) {
+            return AQ_E_NOMEM;
+        }
     }
     return aq_queue_push(stage->free_checkpoint, made);
 }
@@ -122,6 +131,8 @@ static void carry_out_checkpoint(aq_quantizer_stage *stage, const job *due)
         .adam_m = due->arrays + 2 * count,
         .adam_v = due->arrays + 3 * count,
         .adam_step = due->adam_step,
+        .statistics_count = stage->config.statistics_count,
+        .statistics = due->statistics,
     };
     stage->owner.write_checkpoint(stage->owner.user, &state, due->step);
 }
@@ -192,6 +203,7 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
     aq_free(stage->checkpoint_job.arrays);
     aq_publication_history_fini(&stage->history);
     aq_queue_destroy(stage->free_policy);
+    aq_free(stage->checkpoint_job.statistics);
     aq_queue_destroy(stage->free_checkpoint);
     aq_queue_destroy(stage->work);
     aq_free(stage);
@@ -242,11 +254,20 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
     }
     due->step = step;
     due->adam_step = state->adam_step;
+    AQ_ASSERT(state->statistics_count == stage->config.statistics_count);
+    if (due->statistics) {
+        memcpy(due->statistics, state->statistics, state->statistics_count * sizeof(double));
+    }
     return hand_over(stage, due);
 }
 
 bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage)
 {
+int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)
+{
+    return stage->busy_ns;
+}
+
     AQ_ASSERT(!stage->has_thread);
     return carry_out_next(stage, 0);
 }

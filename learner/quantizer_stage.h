@@ -33,7 +33,8 @@ typedef struct aq_stage_config {
     aq_publication_config publication;
     aq_quantize_meta meta; /* version and learner_step are filled in per job */
     const aq_net_spec *spec;
-    size_t state_count; /* floats in each array of a checkpoint */
+    size_t state_count;      /* floats in each array of a checkpoint */
+    size_t statistics_count; /* doubles beside them */
 } aq_stage_config;
 
 /* No thread yet. */
@@ -52,6 +53,9 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
                                      uint64_t step, const float *obs, size_t rows);
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
                                          uint64_t step);
+
+/* Time spent on policies so far: quantizing, measuring, packing and sending them. Any thread. */
+int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage);
 
 /* Carries out one job here, without a thread (tests); false when there was none. */
 bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage);

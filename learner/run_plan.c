@@ -60,6 +60,9 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->screen_episodes = (uint32_t)config->evaluator.screen_episodes;
     settings->evaluation_episodes = (uint32_t)config->evaluator.episodes;
     settings->evaluation_threshold = plan->threshold;
+    settings->evaluator_share = config->evaluator.share;
+    settings->evaluator_fp32 = config->evaluator.fp32;
+    settings->noise_ladder = config->actor.noise_ladder;
     settings->sample_rows =
         (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
     settings->storage = (aq_storage_settings){

@@ -3,6 +3,9 @@
  */
 #include "rollout/evaluation.h"
 
+#include <math.h>
+
+#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "rollout/env_task.h"
 
@@ -43,6 +46,24 @@ aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool con
         .return_max = result.return_max,
         .confirmed = confirmed,
     };
+}
+
+aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *returns_fp32,
+                                        uint32_t episodes)
+{
+    AQ_ASSERT(episodes >= 1);
+    aq_evaluation_gap gap = {.episodes = episodes};
+    for (uint32_t i = 0; i < episodes; i++) {
+        gap.return_fp32 += returns_fp32[i] / episodes;
+        gap.mean += (returns[i] - returns_fp32[i]) / episodes;
+    }
+    double squares = 0.0;
+    for (uint32_t i = 0; i < episodes; i++) {
+        const double difference = returns[i] - returns_fp32[i] - gap.mean;
+        squares += difference * difference;
+    }
+    gap.std = episodes > 1 ? sqrt(squares / (episodes - 1)) : 0.0;
+    return gap;
 }
 
 static int check_policy(aq_env *env, const aq_engine *engine, aq_error *error)

@@ -15,6 +15,15 @@
 /* Environments at once. More would not run faster, and less often at full width. */
 enum { AQ_EVALUATION_LANES_MAX = 64, AQ_EVALUATION_EPISODES_MAX = 1000000 };
 
+/* What acting in another precision costs: over pairs of episodes that begin alike, the return as
+ * broadcast less the return in fp32. */
+typedef struct aq_evaluation_gap {
+    uint32_t episodes;  /* pairs; 0: not compared */
+    double return_fp32; /* mean */
+    double mean;
+    double std; /* of the sample (n - 1); 0 for one pair */
+} aq_evaluation_gap;
+
 typedef struct aq_evaluation {
     uint64_t version;
     uint32_t episodes;
@@ -22,10 +31,15 @@ typedef struct aq_evaluation {
     double return_std; /* of the sample (n - 1); 0 for one episode */
     double return_min, return_max;
     bool confirmed; /* over all episodes, after a screening that passed */
+    aq_evaluation_gap gap;
 } aq_evaluation;
 
 /* Of a trial that is complete. */
 aq_evaluation aq_evaluation_of(const aq_trial *trial, uint64_t version, bool confirmed);
+
+/* Of `episodes` pairs, at least 1. */
+aq_evaluation_gap aq_evaluation_compare(const double *returns, const double *returns_fp32,
+                                        uint32_t episodes);
 
 /* AQ_E_INVALID, in words, for a number that is not 1 to AQ_EVALUATION_EPISODES_MAX. */
 int aq_evaluation_check_episodes(uint32_t episodes, aq_error *error) AQ_MUST_USE;

@@ -4,12 +4,14 @@
  */
 #include "rollout/evaluator_core.h"
 
+#include <string.h>
+
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "rollout/trial.h"
 
-enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM };
+enum evaluator_stage { STAGE_IDLE, STAGE_SCREEN, STAGE_CONFIRM, STAGE_COMPARE };
 
 struct aq_evaluator_core {
     enum evaluator_stage stage;
@@ -18,8 +20,11 @@ struct aq_evaluator_core {
     double threshold;
     uint64_t seed;
     aq_trial *trial;
-    aq_engine *engine; /* lent */
-    uint64_t failures; /* versions that were given up */
+    aq_engine *engine;       /* lent */
+    aq_engine *twin;         /* lent, while it compares */
+    aq_evaluation screening; /* the last; version 0: none */
+    double *screened;        /* its returns, (screen_episodes) */
+    uint64_t failures;       /* versions that were given up */
 };
 
 int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t episodes,
@@ -41,10 +46,15 @@ int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t epi
     core->episodes = episodes;
     core->threshold = threshold;
     core->seed = seed;
-    rc = aq_evaluation_trial(env, screen_episodes > episodes ? screen_episodes : episodes,
-                             &core->trial, error);
+    core->screened = aq_alloc(screen_episodes, sizeof(*core->screened));
+    if (core->screened == NULL) {
+        rc = aq_fail(error, AQ_E_NOMEM, "no memory for an evaluator");
+    } else {
+        rc = aq_evaluation_trial(env, screen_episodes > episodes ? screen_episodes : episodes,
+                                 &core->trial, error);
+    }
     if (rc != 0) {
-        aq_free(core);
+        aq_evaluator_core_destroy(core);
         return rc;
     }
     *ret_core = core;
@@ -57,6 +67,7 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core)
         return;
     }
     aq_trial_destroy(core->trial);
+    aq_free(core->screened);
     aq_free(core);
 }
 
@@ -72,10 +83,11 @@ static uint64_t version_of(const aq_evaluator_core *core)
 
 static void start_stage(aq_evaluator_core *core, enum evaluator_stage stage)
 {
+    const bool confirms = stage == STAGE_CONFIRM;
     aq_rng rng;
     core->stage = stage;
-    aq_rng_init(&rng, core->seed, 2 * version_of(core) + (stage == STAGE_CONFIRM));
-    aq_trial_start(core->trial, stage == STAGE_SCREEN ? core->screen_episodes : core->episodes,
+    aq_rng_init(&rng, core->seed, 2 * version_of(core) + confirms);
+    aq_trial_start(core->trial, confirms ? core->episodes : core->screen_episodes,
                    aq_rng_next(&rng));
 }
 
@@ -83,6 +95,8 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
 {
     aq_engine *before = core->engine;
     core->engine = engine;
+    core->twin = NULL;
+    core->screening.version = 0;
     if (engine == NULL) {
         core->stage = STAGE_IDLE;
     } else {
@@ -92,10 +106,47 @@ aq_engine *aq_evaluator_core_set_engine(aq_evaluator_core *core, aq_engine *engi
     return before;
 }
 
+const aq_engine *aq_evaluator_core_engine(const aq_evaluator_core *core)
+{
+    return core->engine;
+}
+
+void aq_evaluator_core_compare(aq_evaluator_core *core, aq_engine *twin)
+{
+    AQ_ASSERT(core->stage == STAGE_IDLE);
+    AQ_ASSERT(core->screening.version == aq_engine_snapshot(twin)->version);
+    AQ_ASSERT(aq_engine_rows_max(twin) >= aq_trial_lanes(core->trial));
+    core->twin = twin;
+    start_stage(core, STAGE_COMPARE);
+}
+
+static void finish_compare(aq_evaluator_core *core, aq_evaluation *ret_result)
+{
+    *ret_result = core->screening;
+    ret_result->gap =
+        aq_evaluation_compare(core->screened, aq_trial_returns(core->trial), core->screen_episodes);
+    core->stage = STAGE_IDLE;
+    core->twin = NULL;
+}
+
+static void keep_screening(aq_evaluator_core *core, const aq_evaluation *result)
+{
+    core->screening = *result;
+    memcpy(core->screened, aq_trial_returns(core->trial),
+           core->screen_episodes * sizeof(*core->screened));
+}
+
 static void finish_stage(aq_evaluator_core *core, aq_evaluation *ret_result)
 {
+    if (core->stage == STAGE_COMPARE) {
+        finish_compare(core, ret_result);
+        return;
+    }
     bool confirmed = core->stage == STAGE_CONFIRM;
     aq_evaluation result = aq_evaluation_of(core->trial, version_of(core), confirmed);
+    if (!confirmed) {
+        keep_screening(core, &result);
+    }
     if (!confirmed && result.return_mean >= core->threshold) { /* never, for NaN */
         start_stage(core, STAGE_CONFIRM);
     } else {
@@ -108,12 +159,14 @@ bool aq_evaluator_core_run(aq_evaluator_core *core, uint32_t steps_max, int64_t 
                            aq_evaluation *ret_result)
 {
     for (uint32_t i = 0; i < steps_max && core->stage != STAGE_IDLE; i++) {
-        switch (aq_trial_step(core->trial, core->engine, now_ns)) {
+        aq_engine *engine = core->twin != NULL ? core->twin : core->engine;
+        switch (aq_trial_step(core->trial, engine, now_ns)) {
         case AQ_TRIAL_DONE:
             finish_stage(core, ret_result);
             return true;
         case AQ_TRIAL_FAILED:
             core->stage = STAGE_IDLE;
+            core->twin = NULL;
             core->failures++;
             break;
         case AQ_TRIAL_GOES_ON:

@@ -175,6 +175,12 @@ uint64_t aq_trial_steps(const aq_trial *trial)
     return trial->steps;
 }
 
+const double *aq_trial_returns(const aq_trial *trial)
+{
+    AQ_ASSERT(trial->finished == trial->episodes);
+    return trial->returns;
+}
+
 aq_trial_result aq_trial_result_of(const aq_trial *trial)
 {
     const uint32_t n = trial->episodes;

@@ -58,6 +58,10 @@ const char *aq_trial_failure(const aq_trial *trial);
 /* Environment steps made so far, over all trials. */
 uint64_t aq_trial_steps(const aq_trial *trial);
 
+/* Of a trial that is complete: the return of each episode, in the order of their numbers; valid
+ * until the next start. */
+const double *aq_trial_returns(const aq_trial *trial);
+
 /* Of a trial that is complete. */
 aq_trial_result aq_trial_result_of(const aq_trial *trial);
 

@@ -167,6 +167,7 @@ aq_run_settings aq_replay_bench_settings(const aq_replay_load *load, uint32_t se
         .screen_episodes = 1,
         .evaluation_episodes = 1,
         .evaluation_threshold = NAN,
+        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .selector = selector,
                     .priority_exponent = 0.6,

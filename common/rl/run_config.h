@@ -78,6 +78,7 @@ typedef struct aq_run_config {
         double target_noise;         /* a share of half the action's range, as actor.noise */
         double target_noise_clip;    /* likewise */
         double action_gradient_clip; /* 0: off */
+        bool normalize_obs;
     } learner;
 
     struct {               /* sizes are of all shards together */
@@ -110,12 +111,15 @@ typedef struct aq_run_config {
         double epsilon_alpha;
         double noise; /* of continuous actions, a share of half their range */
         uint64_t flush_ms;
+        uint32_t noise_ladder; /* enum aq_noise_ladder of run_settings.h */
     } actor;
 
     struct {
         uint64_t screen_episodes;
         uint64_t episodes;
         char threshold[AQ_RUN_TEXT_MAX]; /* see aq_run_config_threshold */
+        double share;                    /* of the time of one processor */
+        bool fp32;
     } evaluator;
 
     struct {

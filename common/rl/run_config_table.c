@@ -23,6 +23,9 @@ static const char *const formula_choices[] = {"symmetric", "paper", NULL};
 static const char *const activations_choices[] = {"dynamic", "static", NULL};
 static const char *const ranges_choices[] = {"moving-average", "min-max", "percentile", NULL};
 
+/* In the order of enum aq_noise_ladder. */
+static const char *const ladder_choices[] = {"constant", "uniform", NULL};
+
 static const char *const log_step_choices[] = {"env_steps", "learner_steps", NULL};
 
 static const aq_setting rows[] = {
@@ -120,6 +123,10 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
      "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
      "shortened. 0 turns it off."},
+    {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
+     "Trains on observations less their running mean, divided by their running deviation. The "
+     "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
+     "unless quantizer.layer_formats says otherwise."},
 
     {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
      "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
@@ -196,6 +203,9 @@ static const aq_setting rows[] = {
      "its range; choices are explored by epsilon instead."},
     {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
+    {MEMBER(CHOICE, actor.noise_ladder), "constant", 0, 0, ladder_choices, "",
+     "How actor.noise is spread over the environments of all actors: the same in each, or "
+     "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
 
     {MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first."},
@@ -204,6 +214,13 @@ static const aq_setting rows[] = {
     {MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},
+    {MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
+     "Share of the time of one processor that an evaluator may take. The first two seconds of its "
+     "work are free, so that short runs are watched closely; then each evaluation is followed by a "
+     "pause. 1 never pauses."},
+    {MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",
+     "Plays the episodes of each screening once more under the fp32 weights of the same version, "
+     "and keeps the difference of their returns."},
 
     {MEMBER(CHOICE, quantizer.format), "int8", 0, 0, format_choices, "",
      "How the weights of the broadcast policy are stored. fp32 sends them as they are; int8 has a "

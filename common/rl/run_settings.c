@@ -31,6 +31,7 @@ static const aq_bounded_number numbers[] = {
     NUMBER("actor.flush_ms", U32, flush_ms),
     NUMBER("evaluator.screen_episodes", U32, screen_episodes),
     NUMBER("evaluator.episodes", U32, evaluation_episodes),
+    NUMBER("evaluator.share", F64, evaluator_share),
     NUMBER("replay.segment_bytes", U64, storage.segment_bytes),
     NUMBER("replay.fsync_ms", U32, storage.fsync_ms),
     NUMBER("replay.memory_bytes", U64, storage.memory_bytes),
@@ -112,6 +113,10 @@ static int check_relations(const aq_run_settings *settings, aq_error *error)
         return aq_fail(error, AQ_E_INVALID,
                        "a sample request of %" PRIu32 " rows; 1 to %" PRIu32 " are possible",
                        settings->sample_rows, AQ_BATCH_ROWS_MAX);
+    }
+    if (settings->noise_ladder > AQ_NOISE_UNIFORM) {
+        return aq_fail(error, AQ_E_INVALID, "actor.noise_ladder %" PRIu32 " is none that is known",
+                       settings->noise_ladder);
     }
     if (isinf(settings->evaluation_threshold)) {
         return aq_fail(error, AQ_E_INVALID, "evaluator.threshold is infinite");

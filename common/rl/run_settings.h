@@ -32,6 +32,9 @@ typedef struct aq_storage_settings {
     uint32_t snapshot_ms;
 } aq_storage_settings;
 
+/* How noise is spread over actors. */
+enum aq_noise_ladder { AQ_NOISE_CONSTANT = 0, AQ_NOISE_UNIFORM = 1 };
+
 typedef struct aq_run_settings {
     char task[AQ_TASK_NAME_MAX];
     aq_schema schema;
@@ -53,6 +56,9 @@ typedef struct aq_run_settings {
     uint32_t screen_episodes;
     uint32_t evaluation_episodes;
     double evaluation_threshold;         /* NaN: none */
+    double evaluator_share;              /* of the time of one processor */
+    bool evaluator_fp32;                 /* screenings are played in fp32, too */
+    uint32_t noise_ladder;               /* enum aq_noise_ladder */
     aq_table_spec tables[AQ_TABLES_MAX]; /* the first is the main one */
     uint32_t table_count;
     aq_storage_settings storage;

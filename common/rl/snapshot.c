@@ -163,6 +163,16 @@ size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
     return bytes;
 }
 
+bool aq_snapshot_is_fp32(const aq_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        if (snapshot->layers[i].format != AQ_FORMAT_F32) {
+            return false;
+        }
+    }
+    return true;
+}
+
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot)
 {
     return aq_net_spec_parameters(&snapshot->spec) * sizeof(float);

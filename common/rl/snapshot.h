@@ -102,6 +102,9 @@ int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error) AQ_MUST_U
 size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot);
 size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot);
 
+/* Whether every layer is fp32. */
+bool aq_snapshot_is_fp32(const aq_snapshot *snapshot);
+
 /* One layer's weights in fp32, row-major, into `out` (rows * columns floats): what the levels stand
  * for. The layer is valid. */
 void aq_snapshot_layer_weights(const aq_snapshot *snapshot, uint32_t layer, float *out);

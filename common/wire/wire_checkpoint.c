@@ -48,6 +48,12 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
         checkpoint->parameter_count != aq_net_spec_parameters(&checkpoint->spec)
             ? checkpoint->parameter_count
             : 0;
+    ret_message->statistics =
+        aq_wire_bytes(checkpoint->statistics, checkpoint->statistics_count * sizeof(double));
+    ret_message->gap_versions = checkpoint->gap_versions;
+    ret_message->gap_episodes = checkpoint->gap_episodes;
+    ret_message->gap_mean = checkpoint->gap_mean;
+    ret_message->gap_squares = checkpoint->gap_squares;
     ret_message->wall_s = checkpoint->wall_s;
     ret_message->best_return = checkpoint->best_return;
     ret_message->best_confirmed = checkpoint->best_confirmed;
@@ -127,6 +133,21 @@ static int read_description(const Actorq__V1__Checkpoint *message, aq_checkpoint
     return rc;
 }
 
+static int read_gap(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
+                    aq_error *error)
+{
+    checkpoint->gap_versions = message->gap_versions;
+    checkpoint->gap_episodes = message->gap_episodes;
+    checkpoint->gap_mean = message->gap_mean;
+    checkpoint->gap_squares = message->gap_squares;
+    if (!isfinite(message->gap_mean) || !isfinite(message->gap_squares) ||
+        message->gap_squares < 0.0) {
+        return aq_fail(error, AQ_E_CORRUPT, "the gap to fp32 is %g, with squares of %g",
+                       message->gap_mean, message->gap_squares);
+    }
+    return 0;
+}
+
 static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
                        aq_error *error)
 {
@@ -149,7 +170,7 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     if (isinf(message->best_return)) {
         return aq_fail(error, AQ_E_CORRUPT, "best_return is infinite");
     }
-    return 0;
+    return read_gap(message, checkpoint, error);
 }
 
 static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
@@ -228,6 +249,12 @@ static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     if (rc != 0) {
         return rc;
     }
+    size_t statistics_count = message->statistics.len / sizeof(double);
+    rc = aq_wire_column_check(&message->statistics, "statistics", statistics_count, sizeof(double),
+                              error);
+    if (rc != 0) {
+        return rc;
+    }
     size_t config_size = strlen(message->config) + 1;
     size_t bytes = 0;
     for (int i = 0; i < ARRAY_COUNT; i++) {
@@ -237,6 +264,7 @@ static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
         }
         rows[i].offset = aq_columns_add(&bytes, count, sizeof(float));
     }
+    size_t statistics = aq_columns_add(&bytes, statistics_count, sizeof(double));
     size_t config = aq_columns_add(&bytes, config_size, 1);
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
@@ -255,6 +283,15 @@ static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->adam_m = arrays[ARRAY_ADAM_M];
     checkpoint->adam_v = arrays[ARRAY_ADAM_V];
     checkpoint->config = (const char *)(block + config);
+    aq_wire_column_copy(block + statistics, &message->statistics);
+    checkpoint->statistics_count = statistics_count;
+    checkpoint->statistics =
+        statistics_count > 0 ? (const double *)(const void *)(block + statistics) : NULL;
+    for (size_t i = 0; i < statistics_count; i++) {
+        if (!isfinite(checkpoint->statistics[i])) {
+            return aq_fail(error, AQ_E_CORRUPT, "statistics: number %zu is NaN or infinite", i);
+        }
+    }
     for (int i = 0; rc == 0 && i < ARRAY_COUNT; i++) {
         rc = check_values(arrays[i], count, &rows[i], i == ARRAY_ADAM_V, error);
     }

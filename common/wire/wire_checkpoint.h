@@ -48,6 +48,12 @@ typedef struct aq_checkpoint {
     const float *adam_m;
     const float *adam_v;
     uint64_t adam_step;
+    size_t statistics_count;
+    const double *statistics; /* of what was trained on; NULL: none are kept */
+    uint64_t gap_versions;    /* compared with fp32, and what came of it: precision_gap.h */
+    uint64_t gap_episodes;
+    double gap_mean;
+    double gap_squares;
     double wall_s;
     aq_snapshot *best_policy;
     double best_return;  /* NaN: none yet */

@@ -230,6 +230,9 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(screen_episodes)                                                                             \
     X(evaluation_episodes)                                                                         \
     X(evaluation_threshold)                                                                        \
+    X(evaluator_share)                                                                             \
+    X(evaluator_fp32)                                                                              \
+    X(noise_ladder)                                                                                \
     X(sample_rows)
 
 #define TABLE_MEMBERS(X)                                                                           \

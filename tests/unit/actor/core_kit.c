@@ -38,6 +38,7 @@ aq_run_settings kit_settings(void)
         .screen_episodes = 3,
         .evaluation_episodes = 6,
         .evaluation_threshold = (double)NAN,
+        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .capacity = 10000,
                     .n_step = 3,

@@ -85,7 +85,7 @@ static void pass(stage *all, int64_t ms)
         all->now_ns += AQ_NS_PER_MS;
         (void)fake_wire_deliver(&all->wire);
         aq_evaluator_session_tick(all->session, all->now_ns);
-        while (aq_evaluator_session_work(all->session, 64) > 0) {
+        while (aq_evaluator_session_work(all->session, 64, all->now_ns) > 0) {
         }
     }
 }
@@ -122,7 +122,7 @@ static void test_it_joins_as_an_evaluator_and_waits_for_a_policy(void **state)
     pass(all, 20);
     assert_int_equal(all->learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(phase(all), AQ_PARTICIPANT_TAKING_PART);
-    assert_int_equal(aq_evaluator_session_work(all->session, 64), 0);
+    assert_int_equal(aq_evaluator_session_work(all->session, 64, all->now_ns), 0);
     assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
 }
 
@@ -254,7 +254,7 @@ static void test_stopping_gives_up_what_is_half_evaluated(void **state)
     stage *all = *state;
     pass(all, 20);
     hear(all, 4);
-    assert_true(aq_evaluator_session_work(all->session, 1) > 0);
+    assert_true(aq_evaluator_session_work(all->session, 1, all->now_ns) > 0);
     aq_evaluator_session_stop(all->session, "SIGTERM");
     pass(all, 10);
     assert_int_equal(all->learner.reports, 0);

@@ -37,6 +37,7 @@ aq_run_settings kit_settings(void)
         .screen_episodes = 1,
         .evaluation_episodes = 1,
         .evaluation_threshold = NAN,
+        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .capacity = 1000,
                     .n_step = KIT_N_STEP,

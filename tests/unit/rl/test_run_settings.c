@@ -34,6 +34,7 @@ static aq_run_settings valid_settings(void)
         .screen_episodes = 10,
         .evaluation_episodes = 100,
         .evaluation_threshold = 475.0,
+        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .capacity = 100000,
                     .n_step = 3,

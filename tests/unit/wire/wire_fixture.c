@@ -53,6 +53,7 @@ void fixture_settings(aq_run_settings *ret_settings)
         .screen_episodes = 10,
         .evaluation_episodes = 100,
         .evaluation_threshold = 475.0,
+        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .capacity = 100000,
                     .n_step = 3,
