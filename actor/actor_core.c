@@ -31,6 +31,7 @@ struct aq_actor_core {
     double noise;    /* of continuous actions: a share of half their range */
     aq_act *act;
     uint8_t *actions; /* (lanes) rows */
+    int64_t inference_ns, environment_ns;
 
     uint64_t stepped;    /* fresh transitions made */
     uint64_t open_steps; /* of them, those in open chunks */
@@ -301,10 +302,14 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
         aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
+    const int64_t begun_ns = aq_clock_monotonic_ns();
     if (core->vec->waiting_count < core->lanes) {
         choose_actions(core);
     }
+    const int64_t chosen_ns = aq_clock_monotonic_ns();
     const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
+    core->inference_ns += chosen_ns - begun_ns;
+    core->environment_ns += aq_clock_monotonic_ns() - chosen_ns;
     core->stepped += made;
     core->open_steps += made;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
@@ -402,6 +407,8 @@ aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
         .resent = sum.resent,
         .acknowledged_steps = sum.acknowledged_steps,
         .shard_steps = sum.shard_steps,
+        .inference_ns = core->inference_ns,
+        .environment_ns = core->environment_ns,
     };
 }
 

@@ -1,7 +1,8 @@
 /*
  * Actor core: steps K environments together under the newest policy and turns what happens into
- * experience messages for the replay shards. No sockets, no clock: credit, acknowledgements and
- * policies are handed in, messages are taken out, shard by shard (shard_spread.h).
+ * experience messages for the replay shards. No sockets, and no clock but to tell where the time
+ * goes: credit, acknowledgements and policies are handed in, messages are taken out, shard by shard
+ * (shard_spread.h).
  *
  * Credit is counted in fresh transitions. What an actor may hold back in the end, out of credit, is
  * at most K - 1 transitions of credit, over all shards, that is not enough for a step of all
@@ -34,6 +35,8 @@ typedef struct aq_actor_counters {
     uint64_t resent;             /* messages */
     uint64_t acknowledged_steps; /* of env_steps, those that a shard has acknowledged */
     uint64_t shard_steps;        /* of them, by the stores that the shards have now */
+    int64_t inference_ns;        /* choosing actions */
+    int64_t environment_ns;      /* stepping environments */
 } aq_actor_counters;
 
 /* `slot` places the actor on the exploration ladder; `incarnation` starts its numbering. The

@@ -29,6 +29,7 @@ struct aq_actor_session {
     /* For statistics. */
     int64_t waiting_since_ns; /* INT64_MAX: it is not waiting for credit */
     int64_t waited_ns;        /* until then */
+    int64_t run_ns;           /* when the core was made */
     int64_t counted_ns;       /* when the steps were last told */
     uint64_t counted_steps;
     uint64_t told_failures; /* of environments */
@@ -89,6 +90,9 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     }
     aq_shard_session_start(session->shards, view, incarnation, session->core);
     session->counted_steps = 0;
+    session->run_ns = session->now_ns;
+    session->waiting_since_ns = INT64_MAX;
+    session->waited_ns = 0;
     session->told_failures = 0;
     return 0;
 }
@@ -127,13 +131,15 @@ static enum aq_finish_state on_finished(void *user)
 
 /* ---- statistics ----------------------------------------------------------------------------- */
 
-static uint64_t waited_ms(const aq_actor_session *session)
+static int64_t waited_ns(const aq_actor_session *session)
 {
-    int64_t waited_ns = session->waited_ns;
-    if (session->waiting_since_ns < session->now_ns) {
-        waited_ns += session->now_ns - session->waiting_since_ns;
-    }
-    return (uint64_t)(waited_ns / AQ_NS_PER_MS);
+    bool waits = session->waiting_since_ns < session->now_ns;
+    return session->waited_ns + (waits ? session->now_ns - session->waiting_since_ns : 0);
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
 }
 
 static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
@@ -153,7 +159,10 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->resent = counters.resent;
     stats->acknowledged_steps = counters.acknowledged_steps;
     stats->shard_steps = counters.shard_steps;
-    stats->waits_ms = waited_ms(session);
+    stats->waits_ms = (uint64_t)(waited_ns(session) / AQ_NS_PER_MS);
+    stats->inference_s = seconds(counters.inference_ns);
+    stats->environment_s = seconds(counters.environment_ns);
+    stats->running_s = seconds(session->now_ns - session->run_ns);
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
     stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
     stats->resident_bytes = aq_machine_resident_bytes();

@@ -120,7 +120,7 @@ int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
         const aq_compare_row *row = &summary->rows[i];
         if (row->finished < plan->seeds) {
             (void)aq_compare_row_state(summary, row, state, sizeof(state));
-            (void)fprintf(out, "%s  %s: %s\n", i == 0 ? "\n" : "", row->precision,
+            (void)fprintf(out, "\n  %s: %s\n", row->precision,
                           aq_plain_text(plain, sizeof(plain), state));
         }
     }

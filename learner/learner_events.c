@@ -267,12 +267,14 @@ static void write_progress(aq_learner *learner, int64_t now_ns)
     };
     aq_error error;
     aq_learner_replay_metrics(learner, &sample);
+    sample.time = aq_learner_time_metrics(learner);
     sample.energy = aq_learner_energy_metrics(learner);
     if (aq_metrics_progress(learner->metrics, &sample, &error)) {
         say_metrics_failed(learner, &error);
     }
     json_decref(sample.replay);
     json_decref(sample.replay_use);
+    json_decref(sample.time);
     json_decref(sample.energy);
 }
 

@@ -86,8 +86,10 @@ static void say_ended(aq_learner *learner)
            outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
            best ? best->return_mean : (double)NAN);
     outcome.energy = aq_learner_energy_metrics(learner);
+    outcome.time = aq_learner_time_metrics(learner);
     int rc = aq_metrics_end(learner->metrics, &outcome, &error);
     json_decref(outcome.energy);
+    json_decref(outcome.time);
     if (rc) {
     json_decref(outcome.time);
         char quoted[2 * AQ_ERROR_TEXT_MAX];

@@ -160,6 +160,9 @@ char *aq_learner_energy_text(aq_learner *learner); /* of energy.json; see aq_ene
 void aq_learner_energy_write(const aq_learner *learner, const char *text);
 void aq_learner_energy_end(aq_learner *learner); /* the last file, when everybody has left */
 
+/* learner_time.c */
+struct json_t *aq_learner_time_metrics(const aq_learner *learner); /* new; NULL without memory */
+
 /* learner_training.c */
 int aq_learner_training_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 int aq_learner_training_start(aq_learner *learner, aq_error *error) AQ_MUST_USE;

@@ -427,6 +427,18 @@ void aq_learner_service_forget(aq_learner_service *service, const aq_member_reco
     aq_member_stats_remove(&service->stats, record->incarnation);
 }
 
+static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
+{
+    if (isfinite(stats->running_s) && stats->running_s > 0) {
+        summary->timed++;
+        summary->timed_steps += (double)stats->env_steps;
+        summary->inference_s += stats->inference_s;
+        summary->environment_s += stats->environment_s;
+        summary->waited_s += (double)stats->waits_ms * 1e-3;
+        summary->running_s += stats->running_s;
+    }
+}
+
 aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
 {
     aq_actors_summary summary = {.return_mean = NAN};
@@ -440,6 +452,7 @@ aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
         const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
         if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
             summary.steps_per_s += isfinite(row->actor.steps_per_s) ? row->actor.steps_per_s : 0;
+            add_times(&summary, &row->actor);
             if (isfinite(row->actor.return_mean)) {
                 return_sum += row->actor.return_mean;
                 return_count++;

@@ -176,6 +176,7 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         number(sample->batch_wait_share));
     put_part(line, "replay", sample->replay);
     put_part(line, "replay_use", sample->replay_use);
+    put_part(line, "time", sample->time);
     put_part(line, "energy", sample->energy);
     return append(metrics, line, error);
 }
@@ -223,6 +224,7 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
                   "policy_versions", count(outcome->policy_versions), "policy_deltas",
                   count(outcome->policy_deltas), "broadcast_bytes", count(outcome->broadcast_bytes),
                   "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
+    put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
     return append(metrics, line, error);
 }

@@ -37,11 +37,13 @@ typedef struct aq_metrics_sample {
     double batch_wait_share;   /* of the time, 0 to 1 */
     struct json_t *replay;     /* what the shards said, together; NULL: nothing. Lent */
     struct json_t *replay_use; /* how the learner gets on with them; NULL: left out. Lent */
+    struct json_t *time;       /* where it went, by role; NULL: left out. Lent */
     struct json_t *energy;     /* what the run took so far; NULL: left out. Lent */
 } aq_metrics_sample;
 
 /* What a run came to. */
 typedef struct aq_metrics_outcome {
+    struct json_t *time; /* as in a sample */
     const char *state;     /* "solved" */
     struct json_t *energy; /* what it took; NULL: left out. Lent */
     double wall_s;

@@ -154,7 +154,9 @@ static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
     if (due->is_checkpoint) {
         carry_out_checkpoint(stage, due);
     } else {
+        int64_t begun_ns = aq_clock_monotonic_ns();
         carry_out_policy(stage, due);
+        stage->busy_ns += aq_clock_monotonic_ns() - begun_ns;
     }
     give_place_back(stage, due);
     return true;
@@ -259,6 +261,11 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
         memcpy(due->statistics, state->statistics, state->statistics_count * sizeof(double));
     }
     return hand_over(stage, due);
+}
+
+int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)
+{
+    return stage->busy_ns;
 }
 
 bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage)

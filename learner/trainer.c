@@ -25,15 +25,20 @@ struct aq_trainer {
     bool has_thread;
     atomic_bool checkpoint_wanted;
     _Atomic uint64_t newest_version;
-    pthread_mutex_t lock; /* of progress */
+    int64_t publishing_ns; /* of the group at hand; the thread's */
+    pthread_mutex_t lock;  /* of what follows */
     aq_trainer_progress progress;
+    aq_trainer_times times;
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
                        size_t rows)
 {
     aq_trainer *trainer = user;
-    return aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
+    int64_t begun_ns = aq_clock_monotonic_ns();
+    bool taken = aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
+    trainer->publishing_ns += aq_clock_monotonic_ns() - begun_ns;
+    return taken;
 }
 
 int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
@@ -60,7 +65,8 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     return 0;
 }
 
-static void add_progress(aq_trainer *trainer, int64_t waited_ns)
+/* `busy_ns` is training and what was published meanwhile. */
+static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns)
 {
     aq_trainer_sums sums = aq_trainer_core_take_sums(trainer->core);
     pthread_mutex_lock(&trainer->lock);
@@ -77,7 +83,11 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns)
     }
     progress->step = aq_trainer_core_step(trainer->core);
     progress->waited_ns += waited_ns;
+    trainer->times.waiting_ns += waited_ns;
+    trainer->times.training_ns += busy_ns - trainer->publishing_ns;
+    trainer->times.publishing_ns += trainer->publishing_ns;
     pthread_mutex_unlock(&trainer->lock);
+    trainer->publishing_ns = 0;
 }
 
 static void serve_checkpoint(aq_trainer *trainer)
@@ -87,22 +97,28 @@ static void serve_checkpoint(aq_trainer *trainer)
         return;
     }
     aq_algorithm_state state;
+    int64_t begun_ns = aq_clock_monotonic_ns();
     trainer->config.algorithm_class->state(trainer->config.algorithm, &state);
     if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
                                              aq_trainer_core_step(trainer->core))) {
         atomic_store(&trainer->checkpoint_wanted, true);
     }
+    int64_t served_ns = aq_clock_monotonic_ns() - begun_ns;
+    pthread_mutex_lock(&trainer->lock);
+    trainer->times.publishing_ns += served_ns;
+    pthread_mutex_unlock(&trainer->lock);
 }
 
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
     aq_trainer_core_offer_first(trainer->core);
+    add_progress(trainer, 0, trainer->publishing_ns);
     for (;;) {
         void *item = NULL;
         int64_t asked_ns = aq_clock_monotonic_ns();
         int rc = aq_queue_pop(trainer->groups, IDLE_MS, &item);
-        int64_t waited_ns = aq_clock_monotonic_ns() - asked_ns;
+        int64_t come_ns = aq_clock_monotonic_ns();
         if (rc == AQ_E_CLOSED) {
             return NULL;
         }
@@ -110,7 +126,7 @@ static void *run(void *user)
             aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
             trainer->config.group_done(trainer->config.user, item);
         }
-        add_progress(trainer, waited_ns);
+        add_progress(trainer, come_ns - asked_ns, aq_clock_monotonic_ns() - come_ns);
         serve_checkpoint(trainer);
     }
 }
@@ -180,4 +196,12 @@ void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)
     trainer->progress.sums = (aq_trainer_sums){0};
     trainer->progress.waited_ns = 0;
     pthread_mutex_unlock(&trainer->lock);
+}
+
+aq_trainer_times aq_trainer_spent(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    aq_trainer_times times = trainer->times;
+    pthread_mutex_unlock(&trainer->lock);
+    return times;
 }

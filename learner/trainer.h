@@ -25,6 +25,13 @@ typedef struct aq_trainer_config {
     void *user;
 } aq_trainer_config;
 
+/* Where the thread's time went since the start. */
+typedef struct aq_trainer_times {
+    int64_t training_ns;
+    int64_t waiting_ns;    /* for groups */
+    int64_t publishing_ns; /* handing policies and checkpoints to the stage */
+} aq_trainer_times;
+
 typedef struct aq_trainer_progress {
     aq_trainer_sums sums; /* since the last look */
     uint64_t step;        /* in all */
@@ -48,5 +55,6 @@ uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
 /* The newest policy version there is, against which rows are old. */
 void aq_trainer_published(aq_trainer *trainer, uint64_t version);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
+aq_trainer_times aq_trainer_spent(aq_trainer *trainer); /* any thread */
 
 #endif
