@@ -91,7 +91,6 @@ static void say_ended(aq_learner *learner)
     json_decref(outcome.energy);
     json_decref(outcome.time);
     if (rc) {
-    json_decref(outcome.time);
         char quoted[2 * AQ_ERROR_TEXT_MAX];
         aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
                aq_log_quote(quoted, sizeof(quoted), error.text));
@@ -402,11 +401,11 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
     if (rc) {
         return rc;
     }
-    aq_blas_set_threads(learner->plan.algorithm_class->has_own_threads
     if (learner->plan.config.learner.normalize_obs) {
         learner->normalized = aq_normalized_class(learner->plan.algorithm_class);
         learner->plan.algorithm_class = &learner->normalized;
     }
+    aq_blas_set_threads(learner->plan.algorithm_class->has_own_threads
                             ? 1
                             : (unsigned)learner->plan.config.learner.threads);
     rc = open_run(learner, error);

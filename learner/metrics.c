@@ -193,7 +193,6 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
     return append(metrics, line, error);
 }
 
-int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                    const aq_version_gap *gap, aq_error *error)
 {
@@ -216,6 +215,7 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
                      number(aq_precision_gap_ci95(gap)));
 }
 
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
 {
     json_t *line =
         json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
@@ -226,11 +226,11 @@ static json_t *gap_of_run(const aq_precision_gap *gap)
                   "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
     put_part(line, "time", outcome->time);
     put_part(line, "energy", outcome->energy);
-    return append(metrics, line, error);
-}
     json_t *gap = gap_of_run(&outcome->gap);
     if (line && gap) {
         (void)json_object_set_new(line, "precision_gap", gap); /* short of memory: left out */
     } else {
         json_decref(gap);
     }
+    return append(metrics, line, error);
+}

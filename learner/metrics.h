@@ -53,9 +53,9 @@ typedef struct aq_metrics_outcome {
     uint64_t policy_deltas;   /* of them */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
+    aq_precision_gap gap;
 } aq_metrics_outcome;
 
-    aq_precision_gap gap;
 int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
 void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
 
@@ -67,9 +67,9 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
                         aq_error *error) AQ_MUST_USE;
 int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                           const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
-int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
-                   aq_error *error) AQ_MUST_USE;
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                    const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
+                   aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -203,9 +203,9 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
         aq_free(stage->policy_jobs[i].obs);
     }
     aq_free(stage->checkpoint_job.arrays);
+    aq_free(stage->checkpoint_job.statistics);
     aq_publication_history_fini(&stage->history);
     aq_queue_destroy(stage->free_policy);
-    aq_free(stage->checkpoint_job.statistics);
     aq_queue_destroy(stage->free_checkpoint);
     aq_queue_destroy(stage->work);
     aq_free(stage);
@@ -254,12 +254,12 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
     for (int i = 0; i < 4; i++) {
         memcpy(due->arrays + (size_t)i * count, arrays[i], count * sizeof(float));
     }
-    due->step = step;
-    due->adam_step = state->adam_step;
     AQ_ASSERT(state->statistics_count == stage->config.statistics_count);
     if (due->statistics) {
         memcpy(due->statistics, state->statistics, state->statistics_count * sizeof(double));
     }
+    due->step = step;
+    due->adam_step = state->adam_step;
     return hand_over(stage, due);
 }
 
@@ -270,11 +270,6 @@ int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)
 
 bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage)
 {
-int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)
-{
-    return stage->busy_ns;
-}
-
     AQ_ASSERT(!stage->has_thread);
     return carry_out_next(stage, 0);
 }
