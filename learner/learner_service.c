@@ -427,6 +427,16 @@ void aq_learner_service_forget(aq_learner_service *service, const aq_member_reco
     aq_member_stats_remove(&service->stats, record->incarnation);
 }
 
+const aq_precision_gap *aq_learner_service_gap(const aq_learner_service *service)
+{
+    return &service->gap;
+}
+
+void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precision_gap *gap)
+{
+    service->gap = *gap;
+}
+
 static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
 {
     if (isfinite(stats->running_s) && stats->running_s > 0) {
@@ -475,7 +485,6 @@ void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said
                 ? aq_member_stats_find(&service->stats, record->incarnation)
                 : NULL;
         if (row && row->replay) {
-            add_times(&summary, &row->actor);
             aq_replay_said_add(ret_sum, &row->replay->stats);
         }
     }
