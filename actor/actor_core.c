@@ -28,7 +28,7 @@ struct aq_actor_core {
 
     double *epsilon; /* (lanes) */
     aq_rng *rngs;    /* (lanes): exploration; environments have their own */
-    double noise;    /* of continuous actions: a share of half their range */
+    double *noise;   /* (lanes): of continuous actions, a share of half their range */
     aq_act *act;
     uint8_t *actions; /* (lanes) rows */
     int64_t inference_ns, environment_ns;
@@ -86,10 +86,11 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     uint64_t env_seed, explore_seed;
     derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
     core->epsilon = aq_alloc(core->lanes, sizeof(*core->epsilon));
+    core->noise = aq_alloc(core->lanes, sizeof(*core->noise));
     core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
     core->actions = aq_alloc(core->lanes, core->task.action_bytes);
-    if (core->epsilon == NULL || core->rngs == NULL || core->actions == NULL ||
-        aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
+    if (core->epsilon == NULL || core->noise == NULL || core->rngs == NULL ||
+        core->actions == NULL || aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
         aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
     }
@@ -99,6 +100,7 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     }
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         core->epsilon[lane] = aq_explore_rate(settings, slot, lane);
+        core->noise[lane] = aq_explore_noise(settings, slot, lane);
         aq_rng_init(&core->rngs[lane], explore_seed, lane);
         if (!core->vec->waits[lane]) {
             begin_episode(core, lane);
@@ -124,7 +126,6 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     }
     core->task = aq_env_task_copy(task);
     core->lanes = settings->actor_envs;
-    core->noise = settings->noise;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
@@ -164,6 +165,7 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_act_destroy(core->act);
     aq_free(core->actions);
     aq_free(core->rngs);
+    aq_free(core->noise);
     aq_free(core->epsilon);
     aq_env_task_fini(&core->task);
     aq_free(core);
@@ -197,7 +199,7 @@ static void choose_actions(aq_actor_core *core)
         if (core->engine == NULL || (is_choice && aq_rng_uniform(rng) < core->epsilon[lane])) {
             aq_act_random(core->act, rng, action);
         } else if (!is_choice) {
-            aq_act_disturb(core->act, rng, core->noise, action);
+            aq_act_disturb(core->act, rng, core->noise[lane], action);
         }
     }
 }

@@ -57,7 +57,7 @@ static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
            a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
            a->actor_count == b->actor_count && a->epsilon_base == b->epsilon_base &&
            a->epsilon_alpha == b->epsilon_alpha && a->noise == b->noise &&
-           a->flush_ms == b->flush_ms;
+           a->noise_ladder == b->noise_ladder && a->flush_ms == b->flush_ms;
 }
 
 static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
