@@ -12,9 +12,15 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 
-enum { ACTION_REPEAT_MAX = 64, FRAME_STACK_MAX = 16, TIME_LIMIT_MAX = 1 << 30 };
+enum {
+    ACTION_REPEAT_MAX = 64,
+    FRAME_STACK_MAX = 16,
+    TIME_LIMIT_MAX = 1 << 30,
+    SLEEP_US_MAX = 1000000
+};
 #define SCALE_MIN 1e-6
 #define SCALE_MAX 1e6
 
@@ -22,7 +28,7 @@ enum { ACTION_REPEAT_MAX = 64, FRAME_STACK_MAX = 16, TIME_LIMIT_MAX = 1 << 30 };
 enum { PART_ALIGNMENT = _Alignof(max_align_t) };
 
 typedef struct wrap_options {
-    uint32_t action_repeat, frame_stack;
+    uint32_t action_repeat, frame_stack, sleep_us;
     double obs_scale, reward_scale, sticky;
     bool clip_reward;
 } wrap_options;
@@ -152,6 +158,13 @@ static float shape_reward(const wrap_options *options, double sum)
                                                             : reward);
 }
 
+static void sleep_for(uint32_t us)
+{
+    if (us > 0) {
+        aq_clock_wait_until(aq_clock_monotonic_ns() + us * AQ_NS_PER_US);
+    }
+}
+
 static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const void *action,
                              void *obs, float *reward)
 {
@@ -164,6 +177,7 @@ static enum aq_step_end step(const void *params, void *state, aq_rng *rng, const
             (p->options.frame_stack - 1) * p->frame_bytes);
     for (uint32_t i = 0; i < p->options.action_repeat && ended == AQ_STEP_GOES_ON; i++) {
         float one = 0.0f;
+        sleep_for(p->options.sleep_us);
         ended = p->inner->step(p->inner_params, part(state, p->inner_at), rng, taken,
                                newest_frame(p, state), &one);
         sum += (double)one;
@@ -394,7 +408,10 @@ static int take_options(aq_env_options *options, wrap_options *wrap, uint32_t *t
                  : aq_env_option_f64(options, "reward_scale", SCALE_MIN, SCALE_MAX,
                                      &wrap->reward_scale, error);
     rc = rc != 0 ? rc : aq_env_option_bool(options, "clip_reward", &wrap->clip_reward, error);
-    return rc != 0 ? rc : aq_env_option_f64(options, "sticky", 0.0, 1.0, &wrap->sticky, error);
+    rc = rc != 0 ? rc : aq_env_option_f64(options, "sticky", 0.0, 1.0, &wrap->sticky, error);
+    return rc != 0
+               ? rc
+               : aq_env_option_u32(options, "sleep_us", 0, SLEEP_US_MAX, &wrap->sleep_us, error);
 }
 
 int aq_env_wrap(aq_env *env, aq_env_options *options, aq_error *error)
@@ -410,7 +427,7 @@ int aq_env_wrap(aq_env *env, aq_env_options *options, aq_error *error)
         env->step_limit = 0; /* nobody counts single steps any more */
     }
     if (wrap.action_repeat != 1 || wrap.frame_stack != 1 || wrap.obs_scale != 1.0 ||
-        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward) {
+        wrap.reward_scale != 1.0 || wrap.sticky > 0.0 || wrap.clip_reward || wrap.sleep_us > 0) {
         rc = put_around(env, &wrap, error);
     }
     if (rc == 0 && time_limit != 0) {

@@ -10,6 +10,9 @@
  *   reward_scale=X   rewards are multiplied, and so is the threshold
  *   clip_reward=yes  rewards are held between -1 and 1, after that; there is no threshold then
  *   sticky=P         the action before is taken instead with probability P
+ *   sleep_us=N       each single step first sleeps N microseconds, up to a second, and takes no
+ *                    processor time for it: an environment that is slow in the way of a device or
+ *                    of a remote one. Environments of one process sleep one after the other
  *
  * Around the environment comes one whose class is made for it. It is as any other: its state can be
  * saved, and the same seed gives the same bits.
@@ -21,7 +24,8 @@
 #include "envs/env_open.h"
 
 #define AQ_ENV_WRAP_OPTIONS                                                                        \
-    "time_limit, action_repeat, frame_stack, obs_scale, reward_scale, clip_reward, sticky"
+    "time_limit, action_repeat, frame_stack, obs_scale, reward_scale, clip_reward, sticky, "       \
+    "sleep_us"
 
 /* Takes these options, and puts a wrapper around an environment that nobody else has yet, if they
  * ask for one. AQ_E_INVALID, AQ_E_UNSUPPORTED, AQ_E_NOMEM; the environment is unchanged then. */
