@@ -209,7 +209,7 @@ static void choose_threshold(aq_compare_summary *summary, double task_threshold)
     } else {
         double first = mean_of(summary, summary->baseline, first_return, NULL).mean;
         double last = summary->rows[summary->baseline].last.mean;
-        summary->threshold = first + REACHED_SHARE * (last - first);
+        summary->threshold = last > first ? first + REACHED_SHARE * (last - first) : (double)NAN;
         summary->threshold_source = AQ_THRESHOLD_REACHED;
     }
 }

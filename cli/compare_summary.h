@@ -17,7 +17,8 @@
 enum aq_threshold_source {
     AQ_THRESHOLD_GIVEN,   /* on the command line or in the configuration */
     AQ_THRESHOLD_TASK,    /* the environment's own */
-    AQ_THRESHOLD_REACHED, /* 95 % of the way from the baseline's first return to its last */
+    AQ_THRESHOLD_REACHED, /* 95 % of the way from the baseline's first return to its last; none
+                           * where it did not learn */
 };
 
 /* When a threshold was reached, over the seeds. */

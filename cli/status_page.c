@@ -23,6 +23,8 @@ static const char *state_text(Actorq__V1__RunState state)
         return "ended at its limit";
     case ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED:
         return "stopped";
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED:
+        return "diverged";
     default:
         return "in an unknown state";
     }

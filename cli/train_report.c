@@ -69,6 +69,7 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     }
     const char *state = json_string_value(json_object_get(digest.end, "state"));
     report->solved = state && strcmp(state, "solved") == 0;
+    report->diverged = state && strcmp(state, "diverged") == 0;
     report->env_steps = count_of(digest.end, "env_steps");
     report->learner_steps = count_of(digest.end, "learner_steps");
     report->policy_versions = count_of(digest.end, "policy_versions");
@@ -102,6 +103,7 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         report.broadcast_bytes = learner->broadcast_bytes;
         report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
         report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+        report.diverged = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED;
     }
     if (!result->interrupted) {
         take_last_words(run_dir, &report);
@@ -160,6 +162,9 @@ static const char *verdict(const aq_train_report *report)
 {
     if (report->solved) {
         return "solved";
+    }
+    if (report->diverged) {
+        return "diverged: loss or gradient was not finite any more, and the last good checkpoint is kept,";
     }
     return report->interrupted ? "interrupted" : "ended at its limit, not solved";
 }

@@ -22,7 +22,7 @@ typedef struct aq_train_report {
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     unsigned restarts;
-    bool solved, interrupted;
+    bool solved, diverged, interrupted;
     uint32_t episodes; /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */

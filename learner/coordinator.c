@@ -415,6 +415,13 @@ void aq_coordinator_stop(aq_coordinator *coordinator)
     }
 }
 
+void aq_coordinator_diverge(aq_coordinator *coordinator)
+{
+    if (coordinator->state == AQ_RUN_RUNNING) {
+        coordinator->state = AQ_RUN_DIVERGED;
+    }
+}
+
 enum aq_run_state aq_coordinator_state(const aq_coordinator *coordinator)
 {
     return coordinator->state;

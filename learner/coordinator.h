@@ -120,6 +120,7 @@ uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator);
 /* Checks the limits, and returns where the run stands. */
 enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_ns);
 void aq_coordinator_stop(aq_coordinator *coordinator);
+void aq_coordinator_diverge(aq_coordinator *coordinator); /* ends it as one that diverged */
 enum aq_run_state aq_coordinator_state(const aq_coordinator *coordinator);
 
 /* Seconds this run has taken, earlier processes included. */

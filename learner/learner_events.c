@@ -23,6 +23,8 @@ const char *aq_run_state_name(enum aq_run_state state)
         return "budget";
     case AQ_RUN_STOPPED:
         return "stopped";
+    case AQ_RUN_DIVERGED:
+        return "diverged";
     }
     return "unknown";
 }

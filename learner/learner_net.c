@@ -23,6 +23,7 @@
 #include "learner/learner_net_priv.h"
 #include "learner/normalized.h"
 
+enum { DIVERGED_STEPS = 100 };
 enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
 #define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
@@ -130,6 +131,19 @@ static void end_if_stuck(aq_learner *learner)
     }
 }
 
+/* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
+ * only burn energy; the parameters are those of the last good step, and so is the checkpoint. */
+static void end_if_diverged(aq_learner *learner)
+{
+    uint64_t failed = aq_trainer_failed_in_row(learner->trainer);
+    if (failed >= DIVERGED_STEPS) {
+        aq_log(AQ_LOG_ERROR, "diverged",
+               "loss or gradient is not finite any more; the run ends with its last good parameters",
+               "failed_in_row=%" PRIu64 " step=%" PRIu64, failed, aq_trainer_step(learner->trainer));
+        aq_coordinator_diverge(learner->coordinator);
+    }
+}
+
 static void tick_training(aq_learner *learner, int64_t now_ns)
 {
     aq_shard_links_follow(learner->links, learner->coordinator);
@@ -142,6 +156,7 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
             aq_learner_checkpoint_request(learner);
         }
     }
+    end_if_diverged(learner);
     learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
 }
 

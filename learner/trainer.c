@@ -29,6 +29,7 @@ struct aq_trainer {
     pthread_mutex_t lock;  /* of what follows */
     aq_trainer_progress progress;
     aq_trainer_times times;
+    uint64_t failed_in_row;
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
@@ -78,6 +79,7 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     progress->sums.version_sum += sums.version_sum;
     progress->sums.version_rows += sums.version_rows;
     progress->sums.failed_steps += sums.failed_steps;
+    trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed_steps;
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
         progress->sums.staleness[i] += sums.staleness[i];
     }
@@ -204,4 +206,12 @@ aq_trainer_times aq_trainer_spent(aq_trainer *trainer)
     aq_trainer_times times = trainer->times;
     pthread_mutex_unlock(&trainer->lock);
     return times;
+}
+
+uint64_t aq_trainer_failed_in_row(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    uint64_t failed = trainer->failed_in_row;
+    pthread_mutex_unlock(&trainer->lock);
+    return failed;
 }

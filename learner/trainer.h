@@ -57,4 +57,8 @@ void aq_trainer_published(aq_trainer *trainer, uint64_t version);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
 aq_trainer_times aq_trainer_spent(aq_trainer *trainer); /* any thread */
 
+/* Gradient steps that failed, as loss or gradient was not finite, since the last group in which one
+ * succeeded. A failed step leaves the parameters as they were. Any thread. */
+uint64_t aq_trainer_failed_in_row(aq_trainer *trainer);
+
 #endif

@@ -149,6 +149,7 @@ static void end_run(aq_member *member)
         [AQ_RUN_SOLVED] = "the run ended: solved",
         [AQ_RUN_BUDGET] = "the run ended: a limit of steps or time was reached",
         [AQ_RUN_STOPPED] = "the run ended: it was stopped",
+        [AQ_RUN_DIVERGED] = "the run ended: it diverged",
     };
     end(member, AQ_MEMBER_ENDED, reasons[member->view.run_state]);
 }

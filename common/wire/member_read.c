@@ -17,6 +17,7 @@ static int read_state(Actorq__V1__RunState state, enum aq_run_state *ret_state, 
     case AQ_RUN_SOLVED:
     case AQ_RUN_BUDGET:
     case AQ_RUN_STOPPED:
+    case AQ_RUN_DIVERGED:
         *ret_state = (enum aq_run_state)state;
         return 0;
     default:

@@ -19,7 +19,8 @@ _Static_assert((int)ACTORQ__V1__ROLE__ROLE_ACTOR == (int)AQ_ROLE_ACTOR &&
 _Static_assert((int)ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING == (int)AQ_RUN_RUNNING &&
                    (int)ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED == (int)AQ_RUN_SOLVED &&
                    (int)ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET == (int)AQ_RUN_BUDGET &&
-                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED == (int)AQ_RUN_STOPPED,
+                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED == (int)AQ_RUN_STOPPED &&
+                   (int)ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED == (int)AQ_RUN_DIVERGED,
                "states have the same numbers on the wire");
 
 /* ---- schema -------------------------------------------------------------------------------- */
