@@ -60,7 +60,11 @@ aq_run_settings kit_settings(void)
 
 aq_snapshot *kit_policy(uint64_t run_id, uint64_t version, int32_t choice)
 {
-    const uint32_t format = AQ_FORMAT_F32;
+    return kit_policy_in(run_id, version, choice, AQ_FORMAT_F32);
+}
+
+aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, uint32_t format)
+{
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_net_spec spec;

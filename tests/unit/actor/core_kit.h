@@ -16,4 +16,7 @@ aq_run_settings kit_settings(void);
 /* A policy of 4-2 (fp32) that always prefers `choice`. */
 aq_snapshot *kit_policy(uint64_t run_id, uint64_t version, int32_t choice);
 
+/* The same in another format. */
+aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, uint32_t format);
+
 #endif

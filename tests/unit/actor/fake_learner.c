@@ -103,6 +103,12 @@ static void report_evaluation(Actorq__V1__Membership_Service *methods,
     learner->report[learner->reports].version = request->version;
     learner->report[learner->reports].episodes = request->episodes;
     learner->report[learner->reports].confirmed = request->confirmed;
+    learner->report[learner->reports].return_mean = request->return_mean;
+    if (request->gap != NULL) {
+        learner->report[learner->reports].gap_episodes = request->gap->episodes;
+        learner->report[learner->reports].gap_mean = request->gap->mean;
+        learner->report[learner->reports].return_fp32 = request->gap->return_fp32;
+    }
     learner->reports++;
     reply.state = learner->state;
     closure(&reply, call);
@@ -115,6 +121,8 @@ static void fetch(Actorq__V1__Policy_Service *methods,
     fake_learner *learner = ((fake_policy *)(void *)methods)->learner;
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
     learner->fetches++;
+    learner->fetched_version = request->version;
+    learner->fetched_format = request->format;
     if (request->run_id != learner->run_id || learner->policy_frame.size == 0) {
         aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy");
         return;

@@ -54,6 +54,8 @@ struct fake_learner {
 
     /* What it was asked. */
     uint32_t joins, heartbeats, leaves, fetches, reports;
+    uint64_t fetched_version; /* asked for last; 0: the newest */
+    uint32_t fetched_format;
     uint64_t join_version; /* of the last Join */
     Actorq__V1__Role join_role;
     Actorq__V1__ActorStats stats; /* of the last heartbeat that had some */
@@ -61,6 +63,8 @@ struct fake_learner {
         uint64_t run_id, member, version;
         uint32_t episodes;
         bool confirmed;
+        uint32_t gap_episodes; /* 0: it was no comparison */
+        double gap_mean, return_mean, return_fp32;
     } report[FAKE_REPORTS_MAX];
 };
 

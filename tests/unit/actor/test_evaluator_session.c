@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/sys/log.h"
+#include "common/wire/wire_policy.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_wire.h"
@@ -261,6 +263,108 @@ static void test_stopping_gives_up_what_is_half_evaluated(void **state)
     assert_int_equal(phase(all), AQ_PARTICIPANT_DONE);
 }
 
+/* A version in fp16 is heard, whose fp32 form would be fetched. It plays `choice`, that form 1. */
+static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
+{
+    aq_snapshot *snapshot = kit_policy_in(KIT_RUN, version, choice, AQ_FORMAT_F16);
+    aq_buffer frame;
+    fake_learner_set_policy(&all->learner, version, 1);
+    aq_buffer_init(&frame, 1 << 16);
+    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
+    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, frame.data, frame.size),
+                     AQ_POLICY_NEW);
+    aq_buffer_fini(&frame);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_a_version_is_compared_with_its_fp32_form(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.fetches, 1);
+    assert_int_equal(all->learner.fetched_version, 4);
+    assert_int_equal(all->learner.fetched_format, AQ_FORMAT_F32);
+    assert_int_equal(all->learner.report[0].gap_episodes, 0);
+    assert_int_equal(all->learner.report[1].version, 4);
+    assert_int_equal(all->learner.report[1].gap_episodes, 3);
+    /* The same actions in the same episodes. */
+    assert_true(all->learner.report[1].gap_mean == 0.0);
+    const double both = all->learner.report[0].return_mean;
+    assert_true(fabs(all->learner.report[1].return_fp32 - both) < 1e-9);
+    hear_in_fp16(all, 5, 0);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 4);
+    const double apart = all->learner.report[3].return_mean - all->learner.report[3].return_fp32;
+    assert_true(fabs(all->learner.report[3].gap_mean - apart) < 1e-9);
+}
+
+static void test_a_version_in_fp32_is_not_compared_with_itself(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear(all, 4);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 1);
+    assert_int_equal(all->learner.fetches, 0);
+}
+
+static void test_without_its_fp32_form_the_next_version_is_evaluated(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    aq_buffer_clear(&all->learner.policy_frame); /* it has left the shelf */
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 1);
+    hear_in_fp16(all, 5, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 3);
+    assert_int_equal(all->learner.report[2].version, 5);
+    assert_int_equal(all->learner.report[2].gap_episodes, 3);
+}
+
+static void test_another_version_than_was_asked_for_is_not_compared(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    fake_learner_set_policy(&all->learner, 5, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.fetches, 1);
+    assert_int_equal(all->learner.reports, 1);
+}
+
+/* Works in steps of 100 ms of time, which costs it a pause for each. */
+static void test_it_takes_its_share_of_the_time_and_the_newest_version(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_share = 0.1;
+    pass(all, 20);
+    for (uint64_t version = 1; version <= 600; version++) {
+        const int64_t begun_ns = all->now_ns;
+        hear(all, version);
+        while (aq_evaluator_session_work(all->session, 1, all->now_ns) > 0) {
+            all->now_ns += 100 * AQ_NS_PER_MS;
+        }
+        all->now_ns += all->now_ns == begun_ns ? 100 * AQ_NS_PER_MS : 0;
+        (void)fake_wire_deliver(&all->wire);
+        aq_evaluator_session_tick(all->session, all->now_ns);
+        all->learner.reports = 0;
+    }
+    /* In 60 s and more it took about a tenth, and two seconds at the start. */
+    const double worked_s = (double)all->learner.stats.env_steps / 3.0 * 0.1;
+    const double passed_s = (double)all->now_ns / (double)AQ_NS_PER_S;
+    assert_true(passed_s >= 40.0);
+    assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 4.0);
+}
+
 static void test_create_survives_every_failed_allocation(void **state)
 {
     stage *all = *state;
@@ -301,6 +405,11 @@ int main(void)
         FACT(test_in_another_run_old_results_are_not_told),
         FACT(test_when_the_run_ends_it_tells_what_it_has_and_leaves),
         FACT(test_stopping_gives_up_what_is_half_evaluated),
+        FACT(test_a_version_is_compared_with_its_fp32_form),
+        FACT(test_a_version_in_fp32_is_not_compared_with_itself),
+        FACT(test_without_its_fp32_form_the_next_version_is_evaluated),
+        FACT(test_another_version_than_was_asked_for_is_not_compared),
+        FACT(test_it_takes_its_share_of_the_time_and_the_newest_version),
         FACT(test_create_survives_every_failed_allocation),
         FACT(test_destroy_takes_null),
     };

@@ -77,6 +77,38 @@ static void test_alpha_zero_makes_all_equal(void **state)
     assert_near(aq_explore_rate(&settings, 3, 3), 0.4);
 }
 
+static void test_constant_noise_is_the_same_everywhere(void **state)
+{
+    aq_run_settings settings = ladder(4, 2, 0.4, 7.0);
+    (void)state;
+    settings.noise = 0.2;
+    settings.noise_ladder = AQ_NOISE_CONSTANT;
+    for (uint32_t slot = 0; slot < 4; slot++) {
+        assert_near(aq_explore_noise(&settings, slot, slot % 2), 0.2);
+    }
+}
+
+static void test_uniform_noise_rises_in_even_steps_from_none_to_all(void **state)
+{
+    aq_run_settings settings = ladder(5, 1, 0.4, 7.0);
+    (void)state;
+    settings.noise = 0.2;
+    settings.noise_ladder = AQ_NOISE_UNIFORM;
+    for (uint32_t slot = 0; slot < 5; slot++) {
+        assert_near(aq_explore_noise(&settings, slot, 0), 0.05 * slot);
+    }
+    assert_near(aq_explore_noise(&settings, 6, 0), 0.05); /* one too many takes another's */
+}
+
+static void test_a_single_environment_has_all_of_the_noise(void **state)
+{
+    aq_run_settings settings = ladder(1, 1, 0.4, 7.0);
+    (void)state;
+    settings.noise = 0.2;
+    settings.noise_ladder = AQ_NOISE_UNIFORM;
+    assert_near(aq_explore_noise(&settings, 0, 0), 0.2);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -86,6 +118,9 @@ int main(void)
         cmocka_unit_test(test_an_actor_too_many_takes_the_rungs_of_another),
         cmocka_unit_test(test_no_exploration_and_nothing_but_exploration_are_possible),
         cmocka_unit_test(test_alpha_zero_makes_all_equal),
+        cmocka_unit_test(test_constant_noise_is_the_same_everywhere),
+        cmocka_unit_test(test_uniform_noise_rises_in_even_steps_from_none_to_all),
+        cmocka_unit_test(test_a_single_environment_has_all_of_the_noise),
     };
     return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
 }

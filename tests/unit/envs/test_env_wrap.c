@@ -11,6 +11,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/clock.h"
 #include "tests/unit/envs/count_env.h"
 #include "tests/unit/envs/env_lane.h"
 
@@ -294,6 +295,20 @@ static void test_closing_the_wrapper_closes_what_is_inside(void **state)
     assert_int_equal(count_env_closed(), closed + 1);
 }
 
+static void test_a_sleeping_environment_takes_time_but_no_processor(void **state)
+{
+    player one;
+    (void)state;
+    start(&one, &count_env, "test:Count?sleep_us=20000&action_repeat=2");
+    const int64_t begun_ns = aq_clock_monotonic_ns();
+    const int64_t spent_ns = aq_clock_cpu_ns();
+    (void)act(&one, 0);
+    assert_true(aq_clock_monotonic_ns() - begun_ns >= 40 * AQ_NS_PER_MS); /* each single step */
+    assert_true(aq_clock_cpu_ns() - spent_ns < 10 * AQ_NS_PER_MS);
+    finish(&one);
+    refused(&count_env, "test:Count?sleep_us=1000001", AQ_E_INVALID, "sleep_us");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -313,6 +328,7 @@ int main(void)
         cmocka_unit_test(test_options_out_of_bounds_are_refused),
         cmocka_unit_test(test_a_saved_state_that_cannot_be_is_refused),
         cmocka_unit_test(test_closing_the_wrapper_closes_what_is_inside),
+        cmocka_unit_test(test_a_sleeping_environment_takes_time_but_no_processor),
     };
     return cmocka_run_group_tests_name("env_wrap", tests, NULL, NULL);
 }

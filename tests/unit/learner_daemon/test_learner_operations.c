@@ -99,6 +99,32 @@ static void test_the_same_version_is_had_in_fp32(void **state)
     desk_answer_fini(&answer);
 }
 
+static void test_a_version_that_is_held_is_had_in_either_form(void **state)
+{
+    service_desk *desk = *state;
+    const uint32_t formats[] = {0, AQ_FORMAT_F32};
+    const uint32_t expected[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    for (int i = 0; i < 2; i++) {
+        Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+        aq_snapshot *read = NULL;
+        desk_answer answer;
+        request.format = formats[i];
+        request.version = 3;
+        desk_call(desk, &desk->policy, "Fetch", &request.base, &answer);
+        ProtobufCBinaryData frame = frame_of(&answer);
+        assert_int_equal(aq_wire_policy_unpack(frame.data, frame.len, &read, NULL), 0);
+        assert_int_equal(read->version, 3);
+        assert_int_equal(read->layers[0].format, expected[i]);
+        aq_snapshot_unref(read);
+        desk_answer_fini(&answer);
+        request.version = 2;
+        desk_expect_failure(desk, &desk->policy, "Fetch", &request.base, AQ_RPC_NOT_FOUND,
+                            "version 2");
+    }
+}
+
 static void test_in_a_run_of_fp32_both_are_the_same(void **state)
 {
     service_desk *desk = *state;
@@ -433,6 +459,7 @@ int main(void)
         AT_A_DESK(test_a_format_that_there_is_not_is_refused),
         AT_A_DESK(test_the_newest_version_is_had_as_it_was_broadcast),
         AT_A_DESK(test_the_same_version_is_had_in_fp32),
+        AT_A_DESK(test_a_version_that_is_held_is_had_in_either_form),
         AT_A_DESK(test_in_a_run_of_fp32_both_are_the_same),
         AT_A_DESK(test_a_fetch_survives_every_failed_allocation),
         AT_A_DESK(test_the_status_says_who_the_learner_is),

@@ -71,6 +71,20 @@ static void test_layers_are_counted_that_may_have_a_format(void **state)
     assert_memory_equal(plan.plan.layer_formats, expected, sizeof(expected));
 }
 
+static void test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise(void **state)
+{
+    aq_publication_config plan;
+    const char *const plain[] = {"learner.normalize_obs=true", NULL};
+    const char *const chosen[] = {"learner.normalize_obs=true", "quantizer.layer_formats=0:int8",
+                                  NULL};
+    (void)state;
+    assert_int_equal(plan_of(plain, &plan, NULL), 0);
+    assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_F32);
+    assert_int_equal(plan.plan.layer_formats[2], 0);
+    assert_int_equal(plan_of(chosen, &plan, NULL), 0);
+    assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_INT8_CHANNEL);
+}
+
 static void test_a_layer_that_is_not_there_is_refused(void **state)
 {
     static const char *const bad[] = {"quantizer.layer_formats=3:fp32",
@@ -118,6 +132,7 @@ int main(void)
         cmocka_unit_test(test_the_defaults_are_int8_with_changes),
         cmocka_unit_test(test_layers_are_counted_that_may_have_a_format),
         cmocka_unit_test(test_a_layer_that_is_not_there_is_refused),
+        cmocka_unit_test(test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise),
         cmocka_unit_test(test_what_is_trained_for_is_published),
         cmocka_unit_test(test_ranges_count_where_activations_are_static),
     };

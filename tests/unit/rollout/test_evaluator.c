@@ -259,6 +259,43 @@ static void test_without_a_threshold_nothing_is_confirmed(void **state)
     aq_evaluator_core_destroy(core);
 }
 
+static void test_a_comparison_plays_the_episodes_of_the_screening(void **state)
+{
+    aq_evaluator_core *core = evaluator_of(1e6);
+    aq_engine *engine = engine_of(1, 4), *same = engine_of(1, 4), *other = engine_of(0, 4);
+    (void)state;
+    (void)aq_evaluator_core_set_engine(core, engine);
+    const aq_evaluation screened = next_result(core);
+    assert_int_equal(screened.gap.episodes, 0);
+    aq_evaluator_core_compare(core, same);
+    const aq_evaluation alike = next_result(core);
+    assert_int_equal(alike.version, 4);
+    assert_int_equal(alike.gap.episodes, SCREEN);
+    assert_true(alike.return_mean == screened.return_mean);
+    assert_true(fabs(alike.gap.return_fp32 - screened.return_mean) < 1e-9);
+    assert_true(alike.gap.mean == 0.0 && alike.gap.std == 0.0);
+    assert_true(aq_evaluator_core_idle(core));
+    aq_evaluator_core_compare(core, other);
+    const aq_evaluation apart = next_result(core);
+    assert_true(fabs(apart.gap.mean - (screened.return_mean - apart.gap.return_fp32)) < 1e-9);
+    assert_true(apart.gap.mean != 0.0);
+    aq_evaluator_core_destroy(core);
+    aq_engine_destroy(engine);
+    aq_engine_destroy(same);
+    aq_engine_destroy(other);
+}
+
+static void test_a_gap_is_the_mean_of_differences_and_their_deviation(void **state)
+{
+    const double returns[] = {10, 20, 30}, fp32[] = {12, 19, 26};
+    (void)state;
+    const aq_evaluation_gap gap = aq_evaluation_compare(returns, fp32, 3); /* -2, 1, 4 */
+    assert_int_equal(gap.episodes, 3);
+    assert_true(fabs(gap.mean - 1.0) < 1e-12 && fabs(gap.std - 3.0) < 1e-12);
+    assert_true(fabs(gap.return_fp32 - 19.0) < 1e-12);
+    assert_true(aq_evaluation_compare(returns, fp32, 1).std == 0.0);
+}
+
 static void test_versions_are_screened_on_different_episodes(void **state)
 {
     aq_evaluator_core *core = evaluator_of((double)NAN);
@@ -383,6 +420,8 @@ int main(void)
         cmocka_unit_test(test_a_version_below_the_threshold_is_screened_only),
         cmocka_unit_test(test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes),
         cmocka_unit_test(test_without_a_threshold_nothing_is_confirmed),
+        cmocka_unit_test(test_a_comparison_plays_the_episodes_of_the_screening),
+        cmocka_unit_test(test_a_gap_is_the_mean_of_differences_and_their_deviation),
         cmocka_unit_test(test_versions_are_screened_on_different_episodes),
         cmocka_unit_test(test_an_engine_may_be_replaced_in_the_middle),
         cmocka_unit_test(test_evaluating_allocates_nothing),

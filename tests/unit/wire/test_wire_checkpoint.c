@@ -37,6 +37,13 @@ static void assert_same_counts(const aq_checkpoint *a, const aq_checkpoint *b)
     assert_memory_equal(&a->wall_s, &b->wall_s, sizeof(a->wall_s));
     assert_memory_equal(&a->best_return, &b->best_return, sizeof(a->best_return));
     assert_int_equal(a->best_confirmed, b->best_confirmed);
+    assert_int_equal(a->statistics_count, b->statistics_count);
+    if (a->statistics_count > 0) {
+        assert_memory_equal(a->statistics, b->statistics, a->statistics_count * sizeof(double));
+    }
+    assert_int_equal(a->gap_versions, b->gap_versions);
+    assert_int_equal(a->gap_episodes, b->gap_episodes);
+    assert_true(a->gap_mean == b->gap_mean && a->gap_squares == b->gap_squares);
 }
 
 static void assert_same(const aq_checkpoint *a, const aq_checkpoint *b)
@@ -182,6 +189,57 @@ static void test_a_checkpoint_before_the_first_evaluation_survives(void **state)
     assert_int_equal(receive(it, &received), 0);
     assert_same(&original, &received);
     aq_checkpoint_fini(&received);
+}
+
+static void test_statistics_and_the_gap_to_fp32_survive(void **state)
+{
+    const double statistics[] = {1e9, -0.25, 7e-300, 1.0 / 3.0, 0};
+    changed *it = *state;
+    aq_checkpoint original = it->original;
+    aq_checkpoint received;
+    original.statistics = statistics;
+    original.statistics_count = 5;
+    original.gap_versions = 17;
+    original.gap_episodes = 170;
+    original.gap_mean = -0.125;
+    original.gap_squares = 2.5;
+    aq_buffer_clear(&it->frame);
+    assert_int_equal(aq_wire_checkpoint_pack(&original, &it->frame), 0);
+    assert_int_equal(receive(it, &received), 0);
+    assert_same(&original, &received);
+    aq_checkpoint_fini(&received);
+}
+
+/* The message owns the bytes, and frees them as protobuf-c does. */
+static void set_statistics(changed *it, const double *values, size_t size)
+{
+    it->message->statistics.data = malloc(size);
+    assert_non_null(it->message->statistics.data);
+    memcpy(it->message->statistics.data, values, size);
+    it->message->statistics.len = size;
+}
+
+static void test_statistics_that_are_no_numbers_are_refused(void **state)
+{
+    const double statistics[] = {1, (double)NAN};
+    changed *it = *state;
+    set_statistics(it, statistics, sizeof(statistics));
+    assert_refused(it, AQ_E_CORRUPT, "statistics: number 1");
+}
+
+static void test_a_part_of_a_statistic_is_refused(void **state)
+{
+    const double statistics[] = {1, 2};
+    changed *it = *state;
+    set_statistics(it, statistics, 13);
+    assert_refused(it, AQ_E_CORRUPT, "statistics is 13 bytes");
+}
+
+static void test_a_gap_that_can_not_be_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->gap_squares = -1;
+    assert_refused(it, AQ_E_CORRUPT, "gap");
 }
 
 static void test_stores_keep_their_slots(void **state)
@@ -410,6 +468,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CHANGED(test_a_checkpoint_survives_its_frame),
         CHANGED(test_a_checkpoint_before_the_first_evaluation_survives),
+        CHANGED(test_statistics_and_the_gap_to_fp32_survive),
+        CHANGED(test_statistics_that_are_no_numbers_are_refused),
+        CHANGED(test_a_part_of_a_statistic_is_refused),
+        CHANGED(test_a_gap_that_can_not_be_is_refused),
         CHANGED(test_stores_keep_their_slots),
         CHANGED(test_parameters_of_more_networks_survive_behind_the_policys),
         CHANGED(test_fewer_parameters_than_the_network_has_are_refused),
