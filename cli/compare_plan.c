@@ -69,6 +69,7 @@ int aq_compare_plan_config(const aq_compare_plan *plan, size_t precision, uint64
     char assignment[AQ_COMPARE_WORD_MAX + 32];
     aq_run_config config = plan->config;
     config.seed = seed;
+    config.evaluator.fp32 = true; /* of what acts in fp32 itself, nothing is compared */
     (void)snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold), THRESHOLD_NEVER);
     (void)snprintf(assignment, sizeof(assignment), "quantizer.format=%s",
                    plan->precisions[precision]);

@@ -113,6 +113,16 @@ static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
                   aq_figure_return(&best, learner->return_best), learner->evaluations);
 }
 
+static void print_gap(FILE *out, const Actorq__V1__PrecisionGapStatus *gap)
+{
+    aq_figure mean, width, latest;
+    aq_print_fact(out, "fp32",
+                  "returns as broadcast are %s +- %s above those in fp32, over %" PRIu64
+                  " pairs of episodes of %" PRIu64 " versions; the latest by %s",
+                  aq_figure_number(&mean, gap->mean), aq_figure_number(&width, gap->ci95),
+                  gap->episodes, gap->versions, aq_figure_number(&latest, gap->latest_mean));
+}
+
 /* What a learner says, which may be of another version, as what its file would say. */
 static void print_energy(FILE *out, const Actorq__V1__EnergyStatus *status)
 {
@@ -138,6 +148,9 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
     print_steps(out, learner);
     print_policy(out, learner);
     print_returns(out, learner);
+    if (learner->precision_gap) {
+        print_gap(out, learner->precision_gap);
+    }
     if (learner->energy) {
         print_energy(out, learner->energy);
     }

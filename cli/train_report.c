@@ -56,6 +56,12 @@ static uint64_t count_of(const json_t *line, const char *key)
     return value > 0 ? (uint64_t)value : 0;
 }
 
+static double number_of(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
 /* The learner's last words, in the run folder, come after any status that was seen. They are
  * missing when the run was interrupted, or the disk full. */
 static void take_last_words(const char *run_dir, aq_train_report *report)
@@ -75,6 +81,11 @@ static void take_last_words(const char *run_dir, aq_train_report *report)
     report->policy_versions = count_of(digest.end, "policy_versions");
     report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
     report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
+    const json_t *gap = json_object_get(digest.end, "precision_gap");
+    report->gap_versions = count_of(gap, "versions");
+    report->gap_episodes = count_of(gap, "episodes");
+    report->gap_mean = number_of(gap, "mean");
+    report->gap_ci95 = number_of(gap, "ci95");
     aq_metrics_digest_fini(&digest);
 }
 
@@ -90,6 +101,8 @@ int aq_train_report_make(const aq_run_config *config, const char *run_dir,
         .interrupted = result->interrupted,
         .return_mean = NAN,
         .return_std = NAN,
+        .gap_mean = NAN,
+        .gap_ci95 = NAN,
         .algorithm = "",
         .precision = "",
     };
@@ -143,7 +156,7 @@ json_t *aq_train_report_json(const aq_train_report *report)
 {
     return json_pack(
         "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:b, s:s, s:o, s:s, s:o, s:o}",
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
         "task", report->config->task, "algorithm", report->algorithm, "precision",
         report->precision, "seed", whole(report->config->seed), "env_steps",
         whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
@@ -155,7 +168,9 @@ json_t *aq_train_report_json(const aq_train_report *report)
         "restarts", whole(report->restarts), "interrupted", report->interrupted, "run",
         report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
         report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
-        known_number(report, report->energy.carbon_g));
+        known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
+        "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
+        "gap_episodes", whole(report->gap_episodes));
 }
 
 static const char *verdict(const aq_train_report *report)
@@ -164,7 +179,7 @@ static const char *verdict(const aq_train_report *report)
         return "solved";
     }
     if (report->diverged) {
-        return "diverged: loss or gradient was not finite any more, and the last good checkpoint is kept,";
+        return "diverged (its last good checkpoint is kept)";
     }
     return report->interrupted ? "interrupted" : "ended at its limit, not solved";
 }
@@ -187,6 +202,12 @@ void aq_train_report_print(const aq_train_report *report)
                      " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
                      report->return_mean, report->return_std, report->episodes, report->precision,
                      report->policy_version);
+    }
+    if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
+        (void)printf(
+            "  gap        %+.2f +- %.2f against fp32, over %" PRIu64 " pairs of episodes of "
+            "%" PRIu64 " versions\n",
+            report->gap_mean, report->gap_ci95, report->gap_episodes, report->gap_versions);
     }
     (void)printf("  steps      %s environment steps, %s gradient steps\n",
                  aq_text_count(steps, sizeof(steps), (double)report->env_steps),

@@ -26,6 +26,9 @@ typedef struct aq_train_report {
     uint32_t episodes; /* 0: there is no policy to evaluate */
     uint64_t policy_version;
     double return_mean, return_std; /* NaN without a policy */
+    uint64_t gap_versions;          /* compared with their fp32 form; 0: none */
+    uint64_t gap_episodes;          /* over so many pairs of episodes */
+    double gap_mean, gap_ci95;      /* of the return as broadcast less that in fp32; NaN: unknown */
     aq_run_energy energy;           /* its source is "" when nothing is known */
 } aq_train_report;
 
