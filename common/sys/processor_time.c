@@ -117,7 +117,7 @@ double aq_processor_time_own_s(const char *proc_dir)
 
 /* ---- the machine ---------------------------------------------------------------------------- */
 
-/* "cpu user nice system idle iowait irq softirq steal …"; time of guests is within user and nice. */
+/* "cpu user nice system idle iowait irq softirq steal ...": guests are within user and nice. */
 int aq_processor_time_machine(const char *proc_dir, aq_machine_time *ret_time)
 {
     char path[PATH_BYTES];
