@@ -1,0 +1,157 @@
+/*
+ * actorq compare as its users run it: a small comparison on the real cartpole, killed and gone on
+ * with, and what cannot be compared.
+ */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+#include "tests/integration/cli/program.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { PAGE_MAX = 1 << 22 };
+
+static char folder[CLI_PATH_MAX];
+static char page[PAGE_MAX];
+
+static const char *in_folder(const char *name)
+{
+    static char path[2 * CLI_PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/%s", folder, name);
+    return path;
+}
+
+static int setup(void **state)
+{
+    int rc = cli_fixture_setup(state);
+    (void)snprintf(folder, sizeof(folder), "%s", cli_path(state, "compared"));
+    return rc;
+}
+
+static void run_small(const char *precisions, const char *steps)
+{
+    program_run("compare", "gym:CartPole-v1", "--precisions", precisions, "--seeds=1",
+                "--preset=none", "--set", steps, "--threshold=20", "--out", folder, "-q", "--json",
+                NULL);
+}
+
+static json_t *row_of(json_t *json, size_t row)
+{
+    return json_array_get(json_object_get(json, "rows"), row);
+}
+
+static void test_two_precisions_and_one_that_there_is_not(void **state)
+{
+    (void)state;
+    run_small("fp32,int8,int3", "limits.env_steps=20000");
+    program_assert_success();
+    json_t *json = program_json();
+    for (size_t i = 0; i < 2; i++) {
+        json_t *row = row_of(json, i);
+        assert_int_equal(json_integer_value(json_object_get(row, "seeds")), 1);
+        assert_true(json_number_value(json_object_get(row, "env_steps_per_s")) > 0);
+        assert_true(json_number_value(json_object_get(row, "return_mean")) > 0);
+        assert_true(json_number_value(json_object_get(row, "broadcast_bytes")) > 0);
+        assert_true(json_number_value(json_object_get(row, "time_to_threshold_s")) > 0);
+    }
+    cli_assert_in(json_string_value(json_object_get(row_of(json, 2), "state")), "cannot be built");
+    json_decref(json);
+    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    cli_assert_in(page, "int3");
+    cli_assert_in(page, "<svg");
+}
+
+/* How often a run was gone on with. */
+static json_int_t resumed(const char *result)
+{
+    json_t *json = json_load_file(in_folder(result), 0, NULL);
+    json_int_t count = json_integer_value(json_object_get(json, "resumed"));
+    json_decref(json);
+    return count;
+}
+
+static void test_a_killed_comparison_goes_on_where_it_was(void **state)
+{
+    struct stat before, after;
+    (void)state;
+    program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
+                  "--preset", "none", "--set", "limits.env_steps=20000", "--out", folder, NULL);
+    program_wait_for_words("[2/2] int8");
+    assert_int_equal(stat(in_folder("fp32-s1/result.json"), &before), 0);
+    assert_int_equal(kill(program_pid(), SIGKILL), 0);
+    assert_int_equal(program_wait()->exit_status, -1);
+    assert_int_not_equal(stat(in_folder("int8-s1/result.json"), &after), 0);
+
+    program_run("compare", "--out", folder, "--resume", "-q", "--json", NULL);
+    program_assert_success();
+    json_t *json = program_json();
+    assert_int_equal(json_integer_value(json_object_get(row_of(json, 0), "seeds")), 1);
+    assert_int_equal(json_integer_value(json_object_get(row_of(json, 1), "seeds")), 1);
+    json_decref(json);
+    assert_int_equal(stat(in_folder("fp32-s1/result.json"), &after), 0);
+    assert_int_equal(before.st_ino, after.st_ino); /* that run was not touched */
+    assert_true(resumed("int8-s1/result.json") <= 1);
+}
+
+static void test_nothing_is_overwritten_without_a_word(void **state)
+{
+    (void)state;
+    cli_make_folder(folder);
+    program_run("compare", "gym:CartPole-v1", "--out", folder, NULL);
+    program_assert_failure(1, "exists already");
+}
+
+static void test_mistakes_are_said_before_anything_is_trained(void **state)
+{
+    (void)state;
+    program_run("compare", NULL);
+    program_assert_failure(1, "which task");
+    program_run("compare", "gym:CartPole-v1", "--preset", "papre", "--out", folder, NULL);
+    program_assert_failure(1, "no preset");
+    program_run("compare", "gym:CartPole-v1", "--seeds", "0", "--out", folder, NULL);
+    program_assert_failure(1, "from 1 to");
+    program_run("compare", "gym:CartPole-v1", "--precisions", "fp32,fp32", "--out", folder, NULL);
+    program_assert_failure(1, "twice");
+    program_run("compare", "--resume", NULL);
+    program_assert_failure(1, "--out");
+    program_run("compare", "--resume", "--out", folder, NULL);
+    program_assert_failure(1, "no comparison");
+    program_run("compare", "gym:CartPole-v1", "--resume", "--out", folder, NULL);
+    program_assert_failure(1, "as it was begun");
+    program_run("compare", "gym:CartPole-v1", "--set", "learner.algorthm=d4pg", "--out", folder,
+                NULL);
+    program_assert_failure(1, "learner.algorithm");
+}
+
+static void test_when_nothing_can_be_built_the_command_fails(void **state)
+{
+    (void)state;
+    const program_result *result = program_run("compare", "gym:CartPole-v1", "--precisions", "int3",
+                                               "--seeds", "1", "--out", folder, "-q", NULL);
+    assert_int_equal(result->exit_status, 1);
+    cli_assert_in(result->err, "no run came to its end");
+    page[cli_read(in_folder("report.html"), page, sizeof(page) - 1)] = '\0';
+    cli_assert_in(page, "cannot be built");
+}
+
+int main(int argc, char **argv)
+{
+    assert_int_equal(argc, 2);
+    program_choose(argv[1]);
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_two_precisions_and_one_that_there_is_not),
+        CASE(test_a_killed_comparison_goes_on_where_it_was),
+        CASE(test_nothing_is_overwritten_without_a_word),
+        CASE(test_mistakes_are_said_before_anything_is_trained),
+        CASE(test_when_nothing_can_be_built_the_command_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
