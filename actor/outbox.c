@@ -154,11 +154,6 @@ void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns)
     outbox->waiting_frame_bytes += frame_bytes(&outbox->config, chunk);
 }
 
-uint64_t aq_outbox_put_steps(const aq_outbox *outbox)
-{
-    return outbox->put_steps;
-}
-
 static size_t good_bytes(const aq_outbox *outbox)
 {
     size_t half = outbox->config.message_bytes / 2;
