@@ -362,7 +362,7 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
     }
 }
 
-/* The shard takes in order: from `expected` on it has none, though it may have acknowledged less. */
+/* The shard takes in order: it has none from `expected` on, and may have acknowledged less. */
 static uint32_t unarrived(const aq_outbox *outbox)
 {
     const uint64_t out = messages_out(outbox);

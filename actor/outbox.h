@@ -88,7 +88,7 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
 /* All that is not acknowledged goes again, from the first. */
 void aq_outbox_resend(aq_outbox *outbox, int64_t now_ns);
 
-/* The same, to another store: the one before is gone for good, with all that it had acknowledged. */
+/* The same, to another store: the one before is gone for good, with what it had acknowledged. */
 void aq_outbox_move(aq_outbox *outbox, int64_t now_ns, uint64_t store);
 
 /* When aq_outbox_next has something: INT64_MIN when it has it now, INT64_MAX when only another call

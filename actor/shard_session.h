@@ -21,8 +21,8 @@
  *     further ones, and a line in the log.
  *
  * An empty list changes nothing: a learner that was restarted lists shards as they come back. For
- * the same reason a lane that is not listed is not closed before it is empty; but nothing new is put
- * there, since the learner may not know of it.
+ * the same reason a lane that is not listed is not closed before it is empty; but nothing new is
+ * put there, since the learner may not know of it.
  *
  * Loop thread only. Logs, besides what lanes log, shard_inherited, shard_ignored, given_up.
  */

@@ -1,6 +1,6 @@
 /*
- * An actor and the stores behind its shards: whose messages go where when a store dies, is replaced,
- * comes back elsewhere, or when another one is found at its address.
+ * An actor and the stores behind its shards: whose messages go where when a store dies, is
+ * replaced, comes back elsewhere, or when another one is found at its address.
  */
 #include <setjmp.h>
 #include <stdarg.h>
