@@ -258,7 +258,7 @@ static void lose_segments(sim_platter *platter)
 {
     while (platter->segment_count > 0) {
         sim_segment *last = &platter->segments[platter->segment_count - 1];
-        if (last->first_number <= platter->count ||
+        if (last->dropped || last->first_number <= platter->count ||
             (last->first_number == platter->count + 1 && sim_chance(&platter->rng, 0.5))) {
             return;
         }
@@ -286,9 +286,6 @@ void sim_platter_kill(sim_platter *platter)
     }
     aq_lease_unref(platter->waiting);
     platter->waiting = NULL;
-    for (uint64_t i = 0; i < platter->segment_count; i++) {
-        platter->segments[i].goes = false;
-    }
     lose_segments(platter);
     platter->is_open = false;
 }
@@ -329,6 +326,9 @@ bool sim_platter_open(sim_platter *platter, const aq_replay_log_recovery *to,
 {
     int rc = 0;
     AQ_ASSERT(!platter->is_open);
+    for (uint64_t i = 0; i < platter->segment_count; i++) {
+        platter->segments[i].goes = false;
+    }
     for (uint64_t number = 1; rc == 0 && number <= platter->segment_count; number++) {
         if (!platter->segments[number - 1].dropped) {
             rc = recover_segment(platter, number, to, error);

@@ -17,7 +17,7 @@
 
 enum { SIM_SEGMENTS_MAX = 4096, SIM_RECORDS_MAX = 65536 };
 
-#define SIM_BACKLOG_BYTES ((uint64_t)64 << 10)
+#define SIM_BACKLOG_BYTES ((uint64_t)256 << 10)
 
 typedef struct sim_record {
     aq_lease *frame;  /* NULL: its segment was dropped */

@@ -297,8 +297,10 @@ static void end_store(sim_replay *replay, const char *why)
     if (core == NULL) {
         return;
     }
+    const aq_lease *before = replay->platter.waiting;
     aq_replay_core_save(core);
-    end_book(replay, replay->platter.waiting != NULL && !replay->platter.full ? core : NULL);
+    const bool is_saved = before == NULL && replay->platter.waiting != NULL;
+    end_book(replay, is_saved && !replay->platter.full ? core : NULL);
     aq_replay_core_destroy(core);
 }
 
