@@ -134,6 +134,7 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
             aq_learner_checkpoint_request(learner);
         }
     }
+    aq_coordinator_trained(learner->coordinator, aq_trainer_step(learner->trainer));
     learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
 }
 
@@ -233,8 +234,8 @@ static int print_config(aq_learner *learner)
 static int open_run(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
-    int rc = aq_run_folder_open(learner->options->run_dir, config, learner->options->resume,
-                                &learner->folder, error);
+    int rc = aq_run_folder_open_as(learner->options->run_dir, config, learner->options->resume,
+                                   learner->options->run_id, &learner->folder, error);
     if (!rc) {
         rc = aq_checkpoint_store_open(learner->folder.path,
                                       (unsigned)config->learner.checkpoints_kept, &learner->store,
@@ -255,6 +256,7 @@ static int create_cores(aq_learner *learner, aq_error *error)
     aq_coordinator_config coordinator = {
         .member_timeout_ns = (int64_t)config->net.member_timeout_ms * AQ_NS_PER_MS,
         .env_steps_limit = config->limits.env_steps,
+        .learner_steps_limit = config->limits.learner_steps,
         .wall_limit_s = config->limits.wall_s,
         .threshold = learner->plan.threshold,
     };
