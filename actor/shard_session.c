@@ -133,8 +133,9 @@ static bool is_listed(const aq_shard_session *session, const aq_shard_lane *lane
     return false;
 }
 
-/* The lane that passes to a store which is not known and took its place, if any. The slot alone says
- * nothing: a learner that was restarted may give it to another store before the first is back. */
+/* The lane that passes to a store which is not known and took its place, if any. The slot alone
+ * says nothing: a learner that was restarted may give it to another store before the first is back.
+ */
 static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_shard_place *place)
 {
     for (uint32_t i = 0; i < session->count; i++) {

@@ -1,6 +1,6 @@
 /*
- * Ledger: what really happened, known to nobody in the cluster: what every actor made and sent, every
- * store's book, every version published. Whoever is simulated is held to it.
+ * Ledger: what really happened, known to nobody in the cluster: what every actor made and sent,
+ * every store's book, every version published. Whoever is simulated is held to it.
  */
 #ifndef AQ_TESTS_SIM_SIM_LEDGER_H
 #define AQ_TESTS_SIM_SIM_LEDGER_H

@@ -4,8 +4,8 @@
  *
  *   - nobody ends but by our hand, and no sanitizer has anything to say;
  *   - what an actor knew to be acknowledged before the shard was killed is there after its restart;
- *   - at the end the shard has received from each actor all its steps and no others, and the learner
- *     has counted each once;
+ *   - at the end the shard has received from each actor all its steps and no others, and the
+ *     learner has counted each once;
  *   - the run still learns.
  *
  * A long one, of 300 kills over each transport, best with the address sanitizer (./test asan builds
