@@ -33,7 +33,7 @@ static const aq_option option_rows[] = {
     {"segment-bytes", 0, "N", "of a new store: the size of a file (default 67108864)"},
     {"compress", 0, NULL, "of a new store: compress its records"},
     {"json", 0, NULL, "print the counts as one JSON object on standard output"},
-    {"quiet", 'q', NULL, "show no progress"},
+    {"quiet", 'q', NULL, "say nothing but what is wrong"},
 };
 
 static const aq_options options_page = {
@@ -136,6 +136,9 @@ static int bring(const import_arguments *arguments, aq_data_set_reader *reader, 
 
 static int show(const import_arguments *arguments, const aq_data_imported *imported)
 {
+    if (arguments->quiet && !arguments->json) {
+        return EXIT_SUCCESS;
+    }
     if (arguments->json) {
         return aq_data_command_print(
             "import", json_pack("{s:I, s:I, s:I}", "transitions", (json_int_t)imported->transitions,

@@ -74,7 +74,7 @@ static uint64_t wakes(importing *work)
 static int check_log(importing *work, aq_log_progress *ret_progress, aq_error *error)
 {
     work->log->class->poll(work->log, ret_progress);
-    return ret_progress->stuck ? aq_fail(error, AQ_E_NO_SPACE, "%s", ret_progress->reason) : 0;
+    return ret_progress->stuck ? aq_fail(error, AQ_E_IO, "%s", ret_progress->reason) : 0;
 }
 
 static int begin_segment(importing *work, aq_error *error)
