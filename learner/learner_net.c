@@ -28,8 +28,10 @@ enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
 /* Longer between two ticks, and the loop was busy elsewhere. */
 #define LATE_TICK_NS (500 * AQ_NS_PER_MS)
 
-/* How long an ended run is served, so that members hear of the end at their next heartbeat. */
-#define FAREWELL_NS(learner) ((int64_t)(learner)->plan.config.net.heartbeat_ms * 3 * AQ_NS_PER_MS)
+/* How long an ended run is served, so that members hear of the end at one of their next heartbeats,
+ * also on a machine that is short of time. Who misses it waits for another learner. */
+#define FAREWELL_NS_MIN AQ_NS_PER_S
+#define FAREWELL_BEATS  3
 
 /* ---- the end of a run ----------------------------------------------------------------------- */
 
@@ -140,8 +142,13 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
 
 static bool farewell_is_over(const aq_learner *learner, int64_t now_ns)
 {
+    int64_t farewell_ns =
+        (int64_t)learner->plan.config.net.heartbeat_ms * FAREWELL_BEATS * AQ_NS_PER_MS;
+    if (farewell_ns < FAREWELL_NS_MIN) {
+        farewell_ns = FAREWELL_NS_MIN;
+    }
     return aq_coordinator_member_count(learner->coordinator) == 0 ||
-           now_ns - learner->farewell_ns > FAREWELL_NS(learner);
+           now_ns - learner->farewell_ns > farewell_ns;
 }
 
 static void on_tick(uv_timer_t *timer)

@@ -17,8 +17,8 @@
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
 
-/* A few seconds of one core. */
-#define SEEDS "300"
+/* Some ten seconds of one core. */
+#define SEEDS "200"
 
 static uint64_t number_from(const char *variable, const char *otherwise)
 {
