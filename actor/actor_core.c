@@ -294,14 +294,24 @@ bool aq_actor_core_needs_credit(const aq_actor_core *core)
     return aq_shard_spread_credit(core->spread) < credit_needed(core);
 }
 
+/* True: every chunk that the step closes finds a shard. */
+static bool may_step(aq_actor_core *core)
+{
+    return aq_shard_spread_begin(core->spread) >= credit_needed(core);
+}
+
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
 {
-    if (core->draining || aq_actor_core_needs_credit(core)) {
+    if (core->draining || !may_step(core)) {
         return 0;
     }
-    flush_if_due(core, now_ns);
-    if (aq_shard_spread_begin(core->spread) < credit_needed(core) ||
-        aq_chunker_reserve(core->chunker) != 0) {
+    if (is_flush_due(core, now_ns)) {
+        flush_chunks(core, now_ns - core->flush_ns);
+        if (!may_step(core)) {
+            return 0; /* what was closed has filled an outbox */
+        }
+    }
+    if (aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
     const int64_t begun_ns = aq_clock_monotonic_ns();

@@ -90,8 +90,8 @@ bool aq_actor_core_next(aq_actor_core *core, uint32_t shard, int64_t now_ns,
 int64_t aq_actor_core_due_ns(const aq_actor_core *core, uint32_t shard);
 
 /* Stops stepping; open chunks are closed as they are (truncated is not claimed) and offered for
- * sending, so that a SIGTERM loses nothing that could be learned from. (They may overdraw the credit
- * by what is open, when a shard has gone away with its own.) Drained once everything is
+ * sending, so that a SIGTERM loses nothing that could be learned from. (They may overdraw the
+ * credit by what is open, when a shard has gone away with its own.) Drained once everything is
  * acknowledged. */
 void aq_actor_core_drain(aq_actor_core *core);
 bool aq_actor_core_is_draining(const aq_actor_core *core);

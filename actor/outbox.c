@@ -154,11 +154,6 @@ void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns)
     outbox->waiting_frame_bytes += frame_bytes(&outbox->config, chunk);
 }
 
-uint64_t aq_outbox_put_steps(const aq_outbox *outbox)
-{
-    return outbox->put_steps;
-}
-
 static size_t good_bytes(const aq_outbox *outbox)
 {
     size_t half = outbox->config.message_bytes / 2;
@@ -367,7 +362,7 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
     }
 }
 
-/* The shard takes in order: from `expected` on it has none, though it may have acknowledged less. */
+/* The shard takes in order: it has none from `expected` on, and may have acknowledged less. */
 static uint32_t unarrived(const aq_outbox *outbox)
 {
     const uint64_t out = messages_out(outbox);

@@ -66,9 +66,6 @@ bool aq_outbox_room(const aq_outbox *outbox, size_t bytes_max);
  * burst_chunks may be put after aq_outbox_room said yes. */
 void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns);
 
-/* Fresh transitions in all chunks that were ever put. */
-uint64_t aq_outbox_put_steps(const aq_outbox *outbox);
-
 /* The frame to be sent next; valid until the next call but aq_outbox_sent. Chunks that no message
  * holds yet wait for a good size or for hold_ns, unless it is `urgent`: nothing more will come for
  * now. False when there is nothing to send, or no memory to pack it. */
@@ -91,7 +88,7 @@ void aq_outbox_acknowledge(aq_outbox *outbox, int64_t now_ns, const aq_shard_mar
 /* All that is not acknowledged goes again, from the first. */
 void aq_outbox_resend(aq_outbox *outbox, int64_t now_ns);
 
-/* The same, to another store: the one before is gone for good, with all that it had acknowledged. */
+/* The same, to another store: the one before is gone for good, with what it had acknowledged. */
 void aq_outbox_move(aq_outbox *outbox, int64_t now_ns, uint64_t store);
 
 /* When aq_outbox_next has something: INT64_MIN when it has it now, INT64_MAX when only another call

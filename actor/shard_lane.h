@@ -1,7 +1,7 @@
 /*
- * Lane: an actor's dealings with one replay shard: the connection to it, sending what the spread has
- * for it (E1), and asking it for credit (E3, credit_session.h). It is dialled for as long as it is
- * listed, and after that until nothing of it is unacknowledged.
+ * Lane: an actor's dealings with one replay shard: the connection to it, sending what the spread
+ * has for it (E1), and asking it for credit (E3, credit_session.h). It is dialled for as long as it
+ * is listed, and after that until nothing of it is unacknowledged.
  *
  * A lane is of one store. Its messages are numbered for that store and stamped with its name, and a
  * store takes none that is stamped with another, so it does not matter who answers at an address.

@@ -133,24 +133,19 @@ static bool is_listed(const aq_shard_session *session, const aq_shard_lane *lane
     return false;
 }
 
-/* The lane that passes to a store which is not known, if any: best the one whose place it took. */
+/* The lane that passes to a store which is not known and took its place, if any. The slot alone
+ * says nothing: a learner that was restarted may give it to another store before the first is back.
+ */
 static aq_shard_lane *heir_of(const aq_shard_session *session, const aq_shard_place *place)
 {
-    aq_shard_lane *by_slot = NULL;
     for (uint32_t i = 0; i < session->count; i++) {
         aq_shard_lane *lane = session->lanes[i];
-        const aq_shard_place *before = aq_shard_lane_place(lane);
-        if (is_listed(session, lane) || !aq_shard_lane_may_pass(lane)) {
-            continue;
-        }
-        if (aq_shard_place_is_same(before, place)) {
+        if (!is_listed(session, lane) && aq_shard_lane_may_pass(lane) &&
+            aq_shard_place_is_same(aq_shard_lane_place(lane), place)) {
             return lane;
         }
-        if (before->slot == place->slot) {
-            by_slot = lane;
-        }
     }
-    return by_slot;
+    return NULL;
 }
 
 static void pass(aq_shard_lane *lane, uint64_t store)

@@ -10,19 +10,18 @@
  *     It waits for that store however long it is away: the store may have what it did not
  *     acknowledge yet.
  *   - A store in memory only has one life. It is gone for good when a store that is not known here
- *     answers at its address, or is listed at its address or slot while it is not listed itself.
- *     Then its lane passes to that store: what was acknowledged is gone, which is what a run in
- *     memory only accepts, and all that was not goes to the new store. (If it lives after all, cut
- *     off from the learner for longer than its time-out, what it had not acknowledged is in both;
- *     only one of them can be durable.)
+ *     answers at its address, or is listed there while it is not listed itself: no two processes
+ *     have one address. Then its lane passes to that store: what was acknowledged is gone, which is
+ *     what a run in memory only accepts, and all that was not goes to the new store. One whose
+ *     address nobody takes may live, cut off from the learner; what it did not acknowledge waits.
  *   - A lane whose store was sent nothing yet passes in the same way, whatever that store is.
  *   - Else a store that is not known gets a lane of its own. There are AQ_SPREAD_SHARDS_MAX; a run
  *     that shows an actor more stores than that, one after the other, gets nothing of it in the
  *     further ones, and a line in the log.
  *
  * An empty list changes nothing: a learner that was restarted lists shards as they come back. For
- * the same reason a lane that is not listed is not closed before it is empty; but nothing new is put
- * there, since the learner may not know of it.
+ * the same reason a lane that is not listed is not closed before it is empty; but nothing new is
+ * put there, since the learner may not know of it.
  *
  * Loop thread only. Logs, besides what lanes log, shard_inherited, shard_ignored, given_up.
  */

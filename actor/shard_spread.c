@@ -9,15 +9,17 @@
 typedef struct spread_shard {
     aq_outbox *outbox;
     uint64_t granted; /* fresh transitions that may be sent to it in all */
+    uint64_t put;     /* its outbox's put_steps: looked at in every step */
     bool takes;
-    bool has_room; /* as of the last begin */
+    bool has_room; /* and credit, as of the last begin */
 } spread_shard;
 
 struct aq_shard_spread {
     aq_outbox_config config;
     spread_shard shards[AQ_SPREAD_SHARDS_MAX];
     uint32_t count;
-    uint32_t turn; /* who is asked first */
+    uint32_t turn;      /* who is asked first; at most `count` */
+    size_t share_bytes; /* that each outbox may hold */
 };
 
 int aq_shard_spread_create(const aq_outbox_config *config, aq_shard_spread **ret_spread,
@@ -75,6 +77,10 @@ int aq_shard_spread_open(aq_shard_spread *spread, uint64_t store, uint32_t *ret_
     }
     spread->shards[spread->count] = added;
     *ret_shard = spread->count++;
+    spread->share_bytes = (size_t)AQ_SPREAD_BYTES_MAX / spread->count;
+    if (spread->share_bytes > AQ_OUTBOX_BYTES_MAX) {
+        spread->share_bytes = AQ_OUTBOX_BYTES_MAX;
+    }
     return 0;
 }
 
@@ -122,8 +128,7 @@ void aq_shard_spread_known(const aq_shard_spread *spread, uint32_t shard,
 
 static uint64_t left_of(const spread_shard *at)
 {
-    const uint64_t put = aq_outbox_put_steps(at->outbox);
-    return at->granted > put ? at->granted - put : 0;
+    return at->granted > at->put ? at->granted - at->put : 0;
 }
 
 /* Grants are a peer's numbers, up to anything. */
@@ -132,15 +137,10 @@ static uint64_t add(uint64_t a, uint64_t b)
     return a + b >= a ? a + b : UINT64_MAX;
 }
 
-static size_t share_bytes(const aq_shard_spread *spread)
-{
-    const size_t share = (size_t)AQ_SPREAD_BYTES_MAX / spread->count;
-    return share < AQ_OUTBOX_BYTES_MAX ? share : AQ_OUTBOX_BYTES_MAX;
-}
-
+/* Room that there is credit for. */
 static bool has_room(const aq_shard_spread *spread, const spread_shard *at)
 {
-    return at->takes && aq_outbox_room(at->outbox, share_bytes(spread));
+    return at->takes && left_of(at) > 0 && aq_outbox_room(at->outbox, spread->share_bytes);
 }
 
 uint64_t aq_shard_spread_credit(const aq_shard_spread *spread)
@@ -166,17 +166,26 @@ uint64_t aq_shard_spread_begin(aq_shard_spread *spread)
 bool aq_shard_spread_may_put(const aq_shard_spread *spread)
 {
     for (uint32_t i = 0; i < spread->count; i++) {
-        if (left_of(&spread->shards[i]) > 0 && has_room(spread, &spread->shards[i])) {
+        if (has_room(spread, &spread->shards[i])) {
             return true;
         }
     }
     return false;
 }
 
+/* The i-th in turn. */
+static uint32_t in_turn(const aq_shard_spread *spread, uint32_t i)
+{
+    const uint32_t at = spread->turn + i;
+    return at < spread->count ? at : at - spread->count;
+}
+
 static void put_at(aq_shard_spread *spread, uint32_t shard, aq_chunk *chunk, int64_t since_ns)
 {
+    spread_shard *at = shard_at(spread, shard);
+    at->put += aq_chunk_fresh(chunk);
     spread->turn = shard + 1;
-    aq_outbox_put(shard_at(spread, shard)->outbox, chunk, since_ns);
+    aq_outbox_put(at->outbox, chunk, since_ns);
 }
 
 void aq_shard_spread_put(aq_shard_spread *spread, aq_chunk *chunk, int64_t since_ns)
@@ -184,7 +193,7 @@ void aq_shard_spread_put(aq_shard_spread *spread, aq_chunk *chunk, int64_t since
     uint64_t most = 0;
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < spread->count; i++) {
-        const uint32_t shard = (spread->turn + i) % spread->count;
+        const uint32_t shard = in_turn(spread, i);
         const spread_shard *at = &spread->shards[shard];
         if (at->has_room && left_of(at) > most) {
             most = left_of(at);
@@ -202,7 +211,7 @@ void aq_shard_spread_put_last(aq_shard_spread *spread, aq_chunk *chunk, int64_t 
     uint32_t best = UINT32_MAX;
     AQ_ASSERT(spread->count > 0);
     for (uint32_t i = 0; i < spread->count; i++) {
-        const uint32_t shard = (spread->turn + i) % spread->count;
+        const uint32_t shard = in_turn(spread, i);
         const spread_shard *at = &spread->shards[shard];
         const spread_shard *rival = best != UINT32_MAX ? &spread->shards[best] : NULL;
         if (rival == NULL || (at->takes && !rival->takes) ||

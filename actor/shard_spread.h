@@ -5,14 +5,15 @@
  *
  * A shard's credit is what it has granted less what was put into its outbox. Shards that `take` are
  * in the learner's list and connected. Each chunk goes to the one of them with the most credit; of
- * equals, to the next in turn. Equal shards so get equal shares, and what one of them does not take,
- * because it is away, full or out of credit, goes to the others. What was put stays where it is.
+ * equals, to the next in turn. Equal shards so get equal shares, and what one of them does not
+ * take, because it is away, full or out of credit, goes to the others. What was put stays where it
+ * is.
  *
- * Why nothing stands still for ever. Let `open` be the fresh transitions in open chunks, `lanes` the
- * environments, and `credit` the sum, over the shards that take and have room, of what each has left
- * (those that are overdrawn count as 0).
- *   - The core steps when credit >= open + lanes, so afterwards credit >= open. Putting a chunk of f
- *     transitions takes f from `open` and at most f from `credit`, so that stays true, and while
+ * Why nothing stands still for ever. Let `open` be the fresh transitions in open chunks, `lanes`
+ * the environments, and `credit` the sum, over the shards that take and have room, of what each has
+ * left (those that are overdrawn count as 0).
+ *   - The core steps when credit >= open + lanes, so afterwards credit >= open. Putting a chunk of
+ *     f transitions takes f from `open` and at most f from `credit`, so that stays true, and while
  *     something is open some shard has credit left: each chunk that closes finds one that does. The
  *     shard may have less left than the chunk has; then it is overdrawn, by less than one chunk,
  *     and gets no other before it has granted more than that.

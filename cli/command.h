@@ -32,6 +32,7 @@ extern const aq_command aq_command_export;
 extern const aq_command aq_command_bench;
 extern const aq_command aq_command_plot;
 extern const aq_command aq_command_quantize;
+extern const aq_command aq_command_replay;
 
 /* Reads the arguments. True: go on. False: the command is over, and its exit status is in
  * *ret_status: help or the version was printed, or what is wrong was said. */

@@ -9,6 +9,7 @@
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
 #include "common/net/reflect.h"
+#include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
 #include "proto/membership.pb-c.h"
 #include "proto/operations.pb-c.h"
@@ -16,9 +17,9 @@
 #include "proto/sampling.pb-c.h"
 
 static const ProtobufCServiceDescriptor *const services[] = {
-    &actorq__v1__flow__descriptor,       &actorq__v1__membership__descriptor,
-    &actorq__v1__operations__descriptor, &actorq__v1__policy__descriptor,
-    &actorq__v1__sampling__descriptor,
+    &actorq__v1__exchange__descriptor,   &actorq__v1__flow__descriptor,
+    &actorq__v1__membership__descriptor, &actorq__v1__operations__descriptor,
+    &actorq__v1__policy__descriptor,     &actorq__v1__sampling__descriptor,
 };
 
 enum { SERVICE_COUNT = sizeof(services) / sizeof(services[0]) };

@@ -8,8 +8,8 @@
 #include <jansson.h>
 #include <stddef.h>
 
-#include "cli/caller.h"
 #include "common/base/error.h"
+#include "common/net/caller.h"
 
 /* Services, ordered by name; NULL past the last. */
 const ProtobufCServiceDescriptor *aq_rpc_catalog_at(size_t index);

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/caller.h"
 #include "cli/command.h"
 #include "cli/live_endpoint.h"
 #include "cli/rpc_catalog.h"
 #include "cli/status_page.h"
 #include "cli/status_watch.h"
+#include "common/net/caller.h"
 #include "common/net/reflect.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000 };

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/offline_data.h"
 #include "cli/train_report.h"
 #include "cli/train_session.h"
 #include "common/base/clock.h"
@@ -27,6 +28,7 @@ typedef struct train_arguments {
     const char *config_path;
     const char *seed;
     const char *actors;
+    const char *offline;
     const char *overrides[OVERRIDES_MAX];
     size_t override_count;
     bool json;
@@ -42,6 +44,9 @@ static const aq_option option_rows[] = {
     {"actors", 0, "N", "how many actors to start; short for --set actor.count=N"},
     {"run", 0, "DIR", "the run folder (default: a new one below ./runs)"},
     {"resume", 0, NULL, "go on with the run that --run holds"},
+    {"offline", 0, "FILE",
+     "train from this data set alone: no actors are started (see 'actorq replay export')"},
+    {"no-evaluator", 0, NULL, "measure no versions while training"},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop"},
     {"json", 0, NULL, "print the result as one JSON object on standard output"},
     {"quiet", 'q', NULL, "show no progress"},
@@ -56,6 +61,7 @@ static const aq_options options_page = {
                "  actorq train gym:CartPole-v1\n"
                "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
                "  actorq train --run runs/first --resume\n"
+               "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
                "\n"
                "The run folder keeps the configuration as resolved, metrics.jsonl, a log per "
                "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
@@ -72,6 +78,8 @@ static int apply_text(const char *name, const char *value, train_arguments *argu
         arguments->seed = value;
     } else if (strcmp(name, "actors") == 0) {
         arguments->actors = value;
+    } else if (strcmp(name, "offline") == 0) {
+        arguments->offline = value;
     } else if (strcmp(name, "run") == 0) {
         if (aq_text_set(arguments->options.run_dir, sizeof(arguments->options.run_dir), value)) {
             return aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
@@ -100,6 +108,7 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
     arguments->json |= strcmp(option->name, "json") == 0;
     arguments->print_config |= strcmp(option->name, "print-config") == 0;
     arguments->options.resume |= strcmp(option->name, "resume") == 0;
+    arguments->options.no_evaluator |= strcmp(option->name, "no-evaluator") == 0;
     arguments->options.quiet |= strcmp(option->name, "quiet") == 0;
     return 0;
 }
@@ -127,6 +136,9 @@ static int read_settings(const train_arguments *arguments, aq_run_config *config
         path = own;
     }
     int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
+    if (!rc && !path && !arguments->task && arguments->offline) {
+        rc = aq_offline_task(arguments->offline, config->task, error);
+    }
     if (!rc && arguments->task) {
         rc = assign(config, "task", arguments->task, error);
     }
@@ -213,6 +225,58 @@ static int choose_run_dir(const aq_run_config *config, aq_train_options *options
     return aq_dir_create(options->run_dir, error);
 }
 
+/* Where the store of an offline run is; a run that has one and is resumed is one still. */
+static int offline_store(const aq_train_options *options, char *out, size_t size, aq_error *error)
+{
+    return aq_text_format(out, size, "%s/replay-0", options->run_dir)
+               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
+               : 0;
+}
+
+static bool offline_mark_path(const aq_train_options *options, char *out, size_t size)
+{
+    return aq_text_format(out, size, "%s/offline", options->run_dir) == 0;
+}
+
+static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    char mark[AQ_CLI_PATH_MAX + 16];
+    aq_train_options *options = &arguments->options;
+    if (options->resume) {
+        options->offline = offline_mark_path(options, mark, sizeof(mark)) && aq_path_exists(mark);
+        return !arguments->offline
+                   ? 0
+                   : aq_fail(error, AQ_E_INVALID,
+                             "a run that is resumed has its steps already: leave --offline out");
+    }
+    options->offline = arguments->offline != NULL;
+    return options->offline ? aq_offline_settings(arguments->offline, config, error) : 0;
+}
+
+/* Before anything is started, so that what cannot be imported leaves nothing behind. */
+static int bring_data(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+{
+    char store[AQ_CLI_PATH_MAX + 16], mark[AQ_CLI_PATH_MAX + 16];
+    aq_train_options *options = &arguments->options;
+    if (!arguments->offline) {
+        return 0;
+    }
+    options->run_id = aq_rng_system_seed() | 1;
+    int rc = offline_store(options, store, sizeof(store), error);
+    if (!rc && offline_mark_path(options, mark, sizeof(mark))) {
+        rc = aq_file_write_atomic(mark, arguments->offline, strlen(arguments->offline), error);
+    }
+    if (!rc) {
+        rc = aq_offline_import(arguments->offline, store, config, options->run_id, options->quiet,
+                               error);
+        if (rc) {
+            (void)unlink(mark);
+            (void)rmdir(options->run_dir);
+        }
+    }
+    return rc;
+}
+
 static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
 {
     if (arguments->options.resume && arguments->options.run_dir[0] == '\0') {
@@ -221,6 +285,9 @@ static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *
     int rc = read_settings(arguments, config, error);
     if (!rc) {
         rc = resolve_task(config, error);
+    }
+    if (!rc) {
+        rc = prepare_offline(arguments, config, error);
     }
     if (!rc && config->seed == 0 && !arguments->print_config) {
         config->seed = 1 + aq_rng_system_seed() % SEED_MAX;
@@ -236,7 +303,14 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     if (rc) {
         return rc;
     }
-    if (!arguments->options.quiet) {
+    rc = bring_data(arguments, config, error);
+    if (rc) {
+        return rc;
+    }
+    if (!arguments->options.quiet && arguments->options.offline) {
+        (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
+                      config->task, arguments->options.run_dir, config->seed);
+    } else if (!arguments->options.quiet) {
         (void)fprintf(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)\n",
                       config->task, arguments->options.run_dir, config->seed, config->actor.count);
     }

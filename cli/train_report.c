@@ -229,7 +229,11 @@ void aq_train_report_print(const aq_train_report *report)
         (void)printf("  %s eval %s --episodes 100 --precision fp32\n", actorq, report->run_dir);
         (void)printf("  %s inspect %s/policy.aq\n", actorq, report->run_dir);
     }
-    if (!report->solved) {
+    const uint64_t learner_steps = report->config->limits.learner_steps;
+    if (!report->solved && learner_steps > 0 && report->learner_steps >= learner_steps) {
+        (void)printf("  %s train --run %s --resume --set limits.learner_steps=%" PRIu64 "\n",
+                     actorq, report->run_dir, learner_steps * 2);
+    } else if (!report->solved) {
         (void)printf("  %s train --run %s --resume --set limits.env_steps=%" PRIu64 "\n", actorq,
                      report->run_dir, report->config->limits.env_steps * 2);
     }

@@ -144,10 +144,16 @@ static int start(train_session *session, const child_plan *plan, uint64_t number
 
 static int start_learner(train_session *session, aq_error *error)
 {
+    char id[24];
+    bool is_named = session->options->run_id != 0 && !session->options->resume;
+    (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
     aq_child_spec spec = {
         .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
                  session->options->run_dir, "--parent", session->parent,
-                 session->options->resume ? "--resume" : NULL},
+                 session->options->resume ? "--resume"
+                 : is_named               ? "--run-id"
+                                          : NULL,
+                 is_named ? id : NULL},
         .restart_args = {session->options->resume ? NULL : "--resume"},
     };
     return start(session, &learner_plan, 0, &spec, error);
@@ -187,14 +193,15 @@ static int start_evaluator(train_session *session, aq_error *error)
 
 static int start_all(train_session *session, aq_error *error)
 {
+    const uint64_t actors = session->options->offline ? 0 : session->config->actor.count;
     int rc = start_learner(session, error);
     for (uint64_t i = 0; !rc && i < session->config->replay.shards; i++) {
         rc = start_replay(session, i, error);
     }
-    for (uint64_t i = 0; !rc && i < session->config->actor.count; i++) {
+    for (uint64_t i = 0; !rc && i < actors; i++) {
         rc = start_actor(session, i, error);
     }
-    if (!rc) {
+    if (!rc && !session->options->no_evaluator) {
         rc = start_evaluator(session, error);
     }
     return rc;

@@ -16,7 +16,10 @@ enum { AQ_CLI_PATH_MAX = 4096 };
 typedef struct aq_train_options {
     char run_dir[AQ_CLI_PATH_MAX];
     bool resume;
-    bool quiet;         /* no progress */
+    bool quiet;   /* no progress */
+    bool offline; /* no actors: the shard has its steps already */
+    bool no_evaluator;
+    uint64_t run_id;    /* of a new run; 0: any */
     int64_t started_ns; /* when the process started */
 } aq_train_options;
 

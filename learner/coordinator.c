@@ -40,6 +40,7 @@ struct aq_coordinator {
     aq_evaluation_result best;
     bool has_best;
     uint64_t evaluations;
+    uint64_t learner_steps; /* as of the last word */
 };
 
 int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
@@ -392,6 +393,11 @@ uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator)
     return coordinator->evaluations;
 }
 
+void aq_coordinator_trained(aq_coordinator *coordinator, uint64_t learner_steps)
+{
+    coordinator->learner_steps = learner_steps;
+}
+
 enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_ns)
 {
     if (coordinator->state != AQ_RUN_RUNNING) {
@@ -400,9 +406,11 @@ enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_n
     double wall_limit_s = coordinator->config.wall_limit_s;
     bool out_of_steps =
         aq_coordinator_env_steps(coordinator) >= coordinator->config.env_steps_limit;
+    bool out_of_training = coordinator->config.learner_steps_limit > 0 &&
+                           coordinator->learner_steps >= coordinator->config.learner_steps_limit;
     bool out_of_time =
         wall_limit_s > 0 && aq_coordinator_wall_s(coordinator, now_ns) >= wall_limit_s;
-    if (out_of_steps || out_of_time) {
+    if (out_of_steps || out_of_training || out_of_time) {
         coordinator->state = AQ_RUN_BUDGET;
     }
     return coordinator->state;

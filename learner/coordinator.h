@@ -39,8 +39,9 @@ typedef struct aq_member_record {
 typedef struct aq_coordinator_config {
     int64_t member_timeout_ns;
     uint64_t env_steps_limit;
-    double wall_limit_s; /* 0: none */
-    double threshold;    /* NaN: none */
+    uint64_t learner_steps_limit; /* 0: none */
+    double wall_limit_s;          /* 0: none */
+    double threshold;             /* NaN: none */
 } aq_coordinator_config;
 
 typedef struct aq_evaluation_result {
@@ -118,6 +119,9 @@ const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinato
 uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator);
 
 /* Checks the limits, and returns where the run stands. */
+/* The learner has done so many gradient steps in all. */
+void aq_coordinator_trained(aq_coordinator *coordinator, uint64_t learner_steps);
+
 enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_ns);
 void aq_coordinator_stop(aq_coordinator *coordinator);
 void aq_coordinator_diverge(aq_coordinator *coordinator); /* ends it as one that diverged */

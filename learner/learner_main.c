@@ -30,6 +30,8 @@ static const aq_option option_rows[] = {
      "the next port"},
     {"run", 0, "DIR", "the run folder (default ./run)"},
     {"resume", 0, NULL, "go on with the run that the folder holds, if it holds one"},
+    {"run-id", 0, "ID",
+     "what a new run is called, 16 hexadecimal digits: stores that were made for it name it"},
     {"parent", 0, "PID", "end when this process, which started it, ends"},
     {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
 };
@@ -45,6 +47,16 @@ static const aq_options options_page = {
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
 };
+
+static int take_run_id(const char *value, aq_learner_options *options, aq_error *error)
+{
+    if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16 ||
+        strspn(value, "0") == 16) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
+    }
+    options->run_id = strtoull(value, NULL, 16);
+    return 0;
+}
 
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
@@ -66,6 +78,8 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         arguments->options.run_dir = value;
     } else if (strcmp(option->name, "resume") == 0) {
         arguments->options.resume = true;
+    } else if (strcmp(option->name, "run-id") == 0) {
+        return take_run_id(value, &arguments->options, error);
     } else if (strcmp(option->name, "parent") == 0) {
         return aq_daemon_follow(value, error);
     } else {

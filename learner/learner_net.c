@@ -31,8 +31,10 @@ enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
 /* Longer between two ticks, and the loop was busy elsewhere. */
 #define LATE_TICK_NS (500 * AQ_NS_PER_MS)
 
-/* How long an ended run is served, so that members hear of the end at their next heartbeat. */
-#define FAREWELL_NS(learner) ((int64_t)(learner)->plan.config.net.heartbeat_ms * 3 * AQ_NS_PER_MS)
+/* How long an ended run is served, so that members hear of the end at one of their next heartbeats,
+ * also on a machine that is short of time. Who misses it waits for another learner. */
+#define FAREWELL_NS_MIN AQ_NS_PER_S
+#define FAREWELL_BEATS  3
 
 /* ---- the end of a run ----------------------------------------------------------------------- */
 
@@ -156,14 +158,20 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
             aq_learner_checkpoint_request(learner);
         }
     }
+    aq_coordinator_trained(learner->coordinator, aq_trainer_step(learner->trainer));
     end_if_diverged(learner);
     learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
 }
 
 static bool farewell_is_over(const aq_learner *learner, int64_t now_ns)
 {
+    int64_t farewell_ns =
+        (int64_t)learner->plan.config.net.heartbeat_ms * FAREWELL_BEATS * AQ_NS_PER_MS;
+    if (farewell_ns < FAREWELL_NS_MIN) {
+        farewell_ns = FAREWELL_NS_MIN;
+    }
     return aq_coordinator_member_count(learner->coordinator) == 0 ||
-           now_ns - learner->farewell_ns > FAREWELL_NS(learner);
+           now_ns - learner->farewell_ns > farewell_ns;
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -275,8 +283,8 @@ static int open_mirror(aq_learner *learner, aq_error *error)
 static int open_run(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
-    int rc = aq_run_folder_open(learner->options->run_dir, config, learner->options->resume,
-                                &learner->folder, error);
+    int rc = aq_run_folder_open_as(learner->options->run_dir, config, learner->options->resume,
+                                   learner->options->run_id, &learner->folder, error);
     if (!rc) {
         rc = aq_checkpoint_store_open(learner->folder.path,
                                       (unsigned)config->learner.checkpoints_kept, &learner->store,
@@ -300,6 +308,7 @@ static int create_cores(aq_learner *learner, aq_error *error)
     aq_coordinator_config coordinator = {
         .member_timeout_ns = (int64_t)config->net.member_timeout_ms * AQ_NS_PER_MS,
         .env_steps_limit = config->limits.env_steps,
+        .learner_steps_limit = config->limits.learner_steps,
         .wall_limit_s = config->limits.wall_s,
         .threshold = learner->plan.threshold,
     };

@@ -12,7 +12,8 @@
 typedef struct aq_learner_options {
     const char *listen_url;
     const char *run_dir;
-    bool resume; /* go on with the run that is in run_dir */
+    bool resume;     /* go on with the run that is in run_dir */
+    uint64_t run_id; /* of a new run; 0: any */
 } aq_learner_options;
 
 /* Runs until the run has ended or a signal came. 0 when it ended in good order. */

@@ -36,6 +36,10 @@ typedef struct aq_run_folder {
 int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
                        aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
 
+/* The same; a new run is called `run_id`, or by a name that is drawn if that is 0. */
+int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool resume,
+                          uint64_t run_id, aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
+
 /* config.yaml. A new run's is written by opening the folder; a resumed run's is for the caller to
  * replace once it is sure that the run can go on under it. */
 int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,

@@ -24,6 +24,7 @@ struct aq_message_store {
     uint64_t memory_bytes;
     aq_stored_message *oldest, *newest;
     aq_stored_message *demote_next; /* the oldest that is not mapped; NULL: none is */
+    aq_stored_message *cursor;      /* where the last search ended; NULL: nowhere */
     aq_message_store_counts counts;
     segment_use *segments; /* by number, those that were not told to be dead */
     size_t segment_count;
@@ -179,6 +180,9 @@ static void remove_message(aq_message_store *store, aq_stored_message *message)
     if (store->demote_next == message) {
         store->demote_next = message->newer;
     }
+    if (store->cursor == message) {
+        store->cursor = message->newer;
+    }
     if (message->older != NULL) {
         message->older->newer = message->newer;
     } else {
@@ -254,6 +258,19 @@ int aq_message_store_demote(aq_message_store *store, aq_replay_log *log, uint64_
         store->demote_next = message->newer;
     }
     return 0;
+}
+
+const aq_stored_message *aq_message_store_after(aq_message_store *store, uint64_t number)
+{
+    aq_stored_message *message = store->cursor;
+    if (message == NULL || (message->older != NULL && message->older->number > number)) {
+        message = store->oldest;
+    }
+    while (message != NULL && message->number <= number) {
+        message = message->newer;
+    }
+    store->cursor = message;
+    return message;
 }
 
 const aq_stored_message *aq_message_store_oldest(const aq_message_store *store)

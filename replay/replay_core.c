@@ -246,6 +246,11 @@ void aq_replay_core_reject(aq_replay_core *core)
     core->rejected++;
 }
 
+const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core, uint64_t number)
+{
+    return aq_message_store_after(core->messages, number);
+}
+
 /* ---- sampling ------------------------------------------------------------------------------ */
 
 int aq_replay_core_find_table(aq_replay_core *core, const char *name)

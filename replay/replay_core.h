@@ -179,6 +179,9 @@ typedef struct aq_replay_actor_view {
 size_t aq_replay_core_actors(const aq_replay_core *core);
 aq_replay_actor_view aq_replay_core_actor(const aq_replay_core *core, size_t index);
 
+/* The oldest message held whose number is greater, or NULL; the next ones are its `newer`. */
+const aq_stored_message *aq_replay_core_message_after(const aq_replay_core *core, uint64_t number);
+
 /* ---- sampling ------------------------------------------------------------------------------ */
 
 /* The table's position by its name, "" for the main one; -1 when there is none of that name. */

@@ -40,7 +40,8 @@ int aq_replay_core_called(aq_replay_core *core, int64_t now_ns, const aq_credit_
                        "; both are below 2^62 in any run",
                        call->actor, call->known_acknowledged, call->known_granted);
     }
-    if (call->acknowledged_steps > call->known_granted) {
+    if (call->acknowledged_steps >
+        call->known_granted + aq_replay_credit_overdraft(&core->credit)) {
         return aq_fail(error, AQ_E_INVALID,
                        "actor %" PRIu64 " had %" PRIu64 " steps acknowledged of %" PRIu64
                        " that it was granted",

@@ -25,6 +25,7 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
         .lanes = settings->actor_envs,
         .rest_steps = (uint64_t)settings->actor_envs * settings->n_step - 1,
         .least_steps = most_of(settings->chunk_length, settings->actor_envs),
+        .chunk_steps = settings->chunk_length,
         .lane_steps = (uint64_t)settings->chunk_length * settings->actor_envs,
     };
     AQ_ASSERT(credit->lane_steps >= 1);
@@ -46,6 +47,11 @@ void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t kn
         actor->received += known_granted - actor->granted;
         actor->granted = known_granted;
     }
+}
+
+uint64_t aq_replay_credit_overdraft(const aq_replay_credit *credit)
+{
+    return credit->lane_steps + credit->chunk_steps;
 }
 
 void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps)

@@ -63,6 +63,7 @@ typedef struct aq_replay_credit {
     uint64_t lanes;       /* environments of an actor */
     uint64_t rest_steps;  /* what an actor can neither spend nor send: see aq_replay_credit_init */
     uint64_t least_steps; /* that make a grant worth an answer: a chunk, a step of all */
+    uint64_t chunk_steps; /* the longest chunk */
     uint64_t lane_steps;  /* one chunk in each environment of an actor */
     size_t turn;          /* whose turn it is, a position in the roster */
     size_t live;          /* actors alive at the last sharing */
@@ -77,6 +78,11 @@ void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *sett
  * incarnation of the shard did, and the total goes on from there. `known_granted` <=
  * AQ_CREDIT_COUNT_MAX. */
 void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted);
+
+/* What an actor may at most send beyond its grant. It spreads its chunks over shards, and one that
+ * closes needs a shard with credit left, not with credit for all of it: up to a chunk. What is open
+ * in its environments when it ends, and the other shards are gone, comes on top. */
+uint64_t aq_replay_credit_overdraft(const aq_replay_credit *credit);
 
 /* So many of the transitions that the actor was granted have been acknowledged to it, here or by a
  * shard that it went to in between: they will not come any more, and this shard must not wait for

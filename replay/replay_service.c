@@ -1,5 +1,5 @@
 /*
- * The three services on one host, and the intake: frame and schema are checked while unpacking, the
+ * The four services on one host, and the intake: frame and schema are checked while unpacking, the
  * rest is the core's.
  */
 #include "replay/replay_service.h"
@@ -9,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/net/frame.h"
 #include "common/wire/wire_experience.h"
+#include "replay/replay_exchange_service.h"
 #include "replay/replay_flow_service.h"
 #include "replay/replay_operations_service.h"
 #include "replay/replay_recovery.h"
@@ -24,6 +25,7 @@ struct aq_replay_service {
     aq_flow_service flow;
     aq_sampling_service sampling;
     aq_operations_service operations;
+    aq_exchange_service exchange;
     aq_replay_recovery recovery;
     struct {
         int64_t from_ns;
@@ -46,6 +48,7 @@ int aq_replay_service_create(const aq_replay_service_owner *owner, int64_t now_n
     service->host.started_ns = now_ns;
     service->host.folder = "";
     aq_operations_service_init(&service->operations, &service->host, owner);
+    aq_exchange_service_init(&service->exchange, &service->host);
     int rc = aq_flow_service_init(&service->flow, &service->host);
     if (rc == 0) {
         rc = aq_sampling_service_init(&service->sampling, &service->host);
@@ -75,6 +78,7 @@ int aq_replay_service_offer(aq_replay_service *service, aq_rpc_dispatcher *dispa
         &service->flow.base.base,
         &service->sampling.base.base,
         &service->operations.base.base,
+        &service->exchange.base.base,
     };
     service->dispatcher = dispatcher;
     for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {

@@ -123,13 +123,12 @@ static int start_taker(aq_raw_messages *raw, const char *folder, const char *url
 {
     const aq_supervisor_owner owner = {
         .user = raw, .restarting = on_restarting, .finished = on_finished, .gave_up = on_gave_up};
-    char log_path[PATH_MAX], program[PATH_MAX] = {0};
-    if (aq_text_format(log_path, sizeof(log_path), "%s/raw.log", folder) != 0 ||
-        readlink("/proc/self/exe", program, sizeof(program) - 1) < 0) {
-        return aq_fail(error, AQ_E_NOT_FOUND, "this program's own place can't be told");
+    char log_path[PATH_MAX];
+    if (aq_text_format(log_path, sizeof(log_path), "%s/raw.log", folder) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
     }
     const aq_child_spec child = {.name = "raw-messages",
-                                 .program = program,
+                                 .program = "/proc/self/exe",
                                  .log_path = log_path,
                                  .args = {AQ_RAW_MESSAGES_ROLE, url}};
     int rc = aq_supervisor_create(raw->loop, &owner, &raw->supervisor);

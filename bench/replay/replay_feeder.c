@@ -35,7 +35,7 @@ struct aq_replay_feeder {
     aq_rpc_client *client;
     aq_credit_session session;
     aq_outbox *outbox;
-    uint64_t granted;
+    uint64_t granted, put_steps;
     uint32_t next_chunk;
     bool must_wait; /* the socket has no room */
     atomic_bool must_end;
@@ -71,10 +71,11 @@ static bool fill(aq_replay_feeder *feeder, int64_t now_ns)
         return false;
     }
     for (int i = 0; i < BURST_CHUNKS; i++) {
-        if (aq_outbox_put_steps(feeder->outbox) >= limit) {
+        if (feeder->put_steps >= limit) {
             return false;
         }
         aq_outbox_put(feeder->outbox, aq_chunk_ref(load->chunks[feeder->next_chunk]), now_ns);
+        feeder->put_steps += load->fresh;
         feeder->next_chunk = (feeder->next_chunk + 1) % load->shape.chunk_count;
     }
     return true;
@@ -83,7 +84,7 @@ static bool fill(aq_replay_feeder *feeder, int64_t now_ns)
 /* True when a message went out. */
 static bool send_one(aq_replay_feeder *feeder, int64_t now_ns)
 {
-    const bool urgent = aq_outbox_put_steps(feeder->outbox) >= atomic_load(&feeder->goal);
+    const bool urgent = feeder->put_steps >= atomic_load(&feeder->goal);
     const uint8_t *frame;
     size_t size;
     if (feeder->must_wait || !aq_outbox_next(feeder->outbox, now_ns, urgent, &frame, &size)) {

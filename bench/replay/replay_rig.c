@@ -6,12 +6,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/caller.h"
 #include "cli/supervisor.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/net/caller.h"
 #include "common/net/rpc_server.h"
 #include "common/sys/process.h"
 #include "common/wire/wire_run.h"

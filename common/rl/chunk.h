@@ -26,11 +26,14 @@
 #define AQ_CHUNK_LENGTH_MAX UINT32_C(65536)
 #define AQ_CHUNK_BYTES_MAX  (UINT64_C(1) << 28)
 
+/* An n_step for those who read chunks of any run: whatever a chunk repeats is fine. */
+#define AQ_CHUNK_SPAN_ANY UINT32_C(0)
+
 /* The sizes that every chunk of a run shares. */
 typedef struct aq_chunk_layout {
     uint32_t obs_bytes;    /* of one row */
     uint32_t action_bytes; /* of one row */
-    uint32_t n_step;       /* >= 1 */
+    uint32_t n_step;       /* >= 1; or AQ_CHUNK_SPAN_ANY, to validate only */
     uint32_t length_max;   /* transitions a chunk, > n_step - 1 */
     uint8_t obs_is_f32;    /* finiteness is checked */
     uint8_t action_is_f32;

@@ -43,6 +43,8 @@ uint32_t aq_chunk_view_items(const aq_chunk_view *view, const aq_chunk_layout *l
 
 static int validate_sizes(const aq_chunk_view *view, const aq_chunk_layout *layout, aq_error *error)
 {
+    const uint64_t n_step =
+        layout->n_step != AQ_CHUNK_SPAN_ANY ? layout->n_step : (uint64_t)view->overlap + 1;
     if (view->length < 1 || view->length > layout->length_max) {
         return aq_fail(error, AQ_E_CORRUPT, "a chunk of %u transitions; 1 to %u are possible",
                        view->length, layout->length_max);
@@ -53,11 +55,11 @@ static int validate_sizes(const aq_chunk_view *view, const aq_chunk_layout *layo
     if (view->terminated && view->truncated) {
         return aq_fail(error, AQ_E_CORRUPT, "an episode that both terminated and was truncated");
     }
-    if (view->overlap >= layout->n_step || view->overlap >= view->length) {
+    if (view->overlap >= n_step || view->overlap >= view->length) {
         return aq_fail(error, AQ_E_CORRUPT,
                        "%u of %u transitions are repeated; less than that, and less than %u "
                        "steps, is possible",
-                       view->overlap, view->length, layout->n_step);
+                       view->overlap, view->length, (uint32_t)n_step);
     }
     if (view->first == 0 && view->overlap != 0) {
         return aq_fail(error, AQ_E_CORRUPT,
@@ -68,10 +70,10 @@ static int validate_sizes(const aq_chunk_view *view, const aq_chunk_layout *layo
         return aq_fail(error, AQ_E_CORRUPT, "transition %u + %u is out of any episode", view->first,
                        view->length);
     }
-    if (aq_chunk_view_items(view, layout) == 0) {
+    if (!view->terminated && !view->truncated && view->length < n_step) {
         return aq_fail(error, AQ_E_CORRUPT,
                        "%u transitions of an episode that goes on hold no return over %u steps",
-                       view->length, layout->n_step);
+                       view->length, (uint32_t)n_step);
     }
     return 0;
 }

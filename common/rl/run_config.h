@@ -138,7 +138,8 @@ typedef struct aq_run_config {
 
     struct {
         uint64_t env_steps;
-        double wall_s; /* 0: none */
+        uint64_t learner_steps; /* 0: none */
+        double wall_s;          /* 0: none */
     } limits;
 
     struct {

@@ -260,6 +260,8 @@ static const aq_setting rows[] = {
 
     {MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
      "The run ends after this many environment steps, solved or not."},
+    {MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
+     "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
     {MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
      "The run ends after this time, solved or not. 0 is no limit."},
 

@@ -15,9 +15,9 @@ if [ ! -f "$build/build.ninja" ]; then
     CC=clang meson setup "$build" "$root" -Dfuzz=true -Dbuildtype=debugoptimized \
         -Db_sanitize=address,undefined -Db_lundef=false -Dc_args=-fsanitize=fuzzer-no-link
 fi
-# A segment has no recorded one: its target makes records of any input.
+# Segments and data sets have no recorded one: their targets make records of any input.
 for pair in fuzz_frame_experience:experience fuzz_policy:policy fuzz_delta:policy_delta \
-    fuzz_checkpoint:checkpoint fuzz_segment:; do
+    fuzz_checkpoint:checkpoint fuzz_segment: fuzz_dataset:; do
     target=${pair%%:*}
     corpus=$build/corpus/$target
     ninja -C "$build" "tests/fuzz/$target"

@@ -94,7 +94,7 @@ static int send_faulty(sim_actor *actor, uint32_t lane, const uint8_t *frame, si
     }
     if (rc == 0) {
         actor->has_plant = true;
-        sim_ledger_sent(&actor->site->ledger, planted.data, planted.size);
+        sim_ledger_sent(&actor->site->ledger, lane, planted.data, planted.size);
     }
     aq_buffer_fini(&planted);
     return rc;
@@ -109,7 +109,7 @@ static int transport_send(void *user, uint32_t lane, const uint8_t *frame, size_
     }
     int rc = sim_sender_send(actor->links[lane].sender, frame, size);
     if (rc == 0) {
-        sim_ledger_sent(&actor->site->ledger, frame, size);
+        sim_ledger_sent(&actor->site->ledger, lane, frame, size);
     }
     return rc;
 }

@@ -10,66 +10,223 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "replay/replay_credit.h"
+#include "replay/replay_tables.h"
 
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
-                   const aq_chunk_layout *layout, uint64_t incarnation, uint64_t member)
+                   const aq_chunk_layout *layout, uint64_t store, bool durable)
 {
     *book = (sim_book){
         .world = world,
-        .incarnation = incarnation,
-        .member = member,
+        .store = store,
+        .durable = durable,
         .settings = *settings,
         .layout = *layout,
-        .alive = true,
+        .base_lead = -(double)settings->tables[0].min_size,
+        .saved_mass = -1.0,
     };
+    book->layout.n_step = settings->tables[0].n_step;
 }
 
 void sim_book_fini(sim_book *book)
 {
     aq_free(book->entries);
+    aq_free(book->kept);
     book->entries = NULL;
+    book->kept = NULL;
 }
 
-static sim_account *account_of(sim_book *book, sim_stream *stream)
+static sim_account *account_of(sim_book *book, uint64_t incarnation, sim_stream *stream)
 {
+    sim_account *account = NULL;
     for (size_t i = 0; i < book->account_count; i++) {
-        if (book->accounts[i].stream == stream) {
-            return &book->accounts[i];
+        if (book->accounts[i].incarnation == incarnation) {
+            account = &book->accounts[i];
         }
     }
-    AQ_ASSERT(book->account_count < SIM_ACCOUNTS_MAX);
-    sim_account *account = &book->accounts[book->account_count++];
-    *account = (sim_account){
-        .stream = stream,
-        .polled_ns = sim_now_ns(book->world),
-        .moved_ns = sim_now_ns(book->world),
-    };
+    if (account == NULL) {
+        AQ_ASSERT(book->account_count < SIM_ACCOUNTS_MAX);
+        account = &book->accounts[book->account_count++];
+        *account = (sim_account){
+            .incarnation = incarnation,
+            .polled_ns = sim_now_ns(book->world),
+            .moved_ns = sim_now_ns(book->world),
+        };
+    }
+    if (account->stream == NULL) {
+        account->stream = stream;
+    }
     return account;
+}
+
+/* Room for one more of `size` bytes each. */
+static void *grown(void *array, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity) {
+        return array;
+    }
+    *capacity = *capacity > 0 ? 2 * *capacity : 256;
+    void *larger = aq_alloc(*capacity, size);
+    AQ_ASSERT(larger != NULL);
+    if (count > 0) {
+        memcpy(larger, array, count * size);
+    }
+    aq_free(array);
+    return larger;
+}
+
+/* ---- lives ---------------------------------------------------------------------------------- */
+
+/* Chunks leave, the oldest first, until the others fit. */
+static void let_go(sim_book *book)
+{
+    while (book->transitions > book->settings.tables[0].capacity &&
+           book->count - book->oldest > 1) {
+        book->transitions -= aq_chunk_fresh(book->entries[book->oldest++].chunk);
+    }
+}
+
+/* The newest message is lost. */
+static void lose(sim_book *book)
+{
+    const sim_kept *kept = &book->kept[--book->kept_count];
+    sim_account *account = kept->account;
+    sim_sent *sent = sim_stream_message(account->stream, kept->seq);
+    if (kept->seq <= account->stream->acknowledged) {
+        sim_broken(book->world, SIM_ACKNOWLEDGED,
+                   "store %016" PRIx64 " lost message %" PRIu64 " of actor %" PRIu64
+                   ", and had acknowledged all up to %" PRIu64,
+                   book->store, kept->seq, account->stream->source->actor,
+                   account->stream->acknowledged);
+    }
+    account->mark = kept->seq - 1;
+    sent->stored_in = 0;
+    book->inserted -= sent->fresh;
+    book->count = kept->first_entry;
+}
+
+void sim_book_begins(sim_book *book, uint64_t incarnation, uint64_t oldest, uint64_t newest)
+{
+    AQ_ASSERT(!book->alive);
+    while (book->kept_count > newest) {
+        lose(book);
+    }
+    if (book->kept_count < newest) {
+        sim_broken(book->world, SIM_STORED_ONCE,
+                   "store %016" PRIx64 " has %" PRIu64 " records of %zu messages", book->store,
+                   newest, book->kept_count);
+    }
+    book->alive = true;
+    book->incarnation = incarnation;
+    book->first = oldest <= book->kept_count ? book->kept[oldest - 1].first_entry : book->count;
+    book->oldest = book->first;
+    book->end_item = 0;
+    book->transitions = 0;
+    book->base_inserted = book->inserted;
+    for (size_t i = book->first; i < book->count; i++) {
+        sim_entry *entry = &book->entries[i];
+        entry->first_item = book->end_item;
+        book->end_item += aq_chunk_items(entry->chunk, &book->layout);
+        book->transitions += aq_chunk_fresh(entry->chunk);
+    }
+    let_go(book);
+    for (size_t i = 0; i < book->account_count; i++) {
+        sim_account *account = &book->accounts[i];
+        account->granted = 0;
+        account->received = 0;
+        account->forgiven = 0;
+        account->given_up = false;
+    }
+}
+
+static void check_mark(const sim_book *book, const aq_replay_actor_view *view)
+{
+    uint64_t mark = 0;
+    for (size_t i = 0; i < book->account_count; i++) {
+        if (book->accounts[i].incarnation == view->incarnation) {
+            mark = book->accounts[i].mark;
+        }
+    }
+    if (view->sequence.taken != mark || view->sequence.acknowledged != mark) {
+        sim_broken(book->world, SIM_RESTORED,
+                   "store %016" PRIx64 " restores actor %" PRIu64 " up to message %" PRIu64
+                   " (%" PRIu64 " acknowledged); it had taken %" PRIu64,
+                   book->store, view->actor, view->sequence.taken, view->sequence.acknowledged,
+                   mark);
+    }
+}
+
+/* Every actor of whom something is stored is known. */
+static void check_marks(const sim_book *book, const aq_replay_core *core)
+{
+    size_t known = 0;
+    size_t met = aq_replay_core_actors(core);
+    for (size_t i = 0; i < met; i++) {
+        const aq_replay_actor_view view = aq_replay_core_actor(core, i);
+        check_mark(book, &view);
+        known += view.sequence.taken > 0;
+    }
+    size_t expected = 0;
+    for (size_t i = 0; i < book->account_count; i++) {
+        expected += book->accounts[i].mark > 0;
+    }
+    if (known != expected) {
+        sim_broken(book->world, SIM_RESTORED,
+                   "store %016" PRIx64 " restores the marks of %zu actors; it had %zu", book->store,
+                   known, expected);
+    }
+}
+
+void sim_book_check_restored(sim_book *book, const aq_replay_core *core)
+{
+    const aq_replay_shelf *shelf = &aq_replay_core_tables(core)->shelves[0];
+    const aq_replay_holdings holdings = aq_replay_table_holdings(shelf->table);
+    const aq_replay_counters counters = aq_replay_core_counters(core);
+    const double tolerance = book->settings.tables[0].tolerance;
+    const double min_size = (double)book->settings.tables[0].min_size;
+    if (book->kept_count == 0) {
+        return; /* it begins */
+    }
+    check_marks(book, core);
+    book->base_lead = aq_replay_limiter_lead(&shelf->limiter);
+    if (book->base_lead > tolerance + 1e-6 ||
+        (book->base_lead < -tolerance - 1e-6 && book->base_lead < -min_size)) {
+        sim_broken(book->world, SIM_RESTORED,
+                   "store %016" PRIx64 " begins with its actors %.1f steps ahead", book->store,
+                   book->base_lead);
+    }
+    if (counters.inserted != book->inserted || counters.stored != book->transitions) {
+        sim_broken(book->world, SIM_RESTORED,
+                   "store %016" PRIx64 " restores %" PRIu64 " of %" PRIu64
+                   " transitions; it had %" PRIu64 " of %" PRIu64,
+                   book->store, counters.stored, counters.inserted, book->transitions,
+                   book->inserted);
+    }
+    if (book->saved_mass >= 0.0 &&
+        fabs(holdings.mass - book->saved_mass) > 1e-4 * (1.0 + book->saved_mass)) {
+        sim_broken(book->world, SIM_RESTORED,
+                   "store %016" PRIx64 " restores priorities of %.6g in all; they were %.6g",
+                   book->store, holdings.mass, book->saved_mass);
+    }
+}
+
+void sim_book_ends(sim_book *book, const aq_replay_core *core)
+{
+    book->alive = false;
+    book->saved_mass =
+        core != NULL ? aq_replay_table_holdings(aq_replay_core_tables(core)->shelves[0].table).mass
+                     : -1.0;
 }
 
 /* ---- what goes in --------------------------------------------------------------------------- */
 
 static void enter(sim_book *book, const aq_chunk *chunk)
 {
-    if (book->count == book->capacity) {
-        size_t capacity = book->capacity > 0 ? 2 * book->capacity : 256;
-        sim_entry *entries = aq_alloc(capacity, sizeof(*entries));
-        AQ_ASSERT(entries != NULL);
-        if (book->count > 0) {
-            memcpy(entries, book->entries, book->count * sizeof(*entries));
-        }
-        aq_free(book->entries);
-        book->entries = entries;
-        book->capacity = capacity;
-    }
+    book->entries = grown(book->entries, book->count, &book->capacity, sizeof(*book->entries));
     book->entries[book->count++] = (sim_entry){.chunk = chunk, .first_item = book->end_item};
     book->end_item += aq_chunk_items(chunk, &book->layout);
     book->transitions += aq_chunk_fresh(chunk);
     book->inserted += aq_chunk_fresh(chunk);
-    while (book->transitions > book->settings.tables[0].capacity &&
-           book->count - book->oldest > 1) {
-        book->transitions -= aq_chunk_fresh(book->entries[book->oldest++].chunk);
-    }
+    let_go(book);
 }
 
 /* Messages between the mark and `seq` were left out: each must have been taken by another store,
@@ -78,89 +235,113 @@ static void check_hole(const sim_book *book, const sim_account *account, uint64_
 {
     for (uint64_t missing = account->mark + 1; missing < seq; missing++) {
         const sim_sent *sent = sim_stream_message(account->stream, missing);
-        if (sent == NULL || sent->stored_in == 0 || sent->stored_in == book->incarnation ||
+        if (sent == NULL || sent->stored_in == 0 || sent->stored_in == book->store ||
             missing > account->stream->acknowledged) {
             sim_broken(book->world, SIM_STORED_ONCE,
                        "store %016" PRIx64 " takes message %" PRIu64 " of actor %" PRIu64
                        " but never had message %" PRIu64,
-                       book->incarnation, seq, account->stream->actor, missing);
+                       book->store, seq, account->stream->source->actor, missing);
             return;
         }
     }
 }
 
-void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *message)
+static bool may_be_stored(const sim_book *book, const sim_account *account,
+                          const aq_experience *message)
 {
-    sim_account *account = account_of(book, stream);
-    sim_sent *sent = sim_stream_message(stream, message->seq);
-    if (!sim_stream_holds(stream, message)) {
+    const uint64_t actor = account->stream->source->actor;
+    if (!sim_stream_holds(account->stream, message)) {
         sim_broken(book->world, SIM_STORED_ONCE,
                    "store %016" PRIx64 " takes as message %" PRIu64 " of actor %" PRIu64
                    " what the actor did not send under that number",
-                   book->incarnation, message->seq, stream->actor);
-        return;
+                   book->store, message->seq, actor);
+        return false;
     }
     if (message->seq <= account->mark) {
         sim_broken(book->world, SIM_STORED_ONCE,
                    "store %016" PRIx64 " takes message %" PRIu64 " of actor %" PRIu64
                    " again; it had all up to %" PRIu64,
-                   book->incarnation, message->seq, stream->actor, account->mark);
+                   book->store, message->seq, actor, account->mark);
+        return false;
+    }
+    return true;
+}
+
+void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *message)
+{
+    sim_account *account = account_of(book, message->incarnation, stream);
+    sim_sent *sent = sim_stream_message(stream, message->seq);
+    if (!may_be_stored(book, account, message)) {
         return;
     }
     check_hole(book, account, message->seq);
+    book->kept = grown(book->kept, book->kept_count, &book->kept_capacity, sizeof(*book->kept));
+    book->kept[book->kept_count++] =
+        (sim_kept){.account = account, .seq = message->seq, .first_entry = book->count};
     for (uint32_t i = 0; i < sent->chunk_count; i++) {
         enter(book, sent->chunks[i]);
     }
+    book->most_inserted =
+        book->inserted > book->most_inserted ? book->inserted : book->most_inserted;
     account->mark = message->seq;
     account->moved_ns = sim_now_ns(book->world);
     uint64_t received = account->received + sent->fresh;
     uint64_t most = account->granted + book->settings.actor_envs;
     account->received = received < most ? received : most;
-    account->forgiven += received - account->received; /* an earlier store granted them */
-    sent->stored_in = book->incarnation;
+    account->forgiven += received - account->received; /* an earlier life granted them */
+    sent->stored_in = book->store;
 }
 
 /* ---- credit --------------------------------------------------------------------------------- */
 
-void sim_book_called(sim_book *book, sim_stream *stream, uint64_t known_acknowledged,
-                     uint64_t known_granted)
+/* Only a store that is gone can have told an actor more than this one has. Of a durable store there
+ * is none before it. */
+static void check_known(const sim_book *book, const sim_account *account, uint64_t acknowledged)
 {
-    sim_account *account = account_of(book, stream);
-    uint64_t acknowledged_steps = sim_stream_fresh(stream, known_acknowledged);
-    account->polled_ns = sim_now_ns(book->world);
-    if (known_granted > account->granted) {
-        uint64_t unspent = known_granted - acknowledged_steps;
-        account->forgiven = unspent > account->forgiven ? unspent : account->forgiven;
-        account->received += known_granted - account->granted;
-        account->granted = known_granted;
-    }
-    if (acknowledged_steps > account->received) {
-        account->received = acknowledged_steps;
-    }
-}
-
-void sim_book_answered(sim_book *book, sim_stream *stream, uint64_t acknowledged, uint64_t granted)
-{
-    sim_account *account = account_of(book, stream);
-    for (uint64_t seq = account->mark + 1; seq <= acknowledged; seq++) {
-        const sim_sent *sent = sim_stream_message(stream, seq);
-        if (sent == NULL || sent->stored_in == 0 || sent->stored_in == book->incarnation) {
+    const bool may_not_be_known = account->stream == NULL && !book->durable;
+    for (uint64_t seq = account->mark + 1; seq <= acknowledged && !may_not_be_known; seq++) {
+        const sim_sent *sent =
+            account->stream != NULL ? sim_stream_message(account->stream, seq) : NULL;
+        if (sent == NULL || sent->stored_in == 0 || sent->stored_in == book->store) {
             sim_broken(book->world, SIM_ACKNOWLEDGED,
-                       "store %016" PRIx64 " acknowledges message %" PRIu64 " of actor %" PRIu64
-                       ", which is stored nowhere",
-                       book->incarnation, seq, stream->actor);
+                       "message %" PRIu64 " of actor incarnation %016" PRIx64
+                       " was acknowledged and is not in store %016" PRIx64 ", nor anywhere",
+                       seq, account->incarnation, book->store);
             return;
         }
     }
-    account->mark = acknowledged > account->mark ? acknowledged : account->mark;
-    if (acknowledged > stream->acknowledged) {
-        stream->acknowledged = acknowledged;
+}
+
+void sim_book_called(sim_book *book, const sim_credit *known)
+{
+    sim_account *account = account_of(book, known->incarnation, known->stream);
+    check_known(book, account, known->acknowledged);
+    account->polled_ns = sim_now_ns(book->world);
+    if (known->granted > account->granted) {
+        uint64_t unspent = known->granted > known->steps ? known->granted - known->steps : 0;
+        account->forgiven = unspent > account->forgiven ? unspent : account->forgiven;
+        account->received += known->granted - account->granted;
+        account->granted = known->granted;
     }
-    if (granted > account->granted) {
+    if (known->steps > account->received) {
+        account->received = known->steps;
+    }
+}
+
+void sim_book_answered(sim_book *book, const sim_credit *answer)
+{
+    sim_account *account = account_of(book, answer->incarnation, answer->stream);
+    sim_stream *stream = account->stream;
+    check_known(book, account, answer->acknowledged);
+    account->mark = answer->acknowledged > account->mark ? answer->acknowledged : account->mark;
+    if (stream != NULL && answer->acknowledged > stream->acknowledged) {
+        stream->acknowledged = answer->acknowledged;
+    }
+    if (answer->granted > account->granted) {
         if (account->given_up) { /* it may have been granted that before, and was not told */
-            account->forgiven += granted - account->granted;
+            account->forgiven += answer->granted - account->granted;
         }
-        account->granted = granted;
+        account->granted = answer->granted;
         account->moved_ns = sim_now_ns(book->world);
     }
     account->given_up = false;
@@ -187,7 +368,7 @@ static double lead_max(const sim_book *book)
     const aq_run_settings *settings = &book->settings;
     double most = settings->tables[0].tolerance;
     for (size_t i = 0; i < book->account_count; i++) {
-        most += (double)settings->actor_envs * settings->chunk_length;
+        most += ((double)settings->actor_envs + 1.0) * settings->chunk_length;
         most += (double)book->accounts[i].forgiven;
     }
     return most;
@@ -195,7 +376,7 @@ static double lead_max(const sim_book *book)
 
 static double lead_of(const sim_book *book, const aq_replay_counters *counters)
 {
-    return (double)counters->inserted - (double)book->settings.tables[0].min_size -
+    return book->base_lead + ((double)counters->inserted - (double)book->base_inserted) -
            (double)counters->sampled / book->settings.tables[0].samples_per_insert;
 }
 
@@ -207,7 +388,7 @@ void sim_book_check_samples(const sim_book *book, const aq_replay_counters *coun
                                   lead < -settings->tables[0].tolerance - 1e-6)) {
         sim_broken(book->world, SIM_SAMPLES,
                    "store %016" PRIx64 ": the learner is %.1f steps ahead; %.1f are possible",
-                   book->incarnation, -lead, settings->tables[0].tolerance);
+                   book->store, -lead, settings->tables[0].tolerance);
     }
 }
 
@@ -218,7 +399,7 @@ static void check_inserts(sim_book *book, const aq_replay_counters *counters)
     if (lead > lead_max(book)) {
         sim_broken(book->world, SIM_CREDIT,
                    "store %016" PRIx64 ": the actors are %.1f steps ahead; %.1f are possible",
-                   book->incarnation, lead, lead_max(book));
+                   book->store, lead, lead_max(book));
     }
 }
 
@@ -228,13 +409,12 @@ void sim_book_compare(sim_book *book, const aq_replay_counters *counters)
         sim_broken(book->world, SIM_STORED_ONCE,
                    "store %016" PRIx64 " holds %" PRIu64 " of %" PRIu64 " transitions; %" PRIu64
                    " of %" PRIu64 " were taken in",
-                   book->incarnation, counters->stored, counters->inserted, book->transitions,
+                   book->store, counters->stored, counters->inserted, book->transitions,
                    book->inserted);
     }
     if (counters->rejected != 0) {
         sim_broken(book->world, SIM_REFUSED,
-                   "store %016" PRIx64 " rejects a message that is as it should be",
-                   book->incarnation);
+                   "store %016" PRIx64 " rejects a message that is as it should be", book->store);
     }
     check_inserts(book, counters);
     sim_book_check_samples(book, counters);
@@ -244,7 +424,7 @@ void sim_book_compare(sim_book *book, const aq_replay_counters *counters)
 
 static const sim_entry *find_item(const sim_book *book, uint64_t item)
 {
-    size_t low = 0;
+    size_t low = book->first;
     size_t high = book->count;
     if (item >= book->end_item) {
         return NULL;
@@ -302,7 +482,7 @@ void sim_book_sampled(const sim_book *book, const Actorq__V1__SampleReply *reply
             sim_broken(book->world, SIM_CONTENT,
                        "store %016" PRIx64 " gives out item %" PRIu64
                        ", which is not what an actor produced",
-                       book->incarnation, item);
+                       book->store, item);
             return;
         }
     }

@@ -100,6 +100,9 @@ static void destroy(sim_cluster *cluster)
             sim_host_kill(cluster, host);
         }
     }
+    for (uint32_t i = 0; i < cluster->site.scenario.shards; i++) {
+        sim_replay_fini(&cluster->shards[i]);
+    }
     sim_learner_fini(&cluster->learner);
     sim_site_fini(&cluster->site);
 }
@@ -297,63 +300,6 @@ static bool actors_are_gone(sim_cluster *cluster)
     return true;
 }
 
-/* Steps that the learner has counted for a store. */
-static uint64_t counted_for(const sim_cluster *cluster, const sim_book *book)
-{
-    aq_shard_count counts[AQ_SHARDS_MAX];
-    uint64_t base;
-    size_t count = aq_coordinator_shard_counts(cluster->learner.coordinator, counts, &base);
-    for (size_t i = 0; i < count; i++) {
-        if (counts[i].store == book->member) { /* a shard in memory: named by its process */
-            return counts[i].inserted;
-        }
-    }
-    return 0;
-}
-
-/* Each shard that lives has told the learner what it has. */
-static bool counts_are_told(sim_cluster *cluster)
-{
-    const sim_ledger *ledger = &cluster->site.ledger;
-    for (size_t i = 0; i < ledger->book_count; i++) {
-        const sim_book *book = ledger->books[i];
-        if (book->alive && counted_for(cluster, book) != book->inserted) {
-            return false;
-        }
-    }
-    return true;
-}
-
-/* The living count with all they have, the dead with no more than they had. */
-static void check_counts(sim_cluster *cluster)
-{
-    const sim_ledger *ledger = &cluster->site.ledger;
-    for (size_t i = 0; i < ledger->book_count; i++) {
-        const sim_book *book = ledger->books[i];
-        uint64_t counted = counted_for(cluster, book);
-        if (book->alive ? counted != book->inserted : counted > book->inserted) {
-            sim_broken(&cluster->site.world, SIM_ENV_STEPS,
-                       "the learner counts %" PRIu64 " steps of a %s store that has %" PRIu64,
-                       counted, book->alive ? "living" : "dead", book->inserted);
-        }
-    }
-}
-
-/* All that the actor sent was acknowledged, and it kept back no more than what makes no item. */
-static void check_stream(sim_cluster *cluster, const sim_actor *actor, uint64_t steps)
-{
-    const aq_run_settings *settings = &cluster->site.plan.settings;
-    const sim_stream *stream = sim_ledger_stream(&cluster->site.ledger, actor->incarnation);
-    uint64_t sent = sim_stream_fresh(stream, stream->count);
-    uint64_t rest = (uint64_t)settings->actor_envs * (settings->n_step - 1);
-    if (stream->acknowledged != stream->count || sent > steps || sent + rest < steps) {
-        sim_broken(&cluster->site.world, SIM_ACKNOWLEDGED,
-                   "an actor that left in order made %" PRIu64 " steps, sent %" PRIu64
-                   " of them, and had %" PRIu64 " of %" PRIu64 " messages acknowledged",
-                   steps, sent, stream->acknowledged, stream->count);
-    }
-}
-
 static bool drain(sim_cluster *cluster)
 {
     sim_world *world = &cluster->site.world;
@@ -376,11 +322,11 @@ static bool drain(sim_cluster *cluster)
     }
     for (uint32_t i = 0; i < scenario->actors; i++) {
         if (stops[i]) {
-            check_stream(cluster, &cluster->actors[i], steps[i]);
+            sim_check_actor(cluster, &cluster->actors[i], steps[i]);
         }
     }
-    if (pass(cluster, sim_now_ns(world) + COUNTS_NS_MAX, counts_are_told)) {
-        check_counts(cluster);
+    if (pass(cluster, sim_now_ns(world) + COUNTS_NS_MAX, sim_counts_are_told)) {
+        sim_check_counts(cluster);
     }
     return world->broken == SIM_ALL_HOLD;
 }
@@ -453,6 +399,11 @@ static void fill_outcome(const sim_cluster *cluster, sim_outcome *outcome)
     outcome->evaluations = cluster->learner.evaluations;
     outcome->first_return = cluster->learner.first_return;
     outcome->best_return = cluster->learner.best_return;
+    for (uint32_t i = 0; i < cluster->site.scenario.shards; i++) {
+        outcome->records += cluster->shards[i].platter.count;
+        outcome->records_lost += cluster->shards[i].platter.lost;
+        outcome->segments_dropped += cluster->shards[i].platter.drops;
+    }
     outcome->tally = cluster->site.tally;
 }
 

@@ -41,6 +41,7 @@ typedef struct sim_outcome {
     uint64_t messages_lost, messages_doubled, breaks, resent, timeouts;
     uint64_t policy_gaps;  /* versions heard that change one which had been missed */
     uint64_t stored_twice; /* messages that two shards had at a time */
+    uint64_t records, records_lost, segments_dropped; /* of shards' disks */
     uint64_t evaluations;
     double first_return, best_return;
     sim_tally tally;
@@ -61,5 +62,17 @@ void sim_faults_end(sim_cluster *cluster);
 bool sim_host_runs(const sim_cluster *cluster, uint32_t host);
 void sim_host_begin(sim_cluster *cluster, uint32_t host);
 void sim_host_kill(sim_cluster *cluster, uint32_t host);
+
+/* ---- inside: sim_reckoning.c ---------------------------------------------------------------- */
+
+/* Each shard that lives has told the learner what it has. */
+bool sim_counts_are_told(sim_cluster *cluster);
+
+/* The living count with all they have, nobody with more than came. */
+void sim_check_counts(sim_cluster *cluster);
+
+/* All that the actor, which left after so many steps, has sent was acknowledged, without holes, and
+ * it kept back no more than what makes no item. */
+void sim_check_actor(sim_cluster *cluster, const sim_actor *actor, uint64_t steps);
 
 #endif

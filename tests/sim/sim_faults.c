@@ -58,6 +58,20 @@ static void on_restart(void *user, uint64_t host)
     }
 }
 
+/* Most are killed; some end in order. */
+static void end_shard(sim_cluster *cluster, uint32_t host)
+{
+    sim_tally *tally = &cluster->site.tally;
+    if (sim_chance(&cluster->faults, 0.2)) {
+        tally->shard_stops++;
+        sim_replay_stop(&cluster->shards[host - SIM_HOST_SHARD]);
+    } else {
+        tally->shard_kills++;
+        sim_host_kill(cluster, host);
+    }
+    at(cluster, draw_end_ns(cluster, 5 * AQ_NS_PER_MS, 6 * AQ_NS_PER_S), on_restart, host);
+}
+
 static void kill_host(sim_cluster *cluster, uint32_t host)
 {
     sim_tally *tally = &cluster->site.tally;
@@ -65,7 +79,10 @@ static void kill_host(sim_cluster *cluster, uint32_t host)
         return;
     }
     tally->learner_kills += host == SIM_HOST_LEARNER;
-    tally->shard_kills += host >= SIM_HOST_SHARD && host < SIM_HOST_ACTOR;
+    if (host >= SIM_HOST_SHARD && host < SIM_HOST_ACTOR) {
+        end_shard(cluster, host);
+        return;
+    }
     tally->actor_kills += host >= SIM_HOST_ACTOR && host < SIM_HOST_EVALUATOR;
     sim_host_kill(cluster, host);
     at(cluster, draw_end_ns(cluster, 5 * AQ_NS_PER_MS, 6 * AQ_NS_PER_S), on_restart, host);
@@ -174,11 +191,27 @@ static void isolate(sim_cluster *cluster)
     }
 }
 
+/* ---- disks ---------------------------------------------------------------------------------- */
+
+static void on_room(void *user, uint64_t shard)
+{
+    sim_cluster *cluster = user;
+    sim_platter_fill(&cluster->shards[shard].platter, false);
+}
+
+static void fill_disk(sim_cluster *cluster)
+{
+    const uint64_t shard = aq_rng_below(&cluster->faults, cluster->site.scenario.shards);
+    cluster->site.tally.full_disks++;
+    sim_platter_fill(&cluster->shards[shard].platter, true);
+    at(cluster, draw_end_ns(cluster, 50 * AQ_NS_PER_MS, 6 * AQ_NS_PER_S), on_room, shard);
+}
+
 /* ---- the storm ------------------------------------------------------------------------------ */
 
 static void draw_fault(sim_cluster *cluster)
 {
-    switch (aq_rng_below(&cluster->faults, 12)) {
+    switch (aq_rng_below(&cluster->faults, 14)) {
     case 0:
     case 1:
     case 2:
@@ -205,6 +238,13 @@ static void draw_fault(sim_cluster *cluster)
         break;
     case 10:
         sim_push_break(&cluster->site.push, draw_host(cluster));
+        break;
+    case 11:
+        kill_host(cluster, SIM_HOST_SHARD + (uint32_t)aq_rng_below(&cluster->faults,
+                                                                   cluster->site.scenario.shards));
+        break;
+    case 12:
+        fill_disk(cluster);
         break;
     default:
         break; /* nothing, for once */
@@ -238,6 +278,9 @@ void sim_faults_end(sim_cluster *cluster)
         for (uint32_t to = 0; to < SIM_HOSTS_MAX; to++) {
             cluster->site.network.cut[from][to] = false;
         }
+    }
+    for (uint32_t shard = 0; shard < cluster->site.scenario.shards; shard++) {
+        on_room(cluster, shard);
     }
     for (uint32_t host = 0; host < SIM_HOSTS_MAX; host++) {
         if ((cluster->wanted >> host & 1) != 0 && !sim_host_runs(cluster, host)) {

@@ -13,13 +13,14 @@
 #include "tests/unit/wire/experience_read.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
-                     const aq_run_settings *settings, const aq_chunk_layout *layout)
+                     const aq_run_settings *settings, const aq_chunk_layout *layout, bool in_order)
 {
     *ledger = (sim_ledger){
         .world = world,
         .run_id = run_id,
         .settings = *settings,
         .layout = *layout,
+        .in_order = in_order,
     };
 }
 
@@ -29,6 +30,10 @@ void sim_ledger_fini(sim_ledger *ledger)
         sim_stream_fini(ledger->streams[i]);
         aq_free(ledger->streams[i]);
     }
+    for (size_t i = 0; i < ledger->source_count; i++) {
+        sim_source_fini(ledger->sources[i]);
+        aq_free(ledger->sources[i]);
+    }
     for (size_t i = 0; i < ledger->book_count; i++) {
         sim_book_fini(ledger->books[i]);
         aq_free(ledger->books[i]);
@@ -36,17 +41,45 @@ void sim_ledger_fini(sim_ledger *ledger)
     aq_free(ledger->versions);
 }
 
-sim_stream *sim_ledger_stream(sim_ledger *ledger, uint64_t incarnation)
+sim_source *sim_ledger_source(sim_ledger *ledger, uint64_t incarnation)
+{
+    for (size_t i = 0; i < ledger->source_count; i++) {
+        if (ledger->sources[i]->incarnation == incarnation) {
+            return ledger->sources[i];
+        }
+    }
+    AQ_ASSERT(ledger->source_count < SIM_SOURCES_MAX);
+    sim_source *source = aq_alloc(1, sizeof(*source));
+    AQ_ASSERT(source != NULL);
+    sim_source_init(source, ledger->world, &ledger->layout, incarnation, ledger->in_order);
+    ledger->sources[ledger->source_count++] = source;
+    return source;
+}
+
+sim_stream *sim_ledger_stream(const sim_ledger *ledger, uint64_t incarnation, uint64_t store)
 {
     for (size_t i = 0; i < ledger->stream_count; i++) {
-        if (ledger->streams[i]->incarnation == incarnation) {
+        sim_stream *stream = ledger->streams[i];
+        if (stream->source->incarnation == incarnation && sim_stream_is_for(stream, store)) {
+            return stream;
+        }
+    }
+    return NULL;
+}
+
+/* Finds it, or begins it. */
+static sim_stream *stream_to(sim_ledger *ledger, uint64_t incarnation, uint32_t number)
+{
+    sim_source *source = sim_ledger_source(ledger, incarnation);
+    for (size_t i = 0; i < ledger->stream_count; i++) {
+        if (ledger->streams[i]->source == source && ledger->streams[i]->number == number) {
             return ledger->streams[i];
         }
     }
     AQ_ASSERT(ledger->stream_count < SIM_STREAMS_MAX);
     sim_stream *stream = aq_alloc(1, sizeof(*stream));
     AQ_ASSERT(stream != NULL);
-    sim_stream_init(stream, ledger->world, &ledger->layout, incarnation);
+    sim_stream_init(stream, source, number);
     ledger->streams[ledger->stream_count++] = stream;
     return stream;
 }
@@ -60,33 +93,55 @@ static void read_frame(const sim_ledger *ledger, const uint8_t *frame, size_t si
     AQ_ASSERT(rc == 0);
 }
 
-void sim_ledger_sent(sim_ledger *ledger, const uint8_t *frame, size_t size)
+void sim_ledger_sent(sim_ledger *ledger, uint32_t number, const uint8_t *frame, size_t size)
 {
     aq_experience message;
     read_frame(ledger, frame, size, &message);
     sim_trace(ledger->world, "message sent", message.actor, message.seq);
-    sim_stream_send(sim_ledger_stream(ledger, message.incarnation), &message);
+    sim_stream_send(stream_to(ledger, message.incarnation, number), &message);
     aq_experience_fini(&message);
 }
 
-sim_book *sim_ledger_begin_book(sim_ledger *ledger, uint64_t incarnation, uint64_t member)
+static sim_book *find_book(const sim_ledger *ledger, uint64_t store)
 {
-    AQ_ASSERT(ledger->book_count < SIM_BOOKS_MAX);
-    sim_book *book = aq_alloc(1, sizeof(*book));
-    AQ_ASSERT(book != NULL);
-    sim_book_init(book, ledger->world, &ledger->settings, &ledger->layout, incarnation, member);
-    ledger->books[ledger->book_count++] = book;
+    for (size_t i = 0; i < ledger->book_count; i++) {
+        if (ledger->books[i]->store == store) {
+            return ledger->books[i];
+        }
+    }
+    return NULL;
+}
+
+sim_book *sim_ledger_book(sim_ledger *ledger, uint64_t store, bool durable)
+{
+    sim_book *book = find_book(ledger, store);
+    if (book == NULL) {
+        AQ_ASSERT(ledger->book_count < SIM_BOOKS_MAX);
+        book = aq_alloc(1, sizeof(*book));
+        AQ_ASSERT(book != NULL);
+        sim_book_init(book, ledger->world, &ledger->settings, &ledger->layout, store, durable);
+        ledger->books[ledger->book_count++] = book;
+    }
     return book;
 }
 
-static bool lives(const sim_ledger *ledger, uint64_t incarnation)
+/* What is in one store may come into another one only when the first is gone. */
+static void check_other(sim_ledger *ledger, const sim_book *book, const sim_stream *stream,
+                        uint64_t seq)
 {
-    for (size_t i = 0; i < ledger->book_count; i++) {
-        if (ledger->books[i]->incarnation == incarnation) {
-            return ledger->books[i]->alive;
-        }
+    const sim_sent *sent = sim_stream_message(stream, seq);
+    const sim_book *other =
+        sent != NULL && sent->stored_in != 0 ? find_book(ledger, sent->stored_in) : NULL;
+    if (other == NULL || other == book) {
+        return;
     }
-    return false;
+    ledger->twice += other->alive;
+    if (other->durable) {
+        sim_broken(ledger->world, SIM_STORED_ONCE,
+                   "store %016" PRIx64 " takes message %" PRIu64 " of actor %" PRIu64
+                   ", which durable store %016" PRIx64 " has",
+                   book->store, seq, stream->source->actor, other->store);
+    }
 }
 
 void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame, size_t size,
@@ -95,12 +150,17 @@ void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame
     aq_experience message;
     read_frame(ledger, frame, size, &message);
     if (after->messages > before->messages) {
-        sim_stream *stream = sim_ledger_stream(ledger, message.incarnation);
+        sim_stream *stream = sim_ledger_stream(ledger, message.incarnation, book->store);
         sim_trace(ledger->world, "message stored", message.actor, message.seq);
-        const sim_sent *sent = sim_stream_message(stream, message.seq);
-        ledger->twice +=
-            sent != NULL && sent->stored_in != book->incarnation && lives(ledger, sent->stored_in);
-        sim_book_stored(book, stream, &message);
+        if (stream == NULL) {
+            sim_broken(ledger->world, SIM_STORED_ONCE,
+                       "store %016" PRIx64 " takes message %" PRIu64 " of actor %" PRIu64
+                       ", which was not for it",
+                       book->store, message.seq, message.actor);
+        } else {
+            check_other(ledger, book, stream, message.seq);
+            sim_book_stored(book, stream, &message);
+        }
     }
     aq_experience_fini(&message);
     sim_book_compare(book, after);
@@ -169,24 +229,24 @@ void sim_ledger_received(sim_ledger *ledger, const aq_snapshot *policy)
 
 void sim_ledger_acts(sim_ledger *ledger, uint64_t incarnation, uint64_t version)
 {
-    sim_stream *stream = sim_ledger_stream(ledger, incarnation);
-    if (version == stream->version) {
+    sim_source *source = sim_ledger_source(ledger, incarnation);
+    if (version == source->version) {
         return;
     }
     if (find_version(ledger, version) == NULL) {
         sim_broken(ledger->world, SIM_VERSIONS,
                    "actor %" PRIu64 " acts with version %" PRIu64 ", which was never published",
-                   stream->actor, version);
+                   source->actor, version);
     }
-    sim_trace(ledger->world, "actor acts with", stream->actor, version);
-    sim_stream_acts(stream, version);
+    sim_trace(ledger->world, "actor acts with", source->actor, version);
+    sim_source_acts(source, version);
 }
 
 uint64_t sim_ledger_inserted(const sim_ledger *ledger)
 {
     uint64_t inserted = 0;
     for (size_t i = 0; i < ledger->book_count; i++) {
-        inserted += ledger->books[i]->inserted;
+        inserted += ledger->books[i]->most_inserted;
     }
     return inserted;
 }

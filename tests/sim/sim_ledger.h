@@ -1,6 +1,6 @@
 /*
- * Ledger: what really happened, known to nobody in the cluster: every actor's stream, every store's
- * book, every version published. Whoever is simulated is held to it.
+ * Ledger: what really happened, known to nobody in the cluster: what every actor made and sent,
+ * every store's book, every version published. Whoever is simulated is held to it.
  */
 #ifndef AQ_TESTS_SIM_SIM_LEDGER_H
 #define AQ_TESTS_SIM_SIM_LEDGER_H
@@ -9,7 +9,11 @@
 #include "tests/sim/sim_book.h"
 #include "tests/sim/sim_stream.h"
 
-enum { SIM_STREAMS_MAX = SIM_ACCOUNTS_MAX, SIM_BOOKS_MAX = 64 };
+enum {
+    SIM_SOURCES_MAX = SIM_ACCOUNTS_MAX,
+    SIM_STREAMS_MAX = 4 * SIM_SOURCES_MAX,
+    SIM_BOOKS_MAX = 64
+};
 
 typedef struct sim_version {
     uint64_t number;
@@ -21,6 +25,9 @@ typedef struct sim_ledger {
     uint64_t run_id;
     aq_run_settings settings;
     aq_chunk_layout layout;
+    bool in_order; /* there is one shard */
+    sim_source *sources[SIM_SOURCES_MAX];
+    size_t source_count;
     sim_stream *streams[SIM_STREAMS_MAX];
     size_t stream_count;
     sim_book *books[SIM_BOOKS_MAX];
@@ -35,17 +42,21 @@ typedef struct sim_ledger {
 } sim_ledger;
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
-                     const aq_run_settings *settings, const aq_chunk_layout *layout);
+                     const aq_run_settings *settings, const aq_chunk_layout *layout, bool in_order);
 void sim_ledger_fini(sim_ledger *ledger);
 
 /* Of an actor process. Finds it, or begins it. */
-sim_stream *sim_ledger_stream(sim_ledger *ledger, uint64_t incarnation);
+sim_source *sim_ledger_source(sim_ledger *ledger, uint64_t incarnation);
 
-/* An EXPERIENCE frame leaves an actor. */
-void sim_ledger_sent(sim_ledger *ledger, const uint8_t *frame, size_t size);
+/* Its messages to one store; NULL: none yet. */
+sim_stream *sim_ledger_stream(const sim_ledger *ledger, uint64_t incarnation, uint64_t store);
 
-/* A store begins, with the settings that the run has (whatever the store makes of them). */
-sim_book *sim_ledger_begin_book(sim_ledger *ledger, uint64_t incarnation, uint64_t member);
+/* An EXPERIENCE frame leaves an actor, for its shard `number`. */
+void sim_ledger_sent(sim_ledger *ledger, uint32_t number, const uint8_t *frame, size_t size);
+
+/* The book of a store, with the settings that the run has (whatever the store makes of them). Finds
+ * it, or begins it. */
+sim_book *sim_ledger_book(sim_ledger *ledger, uint64_t store, bool durable);
 
 /* A frame was handed to the store: `before` and `after` are its counters. */
 void sim_ledger_offered(sim_ledger *ledger, sim_book *book, const uint8_t *frame, size_t size,

@@ -18,8 +18,15 @@ enum { IDLE_TICK_MS = 20, LEARNER_CALLS_MAX = 8, CALLS_MAX = 256, PLANT_AFTER = 
 void sim_replay_init(sim_replay *replay, sim_site *site, uint32_t index)
 {
     *replay = (sim_replay){.site = site, .host = SIM_HOST_SHARD + index};
+    sim_platter_init(&replay->platter, &site->world, &site->scenario, index);
     sim_shard_urls(index, replay->identity.rpc_url, replay->identity.push_url,
                    sizeof(replay->identity.rpc_url));
+}
+
+void sim_replay_fini(sim_replay *replay)
+{
+    AQ_ASSERT(!replay->runs);
+    sim_platter_fini(&replay->platter);
 }
 
 /* ---- the tap -------------------------------------------------------------------------------- */
@@ -60,8 +67,17 @@ static void tap_called(void *user, const char *method, const ProtobufCBinaryData
         return;
     }
     Actorq__V1__CreditRequest *request = read_credit(body);
-    sim_stream *stream = sim_ledger_stream(&replay->site->ledger, request->incarnation);
-    sim_book_called(replay->book, stream, request->known_acknowledged, request->known_granted);
+    const uint64_t store = replay->book->store;
+    if (request->store == store) {
+        const sim_credit known = {
+            .incarnation = request->incarnation,
+            .stream = sim_ledger_stream(&replay->site->ledger, request->incarnation, store),
+            .acknowledged = request->known_acknowledged,
+            .granted = request->known_granted,
+            .steps = request->acknowledged_steps,
+        };
+        sim_book_called(replay->book, &known);
+    }
     actorq__v1__credit_request__free_unpacked(request, NULL);
 }
 
@@ -69,10 +85,17 @@ static void credit_answered(sim_replay *replay, const ProtobufCBinaryData *body,
 {
     Actorq__V1__CreditReply *reply = actorq__v1__credit_reply__unpack(NULL, body->len, body->data);
     AQ_ASSERT(reply != NULL);
-    if (reply->shard_incarnation == replay->book->incarnation) {
-        sim_stream *stream = sim_ledger_stream(&replay->site->ledger, about);
+    /* A stranger is told nothing but who answers. */
+    if (reply->shard_incarnation == replay->book->incarnation &&
+        (reply->expected > 0 || reply->granted > 0)) {
+        const sim_credit answer = {
+            .incarnation = about,
+            .stream = sim_ledger_stream(&replay->site->ledger, about, replay->book->store),
+            .acknowledged = reply->acknowledged,
+            .granted = reply->granted,
+        };
         sim_trace(&replay->site->world, "credit answered", reply->acknowledged, reply->granted);
-        sim_book_answered(replay->book, stream, reply->acknowledged, reply->granted);
+        sim_book_answered(replay->book, &answer);
     }
     actorq__v1__credit_reply__free_unpacked(reply, NULL);
 }
@@ -176,10 +199,14 @@ static void on_rejected(void *user, const char *peer, const aq_error *error)
     sim_broken(&replay->site->world, SIM_REFUSED, "a shard rejects a message: %s", error->text);
 }
 
+/* A record that was torn in two by a kill; anything else was whole. */
 static void on_damaged(void *user, const char *what)
 {
     sim_replay *replay = user;
-    sim_broken(&replay->site->world, SIM_REFUSED, "a shard in memory restores: %s", what);
+    if (!replay->platter.torn) {
+        sim_broken(&replay->site->world, SIM_RESTORED, "a shard finds damage where none is: %s",
+                   what);
+    }
 }
 
 static void on_stop_call(void *user, const char *peer, const char *reason)
@@ -190,6 +217,39 @@ static void on_stop_call(void *user, const char *peer, const char *reason)
 }
 
 /* ---- membership ----------------------------------------------------------------------------- */
+
+/* What is there already comes back, and the log goes on behind it. */
+static bool open_platter(sim_replay *replay, const aq_member_view *view)
+{
+    sim_site *site = replay->site;
+    const int64_t now_ns = sim_now_ns(&site->world);
+    const aq_replay_log_recovery recovery = aq_replay_service_recovery(replay->service, now_ns);
+    aq_error error = {0};
+    aq_replay_log *log;
+    uint64_t last_number;
+    if (!sim_platter_open(&replay->platter, &recovery, &last_number, &log, &error)) {
+        sim_broken(&site->world, SIM_RESTORED, "a store cannot be restored: %s", error.text);
+        return false;
+    }
+    int rc = aq_replay_service_attach(replay->service, now_ns, log, last_number, SIM_BACKLOG_BYTES,
+                                      "the platter");
+    AQ_ASSERT(rc == 0);
+    replay->platter.store = replay->identity.store;
+    replay->platter.slot = view->slot;
+    return true;
+}
+
+static void begin_book(sim_replay *replay, uint64_t incarnation)
+{
+    sim_site *site = replay->site;
+    const sim_platter *platter = &replay->platter;
+    const bool durable = site->scenario.durable;
+    replay->book = sim_ledger_book(&site->ledger, replay->identity.store, durable);
+    sim_book_begins(replay->book, incarnation, durable ? sim_platter_oldest(platter) : 1,
+                    durable ? platter->count : 0);
+    sim_trace(&site->world, "store begins", replay->book->inserted, replay->book->transitions);
+    sim_book_check_restored(replay->book, aq_replay_service_core(replay->service));
+}
 
 static void begin_store(sim_replay *replay, const aq_member_view *view)
 {
@@ -217,16 +277,41 @@ static void begin_store(sim_replay *replay, const aq_member_view *view)
         sim_broken(&site->world, SIM_REFUSED, "a store cannot begin: %s", error.text);
         return;
     }
-    replay->book = sim_ledger_begin_book(&site->ledger, incarnation, replay->identity.incarnation);
+    if (!site->scenario.durable || open_platter(replay, view)) {
+        begin_book(replay, incarnation);
+    }
 }
 
-static void end_store(sim_replay *replay, const char *why)
+static void end_book(sim_replay *replay, const aq_replay_core *core)
 {
     if (replay->book != NULL) {
-        replay->book->alive = false;
+        sim_book_ends(replay->book, core);
         replay->book = NULL;
     }
-    aq_replay_service_end(replay->service, why);
+}
+
+/* As aq_replay_store_stop: what is known is saved, what was taken is written. */
+static void end_store(sim_replay *replay, const char *why)
+{
+    aq_replay_core *core = aq_replay_service_release(replay->service, why);
+    if (core == NULL) {
+        return;
+    }
+    const aq_lease *before = replay->platter.waiting;
+    aq_replay_core_save(core);
+    const bool is_saved = before == NULL && replay->platter.waiting != NULL;
+    end_book(replay, is_saved && !replay->platter.full ? core : NULL);
+    aq_replay_core_destroy(core);
+}
+
+/* It loses whatever was not durable. */
+static void lose_store(sim_replay *replay)
+{
+    if (replay->platter.is_open) {
+        sim_platter_kill(&replay->platter);
+    }
+    end_book(replay, NULL);
+    aq_replay_service_end(replay->service, "killed");
 }
 
 static void on_joined(void *user, const aq_member_view *view, int again)
@@ -286,7 +371,7 @@ static void on_tick(void *user, uint64_t life)
         return;
     }
     if (replay->has_left) {
-        sim_replay_kill(replay); /* in order: the loop ends, the sockets are closed */
+        sim_replay_stop(replay); /* the loop ends, the sockets are closed */
         return;
     }
     aq_replay_service_tick(replay->service, now_ns);
@@ -330,7 +415,9 @@ void sim_replay_start(sim_replay *replay)
     replay->member_due_ns = INT64_MIN;
     replay->identity.role = AQ_ROLE_REPLAY;
     replay->identity.incarnation = sim_draw_incarnation(&site->world);
-    replay->identity.store = replay->identity.incarnation; /* in memory: one life */
+    replay->identity.store =
+        replay->platter.store != 0 ? replay->platter.store : sim_draw_incarnation(&site->world);
+    replay->identity.slot = replay->platter.slot;
     int rc = aq_replay_service_create(&owner, sim_now_ns(&site->world), &replay->service);
     AQ_ASSERT(rc == 0);
     rc = aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
@@ -348,17 +435,29 @@ void sim_replay_start(sim_replay *replay)
     sim_agenda_at(site->world.agenda, 0, on_tick, replay, replay->life);
 }
 
-void sim_replay_kill(sim_replay *replay)
+static void end_process(sim_replay *replay)
 {
     sim_site *site = replay->site;
-    AQ_ASSERT(replay->runs);
     sim_host_stop(&site->network, replay->host);
     replay->runs = false;
     sim_rpc_close(&site->rpc, replay->identity.rpc_url);
     sim_push_close(&site->push, replay->identity.push_url);
-    end_store(replay, "killed");
     sim_client_close(replay->learner);
     aq_member_destroy(replay->member);
     aq_replay_service_destroy(replay->service);
     aq_rpc_dispatcher_destroy(replay->dispatcher);
+}
+
+void sim_replay_kill(sim_replay *replay)
+{
+    AQ_ASSERT(replay->runs);
+    lose_store(replay);
+    end_process(replay);
+}
+
+void sim_replay_stop(sim_replay *replay)
+{
+    AQ_ASSERT(replay->runs);
+    end_store(replay, "terminated");
+    end_process(replay);
 }

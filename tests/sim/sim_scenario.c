@@ -3,6 +3,7 @@
  */
 #include "tests/sim/sim_scenario.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "common/base/assert.h"
@@ -10,7 +11,7 @@
 #include "common/base/rng.h"
 #include "tests/sim/sim_world.h"
 
-enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e };
+enum { SCENARIO_STREAM = 0x7363656e, QUANTIZER_STREAM = 0x7175616e, STORAGE_STREAM = 0x73746f72 };
 
 static void draw_learner(aq_rng *rng, aq_run_config *config)
 {
@@ -54,6 +55,29 @@ static void draw_replay(aq_rng *rng, aq_run_config *config)
     config->actor.flush_ms = sim_draw_number(rng, 1, 60);
 }
 
+/* Likewise. After the tolerance, which other tables do not change. */
+static void draw_storage(uint64_t seed, sim_scenario *scenario)
+{
+    aq_run_config *config = &scenario->config;
+    aq_rng rng;
+    aq_rng_init(&rng, seed, STORAGE_STREAM);
+    scenario->durable = sim_chance(&rng, 0.75);
+    config->replay.storage = scenario->durable ? 0 : 1;
+    config->replay.snapshot_ms = sim_draw_number(&rng, 10, 3000);
+    const bool is_tight = sim_chance(&rng, 0.5);
+    const uint64_t memory_bytes = sim_draw_number(&rng, 1000, 50000);
+    config->replay.memory_bytes = scenario->durable && is_tight ? memory_bytes : 0;
+    if (sim_chance(&rng, 0.4)) {
+        config->replay.selector = AQ_SELECTOR_PRIORITIZED;
+        config->replay.priority_exponent = aq_rng_range(&rng, 0.2, 1.5);
+    }
+    if (sim_chance(&rng, 0.4)) {
+        (void)snprintf(config->replay.tables, sizeof(config->replay.tables),
+                       "recent: selector=lifo capacity=%" PRIu64 " n_step=1",
+                       sim_draw_number(&rng, 300, 2000));
+    }
+}
+
 static void draw_net(aq_rng *rng, aq_run_config *config)
 {
     config->net.message_bytes = sim_draw_number(rng, 4096, 16384);
@@ -95,6 +119,7 @@ void sim_scenario_draw(uint64_t seed, sim_scenario *ret_scenario)
     draw_replay(&rng, config);
     draw_net(&rng, config);
     draw_tolerance(&rng, config);
+    draw_storage(seed, &scenario);
     config->limits.env_steps = 1000000000;
     config->evaluator.screen_episodes = 2;
     config->evaluator.episodes = 4;
@@ -125,6 +150,7 @@ void sim_scenario_learning(uint64_t seed, sim_scenario *ret_scenario)
     config->evaluator.screen_episodes = 5;
     config->evaluator.episodes = 20;
     config->limits.env_steps = 40000;
+    scenario.durable = true;
     scenario.shards = 1;
     scenario.actors = 2;
     scenario.evaluators = 1;

@@ -29,6 +29,10 @@ enum sim_plant {
     SIM_PLANT_CORRUPT,      /* a byte of a message changes on the way */
     SIM_PLANT_POLICY,       /* a learner broadcasts a version that is not the one it keeps */
     SIM_PLANT_IDLE,         /* an actor that has nothing to do does not wait */
+    SIM_PLANT_EARLY,        /* a disk says that it has what it has not written yet */
+    SIM_PLANT_MISSING,      /* a record is not read back */
+    SIM_PLANT_MARKS,        /* the marks at the heads of segments are not read back */
+    SIM_PLANT_PRIORITIES,   /* the snapshot is not read back */
 };
 
 typedef struct sim_scenario {
@@ -38,6 +42,7 @@ typedef struct sim_scenario {
     int64_t actor_step_ns, evaluator_step_ns, train_batch_ns, publish_ns;
     int64_t storm_ns; /* 0: no faults at all */
     int64_t quiet_ns; /* then: how long it runs, unless it ends before */
+    bool durable;     /* shards have disks */
     bool disorder;    /* E1 may lose order, too */
     enum sim_plant plant;
 } sim_scenario;

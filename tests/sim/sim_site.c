@@ -32,7 +32,7 @@ void sim_site_init(sim_site *site, const sim_scenario *scenario)
     AQ_ASSERT(rc == 0);
     site->run_id = sim_draw_incarnation(&site->world);
     sim_ledger_init(&site->ledger, &site->world, site->run_id, &site->plan.settings,
-                    &site->plan.layout);
+                    &site->plan.layout, scenario->shards == 1);
     sim_rpc_place(&site->rpc, SIM_LEARNER_URL, SIM_HOST_LEARNER);
     for (uint32_t i = 0; i < scenario->shards; i++) {
         char rpc_url[AQ_URL_MAX], push_url[AQ_URL_MAX];

@@ -27,7 +27,7 @@ _Static_assert(SIM_HOST_EVALUATOR + SIM_EVALUATORS_MAX <= SIM_HOSTS_MAX, "a host
 
 /* How many of whose faults there were. */
 typedef struct sim_tally {
-    uint32_t learner_kills, shard_kills, actor_kills, actor_leaves;
+    uint32_t learner_kills, shard_kills, shard_stops, actor_kills, actor_leaves, full_disks;
 } sim_tally;
 
 typedef struct sim_site {

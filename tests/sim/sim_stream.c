@@ -9,14 +9,9 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-void sim_stream_init(sim_stream *stream, sim_world *world, const aq_chunk_layout *layout,
-                     uint64_t incarnation)
+void sim_stream_init(sim_stream *stream, sim_source *source, uint32_t number)
 {
-    *stream = (sim_stream){
-        .world = world,
-        .incarnation = incarnation,
-        .layout = *layout,
-    };
+    *stream = (sim_stream){.source = source, .number = number};
 }
 
 void sim_stream_fini(sim_stream *stream)
@@ -57,67 +52,6 @@ static bool is_same_chunk(const aq_chunk *a, const aq_chunk *b, const aq_chunk_l
            memcmp(a->version, b->version, length * sizeof(*a->version)) == 0;
 }
 
-/* The repeated rows of `chunk` are the last ones of `last`, and the observation goes on. */
-static bool overlaps(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
-{
-    uint32_t overlap = chunk->overlap;
-    if (last->length < overlap) {
-        return false;
-    }
-    uint32_t row = last->length - overlap;
-    return memcmp(chunk->obs, last->obs + (size_t)row * layout->obs_bytes,
-                  (size_t)(overlap + 1) * layout->obs_bytes) == 0 &&
-           memcmp(chunk->action, last->action + (size_t)row * layout->action_bytes,
-                  (size_t)overlap * layout->action_bytes) == 0 &&
-           memcmp(chunk->reward, last->reward + row, overlap * sizeof(*chunk->reward)) == 0 &&
-           memcmp(chunk->version, last->version + row, overlap * sizeof(*chunk->version)) == 0;
-}
-
-static bool follows(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
-{
-    if (last == NULL) {
-        return chunk->episode == 1 && chunk->first == 0 && chunk->overlap == 0;
-    }
-    if (last->terminated || last->truncated) {
-        return chunk->episode == last->episode + 1 && chunk->first == 0 && chunk->overlap == 0;
-    }
-    return chunk->episode == last->episode && chunk->overlap == layout->n_step - 1 &&
-           chunk->first + chunk->overlap == last->first + last->length &&
-           overlaps(last, chunk, layout);
-}
-
-static void check_versions(const sim_stream *stream, const aq_chunk *chunk)
-{
-    for (uint32_t i = 1; i < chunk->length; i++) {
-        if (chunk->version[i] < chunk->version[i - 1]) {
-            sim_broken(stream->world, SIM_VERSIONS,
-                       "actor %" PRIu64 " lane %u episode %" PRIu64
-                       ": step %u was chosen by version %u, the one before by %u",
-                       stream->actor, chunk->lane, chunk->episode, chunk->first + i,
-                       chunk->version[i], chunk->version[i - 1]);
-        }
-    }
-}
-
-static void take_chunk(sim_stream *stream, sim_sent *sent, aq_chunk *chunk)
-{
-    AQ_ASSERT(chunk->lane < SIM_LANES_MAX);
-    const aq_chunk *last = stream->last[chunk->lane];
-    if (!follows(last, chunk, &stream->layout)) {
-        sim_broken(stream->world, SIM_STREAM,
-                   "actor %" PRIu64 " lane %u: a chunk of episode %" PRIu64
-                   " from step %u on (%u of its %u rows repeated) follows one of episode %" PRIu64
-                   " from step %u on with %u rows",
-                   stream->actor, chunk->lane, chunk->episode, chunk->first, chunk->overlap,
-                   chunk->length, last != NULL ? last->episode : 0, last != NULL ? last->first : 0,
-                   last != NULL ? last->length : 0);
-    }
-    check_versions(stream, chunk);
-    sent->chunks[sent->chunk_count++] = aq_chunk_ref(chunk);
-    sent->fresh += aq_chunk_fresh(chunk);
-    stream->last[chunk->lane] = chunk;
-}
-
 /* ---- messages ------------------------------------------------------------------------------- */
 
 static void grow(sim_stream *stream)
@@ -143,34 +77,40 @@ bool sim_stream_holds(const sim_stream *stream, const aq_experience *message)
         return false;
     }
     for (uint32_t i = 0; i < sent->chunk_count; i++) {
-        if (!is_same_chunk(sent->chunks[i], message->chunks[i], &stream->layout)) {
+        if (!is_same_chunk(sent->chunks[i], message->chunks[i], &stream->source->layout)) {
             return false;
         }
     }
     return true;
 }
 
-void sim_stream_send(sim_stream *stream, const aq_experience *message)
+bool sim_stream_is_for(const sim_stream *stream, uint64_t store)
 {
-    if (stream->actor != 0 && stream->actor != message->actor) {
-        sim_broken(stream->world, SIM_STREAM, "actor %" PRIu64 " calls itself %" PRIu64,
-                   stream->actor, message->actor);
-    }
-    stream->actor = message->actor;
-    if (message->seq <= stream->count) {
-        if (!sim_stream_holds(stream, message)) {
-            sim_broken(stream->world, SIM_STREAM,
-                       "actor %" PRIu64 " sends message %" PRIu64 " again with another content",
-                       stream->actor, message->seq);
+    for (size_t i = 0; i < stream->store_count; i++) {
+        if (stream->stores[i] == store) {
+            return true;
         }
+    }
+    return false;
+}
+
+static void note_store(sim_stream *stream, uint64_t store)
+{
+    if (stream->store_count > 0 && stream->stores[stream->store_count - 1] == store) {
         return;
     }
-    if (message->seq != stream->count + 1) {
-        sim_broken(stream->world, SIM_STREAM,
-                   "actor %" PRIu64 " sends message %" PRIu64 " after message %" PRIu64,
-                   stream->actor, message->seq, stream->count);
+    if (sim_stream_is_for(stream, store)) {
+        sim_broken(stream->source->world, SIM_STREAM,
+                   "actor %" PRIu64 " goes back to store %016" PRIx64, stream->source->actor,
+                   store);
         return;
     }
+    AQ_ASSERT(stream->store_count < SIM_STORES_MAX);
+    stream->stores[stream->store_count++] = store;
+}
+
+static void send_first(sim_stream *stream, const aq_experience *message)
+{
     grow(stream);
     sim_sent *sent = &stream->sent[stream->count];
     *sent = (sim_sent){
@@ -180,16 +120,30 @@ void sim_stream_send(sim_stream *stream, const aq_experience *message)
     AQ_ASSERT(sent->chunks != NULL);
     stream->count++;
     for (uint32_t i = 0; i < message->chunk_count; i++) {
-        take_chunk(stream, sent, message->chunks[i]);
+        sent->chunks[sent->chunk_count++] = aq_chunk_ref(message->chunks[i]);
+        sent->fresh += aq_chunk_fresh(message->chunks[i]);
+        sim_source_sends(stream->source, message->chunks[i]);
     }
 }
 
-void sim_stream_acts(sim_stream *stream, uint64_t version)
+void sim_stream_send(sim_stream *stream, const aq_experience *message)
 {
-    if (version < stream->version) {
-        sim_broken(stream->world, SIM_VERSIONS,
-                   "actor %" PRIu64 " acts with version %" PRIu64 " after version %" PRIu64,
-                   stream->actor, version, stream->version);
+    sim_source *source = stream->source;
+    if (source->actor != 0 && source->actor != message->actor) {
+        sim_broken(source->world, SIM_STREAM, "actor %" PRIu64 " calls itself %" PRIu64,
+                   source->actor, message->actor);
     }
-    stream->version = version;
+    source->actor = message->actor;
+    note_store(stream, message->store);
+    if (message->seq == stream->count + 1) {
+        send_first(stream, message);
+    } else if (message->seq > stream->count) {
+        sim_broken(source->world, SIM_STREAM,
+                   "actor %" PRIu64 " sends message %" PRIu64 " after message %" PRIu64,
+                   source->actor, message->seq, stream->count);
+    } else if (!sim_stream_holds(stream, message)) {
+        sim_broken(source->world, SIM_STREAM,
+                   "actor %" PRIu64 " sends message %" PRIu64 " again with another content",
+                   source->actor, message->seq);
+    }
 }

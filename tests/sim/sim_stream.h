@@ -1,41 +1,40 @@
 /*
- * Stream: everything that one actor process has sent in a run, as it was sent first. The identity
- * of a transition is (incarnation, lane, episode, index); here is checked that each lane's
- * transitions come once, in order, without holes, and that a message sent again is the same
- * message.
+ * Stream: the numbered messages of one actor process to one replay shard, as they were sent first;
+ * a message sent again is the same message. They are numbered for one store, by whose name they are
+ * stamped; only when that is gone for good, and was in memory, they may go to another one.
  */
 #ifndef AQ_TESTS_SIM_SIM_STREAM_H
 #define AQ_TESTS_SIM_SIM_STREAM_H
 
 #include "common/rl/experience.h"
-#include "tests/sim/sim_world.h"
+#include "tests/sim/sim_source.h"
 
-enum { SIM_LANES_MAX = 16 };
+enum { SIM_STORES_MAX = 32 };
 
 typedef struct sim_sent {
     aq_chunk **chunks;
     uint32_t chunk_count;
     uint64_t fresh;
     uint64_t fresh_before; /* in all messages before this one */
-    uint64_t stored_in;    /* the incarnation of the store that took it last; 0: none */
+    uint64_t stored_in;    /* the store that took it last; 0: none */
 } sim_sent;
 
 typedef struct sim_stream {
-    sim_world *world;
-    uint64_t incarnation;
-    uint64_t actor; /* its member number; 0: it sent nothing yet */
-    aq_chunk_layout layout;
+    sim_source *source;
+    uint32_t number;                 /* which of the actor's shards it is for */
+    uint64_t stores[SIM_STORES_MAX]; /* that it was numbered for, the last one now */
+    size_t store_count;
     sim_sent *sent; /* message seq is sent[seq - 1] */
     uint64_t count;
     uint64_t capacity;
-    const aq_chunk *last[SIM_LANES_MAX]; /* of each lane */
-    uint64_t acknowledged;               /* the highest number that a shard has told */
-    uint64_t version;                    /* the newest that it acted with */
+    uint64_t acknowledged; /* the highest number that a shard has told */
 } sim_stream;
 
-void sim_stream_init(sim_stream *stream, sim_world *world, const aq_chunk_layout *layout,
-                     uint64_t incarnation);
+void sim_stream_init(sim_stream *stream, sim_source *source, uint32_t number);
 void sim_stream_fini(sim_stream *stream);
+
+/* Whether it is, or was, numbered for that store. */
+bool sim_stream_is_for(const sim_stream *stream, uint64_t store);
 
 /* A message goes out, for the first time or again. */
 void sim_stream_send(sim_stream *stream, const aq_experience *message);
@@ -48,8 +47,5 @@ bool sim_stream_holds(const sim_stream *stream, const aq_experience *message);
 
 /* Fresh transitions in all messages up to `seq`. */
 uint64_t sim_stream_fresh(const sim_stream *stream, uint64_t seq);
-
-/* The actor acts with this version from here on; 0: at random. */
-void sim_stream_acts(sim_stream *stream, uint64_t version);
 
 #endif

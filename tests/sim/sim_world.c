@@ -20,6 +20,7 @@ const char *sim_invariant_name(enum sim_invariant invariant)
         [SIM_STREAM] = "each transition is sent once and in order",
         [SIM_STORED_ONCE] = "each transition is stored once, in order, without holes",
         [SIM_ACKNOWLEDGED] = "what is acknowledged is stored",
+        [SIM_RESTORED] = "a store that was started again is what it was",
         [SIM_CONTENT] = "what is sampled is what was produced",
         [SIM_VERSIONS] = "policy versions only grow",
         [SIM_POLICY] = "a version is the same wherever it is",

@@ -20,7 +20,8 @@ enum sim_invariant {
     SIM_ALL_HOLD,
     SIM_STREAM,       /* an actor sends each transition of each lane once, in order */
     SIM_STORED_ONCE,  /* a shard stores what was sent, once, in order, without holes */
-    SIM_ACKNOWLEDGED, /* what was acknowledged is stored */
+    SIM_ACKNOWLEDGED, /* what was acknowledged is stored, whoever was killed */
+    SIM_RESTORED,     /* a store that was started again is what it was */
     SIM_CONTENT,      /* what is sampled is what an actor produced */
     SIM_VERSIONS,     /* policy versions only grow */
     SIM_POLICY,       /* what an actor has of a version is what the learner has, bit for bit */

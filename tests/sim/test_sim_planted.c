@@ -14,7 +14,7 @@
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
 
-enum { SEEDS = 20 };
+enum { SEEDS = 80 };
 
 /* In `needed` of the seeds at least. A fault may also show as another one first. */
 static void expect(enum sim_plant plant, enum sim_invariant expected, int needed)
@@ -113,6 +113,30 @@ static void test_an_actor_that_never_waits_is_noticed(void **state)
     expect(SIM_PLANT_IDLE, SIM_IDLE, 5);
 }
 
+static void test_an_acknowledgement_before_it_is_written_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_EARLY, SIM_ACKNOWLEDGED, 5);
+}
+
+static void test_a_record_that_does_not_come_back_is_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_MISSING, SIM_RESTORED, 5);
+}
+
+static void test_marks_that_do_not_come_back_are_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_MARKS, SIM_RESTORED, 1);
+}
+
+static void test_priorities_that_do_not_come_back_are_noticed(void **state)
+{
+    (void)state;
+    expect(SIM_PLANT_PRIORITIES, SIM_RESTORED, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -129,6 +153,10 @@ int main(void)
         cmocka_unit_test(test_a_learner_that_stands_still_is_noticed),
         cmocka_unit_test(test_a_message_that_is_rejected_is_noticed),
         cmocka_unit_test(test_an_actor_that_never_waits_is_noticed),
+        cmocka_unit_test(test_an_acknowledgement_before_it_is_written_is_noticed),
+        cmocka_unit_test(test_a_record_that_does_not_come_back_is_noticed),
+        cmocka_unit_test(test_marks_that_do_not_come_back_are_noticed),
+        cmocka_unit_test(test_priorities_that_do_not_come_back_are_noticed),
     };
     aq_log_set_level(AQ_LOG_OFF);
     return cmocka_run_group_tests_name("sim_planted", tests, NULL, NULL);

@@ -17,8 +17,8 @@
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
 
-/* A few seconds of one core. */
-#define SEEDS "300"
+/* Some ten seconds of one core. */
+#define SEEDS "200"
 
 static uint64_t number_from(const char *variable, const char *otherwise)
 {
@@ -44,9 +44,14 @@ static void add(sim_outcome *total, const sim_outcome *outcome)
     total->breaks += outcome->breaks;
     total->policy_gaps += outcome->policy_gaps;
     total->stored_twice += outcome->stored_twice;
+    total->records += outcome->records;
+    total->records_lost += outcome->records_lost;
+    total->segments_dropped += outcome->segments_dropped;
     total->timeouts += outcome->timeouts;
     total->tally.learner_kills += outcome->tally.learner_kills;
     total->tally.shard_kills += outcome->tally.shard_kills;
+    total->tally.shard_stops += outcome->tally.shard_stops;
+    total->tally.full_disks += outcome->tally.full_disks;
     total->tally.actor_kills += outcome->tally.actor_kills;
     if (outcome->recovery_ns > total->recovery_ns) {
         total->recovery_ns = outcome->recovery_ns;
@@ -57,13 +62,17 @@ static void print_total(const sim_outcome *total, uint64_t seeds)
 {
     printf("%" PRIu64 " seeds, %.0f minutes: %" PRIu64 " steps, %" PRIu64 " learner steps, %" PRIu64
            " messages lost and %" PRIu64 " doubled, %" PRIu64 " connections broken, %" PRIu64
-           " calls timed out; killed %u learners, %u shards, "
-           "%u actors; %" PRIu64 " messages in two shards, %" PRIu64
+           " calls timed out; killed %u learners, %u shards (and %u ended in order), %u actors; "
+           "disks were full %u times, had %" PRIu64 " records, lost %" PRIu64
+           " that were not acknowledged, dropped %" PRIu64 " segments; %" PRIu64
+           " messages in two shards, %" PRIu64
            " changes of versions that were missed; longest recovery %.1f s\n",
            seeds, seconds_of(total->end_ns) / 60.0, total->env_steps, total->learner_steps,
            total->messages_lost, total->messages_doubled, total->breaks, total->timeouts,
-           total->tally.learner_kills, total->tally.shard_kills, total->tally.actor_kills,
-           total->stored_twice, total->policy_gaps, seconds_of(total->recovery_ns));
+           total->tally.learner_kills, total->tally.shard_kills, total->tally.shard_stops,
+           total->tally.actor_kills, total->tally.full_disks, total->records, total->records_lost,
+           total->segments_dropped, total->stored_twice, total->policy_gaps,
+           seconds_of(total->recovery_ns));
 }
 
 static void run_seed(uint64_t seed, sim_outcome *ret_outcome)

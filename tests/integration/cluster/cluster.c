@@ -25,13 +25,13 @@
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
-enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 4, PORT_TRIES = 200 };
+enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
 
 /* Below the range from which the system hands out ports by itself. */
 enum { PORT_MIN = 10000, PORT_MAX = 32000 };
 
 static const char *const seat_names[SEAT_COUNT] = {
-    "learner", "replay", "actor", "actor-2", "evaluator", "other",
+    "learner", "replay", "replay-2", "actor", "actor-2", "evaluator", "other",
 };
 
 /* Small and quick, so that a second shows as much as a minute of an ordinary run. A run that is
@@ -94,9 +94,12 @@ static void choose_urls(test_cluster *cluster)
         (void)snprintf(cluster->learner_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u", cluster->port);
         (void)snprintf(cluster->replay_url, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u",
                        cluster->port + 2u);
+        (void)snprintf(cluster->replay_url_2, CLUSTER_URL_MAX, "tcp://127.0.0.1:%u",
+                       cluster->port + 4u);
     } else {
         (void)snprintf(cluster->learner_url, CLUSTER_URL_MAX, "ipc://%s/learner", cluster->folder);
         (void)snprintf(cluster->replay_url, CLUSTER_URL_MAX, "ipc://%s/replay", cluster->folder);
+        (void)snprintf(cluster->replay_url_2, CLUSTER_URL_MAX, "ipc://%s/second", cluster->folder);
     }
 }
 
@@ -114,6 +117,8 @@ static int set_up(void **state, enum cluster_transport transport)
     (void)snprintf(made->folder, sizeof(made->folder), "/tmp/actorq-cluster-XXXXXX");
     assert_non_null(mkdtemp(made->folder));
     (void)snprintf(made->run_dir, sizeof(made->run_dir), "%s/run", made->folder);
+    (void)snprintf(made->data_dir, sizeof(made->data_dir), "%s/replay-0", made->folder);
+    (void)snprintf(made->data_dir_2, sizeof(made->data_dir_2), "%s/replay-1", made->folder);
     choose_urls(made);
     for (size_t i = 0; i < sizeof(quick_settings) / sizeof(quick_settings[0]); i++) {
         cluster_set(made, quick_settings[i]);
@@ -266,9 +271,11 @@ void cluster_start(test_cluster *cluster, enum cluster_seat seat)
         add_learner(cluster, &list);
         break;
     case SEAT_REPLAY:
+    case SEAT_REPLAY_2:
         list.argv[0] = cluster_program("actorq-replay");
         add(&list, "--learner", cluster->learner_url);
-        add(&list, "--listen", cluster->replay_url);
+        add(&list, "--listen", seat == SEAT_REPLAY ? cluster->replay_url : cluster->replay_url_2);
+        add(&list, "--data", seat == SEAT_REPLAY ? cluster->data_dir : cluster->data_dir_2);
         break;
     case SEAT_ACTOR:
     case SEAT_ACTOR_2:
@@ -412,7 +419,8 @@ int cluster_terminate(test_cluster *cluster, enum cluster_seat seat)
 void cluster_finish(test_cluster *cluster)
 {
     static const enum cluster_seat order[] = {SEAT_OTHER,   SEAT_EVALUATOR, SEAT_ACTOR,
-                                              SEAT_ACTOR_2, SEAT_REPLAY,    SEAT_LEARNER};
+                                              SEAT_ACTOR_2, SEAT_REPLAY,    SEAT_REPLAY_2,
+                                              SEAT_LEARNER};
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         daemon_process *process = &cluster->processes[order[i]];
         if (daemon_process_runs(process) && cluster_terminate(cluster, order[i]) != 0) {

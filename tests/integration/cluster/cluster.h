@@ -1,5 +1,5 @@
 /*
- * Cluster: a learner, a replay shard, actors and an evaluator as the processes that users run, in a
+ * Cluster: a learner, replay shards, actors and an evaluator as the processes that users run, in a
  * folder of their own below /tmp. Each has a seat; a seat may be started again after its process
  * ended, and the learner then resumes.
  *
@@ -25,6 +25,7 @@ enum { CLUSTER_PATIENCE_MS = 90000 };
 enum cluster_seat {
     SEAT_LEARNER,
     SEAT_REPLAY,
+    SEAT_REPLAY_2, /* with replay.shards=2 */
     SEAT_ACTOR,
     SEAT_ACTOR_2,
     SEAT_EVALUATOR,
@@ -46,10 +47,13 @@ typedef struct cluster_actor_seen {
 typedef struct test_cluster {
     char folder[64];
     char run_dir[96];
+    char data_dir[96]; /* of the shard */
+    char data_dir_2[96];
     enum cluster_transport transport;
     uint16_t port; /* tcp: of the learner, the first of a few that were free */
     char learner_url[CLUSTER_URL_MAX];
     char replay_url[CLUSTER_URL_MAX];
+    char replay_url_2[CLUSTER_URL_MAX];
     const char *settings[CLUSTER_SETTINGS_MAX]; /* of the learner, KEY=VALUE */
     size_t setting_count;
     daemon_process processes[SEAT_COUNT];

@@ -1,5 +1,5 @@
 /*
- * One RPC client for each of the two daemons that answer; it goes on dialling over their restarts.
+ * One RPC client for each of the daemons that answer; it goes on dialling over their restarts.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,10 +32,12 @@ static struct cluster_watch *watch_of(test_cluster *cluster, enum cluster_seat s
     if (watch != NULL) {
         return watch;
     }
-    assert_true(seat == SEAT_LEARNER || seat == SEAT_REPLAY);
+    assert_true(seat == SEAT_LEARNER || seat == SEAT_REPLAY || seat == SEAT_REPLAY_2);
     watch = aq_alloc(1, sizeof(*watch));
     assert_non_null(watch);
-    const char *url = seat == SEAT_LEARNER ? cluster->learner_url : cluster->replay_url;
+    const char *url = seat == SEAT_LEARNER  ? cluster->learner_url
+                      : seat == SEAT_REPLAY ? cluster->replay_url
+                                            : cluster->replay_url_2;
     assert_int_equal(aq_rpc_client_create(&cluster->loop, url, &limits, 1, &watch->client, NULL),
                      0);
     aq_rpc_stub_init(&watch->stub, aq_rpc_client_channel(watch->client),

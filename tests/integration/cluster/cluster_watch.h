@@ -11,7 +11,7 @@
 
 #include "tests/integration/cluster/cluster.h"
 
-/* Asks SEAT_LEARNER or SEAT_REPLAY; NULL when it does not answer within half a second. Valid until
+/* Asks the learner or a shard; NULL when it does not answer within half a second. Valid until
  * the seat is asked again. */
 const Actorq__V1__StatusReply *cluster_look(test_cluster *cluster, enum cluster_seat seat);
 

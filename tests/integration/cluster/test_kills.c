@@ -86,9 +86,49 @@ static void test_members_keep_their_numbers_over_the_death_of_the_learner(void *
     cluster_finish(cluster);
 }
 
-/* The shard was killed when the learner had counted `counted` steps, and there is another one. */
-static void check_account_with_new_shard(test_cluster *cluster, uint64_t counted)
+/* The shard was killed, and its store is served again. */
+static void check_account_with_same_store(test_cluster *cluster)
 {
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
+    assert_int_equal(account.shard_steps, account.acknowledged_steps);
+    assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
+    assert_int_equal(cluster_inserted(cluster), account.acknowledged_steps);
+    cluster_check_counted(cluster, account.acknowledged_steps);
+}
+
+static void test_a_killed_shard_goes_on_from_its_folder(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_REPLAY);
+    check_account_with_same_store(cluster);
+    assert_true(daemon_process_said(&cluster->processes[SEAT_REPLAY], "event=store_restored"));
+    cluster_finish(cluster);
+}
+
+static void test_a_killed_shard_goes_on_elsewhere(void **state)
+{
+    test_cluster *cluster = *state;
+    start_well(cluster);
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_watch_close(cluster, SEAT_REPLAY);
+    (void)snprintf(cluster->replay_url, sizeof(cluster->replay_url), "ipc://%s/elsewhere",
+                   cluster->folder);
+    cluster_start(cluster, SEAT_REPLAY);
+    check_account_with_same_store(cluster);
+    cluster_finish(cluster);
+}
+
+static void test_a_killed_shard_in_memory_is_replaced_at_its_address(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_set(cluster, "replay.storage=memory");
+    start_well(cluster);
+    uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_REPLAY);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     uint64_t inserted = cluster_inserted(cluster);
@@ -99,30 +139,6 @@ static void check_account_with_new_shard(test_cluster *cluster, uint64_t counted
     cluster_wait_counted(cluster, counted + inserted);
     uint64_t in_all = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
     assert_true(in_all <= in_old_shard + UNDER_WAY_MAX + inserted);
-}
-
-static void test_a_killed_shard_is_replaced_at_its_address(void **state)
-{
-    test_cluster *cluster = *state;
-    start_well(cluster);
-    uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
-    cluster_kill(cluster, SEAT_REPLAY);
-    cluster_start(cluster, SEAT_REPLAY);
-    check_account_with_new_shard(cluster, counted);
-    cluster_finish(cluster);
-}
-
-static void test_a_killed_shard_is_replaced_by_one_elsewhere(void **state)
-{
-    test_cluster *cluster = *state;
-    start_well(cluster);
-    uint64_t counted = cluster_look_surely(cluster, SEAT_LEARNER)->learner->env_steps;
-    cluster_kill(cluster, SEAT_REPLAY);
-    cluster_watch_close(cluster, SEAT_REPLAY);
-    (void)snprintf(cluster->replay_url, sizeof(cluster->replay_url), "ipc://%s/elsewhere",
-                   cluster->folder);
-    cluster_start(cluster, SEAT_REPLAY);
-    check_account_with_new_shard(cluster, counted);
     cluster_finish(cluster);
 }
 
@@ -156,9 +172,10 @@ int main(void)
         CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, ipc),
         CLUSTER_TEST(test_a_killed_learner_goes_on_from_its_checkpoint, tcp),
         CLUSTER_TEST(test_members_keep_their_numbers_over_the_death_of_the_learner, ipc),
-        CLUSTER_TEST(test_a_killed_shard_is_replaced_at_its_address, ipc),
-        CLUSTER_TEST(test_a_killed_shard_is_replaced_at_its_address, tcp),
-        CLUSTER_TEST(test_a_killed_shard_is_replaced_by_one_elsewhere, ipc),
+        CLUSTER_TEST(test_a_killed_shard_goes_on_from_its_folder, ipc),
+        CLUSTER_TEST(test_a_killed_shard_goes_on_from_its_folder, tcp),
+        CLUSTER_TEST(test_a_killed_shard_in_memory_is_replaced_at_its_address, ipc),
+        CLUSTER_TEST(test_a_killed_shard_goes_on_elsewhere, ipc),
         CLUSTER_TEST(test_a_killed_actor_leaves_its_slot_to_the_next, ipc),
     };
     int failed = cmocka_run_group_tests_name("kills", tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /*
  * A stage for an actor session: a learner, a few shards, wires that can be cut, and a clock that
- * moves when the test says so. Shard i is member STAGE_SHARD + i, and its store is that number, too.
+ * moves when the test says so. Shard i is member STAGE_SHARD + i, and its store is that number,
+ * too.
  */
 #ifndef AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 #define AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H

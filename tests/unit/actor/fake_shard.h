@@ -1,7 +1,7 @@
 /*
  * Replay shards as far as an actor can tell: messages are taken in their turn, credit is what the
- * test says, and a Credit call is held until there is something new. What is meant for another store
- * is dropped.
+ * test says, and a Credit call is held until there is something new. What is meant for another
+ * store is dropped.
  */
 #ifndef AQ_TESTS_UNIT_ACTOR_FAKE_SHARD_H
 #define AQ_TESTS_UNIT_ACTOR_FAKE_SHARD_H

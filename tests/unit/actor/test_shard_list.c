@@ -191,7 +191,7 @@ static void test_all_being_away_it_waits_and_then_goes_on(void **state)
     assert_true(stage_counters(stage).env_steps > steps);
 }
 
-/* What is in open chunks was to go to the one that left; the other cannot take all of it at once. */
+/* What is in open chunks was to go to the one that left; the other can't take all at once. */
 static void test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants(void **state)
 {
     actor_stage *stage = *state;

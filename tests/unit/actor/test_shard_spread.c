@@ -370,8 +370,8 @@ static void change_something(random_run *run)
     grant(run->spread, shard, run->granted[shard]);
 }
 
-/* Whatever was granted by whom, and whoever left: what a shard that is there has granted and not got
- * is no more than what it expects an actor to be left with. */
+/* Whatever was granted by whom, and whoever left: what a shard that is there has granted and not
+ * got is no more than what it expects an actor to be left with. */
 static void test_no_combination_of_grants_leaves_more_than_the_rest(void **state)
 {
     (void)state;

@@ -330,6 +330,28 @@ static void test_without_a_limit_time_does_not_end_a_run(void **state)
     assert_int_equal(aq_coordinator_tick(*state, INT64_MAX / 2), AQ_RUN_RUNNING);
 }
 
+static void test_the_run_ends_with_its_last_gradient_step(void **state)
+{
+    (void)state;
+    aq_coordinator_config config = {.member_timeout_ns = AQ_NS_PER_S,
+                                    .env_steps_limit = 1000,
+                                    .learner_steps_limit = 50,
+                                    .threshold = NAN};
+    aq_coordinator *coordinator = NULL;
+    assert_int_equal(aq_coordinator_create(&config, 0, &coordinator), 0);
+    aq_coordinator_trained(coordinator, 49);
+    assert_int_equal(aq_coordinator_tick(coordinator, 0), AQ_RUN_RUNNING);
+    aq_coordinator_trained(coordinator, 50);
+    assert_int_equal(aq_coordinator_tick(coordinator, 0), AQ_RUN_BUDGET);
+    aq_coordinator_destroy(coordinator);
+}
+
+static void test_without_a_limit_gradient_steps_do_not_end_a_run(void **state)
+{
+    aq_coordinator_trained(*state, UINT64_MAX);
+    assert_int_equal(aq_coordinator_tick(*state, 0), AQ_RUN_RUNNING);
+}
+
 static void test_the_first_end_is_the_one_that_stays(void **state)
 {
     aq_coordinator_stop(*state);
@@ -373,6 +395,8 @@ int main(void)
         IN_A_RUN(test_the_run_ends_with_its_last_step),
         IN_A_RUN(test_the_time_of_earlier_processes_counts),
         IN_A_RUN(test_without_a_limit_time_does_not_end_a_run),
+        cmocka_unit_test(test_the_run_ends_with_its_last_gradient_step),
+        IN_A_RUN(test_without_a_limit_gradient_steps_do_not_end_a_run),
         IN_A_RUN(test_the_first_end_is_the_one_that_stays),
     };
     return cmocka_run_group_tests_name("coordinator_run", tests, NULL, NULL);

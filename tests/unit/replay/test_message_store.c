@@ -102,6 +102,40 @@ static void test_the_oldest_is_the_oldest_that_is_held(void **state)
 
 /* ---- segments ------------------------------------------------------------------------------ */
 
+static uint64_t number_after(aq_message_store *store, uint64_t number)
+{
+    const aq_stored_message *message = aq_message_store_after(store, number);
+    return message != NULL ? message->number : 0;
+}
+
+static void test_the_next_one_is_found_whatever_left_meanwhile(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    aq_message_store *store = store_of(0);
+    aq_stored_message *messages[COUNT];
+    assert_int_equal(number_after(store, 0), 0);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        messages[i] = add(store, 10 * (i + 1), 0);
+    }
+    assert_int_equal(number_after(store, 0), 10);
+    assert_int_equal(number_after(store, 20), 30);
+    aq_message_store_release(store, messages[2]); /* where the search ended */
+    assert_int_equal(number_after(store, 20), 40);
+    aq_message_store_release(store, messages[0]);
+    assert_int_equal(number_after(store, 5), 20); /* backwards */
+    assert_int_equal(number_after(store, 59), 60);
+    aq_message_store_release(store, messages[5]);
+    assert_int_equal(number_after(store, 50), 0);
+    assert_int_equal(number_after(store, 49), 50);
+    for (size_t i = 1; i < COUNT - 1; i++) {
+        if (i != 2) {
+            aq_message_store_release(store, messages[i]);
+        }
+    }
+    aq_message_store_destroy(store);
+}
+
 static void test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held(void **state)
 {
     (void)state;
@@ -366,6 +400,7 @@ int main(void)
         cmocka_unit_test(test_a_message_leaves_with_its_last_hold),
         cmocka_unit_test(test_a_message_that_nobody_held_is_discarded),
         cmocka_unit_test(test_bytes_are_those_of_the_arrivals),
+        cmocka_unit_test(test_the_next_one_is_found_whatever_left_meanwhile),
         cmocka_unit_test(test_the_oldest_is_the_oldest_that_is_held),
         cmocka_unit_test(test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held),
         cmocka_unit_test(test_the_segment_that_is_written_is_not_told),

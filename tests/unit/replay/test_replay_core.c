@@ -125,6 +125,13 @@ static void test_numbers_that_cannot_be_are_rejected(void **state)
     aq_replay_core_destroy(core);
 }
 
+/* A chunk in each environment and one more. */
+static uint64_t most_beyond(const aq_replay_core *core)
+{
+    const aq_run_settings *settings = aq_replay_core_settings(core);
+    return ((uint64_t)settings->actor_envs + 1) * settings->chunk_length;
+}
+
 static void test_a_call_with_impossible_totals_is_refused(void **state)
 {
     (void)state;
@@ -134,9 +141,25 @@ static void test_a_call_with_impossible_totals_is_refused(void **state)
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
     call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
-    call = (aq_credit_call){1, 1, 0, 10, 11, 0}; /* more acknowledged than granted */
+    /* Far more acknowledged than granted. */
+    call = (aq_credit_call){1, 1, 0, 10, 10 + most_beyond(core) + 1, 0};
     assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
     assert_int_equal(aq_replay_core_actors(core), 0);
+    aq_replay_core_destroy(core);
+}
+
+static void test_an_actor_may_end_beyond_its_grant_by_what_it_had_open(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_error error;
+    aq_credit_call call = {1, 1, 0, 10, 10 + most_beyond(core), 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
+    /* It counts against the next grant: what comes on top is new. */
+    aq_replay_core_share(core, 0);
+    aq_credit credit;
+    assert_true(aq_replay_core_answer(core, 0, &call, true, &credit));
+    assert_true(credit.granted > call.acknowledged_steps);
     aq_replay_core_destroy(core);
 }
 
@@ -357,6 +380,7 @@ int main(void)
             test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor),
         cmocka_unit_test(test_numbers_that_cannot_be_are_rejected),
         cmocka_unit_test(test_a_call_with_impossible_totals_is_refused),
+        cmocka_unit_test(test_an_actor_may_end_beyond_its_grant_by_what_it_had_open),
         cmocka_unit_test(test_a_message_that_finds_no_memory_is_still_the_next),
         cmocka_unit_test(test_more_actors_than_can_be_tracked_are_refused_in_words),
         cmocka_unit_test(test_sampling_waits_for_the_minimum_size),

@@ -259,6 +259,20 @@ static void test_valid_random_headers_hold_an_item_and_a_fresh_transition(void *
     teardown(&f);
 }
 
+static void test_whoever_reads_chunks_of_any_run_takes_whatever_they_repeat(void **state)
+{
+    (void)state;
+    fixture f = setup(false);
+    f.layout.n_step = AQ_CHUNK_SPAN_ANY;
+    for (uint32_t overlap = 0; overlap < f.chunk->length; overlap++) {
+        f.chunk->overlap = overlap;
+        accept(&f);
+    }
+    f.chunk->overlap = f.chunk->length;
+    refuse(&f, AQ_E_CORRUPT, "are repeated");
+    teardown(&f);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -275,6 +289,7 @@ int main(void)
         cmocka_unit_test(test_a_choice_that_is_none_is_another_schema),
         cmocka_unit_test(test_bytes_of_observations_may_be_anything),
         cmocka_unit_test(test_valid_random_headers_hold_an_item_and_a_fresh_transition),
+        cmocka_unit_test(test_whoever_reads_chunks_of_any_run_takes_whatever_they_repeat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /*
  * Caller: see caller.h.
  */
-#include "cli/caller.h"
+#include "common/net/caller.h"
 
 #include <stdbool.h>
 

@@ -2,8 +2,8 @@
  * Caller: a connection to one daemon, on a loop of its own, over which calls are made one at a time
  * and waited for. For commands that ask something and end. One thread.
  */
-#ifndef AQ_CLI_CALLER_H
-#define AQ_CLI_CALLER_H
+#ifndef AQ_COMMON_NET_CALLER_H
+#define AQ_COMMON_NET_CALLER_H
 
 #include <protobuf-c/protobuf-c.h>
 #include <stdint.h>

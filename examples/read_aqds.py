@@ -1,0 +1,52 @@
+"""Reads a data set of ActorQ (docs/data-sets.md) with nothing but NumPy.
+
+    header, steps = None, 0
+    for block in read_aqds("steps.aqds"):
+        fresh = block["overlap"]            # rows before this one were in the block before
+        use(block["obs"][fresh:-1], block["action"][fresh:], block["reward"][fresh:])
+"""
+import json
+import struct
+import sys
+
+import numpy as np
+
+
+def read_aqds(path):
+    """Yields a dict a block: whose it is, where it belongs, and its columns."""
+    with open(path, "rb") as file:
+        magic, version, size, _ = struct.unpack("<4sIII", file.read(16))
+        if magic != b"AQDS" or version != 1:
+            raise ValueError(f"{path}: not a data set of version 1")
+        header = json.loads(file.read(size))
+        kinds = {name: (("<i4", ()) if space["kind"] == "discrete" else
+                        ({"f32": "<f4", "u8": "u1"}[space["dtype"]], tuple(space["shape"])))
+                 for name, space in header["schema"].items()}
+        count = 0
+        while (mark := file.read(64))[:4] == b"AQBK" and len(mark) == 64:
+            flags, actor, incarnation, episode, lane, first, length, overlap = struct.unpack(
+                "<I3Q4I", mark[4:48])
+            block = dict(header=header, actor=actor, incarnation=incarnation, lane=lane,
+                         episode=episode, first=first, overlap=overlap,
+                         terminated=bool(flags & 1), truncated=bool(flags & 2))
+            for name, rows, kind, shape in (("obs", length + 1, *kinds["obs"]),
+                                            ("action", length, *kinds["action"]),
+                                            ("reward", length, "<f4", ()),
+                                            ("version", length, "<u4", ())):
+                values = np.frombuffer(file.read(rows * int(np.prod(shape)) *
+                                                 np.dtype(kind).itemsize), kind)
+                block[name] = values.reshape(rows, *shape)
+            count += 1
+            yield block
+        if mark[:4] != b"AQED" or struct.unpack("<Q", mark[8:16])[0] != count:
+            raise ValueError(f"{path}: the file is cut short or damaged")
+
+
+if __name__ == "__main__":
+    total = {"blocks": 0, "transitions": 0, "episodes": 0, "reward": 0.0}
+    for part in read_aqds(sys.argv[1]):
+        total["blocks"] += 1
+        total["transitions"] += len(part["reward"]) - part["overlap"]
+        total["episodes"] += part["terminated"] or part["truncated"]
+        total["reward"] += float(part["reward"][part["overlap"]:].sum())
+    print(json.dumps(total))

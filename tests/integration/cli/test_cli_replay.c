@@ -1,0 +1,297 @@
+/*
+ * `actorq replay` and `actorq train --offline` as their users run them: steps of a short run go out
+ * of its store, into a shard that trains from them alone, and out of that one while it runs.
+ */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/sys/file.h"
+#include "tests/integration/cli/program.h"
+
+enum { TEXT_MAX = 128, FILE_BYTES_MAX = 64 << 20, PATIENCE_S = 60 };
+
+static char folder[] = "/tmp/aq-cli-replay-XXXXXX";
+
+static const char *at(const char *name)
+{
+    static char paths[8][TEXT_MAX];
+    static int next;
+    char *path = paths[next++ % 8];
+    (void)snprintf(path, TEXT_MAX, "%s/%s", folder, name);
+    return path;
+}
+
+static json_int_t whole(json_t *object, const char *key)
+{
+    const json_t *value = json_object_get(object, key);
+    assert_true(json_is_integer(value));
+    return json_integer_value(value);
+}
+
+static json_t *inspect(const char *what)
+{
+    program_run("replay", "inspect", what, "--json", "--verify", "--quiet", NULL);
+    program_assert_success();
+    return program_json();
+}
+
+static json_int_t steps_of(const char *what)
+{
+    json_t *object = inspect(what);
+    assert_int_equal(whole(object, "gaps") + whole(object, "doubles"), 0);
+    assert_int_equal(whole(object, "seq_holes") + whole(object, "seq_doubles"), 0);
+    const json_int_t steps = whole(object, "transitions");
+    json_decref(object);
+    return steps;
+}
+
+/* All of a data set but its header, which says where it comes from. */
+static aq_buffer blocks_of(const char *path)
+{
+    aq_buffer bytes;
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
+    size_t at_block = 16;
+    while (memcmp(bytes.data + at_block, "AQBK", 4) != 0) {
+        at_block++;
+        assert_true(at_block < bytes.size - 4);
+    }
+    memmove(bytes.data, bytes.data + at_block, bytes.size - at_block);
+    bytes.size -= at_block;
+    return bytes;
+}
+
+static void assert_same_blocks(const char *left_path, const char *right_path)
+{
+    aq_buffer left = blocks_of(left_path);
+    aq_buffer right = blocks_of(right_path);
+    assert_int_equal(left.size, right.size);
+    assert_memory_equal(left.data, right.data, left.size);
+    aq_buffer_fini(&left);
+    aq_buffer_fini(&right);
+}
+
+/* A short run leaves a store behind; its data set is what the other tests are about. */
+static int make_data_set(void **state)
+{
+    (void)state;
+    if (mkdtemp(folder) == NULL) {
+        return -1;
+    }
+    program_run("train", "gym:CartPole-v1", "--run", at("run"), "--quiet", "--json", "--seed", "5",
+                "--set", "limits.env_steps=3000", "--no-evaluator", NULL);
+    program_assert_success();
+    program_run("replay", "export", at("run/replay-0"), at("steps.aqds"), "--quiet", NULL);
+    program_assert_success();
+    return 0;
+}
+
+static int remove_all(void **state)
+{
+    (void)state;
+    char command[TEXT_MAX];
+    (void)snprintf(command, sizeof(command), "rm -r %s", folder);
+    return system(command);
+}
+
+static void test_a_data_set_has_the_steps_of_its_store(void **state)
+{
+    (void)state;
+    const json_int_t steps = steps_of(at("run/replay-0"));
+    assert_true(steps >= 3000);
+    assert_int_equal(steps_of(at("steps.aqds")), steps);
+    program_run("replay", "inspect", at("steps.aqds"), NULL);
+    program_assert_success();
+    program_assert_out("gym:CartPole-v1, box f32[4] -> discrete 2");
+}
+
+static void test_what_was_imported_and_exported_again_has_equal_steps(void **state)
+{
+    (void)state;
+    const json_int_t steps = steps_of(at("steps.aqds"));
+    program_run("replay", "import", at("steps.aqds"), at("one"), "--n-step", "3", "--chunk-length",
+                "32", NULL);
+    program_assert_success();
+    program_run("replay", "export", at("one"), at("one.aqds"), NULL);
+    program_assert_success();
+    program_run("replay", "import", at("one.aqds"), at("two"), "--n-step", "1", "--chunk-length",
+                "7", "--compress", NULL);
+    program_assert_success();
+    json_t *first = inspect(at("steps.aqds"));
+    json_t *second = inspect(at("two"));
+    static const char *const same[] = {
+        "transitions", "episodes", "whole_episodes",     "return_mean", "return_std", "length_mean",
+        "version_max", "lanes",    "random_transitions", "schema_hash", "task"};
+    for (size_t i = 0; i < sizeof(same) / sizeof(same[0]); i++) {
+        assert_true(json_equal(json_object_get(first, same[i]), json_object_get(second, same[i])));
+    }
+    assert_int_equal(whole(second, "transitions"), steps);
+    json_decref(first);
+    json_decref(second);
+}
+
+/* The reader in Python, where there is one with NumPy. */
+static void test_another_language_reads_the_same(void **state)
+{
+    (void)state;
+    char command[8 * TEXT_MAX];
+    const char *python = getenv("ACTORQ_PYTHON");
+    const char *reader = getenv("AQ_READER");
+    if (python == NULL || python[0] == '\0' || reader == NULL) {
+        skip();
+    }
+    (void)snprintf(command, sizeof(command), "%s %s %s/steps.aqds >%s/python", python, reader,
+                   folder, folder);
+    assert_int_equal(system(command), 0);
+    json_t *found = json_load_file(at("python"), 0, NULL);
+    json_t *expected = inspect(at("steps.aqds"));
+    assert_non_null(found);
+    assert_int_equal(whole(found, "transitions"), whole(expected, "transitions"));
+    assert_int_equal(whole(found, "episodes"), whole(expected, "episodes"));
+    assert_int_equal(whole(found, "blocks"), whole(expected, "blocks"));
+    /* CartPole gives 1 a step. */
+    assert_true(json_number_value(json_object_get(found, "reward")) ==
+                (double)whole(expected, "transitions"));
+    json_decref(found);
+    json_decref(expected);
+    (void)snprintf(command, sizeof(command),
+                   "head -c -64 %s/steps.aqds >%s/cut.aqds; %s %s %s/cut.aqds 2>%s/python", folder,
+                   folder, python, reader, folder, folder);
+    assert_int_not_equal(system(command), 0);
+}
+
+static void test_mistakes_are_answered_in_words(void **state)
+{
+    (void)state;
+    program_run("replay", "exprot", NULL);
+    program_assert_failure(1, "there is no command 'exprot'; did you mean 'export'?");
+    program_run("replay", "export", at("run/replay-0"), at("steps.aqds"), NULL);
+    program_assert_failure(1, "exists already; give --force to replace it");
+    program_run("replay", "export", at("run"), at("other.aqds"), NULL);
+    program_assert_failure(1, "is the folder of a run; name one of its stores");
+    program_run("replay", "inspect", "/etc/passwd", NULL);
+    program_assert_failure(1, "not a data set");
+    program_run("replay", "inspect", "/etc", NULL);
+    program_assert_failure(1, "/etc: not the folder of a replay store");
+    program_run("replay", "import", at("steps.aqds"), at("run/replay-0"), NULL);
+    program_assert_failure(1, "exists already; a data set is imported into a new folder");
+    program_run("train", "gym:Acrobot-v1", "--offline", at("steps.aqds"), "--run", at("no"),
+                "--set", "limits.learner_steps=10", NULL);
+    program_assert_failure(1, "is of gym:CartPole-v1, not of gym:Acrobot-v1");
+    program_run("train", "--offline", at("steps.aqds"), "--run", at("no"), NULL);
+    program_assert_failure(1, "nothing would end this run");
+    assert_false(aq_path_exists(at("no")));
+}
+
+static void test_a_run_trains_from_a_data_set_alone(void **state)
+{
+    (void)state;
+    const json_int_t steps = steps_of(at("steps.aqds"));
+    program_run("train", "--offline", at("steps.aqds"), "--run", at("offline"), "--seed", "1",
+                "--set", "limits.learner_steps=300", "--json", "--quiet", NULL);
+    program_assert_success();
+    json_t *run = inspect(at("offline/replay-0"));
+    assert_int_equal(whole(run, "transitions"), steps);
+    json_decref(run);
+    assert_true(aq_path_exists(at("offline/policy.aq")));
+    assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
+    program_run("train", "--run", at("offline"), "--resume", "--set", "limits.learner_steps=600",
+                "--json", "--quiet", NULL);
+    program_assert_success();
+    json_t *result = program_json();
+    assert_true(whole(result, "learner_steps") >= 600);
+    assert_int_equal(whole(result, "env_steps"), steps);
+    json_decref(result);
+    assert_false(aq_path_exists(at("offline/logs/actor-0.log")));
+}
+
+/* The shard of a run on this host, once it has joined. */
+static void find_shard(const char *run, char *url)
+{
+    const int64_t until_ns = aq_clock_monotonic_ns() + PATIENCE_S * AQ_NS_PER_S;
+    char path[TEXT_MAX];
+    aq_buffer text;
+    aq_buffer_init(&text, 4096);
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", run);
+    while (aq_file_read(path, &text, NULL) != 0) {
+        assert_true(aq_clock_monotonic_ns() < until_ns);
+        (void)usleep(1000);
+    }
+    json_t *object = json_loadb((const char *)text.data, text.size, 0, NULL);
+    const char *learner = json_string_value(json_object_get(object, "learner"));
+    assert_non_null(learner);
+    const size_t stem = strlen(learner) - strlen("learner");
+    (void)snprintf(url, TEXT_MAX, "%.*sreplay-0", (int)stem, learner);
+    json_decref(object);
+    aq_buffer_fini(&text);
+}
+
+static void test_a_shard_that_runs_gives_and_takes(void **state)
+{
+    (void)state;
+    char url[TEXT_MAX], command[4 * TEXT_MAX];
+    const json_int_t steps = steps_of(at("steps.aqds"));
+    program_start("train", "--offline", at("steps.aqds"), "--run", at("live"), "--quiet",
+                  "--no-evaluator", "--set", "limits.wall_s=50", NULL);
+    const pid_t train = program_pid();
+    find_shard(at("live"), url);
+    /* program_run has one at a time, so these are started by the shell. */
+    const char *actorq = getenv("AQ_TEST_ACTORQ");
+    assert_non_null(actorq);
+    (void)snprintf(command, sizeof(command),
+                   "for i in $(seq 300); do %s replay export %s %s/live.aqds 2>%s/why && exit 0; "
+                   "sleep 0.1; done; cat %s/why; exit 1",
+                   actorq, url, folder, folder, folder);
+    assert_int_equal(system(command), 0);
+    (void)snprintf(command, sizeof(command), "%s replay inspect %s/live/replay-0 2>%s/why", actorq,
+                   folder, folder);
+    assert_int_not_equal(system(command), 0);
+    (void)snprintf(command, sizeof(command), "grep -q 'is in use: name the address' %s/why",
+                   folder);
+    assert_int_equal(system(command), 0);
+    for (int i = 0; i < 2; i++) { /* the second time changes nothing */
+        (void)snprintf(command, sizeof(command), "%s replay import %s/steps.aqds %s", actorq,
+                       folder, url);
+        assert_int_equal(system(command), 0);
+    }
+    (void)snprintf(command, sizeof(command), "%s replay export %s %s/twice.aqds", actorq, url,
+                   folder);
+    assert_int_equal(system(command), 0);
+    assert_int_equal(kill(train, SIGTERM), 0);
+    (void)program_wait();
+    assert_int_equal(steps_of(at("live.aqds")), steps);
+    assert_int_equal(steps_of(at("twice.aqds")), 2 * steps);
+    program_run("replay", "export", at("live/replay-0"), at("folder.aqds"), NULL);
+    program_assert_success();
+    assert_same_blocks(at("folder.aqds"), at("twice.aqds"));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_data_set_has_the_steps_of_its_store),
+        cmocka_unit_test(test_what_was_imported_and_exported_again_has_equal_steps),
+        cmocka_unit_test(test_another_language_reads_the_same),
+        cmocka_unit_test(test_mistakes_are_answered_in_words),
+        cmocka_unit_test(test_a_run_trains_from_a_data_set_alone),
+        cmocka_unit_test(test_a_shard_that_runs_gives_and_takes),
+    };
+    if (argc != 2) {
+        (void)fprintf(stderr, "usage: test_cli_replay ACTORQ\n");
+        return EXIT_FAILURE;
+    }
+    (void)setenv("AQ_TEST_ACTORQ", argv[1], 1);
+    program_choose(argv[1]);
+    return cmocka_run_group_tests(tests, make_data_set, remove_all);
+}

@@ -1,0 +1,192 @@
+/*
+ * What a shard refuses of its folder, as a process: one that it may not write, one that holds
+ * something else, a newer format, the steps of another run and task, and one that is in use. Each
+ * in a sentence that names the folder, with exit status 1, and not a byte in the folder is changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/buffer.h"
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/net.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+enum {
+    ENV_STEPS = 2000,
+    LEARNER_STEPS = 100,
+    FAILURE = 1,
+    PATH_BYTES = 384,
+    FILE_BYTES_MAX = 64 << 20,
+    VERSION_AT = 8,
+    HEADER_CRC_AT = 36,
+};
+
+/* ---- folders -------------------------------------------------------------------------------- */
+
+/* Of all files, their names and their bytes. */
+static uint32_t digest_of(const char *folder)
+{
+    uint32_t digest = 0;
+    DIR *entries = opendir(folder);
+    assert_non_null(entries);
+    for (const struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        char path[PATH_BYTES];
+        aq_buffer bytes;
+        if (entry->d_name[0] == '.') {
+            continue;
+        }
+        assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, entry->d_name), 0);
+        aq_buffer_init(&bytes, FILE_BYTES_MAX);
+        assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
+        digest += aq_crc32c(aq_crc32c(0, entry->d_name, strlen(entry->d_name)), bytes.data,
+                            bytes.size); /* in no order */
+        aq_buffer_fini(&bytes);
+    }
+    (void)closedir(entries);
+    return digest;
+}
+
+static void write_file(const char *folder, const char *name, const void *bytes, size_t size)
+{
+    char path[PATH_BYTES];
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fwrite(bytes, 1, size, file), size);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+/* A shard for the learner that runs, if any, fails with these words in its last line. */
+static void check_refused(test_cluster *cluster, const char *folder, const char *words)
+{
+    cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
+                      "--listen", cluster->replay_url_2, "--data", folder, NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
+    char *log = daemon_process_log(&cluster->processes[SEAT_OTHER], false);
+    const char *last = log;
+    for (const char *at = log; (at = strchr(at, '\n')) != NULL && at[1] != '\0'; at++) {
+        last = at + 1;
+    }
+    const bool is_there = strstr(last, words) != NULL && strstr(last, folder) != NULL;
+    if (!is_there) {
+        print_error("looked for '%s' and '%s' in: %s\n", words, folder, last);
+    }
+    aq_free(log);
+    assert_true(is_there);
+}
+
+static void check_refused_unchanged(test_cluster *cluster, const char *folder, const char *words)
+{
+    const uint32_t before = digest_of(folder);
+    check_refused(cluster, folder, words);
+    assert_int_equal(digest_of(folder), before);
+}
+
+/* A store with steps, and nobody who uses it. */
+static void leave_a_store(test_cluster *cluster)
+{
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_int_equal(cluster_terminate(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_terminate(cluster, SEAT_REPLAY), 0);
+}
+
+static void test_a_folder_that_may_not_be_written_is_refused(void **state)
+{
+    test_cluster *cluster = *state;
+    char folder[PATH_BYTES];
+    cluster_start(cluster, SEAT_LEARNER);
+    if (geteuid() == 0) { /* who may write anywhere, but makes no folder here */
+        check_refused(cluster, "/proc/1/replay", "can't");
+        cluster_finish(cluster);
+        return;
+    }
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/closed", cluster->folder), 0);
+    assert_int_equal(mkdir(folder, 0500), 0);
+    check_refused(cluster, folder, "denied");
+    cluster_finish(cluster);
+}
+
+static void test_a_folder_with_something_else_under_our_names_is_refused(void **state)
+{
+    static const char text[] = "not a store\n";
+    test_cluster *cluster = *state;
+    assert_int_equal(mkdir(cluster->data_dir, 0700), 0);
+    write_file(cluster->data_dir, "store.aqrs", text, sizeof(text) - 1);
+    check_refused_unchanged(cluster, cluster->data_dir, "not a file that names a replay store");
+    cluster_finish(cluster);
+}
+
+static void test_a_store_of_a_newer_version_is_refused(void **state)
+{
+    test_cluster *cluster = *state;
+    char path[PATH_BYTES];
+    aq_buffer bytes;
+    leave_a_store(cluster);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/store.aqrs", cluster->data_dir), 0);
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, &bytes, NULL), 0);
+    bytes.data[VERSION_AT] = 9;
+    const uint32_t crc = aq_crc32c(0, bytes.data, HEADER_CRC_AT);
+    for (int i = 0; i < 4; i++) {
+        bytes.data[HEADER_CRC_AT + i] = (uint8_t)(crc >> 8 * i);
+    }
+    write_file(cluster->data_dir, "store.aqrs", bytes.data, bytes.size);
+    aq_buffer_fini(&bytes);
+    check_refused_unchanged(cluster, cluster->data_dir, "of format version 9");
+    cluster_finish(cluster);
+}
+
+static void test_the_store_of_another_run_and_task_is_refused(void **state)
+{
+    test_cluster *cluster = *state;
+    leave_a_store(cluster);
+    const uint32_t before = digest_of(cluster->data_dir);
+    assert_int_equal(cluster_terminate(cluster, SEAT_LEARNER), 0);
+    cluster_watch_close(cluster, SEAT_LEARNER);
+    (void)snprintf(cluster->run_dir, sizeof(cluster->run_dir), "%s/another", cluster->folder);
+    cluster->processes[SEAT_LEARNER].lives = 0; /* it begins a run */
+    cluster_set(cluster, "task=gym:MountainCar-v0");
+    cluster_start(cluster, SEAT_LEARNER);
+    check_refused(cluster, cluster->data_dir, "a store of another run");
+    assert_int_equal(digest_of(cluster->data_dir), before);
+    cluster_finish(cluster);
+}
+
+static void test_a_folder_that_another_shard_uses_is_refused(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    check_refused(cluster, cluster->data_dir, "in use by another process");
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_finish(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_a_folder_that_may_not_be_written_is_refused, ipc),
+        CLUSTER_TEST(test_a_folder_with_something_else_under_our_names_is_refused, ipc),
+        CLUSTER_TEST(test_a_store_of_a_newer_version_is_refused, ipc),
+        CLUSTER_TEST(test_the_store_of_another_run_and_task_is_refused, ipc),
+        CLUSTER_TEST(test_a_folder_that_another_shard_uses_is_refused, ipc),
+    };
+    int failed = cmocka_run_group_tests_name("store_refusals", tests, NULL, NULL);
+    aq_net_fini();
+    return failed;
+}

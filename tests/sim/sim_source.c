@@ -1,0 +1,171 @@
+/*
+ * Sorted arrays: nearly every chunk goes to the end.
+ */
+#include "tests/sim/sim_source.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+void sim_source_init(sim_source *source, sim_world *world, const aq_chunk_layout *layout,
+                     uint64_t incarnation, bool in_order)
+{
+    *source = (sim_source){
+        .world = world,
+        .incarnation = incarnation,
+        .in_order = in_order,
+        .layout = *layout,
+    };
+}
+
+void sim_source_fini(sim_source *source)
+{
+    for (size_t i = 0; i < SIM_LANES_MAX; i++) {
+        aq_free(source->lanes[i].chunks);
+    }
+}
+
+/* ---- two chunks of a lane ------------------------------------------------------------------- */
+
+/* The repeated rows of `chunk` are the last ones of `last`, and the observation goes on. */
+static bool overlaps(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+{
+    uint32_t overlap = chunk->overlap;
+    if (last->length < overlap) {
+        return false;
+    }
+    uint32_t row = last->length - overlap;
+    return memcmp(chunk->obs, last->obs + (size_t)row * layout->obs_bytes,
+                  (size_t)(overlap + 1) * layout->obs_bytes) == 0 &&
+           memcmp(chunk->action, last->action + (size_t)row * layout->action_bytes,
+                  (size_t)overlap * layout->action_bytes) == 0 &&
+           memcmp(chunk->reward, last->reward + row, overlap * sizeof(*chunk->reward)) == 0 &&
+           memcmp(chunk->version, last->version + row, overlap * sizeof(*chunk->version)) == 0;
+}
+
+static bool has_ended(const aq_chunk *chunk)
+{
+    return chunk->terminated || chunk->truncated;
+}
+
+/* Whether `chunk` comes right after `last`; NULL: it is the first. */
+static bool follows(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+{
+    if (last == NULL) {
+        return chunk->episode == 1 && chunk->first == 0 && chunk->overlap == 0;
+    }
+    if (has_ended(last)) {
+        return chunk->episode == last->episode + 1 && chunk->first == 0 && chunk->overlap == 0;
+    }
+    return chunk->episode == last->episode && chunk->overlap == layout->n_step - 1 &&
+           chunk->first + chunk->overlap == last->first + last->length &&
+           overlaps(last, chunk, layout);
+}
+
+/* Whether `chunk` may come after `last`, with others between them. */
+static bool is_behind(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+{
+    if (last->episode != chunk->episode) {
+        return chunk->episode > last->episode;
+    }
+    const uint32_t end = last->first + last->length;
+    const uint32_t begin = chunk->first + chunk->overlap;
+    return !has_ended(last) && (begin > end || (begin == end && follows(last, chunk, layout)));
+}
+
+static void break_at(const sim_source *source, const aq_chunk *last, const aq_chunk *chunk)
+{
+    sim_broken(source->world, SIM_STREAM,
+               "actor %" PRIu64 " lane %u: a chunk of episode %" PRIu64
+               " from step %u on (%u of its %u rows repeated) follows one of episode %" PRIu64
+               " from step %u on with %u rows",
+               source->actor, chunk->lane, chunk->episode, chunk->first, chunk->overlap,
+               chunk->length, last != NULL ? last->episode : 0, last != NULL ? last->first : 0,
+               last != NULL ? last->length : 0);
+}
+
+/* ---- the lane ------------------------------------------------------------------------------- */
+
+static void check_versions(const sim_source *source, const aq_chunk *chunk)
+{
+    for (uint32_t i = 1; i < chunk->length; i++) {
+        if (chunk->version[i] < chunk->version[i - 1]) {
+            sim_broken(source->world, SIM_VERSIONS,
+                       "actor %" PRIu64 " lane %u episode %" PRIu64
+                       ": step %u was chosen by version %u, the one before by %u",
+                       source->actor, chunk->lane, chunk->episode, chunk->first + i,
+                       chunk->version[i], chunk->version[i - 1]);
+        }
+    }
+}
+
+static void grow(sim_lane *lane)
+{
+    if (lane->count < lane->capacity) {
+        return;
+    }
+    size_t capacity = lane->capacity > 0 ? 2 * lane->capacity : 64;
+    const aq_chunk **chunks = aq_alloc(capacity, sizeof(*chunks));
+    AQ_ASSERT(chunks != NULL);
+    if (lane->count > 0) {
+        memcpy(chunks, lane->chunks, lane->count * sizeof(*chunks));
+    }
+    aq_free(lane->chunks);
+    lane->chunks = chunks;
+    lane->capacity = capacity;
+}
+
+static bool is_before(const aq_chunk *a, const aq_chunk *b)
+{
+    return a->episode < b->episode || (a->episode == b->episode && a->first < b->first);
+}
+
+void sim_source_sends(sim_source *source, const aq_chunk *chunk)
+{
+    AQ_ASSERT(chunk->lane < SIM_LANES_MAX);
+    sim_lane *lane = &source->lanes[chunk->lane];
+    size_t at = lane->count;
+    check_versions(source, chunk);
+    while (at > 0 && is_before(chunk, lane->chunks[at - 1])) {
+        at--;
+    }
+    const aq_chunk *last = at > 0 ? lane->chunks[at - 1] : NULL;
+    const aq_chunk *next = at < lane->count ? lane->chunks[at] : NULL;
+    if (source->in_order ? next != NULL || !follows(last, chunk, &source->layout)
+                         : last != NULL && !is_behind(last, chunk, &source->layout)) {
+        break_at(source, last, chunk);
+    }
+    if (next != NULL && !is_behind(chunk, next, &source->layout)) {
+        break_at(source, chunk, next);
+    }
+    grow(lane);
+    memmove(lane->chunks + at + 1, lane->chunks + at, (lane->count - at) * sizeof(*lane->chunks));
+    lane->chunks[at] = chunk;
+    lane->count++;
+}
+
+void sim_source_check_whole(const sim_source *source)
+{
+    for (size_t i = 0; i < SIM_LANES_MAX; i++) {
+        const sim_lane *lane = &source->lanes[i];
+        const aq_chunk *last = NULL;
+        for (size_t k = 0; k < lane->count; k++) {
+            if (!follows(last, lane->chunks[k], &source->layout)) {
+                break_at(source, last, lane->chunks[k]);
+            }
+            last = lane->chunks[k];
+        }
+    }
+}
+
+void sim_source_acts(sim_source *source, uint64_t version)
+{
+    if (version < source->version) {
+        sim_broken(source->world, SIM_VERSIONS,
+                   "actor %" PRIu64 " acts with version %" PRIu64 " after version %" PRIu64,
+                   source->actor, version, source->version);
+    }
+    source->version = version;
+}
