@@ -3,12 +3,11 @@
  */
 #include "cli/offline_data.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "common/base/parse.h"
 #include "common/sys/process.h"
@@ -102,26 +101,51 @@ static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *er
     return 0;
 }
 
-/* Standard output is the result's, so the import's goes to standard error. */
-static int run_and_wait(const char *program, char *const *argv, aq_error *error)
+typedef struct child_end {
+    int64_t status;
+    int signal_number;
+} child_end;
+
+static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
 {
-    int status = 0;
-    pid_t pid = fork();
-    if (pid == 0) {
-        (void)dup2(STDERR_FILENO, STDOUT_FILENO);
-        (void)execv(program, argv);
-        _exit(127);
+    child_end *end = process->data;
+    end->status = status;
+    end->signal_number = signal_number;
+    uv_close((uv_handle_t *)process, NULL);
+}
+
+/* Standard output is for the result of the run, so what the program prints goes to standard
+ * error. */
+static int run_and_wait(const char *program, char **argv, aq_error *error)
+{
+    child_end end = {.status = -1};
+    uv_process_t process = {.data = &end};
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+    };
+    const uv_process_options_t options = {
+        .exit_cb = on_exit_of_child,
+        .file = program,
+        .args = argv,
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    uv_loop_t loop;
+    if (uv_loop_init(&loop)) {
+        return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
-    if (pid < 0) {
-        return aq_fail(error, aq_error_from_errno(errno), "%s can't be started: %s", program,
-                       strerror(errno));
+    int rc = uv_spawn(&loop, &process, &options);
+    if (rc) {
+        uv_close((uv_handle_t *)&process, NULL);
     }
-    while (waitpid(pid, &status, 0) < 0) {
-        if (errno != EINTR) {
-            return aq_fail(error, AQ_E_IO, "%s: %s", program, strerror(errno));
-        }
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop);
+    if (rc) {
+        return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(rc));
     }
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0
+    return end.status == 0 && end.signal_number == 0
                ? 0
                : aq_fail(error, AQ_E_IO, "the data set could not be imported");
 }
@@ -168,5 +192,5 @@ int aq_offline_import(const char *path, const char *folder, const aq_run_config 
     if (quiet) {
         argv[count++] = "--quiet";
     }
-    return run_and_wait(program, (char *const *)(uintptr_t)argv, error);
+    return run_and_wait(program, (char **)(uintptr_t)argv, error);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/base/parse.h"
 #include "common/net/net.h"
 #include "common/rl/run_config.h"
 #include "common/sys/daemon.h"
@@ -50,11 +51,11 @@ static const aq_options options_page = {
 
 static int take_run_id(const char *value, aq_learner_options *options, aq_error *error)
 {
-    if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16 ||
-        strspn(value, "0") == 16) {
+    uint64_t id;
+    if (aq_parse_id(value, &id) || id == 0) {
         return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
     }
-    options->run_id = strtoull(value, NULL, 16);
+    options->run_id = id;
     return 0;
 }
 

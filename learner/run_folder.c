@@ -54,26 +54,6 @@ static int write_identity(const aq_run_folder *folder, const char *path,
     return rc;
 }
 
-/* 16 lower-case hexadecimal digits, as write_identity has them; not 0. */
-static int parse_run_id(const char *text, uint64_t *ret_run_id)
-{
-    static const char digits[] = "0123456789abcdef";
-    uint64_t run_id = 0;
-    size_t length = 0;
-    for (const char *at = text; *at != '\0'; at++) {
-        const char *digit = strchr(digits, *at);
-        if (!digit || ++length > 16) {
-            return AQ_E_CORRUPT;
-        }
-        run_id = run_id << 4 | (uint64_t)(digit - digits);
-    }
-    if (length < 16 || run_id == 0) {
-        return AQ_E_CORRUPT;
-    }
-    *ret_run_id = run_id;
-    return 0;
-}
-
 /* `text` as the identity of a run of `config`'s task. */
 static int parse_identity(const char *path, const aq_buffer *text, const aq_run_config *config,
                           uint64_t *ret_run_id, aq_error *error)
@@ -88,7 +68,7 @@ static int parse_identity(const char *path, const aq_buffer *text, const aq_run_
         goto out;
     }
     uint64_t run_id = 0;
-    if (parse_run_id(id, &run_id)) {
+    if (aq_parse_id(id, &run_id) || run_id == 0) {
         rc = aq_fail(error, AQ_E_CORRUPT, "%s: '%s' is not a run id", path, id);
         goto out;
     }

@@ -90,10 +90,9 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
     if (strcmp(option->name, "task") == 0) {
         arguments->task = value;
     } else if (strcmp(option->name, "run-id") == 0) {
-        if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16) {
+        if (aq_parse_id(value, &arguments->run_id) != 0) {
             return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
         }
-        arguments->run_id = strtoull(value, NULL, 16);
     } else if (option->value != NULL) {
         return apply_number(option->name, value, arguments, error);
     }

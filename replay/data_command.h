@@ -28,13 +28,13 @@ bool aq_data_command_begin(const aq_options *page, int argc, char **argv, aq_opt
                            void *user, int *ret_status);
 
 /* "actorq replay export: TEXT"; the exit status of a failure. */
-int aq_data_command_failed(const char *name, const aq_error *error);
+int aq_data_command_failed(const char *name, const aq_error *error) AQ_MUST_USE;
 
 /* One object and a newline, released; the exit status. */
-int aq_data_command_print(const char *name, json_t *object);
+int aq_data_command_print(const char *name, json_t *object) AQ_MUST_USE;
 
 /* The exit status of a command that printed on standard output. */
-int aq_data_command_printed(const char *name);
+int aq_data_command_printed(const char *name) AQ_MUST_USE;
 
 /* A line on standard error that says how far the work is, on a terminal only, a few times a
  * second. */

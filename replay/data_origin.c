@@ -22,8 +22,8 @@ bool aq_data_is_url(const char *name)
     return strstr(name, "://") != NULL;
 }
 
-int aq_data_task_schema(const char *task, uint64_t schema_hash, aq_schema *ret_schema,
-                        aq_error *error)
+/* AQ_E_SCHEMA where the task has another one here than that of this hash. */
+static int schema_of(const char *task, uint64_t schema_hash, aq_schema *ret_schema, aq_error *error)
 {
     aq_env *env;
     int rc = aq_env_open(task, &env, error);
@@ -71,8 +71,7 @@ static int open_folder(aq_data_origin *origin, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
     }
-    return aq_data_task_schema(origin->info.task, identity->schema_hash, &origin->info.schema,
-                               error);
+    return schema_of(origin->info.task, identity->schema_hash, &origin->info.schema, error);
 }
 
 static int open_live(aq_data_origin *origin, aq_error *error)
@@ -86,8 +85,7 @@ static int open_live(aq_data_origin *origin, aq_error *error)
     origin->info.run_id = info->run_id;
     rc = aq_text_set(origin->info.task, sizeof(origin->info.task), info->task);
     return rc != 0 ? aq_fail(error, rc, "%s: the name of its task is too long", origin->name)
-                   : aq_data_task_schema(origin->info.task, info->schema_hash, &origin->info.schema,
-                                         error);
+                   : schema_of(origin->info.task, info->schema_hash, &origin->info.schema, error);
 }
 
 static int open_file(aq_data_origin *origin, aq_error *error)

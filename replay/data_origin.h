@@ -25,11 +25,6 @@ typedef void (*aq_data_progress_fn)(void *user, double done);
 
 bool aq_data_is_url(const char *name);
 
-/* The schema of a task whose steps have this hash. AQ_E_SCHEMA where the task has another one
- * here. */
-int aq_data_task_schema(const char *task, uint64_t schema_hash, aq_schema *ret_schema,
-                        aq_error *error) AQ_MUST_USE;
-
 /* `name` is borrowed. In words: what is there is none of the three, is in use, is damaged. */
 int aq_data_origin_open(const char *name, aq_data_origin *ret_origin, aq_error *error) AQ_MUST_USE;
 void aq_data_origin_close(aq_data_origin *origin);

@@ -63,8 +63,8 @@ int aq_message_store_open_segment(aq_message_store *store, uint64_t segment) AQ_
 bool aq_message_store_dead_segment(aq_message_store *store, uint64_t current,
                                    uint64_t *ret_segment);
 
-/* The oldest message with a greater number than `number`, or NULL: the next ones are its `newer`. To
- * go on where the last call ended costs next to nothing. */
+/* The oldest message with a greater number than `number`, or NULL: the next ones are its `newer`.
+ * To go on where the last call ended costs next to nothing. */
 const aq_stored_message *aq_message_store_after(aq_message_store *store, uint64_t number);
 
 /* The oldest message still held, or NULL. */

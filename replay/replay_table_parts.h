@@ -51,10 +51,4 @@ float aq_replay_table_mass(const aq_replay_table *table, float priority);
 /* Lets a chunk go that is there; its place is to be trimmed afterwards. */
 void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal);
 
-/* The chunk of an item that can still be drawn: its ordinal in *ret_ordinal. */
-bool aq_replay_table_has(const aq_replay_table *table, uint64_t item, uint64_t *ret_ordinal);
-
-/* Makes the heap right again after priorities of a chunk's items have changed. */
-void aq_replay_table_reorder(aq_replay_table *table, uint64_t ordinal);
-
 #endif

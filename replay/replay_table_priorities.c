@@ -10,7 +10,8 @@
 
 enum { BLOCK_ITEMS = 64 };
 
-bool aq_replay_table_has(const aq_replay_table *table, uint64_t item, uint64_t *ret_ordinal)
+/* The chunk of an item that can still be drawn: its ordinal in *ret_ordinal. */
+static bool has(const aq_replay_table *table, uint64_t item, uint64_t *ret_ordinal)
 {
     const aq_chunk_ring *ring = &table->ring;
     if (item < aq_chunk_ring_first_item(ring) || item >= aq_chunk_ring_end_item(ring)) {
@@ -25,7 +26,8 @@ bool aq_replay_table_has(const aq_replay_table *table, uint64_t item, uint64_t *
            *aq_item_column_u32(&table->times_drawn, item) < table->draws_max;
 }
 
-void aq_replay_table_reorder(aq_replay_table *table, uint64_t ordinal)
+/* Makes the heap right again after priorities of a chunk's items have changed. */
+static void reorder(aq_replay_table *table, uint64_t ordinal)
 {
     uint64_t first = aq_chunk_ring_slot(&table->ring, ordinal)->first_item;
     uint32_t items = aq_chunk_ring_items(&table->ring, ordinal);
@@ -47,7 +49,7 @@ static uint32_t prioritize_block(aq_replay_table *table, const uint64_t *items,
         AQ_ASSERT(priorities[i] >= 0.0f);
         AQ_ASSERT(isfinite(priorities[i]));
         uint64_t ordinal;
-        if (!aq_replay_table_has(table, items[i], &ordinal)) {
+        if (!has(table, items[i], &ordinal)) {
             continue;
         }
         if (priorities[i] > table->greatest) {
@@ -55,7 +57,7 @@ static uint32_t prioritize_block(aq_replay_table *table, const uint64_t *items,
         }
         if (table->removes_lowest) {
             *aq_item_column_f32(&table->priorities, items[i]) = priorities[i];
-            aq_replay_table_reorder(table, ordinal);
+            reorder(table, ordinal);
         }
         found[applied] = items[i];
         masses[applied++] = aq_replay_table_mass(table, priorities[i]);

@@ -42,8 +42,8 @@ LIBRARIES = (
     (r"uv\.h", r"(common/(sys|net)|replay|actor|learner|cli|bench|tests)/",
      "the event loop is for shells: data layers and simulations run without one"),
     (r"(cyaml/.*|yaml\.h)", r"common/sys/settings", "YAML is read by the settings alone"),
-    (r"jansson\.h", r"(common/net/reflect|common/wire/data_set_header|replay/data_|learner/|cli/|bench/|"
-     r"tests/)",
+    (r"jansson\.h", r"(common/net/reflect|common/wire/data_set_header|replay/data_|learner/|"
+     r"cli/|bench/|tests/)",
      "JSON is for people: reflection, reports, run folders and what data sets are of"),
     (r"png\.h", r"cli/contact_sheet\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),

@@ -64,6 +64,15 @@ int aq_parse_u64(const char *text, uint64_t *ret_value)
     return 0;
 }
 
+int aq_parse_id(const char *text, uint64_t *ret_id)
+{
+    if (strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
+        return AQ_E_INVALID;
+    }
+    *ret_id = strtoull(text, NULL, 16);
+    return 0;
+}
+
 /* [-] digits [. digits] [e [+-] digits], where one side of the point may be missing. */
 static bool is_decimal(const char *text)
 {

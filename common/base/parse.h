@@ -15,6 +15,9 @@
 int aq_parse_i64(const char *text, int64_t *ret_value) AQ_MUST_USE;
 int aq_parse_u64(const char *text, uint64_t *ret_value) AQ_MUST_USE;
 
+/* A name of ours: 16 lower-case hexadecimal digits. */
+int aq_parse_id(const char *text, uint64_t *ret_id) AQ_MUST_USE;
+
 /* Finite decimal numbers only: no "nan", no "inf", no hexadecimal. */
 int aq_parse_f64(const char *text, double *ret_value) AQ_MUST_USE;
 

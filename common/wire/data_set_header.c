@@ -241,11 +241,7 @@ static int read_count(const json_t *object, const char *key, uint64_t *ret_count
 static int read_hex(const json_t *object, const char *key, uint64_t *ret_number)
 {
     const char *text = json_string_value(json_object_get(object, key));
-    if (text == NULL || strlen(text) != 16 || strspn(text, "0123456789abcdef") != 16) {
-        return AQ_E_CORRUPT;
-    }
-    *ret_number = strtoull(text, NULL, 16);
-    return 0;
+    return text != NULL && aq_parse_id(text, ret_number) == 0 ? 0 : AQ_E_CORRUPT;
 }
 
 static int read_text(const json_t *object, const char *key, char *out, size_t size)

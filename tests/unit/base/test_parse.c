@@ -80,6 +80,27 @@ static void test_whole_numbers_past_the_limits_are_refused(void **state)
     assert_int_equal(integer, 42);
 }
 
+static void test_an_id_is_sixteen_hexadecimal_digits(void **state)
+{
+    (void)state;
+    uint64_t id = 7;
+    static const char *const wrong[] = {"",
+                                        "12",
+                                        "00112233445566778",
+                                        "00112233445566 7",
+                                        "-011223344556677",
+                                        "0x11223344556677",
+                                        "00112233445566FF"};
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        assert_int_equal(aq_parse_id(wrong[i], &id), AQ_E_INVALID);
+        assert_int_equal(id, 7);
+    }
+    assert_int_equal(aq_parse_id("00112233445566ff", &id), 0);
+    assert_true(id == UINT64_C(0x00112233445566ff));
+    assert_int_equal(aq_parse_id("ffffffffffffffff", &id), 0);
+    assert_true(id == UINT64_MAX);
+}
+
 static void test_decimal_numbers_are_read(void **state)
 {
     (void)state;
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_whole_numbers_up_to_the_limits_are_read),
         cmocka_unit_test(test_what_is_no_whole_number_is_refused_and_changes_nothing),
         cmocka_unit_test(test_whole_numbers_past_the_limits_are_refused),
+        cmocka_unit_test(test_an_id_is_sixteen_hexadecimal_digits),
         cmocka_unit_test(test_decimal_numbers_are_read),
         cmocka_unit_test(test_what_is_no_finite_decimal_number_is_refused),
         cmocka_unit_test(test_six_words_are_truth_values),
