@@ -16,7 +16,7 @@
 
 #include "common/base/clock.h"
 
-#define AQ_PACE_SAVED_NS (2 * AQ_NS_PER_S)
+#define AQ_PACE_SAVED_NS (10 * AQ_NS_PER_S)
 
 typedef struct aq_evaluation_pace {
     double share;    /* of the time, above 0; from 1 on there are no pauses */

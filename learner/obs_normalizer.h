@@ -3,7 +3,8 @@
  * map that they give, y = (x - mean) / deviation. There is no clipping, so that the map is linear
  * and a network's first layer can take it in:
  *
- *   W y + b  =  W' x + b',   W'[i][j] = W[i][j] / deviation[j],   b'[i] = b[i] - sum_j W'[i][j] mean[j]
+ *   W y + b  =  W' x + b',   W'[i][j] = W[i][j] / deviation[j],
+ *                            b'[i] = b[i] - sum_j W'[i][j] mean[j]
  *
  * Batches are merged by the method of Chan, Golub and LeVeque (1983), in double and in their order:
  * the same batches give the same bits. An element that has never varied is only shifted. One thread

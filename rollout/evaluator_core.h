@@ -4,7 +4,8 @@
  * A version is screened over few episodes; if their mean reaches the threshold, it is confirmed
  * over `episodes` fresh ones, and only their mean counts (a mean over episodes that selected the
  * version would flatter it). The episodes of a screening can be played once more under another form
- * of the version, to compare the two episode by episode. No sockets, no clock. One thread at a time.
+ * of the version, to compare the two episode by episode. No sockets, no clock. One thread at a
+ * time.
  */
 #ifndef AQ_ROLLOUT_EVALUATOR_CORE_H
 #define AQ_ROLLOUT_EVALUATOR_CORE_H

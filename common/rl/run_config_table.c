@@ -215,7 +215,7 @@ static const aq_setting rows[] = {
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},
     {MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
-     "Share of the time of one processor that an evaluator may take. The first two seconds of its "
+     "Share of the time of one processor that an evaluator may take. The first ten seconds of its "
      "work are free, so that short runs are watched closely; then each evaluation is followed by a "
      "pause. 1 never pauses."},
     {MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",

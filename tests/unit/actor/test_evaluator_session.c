@@ -358,11 +358,11 @@ static void test_it_takes_its_share_of_the_time_and_the_newest_version(void **st
         aq_evaluator_session_tick(all->session, all->now_ns);
         all->learner.reports = 0;
     }
-    /* In 60 s and more it took about a tenth, and two seconds at the start. */
+    /* It took about a tenth, and ten seconds at the start. */
     const double worked_s = (double)all->learner.stats.env_steps / 3.0 * 0.1;
     const double passed_s = (double)all->now_ns / (double)AQ_NS_PER_S;
-    assert_true(passed_s >= 40.0);
-    assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 4.0);
+    assert_true(passed_s >= 60.0);
+    assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
 }
 
 static void test_create_survives_every_failed_allocation(void **state)

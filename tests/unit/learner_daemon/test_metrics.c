@@ -231,6 +231,37 @@ static void test_an_evaluation_and_the_end_are_lines_of_their_own(void **state)
     lines_fini(&lines);
 }
 
+static void test_a_comparison_is_a_line_and_their_sum_part_of_the_end(void **state)
+{
+    aq_metrics *metrics = open_metrics(state);
+    const aq_version_gap one = {.version = 7, .episodes = 1, .return_fp32 = 90, .mean = -4};
+    const aq_version_gap other = {
+        .version = 8, .episodes = 4, .return_fp32 = 95, .mean = 2, .std = 2};
+    aq_metrics_outcome outcome = {.state = "budget"};
+    assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
+    aq_precision_gap_add(&outcome.gap, &one);
+    aq_precision_gap_add(&outcome.gap, &other);
+    assert_int_equal(aq_metrics_gap(metrics, 30, 5000, &one, NULL), 0);
+    assert_int_equal(aq_metrics_gap(metrics, 31, 5001, &other, NULL), 0);
+    assert_int_equal(aq_metrics_end(metrics, &outcome, NULL), 0);
+    aq_metrics_close(metrics);
+
+    metrics_lines lines = read_lines(state);
+    assert_int_equal(lines.count, 4);
+    assert_null(json_object_get(lines.objects[0], "precision_gap")); /* nothing was compared */
+    assert_text(lines.objects[1], "event", "gap");
+    assert_true(number(lines.objects[1], "policy_version") == 7);
+    assert_true(number(lines.objects[1], "return_fp32") == 90);
+    assert_true(number(lines.objects[1], "mean") == -4);
+    assert_true(json_is_null(json_object_get(lines.objects[1], "ci95")));
+    assert_true(fabs(number(lines.objects[2], "ci95") - 1.95996398454) < 1e-6);
+    const json_t *gap = json_object_get(lines.objects[3], "precision_gap");
+    assert_true(number(gap, "versions") == 2 && number(gap, "episodes") == 5);
+    assert_true(number(gap, "mean") == -1);
+    assert_true(fabs(number(gap, "ci95") - 3 * 1.95996398454) < 1e-6);
+    lines_fini(&lines);
+}
+
 static void test_a_resumed_run_goes_on_below(void **state)
 {
     for (int i = 0; i < 3; i++) {
@@ -378,6 +409,7 @@ int main(void)
         IN_RUN_DIR(test_what_replay_came_to_is_part_of_the_line),
         IN_RUN_DIR(test_what_is_not_a_number_is_null),
         IN_RUN_DIR(test_an_evaluation_and_the_end_are_lines_of_their_own),
+        IN_RUN_DIR(test_a_comparison_is_a_line_and_their_sum_part_of_the_end),
         IN_RUN_DIR(test_a_resumed_run_goes_on_below),
         IN_RUN_DIR(test_a_line_that_was_cut_short_costs_no_other),
         IN_RUN_DIR(test_a_crash_in_the_middle_of_a_line_costs_no_other),

@@ -64,6 +64,9 @@ static void test_members_are_told_what_the_configuration_says(void **state)
     config.learner.batches_per_request = 4;
     config.actor.count = 7;
     config.net.heartbeat_ms = 123;
+    config.actor.noise_ladder = AQ_NOISE_UNIFORM;
+    config.evaluator.share = 0.25;
+    config.evaluator.fp32 = true;
     aq_run_plan plan = plan_of(&config);
     const aq_run_settings *settings = &plan.settings;
     assert_string_equal(settings->task, "gym:CartPole-v1");
@@ -82,6 +85,9 @@ static void test_members_are_told_what_the_configuration_says(void **state)
     assert_int_equal(settings->flush_ms, config.actor.flush_ms);
     assert_int_equal(settings->screen_episodes, config.evaluator.screen_episodes);
     assert_int_equal(settings->evaluation_episodes, config.evaluator.episodes);
+    assert_true(settings->evaluator_share == 0.25);
+    assert_true(settings->evaluator_fp32);
+    assert_int_equal(settings->noise_ladder, AQ_NOISE_UNIFORM);
     assert_true(settings->tables[0].samples_per_insert == config.replay.samples_per_insert);
     assert_true(settings->tables[0].tolerance == config.replay.tolerance);
     assert_int_equal(settings->sample_rows, 32 * 4);

@@ -224,6 +224,29 @@ static void test_a_threshold_is_a_number_or_none(void **state)
     refuse(&settings, AQ_E_INVALID, "evaluator.threshold");
 }
 
+static void test_a_share_is_of_one_processor_and_not_none(void **state)
+{
+    const double bad[] = {0.0, 0.0009, 1.001, -1.0, (double)NAN};
+    aq_run_settings settings = valid_settings();
+    (void)state;
+    settings.evaluator_share = 0.001;
+    accept(&settings);
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        settings.evaluator_share = bad[i];
+        refuse(&settings, AQ_E_INVALID, "evaluator.share");
+    }
+}
+
+static void test_a_ladder_that_there_is_not_is_refused(void **state)
+{
+    aq_run_settings settings = valid_settings();
+    (void)state;
+    settings.noise_ladder = AQ_NOISE_UNIFORM;
+    accept(&settings);
+    settings.noise_ladder = 2;
+    refuse(&settings, AQ_E_INVALID, "actor.noise_ladder");
+}
+
 static void test_settings_that_contradict_each_other_are_refused(void **state)
 {
     aq_run_settings settings = valid_settings();
@@ -261,6 +284,8 @@ int main(void)
         cmocka_unit_test(test_a_memory_budget_needs_files_that_can_be_mapped),
         cmocka_unit_test(test_ratios_are_held_to_their_bounds_and_are_numbers),
         cmocka_unit_test(test_a_threshold_is_a_number_or_none),
+        cmocka_unit_test(test_a_share_is_of_one_processor_and_not_none),
+        cmocka_unit_test(test_a_ladder_that_there_is_not_is_refused),
         cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_a_sample_request_has_rows_and_fits_a_batch),
     };
