@@ -186,7 +186,7 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
 
 static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_error *error)
 {
-    enum aq_plot_format format;
+    enum aq_plot_format format = AQ_PLOT_SVG;
     if (arguments->run_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }

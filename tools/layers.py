@@ -44,7 +44,7 @@ LIBRARIES = (
     (r"(cyaml/.*|yaml\.h)", r"common/sys/settings", "YAML is read by the settings alone"),
     (r"jansson\.h", r"(common/net/reflect|learner/|cli/|bench/|tests/)",
      "JSON is for people: reflection, reports and run folders"),
-    (r"png\.h", r"cli/contact_sheet\.c$|tests/", "one file writes pictures"),
+    (r"png\.h", r"cli/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"protobuf-c/.*", r"(common/(net|wire)/|replay/|actor/|learner/|cli/|tests/)",
      "protobuf stays at the edge"),
