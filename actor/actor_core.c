@@ -30,7 +30,8 @@ struct aq_actor_core {
     aq_rng *rngs;    /* (lanes): exploration; environments have their own */
     double *noise;   /* (lanes): of continuous actions, a share of half their range */
     aq_act *act;
-    uint8_t *actions; /* (lanes) rows */
+    uint8_t *actions;          /* (lanes) rows */
+    int64_t (*clock_ns)(void); /* NULL: times are not counted */
     int64_t inference_ns, environment_ns;
 
     uint64_t stepped;    /* fresh transitions made */
@@ -300,6 +301,16 @@ static bool may_step(aq_actor_core *core)
     return aq_shard_spread_begin(core->spread) >= credit_needed(core);
 }
 
+void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void))
+{
+    core->clock_ns = clock_ns;
+}
+
+static int64_t read_clock(const aq_actor_core *core)
+{
+    return core->clock_ns != NULL ? core->clock_ns() : 0;
+}
+
 uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
 {
     if (core->draining || !may_step(core)) {
@@ -314,14 +325,14 @@ uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
     if (aq_chunker_reserve(core->chunker) != 0) {
         return 0;
     }
-    const int64_t begun_ns = aq_clock_monotonic_ns();
+    const int64_t begun_ns = read_clock(core);
     if (core->vec->waiting_count < core->lanes) {
         choose_actions(core);
     }
-    const int64_t chosen_ns = aq_clock_monotonic_ns();
+    const int64_t chosen_ns = read_clock(core);
     const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
     core->inference_ns += chosen_ns - begun_ns;
-    core->environment_ns += aq_clock_monotonic_ns() - chosen_ns;
+    core->environment_ns += read_clock(core) - chosen_ns;
     core->stepped += made;
     core->open_steps += made;
     for (uint32_t lane = 0; lane < core->lanes; lane++) {

@@ -1,8 +1,7 @@
 /*
  * Actor core: steps K environments together under the newest policy and turns what happens into
- * experience messages for the replay shards. No sockets, and no clock but to tell where the time
- * goes: credit, acknowledgements and policies are handed in, messages are taken out, shard by shard
- * (shard_spread.h).
+ * experience messages for the replay shards. No sockets, no clock: credit, acknowledgements and
+ * policies are handed in, messages are taken out, shard by shard (shard_spread.h).
  *
  * Credit is counted in fresh transitions. What an actor may hold back in the end, out of credit, is
  * at most K - 1 transitions of credit, over all shards, that is not enough for a step of all
@@ -35,7 +34,7 @@ typedef struct aq_actor_counters {
     uint64_t resent;             /* messages */
     uint64_t acknowledged_steps; /* of env_steps, those that a shard has acknowledged */
     uint64_t shard_steps;        /* of them, by the stores that the shards have now */
-    int64_t inference_ns;        /* choosing actions */
+    int64_t inference_ns;        /* choosing actions; 0 without a clock, as the next one */
     int64_t environment_ns;      /* stepping environments */
 } aq_actor_counters;
 
@@ -59,6 +58,10 @@ void aq_actor_core_destroy(aq_actor_core *core);
  * (NULL at first). It must allow settings->actor_envs rows and be a policy for the task. Without
  * one the actor acts at random, as version 0. */
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
+
+/* From now on the core counts where its time goes, by this clock; nothing that it does depends on
+ * it. NULL: not any more. */
+void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void));
 
 /* Steps all environments once, if credit, the outboxes and memory allow: returns the transitions
  * made, 0 when it has to wait. An environment that fails loses its episode, of which nothing more

@@ -356,6 +356,7 @@ static int create_session(actor_shell *shell, aq_error *error)
             .cpu_flags = aq_cpu_flags(),
             .start_ns = shell->options->start_ns,
             .seed = identity.incarnation,
+            .clock_ns = aq_clock_monotonic_ns,
         };
         rc = aq_actor_session_create(learner, &config, &shell->actor);
     }

@@ -72,6 +72,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     if (rc != 0) {
         return rc;
     }
+    aq_actor_core_set_clock(session->core, session->config.clock_ns);
     const aq_policy_source source = {
         .url = view->policy_url,
         .rpc_timeout_ms = view->settings.rpc_timeout_ms,
@@ -162,7 +163,8 @@ static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
     stats->waits_ms = (uint64_t)(waited_ns(session) / AQ_NS_PER_MS);
     stats->inference_s = seconds(counters.inference_ns);
     stats->environment_s = seconds(counters.environment_ns);
-    stats->running_s = seconds(session->now_ns - session->run_ns);
+    stats->running_s =
+        session->config.clock_ns != NULL ? seconds(session->now_ns - session->run_ns) : 0;
     stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
     stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
     stats->resident_bytes = aq_machine_resident_bytes();

@@ -28,6 +28,7 @@ typedef struct aq_actor_session_config {
     uint32_t cpu_flags; /* aq_cpu_flags() */
     int64_t start_ns;   /* when the process started, for `ready` */
     uint64_t seed;      /* of back-off jitter; what is played follows from the run's settings */
+    int64_t (*clock_ns)(void); /* to count where the time goes by; NULL: it is not counted */
 } aq_actor_session_config;
 
 int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_config *config,

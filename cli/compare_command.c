@@ -128,6 +128,7 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     const aq_settings_table *table = aq_run_config_table();
     aq_run_config *config = &plan->config;
     aq_settings_init(table, config);
+    config->evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
     bool has_choices = env->schema.action.kind == AQ_SPACE_DISCRETE;
     int rc = aq_compare_preset_apply(plan->preset, has_choices, config, error);
     if (!rc && arguments->config_path) {

@@ -140,6 +140,7 @@ static int take_line(curve_reader *reader, const json_t *line)
     if (strcmp(event, "end") == 0) {
         const char *state = json_string_value(json_object_get(line, "state"));
         take_totals(curve, line);
+        curve->gap = number_of(json_object_get(line, "precision_gap"), "mean");
         return aq_text_set(curve->end, sizeof(curve->end), state ? state : "") ? AQ_E_CORRUPT : 0;
     }
     if (strcmp(event, "progress") == 0) {
@@ -171,7 +172,7 @@ static int read_lines(FILE *file, char *text, aq_compare_curve *curve)
 
 int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve, aq_error *error)
 {
-    aq_compare_curve curve = {.wall_s = NAN, .actor_steps = NAN, .staleness = NAN};
+    aq_compare_curve curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN};
     FILE *file = fopen(path, "re");
     if (!file) {
         return aq_fail(error, aq_error_from_errno(errno), "%s: can't open: %s", path,

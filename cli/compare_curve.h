@@ -42,6 +42,8 @@ typedef struct aq_compare_curve {
     uint64_t env_steps, learner_steps, policy_versions;
     uint64_t broadcast_bytes, broadcast_bytes_fp32;
     double actor_steps;            /* made in the time that `states` tells of; NaN: not told */
+    double gap;                    /* return as broadcast less in fp32, of the same versions and
+                                    * episodes; NaN: not compared */
     double staleness;              /* versions, mean of the progress lines; NaN: none */
     double states[AQ_TIME_STATES]; /* seconds; NaN: not told, as by a run of less than a second */
 } aq_compare_curve;

@@ -84,6 +84,8 @@ static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row 
     put_number(object, "return_ci95", row->last.ci95);
     put_number(object, "return_best_mean", row->fresh.mean);
     put_number(object, "return_best_ci95", row->fresh.ci95);
+    put_number(object, "fp32_gap_mean", row->gap.mean);
+    put_number(object, "fp32_gap_ci95", row->gap.ci95);
     put_number(object, "time_to_threshold_s", row->first.time_s);
     put_number(object, "speedup", row->first.speedup);
     put(object, "first_crossing", crossing_json(&row->first));

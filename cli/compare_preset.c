@@ -57,17 +57,12 @@ static const char *const paper_choices[] = {
 };
 
 static const char *const paper_boxes[] = {
-    "learner.algorithm=d4pg",
-    "learner.learning_rate=0.0001",
-    "learner.gradient_clip=40",
-    "learner.critic_hidden=512,512,256",
-    "learner.critic_activation=elu",
-    "learner.critic_norm_first=yes",
-    "learner.value_min=-150",
-    "learner.value_max=150",
-    "replay.capacity=100000",
-    "actor.noise=0.2",
-    NULL,
+    "learner.algorithm=d4pg",        "learner.learning_rate=0.0001",
+    "learner.gradient_clip=40",      "learner.critic_hidden=512,512,256",
+    "learner.critic_activation=elu", "learner.critic_norm_first=yes",
+    "learner.value_min=-150",        "learner.value_max=150",
+    "replay.capacity=100000",        "actor.noise=0.2",
+    "actor.noise_ladder=uniform",    NULL,
 };
 
 static const char *const paper_300[] = {"quantizer.publish_period=75", NULL};

@@ -228,7 +228,7 @@ void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t
         .seed = seed,
         .return_fresh = NAN,
         .return_fresh_std = NAN,
-        .curve = {.wall_s = NAN, .actor_steps = NAN, .staleness = NAN},
+        .curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN},
     };
     for (int i = 0; i < AQ_TIME_STATES; i++) {
         run.curve.states[i] = NAN;

@@ -178,6 +178,8 @@ static void make_row(const aq_compare_summary *summary, size_t precision, aq_com
     };
     const size_t fresh = offsetof(aq_compare_run, return_fresh);
     row->fresh = mean_of(summary, precision, member, &fresh);
+    const size_t gap = offsetof(aq_compare_run, curve.gap);
+    row->gap = mean_of(summary, precision, member, &gap);
     for (size_t i = 0; i < AQ_TIME_STATES; i++) {
         row->states[i] = mean_member(summary, precision,
                                      offsetof(aq_compare_run, curve.states) + i * sizeof(double));

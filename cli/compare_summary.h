@@ -41,6 +41,7 @@ typedef struct aq_compare_row {
     double actor_ratio;
     aq_mean_ci last;  /* returns in the last tenth of the steps */
     aq_mean_ci fresh; /* of the best policy, over fresh episodes */
+    aq_mean_ci gap;   /* of returns as broadcast to those in fp32, of the same versions */
     aq_compare_crossing first, running;
     double broadcast_bytes, broadcast_bytes_fp32, broadcast_ratio;
     double staleness;                    /* versions */

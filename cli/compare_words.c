@@ -17,6 +17,14 @@ double aq_compare_actor_share(const aq_compare_row *row, enum aq_compare_state s
     return sum > 0 ? row->states[state] / sum : (double)NAN;
 }
 
+/* Of the time in which actors do not wait. */
+static double inference_share(const aq_compare_row *row)
+{
+    return row->states[AQ_TIME_ACTOR_INFERENCE] /
+           (row->states[AQ_TIME_ACTOR_INFERENCE] + row->states[AQ_TIME_ACTOR_ENVIRONMENT] +
+            row->states[AQ_TIME_ACTOR_OTHER]);
+}
+
 static double learner_wait_share(const aq_compare_row *row)
 {
     double waiting = row->states[AQ_TIME_LEARNER_WAITING];
@@ -26,7 +34,7 @@ static double learner_wait_share(const aq_compare_row *row)
 
 static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
 {
-    double inference = aq_compare_actor_share(base, AQ_TIME_ACTOR_INFERENCE);
+    double inference = inference_share(base);
     if (!isfinite(inference) || !isfinite(row->actor_ratio)) {
         aq_long_text_add(out, " Where the actors' time went was not told, as in runs of less than "
                               "a second.");
@@ -34,9 +42,9 @@ static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq
     }
     aq_long_text_add(out,
                      " An actor that does not wait makes %.2f times the steps of %s: inference is "
-                     "%.0f %% of its time in %s and %.0f %% in %s.",
+                     "%.0f %% of that time in %s and %.0f %% in %s.",
                      row->actor_ratio, base->precision, 100 * inference, base->precision,
-                     100 * aq_compare_actor_share(row, AQ_TIME_ACTOR_INFERENCE), row->precision);
+                     100 * inference_share(row), row->precision);
     if (row->actor_ratio >= NOTABLE) {
         aq_long_text_add(out, " Inference is where %s helps.", row->precision);
     } else if (inference < 0.5) {

@@ -32,7 +32,7 @@ enum aq_plot_format {
 };
 
 /* One point of a line. A point whose x or y is not finite is a gap in the line; one whose low or
- * high is not finite is a gap in the band. */
+ * high is not finite is a gap in the band. A band far wider than the lines is cut off. */
 typedef struct aq_plot_point {
     double x, y;
     double low, high; /* the band: low <= y <= high */

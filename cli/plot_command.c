@@ -10,9 +10,10 @@
 #include "cli/figure_text.h"
 #include "cli/plain_text.h"
 #include "cli/run_plot.h"
-#include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/file.h"
+
+enum { SIDE_TEXT_BYTES = 8 };
 
 typedef struct plot_arguments {
     const char *runs[AQ_PLOT_RUNS_MAX];
@@ -80,19 +81,31 @@ static int take_x(plot_arguments *arguments, const char *value, aq_error *error)
                    "'%s' can't be along the x axis; env_steps, learner_steps and time can", value);
 }
 
+static int take_side(const char *text, uint32_t *ret_side)
+{
+    uint64_t side;
+    if (aq_parse_u64(text, &side) || side < AQ_PLOT_SIDE_MIN || side > AQ_PLOT_SIDE_MAX) {
+        return AQ_E_INVALID;
+    }
+    *ret_side = (uint32_t)side;
+    return 0;
+}
+
 static int take_size(plot_arguments *arguments, const char *value, aq_error *error)
 {
-    unsigned width, height;
-    char end;
-    if (sscanf(value, "%4ux%4u%c", &width, &height, &end) != 2 || width < AQ_PLOT_SIDE_MIN ||
-        width > AQ_PLOT_SIDE_MAX || height < AQ_PLOT_SIDE_MIN || height > AQ_PLOT_SIDE_MAX) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "'%s' is no size such as 760x440, with sides of %d to %d", value,
-                       AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX);
+    char width[SIDE_TEXT_BYTES];
+    const char *cross = strchr(value, 'x');
+    const size_t length = cross ? (size_t)(cross - value) : 0;
+    if (length > 0 && length < sizeof(width)) {
+        memcpy(width, value, length);
+        width[length] = '\0';
+        if (take_side(width, &arguments->options.width) == 0 &&
+            take_side(cross + 1, &arguments->options.height) == 0) {
+            return 0;
+        }
     }
-    arguments->options.width = width;
-    arguments->options.height = height;
-    return 0;
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no size such as 760x440, with sides of %d to %d",
+                   value, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX);
 }
 
 static int take_level(plot_arguments *arguments, const char *value, aq_error *error)
@@ -186,7 +199,7 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
 
 static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_error *error)
 {
-    enum aq_plot_format format;
+    enum aq_plot_format format = AQ_PLOT_SVG;
     if (arguments->run_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }

@@ -1,6 +1,8 @@
 /*
- * Plot lines: see plot_chart.h. Bands lie under all lines. Points that fall on one and the same
- * tenth of a px are drawn once, so that a picture stays small, however many points a line has.
+ * Plot lines: see plot_chart.h. Bands lie under all lines, and are cut off at the area's edges
+ * where they are far wider than the lines: the interval of two runs is thirteen times their
+ * spread, and nothing could be seen beside it. Points that fall on one and the same tenth of a px
+ * are drawn once, so that a picture stays small, however many points a line has.
  */
 #include <math.h>
 
@@ -11,6 +13,8 @@
 #include "common/base/memory.h"
 
 enum { WIDTH = 760, HEIGHT = 440, UNDER_PX = 22, X_TICK_EVERY_PX = 84 };
+
+#define BAND_ROOM 0.5
 
 /* The chart on its way to paper. */
 typedef struct lines_picture {
@@ -44,22 +48,39 @@ static void take(extent *of, double value)
     of->high = fmax(of->high, value);
 }
 
+/* Bands widen the axis by up to half of what the lines take, on either side. */
+static void measure_bands(const aq_plot_lines *chart, extent *y)
+{
+    extent bands = *y;
+    const double room = BAND_ROOM * (y->high - y->low);
+    for (size_t i = 0; i < chart->series_count; i++) {
+        const aq_plot_series *series = &chart->series[i];
+        for (size_t j = 0; j < series->count; j++) {
+            if (is_cut(&series->points[j])) {
+                take(&bands, series->points[j].low);
+                take(&bands, series->points[j].high);
+            }
+        }
+    }
+    if (room > 0) {
+        bands.low = fmax(bands.low, y->low - room);
+        bands.high = fmin(bands.high, y->high + room);
+    }
+    *y = bands;
+}
+
 static void measure(const aq_plot_lines *chart, extent *x, extent *y)
 {
     for (size_t i = 0; i < chart->series_count; i++) {
         const aq_plot_series *series = &chart->series[i];
         for (size_t j = 0; j < series->count; j++) {
-            const aq_plot_point *point = &series->points[j];
-            if (is_point(point)) {
-                take(x, point->x);
-                take(y, point->y);
-            }
-            if (is_cut(point)) {
-                take(y, point->low);
-                take(y, point->high);
+            if (is_point(&series->points[j])) {
+                take(x, series->points[j].x);
+                take(y, series->points[j].y);
             }
         }
     }
+    measure_bands(chart, y);
     if (chart->level_name && isfinite(chart->level)) {
         take(y, chart->level);
     }
@@ -126,6 +147,7 @@ static void draw_x_axis(const lines_picture *picture, aq_plot_pen *pen)
 
 static void draw_band(lines_picture *picture, aq_plot_pen *pen, const aq_plot_series *series)
 {
+    const aq_plot_box *area = &picture->frame.area;
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
         if (i == series->count || !is_cut(&series->points[i])) {
@@ -136,9 +158,13 @@ static void draw_band(lines_picture *picture, aq_plot_pen *pen, const aq_plot_se
             continue;
         }
         const aq_plot_point *point = &series->points[i];
-        const aq_plot_cut cut = {tenth(place_x(picture, point->x)),
-                                 tenth(aq_plot_frame_y(&picture->frame, point->high)),
-                                 tenth(aq_plot_frame_y(&picture->frame, point->low))};
+        const double top = aq_plot_frame_y(&picture->frame, point->high);
+        const double bottom = aq_plot_frame_y(&picture->frame, point->low);
+        const aq_plot_cut cut = {
+            .x = tenth(place_x(picture, point->x)),
+            .top = tenth(fmax(top, area->y)),
+            .bottom = tenth(fmin(bottom, area->y + area->height)),
+        };
         const aq_plot_cut *before = count > 0 ? &picture->cuts[count - 1] : NULL;
         if (!before || before->x != cut.x || before->top != cut.top ||
             before->bottom != cut.bottom) {

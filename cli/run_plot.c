@@ -242,9 +242,15 @@ static const char *title_of(const aq_run_plot *plot)
 int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format, aq_buffer *out)
 {
     aq_plot_series series[AQ_PLOT_SERIES_MAX];
+    const bool alone = plot->groups.count == 1 && !plot->options->by; /* the title says it all */
     for (size_t i = 0; i < plot->groups.count; i++) {
         const aq_run_curve curve = aq_run_plot_curve(plot, i);
-        series[i] = (aq_plot_series){curve.name, curve.points, curve.count, (uint32_t)i};
+        series[i] = (aq_plot_series){
+            .name = alone ? NULL : curve.name,
+            .points = curve.points,
+            .count = curve.count,
+            .colour = (uint32_t)i,
+        };
     }
     const aq_plot_lines chart = {
         .title = title_of(plot),

@@ -299,3 +299,35 @@ void aq_learner_second(aq_learner *learner, int64_t now_ns)
     write_progress(learner, now_ns);
     watch_for_foreign_peers(learner, now_ns);
 }
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void aq_learner_say_ended(aq_learner *learner)
+{
+    aq_error error;
+    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
+    const aq_evaluation_result *best = aq_coordinator_best(learner->coordinator);
+    aq_metrics_outcome outcome = {
+        .state = aq_run_state_name(aq_coordinator_state(learner->coordinator)),
+        .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
+        .env_steps = aq_coordinator_env_steps(learner->coordinator),
+        .learner_steps = aq_trainer_step(learner->trainer),
+        .policy_versions = totals.versions,
+        .policy_deltas = totals.deltas,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .gap = *aq_learner_service_gap(learner->service),
+    };
+    aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
+           "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
+           outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
+           best ? best->return_mean : (double)NAN);
+    outcome.energy = aq_learner_energy_metrics(learner);
+    outcome.time = aq_learner_time_metrics(learner);
+    int rc = aq_metrics_end(learner->metrics, &outcome, &error);
+    json_decref(outcome.energy);
+    json_decref(outcome.time);
+    if (rc) {
+        say_metrics_failed(learner, &error);
+    }
+}

@@ -23,7 +23,6 @@
 #include "learner/learner_net_priv.h"
 #include "learner/normalized.h"
 
-enum { DIVERGED_STEPS = 100 };
 enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
 #define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
@@ -68,38 +67,6 @@ static void finish_training(aq_learner *learner)
     (void)uv_run(&learner->loop, UV_RUN_NOWAIT); /* what came of it */
 }
 
-static void say_ended(aq_learner *learner)
-{
-    aq_error error;
-    aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
-    const aq_evaluation_result *best = aq_coordinator_best(learner->coordinator);
-    aq_metrics_outcome outcome = {
-        .state = aq_run_state_name(aq_coordinator_state(learner->coordinator)),
-        .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
-        .env_steps = aq_coordinator_env_steps(learner->coordinator),
-        .learner_steps = aq_trainer_step(learner->trainer),
-        .policy_versions = totals.versions,
-        .policy_deltas = totals.deltas,
-        .broadcast_bytes = totals.bytes,
-        .broadcast_bytes_fp32 = totals.bytes_fp32,
-        .gap = *aq_learner_service_gap(learner->service),
-    };
-    aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
-           "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
-           outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
-           best ? best->return_mean : (double)NAN);
-    outcome.energy = aq_learner_energy_metrics(learner);
-    outcome.time = aq_learner_time_metrics(learner);
-    int rc = aq_metrics_end(learner->metrics, &outcome, &error);
-    json_decref(outcome.energy);
-    json_decref(outcome.time);
-    if (rc) {
-        char quoted[2 * AQ_ERROR_TEXT_MAX];
-        aq_log(AQ_LOG_WARN, "metrics_failed", "", "error=%s",
-               aq_log_quote(quoted, sizeof(quoted), error.text));
-    }
-}
-
 /* ---- timers and signals --------------------------------------------------------------------- */
 
 /* After a tick that came late nobody is expired: the loop was busy elsewhere, and what members sent
@@ -133,19 +100,6 @@ static void end_if_stuck(aq_learner *learner)
     }
 }
 
-/* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
- * only burn energy; the parameters are those of the last good step, and so is the checkpoint. */
-static void end_if_diverged(aq_learner *learner)
-{
-    uint64_t failed = aq_trainer_failed_in_row(learner->trainer);
-    if (failed >= DIVERGED_STEPS) {
-        aq_log(AQ_LOG_ERROR, "diverged",
-               "loss or gradient is not finite any more; the run ends with its last good parameters",
-               "failed_in_row=%" PRIu64 " step=%" PRIu64, failed, aq_trainer_step(learner->trainer));
-        aq_coordinator_diverge(learner->coordinator);
-    }
-}
-
 static void tick_training(aq_learner *learner, int64_t now_ns)
 {
     aq_shard_links_follow(learner->links, learner->coordinator);
@@ -159,7 +113,7 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
         }
     }
     aq_coordinator_trained(learner->coordinator, aq_trainer_step(learner->trainer));
-    end_if_diverged(learner);
+    aq_learner_end_if_diverged(learner);
     learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
 }
 
@@ -530,7 +484,7 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
         uv_run(&learner->loop, UV_RUN_DEFAULT);
         finish_training(learner);
         if (learner->ended) {
-            say_ended(learner);
+            aq_learner_say_ended(learner);
             learner->farewell_ns = aq_clock_monotonic_ns();
             uv_run(&learner->loop, UV_RUN_DEFAULT);
         }

@@ -138,6 +138,7 @@ typedef struct aq_learner {
 /* learner_events.c */
 extern const aq_learner_service_owner aq_learner_service_events; /* user is the aq_learner */
 void aq_learner_second(aq_learner *learner, int64_t now_ns);
+void aq_learner_say_ended(aq_learner *learner);
 const char *aq_run_state_name(enum aq_run_state state);
 
 /* learner_replay_events.c */
@@ -167,6 +168,7 @@ struct json_t *aq_learner_time_metrics(const aq_learner *learner); /* new; NULL 
 int aq_learner_training_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 int aq_learner_training_start(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 void aq_learner_training_stop(aq_learner *learner);
+void aq_learner_end_if_diverged(aq_learner *learner);
 void aq_learner_training_destroy(aq_learner *learner);
 
 /* learner_restore.c */

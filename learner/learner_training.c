@@ -13,7 +13,7 @@
 #include "learner/publication_plan.h"
 #include "quantizer/qerror.h"
 
-enum { VERSIONS_RESERVED = 1024, REPORTS_MAX = 256 };
+enum { VERSIONS_RESERVED = 1024, REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
 
 /* ---- on the trainer's thread ---------------------------------------------------------------- */
 
@@ -203,6 +203,20 @@ static void on_shard_trouble(void *user, const char *shard, const char *reason)
 static void on_link_trouble(void *user, const char *url, const aq_error *error)
 {
     on_shard_trouble(user, url, error->text);
+}
+
+/* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
+ * only burn energy; the parameters are those of the last good step, and so is the checkpoint. */
+void aq_learner_end_if_diverged(aq_learner *learner)
+{
+    uint64_t failed = aq_trainer_failed_in_row(learner->trainer);
+    if (failed >= DIVERGED_STEPS) {
+        aq_log(AQ_LOG_ERROR, "diverged",
+               "nothing is finite any more; the run ends with its last good parameters",
+               "failed_in_row=%" PRIu64 " step=%" PRIu64, failed,
+               aq_trainer_step(learner->trainer));
+        aq_coordinator_diverge(learner->coordinator);
+    }
 }
 
 /* ---- assembly ------------------------------------------------------------------------------- */

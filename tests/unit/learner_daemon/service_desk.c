@@ -108,6 +108,15 @@ static void on_left(void *user, const aq_member_record *record, const char *reas
     snprintf(desk->reason, sizeof(desk->reason), "%s", reason);
 }
 
+static void on_energy_said(void *user, const aq_member_record *record,
+                           const Actorq__V1__EnergyStats *stats)
+{
+    service_desk *desk = user;
+    desk->energy_said++;
+    desk->energy_cpu_s = stats->cpu_s;
+    desk->record = *record;
+}
+
 static void on_replay_said(void *user, const aq_member_record *record,
                            const Actorq__V1__ReplayStats *stats)
 {
@@ -166,6 +175,7 @@ static void create_service(service_desk *desk)
                                       .joined = on_joined,
                                       .left = on_left,
                                       .replay_said = on_replay_said,
+                                      .energy_said = on_energy_said,
                                       .evaluated = on_evaluated,
                                       .stop_asked = on_stop_asked,
                                       .checkpoint_asked = on_checkpoint_asked,

@@ -42,8 +42,9 @@ typedef struct service_desk {
     int64_t now_ns;
 
     /* What the owner was told. */
-    unsigned joined, left, evaluated, stops, checkpoints, statuses, replay_said;
+    unsigned joined, left, evaluated, stops, checkpoints, statuses, replay_said, energy_said;
     uint64_t replay_items; /* of the first table that was told of last */
+    double energy_cpu_s;   /* that was told last */
     bool again;
     bool best;
     aq_member_record record; /* of joined or left */

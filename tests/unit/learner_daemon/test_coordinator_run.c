@@ -367,6 +367,14 @@ static void test_the_first_end_is_the_one_that_stays(void **state)
     aq_coordinator_destroy(solved);
 }
 
+static void test_a_run_that_diverged_ends_as_such(void **state)
+{
+    aq_coordinator_diverge(*state);
+    assert_int_equal(aq_coordinator_tick(*state, 1), AQ_RUN_DIVERGED);
+    aq_coordinator_stop(*state);
+    assert_int_equal(aq_coordinator_state(*state), AQ_RUN_DIVERGED);
+}
+
 #define IN_A_RUN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
 int main(void)
@@ -398,6 +406,7 @@ int main(void)
         cmocka_unit_test(test_the_run_ends_with_its_last_gradient_step),
         IN_A_RUN(test_without_a_limit_gradient_steps_do_not_end_a_run),
         IN_A_RUN(test_the_first_end_is_the_one_that_stays),
+        IN_A_RUN(test_a_run_that_diverged_ends_as_such),
     };
     return cmocka_run_group_tests_name("coordinator_run", tests, NULL, NULL);
 }

@@ -432,6 +432,44 @@ static void test_nobody_leaves_for_another(void **state)
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
 }
 
+/* ---- energy -------------------------------------------------------------------------------- */
+
+static void test_energy_is_told_by_heartbeats_and_on_leaving(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    Actorq__V1__EnergyStats energy = ACTORQ__V1__ENERGY_STATS__INIT;
+    uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
+    Actorq__V1__HeartbeatRequest beat = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    beat.run_id = KIT_RUN_ID;
+    beat.member = member;
+    beat.incarnation = 50;
+    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
+    desk_answer_fini(&answer);
+    assert_int_equal(desk->energy_said, 0); /* of an actor of an older version */
+    beat.energy = &energy;
+    energy.cpu_s = 3;
+    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
+    desk_answer_fini(&answer);
+    assert_int_equal(desk->energy_said, 1);
+    beat.incarnation = 51; /* nobody */
+    desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
+    desk_answer_fini(&answer);
+    assert_int_equal(desk->energy_said, 1);
+
+    Actorq__V1__LeaveRequest leave = ACTORQ__V1__LEAVE_REQUEST__INIT;
+    leave.run_id = KIT_RUN_ID;
+    leave.member = member;
+    leave.incarnation = 50;
+    leave.energy = &energy;
+    energy.cpu_s = 4;
+    desk_call(desk, &desk->membership, "Leave", &leave.base, &answer);
+    desk_answer_fini(&answer);
+    assert_int_equal(desk->energy_said, 2);
+    assert_true(desk->energy_cpu_s == 4);
+    assert_int_equal(desk->record.incarnation, 50);
+}
+
 #define AT_A_DESK(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
 
@@ -459,6 +497,7 @@ int main(void)
         AT_A_DESK(test_what_a_member_said_goes_with_it),
         AT_A_DESK(test_who_leaves_is_gone_and_said_why),
         AT_A_DESK(test_nobody_leaves_for_another),
+        AT_A_DESK(test_energy_is_told_by_heartbeats_and_on_leaving),
     };
     return cmocka_run_group_tests_name("learner_membership", tests, NULL, NULL);
 }

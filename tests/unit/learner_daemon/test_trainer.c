@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/queue.h"
 #include "learner/trainer.h"
@@ -191,6 +192,56 @@ static void test_failed_steps_are_told(void **state)
     assert_int_equal(progress.step, 1);
 }
 
+/* Both batches of the group. */
+static void fail_group(trainer_desk *desk, int group)
+{
+    desk->groups[group]->reward[0] = -1;
+    desk->groups[group]->reward[BATCH_ROWS] = -1;
+}
+
+static void test_failures_in_a_row_are_counted_until_a_step_succeeds(void **state)
+{
+    trainer_desk *desk = *state;
+    for (int i = 0; i < 3; i++) {
+        fail_group(desk, i);
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    start(desk);
+    for (int i = 0; i < 3; i++) {
+        wait_for_group(desk);
+    }
+    aq_trainer_stop(desk->trainer); /* what is told comes after a group is done */
+    assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 6);
+}
+
+static void test_a_step_that_succeeds_ends_a_row_of_failures(void **state)
+{
+    trainer_desk *desk = *state;
+    fail_group(desk, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    start(desk);
+    wait_for_group(desk);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 0);
+}
+
+static void test_its_time_is_training_waiting_and_publishing(void **state)
+{
+    trainer_desk *desk = *state;
+    int64_t begun_ns = aq_clock_monotonic_ns();
+    start(desk);
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_times times = aq_trainer_spent(desk->trainer);
+    assert_true(times.training_ns > 0 && times.publishing_ns > 0 && times.waiting_ns >= 0);
+    assert_true(times.training_ns + times.publishing_ns + times.waiting_ns <=
+                aq_clock_monotonic_ns() - begun_ns);
+}
+
 /* ---- checkpoints --------------------------------------------------------------------------- */
 
 /* Two groups: when the second is done, all that followed the first has happened. */
@@ -340,6 +391,9 @@ int main(void)
         AT_A_DESK(test_after_the_end_no_group_is_taken),
         AT_A_DESK(test_the_end_drops_what_waits),
         AT_A_DESK(test_failed_steps_are_told),
+        AT_A_DESK(test_failures_in_a_row_are_counted_until_a_step_succeeds),
+        AT_A_DESK(test_a_step_that_succeeds_ends_a_row_of_failures),
+        AT_A_DESK(test_its_time_is_training_waiting_and_publishing),
         AT_A_DESK(test_an_idle_trainer_serves_a_checkpoint_once),
         AT_A_DESK(test_a_checkpoint_holds_the_step_that_it_names),
         AT_A_DESK(test_a_checkpoint_that_finds_no_place_is_offered_again),

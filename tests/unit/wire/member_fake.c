@@ -179,7 +179,7 @@ void fake_leave(member_fake *fake)
 
 /* ---- life and time --------------------------------------------------------------------------- */
 
-int fake_open(member_fake *fake, uint64_t seed)
+int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter)
 {
     const aq_member_owner owner = {
         .user = fake,
@@ -192,6 +192,7 @@ int fake_open(member_fake *fake, uint64_t seed)
     };
     const aq_member_identity identity = {
         .role = AQ_ROLE_REPLAY,
+        .meter = meter,
         .incarnation = FAKE_INCARNATION,
         .host = "worker-3",
         .pid = 4711,
@@ -206,6 +207,11 @@ int fake_open(member_fake *fake, uint64_t seed)
     fake->statistics.env_steps = 987654;
     fake->now_ns = 5 * AQ_NS_PER_S;
     return aq_member_create(&fake->channel, &identity, &owner, seed, &fake->member);
+}
+
+int fake_open(member_fake *fake, uint64_t seed)
+{
+    return fake_open_metered(fake, seed, NULL);
 }
 
 void fake_close(member_fake *fake)

@@ -43,6 +43,9 @@ typedef struct member_fake {
 /* A member that has done nothing yet; `seed` is its own. Returns what aq_member_create does. */
 int fake_open(member_fake *fake, uint64_t seed) AQ_MUST_USE;
 
+/* The same, of a process that tells of its energy. */
+int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter) AQ_MUST_USE;
+
 /* Closes the channel as its owner would, then destroys the member. */
 void fake_close(member_fake *fake);
 
