@@ -191,6 +191,11 @@ char *aq_energy_file_text(const aq_energy_ledger *ledger, const aq_energy_carbon
     return text;
 }
 
+void aq_energy_file_text_free(char *text)
+{
+    free(text);
+}
+
 json_t *aq_energy_file_summary(const aq_energy_ledger *ledger, const aq_energy_carbon *carbon)
 {
     aq_energy_totals totals = aq_energy_ledger_totals(ledger);
@@ -212,11 +217,18 @@ int aq_energy_file_write(const char *run_dir, const char *text, aq_error *error)
 
 static bool parse_hex(const char *text, uint64_t *ret_value)
 {
-    if (strlen(text) != IDENTITY_BYTES - 1 || strspn(text, "0123456789abcdef") != strlen(text)) {
-        return false;
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, text[i]);
+        if (!digit || length != IDENTITY_BYTES - 1) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)(digit - digits);
     }
-    *ret_value = strtoull(text, NULL, 16);
-    return true;
+    *ret_value = value;
+    return length > 0;
 }
 
 static bool are_amounts(const double *values, size_t count)

@@ -4,7 +4,6 @@
  * thread that writes those, and once more when everybody has left.
  */
 #include <inttypes.h>
-#include <stdlib.h>
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
@@ -139,5 +138,5 @@ void aq_learner_energy_end(aq_learner *learner)
 {
     char *text = aq_learner_energy_text(learner);
     aq_learner_energy_write(learner, text);
-    free(text);
+    aq_energy_file_text_free(text);
 }

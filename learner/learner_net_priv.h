@@ -62,7 +62,7 @@ typedef struct aq_checkpoint_context {
     double best_return;
     bool best_confirmed;
     bool write_policy;
-    char *energy_text; /* of energy.json, to be freed with free(); NULL: it stays as it is */
+    char *energy_text; /* of energy.json, see aq_energy_file_text; NULL: it stays as it is */
 } aq_checkpoint_context;
 
 /* What the run takes. */

@@ -8,7 +8,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -21,7 +20,7 @@ void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context)
 {
     aq_snapshot_unref(context->best_snapshot);
     aq_snapshot_unref(context->best_twin);
-    free(context->energy_text);
+    aq_energy_file_text_free(context->energy_text);
     *context = (aq_checkpoint_context){0};
 }
 

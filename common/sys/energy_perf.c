@@ -53,52 +53,53 @@ typedef struct perf_event {
     double count_j;
 } perf_event;
 
+/* At most 4 digits: the unit has a handful of events. */
+static bool parse_hex(const char *text, uint64_t *ret_value)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, text[i]);
+        if (!digit || length > 4) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    *ret_value = value;
+    return length > 0;
+}
+
 /* "event=0x02", alone: whoever adds another term means something else. */
 static bool read_event(const char *dir, const char *event, perf_event *ret_event)
 {
     char name[64];
     char text[TEXT_BYTES];
     char scale[TEXT_BYTES];
-    char *end = NULL;
+    uint64_t config;
     (void)snprintf(name, sizeof(name), "events/%s", event);
-    if (!read_line(dir, name, text) || strncmp(text, "event=0x", strlen("event=0x")) != 0) {
+    if (!read_line(dir, name, text) || strncmp(text, "event=0x", strlen("event=0x")) != 0 ||
+        !parse_hex(text + strlen("event=0x"), &config)) {
         return false;
     }
-    uint64_t config = strtoull(text + strlen("event="), &end, 16);
     (void)snprintf(name, sizeof(name), "events/%s.scale", event);
     double count_j = 0;
-    if (*end != '\0' || !read_line(dir, name, scale) || aq_parse_f64(scale, &count_j) ||
-        !(count_j > 0)) {
+    if (!read_line(dir, name, scale) || aq_parse_f64(scale, &count_j) || !(count_j > 0)) {
         return false;
     }
     *ret_event = (perf_event){.config = config, .count_j = count_j};
     return true;
 }
 
-/* "0,32" or "0-1,4": the next range of the list, and the rest of it. */
-static bool next_range(char **list, int *ret_first, int *ret_last)
+/* "32" or "0-1", one place of a list. */
+static bool parse_range(char *text, uint64_t *ret_first, uint64_t *ret_last)
 {
-    char *end;
-    errno = 0;
-    long first = strtol(*list, &end, 10);
-    long last = first;
-    if (end == *list) {
-        return false;
+    char *dash = strchr(text, '-');
+    if (dash) {
+        *dash = '\0';
     }
-    if (*end == '-') {
-        char *begin = end + 1;
-        last = strtol(begin, &end, 10);
-        if (end == begin) {
-            return false;
-        }
-    }
-    if (errno || first < 0 || last < first || last > INT16_MAX) {
-        return false;
-    }
-    *list = *end == ',' ? end + 1 : end;
-    *ret_first = (int)first;
-    *ret_last = (int)last;
-    return true;
+    return !aq_parse_u64(text, ret_first) && !aq_parse_u64(dash ? dash + 1 : text, ret_last) &&
+           *ret_first <= *ret_last && *ret_last <= INT16_MAX;
 }
 
 typedef struct perf_unit {
@@ -134,13 +135,14 @@ static int open_event_everywhere(const perf_unit *unit, const char *name, const 
 {
     char cpus[TEXT_BYTES];
     memcpy(cpus, unit->cpus, sizeof(cpus));
-    for (char *list = cpus; *list != '\0';) {
-        int first, last;
-        if (!next_range(&list, &first, &last)) {
+    char *saved = NULL;
+    for (char *range = strtok_r(cpus, ",", &saved); range; range = strtok_r(NULL, ",", &saved)) {
+        uint64_t first, last;
+        if (!parse_range(range, &first, &last)) {
             return aq_fail(error, AQ_E_CORRUPT, "perf: power/cpumask is '%s'", unit->cpus);
         }
-        for (int cpu = first; cpu <= last; cpu++) {
-            int rc = open_on(unit, name, event, is_dram, cpu, counters, error);
+        for (uint64_t cpu = first; cpu <= last; cpu++) {
+            int rc = open_on(unit, name, event, is_dram, (int)cpu, counters, error);
             if (rc) {
                 return rc;
             }

@@ -13,7 +13,7 @@
 typedef int (*aq_energy_perf_open_fn)(uint32_t type, uint64_t config, int cpu);
 
 /* The system's own. */
-int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu);
+int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu) AQ_MUST_USE;
 
 /* `dir` is /sys/bus/event_source/devices. AQ_E_NOT_FOUND when there is no such unit, AQ_E_IO when
  * it can't be opened by this user, AQ_E_CORRUPT when its description is unknown. */

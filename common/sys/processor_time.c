@@ -1,5 +1,5 @@
 /*
- * Processor time from the clock of the process, getrusage(2) and /proc; see proc(5).
+ * Processor time from getrusage(2) and /proc; see proc(5).
  *
  * A child moves from those that run to those that were waited for with all its time, so the sum
  * never falls; a reading between its end and the wait finds it as a zombie, whose time is still
@@ -9,17 +9,14 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "common/base/clock.h"
 #include "common/base/parse.h"
 
 enum { PATH_BYTES = 512, LINE_BYTES = 4096 };
@@ -106,13 +103,12 @@ double aq_processor_time_children_s(const char *proc_dir)
 
 double aq_processor_time_own_s(const char *proc_dir)
 {
-    struct timespec own = {0};
+    struct rusage own = {0};
     struct rusage waited_for = {0};
-    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &own);
+    (void)getrusage(RUSAGE_SELF, &own);
     (void)getrusage(RUSAGE_CHILDREN, &waited_for);
-    return (double)own.tv_sec + (double)own.tv_nsec / (double)AQ_NS_PER_S +
-           timeval_s(waited_for.ru_utime) + timeval_s(waited_for.ru_stime) +
-           aq_processor_time_children_s(proc_dir);
+    return timeval_s(own.ru_utime) + timeval_s(own.ru_stime) + timeval_s(waited_for.ru_utime) +
+           timeval_s(waited_for.ru_stime) + aq_processor_time_children_s(proc_dir);
 }
 
 /* ---- the machine ---------------------------------------------------------------------------- */
@@ -120,23 +116,28 @@ double aq_processor_time_own_s(const char *proc_dir)
 /* "cpu user nice system idle iowait irq softirq steal ...": guests are within user and nice. */
 int aq_processor_time_machine(const char *proc_dir, aq_machine_time *ret_time)
 {
+    enum { USER, NICE, SYSTEM, IDLE, WAITING, INTERRUPTS, SOFT_INTERRUPTS, FIELDS };
     char path[PATH_BYTES];
     char text[LINE_BYTES];
-    uint64_t user, nice_user, system, idle, waiting, interrupts, soft;
     if (aq_text_format(path, sizeof(path), "%s/stat", proc_dir) ||
         !read_text(path, text, sizeof(text))) {
         return AQ_E_IO;
     }
-    int fields = sscanf(text,
-                        "cpu %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64 " %" SCNu64
-                        " %" SCNu64,
-                        &user, &nice_user, &system, &idle, &waiting, &interrupts, &soft);
-    if (fields != 7) {
+    char *saved = NULL;
+    const char *field = strtok_r(text, " \n", &saved);
+    uint64_t ticks[FIELDS];
+    bool good = field && strcmp(field, "cpu") == 0;
+    for (int i = 0; good && i < FIELDS; i++) {
+        field = strtok_r(NULL, " \n", &saved);
+        good = field && !aq_parse_u64(field, &ticks[i]);
+    }
+    if (!good) {
         return AQ_E_CORRUPT;
     }
     *ret_time = (aq_machine_time){
-        .busy_s = ticks_to_s(user + nice_user + system + interrupts + soft),
-        .idle_s = ticks_to_s(idle + waiting),
+        .busy_s = ticks_to_s(ticks[USER] + ticks[NICE] + ticks[SYSTEM] + ticks[INTERRUPTS] +
+                             ticks[SOFT_INTERRUPTS]),
+        .idle_s = ticks_to_s(ticks[IDLE] + ticks[WAITING]),
     };
     return 0;
 }

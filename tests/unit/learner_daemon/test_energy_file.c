@@ -55,7 +55,7 @@ static json_t *file_of(const aq_energy_ledger *ledger, const aq_energy_carbon *c
 {
     char *text = aq_energy_file_text(ledger, carbon, 12.5);
     json_t *file = json_loads(text, 0, NULL);
-    free(text);
+    aq_energy_file_text_free(text);
     assert_non_null(file);
     return file;
 }
@@ -159,7 +159,7 @@ static void write_file(void **state, const aq_energy_ledger *ledger)
     aq_energy_carbon carbon = aq_energy_carbon_of("WORLD", 0, 1);
     char *text = aq_energy_file_text(ledger, &carbon, 10);
     assert_int_equal(aq_energy_file_write(*state, text, NULL), 0);
-    free(text);
+    aq_energy_file_text_free(text);
 }
 
 static void test_a_run_goes_on_from_what_it_took(void **state)

@@ -92,7 +92,7 @@ static void test_a_country_is_found_in_either_case(void **state)
     assert_string_equal(row->name, "Germany");
     assert_true(row->g_per_kwh == 381.0);
     assert_int_equal(row->year, 2023);
-    assert_null(aq_carbon_intensity_find("XXX"));
+    assert_null(aq_carbon_intensity_find("QQQ"));
     assert_null(aq_carbon_intensity_find(""));
 }
 
