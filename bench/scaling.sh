@@ -42,7 +42,8 @@ train() { # train ACTORS [options]: one run, in $work/run
     # threshold that nobody reaches, so that no run ends early; short episodes, so that the hundred
     # which train plays at its end, and which sleep as well, take seconds.
     env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE "$actorq" train \
-        "gym:CartPole-v1?sleep_us=$sleep_us&time_limit=10" --run "$work/run" --seed 1 --json --quiet \
+        "gym:CartPole-v1?sleep_us=$sleep_us&time_limit=10" --run "$work/run" --seed 1 \
+        --json --quiet \
         --set actor.count="$actors" --set actor.envs=1 --set evaluator.threshold=1e9 \
         --set replay.samples_per_insert=4 --set replay.min_size=200 \
         --set limits.wall_s=$((warm_s + seconds + 1)) "$@" >"$work/train.json"

@@ -29,7 +29,8 @@ bool aq_energy_domain_read(const aq_energy_domain *domain, uint64_t *ret_count)
     return aq_parse_u64(text, ret_count) == 0;
 }
 
-double aq_energy_domain_spent_j(const aq_energy_domain *domain, uint64_t before, uint64_t now)
+/* Joules from `before` to `now`, counts of this domain. The counter may have come round once. */
+static double spent_j(const aq_energy_domain *domain, uint64_t before, uint64_t now)
 {
     uint64_t counts = now - before;
     if (now < before) {
@@ -60,7 +61,7 @@ bool aq_energy_counters_advance(aq_energy_counters *counters, double elapsed_s,
         /* A count beyond the range is no count of this domain, nor what it would come round to. */
         bool possible = domain->range == 0 || domain->last <= domain->range;
         good = good && possible && is_certain(domain, elapsed_s);
-        double joules = possible ? aq_energy_domain_spent_j(domain, domain->last, now) : 0;
+        double joules = possible ? spent_j(domain, domain->last, now) : 0;
         *(domain->is_dram ? &spent.dram_j : &spent.package_j) += joules;
         domain->last = now;
     }
@@ -68,16 +69,6 @@ bool aq_energy_counters_advance(aq_energy_counters *counters, double elapsed_s,
         *ret_spent = spent;
     }
     return good;
-}
-
-bool aq_energy_counters_have_package(const aq_energy_counters *counters)
-{
-    for (size_t i = 0; i < counters->count; i++) {
-        if (!counters->domains[i].is_dram) {
-            return true;
-        }
-    }
-    return false;
 }
 
 void aq_energy_counters_fini(aq_energy_counters *counters)

@@ -44,17 +44,11 @@ typedef struct aq_energy_spent {
 /* The count now; false when it can't be read. */
 bool aq_energy_domain_read(const aq_energy_domain *domain, uint64_t *ret_count);
 
-/* Joules from `before` to `now`, counts of this domain. The counter may have come round once. */
-double aq_energy_domain_spent_j(const aq_energy_domain *domain, uint64_t before, uint64_t now);
-
 /* Reads all domains, `elapsed_s` after the last time (or after opening). False when one can't be
  * read any more, or may have come round more than once: the time since then is lost, and the
  * reading begins anew. */
 bool aq_energy_counters_advance(aq_energy_counters *counters, double elapsed_s,
                                 aq_energy_spent *ret_spent);
-
-/* Whether a package is there, which makes the sum one of the machine. */
-bool aq_energy_counters_have_package(const aq_energy_counters *counters);
 
 void aq_energy_counters_fini(aq_energy_counters *counters); /* a zeroed one is fine */
 
