@@ -12,7 +12,4 @@
 /* A new object; NULL without memory. */
 json_t *aq_compare_json(const aq_compare_summary *summary);
 
-/* "given", "task", "reached"; static storage. */
-const char *aq_threshold_source_name(enum aq_threshold_source source);
-
 #endif

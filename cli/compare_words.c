@@ -8,7 +8,8 @@
 /* From where on a ratio is more than what two runs of the same thing differ by. */
 #define NOTABLE 1.05
 
-double aq_compare_actor_share(const aq_compare_row *row, enum aq_compare_state state)
+/* Of the time of all actors, the share in which `state` was; NaN where times are not known. */
+static double actor_share(const aq_compare_row *row, enum aq_compare_state state)
 {
     double sum = 0;
     for (int i = AQ_TIME_ACTOR_INFERENCE; i <= AQ_TIME_ACTOR_OTHER; i++) {
@@ -61,7 +62,7 @@ static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq
 static void say_throughput(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
 {
     double idle = learner_wait_share(row);
-    double waiting = aq_compare_actor_share(row, AQ_TIME_ACTOR_WAITING);
+    double waiting = actor_share(row, AQ_TIME_ACTOR_WAITING);
     aq_long_text_add(out, " The whole run makes %.2f times the environment steps a second of %s.",
                      row->throughput_ratio, base->precision);
     if (!isfinite(idle) || !isfinite(waiting)) {

@@ -11,7 +11,4 @@
 /* One paragraph of plain text for each precision beside the baseline. */
 void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out);
 
-/* Of the time of all actors, the share in which `state` was; NaN where times are not known. */
-double aq_compare_actor_share(const aq_compare_row *row, enum aq_compare_state state);
-
 #endif

@@ -46,7 +46,6 @@ static void test_who_joins_is_told_everything(void **state)
     assert_int_equal(told.seed, 321);
     assert_int_equal(told.schema_hash, desk->settings.schema_hash);
     assert_int_equal(told.sample_rows, desk->settings.sample_rows);
-
     assert_int_equal(desk->joined, 1);
     assert_false(desk->again);
     assert_string_equal(desk->record.host, "ant");
@@ -439,10 +438,9 @@ static void test_energy_is_told_by_heartbeats_and_on_leaving(void **state)
     service_desk *desk = *state;
     desk_answer answer;
     Actorq__V1__EnergyStats energy = ACTORQ__V1__ENERGY_STATS__INIT;
-    uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     Actorq__V1__HeartbeatRequest beat = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     beat.run_id = KIT_RUN_ID;
-    beat.member = member;
+    beat.member = desk_join(desk, AQ_ROLE_ACTOR, 50);
     beat.incarnation = 50;
     desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
     desk_answer_fini(&answer);
@@ -456,10 +454,9 @@ static void test_energy_is_told_by_heartbeats_and_on_leaving(void **state)
     desk_call(desk, &desk->membership, "Heartbeat", &beat.base, &answer);
     desk_answer_fini(&answer);
     assert_int_equal(desk->energy_said, 1);
-
     Actorq__V1__LeaveRequest leave = ACTORQ__V1__LEAVE_REQUEST__INIT;
     leave.run_id = KIT_RUN_ID;
-    leave.member = member;
+    leave.member = beat.member;
     leave.incarnation = 50;
     leave.energy = &energy;
     energy.cpu_s = 4;
