@@ -11,9 +11,9 @@
 #include "common/sys/log.h"
 
 static const aq_command *const commands[] = {
-    &aq_command_train, &aq_command_compare, &aq_command_plot,   &aq_command_eval,
-    &aq_command_play,  &aq_command_inspect, &aq_command_status, &aq_command_call,
-    &aq_command_envs,  &aq_command_env,     &aq_command_export, &aq_command_quantize,
+    &aq_command_train,  &aq_command_compare, &aq_command_plot,   &aq_command_eval,
+    &aq_command_play,   &aq_command_inspect, &aq_command_status, &aq_command_call,
+    &aq_command_envs,   &aq_command_env,     &aq_command_export, &aq_command_quantize,
     &aq_command_replay, &aq_command_bench,
 };
 

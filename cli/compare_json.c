@@ -133,8 +133,8 @@ json_t *aq_compare_json(const aq_compare_summary *summary)
     return json_pack(
         "{s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task", plan->config.task,
         "preset", plan->preset, "threshold", aq_json_number(summary->threshold), "threshold_source",
-        source_name(summary->threshold_source), "running_window",
-        json_integer(AQ_RUNNING_WINDOW), "baseline", plan->precisions[summary->baseline], "cpu",
-        aq_machine_model(), "cpus", (int)aq_machine_cpu_count(), "cpu_flags",
-        aq_cpu_flags_text(aq_cpu_flags()), "software", AQ_VERSION, "rows", rows, "runs", runs);
+        source_name(summary->threshold_source), "running_window", json_integer(AQ_RUNNING_WINDOW),
+        "baseline", plan->precisions[summary->baseline], "cpu", aq_machine_model(), "cpus",
+        (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()), "software",
+        AQ_VERSION, "rows", rows, "runs", runs);
 }

@@ -43,7 +43,7 @@ typedef struct aq_metrics_sample {
 
 /* What a run came to. */
 typedef struct aq_metrics_outcome {
-    struct json_t *time; /* as in a sample */
+    struct json_t *time;   /* as in a sample */
     const char *state;     /* "solved" */
     struct json_t *energy; /* what it took; NULL: left out. Lent */
     double wall_s;

@@ -275,8 +275,8 @@ static int check_energy(const aq_run_config *config, aq_error *error)
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts, check_learner, check_qat, check_quantizer, aq_replay_rules_check, check_net,
-        check_energy,
+        check_texts,           check_learner, check_qat,    check_quantizer,
+        aq_replay_rules_check, check_net,     check_energy,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);
