@@ -25,6 +25,7 @@
 #include "common/base/rng.h"
 #include "common/net/net.h"
 #include "learner/blas.h"
+#include "replay/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
@@ -145,7 +146,18 @@ static bool find_newest_segment(const char *folder, char ret_path[PATH_BYTES])
     return newest[0] != '\0' && aq_text_format(ret_path, PATH_BYTES, "%s/%s", folder, newest) == 0;
 }
 
-/* What a write that was under way would have left: the beginning of a record, or anything. */
+/* Bytes that the first record of a segment takes; `bytes` are those from where it begins. */
+static size_t first_record_bytes(const uint8_t *bytes, size_t size)
+{
+    uint32_t payload_bytes = 0;
+    if (size >= AQ_RECORD_HEADER_BYTES) {
+        memcpy(&payload_bytes, bytes + 8, sizeof(payload_bytes)); /* segment_format.h */
+    }
+    return AQ_RECORD_HEADER_BYTES + (size_t)payload_bytes;
+}
+
+/* What a write that was under way would have left: the beginning of a record, but never all of it,
+ * or anything. */
 static void tear_write(chaos *all, enum cluster_seat seat)
 {
     char path[PATH_BYTES];
@@ -156,7 +168,10 @@ static void tear_write(chaos *all, enum cluster_seat seat)
     }
     FILE *segment = fopen(path, "r+");
     assert_non_null(segment);
+    assert_int_equal(fseek(segment, AQ_FILE_HEADER_BYTES, SEEK_SET), 0);
     size_t size = fread(bytes, 1, sizeof(bytes), segment);
+    const size_t whole = first_record_bytes(bytes, size);
+    size = size < whole ? size : whole - 1;
     if (aq_rng_below(&all->rng, 2) == 0) {
         for (size_t i = 0; i < size; i++) {
             bytes[i] = (uint8_t)aq_rng_next(&all->rng);
