@@ -63,6 +63,7 @@ typedef struct chaos {
     uint64_t run_id;
     uint64_t kills[SEAT_COUNT];
     uint64_t full_disks, torn_writes;
+    char torn_path[2][PATH_BYTES]; /* each shard's segment that was torn last */
 } chaos;
 
 static const enum cluster_seat shard_seats[2] = {SEAT_REPLAY, SEAT_REPLAY_2};
@@ -163,9 +164,12 @@ static void tear_write(chaos *all, enum cluster_seat seat)
     char path[PATH_BYTES];
     uint8_t bytes[TORN_BYTES_MAX];
     const test_cluster *cluster = all->cluster;
-    if (!find_newest_segment(seat == SEAT_REPLAY ? cluster->data_dir : cluster->data_dir_2, path)) {
+    char *torn = all->torn_path[seat == SEAT_REPLAY ? 0 : 1];
+    if (!find_newest_segment(seat == SEAT_REPLAY ? cluster->data_dir : cluster->data_dir_2, path) ||
+        strcmp(path, torn) == 0) { /* the shard was killed before it looked at its folder */
         return;
     }
+    memcpy(torn, path, PATH_BYTES);
     FILE *segment = fopen(path, "r+");
     assert_non_null(segment);
     assert_int_equal(fseek(segment, AQ_FILE_HEADER_BYTES, SEEK_SET), 0);
