@@ -44,6 +44,9 @@ enum {
 #define REPEATS_BYTES_MAX    ((size_t)32 << 20)
 #define LEARNER_BYTES_MAX    ((size_t)1 << 20)
 
+/* At full rate the holes between messages grow by a percent or two in a minute. */
+#define TRIM_INTERVAL_NS (20 * AQ_NS_PER_S)
+
 typedef struct replay_daemon {
     const aq_replay_options *options;
     uv_loop_t loop;
@@ -61,6 +64,7 @@ typedef struct replay_daemon {
     int64_t member_due_ns;
     aq_replay_stats statistics; /* of the heartbeat that is being packed */
     int64_t foreign_due_ns;
+    int64_t trim_due_ns;
     uint64_t foreign_peers;
     aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
     bool stopping;
@@ -246,6 +250,14 @@ static void end_if_stuck(replay_daemon *daemon)
     }
 }
 
+static void trim_memory(replay_daemon *daemon, int64_t now_ns)
+{
+    if (now_ns >= daemon->trim_due_ns) {
+        daemon->trim_due_ns = now_ns + TRIM_INTERVAL_NS;
+        aq_memory_trim();
+    }
+}
+
 static void on_tick(uv_timer_t *timer)
 {
     replay_daemon *daemon = timer->data;
@@ -256,6 +268,7 @@ static void on_tick(uv_timer_t *timer)
         aq_member_tick(daemon->member, now_ns, &daemon->member_due_ns);
     }
     watch_foreign_peers(daemon, now_ns);
+    trim_memory(daemon, now_ns);
     bool busy = aq_replay_service_core(daemon->service) != NULL;
     (void)uv_timer_start(timer, on_tick, busy ? AQ_REPLAY_TICK_MS : IDLE_TICK_MS, 0);
 }

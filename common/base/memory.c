@@ -108,6 +108,13 @@ void aq_memory_use_one_heap(void)
 #endif
 }
 
+void aq_memory_trim(void)
+{
+#if defined(__GLIBC__)
+    (void)malloc_trim(0);
+#endif
+}
+
 char *aq_text_copy(const char *text)
 {
     size_t size = strlen(text) + 1;

@@ -35,6 +35,10 @@ char *aq_text_copy(const char *text) __attribute__((warn_unused_result));
  * Before any thread is started; without effect where the C library has no such settings. */
 void aq_memory_use_one_heap(void);
 
+/* Gives free pages between blocks in use back to the system: blocks of changing sizes leave holes,
+ * and what lies in them counts as this process's. Takes a millisecond or so for 100 MiB. */
+void aq_memory_trim(void);
+
 /* Tests only: the n-th allocation from now fails (1 = the next one), and with `forever` all after
  * it; 0 turns it off. Process-wide. */
 void aq_memory_fail_at(uint64_t nth, int forever);

@@ -96,6 +96,28 @@ static void test_a_copied_text_is_equal_and_its_own(void **state)
     aq_free(copy);
 }
 
+static void test_trimming_leaves_blocks_in_use_as_they_are(void **state)
+{
+    enum { BLOCKS = 64, BLOCK_BYTES = 100000 };
+    uint8_t *blocks[BLOCKS];
+    (void)state;
+    for (int i = 0; i < BLOCKS; i++) {
+        blocks[i] = aq_alloc(BLOCK_BYTES, 1);
+        assert_non_null(blocks[i]);
+        memset(blocks[i], i, BLOCK_BYTES);
+    }
+    for (int i = 0; i < BLOCKS; i += 2) {
+        aq_free(blocks[i]);
+    }
+    aq_memory_trim();
+    for (int i = 1; i < BLOCKS; i += 2) {
+        for (size_t byte = 0; byte < BLOCK_BYTES; byte++) {
+            assert_int_equal(blocks[i][byte], i);
+        }
+        aq_free(blocks[i]);
+    }
+}
+
 static void test_only_the_nth_allocation_fails(void **state)
 {
     void *first;
@@ -186,6 +208,7 @@ int main(void)
         cmocka_unit_test(test_a_product_that_overflows_is_refused),
         cmocka_unit_test(test_more_than_an_object_can_be_is_refused),
         cmocka_unit_test(test_a_copied_text_is_equal_and_its_own),
+        cmocka_unit_test(test_trimming_leaves_blocks_in_use_as_they_are),
         cmocka_unit_test_teardown(test_only_the_nth_allocation_fails, turn_failing_off),
         cmocka_unit_test_teardown(test_forever_fails_all_that_follow, turn_failing_off),
         cmocka_unit_test_teardown(test_refused_allocations_are_counted, turn_failing_off),
