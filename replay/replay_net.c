@@ -41,7 +41,7 @@ enum {
 /* Before Join nobody knows the run's own limits, so these are the largest that a run can have. */
 #define EXPERIENCE_BYTES_MAX ((size_t)64 << 20)
 #define RPC_BYTES_MAX        ((size_t)64 << 20)
-#define REPEATS_BYTES_MAX    ((size_t)32 << 20)
+#define REPEATS_BYTES_MAX    ((size_t)8 << 20) /* the last two answers of every actor, and more */
 #define LEARNER_BYTES_MAX    ((size_t)1 << 20)
 
 /* At full rate the holes between messages grow by a percent or two in a minute. */
