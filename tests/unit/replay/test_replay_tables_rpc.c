@@ -16,16 +16,19 @@
 static char no_table[] = "nope";
 static char recent[] = "recent";
 static char whole[] = "whole";
+static char even[] = "even";
+static char heavy[] = "heavy";
 
-/* main: prioritized; recent: the newest first; whole: sequences of 4. */
+/* main: prioritized; recent: the newest first; whole: sequences of 4; even: uniform; heavy:
+ * prioritized, with no proportion to keep. */
 static int setup(void **state)
 {
     service_kit_setup_without_run(state);
     aq_run_settings settings = kit_settings();
-    settings.table_count = 3;
+    settings.table_count = 5;
     settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
     settings.tables[0].priority_exponent = 1.0;
-    for (int i = 1; i < 3; i++) {
+    for (int i = 1; i < 5; i++) {
         settings.tables[i] = settings.tables[0];
         settings.tables[i].samples_per_insert = 0.0;
         settings.tables[i].min_size = 1;
@@ -36,6 +39,9 @@ static int setup(void **state)
     settings.tables[2].selector = AQ_SELECTOR_UNIFORM;
     settings.tables[2].sequence_length = 3;
     settings.tables[2].sequence_period = 1;
+    strcpy(settings.tables[3].name, even);
+    settings.tables[3].selector = AQ_SELECTOR_UNIFORM;
+    strcpy(settings.tables[4].name, heavy);
     kit_begin(*state, &settings);
     return 0;
 }
@@ -78,6 +84,66 @@ static void test_priorities_decide_what_the_main_table_gives(void **state)
         assert_int_equal(item, 7);
     }
     kit_answer_fini(&answer);
+}
+
+/* Pearson's sum of so many draws, asked for by RPC, of 24 items with these chances. */
+static double chi_square_of(service_kit *kit, char *table, const double *chances)
+{
+    enum { ITEMS = 24, ROWS = 8, REQUESTS = 3000 };
+    double counts[ITEMS] = {0};
+    double sum = 0.0;
+    for (int i = 0; i < REQUESTS; i++) {
+        kit_answer answer;
+        Actorq__V1__SampleRequest sample = kit_sample_request(ROWS, 1, 0);
+        sample.table = table;
+        kit_sample(kit, &sample, &answer);
+        assert_int_equal(answer.status.code, AQ_RPC_OK);
+        for (uint32_t row = 0; row < ROWS; row++) {
+            uint64_t item;
+            float probability;
+            memcpy(&item, answer.sample->item.data + row * sizeof(item), sizeof(item));
+            memcpy(&probability, answer.sample->probability.data + row * sizeof(probability),
+                   sizeof(probability));
+            assert_true(item < ITEMS);
+            assert_true(fabs((double)probability - chances[item]) <= 1e-6);
+            counts[item]++;
+        }
+        kit_answer_fini(&answer);
+    }
+    for (int i = 0; i < ITEMS; i++) {
+        double expected = chances[i] * ROWS * REQUESTS;
+        sum += (counts[i] - expected) * (counts[i] - expected) / expected;
+    }
+    return sum;
+}
+
+/* 23 degrees of freedom: outside of these bounds once in a million times on either side. */
+static void assert_drawn_as_said(double chi_square)
+{
+    assert_true(chi_square > 3.5);
+    assert_true(chi_square < 72.0);
+}
+
+static void test_draws_over_rpc_are_distributed_as_they_say(void **state)
+{
+    service_kit *kit = *state;
+    kit_answer answer;
+    uint64_t items[24];
+    float values[24];
+    double equal[24], weighted[24];
+    kit_insert(kit, 1, 24);
+    for (uint64_t i = 0; i < 24; i++) {
+        items[i] = i;
+        values[i] = (float)(i + 1);
+        equal[i] = 1.0 / 24.0;
+        weighted[i] = (double)(i + 1) / 300.0;
+    }
+    Actorq__V1__PrioritizeRequest request = priorities_of(items, values, 24);
+    request.table = heavy;
+    kit_prioritize(kit, &request, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_drawn_as_said(chi_square_of(kit, even, equal));
+    assert_drawn_as_said(chi_square_of(kit, heavy, weighted));
 }
 
 static void test_each_table_gives_its_own_rows(void **state)
@@ -183,7 +249,7 @@ static void test_items_that_have_left_are_counted_as_stale(void **state)
     assert_int_equal(answer.applied, 2);
     kit_status(kit, &answer);
     const Actorq__V1__ReplayStats *replay = answer.report->replay;
-    assert_int_equal(replay->n_tables, 3);
+    assert_int_equal(replay->n_tables, 5);
     assert_string_equal(replay->tables[0]->name, "main");
     assert_int_equal(replay->tables[0]->prioritized, 2);
     assert_int_equal(replay->tables[0]->stale, 1);
@@ -212,6 +278,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_TABLES(test_priorities_decide_what_the_main_table_gives),
+        WITH_TABLES(test_draws_over_rpc_are_distributed_as_they_say),
         WITH_TABLES(test_each_table_gives_its_own_rows),
         WITH_TABLES(test_a_request_that_waits_holds_up_its_own_table_only),
         WITH_TABLES(test_a_table_of_another_name_is_not_found),
