@@ -14,8 +14,7 @@
 static const aq_option option_rows[] = {
     {"learner", 0, "URL", "the learner whose run this process takes part in; required"},
     {"evaluate", 0, NULL, "play greedy episodes and report their returns instead of acting"},
-    {"parent", 0, "PID", "end when this process, which started it, ends"},
-    {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
+    AQ_DAEMON_OPTION_ROWS,
 };
 
 static const aq_options options_page = {
@@ -33,14 +32,12 @@ static const aq_options options_page = {
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     aq_actor_options *options = user;
+    int rc;
     if (option == NULL) {
         return aq_fail(error, AQ_E_INVALID, "'%s': this program takes options only", value);
     }
-    if (strcmp(option->name, "parent") == 0) {
-        return aq_daemon_follow(value, error);
-    }
-    if (strcmp(option->name, "log-level") == 0) {
-        return aq_daemon_log_level(value, error);
+    if (aq_daemon_apply(&options->daemon, option, value, &rc, error)) {
+        return rc;
     }
     if (strcmp(option->name, "evaluate") == 0) {
         options->evaluate = true;
@@ -70,7 +67,10 @@ int main(int argc, char **argv)
     aq_actor_options options = {.start_ns = aq_clock_monotonic_ns()};
     int exit_code = EXIT_FAILURE;
     aq_daemon_begin("actor", -1);
-    int rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);
+    int rc = aq_daemon_read_environment(&options.daemon, &error);
+    if (rc == 0) {
+        rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);
+    }
     if (rc == AQ_OPTIONS_HELP) {
         aq_options_print_help(&options_page, stdout);
         return EXIT_SUCCESS;

@@ -9,8 +9,10 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/sys/daemon.h"
 
 typedef struct aq_actor_options {
+    aq_daemon_options daemon;
     const char *learner_url;
     bool evaluate;    /* be an evaluator */
     int64_t start_ns; /* when the process started (monotonic) */

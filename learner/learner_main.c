@@ -33,8 +33,7 @@ static const aq_option option_rows[] = {
     {"resume", 0, NULL, "go on with the run that the folder holds, if it holds one"},
     {"run-id", 0, "ID",
      "what a new run is called, 16 hexadecimal digits: stores that were made for it name it"},
-    {"parent", 0, "PID", "end when this process, which started it, ends"},
-    {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
+    AQ_DAEMON_OPTION_ROWS,
 };
 
 static const aq_options options_page = {
@@ -62,8 +61,12 @@ static int take_run_id(const char *value, aq_learner_options *options, aq_error 
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     learner_arguments *arguments = user;
+    int rc;
     if (!option) {
         return aq_fail(error, AQ_E_INVALID, "'%s': this program takes options only", value);
+    }
+    if (aq_daemon_apply(&arguments->options.daemon, option, value, &rc, error)) {
+        return rc;
     }
     if (strcmp(option->name, "config") == 0) {
         arguments->config_path = value;
@@ -79,12 +82,8 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         arguments->options.run_dir = value;
     } else if (strcmp(option->name, "resume") == 0) {
         arguments->options.resume = true;
-    } else if (strcmp(option->name, "run-id") == 0) {
-        return take_run_id(value, &arguments->options, error);
-    } else if (strcmp(option->name, "parent") == 0) {
-        return aq_daemon_follow(value, error);
     } else {
-        return aq_daemon_log_level(value, error);
+        return take_run_id(value, &arguments->options, error);
     }
     return 0;
 }
@@ -118,7 +117,10 @@ int main(int argc, char **argv)
      * about (blas_slow). */
     (void)aq_blas_settle(argv);
     aq_daemon_begin("learner", -1);
-    int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
+    int rc = aq_daemon_read_environment(&arguments.options.daemon, &error);
+    if (!rc) {
+        rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
+    }
     if (rc == AQ_OPTIONS_HELP) {
         aq_options_print_help(&options_page, stdout);
         return EXIT_SUCCESS;

@@ -8,8 +8,10 @@
 
 #include "common/base/error.h"
 #include "common/rl/run_config.h"
+#include "common/sys/daemon.h"
 
 typedef struct aq_learner_options {
+    aq_daemon_options daemon;
     const char *listen_url;
     const char *run_dir;
     bool resume;     /* go on with the run that is in run_dir */

@@ -22,8 +22,7 @@ static const aq_option option_rows[] = {
     {"data", 0, "DIR",
      "keep the steps here, so that they outlive this process; without it they are held in memory "
      "only"},
-    {"parent", 0, "PID", "end when this process, which started it, ends"},
-    {"log-level", 0, "LEVEL", "debug, info, warn, error or off (default info)"},
+    AQ_DAEMON_OPTION_ROWS,
 };
 
 static const aq_options options_page = {
@@ -42,14 +41,12 @@ static const aq_options options_page = {
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
     aq_replay_options *options = user;
+    int rc;
     if (option == NULL) {
         return aq_fail(error, AQ_E_INVALID, "'%s': this program takes options only", value);
     }
-    if (strcmp(option->name, "parent") == 0) {
-        return aq_daemon_follow(value, error);
-    }
-    if (strcmp(option->name, "log-level") == 0) {
-        return aq_daemon_log_level(value, error);
+    if (aq_daemon_apply(&options->daemon, option, value, &rc, error)) {
+        return rc;
     }
     if (strcmp(option->name, "data") == 0) {
         options->data_dir = value;
@@ -92,7 +89,10 @@ int main(int argc, char **argv)
     aq_memory_use_one_heap();
     aq_daemon_begin("replay", -1);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
-    int rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);
+    int rc = aq_daemon_read_environment(&options.daemon, &error);
+    if (rc == 0) {
+        rc = aq_options_parse(&options_page, argc, argv, apply, &options, &error);
+    }
     if (rc == AQ_OPTIONS_HELP) {
         aq_options_print_help(&options_page, stdout);
         return EXIT_SUCCESS;

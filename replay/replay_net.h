@@ -6,8 +6,10 @@
 #define AQ_REPLAY_REPLAY_NET_H
 
 #include "common/base/error.h"
+#include "common/sys/daemon.h"
 
 typedef struct aq_replay_options {
+    aq_daemon_options daemon;
     const char *learner_url;
     const char *listen_url; /* of RPC; experience is received on the next port, or any for port 0 */
     const char *data_dir;   /* where the store is kept; NULL: in memory only */

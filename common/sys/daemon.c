@@ -3,6 +3,9 @@
  */
 #include "common/sys/daemon.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
@@ -26,7 +29,7 @@ void aq_daemon_begin(const char *role, int64_t id)
     }
 }
 
-int aq_daemon_follow(const char *parent, aq_error *error)
+static int follow(const char *parent, aq_error *error)
 {
     int64_t pid = 0;
     if (aq_parse_i64(parent, &pid) || pid <= 0) {
@@ -35,7 +38,7 @@ int aq_daemon_follow(const char *parent, aq_error *error)
     return aq_process_follow_parent(pid, error);
 }
 
-int aq_daemon_log_level(const char *level, aq_error *error)
+static int set_log_level(const char *level, aq_error *error)
 {
     enum aq_log_level parsed;
     if (aq_log_level_from_text(level, &parsed)) {
@@ -44,4 +47,56 @@ int aq_daemon_log_level(const char *level, aq_error *error)
     }
     aq_log_set_level(parsed);
     return 0;
+}
+
+/* What a container engine hands on of a setting that nobody made is an empty text. */
+static const char *from_environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] != '\0' ? value : NULL;
+}
+
+int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error)
+{
+    const char *insecure = from_environment("ACTORQ_INSECURE");
+    if (insecure && strcmp(insecure, "0") != 0 && strcmp(insecure, "1") != 0) {
+        return aq_fail(error, AQ_E_INVALID, "ACTORQ_INSECURE is '%s': 1 and 0 are understood",
+                       insecure);
+    }
+    options->insecure = insecure && strcmp(insecure, "1") == 0;
+    options->certs_dir = from_environment("ACTORQ_CERTS");
+    options->token_file = from_environment("ACTORQ_TOKEN_FILE");
+    options->http = from_environment("ACTORQ_HTTP");
+    return 0;
+}
+
+bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const char *value,
+                     int *ret_rc, aq_error *error)
+{
+    const struct {
+        const char *name;
+        const char **text;
+    } texts[] = {
+        {"certs", &options->certs_dir},
+        {"token-file", &options->token_file},
+        {"http", &options->http},
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        if (strcmp(option->name, texts[i].name) == 0) {
+            *texts[i].text = value;
+            *ret_rc = value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the value is empty");
+            return true;
+        }
+    }
+    if (strcmp(option->name, "insecure") == 0) {
+        options->insecure = true;
+        *ret_rc = 0;
+    } else if (strcmp(option->name, "parent") == 0) {
+        *ret_rc = follow(value, error);
+    } else if (strcmp(option->name, "log-level") == 0) {
+        *ret_rc = set_log_level(value, error);
+    } else {
+        return false;
+    }
+    return true;
 }

@@ -5,18 +5,48 @@
 #ifndef AQ_COMMON_SYS_DAEMON_H
 #define AQ_COMMON_SYS_DAEMON_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/sys/options.h"
 
 /* Names the process in the log, turns writes to closed pipes into errors, and warns of values of
  * ACTORQ_LOG and ACTORQ_CPU that nobody understands. */
 void aq_daemon_begin(const char *role, int64_t id);
 
-/* `--parent PID`: see aq_process_follow_parent. */
-int aq_daemon_follow(const char *parent, aq_error *error) AQ_MUST_USE;
+/* What every daemon can be told besides its own options. Whatever has a name in the environment can
+ * be set there as well, which is how containers are configured; an option wins. */
+typedef struct aq_daemon_options {
+    const char *certs_dir;  /* ACTORQ_CERTS; NULL: no TLS */
+    const char *token_file; /* ACTORQ_TOKEN_FILE; NULL: no token */
+    const char *http;       /* ACTORQ_HTTP: where to serve HTTP, "127.0.0.1:0"; NULL: nowhere */
+    bool insecure;          /* ACTORQ_INSECURE=1: may listen beyond this host unprotected */
+} aq_daemon_options;
 
-/* `--log-level LEVEL`. */
-int aq_daemon_log_level(const char *level, aq_error *error) AQ_MUST_USE;
+/* The rows of a daemon's option table that aq_daemon_apply understands. */
+#define AQ_DAEMON_OPTION_ROWS                                                                      \
+    {"certs", 0, "DIR",                                                                            \
+     "speak TLS only, with the authority, certificate and key in this folder (see 'actorq "        \
+     "certs'); or ACTORQ_CERTS"},                                                                  \
+        {"token-file", 0, "FILE",                                                                  \
+         "ask callers for the secret in this file, and show it to those that are called; or "      \
+         "ACTORQ_TOKEN_FILE"},                                                                     \
+        {"insecure", 0, NULL,                                                                      \
+         "listen beyond this host with neither certificates nor a token; or ACTORQ_INSECURE=1"},   \
+        {"http", 0, "HOST:PORT",                                                                   \
+         "serve /metrics, /healthz and /readyz over HTTP here; or ACTORQ_HTTP (default: "          \
+         "nowhere)"},                                                                              \
+        {"parent", 0, "PID", "end when this process, which started it, ends"},                     \
+    {                                                                                              \
+        "log-level", 0, "LEVEL", "debug, info, warn, error or off (default info); or ACTORQ_LOG"   \
+    }
+
+/* Takes what the environment says. AQ_E_INVALID names the variable. */
+int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error) AQ_MUST_USE;
+
+/* True, and `*ret_rc` tells how it went, when the option is one of the rows above. */
+bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const char *value,
+                     int *ret_rc, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -59,13 +59,22 @@ static void test_an_environment_that_nobody_understands_is_said(void **state)
     assert_non_null(strstr(text, "event=begun")); /* info is used */
 }
 
+/* Gives an option to the daemons' common ones, as a program does. */
+static int apply(aq_daemon_options *options, const char *name, const char *value, aq_error *error)
+{
+    int rc = 1;
+    assert_true(aq_daemon_apply(options, &(aq_option){.name = name}, value, &rc, error));
+    return rc;
+}
+
 static void test_a_parent_must_be_a_process_number(void **state)
 {
     static const char *const texts[] = {"", "x", "0", "-5", "1x", "99999999999999999999", " 1"};
+    aq_daemon_options options = {0};
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_error error = {0};
-        assert_int_equal(aq_daemon_follow(texts[i], &error), AQ_E_INVALID);
+        assert_int_equal(apply(&options, "parent", texts[i], &error), AQ_E_INVALID);
         assert_non_null(strstr(error.text, "is not a process id"));
     }
 }
@@ -73,24 +82,65 @@ static void test_a_parent_must_be_a_process_number(void **state)
 static void test_a_log_level_is_one_of_the_words(void **state)
 {
     static const char *const words[] = {"debug", "warn", "error", "off", "info"};
+    aq_daemon_options options = {0};
     aq_error error = {0};
     char text[4096];
     (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-        assert_int_equal(aq_daemon_log_level(words[i], NULL), 0);
+        assert_int_equal(apply(&options, "log-level", words[i], NULL), 0);
     }
-    assert_int_equal(aq_daemon_log_level("loud", &error), AQ_E_INVALID);
+    assert_int_equal(apply(&options, "log-level", "loud", &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "'loud'"));
     assert_non_null(strstr(error.text, "debug, info, warn, error, off"));
 
-    assert_int_equal(aq_daemon_log_level("error", NULL), 0);
+    assert_int_equal(apply(&options, "log-level", "error", NULL), 0);
     stderr_capture_begin();
     aq_log(AQ_LOG_WARN, "quiet", "", "");
     aq_log(AQ_LOG_ERROR, "loud", "", "");
     stderr_capture_end(text, sizeof(text));
     assert_null(strstr(text, "event=quiet"));
     assert_non_null(strstr(text, "event=loud"));
-    assert_int_equal(aq_daemon_log_level("info", NULL), 0);
+    assert_int_equal(apply(&options, "log-level", "info", NULL), 0);
+}
+
+static void test_an_option_wins_over_the_environment(void **state)
+{
+    aq_daemon_options options = {0};
+    (void)state;
+    setenv("ACTORQ_CERTS", "/etc/a", 1);
+    setenv("ACTORQ_TOKEN_FILE", "", 1);
+    setenv("ACTORQ_HTTP", "127.0.0.1:1", 1);
+    setenv("ACTORQ_INSECURE", "1", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
+    assert_string_equal(options.certs_dir, "/etc/a");
+    assert_null(options.token_file);
+    assert_true(options.insecure);
+    assert_int_equal(apply(&options, "http", "127.0.0.1:2", NULL), 0);
+    assert_string_equal(options.http, "127.0.0.1:2");
+    assert_int_equal(apply(&options, "certs", "", NULL), AQ_E_INVALID);
+    assert_string_equal(options.certs_dir, "");
+}
+
+static void test_insecure_is_meant_or_refused(void **state)
+{
+    aq_daemon_options options = {0};
+    aq_error error = {0};
+    (void)state;
+    setenv("ACTORQ_INSECURE", "0", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
+    assert_false(options.insecure);
+    setenv("ACTORQ_INSECURE", "yes", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "ACTORQ_INSECURE"));
+}
+
+static void test_an_option_of_the_program_itself_is_left_to_it(void **state)
+{
+    aq_daemon_options options = {0};
+    int rc = 7;
+    (void)state;
+    assert_false(aq_daemon_apply(&options, &(aq_option){.name = "listen"}, "x", &rc, NULL));
+    assert_int_equal(rc, 7);
 }
 
 int main(void)
@@ -100,6 +150,9 @@ int main(void)
         cmocka_unit_test(test_an_environment_that_nobody_understands_is_said),
         cmocka_unit_test(test_a_parent_must_be_a_process_number),
         cmocka_unit_test(test_a_log_level_is_one_of_the_words),
+        cmocka_unit_test(test_an_option_wins_over_the_environment),
+        cmocka_unit_test(test_insecure_is_meant_or_refused),
+        cmocka_unit_test(test_an_option_of_the_program_itself_is_left_to_it),
     };
     return cmocka_run_group_tests_name("daemon", tests, NULL, NULL);
 }
