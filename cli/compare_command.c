@@ -21,7 +21,7 @@
 #include "common/sys/file.h"
 #include "envs/env_open.h"
 
-enum { OVERRIDES_MAX = 256, SEED_FIRST_MAX = 1000000000 };
+enum { SEED_FIRST_MAX = 1000000000 };
 
 typedef struct compare_arguments {
     const char *task;
@@ -29,8 +29,7 @@ typedef struct compare_arguments {
     const char *preset;
     const char *config_path;
     const char *out;
-    const char *overrides[OVERRIDES_MAX];
-    size_t override_count;
+    aq_settings_assignments overrides;
     uint64_t seeds, seed_first;
     double threshold; /* NaN: not given */
     bool shapes_runs; /* something was given that only a new comparison can take */
@@ -95,10 +94,8 @@ static int apply_text(compare_arguments *arguments, const char *name, const char
         return aq_command_number(value, 1, AQ_COMPARE_SEEDS_MAX, &arguments->seeds, error);
     } else if (strcmp(name, "seed") == 0) {
         return aq_command_number(value, 1, SEED_FIRST_MAX, &arguments->seed_first, error);
-    } else if (arguments->override_count == OVERRIDES_MAX) {
-        return aq_fail(error, AQ_E_FULL, "at most %d can be given", OVERRIDES_MAX);
     } else {
-        arguments->overrides[arguments->override_count++] = value;
+        return aq_settings_assignments_add(&arguments->overrides, value, error);
     }
     return 0;
 }
@@ -134,8 +131,8 @@ static int read_settings(const compare_arguments *arguments, const aq_env *env,
     if (!rc && arguments->config_path) {
         rc = aq_settings_read_file(table, arguments->config_path, config, error);
     }
-    for (size_t i = 0; !rc && i < arguments->override_count; i++) {
-        rc = aq_settings_assign(table, arguments->overrides[i], config, error);
+    if (!rc) {
+        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
     }
     if (!rc && aq_text_set(config->task, sizeof(config->task), env->name)) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");

@@ -20,7 +20,7 @@
 #include "common/sys/options.h"
 #include "envs/env_open.h"
 
-enum { OVERRIDES_MAX = 256, CONFIG_BYTES_MAX = 1 << 20 };
+enum { CONFIG_BYTES_MAX = 1 << 20 };
 #define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
 
 typedef struct train_arguments {
@@ -29,8 +29,7 @@ typedef struct train_arguments {
     const char *seed;
     const char *actors;
     const char *offline;
-    const char *overrides[OVERRIDES_MAX];
-    size_t override_count;
+    aq_settings_assignments overrides;
     bool json;
     bool print_config;
     aq_train_options options;
@@ -84,10 +83,8 @@ static int apply_text(const char *name, const char *value, train_arguments *argu
         if (aq_text_set(arguments->options.run_dir, sizeof(arguments->options.run_dir), value)) {
             return aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
         }
-    } else if (arguments->override_count == OVERRIDES_MAX) {
-        return aq_fail(error, AQ_E_FULL, "at most %d can be given", OVERRIDES_MAX);
     } else {
-        arguments->overrides[arguments->override_count++] = value;
+        return aq_settings_assignments_add(&arguments->overrides, value, error);
     }
     return 0;
 }
@@ -148,8 +145,8 @@ static int read_settings(const train_arguments *arguments, aq_run_config *config
     if (!rc && arguments->actors) {
         rc = assign(config, "actor.count", arguments->actors, error);
     }
-    for (size_t i = 0; !rc && i < arguments->override_count; i++) {
-        rc = aq_settings_assign(table, arguments->overrides[i], config, error);
+    if (!rc) {
+        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
     }
     return rc ? rc : aq_run_config_validate(config, error);
 }

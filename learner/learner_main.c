@@ -14,12 +14,9 @@
 #include "learner/blas.h"
 #include "learner/learner_net.h"
 
-enum { OVERRIDES_MAX = 256 };
-
 typedef struct learner_arguments {
     const char *config_path;
-    const char *overrides[OVERRIDES_MAX]; /* applied after the file, wherever they stood */
-    size_t override_count;
+    aq_settings_assignments overrides;
     aq_learner_options options;
 } learner_arguments;
 
@@ -71,10 +68,7 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
     if (strcmp(option->name, "config") == 0) {
         arguments->config_path = value;
     } else if (strcmp(option->name, "set") == 0) {
-        if (arguments->override_count == OVERRIDES_MAX) {
-            return aq_fail(error, AQ_E_FULL, "at most %d can be given", OVERRIDES_MAX);
-        }
-        arguments->overrides[arguments->override_count++] = value;
+        return aq_settings_assignments_add(&arguments->overrides, value, error);
     } else if (strcmp(option->name, "listen") == 0) {
         arguments->options.listen_url = value;
         return aq_url_validate(value, error);
@@ -101,10 +95,7 @@ static int read_config(const learner_arguments *arguments, aq_run_config *config
         path = aq_path_exists(own) ? own : NULL;
     }
     int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
-    for (size_t i = 0; !rc && i < arguments->override_count; i++) {
-        rc = aq_settings_assign(table, arguments->overrides[i], config, error);
-    }
-    return rc;
+    return rc ? rc : aq_settings_assign_all(table, &arguments->overrides, config, error);
 }
 
 int main(int argc, char **argv)

@@ -139,10 +139,11 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
         return EXIT_SUCCESS;
     }
     if (arguments->json) {
-        return aq_data_command_print(
-            "import", json_pack("{s:I, s:I, s:I}", "transitions", (json_int_t)imported->transitions,
-                                "messages", (json_int_t)imported->messages, "left_out",
-                                (json_int_t)imported->left_out));
+        return aq_data_command_print("replay import",
+                                     json_pack("{s:I, s:I, s:I}", "transitions",
+                                               (json_int_t)imported->transitions, "messages",
+                                               (json_int_t)imported->messages, "left_out",
+                                               (json_int_t)imported->left_out));
     }
     (void)printf("%s: %" PRIu64 " steps", arguments->to, imported->transitions);
     if (imported->left_out > 0) {
@@ -150,7 +151,7 @@ static int show(const import_arguments *arguments, const aq_data_imported *impor
                      imported->left_out);
     }
     (void)printf("\n");
-    return aq_data_command_printed("import");
+    return aq_command_printed("replay import");
 }
 
 static int run(int argc, char **argv)
@@ -162,13 +163,13 @@ static int run(int argc, char **argv)
     aq_data_imported imported;
     aq_data_line line;
     int status;
-    if (!aq_data_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
         return status;
     }
     if (arguments.to == NULL) {
         (void)aq_fail(&error, AQ_E_INVALID, "%s is missing; see --help",
                       arguments.path == NULL ? "FILE" : "DIR or ENDPOINT");
-        return aq_data_command_failed(argv[0], &error);
+        return aq_command_failed("replay import", &error);
     }
     aq_data_line_init(&line, "importing", arguments.quiet);
     int rc = aq_data_set_reader_open(arguments.path, &reader, &error);
@@ -177,10 +178,10 @@ static int run(int argc, char **argv)
         aq_data_set_reader_close(reader);
     }
     aq_data_line_clear(&line);
-    return rc == 0 ? show(&arguments, &imported) : aq_data_command_failed(argv[0], &error);
+    return rc == 0 ? show(&arguments, &imported) : aq_command_failed("replay import", &error);
 }
 
-const aq_data_command aq_data_command_import = {
+const aq_command aq_data_command_import = {
     .name = "import",
     .summary = "bring a data set into a new store or a running shard",
     .run = run,

@@ -102,14 +102,14 @@ static int show(const export_arguments *arguments, const exporting *work)
     const aq_data_set_counts counts = aq_data_set_writer_counts(work->writer);
     if (arguments->json) {
         return aq_data_command_print(
-            "export",
+            "replay export",
             json_pack("{s:I, s:I, s:I, s:I, s:I}", "transitions", (json_int_t)counts.transitions,
                       "episodes", (json_int_t)counts.episodes, "blocks", (json_int_t)counts.blocks,
                       "n_step", (json_int_t)counts.n_step, "damages", (json_int_t)work->damages));
     }
     (void)printf("%s: %" PRIu64 " steps, %" PRIu64 " ends of episodes\n", arguments->path,
                  counts.transitions, counts.episodes);
-    return aq_data_command_printed("export");
+    return aq_command_printed("replay export");
 }
 
 static int run(int argc, char **argv)
@@ -119,13 +119,13 @@ static int run(int argc, char **argv)
     aq_data_origin origin;
     aq_data_line line;
     int status;
-    if (!aq_data_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
         return status;
     }
     if (arguments.path == NULL) {
         (void)aq_fail(&error, AQ_E_INVALID, "%s is missing; see --help",
                       arguments.from == NULL ? "DIR or ENDPOINT" : "FILE");
-        return aq_data_command_failed(argv[0], &error);
+        return aq_command_failed("replay export", &error);
     }
     exporting work = {.line = &line};
     aq_data_line_init(&line, "exporting", arguments.quiet);
@@ -135,12 +135,12 @@ static int run(int argc, char **argv)
         aq_data_origin_close(&origin);
     }
     aq_data_line_clear(&line);
-    status = rc == 0 ? show(&arguments, &work) : aq_data_command_failed(argv[0], &error);
+    status = rc == 0 ? show(&arguments, &work) : aq_command_failed("replay export", &error);
     aq_data_set_writer_destroy(work.writer);
     return status;
 }
 
-const aq_data_command aq_data_command_export = {
+const aq_command aq_data_command_export = {
     .name = "export",
     .summary = "write what a store or a shard holds into a data set",
     .run = run,

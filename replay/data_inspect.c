@@ -199,7 +199,7 @@ static int print_json(const inspecting *work)
         object = NULL;
     }
     json_decref(rest);
-    return aq_data_command_print("inspect", object);
+    return aq_data_command_print("replay inspect", object);
 }
 
 static void print_actors(const inspecting *work)
@@ -257,7 +257,7 @@ static int print_text(const inspecting *work)
     for (size_t i = 0; i < json_array_size(work->damages); i++) {
         (void)printf("damaged    %s\n", json_string_value(json_array_get(work->damages, i)));
     }
-    return aq_data_command_printed("inspect");
+    return aq_command_printed("replay inspect");
 }
 
 /* Lanes of a store have gaps where there are several shards; its messages have none. */
@@ -283,17 +283,17 @@ static int run(int argc, char **argv)
     aq_error error = {0};
     aq_data_line line;
     int status;
-    if (!aq_data_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
         return status;
     }
     if (arguments.from == NULL) {
         (void)aq_fail(&error, AQ_E_INVALID, "DIR, FILE or ENDPOINT is missing; see --help");
-        return aq_data_command_failed(argv[0], &error);
+        return aq_command_failed("replay inspect", &error);
     }
     aq_data_line_init(&line, "reading", arguments.quiet);
     int rc = aq_data_origin_open(arguments.from, &work.origin, &error);
     if (rc != 0) {
-        return aq_data_command_failed(argv[0], &error);
+        return aq_command_failed("replay inspect", &error);
     }
     work.damages = json_array();
     work.segments = json_array();
@@ -306,7 +306,7 @@ static int run(int argc, char **argv)
         rc = arguments.verify ? verify(&work, &error) : 0;
     }
     if (rc != 0) {
-        status = aq_data_command_failed(argv[0], &error);
+        status = aq_command_failed("replay inspect", &error);
     }
     aq_data_audit_destroy(work.audit);
     json_decref(work.damages);
@@ -315,7 +315,7 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const aq_data_command aq_data_command_inspect = {
+const aq_command aq_data_command_inspect = {
     .name = "inspect",
     .summary = "show what is in a store, a data set or a shard, and whether it is whole",
     .run = run,

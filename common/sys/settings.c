@@ -115,3 +115,24 @@ int aq_settings_assign(const aq_settings_table *table, const char *assignment, v
     }
     return aq_setting_set(row, equals + 1, settings, error);
 }
+
+int aq_settings_assignments_add(aq_settings_assignments *assignments, const char *text,
+                                aq_error *error)
+{
+    if (assignments->count == AQ_SETTINGS_ASSIGNMENTS_MAX) {
+        return aq_fail(error, AQ_E_FULL, "at most %d can be given", AQ_SETTINGS_ASSIGNMENTS_MAX);
+    }
+    assignments->texts[assignments->count++] = text;
+    return 0;
+}
+
+int aq_settings_assign_all(const aq_settings_table *table,
+                           const aq_settings_assignments *assignments, void *settings,
+                           aq_error *error)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < assignments->count; i++) {
+        rc = aq_settings_assign(table, assignments->texts[i], settings, error);
+    }
+    return rc;
+}

@@ -66,6 +66,23 @@ int aq_settings_read_file(const aq_settings_table *table, const char *path, void
 int aq_settings_assign(const aq_settings_table *table, const char *assignment, void *settings,
                        aq_error *error) AQ_MUST_USE;
 
+/* Assignments as they are given on a command line: they count over the file, wherever they stand
+ * between other options. The texts are the caller's. */
+enum { AQ_SETTINGS_ASSIGNMENTS_MAX = 256 };
+typedef struct aq_settings_assignments {
+    const char *texts[AQ_SETTINGS_ASSIGNMENTS_MAX];
+    size_t count;
+} aq_settings_assignments;
+
+/* AQ_E_FULL says how many there may be. */
+int aq_settings_assignments_add(aq_settings_assignments *assignments, const char *text,
+                                aq_error *error) AQ_MUST_USE;
+
+/* In order; stops at the first that is refused. */
+int aq_settings_assign_all(const aq_settings_table *table,
+                           const aq_settings_assignments *assignments, void *settings,
+                           aq_error *error) AQ_MUST_USE;
+
 /* Appends the whole of it as commented YAML, which aq_settings_read_yaml reads back to the same
  * values. On failure out's content is as before. */
 int aq_settings_print_yaml(const aq_settings_table *table, const void *settings,

@@ -17,7 +17,7 @@ static void test_no_command_shows_the_commands(void **state)
     (void)state;
     const program_result *result = program_run(NULL, NULL);
     assert_int_equal(result->exit_status, 1);
-    assert_non_null(strstr(result->err, "usage: actorq COMMAND"));
+    assert_non_null(strstr(result->err, "Usage: actorq COMMAND"));
     assert_string_equal(result->out, "");
 }
 

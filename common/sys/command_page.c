@@ -1,0 +1,155 @@
+/*
+ * Command page: see command_page.h.
+ */
+#include "common/sys/command_page.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/nearest.h"
+#include "common/base/parse.h"
+
+/* ---- finding one ----------------------------------------------------------------------------- */
+
+static void print_page(const aq_command_page *page, FILE *out)
+{
+    int width = 0;
+    for (size_t i = 0; i < page->count; i++) {
+        const int size = (int)strlen(page->commands[i]->name);
+        width = size > width ? size : width;
+    }
+    (void)fprintf(out, "Usage: %s COMMAND [options]\n\n%s\n", page->program, page->summary);
+    for (size_t i = 0; i < page->count; i++) {
+        (void)fprintf(out, "  %-*s  %s\n", width, page->commands[i]->name,
+                      page->commands[i]->summary);
+    }
+    (void)fprintf(out, "\n'%s COMMAND --help' tells more about each. Try:\n%s", page->program,
+                  page->examples);
+}
+
+static const aq_command *find(const aq_command_page *page, const char *name)
+{
+    for (size_t i = 0; i < page->count; i++) {
+        if (strcmp(page->commands[i]->name, name) == 0) {
+            return page->commands[i];
+        }
+    }
+    return NULL;
+}
+
+static int say_unknown(const aq_command_page *page, const char *name)
+{
+    aq_nearest nearest;
+    aq_nearest_init(&nearest, name);
+    for (size_t i = 0; i < page->count; i++) {
+        aq_nearest_offer(&nearest, page->commands[i]->name);
+    }
+    const char *guess = aq_nearest_name(&nearest);
+    (void)fprintf(stderr, "%s: there is no command '%s'", page->program, name);
+    if (guess) {
+        (void)fprintf(stderr, "; did you mean '%s'?\n", guess);
+    } else {
+        (void)fprintf(stderr, "; '%s --help' lists them\n", page->program);
+    }
+    return EXIT_FAILURE;
+}
+
+/* Of a program, or of one of its commands. */
+static int end_printing(const char *who)
+{
+    if (fflush(stdout) == EOF || ferror(stdout)) {
+        (void)fprintf(stderr, "%s: the result could not be written\n", who);
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}
+
+static int print_version(const char *who)
+{
+    (void)printf("actorq %s\n", AQ_VERSION);
+    return end_printing(who);
+}
+
+int aq_command_main(const aq_command_page *page, int argc, char **argv)
+{
+    if (argc < 2) {
+        print_page(page, stderr);
+        return EXIT_FAILURE;
+    }
+    const char *name = argv[1];
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        print_page(page, stdout);
+        return end_printing(page->program);
+    }
+    if (strcmp(name, "--version") == 0) {
+        return print_version(page->program);
+    }
+    const aq_command *command = find(page, name);
+    return command ? command->run(argc - 1, argv + 1) : say_unknown(page, name);
+}
+
+/* ---- arguments ------------------------------------------------------------------------------- */
+
+bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
+                      int *ret_status)
+{
+    aq_error error = {0};
+    int rc = aq_options_parse(page, argc, argv, apply, user, &error);
+    if (rc == 0) {
+        return true;
+    }
+    if (rc == AQ_OPTIONS_HELP) {
+        aq_options_print_help(page, stdout);
+        *ret_status = end_printing(page->program);
+    } else if (rc == AQ_OPTIONS_VERSION) {
+        *ret_status = print_version(page->program);
+    } else {
+        (void)fprintf(stderr, "%s: %s\n", page->program, error.text);
+        *ret_status = EXIT_FAILURE;
+    }
+    return false;
+}
+
+int aq_command_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
+                      aq_error *error)
+{
+    uint64_t number;
+    if (aq_parse_u64(value, &number) || number < min || number > max) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "'%s' is not a whole number from %" PRIu64 " to %" PRIu64, value, min, max);
+    }
+    *ret_number = number;
+    return 0;
+}
+
+int aq_command_take(const char **place, const char *value, aq_error *error)
+{
+    if (*place) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is one argument too many after '%s'", value,
+                       *place);
+    }
+    if (value[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "the argument is empty");
+    }
+    *place = value;
+    return 0;
+}
+
+/* ---- results --------------------------------------------------------------------------------- */
+
+int aq_command_failed(const char *command, const aq_error *error)
+{
+    (void)fprintf(stderr, "actorq %s: %s\n", command, error->text);
+    return EXIT_FAILURE;
+}
+
+int aq_command_printed(const char *command)
+{
+    if (fflush(stdout) == EOF || ferror(stdout)) {
+        (void)fprintf(stderr, "actorq %s: the result could not be written\n", command);
+        return EXIT_FAILURE;
+    }
+    return EXIT_SUCCESS;
+}

@@ -1,0 +1,54 @@
+/*
+ * Command page: the subcommands of a program ("actorq train", "actorq replay export"), how one is
+ * found by its name, and how it begins and ends. Standard output is for results, standard error for
+ * everything else. One thread.
+ */
+#ifndef AQ_COMMON_SYS_COMMAND_PAGE_H
+#define AQ_COMMON_SYS_COMMAND_PAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/sys/options.h"
+
+typedef struct aq_command {
+    const char *name;
+    const char *summary;
+    /* argv[0] is the command's name. The process's exit status. */
+    int (*run)(int argc, char **argv);
+} aq_command;
+
+typedef struct aq_command_page {
+    const char *program;  /* "actorq", "actorq replay" */
+    const char *summary;  /* some lines, as they are printed */
+    const char *examples; /* lines, printed last */
+    const aq_command *const *commands;
+    size_t count;
+} aq_command_page;
+
+/* Runs the command that argv[1] names, or prints the page, the version, or what is wrong. The exit
+ * status. */
+int aq_command_main(const aq_command_page *page, int argc, char **argv) AQ_MUST_USE;
+
+/* Reads the arguments. True: go on. False: the command is over, and its exit status is in
+ * *ret_status: help or the version was printed, or what is wrong was said. */
+bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
+                      int *ret_status);
+
+/* For aq_option_fn: a whole number within bounds. AQ_E_INVALID names them. */
+int aq_command_number(const char *value, uint64_t min, uint64_t max, uint64_t *ret_number,
+                      aq_error *error) AQ_MUST_USE;
+
+/* For aq_option_fn: the one argument that the command takes; *place is NULL before it. */
+int aq_command_take(const char **place, const char *value, aq_error *error) AQ_MUST_USE;
+
+/* "actorq train: <text>" on standard error, of "train"; returns the exit status for a failure. */
+int aq_command_failed(const char *command, const aq_error *error) AQ_MUST_USE;
+
+/* The exit status of a command that printed on standard output: a full disk or a closed pipe is a
+ * failure, and is said. */
+int aq_command_printed(const char *command) AQ_MUST_USE;
+
+#endif
