@@ -22,6 +22,11 @@ void aq_daemon_begin(const char *role, int64_t id)
         aq_log(AQ_LOG_WARN, "environment_ignored", "ACTORQ_LOG is not a level; info is used",
                "value=%s", aq_log_quote(quoted, sizeof(quoted), aq_log_problem()));
     }
+    if (aq_log_format_problem()) {
+        aq_log(AQ_LOG_WARN, "environment_ignored",
+               "ACTORQ_LOG_FORMAT is neither logfmt nor json; logfmt is used", "value=%s",
+               aq_log_quote(quoted, sizeof(quoted), aq_log_format_problem()));
+    }
     if (aq_cpu_mask_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored",
                "ACTORQ_CPU is not a rung; all that the processor can do is used", "value=%s",
@@ -46,6 +51,16 @@ static int set_log_level(const char *level, aq_error *error)
                        level);
     }
     aq_log_set_level(parsed);
+    return 0;
+}
+
+static int set_log_format(const char *format, aq_error *error)
+{
+    enum aq_log_format parsed;
+    if (aq_log_format_from_text(format, &parsed)) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither logfmt nor json", format);
+    }
+    aq_log_set_format(parsed);
     return 0;
 }
 
@@ -95,6 +110,8 @@ bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const 
         *ret_rc = follow(value, error);
     } else if (strcmp(option->name, "log-level") == 0) {
         *ret_rc = set_log_level(value, error);
+    } else if (strcmp(option->name, "log-format") == 0) {
+        *ret_rc = set_log_format(value, error);
     } else {
         return false;
     }

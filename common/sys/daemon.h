@@ -12,7 +12,7 @@
 #include "common/sys/options.h"
 
 /* Names the process in the log, turns writes to closed pipes into errors, and warns of values of
- * ACTORQ_LOG and ACTORQ_CPU that nobody understands. */
+ * ACTORQ_LOG, ACTORQ_LOG_FORMAT and ACTORQ_CPU that nobody understands. */
 void aq_daemon_begin(const char *role, int64_t id);
 
 /* What every daemon can be told besides its own options. Whatever has a name in the environment can
@@ -38,8 +38,10 @@ typedef struct aq_daemon_options {
          "serve /metrics, /healthz and /readyz over HTTP here; or ACTORQ_HTTP (default: "          \
          "nowhere)"},                                                                              \
         {"parent", 0, "PID", "end when this process, which started it, ends"},                     \
+        {"log-level", 0, "LEVEL",                                                                  \
+         "debug, info, warn, error or off (default info); or ACTORQ_LOG"},                         \
     {                                                                                              \
-        "log-level", 0, "LEVEL", "debug, info, warn, error or off (default info); or ACTORQ_LOG"   \
+        "log-format", 0, "FORMAT", "logfmt or json (default logfmt); or ACTORQ_LOG_FORMAT"         \
     }
 
 /* Takes what the environment says. AQ_E_INVALID names the variable. */

@@ -5,7 +5,11 @@
  * fields nor the other way round, and a cut line still ends in a closed quote and a newline. Lines
  * under PIPE_BUF (4 KiB) reach a pipe whole, also when several threads or processes write to it.
  *
- * Process-wide state: the level (atomic) and the names in `identity` (under a mutex).
+ * As JSON, the same line is turned into an object in the end (log_json.h), so that both say the
+ * same.
+ *
+ * Process-wide state: the levels and the format (atomic) and the names in `identity` (under a
+ * mutex).
  */
 #include "common/sys/log.h"
 
@@ -23,7 +27,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
-#include "common/base/utf8.h"
+#include "common/sys/log_json.h"
+#include "common/sys/logfmt.h"
 
 #define LINE_SIZE     2048
 #define HEAD_SIZE     192 /* time, level, role, id, event */
@@ -31,6 +36,7 @@
 #define EVENT_LENGTH  48
 #define FIELDS_SIZE   1152
 #define MESSAGE_SIZE  640
+#define LEVEL_NONE    (-1) /* the run has no level of its own */
 
 static const char cut_mark[] = " cut=true";
 
@@ -38,27 +44,39 @@ _Static_assert(HEAD_SIZE + FIELDS_SIZE + sizeof(cut_mark) + MESSAGE_SIZE + 16 <=
                "the parts of a line fit in a line");
 
 static const char *const level_names[] = {"debug", "info", "warn", "error", "off"};
+static const char *const format_names[] = {"logfmt", "json"};
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
-static atomic_int level_now = AQ_LOG_INFO;
-static const char *ignored_environment; /* set by `once`, then constant */
+static atomic_int level_started = AQ_LOG_INFO;
+static atomic_int level_of_run = LEVEL_NONE;
+static atomic_int format_now = AQ_LOG_LOGFMT;
+static const char *ignored_level; /* these two are set by `once`, then constant */
+static const char *ignored_format;
 
 static pthread_mutex_t identity_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char identity[IDENTITY_SIZE]; /* "role=actor id=3 ", or "" */
 
+static const char *from_environment(const char *name)
+{
+    const char *text = getenv(name);
+    return text != NULL && text[0] != '\0' ? text : NULL;
+}
+
 static void read_environment(void)
 {
-    const char *text = getenv("ACTORQ_LOG");
-    enum aq_log_level level;
+    const char *level_text = from_environment("ACTORQ_LOG");
+    const char *format_text = from_environment("ACTORQ_LOG_FORMAT");
+    enum aq_log_level level = AQ_LOG_INFO;
+    enum aq_log_format format = AQ_LOG_LOGFMT;
 
-    if (text == NULL || text[0] == '\0') {
-        return;
+    if (level_text != NULL && aq_log_level_from_text(level_text, &level) != 0) {
+        ignored_level = level_text;
     }
-    if (aq_log_level_from_text(text, &level) == 0) {
-        atomic_store(&level_now, (int)level);
-    } else {
-        ignored_environment = text;
+    if (format_text != NULL && aq_log_format_from_text(format_text, &format) != 0) {
+        ignored_format = format_text;
     }
+    atomic_store(&level_started, (int)level);
+    atomic_store(&format_now, (int)format);
 }
 
 static void prepare_once(void)
@@ -71,24 +89,69 @@ static void prepare_once(void)
 const char *aq_log_problem(void)
 {
     prepare_once();
-    return ignored_environment;
+    return ignored_level;
 }
 
-int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level)
+const char *aq_log_format_problem(void)
 {
-    for (size_t i = 0; i < sizeof(level_names) / sizeof(level_names[0]); i++) {
-        if (strcmp(text, level_names[i]) == 0) {
-            *ret_level = (enum aq_log_level)i;
-            return 0;
+    prepare_once();
+    return ignored_format;
+}
+
+static int find_name(const char *const *names, size_t count, const char *text)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(text, names[i]) == 0) {
+            return (int)i;
         }
     }
     return AQ_E_INVALID;
 }
 
+int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level)
+{
+    int found = find_name(level_names, sizeof(level_names) / sizeof(level_names[0]), text);
+
+    if (found < 0) {
+        return found;
+    }
+    *ret_level = (enum aq_log_level)found;
+    return 0;
+}
+
+int aq_log_format_from_text(const char *text, enum aq_log_format *ret_format)
+{
+    int found = find_name(format_names, sizeof(format_names) / sizeof(format_names[0]), text);
+
+    if (found < 0) {
+        return found;
+    }
+    *ret_format = (enum aq_log_format)found;
+    return 0;
+}
+
 void aq_log_set_level(enum aq_log_level level)
 {
     prepare_once(); /* what the program says goes over what the environment says */
-    atomic_store(&level_now, (int)level);
+    atomic_store(&level_started, (int)level);
+}
+
+void aq_log_set_format(enum aq_log_format format)
+{
+    prepare_once(); /* as above */
+    atomic_store(&format_now, (int)format);
+}
+
+void aq_log_set_run_level(uint32_t choice)
+{
+    AQ_ASSERT(choice <= AQ_LOG_OFF + 1u);
+    atomic_store(&level_of_run, (int)choice - 1);
+}
+
+static bool is_wanted(enum aq_log_level level)
+{
+    int of_run = atomic_load(&level_of_run);
+    return (int)level >= (of_run != LEVEL_NONE ? of_run : atomic_load(&level_started));
 }
 
 static void set_identity(const char *text)
@@ -123,31 +186,6 @@ void aq_log_open(const char *role, int64_t id)
     set_identity(text);
 }
 
-/* The escaped form of the character that `text` begins with; returns the bytes it takes there. */
-static size_t escape(const char *text, char out[8])
-{
-    uint32_t code_point = 0;
-    size_t size = aq_utf8_decode(text, &code_point);
-
-    if (size == 0) { /* not UTF-8: the replacement character stands for the byte */
-        snprintf(out, 8, "\\ufffd");
-        return 1;
-    }
-    if (code_point == '"' || code_point == '\\') {
-        snprintf(out, 8, "\\%c", (int)code_point);
-    } else if (code_point == '\n') {
-        snprintf(out, 8, "\\n");
-    } else if (code_point == '\t') {
-        snprintf(out, 8, "\\t");
-    } else if (code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0)) {
-        snprintf(out, 8, "\\u%04x", (unsigned)code_point & 0xffffu);
-    } else {
-        memcpy(out, text, size);
-        out[size] = '\0';
-    }
-    return size;
-}
-
 const char *aq_log_quote(char *out, size_t size, const char *text)
 {
     static const char cut[] = "...";
@@ -157,8 +195,8 @@ const char *aq_log_quote(char *out, size_t size, const char *text)
     AQ_ASSERT(size > sizeof(cut) + 2);
     out[0] = '"';
     while (*text != '\0') {
-        char escaped[8];
-        size_t taken = escape(text, escaped);
+        char escaped[AQ_LOGFMT_ESCAPED_MAX];
+        size_t taken = aq_logfmt_escape(text, escaped);
         size_t length = strlen(escaped);
 
         if (used + length + 2 > size) { /* the quote and the terminator */
@@ -222,7 +260,7 @@ static void clean_fields(char *fields, bool was_cut)
     }
 }
 
-static void write_line(const char *line, size_t size)
+static void write_bytes(const char *line, size_t size)
 {
     ssize_t written;
 
@@ -231,20 +269,39 @@ static void write_line(const char *line, size_t size)
     } while (written < 0 && errno == EINTR);
 }
 
+/* `quoted` is the message, "" for none. */
+static void write_logfmt(const char *head, const char *fields, const char *quoted)
+{
+    char line[LINE_SIZE];
+    int length = snprintf(line, sizeof(line), "%s%s%s%s%s\n", head, fields[0] == '\0' ? "" : " ",
+                          fields, quoted[0] == '\0' ? "" : " msg=", quoted);
+
+    AQ_ASSERT(length > 0);
+    AQ_ASSERT((size_t)length < sizeof(line));
+    write_bytes(line, (size_t)length);
+}
+
+static void write_json(const char *head, const char *fields, const char *quoted)
+{
+    char line[AQ_LOG_JSON_LINE_MAX];
+
+    write_bytes(line, aq_log_json_line(head, fields, quoted, line));
+}
+
 void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
             ...)
 {
     int errno_before = errno;
-    char line[LINE_SIZE];
     char head[HEAD_SIZE];
     char values[FIELDS_SIZE + sizeof(cut_mark)];
-    char quoted[MESSAGE_SIZE];
+    char quoted[MESSAGE_SIZE] = "";
+    const char *pairs = values;
     va_list args;
     int length;
 
     AQ_ASSERT(level < AQ_LOG_OFF);
     prepare_once();
-    if ((int)level < atomic_load(&level_now)) {
+    if (!is_wanted(level)) {
         return;
     }
     format_head(head, level, event);
@@ -255,12 +312,15 @@ void aq_log(enum aq_log_level level, const char *event, const char *message, con
         values[0] = '\0';
     }
     clean_fields(values, length >= FIELDS_SIZE);
-    length = snprintf(line, sizeof(line), "%s%s%s%s%s\n", head, values[0] == '\0' ? "" : " ",
-                      values[0] == ' ' ? values + 1 : values, message[0] == '\0' ? "" : " msg=",
-                      message[0] == '\0' ? "" : aq_log_quote(quoted, sizeof(quoted), message));
-    AQ_ASSERT(length > 0);
-    AQ_ASSERT((size_t)length < sizeof(line));
-    write_line(line, (size_t)length);
+    if (message[0] != '\0') {
+        (void)aq_log_quote(quoted, sizeof(quoted), message);
+    }
+    pairs += pairs[0] == ' ';
+    if (atomic_load(&format_now) == AQ_LOG_JSON) {
+        write_json(head, pairs, quoted);
+    } else {
+        write_logfmt(head, pairs, quoted);
+    }
     errno = errno_before;
 }
 

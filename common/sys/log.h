@@ -1,10 +1,11 @@
 /*
- * Logging: logfmt lines on standard error, one per decision, with a stable event name.
+ * Logging: lines on standard error, one per decision, with a stable event name, in logfmt or JSON.
  *
  *   ts=2026-01-31T12:00:00.123Z level=warn role=actor id=3 event=policy_stale version=118 msg="…"
+ *   {"ts":"2026-01-31T12:00:00.123Z","level":"warn","role":"actor","id":3,"event":…,"version":118,…}
  *
  * Only programs (daemon shells and the command-line tool) log above debug. Any thread may log; a
- * line is one write. Every event name is listed in docs/operations.md, and a test checks that.
+ * line is one write. Every event is listed in docs/events.md with its fields; a test checks that.
  */
 #ifndef AQ_COMMON_SYS_LOG_H
 #define AQ_COMMON_SYS_LOG_H
@@ -19,6 +20,7 @@
 #pragma GCC diagnostic ignored "-Wformat-zero-length"
 
 enum aq_log_level { AQ_LOG_DEBUG, AQ_LOG_INFO, AQ_LOG_WARN, AQ_LOG_ERROR, AQ_LOG_OFF };
+enum aq_log_format { AQ_LOG_LOGFMT, AQ_LOG_JSON };
 
 /* Names this process in every later line: "actor", 3. An id below 0 is left out. The role is a word
  * of at most 24 letters. */
@@ -29,14 +31,24 @@ void aq_log_open(const char *role, int64_t id);
 void aq_log_set_level(enum aq_log_level level);
 int aq_log_level_from_text(const char *text, enum aq_log_level *ret_level) AQ_MUST_USE;
 
-/* The text of ACTORQ_LOG when it names no level and was ignored, for the program to warn about;
- * NULL when all is well. */
+/* The level of the run that this process takes part in (log.level): one more than its number, or 0
+ * for none. It goes over the level of the process while there is one. */
+void aq_log_set_run_level(uint32_t choice);
+
+/* The start value is AQ_LOG_LOGFMT, or what ACTORQ_LOG_FORMAT says: logfmt or json. */
+void aq_log_set_format(enum aq_log_format format);
+int aq_log_format_from_text(const char *text, enum aq_log_format *ret_format) AQ_MUST_USE;
+
+/* The text of ACTORQ_LOG, or ACTORQ_LOG_FORMAT, when it means nothing and was ignored, for the
+ * program to warn about; NULL when all is well. */
 const char *aq_log_problem(void);
+const char *aq_log_format_problem(void);
 
 /* `message` is for people and says what happens next ("": the event says it all); `fields` is a
  * format of key=value pairs (may be ""), whose values hold no blanks; use %s with aq_log_quote for
  * texts that may.
- * A line is cut at 2 KiB: fields lose whole pairs and say cut=true, the message ends in "...".
+ * A line is cut at 2 KiB (4 KiB in JSON): fields lose whole pairs and say cut=true, the message
+ * ends in "...".
  * Control characters never reach the line. errno is kept. */
 void aq_log(enum aq_log_level level, const char *event, const char *message, const char *fields,
             ...) AQ_PRINTF(4, 5);

@@ -19,7 +19,8 @@
 
 /* Begins in a child of its own, since a process reads its environment once; what it wrote to
  * standard error comes back in out[size]. */
-static void begin_with(const char *log, const char *cpu, char *out, size_t size)
+static void begin_with(const char *log, const char *log_format, const char *cpu, char *out,
+                       size_t size)
 {
     int status = 0;
     stderr_capture_begin();
@@ -28,6 +29,7 @@ static void begin_with(const char *log, const char *cpu, char *out, size_t size)
         struct sigaction broken_pipe;
         setenv("ACTORQ_LOG", log, 1);
         setenv("ACTORQ_CPU", cpu, 1);
+        setenv("ACTORQ_LOG_FORMAT", log_format, 1);
         aq_daemon_begin("actor", 7);
         aq_log(AQ_LOG_INFO, "begun", "", "");
         _exit(sigaction(SIGPIPE, NULL, &broken_pipe) == 0 && broken_pipe.sa_handler == SIG_IGN ? 0
@@ -44,7 +46,7 @@ static void test_a_program_names_itself_and_survives_broken_pipes(void **state)
 {
     char text[4096];
     (void)state;
-    begin_with("info", "avx2", text, sizeof(text));
+    begin_with("info", "", "avx2", text, sizeof(text));
     assert_non_null(strstr(text, "level=info role=actor id=7 event=begun"));
     assert_null(strstr(text, "environment_ignored"));
 }
@@ -53,9 +55,11 @@ static void test_an_environment_that_nobody_understands_is_said(void **state)
 {
     char text[4096];
     (void)state;
-    begin_with("lo ud", "avx\"3", text, sizeof(text));
+    begin_with("lo ud", "xml", "avx\"3", text, sizeof(text));
     assert_non_null(strstr(text, "event=environment_ignored value=\"lo ud\" msg=\"ACTORQ_LOG"));
     assert_non_null(strstr(text, "event=environment_ignored value=\"avx\\\"3\" msg=\"ACTORQ_CPU"));
+    assert_non_null(
+        strstr(text, "event=environment_ignored value=\"xml\" msg=\"ACTORQ_LOG_FORMAT"));
     assert_non_null(strstr(text, "event=begun")); /* info is used */
 }
 
@@ -101,6 +105,22 @@ static void test_a_log_level_is_one_of_the_words(void **state)
     assert_null(strstr(text, "event=quiet"));
     assert_non_null(strstr(text, "event=loud"));
     assert_int_equal(apply(&options, "log-level", "info", NULL), 0);
+}
+
+static void test_a_log_format_is_one_of_the_words(void **state)
+{
+    aq_daemon_options options = {0};
+    aq_error error = {0};
+    char text[4096];
+    (void)state;
+    assert_int_equal(apply(&options, "log-format", "json", NULL), 0);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_ERROR, "loud", "", "");
+    stderr_capture_end(text, sizeof(text));
+    assert_non_null(strstr(text, "\"event\":\"loud\"}"));
+    assert_int_equal(apply(&options, "log-format", "logfmt", NULL), 0);
+    assert_int_equal(apply(&options, "log-format", "xml", &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "'xml' is neither logfmt nor json"));
 }
 
 static void test_an_option_wins_over_the_environment(void **state)
@@ -150,6 +170,7 @@ int main(void)
         cmocka_unit_test(test_an_environment_that_nobody_understands_is_said),
         cmocka_unit_test(test_a_parent_must_be_a_process_number),
         cmocka_unit_test(test_a_log_level_is_one_of_the_words),
+        cmocka_unit_test(test_a_log_format_is_one_of_the_words),
         cmocka_unit_test(test_an_option_wins_over_the_environment),
         cmocka_unit_test(test_insecure_is_meant_or_refused),
         cmocka_unit_test(test_an_option_of_the_program_itself_is_left_to_it),

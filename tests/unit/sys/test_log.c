@@ -215,6 +215,37 @@ static void test_levels_have_names(void **state)
     assert_int_equal(level, AQ_LOG_OFF);
 }
 
+static void test_the_level_of_the_run_goes_over_that_of_the_process(void **state)
+{
+    (void)state;
+    aq_log_set_run_level(AQ_LOG_DEBUG + 1);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_DEBUG, "a", "kept", "");
+    aq_log_set_run_level(AQ_LOG_OFF + 1);
+    aq_log(AQ_LOG_ERROR, "b", "dropped", "");
+    aq_log_set_run_level(0);
+    aq_log(AQ_LOG_DEBUG, "c", "dropped", "");
+    aq_log(AQ_LOG_INFO, "d", "kept", "");
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, "event=a"));
+    assert_null(strstr(output, "event=b"));
+    assert_null(strstr(output, "event=c"));
+    assert_non_null(strstr(output, "event=d"));
+}
+
+static void test_formats_have_names(void **state)
+{
+    enum aq_log_format format = AQ_LOG_LOGFMT;
+
+    (void)state;
+    assert_int_equal(aq_log_format_from_text("json", &format), 0);
+    assert_int_equal(format, AQ_LOG_JSON);
+    assert_int_equal(aq_log_format_from_text("logfmt", &format), 0);
+    assert_int_equal(format, AQ_LOG_LOGFMT);
+    assert_int_equal(aq_log_format_from_text("xml", &format), AQ_E_INVALID);
+    assert_null(aq_log_format_problem());
+}
+
 static void test_an_unknown_level_in_the_environment_is_told(void **state)
 {
     (void)state;
@@ -292,6 +323,8 @@ int main(void)
         cmocka_unit_test(test_a_quoted_text_is_escaped),
         cmocka_unit_test(test_a_quoted_text_is_cut_at_a_character),
         cmocka_unit_test(test_levels_have_names),
+        cmocka_unit_test(test_formats_have_names),
+        cmocka_unit_test(test_the_level_of_the_run_goes_over_that_of_the_process),
         cmocka_unit_test(test_a_limiter_allows_one_line_a_second_and_counts_the_rest),
         cmocka_unit_test_setup(test_lines_of_threads_do_not_mix, open_log),
     };
