@@ -104,28 +104,13 @@ static bool fill_gap(const aq_learner_service *service, Actorq__V1__PrecisionGap
     return gap->versions > 0;
 }
 
-static void operations_status(Actorq__V1__Operations_Service *methods,
-                              const Actorq__V1__StatusRequest *request,
-                              Actorq__V1__StatusReply_Closure closure, void *call)
+/* The reply over what lives as long as the caller says, its members in `members`. */
+static void tell_status(const aq_learner_service *service, Actorq__V1__MemberStatus **members,
+                        size_t count, aq_learner_status_fn tell, void *user)
 {
-    (void)request;
-    aq_learner_service *service = of_operations(methods);
-    int64_t now_ns = service->owner.now_ns(service->owner.user);
-    size_t count = aq_coordinator_member_count(service->coordinator);
-    Actorq__V1__MemberStatus *members = aq_alloc(count, sizeof(*members));
-    Actorq__V1__MemberStatus **pointers = aq_alloc(count, sizeof(Actorq__V1__MemberStatus *));
-    if (!members || !pointers) {
-        aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
-        goto out;
-    }
-    for (size_t i = 0; i < count; i++) {
-        fill_member(service, aq_coordinator_member_at(service->coordinator, i), now_ns,
-                    &members[i]);
-        pointers[i] = &members[i];
-    }
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
     Actorq__V1__QuantErrorStatus quant_error = ACTORQ__V1__QUANT_ERROR_STATUS__INIT;
-    fill_learner(service, now_ns, &learner, &quant_error);
+    fill_learner(service, service->owner.now_ns(service->owner.user), &learner, &quant_error);
     Actorq__V1__ReplayUseStatus replay_use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
     learner.replay_use = &replay_use;
     Actorq__V1__PrecisionGapStatus gap = ACTORQ__V1__PRECISION_GAP_STATUS__INIT;
@@ -143,12 +128,52 @@ static void operations_status(Actorq__V1__Operations_Service *methods,
     reply.seed = service->identity.settings->seed;
     reply.learner = &learner;
     reply.n_members = count;
-    reply.members = pointers;
+    reply.members = members;
     service->owner.status(service->owner.user, &reply, &learner);
-    closure(&reply, call);
-out:
+    tell(user, &reply);
+}
+
+int aq_learner_service_status(const aq_learner_service *service, aq_learner_status_fn tell,
+                              void *user)
+{
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    size_t count = aq_coordinator_member_count(service->coordinator);
+    Actorq__V1__MemberStatus *members = aq_alloc(count, sizeof(*members));
+    Actorq__V1__MemberStatus **pointers = aq_alloc(count, sizeof(Actorq__V1__MemberStatus *));
+    int rc = members && pointers ? 0 : AQ_E_NOMEM;
+    for (size_t i = 0; !rc && i < count; i++) {
+        fill_member(service, aq_coordinator_member_at(service->coordinator, i), now_ns,
+                    &members[i]);
+        pointers[i] = &members[i];
+    }
+    if (!rc) {
+        tell_status(service, pointers, count, tell, user);
+    }
     aq_free(members);
     aq_free(pointers);
+    return rc;
+}
+
+typedef struct status_answer {
+    Actorq__V1__StatusReply_Closure closure;
+    void *call;
+} status_answer;
+
+static void answer_status(void *user, const Actorq__V1__StatusReply *status)
+{
+    const status_answer *answer = user;
+    answer->closure(status, answer->call);
+}
+
+static void operations_status(Actorq__V1__Operations_Service *methods,
+                              const Actorq__V1__StatusRequest *request,
+                              Actorq__V1__StatusReply_Closure closure, void *call)
+{
+    (void)request;
+    status_answer answer = {closure, call};
+    if (aq_learner_service_status(of_operations(methods), answer_status, &answer)) {
+        aq_rpc_fail(call, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
+    }
 }
 
 static void operations_stop(Actorq__V1__Operations_Service *methods,

@@ -16,6 +16,7 @@ struct aq_metrics_mirror {
     enum aq_log_step step;
     aq_tensorboard *board; /* NULL: off; likewise csv */
     aq_csv_log *csv;
+    aq_run_history *history;
     uint64_t learner_steps; /* of the last line that says: evaluations don't */
 };
 
@@ -35,6 +36,7 @@ int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **r
     }
     mirror->format = config->format;
     mirror->step = config->step;
+    mirror->history = config->history;
     if (config->tensorboard) {
         rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
     }
@@ -86,6 +88,9 @@ int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line,
     aq_error again;
     if (json_is_integer(learner_steps)) {
         mirror->learner_steps = (uint64_t)json_integer_value(learner_steps);
+    }
+    if (mirror->history) {
+        aq_run_history_line(mirror->history, line);
     }
     int rc = mirror->board ? write_scalars(mirror, line, error) : 0;
     if (mirror->csv) {

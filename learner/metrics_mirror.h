@@ -1,6 +1,7 @@
 /*
  * Metrics mirror: the lines of metrics.jsonl once more, in the files that other people's tools
- * read: TensorBoard's events and CSV. Loop thread only.
+ * read, TensorBoard's events and CSV, and in the history that the dashboard draws. Loop thread
+ * only.
  */
 #ifndef AQ_LEARNER_METRICS_MIRROR_H
 #define AQ_LEARNER_METRICS_MIRROR_H
@@ -9,6 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "learner/run_history.h"
 
 typedef struct aq_metrics_mirror aq_metrics_mirror;
 struct json_t; /* jansson's */
@@ -20,8 +22,9 @@ typedef struct aq_mirror_config {
     const char *run_dir;
     const char *format; /* of the broadcast, "int8": its returns are called by it. Lent */
     bool tensorboard, csv;
-    enum aq_log_step step; /* what TensorBoard's steps are */
-    bool goes_on;          /* the run was there before this process */
+    enum aq_log_step step;   /* what TensorBoard's steps are */
+    bool goes_on;            /* the run was there before this process */
+    aq_run_history *history; /* NULL: none is kept. Lent */
 } aq_mirror_config;
 
 int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,

@@ -1,0 +1,19 @@
+/*
+ * Dashboard facts: what the verdict is made of, out of the status, the plan and the history of a
+ * run. Loop thread only.
+ */
+#ifndef AQ_LEARNER_DASHBOARD_FACTS_H
+#define AQ_LEARNER_DASHBOARD_FACTS_H
+
+#include "learner/run_history.h"
+#include "learner/run_plan.h"
+#include "learner/run_verdict.h"
+#include "proto/operations.pb-c.h"
+
+void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan *plan,
+                        const aq_run_history *history, aq_run_facts *ret_facts);
+
+/* Whether the screenings' returns rise, by the latest quarter of them against the one before. */
+enum aq_return_trend aq_dashboard_trend(const aq_history_series *screened);
+
+#endif

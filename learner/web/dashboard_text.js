@@ -1,0 +1,109 @@
+/* Figures as short texts, the same as in `actorq status`. What is no number is "–". */
+const NONE = "–";
+
+/* Numbers of the learner's JSON: those that JSON does not know come as texts or null. */
+function numeric(value) {
+    return value === null || value === undefined || value === "" ? NaN : Number(value);
+}
+
+function scaled(value, step, units, digits) {
+    let unit = 0;
+    while (Math.abs(value) >= step * 0.9995 && unit < units.length - 1) {
+        value /= step;
+        unit++;
+    }
+    return (unit > 0 || !Number.isInteger(value) ? value.toFixed(digits) : String(value)) +
+        units[unit];
+}
+
+function countText(value) {
+    value = numeric(value);
+    return Number.isFinite(value) ? scaled(Math.abs(value) < 1000 ? Math.round(value) : value, 1000,
+        ["", "k", "M", "G", "T"], 1) : NONE;
+}
+
+function rateText(value) {
+    value = numeric(value);
+    return Number.isFinite(value) && value < 10 && value > 0 ? value.toFixed(1) : countText(value);
+}
+
+function bytesText(value) {
+    value = numeric(value);
+    return Number.isFinite(value) ? scaled(value, 1000, [" B", " kB", " MB", " GB", " TB"], 1) :
+        NONE;
+}
+
+function shareText(value) {
+    value = numeric(value);
+    if (!Number.isFinite(value)) {
+        return NONE;
+    }
+    const percent = 100 * value;
+    return (percent > 0 && percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + " %";
+}
+
+function numberText(value) {
+    value = numeric(value);
+    if (!Number.isFinite(value)) {
+        return NONE;
+    }
+    const size = Math.abs(value);
+    return size !== 0 && (size >= 1e5 || size < 1e-3) ? value.toExponential(2) :
+        String(Number(value.toPrecision(4)));
+}
+
+function returnText(value) {
+    value = numeric(value);
+    return Number.isFinite(value) ? value.toFixed(1) : NONE;
+}
+
+/* "4.2 s", "3 min 20 s", "2 h 05 min", "3 d 04 h" */
+function durationText(seconds) {
+    seconds = numeric(seconds);
+    if (!Number.isFinite(seconds)) {
+        return NONE;
+    }
+    const two = (value) => String(value).padStart(2, "0");
+    if (seconds < 10) {
+        return (seconds === 0 ? "0" : seconds.toFixed(1)) + " s";
+    }
+    const whole = Math.round(seconds);
+    if (whole < 60) {
+        return whole + " s";
+    }
+    if (whole < 3600) {
+        return Math.floor(whole / 60) + " min " + two(whole % 60) + " s";
+    }
+    const minutes = Math.floor(whole / 60);
+    if (minutes < 1440) {
+        return Math.floor(minutes / 60) + " h " + two(minutes % 60) + " min";
+    }
+    const hours = Math.floor(minutes / 60);
+    return Math.floor(hours / 24) + " d " + two(hours % 24) + " h";
+}
+
+/* A place on an axis of time: "40 s", "5 min", "1:30 h", "2 d" */
+function tickText(seconds) {
+    if (seconds === 0) {
+        return "0";
+    }
+    if (seconds < 60 || seconds % 60 !== 0) {
+        return seconds < 60 ? seconds + " s" :
+            Math.floor(seconds / 60) + ":" + String(seconds % 60).padStart(2, "0");
+    }
+    const minutes = seconds / 60;
+    if (minutes < 60) {
+        return minutes + " min";
+    }
+    if (seconds % 86400 === 0) {
+        return seconds / 86400 + " d";
+    }
+    return Math.floor(minutes / 60) + (minutes % 60 ? ":" + String(minutes % 60).padStart(2, "0") :
+        "") + " h";
+}
+
+function energyText(joules) {
+    joules = numeric(joules);
+    return Number.isFinite(joules) ? (joules >= 3.6e5 ? numberText(joules / 3.6e6) + " kWh" :
+        scaled(joules, 1000, [" J", " kJ"], 1)) : NONE;
+}
