@@ -26,6 +26,7 @@
 #include "common/net/rpc_client.h"
 #include "common/sys/cpu.h"
 #include "common/sys/log.h"
+#include "common/sys/notify.h"
 
 /* A burst ends after either; sockets wait that long. */
 #define BURST_NS (500 * AQ_NS_PER_US)
@@ -68,6 +69,7 @@ struct actor_shell {
     aq_actor_session *actor;                /* one of these two */
     aq_evaluator_session *evaluator;
     aq_energy_meter *meter;
+    aq_notify *notify;
     int64_t logged_slot;
     bool is_stuck; /* the transport; see aq_net_is_stuck */
 };
@@ -230,6 +232,7 @@ static void on_wake(uv_async_t *async)
 static void on_signal(uv_signal_t *handle, int number)
 {
     actor_shell *shell = handle->data;
+    aq_notify_stopping(shell->notify);
     stop(shell, number == SIGINT ? "interrupted" : "terminated");
 }
 
@@ -404,6 +407,7 @@ static void close_all(actor_shell *shell)
     aq_actor_session_destroy(shell->actor);
     aq_evaluator_session_destroy(shell->evaluator);
     aq_energy_meter_destroy(shell->meter);
+    aq_notify_close(shell->notify);
     uv_close((uv_handle_t *)&shell->wake, NULL);
     uv_close((uv_handle_t *)&shell->timer, NULL);
     for (int i = 0; i < 2; i++) {
@@ -429,6 +433,9 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     }
     if (rc == 0) {
         rc = watch_signals(&shell, error);
+    }
+    if (rc == 0) {
+        rc = aq_notify_create(&shell.loop, &shell.notify, error);
     }
     if (rc == 0) {
         run_until_done(&shell);

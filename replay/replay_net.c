@@ -25,6 +25,7 @@
 #include "common/net/rpc_server.h"
 #include "common/rl/run_settings.h"
 #include "common/sys/log.h"
+#include "common/sys/notify.h"
 #include "common/wire/member.h"
 #include "replay/replay_service.h"
 #include "replay/replay_store.h"
@@ -60,6 +61,7 @@ typedef struct replay_daemon {
     aq_rpc_client *learner;
     aq_member *member;
     aq_member_identity identity;
+    aq_notify *notify;
     aq_replay_store store;
     int64_t member_due_ns;
     aq_replay_stats statistics; /* of the heartbeat that is being packed */
@@ -102,6 +104,7 @@ static void stop(replay_daemon *daemon, const char *reason)
         return;
     }
     daemon->stopping = true;
+    aq_notify_stopping(daemon->notify);
     aq_replay_store_stop(&daemon->store, "this shard stops");
     if (!aq_rpc_client_connected(daemon->learner)) { /* nobody is there to hear of it */
         linger(daemon);
@@ -143,6 +146,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
     replay_daemon *daemon = user;
     const aq_table_spec *main_table = &view->settings.tables[0];
     aq_log_open("replay", view->slot);
+    aq_log_set_run_level(view->settings.log_level);
     aq_log(AQ_LOG_INFO, "joined", again ? "the same run as before" : "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " task=%s tables=%" PRIu32 " capacity=%" PRIu64
            " min_size=%" PRIu64 " samples_per_insert=%g tolerance=%g",
@@ -155,10 +159,16 @@ static void on_joined(void *user, const aq_member_view *view, int again)
     }
 }
 
+/* A shard has no use for policies and other shards. */
 static void on_changed(void *user, const aq_member_view *view)
 {
-    (void)user; /* a shard has no use for policies and other shards */
-    (void)view;
+    replay_daemon *daemon = user;
+    aq_log_set_run_level(view->settings.log_level);
+    if (view->is_asked_to_leave && !daemon->stopping) {
+        aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "reason=%s",
+               "drained");
+        stop(daemon, "the learner asked it to leave");
+    }
 }
 
 static void on_ended(void *user, const aq_member_view *view, const char *reason)
@@ -432,6 +442,9 @@ static int create(replay_daemon *daemon, aq_error *error)
     if (rc == 0) {
         rc = start_loop(daemon, error);
     }
+    if (rc == 0) {
+        rc = aq_notify_create(&daemon->loop, &daemon->notify, error);
+    }
     return rc;
 }
 
@@ -453,6 +466,7 @@ static void destroy(replay_daemon *daemon)
     aq_member_destroy(daemon->member);
     aq_energy_meter_destroy(daemon->identity.meter);
     aq_replay_service_destroy(daemon->service);
+    aq_notify_close(daemon->notify);
     aq_rpc_dispatcher_destroy(daemon->dispatcher);
     uv_walk(&daemon->loop, close_handle, NULL);
     (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
