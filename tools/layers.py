@@ -38,6 +38,8 @@ LAYERS = {
 # Library header: the only paths that may include it, and why there alone.
 LIBRARIES = (
     (r"nng/.*", r"common/net/|tests/(unit/net|integration)/", "sockets are common/net's"),
+    (r"mbedtls/.*", r"common/net/(token|security_tls|tls_mend)\.c$|cli/certificate|tests/unit/net/",
+     "cryptography stays in a few files"),
     (r"(cblas|openblas.*|f77blas|lapacke?)\.h", r"(learner|bench)/", "BLAS is the learner's"),
     (r"uv\.h", r"(common/(sys|net)|replay|actor|learner|cli|bench|tests)/",
      "the event loop is for shells: data layers and simulations run without one"),
@@ -50,7 +52,7 @@ LIBRARIES = (
     (r"protobuf-c/.*", r"(common/(net|wire)/|replay/|actor/|learner/|cli/|tests/)",
      "protobuf stays at the edge"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
-    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend\.", "users' code is loaded in one place"),
+    (r"dlfcn\.h", r"envs/plugin/|common/net/(nng|tls)_mend\.", "users' code is loaded in one place"),
     (r"cmocka\.h", r"tests/", "the test framework is the tests'"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/(x86|arm)/|bench/kernels/limit_",
      "vector code lives in a static library of its own per instruction set"),

@@ -18,6 +18,7 @@ packages=(
     protobuf-c-compiler  'turns proto/ into C'
     libprotobuf-c-dev    'messages'
     libnng-dev           'sockets'
+    libmbedtls-dev       'certificates and proofs'
     libuv1-dev           'event loop and processes'
     libopenblas-dev      'matrix products of the learner'
     libcyaml-dev         'configuration files'

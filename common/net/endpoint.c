@@ -14,6 +14,10 @@
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 #include "common/net/nng_mend.h"
+#include "common/net/security.h"
+#include "common/net/security_tls.h"
+
+enum { NNG_URL_MAX = AQ_URL_MAX + sizeof("tls+") };
 
 int aq_error_from_nng(int nng_code)
 {
@@ -54,6 +58,18 @@ static bool is_tcp(const char *url)
     return strncmp(url, "tcp://", 6) == 0;
 }
 
+/* NULL: this url is spoken in plain. */
+static const aq_tls *tls_for(const char *url, const aq_net_limits *limits)
+{
+    return is_tcp(url) ? aq_security_tls(limits->security) : NULL;
+}
+
+/* What NNG calls a validated url. */
+static void url_for_nng(const char *url, const aq_tls *tls, char ret_url[NNG_URL_MAX])
+{
+    snprintf(ret_url, NNG_URL_MAX, "%s%s", tls != NULL ? "tls+" : "", url);
+}
+
 static size_t receive_bytes_max(const aq_net_limits *limits, size_t header_bytes)
 {
     AQ_ASSERT(limits->message_bytes_max > 0);
@@ -66,9 +82,14 @@ static size_t receive_bytes_max(const aq_net_limits *limits, size_t header_bytes
 static int set_listener_options(nng_listener listener, const char *url, const aq_net_limits *limits,
                                 size_t header_bytes)
 {
+    const aq_tls *tls = tls_for(url, limits);
     int rc =
         nng_listener_set_size(listener, NNG_OPT_RECVMAXSZ, receive_bytes_max(limits, header_bytes));
 
+    if (rc == 0 && tls != NULL) {
+        AQ_ASSERT(tls->server != NULL); /* loaded to listen */
+        rc = nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, tls->server);
+    }
     if (rc == 0 && is_tcp(url)) {
         rc = nng_listener_set_bool(listener, NNG_OPT_TCP_KEEPALIVE, true);
     }
@@ -109,6 +130,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error)
 {
+    char real_url[NNG_URL_MAX];
     nng_listener listener;
     int rc = aq_url_validate(url, error);
 
@@ -120,7 +142,8 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
         return aq_fail(error, AQ_E_EXISTS, "cannot listen at %s: there is a file, not a socket",
                        url);
     }
-    rc = nng_listener_create(&listener, socket, url);
+    url_for_nng(url, tls_for(url, limits), real_url);
+    rc = nng_listener_create(&listener, socket, real_url);
     if (rc == 0) {
         rc = set_listener_options(listener, url, limits, header_bytes);
     }
@@ -170,9 +193,13 @@ aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits)
 static int set_dialer_options(nng_dialer dialer, const char *url, const aq_net_limits *limits,
                               size_t header_bytes)
 {
+    const aq_tls *tls = tls_for(url, limits);
     int rc =
         nng_dialer_set_size(dialer, NNG_OPT_RECVMAXSZ, receive_bytes_max(limits, header_bytes));
 
+    if (rc == 0 && tls != NULL) {
+        rc = nng_dialer_set_ptr(dialer, NNG_OPT_TLS_CONFIG, tls->client);
+    }
     if (rc == 0) {
         rc = nng_dialer_set_ms(dialer, NNG_OPT_RECONNMINT, (nng_duration)limits->reconnect_min_ms);
     }
@@ -191,6 +218,7 @@ static int set_dialer_options(nng_dialer dialer, const char *url, const aq_net_l
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, nng_dialer *ret_dialer, aq_error *error)
 {
+    char real_url[NNG_URL_MAX];
     nng_dialer dialer;
     int rc = aq_url_validate(url, error);
 
@@ -201,7 +229,8 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
     AQ_ASSERT(limits->reconnect_min_ms > 0);
     AQ_ASSERT(limits->reconnect_max_ms >= limits->reconnect_min_ms);
     AQ_ASSERT(limits->reconnect_max_ms <= INT32_MAX);
-    rc = nng_dialer_create(&dialer, socket, url);
+    url_for_nng(url, tls_for(url, limits), real_url);
+    rc = nng_dialer_create(&dialer, socket, real_url);
     if (rc == 0) {
         aq_net_limits near = aq_endpoint_near(url, limits);
         rc = set_dialer_options(dialer, url, &near, header_bytes);

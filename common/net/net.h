@@ -1,5 +1,6 @@
 /*
- * What every socket shares: limits, and URLs (tcp://host:port, ipc:///path, inproc://name).
+ * What every socket shares: limits, security, and URLs (tcp://host:port, ipc:///path,
+ * inproc://name). With certificates tcp:// is spoken over TLS, by all sockets of a process.
  */
 #ifndef AQ_COMMON_NET_NET_H
 #define AQ_COMMON_NET_NET_H
@@ -12,10 +13,13 @@
 
 enum { AQ_URL_MAX = 256 };
 
+struct aq_security;
+
 typedef struct aq_net_limits {
     size_t message_bytes_max; /* RECVMAXSZ; a larger one drops its connection */
     uint32_t reconnect_min_ms;
     uint32_t reconnect_max_ms;
+    const struct aq_security *security; /* outlives the socket; NULL: plain, and no token */
 } aq_net_limits;
 
 /* AQ_E_INVALID, naming the url and what is allowed: an unknown scheme, no port, an ipc path that

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
+#include "common/net/tcp_patience.h"
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -59,6 +60,9 @@ static void find_real(void)
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
     AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_send") == nng_stream_send);
     AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_recv") == nng_stream_recv);
+    aq_tcp_patience();
+    AQ_ASSERT(dlsym(RTLD_DEFAULT, "connect") != dlsym(RTLD_NEXT, "connect"));
+    AQ_ASSERT(dlsym(RTLD_DEFAULT, "setsockopt") != dlsym(RTLD_NEXT, "setsockopt"));
 }
 
 void aq_nng_mend(void)
@@ -73,7 +77,7 @@ void aq_nng_mend(void)
 static void end_if_refused(nng_aio *step)
 {
     if (loses_steps && nng_aio_result(step) == NNG_ECANCELED) {
-        nng_aio_finish(step, NNG_ECLOSED);
+        nng_aio_finish(step, NNG_ECONNRESET);
     }
 }
 

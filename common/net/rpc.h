@@ -13,6 +13,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "common/net/token.h"
 
 /* gRPC's status codes. */
 #define AQ_RPC_STATUS_LIST(X)                                                                      \
@@ -67,9 +68,11 @@ struct aq_rpc_channel {
     uint64_t caller;             /* random; the upper half of every request id */
     uint64_t next_call;
     size_t frame_bytes_max; /* the largest frame that may be sent */
+    const aq_token *token;  /* what calls are signed with; NULL: nothing. Outlives the channel */
+    aq_token_peer peer;     /* for whom */
 };
 
-/* Sets the common members; `seed` makes the request ids unique among callers. */
+/* Sets the common members, without a token; `seed` makes the request ids unique among callers. */
 void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64_t seed);
 
 /* A protobuf-c service whose methods are remote: hand &stub.base to the generated functions.
@@ -111,6 +114,17 @@ int aq_rpc_dispatcher_create(size_t calls_max, size_t reply_bytes_max, size_t re
 /* The largest reply frame, in bytes. */
 size_t aq_rpc_dispatcher_reply_bytes_max(const aq_rpc_dispatcher *dispatcher);
 
+/* From now on only callers are served that prove to hold a token of the run, each with what its
+ * role may call (rpc_rights.h). `token` is for listening and outlives the dispatcher. Once. */
+int aq_rpc_dispatcher_guard(aq_rpc_dispatcher *dispatcher, const aq_token *token) AQ_MUST_USE;
+
+/* Called for each request that is turned away since its caller may not make it; `role` is what it
+ * says it is. For the log, which has to bound what strangers can make it write. */
+typedef void (*aq_rpc_refused_fn)(void *user, const char *peer, enum aq_access_role role,
+                                  const char *method, const char *why);
+void aq_rpc_dispatcher_on_refused(aq_rpc_dispatcher *dispatcher, aq_rpc_refused_fn refused,
+                                  void *user);
+
 /* Every call must have been answered. NULL is fine. Kept replies go with it. */
 void aq_rpc_dispatcher_destroy(aq_rpc_dispatcher *dispatcher);
 
@@ -130,6 +144,8 @@ typedef struct aq_rpc_counters {
     uint64_t failures;       /* of them, answered with another status than OK */
     uint64_t refused_frames; /* messages that held no request */
     uint64_t repeats;        /* requests that came again */
+    uint64_t challenges;     /* requests that were to be signed, or signed anew */
+    uint64_t turned_away;    /* requests whose caller may not make them */
 } aq_rpc_counters;
 aq_rpc_counters aq_rpc_dispatcher_counters(const aq_rpc_dispatcher *dispatcher);
 
@@ -138,6 +154,9 @@ aq_rpc_counters aq_rpc_dispatcher_counters(const aq_rpc_dispatcher *dispatcher);
  * gone; its request message is there until the call is answered and the method has returned. */
 void aq_rpc_fail(void *closure_data, enum aq_rpc_code code, const char *format, ...)
     AQ_PRINTF(3, 4);
+
+/* Who calls; AQ_ACCESS_NONE where nobody is asked. */
+enum aq_access_role aq_rpc_call_role(const void *closure_data);
 const char *aq_rpc_call_peer(const void *closure_data);
 uint32_t aq_rpc_call_timeout_ms(const void *closure_data);
 

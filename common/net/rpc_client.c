@@ -20,6 +20,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/endpoint.h"
+#include "common/net/security.h"
 #include "common/sys/mailbox.h"
 
 enum { RESEND_MS = 24 * 60 * 60 * 1000 };
@@ -290,6 +291,7 @@ int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     }
     aq_rpc_channel_init(&client->channel, limits->message_bytes_max, aq_rng_system_seed());
     client->channel.send = send_call;
+    client->channel.token = aq_security_token(limits->security);
     rc = open_socket(client, url, limits, error);
     if (rc < 0) {
         goto fail_socket;

@@ -16,6 +16,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
+#include "common/net/security.h"
 #include "common/sys/mailbox.h"
 
 enum { SPARE_SLOTS = 4, SEND_TIMEOUT_MS = 10000 };
@@ -169,11 +170,24 @@ static void on_request(void *user, void *item)
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
+/* Whoever serves with a token asks for one. */
+static int set_guard(aq_rpc_dispatcher *dispatcher, const aq_security *security, aq_error *error)
+{
+    const aq_token *token = aq_security_token(security);
+    int rc = token == NULL ? 0 : aq_rpc_dispatcher_guard(dispatcher, token);
+
+    return rc < 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
 static int open_socket(aq_rpc_server *server, const char *url, const aq_net_limits *limits,
                        aq_error *error)
 {
-    int rc = nng_rep0_open(&server->socket);
+    int rc = set_guard(server->dispatcher, limits->security, error);
 
+    if (rc < 0) {
+        return rc;
+    }
+    rc = nng_rep0_open(&server->socket);
     if (rc != 0) {
         return aq_fail(error, aq_error_from_nng(rc), "cannot open a socket for %s: %s", url,
                        nng_strerror(rc));

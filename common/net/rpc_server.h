@@ -13,7 +13,8 @@
 
 typedef struct aq_rpc_server aq_rpc_server;
 
-/* Listens at `url` (port 0 is resolved; see aq_rpc_server_url). AQ_E_IN_USE names the url. No reply
+/* Listens at `url` (port 0 is resolved; see aq_rpc_server_url). AQ_E_IN_USE names the url. When
+ * limits->security has a token the dispatcher is guarded with it. No reply
  * of the dispatcher's may be larger than limits->message_bytes_max. */
 int aq_rpc_server_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                          aq_rpc_dispatcher *dispatcher, size_t calls_max,

@@ -4,17 +4,23 @@
  *
  * Whatever goes wrong between a call and its answer ends in one place, `finish`, as a status with
  * words that name the method.
+ *
+ * A channel with a token signs its calls. The daemon answers the first one, and one that it cannot
+ * tell from a recording, with a challenge; then the call is made again under another id, within its
+ * deadline. Nothing was carried out before.
  */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/frame.h"
 #include "common/net/rpc.h"
 #include "common/net/rpc_envelope.h"
+#include "common/net/rpc_guard.h"
 #include "proto/rpc.pb-c.h"
 
 /* A call on its way. It holds all it needs: the stub may be gone when the answer comes. */
@@ -26,7 +32,13 @@ typedef struct pending {
     void *closure_data;
     uint64_t id;
     uint32_t timeout_ms;
+    /* With a token: */
+    aq_buffer body; /* of the request, to sign it again */
+    int64_t deadline_ns;
+    unsigned signings;
 } pending;
+
+enum { SIGNINGS_MAX = 4 };
 
 void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64_t seed)
 {
@@ -38,6 +50,8 @@ void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64
     channel->caller = aq_rng_next(&rng) >> 32;
     channel->next_call = aq_rng_next(&rng) >> 32;
     channel->frame_bytes_max = frame_bytes_max;
+    channel->token = NULL;
+    channel->peer = (aq_token_peer){0};
 }
 
 /* Both halves start at random, so that even two callers with the same upper half do not meet. 0 is
@@ -152,6 +166,32 @@ static int open_reply(const uint8_t *frame, size_t size, aq_envelope *ret_envelo
     return rc < 0 ? aq_fail(error, rc, "the frame holds no RpcReply") : 0;
 }
 
+static int send_signed(pending *call, aq_error *error);
+
+/* True when the call is under way again. */
+static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_status *status)
+{
+    const Actorq__V1__RpcReply *reply = (const Actorq__V1__RpcReply *)envelope->message;
+    int64_t now_ns = aq_clock_monotonic_ns();
+    aq_error error = {0};
+    int rc;
+
+    if (reply->challenge == NULL || reply->status != AQ_RPC_UNAUTHENTICATED ||
+        reply->request_id != call->id || call->signings == 0 || call->signings == SIGNINGS_MAX) {
+        return false;
+    }
+    aq_guard_peer_take(&call->channel->peer, reply->challenge, now_ns);
+    if (call->deadline_ns - now_ns < AQ_NS_PER_MS) {
+        failure_status(call, AQ_E_TIMEOUT, "", status);
+        return false;
+    }
+    rc = send_signed(call, &error);
+    if (rc < 0) {
+        failure_status(call, rc, error.text, status);
+    }
+    return rc == 0;
+}
+
 static void on_answer(void *user, int error_code, const uint8_t *frame, size_t size)
 {
     pending *call = user;
@@ -169,42 +209,113 @@ static void on_answer(void *user, int error_code, const uint8_t *frame, size_t s
             failure_status(call, rc, error.text, &status);
         } else {
             read_reply(call, &envelope, &status, &reply);
+            if (answer_challenge(call, &envelope, &status)) {
+                aq_message_free(envelope.message);
+                return;
+            }
         }
     }
     finish(call, reply, &status);
     aq_message_free(reply);
     aq_message_free(envelope.message);
+    aq_buffer_fini(&call->body);
     aq_free(call);
 }
 
 /* ---- the request --------------------------------------------------------------------------- */
 
-static int send_request(pending *call, const ProtobufCMessage *input, aq_error *error)
+/* Packs and sends the request, whose body is `input` or lies in the envelope. */
+static int send_envelope(pending *call, Actorq__V1__RpcRequest *envelope,
+                         const ProtobufCMessage *input, aq_error *error)
 {
-    Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
     aq_rpc_channel *channel = call->channel;
-    char method[AQ_RPC_METHOD_MAX + 1];
     aq_buffer frame;
     int rc;
 
-    snprintf(method, sizeof(method), "%s/%s", call->service->name, call->method->name);
-    envelope.method = method;
-    envelope.request_id = call->id;
-    envelope.timeout_ms = call->timeout_ms;
     aq_buffer_init(&frame, channel->frame_bytes_max);
-    rc = aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &envelope.base, input);
+    rc = aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &envelope->base, input);
     if (rc < 0) {
         rc = aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)",
-                     protobuf_c_message_get_packed_size(input), aq_error_text(rc),
-                     channel->frame_bytes_max);
+                     input == NULL ? envelope->body.len : protobuf_c_message_get_packed_size(input),
+                     aq_error_text(rc), channel->frame_bytes_max);
     } else {
-        rc = channel->send(channel, frame.data, frame.size, call->timeout_ms, on_answer, call);
+        rc = channel->send(channel, frame.data, frame.size, envelope->timeout_ms, on_answer, call);
         if (rc < 0) {
             rc = aq_fail(error, rc, "the request cannot be sent: %s", aq_error_text(rc));
         }
     }
     aq_buffer_fini(&frame);
     return rc;
+}
+
+static const char *method_name(const pending *call, char ret_name[AQ_RPC_METHOD_MAX + 1])
+{
+    snprintf(ret_name, AQ_RPC_METHOD_MAX + 1, "%s/%s", call->service->name, call->method->name);
+    return ret_name;
+}
+
+/* Signs the kept body under a new id, and sends it. */
+static int send_signed(pending *call, aq_error *error)
+{
+    Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
+    int64_t now_ns = aq_clock_monotonic_ns();
+    uint8_t proof[AQ_GUARD_PROOF_BYTES];
+    char method[AQ_RPC_METHOD_MAX + 1];
+    aq_token_call facts = {.request_id = next_id(call->channel),
+                           .timeout_ms = (uint32_t)((call->deadline_ns - now_ns) / AQ_NS_PER_MS),
+                           .method = method_name(call, method),
+                           .body = call->body.data,
+                           .body_size = call->body.size};
+    int rc;
+
+    call->signings++;
+    call->id = facts.request_id;
+    envelope.method = method;
+    envelope.request_id = facts.request_id;
+    envelope.timeout_ms = facts.timeout_ms;
+    envelope.body = (ProtobufCBinaryData){call->body.size, call->body.data};
+    envelope.token.data = proof;
+    rc = aq_guard_peer_sign(&call->channel->peer, call->channel->token, now_ns, &facts, proof,
+                            &envelope.token.len);
+    if (rc < 0) {
+        return aq_fail(error, rc, "the request cannot be signed: %s", aq_error_text(rc));
+    }
+    return send_envelope(call, &envelope, NULL, error);
+}
+
+static int send_unsigned(pending *call, const ProtobufCMessage *input, aq_error *error)
+{
+    Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
+    char method[AQ_RPC_METHOD_MAX + 1];
+
+    call->id = next_id(call->channel);
+    (void)method_name(call, method);
+    envelope.method = method;
+    envelope.request_id = call->id;
+    envelope.timeout_ms = call->timeout_ms;
+    return send_envelope(call, &envelope, input, error);
+}
+
+static int send_request(pending *call, const ProtobufCMessage *input, aq_error *error)
+{
+    size_t size = protobuf_c_message_get_packed_size(input);
+    uint8_t *body = NULL;
+    int rc;
+
+    if (call->channel->token == NULL) {
+        return send_unsigned(call, input, error);
+    }
+    call->deadline_ns =
+        aq_clock_monotonic_ns() + call->timeout_ms * AQ_NS_PER_MS + AQ_NS_PER_MS - 1;
+    rc = size == 0 ? 0 : aq_buffer_extend(&call->body, size, &body);
+    if (rc < 0) {
+        return aq_fail(error, rc, "the request of %zu bytes cannot be sent: %s (limit %zu)", size,
+                       aq_error_text(rc), call->channel->frame_bytes_max);
+    }
+    if (size > 0) {
+        protobuf_c_message_pack(input, body);
+    }
+    return send_signed(call, error);
 }
 
 static void invoke(ProtobufCService *service, unsigned method_index, const ProtobufCMessage *input,
@@ -224,13 +335,16 @@ static void invoke(ProtobufCService *service, unsigned method_index, const Proto
 
     AQ_ASSERT(method_index < service->descriptor->n_methods);
     AQ_ASSERT(input->descriptor == call.method->input);
-    call.id = next_id(stub->channel);
+    aq_buffer_init(&call.body, stub->channel->frame_bytes_max);
     sent = aq_alloc(1, sizeof(*sent));
     if (sent != NULL) {
         *sent = call;
         rc = send_request(sent, input, &error);
     }
     if (rc < 0) {
+        if (sent != NULL) {
+            aq_buffer_fini(&sent->body);
+        }
         aq_free(sent);
         failure_status(&call, rc, error.text, &status);
         finish(&call, NULL, &status);
