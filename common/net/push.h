@@ -5,8 +5,8 @@
  * Here one PUSH socket lives for one connection: the pipe's removal marks it dead under a lock that
  * the sender also takes, nobody sends on it again, it never reconnects by itself, and the loop
  * opens a new one with our own back-off. A peer that takes nothing for half a minute is given up
- * like one that went. A message that was sent may still be lost: acknowledgement and resending are
- * the caller's (actor/outbox).
+ * like one that went; over TCP sooner (tcp_patience.h). A message that was sent may still be lost:
+ * acknowledgement and resending are the caller's (actor/outbox).
  *
  * Loop thread only.
  */

@@ -1,5 +1,5 @@
 /*
- * A peer that takes nothing for half a minute. The one test that has to wait for it.
+ * A peer on this host that takes nothing for half a minute. The one test that has to wait for it.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -55,7 +55,7 @@ static void test_a_peer_that_takes_nothing_is_given_up(void **state)
     (void)state;
     assert_int_equal(uv_loop_init(&f.loop), 0);
     assert_int_equal(nng_pull0_open(&puller), 0);
-    assert_int_equal(aq_endpoint_listen(puller, net_kit_url("tcp", url), &net_kit_limits, 0,
+    assert_int_equal(aq_endpoint_listen(puller, net_kit_url("ipc", url), &net_kit_limits, 0,
                                         &listener, bound, NULL),
                      0);
     assert_int_equal(aq_push_create(&f.loop, bound, &net_kit_limits, &events, &f.push, NULL), 0);
