@@ -52,6 +52,7 @@ struct aq_member {
     bool gone;         /* destroyed: nobody is told anything any more */
     bool registered;   /* the learner has this member, for all that is known here */
     uint32_t failures; /* in a row */
+    bool unheard;      /* the last of them because the learner did not answer */
     uint32_t pause_ms; /* from the next tick on, before the next call */
     int64_t due_ns;    /* of the next call */
     int64_t sent_ns;   /* of the call that is out */
@@ -258,6 +259,7 @@ static void join_failed(aq_member *member)
     if (is_final(status->code)) {
         end(member, AQ_MEMBER_REFUSED, reason);
     } else {
+        member->unheard = true;
         failed(member, reason);
     }
 }
@@ -348,6 +350,7 @@ static void heartbeat_failed(aq_member *member)
     if (is_final(status->code)) { /* no learner of ours any more; joining tells what it is */
         forgotten(member, reason);
     } else {
+        member->unheard = true;
         failed(member, reason);
     }
 }
@@ -369,6 +372,9 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
 {
     aq_error error = {0};
     if (!reply->known) {
+        /* The line was cut for long enough, and has healed: to pause for that is over. */
+        member->failures = member->unheard ? 0 : member->failures;
+        member->unheard = false;
         forgotten(member, "the learner does not know this member any more; joining again");
         return;
     }
@@ -380,6 +386,7 @@ static void heartbeat_answered(aq_member *member, const Actorq__V1__HeartbeatRep
     bool changed = differ(&member->view, &member->next);
     member->view = member->next;
     member->failures = 0;
+    member->unheard = false;
     member->due_ns = member->sent_ns + (int64_t)heartbeat_pause_ms(member) * AQ_NS_PER_MS;
     if (member->view.run_state != AQ_RUN_RUNNING) {
         end_run(member);

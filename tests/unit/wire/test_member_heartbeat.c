@@ -215,6 +215,18 @@ static void test_a_learner_that_always_forgets_is_asked_ever_more_seldom(void **
     assert_in_range(fake_wait_for_call(fake, 641), 320, 640);
 }
 
+static void test_a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    for (int i = 0; i < 8; i++) {
+        fake_wait_for_call(fake, 641);
+        fake_lose(fake, AQ_E_TIMEOUT);
+    }
+    forget(fake);
+    assert_in_range(fake_wait_for_call(fake, 641), 20, 40);
+}
+
 static void test_a_heartbeat_refused_for_good_means_joining_again(void **state)
 {
     member_fake *fake = *state;
@@ -401,6 +413,7 @@ int main(void)
         FAKE(test_a_member_that_was_forgotten_joins_again_as_what_it_was),
         FAKE(test_another_run_is_a_new_beginning),
         FAKE(test_a_learner_that_always_forgets_is_asked_ever_more_seldom),
+        FAKE(test_a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause),
         FAKE(test_a_heartbeat_refused_for_good_means_joining_again),
         cmocka_unit_test(test_the_end_of_the_run_ends_the_member),
         FAKE(test_more_shards_than_there_can_be_are_not_believed),
