@@ -148,27 +148,38 @@ static void remove_at(aq_coordinator *coordinator, size_t index)
     coordinator->members[index] = coordinator->members[coordinator->count];
 }
 
-/* A shard that was restarted has the same store, or serves the same address, under a new
+/* A shard that was restarted has the same store, or serves the same address, mostly under a new
  * incarnation: the record of its earlier life would only send actors to a dead process until it
  * times out. It may be two: its own, and that of another shard whose address it has taken over. */
 static size_t remove_earlier_lives(aq_coordinator *coordinator, const aq_member_record *wanted,
                                    uint64_t ret_replaced[AQ_REPLACED_MAX])
 {
     size_t removed = 0;
+    size_t others = 0;
     memset(ret_replaced, 0, AQ_REPLACED_MAX * sizeof(*ret_replaced));
     for (size_t i = 0; wanted->role == AQ_ROLE_REPLAY && i < coordinator->count;) {
         const aq_member_record *record = &coordinator->members[i];
-        if (record->role == AQ_ROLE_REPLAY &&
-            (record->store == wanted->store || strcmp(record->rpc_url, wanted->rpc_url) == 0)) {
-            AQ_ASSERT(removed < AQ_REPLACED_MAX); /* no two have the same store or address */
-            ret_replaced[removed++] = record->incarnation;
-            coordinator->lost_total++;
-            remove_at(coordinator, i);
-        } else {
+        if (record->role != AQ_ROLE_REPLAY ||
+            (record->store != wanted->store && strcmp(record->rpc_url, wanted->rpc_url) != 0)) {
             i++;
+            continue;
         }
+        if (record->incarnation != wanted->incarnation) {
+            AQ_ASSERT(others < AQ_REPLACED_MAX); /* no two have the same store or address */
+            ret_replaced[others++] = record->incarnation;
+            coordinator->lost_total++;
+        }
+        removed++;
+        remove_at(coordinator, i);
     }
     return removed;
+}
+
+/* Whether a shard is somewhere else now. */
+static bool has_moved(const aq_member_record *record, const aq_member_record *wanted)
+{
+    return record->role == AQ_ROLE_REPLAY && (strcmp(record->rpc_url, wanted->rpc_url) != 0 ||
+                                              strcmp(record->push_url, wanted->push_url) != 0);
 }
 
 static size_t live_shards(const aq_coordinator *coordinator)
@@ -231,6 +242,9 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
     if (known && known->role != wanted->role) {
         return aq_fail(error, AQ_E_EXISTS, "incarnation %016llx joined in another role before",
                        (unsigned long long)wanted->incarnation);
+    }
+    if (known && has_moved(known, wanted)) {
+        known = NULL; /* that record is of an earlier life, in a way */
     }
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
     if (!known && remove_earlier_lives(coordinator, wanted, replaced) == 0) {

@@ -31,6 +31,7 @@ typedef struct aq_member_record {
     char address[AQ_URL_MAX]; /* as the learner sees it */
     char rpc_url[AQ_URL_MAX]; /* replay only */
     char push_url[AQ_URL_MAX];
+    bool follows_address; /* replay only: they are at the address, and elsewhere when that is */
     int64_t joined_ns;
     int64_t heard_ns;
     uint64_t unique; /* differs for each record ever made: indexes nothing, survives moves */
@@ -63,7 +64,8 @@ void aq_coordinator_destroy(aq_coordinator *coordinator); /* NULL is fine */
  * without a member number.
  *
  * A replay shard with the store or at the URL of another one is that one, restarted, and takes its
- * place: ret_replaced has the incarnations that went, 0 for none. AQ_E_EXISTS when the incarnation
+ * place: ret_replaced has the incarnations that went, 0 for none. So does one that moved, whose
+ * incarnation stays. AQ_E_EXISTS when the incarnation
  * joined in another role, AQ_E_FULL when there are too many, AQ_E_NOMEM; nothing has changed then.
  * The record is valid until the next call that changes the members. */
 int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_member_record *wanted,

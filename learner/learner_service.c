@@ -11,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_run.h"
 #include "learner/learner_service_priv.h"
+#include "learner/shard_address.h"
 #include "proto/policy.pb-c.h"
 
 static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service)
@@ -60,6 +61,7 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
         if (rc) {
             return aq_fail_context(error, rc, "a replay shard must say where it listens");
         }
+        record.follows_address = strcmp(record.rpc_url, request->rpc_url) != 0;
     }
     *ret_record = record;
     return 0;
@@ -166,7 +168,7 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
                                           request->incarnation);
     }
     reply.state = state_of(service);
-    if (record) {
+    if (record && !aq_shard_has_moved(record, aq_rpc_call_peer(call))) {
         aq_member_stats_put(&service->stats, request);
         hear_energy(service, record, request->energy);
         if (record->role == AQ_ROLE_REPLAY && request->replay) {

@@ -12,6 +12,7 @@ enum { RETRY_MS = 1000 };
 
 typedef struct link {
     uint64_t incarnation; /* 0: free */
+    uint64_t unique;      /* of the record; another one when the shard has moved */
     aq_rpc_client *client;
     bool wanted;
 } link;
@@ -82,7 +83,12 @@ static int dial(aq_shard_links *links, const aq_member_record *record, aq_error 
         aq_rpc_client_close(client);
         return aq_fail(error, rc, "more than %d shards", AQ_SHARDS_MAX);
     }
-    *place = (link){.incarnation = record->incarnation, .client = client, .wanted = true};
+    *place = (link){
+        .incarnation = record->incarnation,
+        .unique = record->unique,
+        .client = client,
+        .wanted = true,
+    };
     return 0;
 }
 
@@ -96,7 +102,7 @@ static void drop_gone(aq_shard_links *links, const aq_coordinator *coordinator)
         const aq_member_record *record = aq_coordinator_member_at(coordinator, i);
         link *known = record->role == AQ_ROLE_REPLAY ? find(links, record->incarnation) : NULL;
         if (known) {
-            known->wanted = true;
+            known->wanted = known->unique == record->unique;
         }
     }
     for (size_t i = 0; i < AQ_SHARDS_MAX; i++) {

@@ -236,6 +236,22 @@ static void test_a_store_that_moved_takes_its_own_place_and_that_of_the_address(
     assert_int_equal(join_as(*state, &record)->slot, 2);
 }
 
+static void test_a_shard_that_lives_and_has_moved_is_listed_where_it_is(void **state)
+{
+    aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
+    join(*state, AQ_ROLE_REPLAY, 1);
+    record.member = join(*state, AQ_ROLE_REPLAY, 2)->member;
+    const uint64_t changes = aq_coordinator_shards_changed(*state);
+    strcpy(record.rpc_url, "tcp://elsewhere:1");
+    const aq_member_record *joined = join_as(*state, &record);
+    assert_string_equal(joined->rpc_url, "tcp://elsewhere:1");
+    assert_int_equal(joined->member, record.member);
+    assert_int_equal(joined->slot, 1);
+    assert_int_equal(aq_coordinator_member_count(*state), 2);
+    assert_int_equal(aq_coordinator_lost_total(*state), 0);
+    assert_true(aq_coordinator_shards_changed(*state) > changes);
+}
+
 static void test_a_shard_that_left_comes_back_to_its_slot(void **state)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 1);
@@ -438,6 +454,7 @@ int main(void)
         IN_A_RUN(test_a_slot_that_can_not_be_is_not_taken_over),
         IN_A_RUN(test_a_restarted_shard_takes_the_place_of_its_earlier_life),
         IN_A_RUN(test_a_store_that_moved_takes_its_own_place_and_that_of_the_address),
+        IN_A_RUN(test_a_shard_that_lives_and_has_moved_is_listed_where_it_is),
         IN_A_RUN(test_a_shard_that_left_comes_back_to_its_slot),
         IN_A_RUN(test_actors_do_not_replace_one_another),
         IN_A_RUN(test_only_shards_change_the_set_of_shards),

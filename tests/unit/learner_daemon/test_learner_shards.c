@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <string.h>
 
 #include "tests/unit/learner_daemon/service_desk.h"
 
@@ -75,6 +76,45 @@ static void test_a_shard_that_says_its_slot_gets_it_back(void **state)
     desk_answer_fini(&answer);
 }
 
+static void test_a_shard_whose_host_has_another_address_is_listed_there(void **state)
+{
+    static char rpc_url[] = "tcp://*:5560", push_url[] = "tcp://0.0.0.0:5561";
+    service_desk *desk = *state;
+    desk_answer answer;
+    Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 60);
+    request.rpc_url = rpc_url;
+    request.push_url = push_url;
+    strcpy(desk->peer, "tcp://10.0.0.2:40000");
+    request.member = join(desk, &request, &answer)->member;
+    request.run_id = KIT_RUN_ID;
+    desk_answer_fini(&answer);
+    strcpy(desk->peer, "tcp://10.0.0.2:40001"); /* another connection */
+    assert_true(beat(desk, request.member, 60, NULL, &answer)->known);
+    desk_answer_fini(&answer);
+    strcpy(desk->peer, "tcp://10.0.0.3:40000");
+    assert_false(beat(desk, request.member, 60, NULL, &answer)->known);
+    desk_answer_fini(&answer);
+    assert_int_equal(join(desk, &request, &answer)->member, request.member);
+    desk_answer_fini(&answer);
+    const Actorq__V1__HeartbeatReply *reply = beat(desk, request.member, 60, NULL, &answer);
+    assert_true(reply->known);
+    assert_int_equal(reply->n_shards, 1);
+    assert_string_equal(reply->shards[0]->rpc_url, "tcp://10.0.0.3:5560");
+    assert_string_equal(reply->shards[0]->push_url, "tcp://10.0.0.3:5561");
+    desk_answer_fini(&answer);
+}
+
+static void test_a_shard_that_says_where_it_is_may_be_seen_anywhere(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    strcpy(desk->peer, "tcp://10.0.0.2:40000");
+    const uint64_t member = desk_join(desk, AQ_ROLE_REPLAY, 60);
+    strcpy(desk->peer, "tcp://10.0.0.3:40000");
+    assert_true(beat(desk, member, 60, NULL, &answer)->known);
+    desk_answer_fini(&answer);
+}
+
 /* Every shard holds as many items as its incarnation says. */
 static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
 {
@@ -122,6 +162,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_shards_keep_their_places_when_others_come_and_go),
         AT_A_DESK(test_a_shard_that_says_its_slot_gets_it_back),
+        AT_A_DESK(test_a_shard_whose_host_has_another_address_is_listed_there),
+        AT_A_DESK(test_a_shard_that_says_where_it_is_may_be_seen_anywhere),
         AT_A_DESK(test_what_shards_said_is_told_and_summed),
     };
     return cmocka_run_group_tests_name("learner_shards", tests, NULL, NULL);

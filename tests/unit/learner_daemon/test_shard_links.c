@@ -250,6 +250,18 @@ static void test_the_calls_to_a_shard_that_left_are_over(void **state)
     assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
 }
 
+static void test_a_shard_that_moved_is_sampled_from_where_it_is(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-moved-1", true);
+    start_shard(desk, 1, "inproc://links-moved-2", false);
+    join(desk, 1, "inproc://links-moved-1");
+    run_until(desk, &desk->shards[0].asked, IN_FLIGHT);
+    join(desk, 1, "inproc://links-moved-2");
+    run_until(desk, &desk->ready, 20);
+    assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
+}
+
 /* 64 shards, and one of them starts again: the new link needs the place of the old one. */
 static void test_a_restarted_shard_is_linked_when_all_places_are_taken(void **state)
 {
@@ -340,6 +352,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         AT_A_DESK(test_a_shard_that_joined_is_sampled_from),
         AT_A_DESK(test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is),
+        AT_A_DESK(test_a_shard_that_moved_is_sampled_from_where_it_is),
         AT_A_DESK(test_the_calls_to_a_shard_that_left_are_over),
         AT_A_DESK(test_a_restarted_shard_is_linked_when_all_places_are_taken),
         AT_A_DESK(test_a_link_that_could_not_be_opened_is_tried_again),
