@@ -8,7 +8,11 @@
 #include <string.h>
 #include <uv.h>
 
-enum { PATH_BYTES = 64 };
+#include "common/sys/process.h"
+
+#define SCRIPT "torch_steps.py" /* beside this program, or where it is installed */
+
+enum { NAME_BYTES = 64, PATH_BYTES = 4096 };
 
 /* The first of them that has PyTorch is taken: the system's may have it where another has not. */
 static const char *const pythons[] = {"python3", "/usr/bin/python3"};
@@ -20,14 +24,14 @@ static void on_exit(uv_process_t *process, int64_t status, int signal)
     uv_close((uv_handle_t *)process, NULL);
 }
 
-/* What python says goes to `out`; its exit status, or -1. */
-static int64_t run_python(const char *python, FILE *out)
+/* What the script says goes to `out`; python's exit status, or -1. */
+static int64_t run_python(const char *python, char *script, FILE *out)
 {
     uv_loop_t loop;
     uv_process_t process;
     int64_t status = -1;
-    char name[PATH_BYTES]; /* from which python tells its own place */
-    char *arguments[] = {name, (char[]){AQ_TORCH_STEPS}, NULL};
+    char name[NAME_BYTES]; /* from which python tells its own place */
+    char *arguments[] = {name, script, NULL};
     uv_stdio_container_t streams[] = {
         {.flags = UV_IGNORE},
         {.flags = UV_INHERIT_FD, .data.fd = fileno(out)},
@@ -68,13 +72,18 @@ static json_t *read_figures(FILE *from)
 
 int aq_torch_measure(json_t **ret_figures, aq_error *error)
 {
+    char script[PATH_BYTES];
+    int rc = aq_process_find_program(SCRIPT, "share/actorq", script, sizeof(script), error);
+    if (rc) {
+        return rc;
+    }
     json_t *figures = NULL;
     for (size_t i = 0; figures == NULL && i < sizeof(pythons) / sizeof(pythons[0]); i++) {
         FILE *out = tmpfile();
         if (out == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED, "no temporary file for PyTorch's figures");
         }
-        if (run_python(pythons[i], out) == 0) {
+        if (run_python(pythons[i], script, out) == 0) {
             figures = read_figures(out);
         }
         (void)fclose(out);
@@ -83,7 +92,7 @@ int aq_torch_measure(json_t **ret_figures, aq_error *error)
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "PyTorch can't be measured: is there a python3 with torch (Debian: "
                        "python3-torch), and %s?",
-                       AQ_TORCH_STEPS);
+                       script);
     }
     *ret_figures = figures;
     return 0;
