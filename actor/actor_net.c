@@ -21,6 +21,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/daemon_security.h"
 #include "common/net/net.h"
 #include "common/net/push.h"
 #include "common/net/rpc_client.h"
@@ -58,6 +59,7 @@ typedef struct shard_link {
 } shard_link;
 
 struct actor_shell {
+    aq_daemon_security security;
     const aq_actor_options *options;
     uv_loop_t loop;
     uv_timer_t timer;
@@ -112,6 +114,14 @@ static int seen_from_here(const actor_shell *shell, const char *url, char *ret_u
     return rc != 0 ? aq_fail(error, rc, "%s: %s", url, aq_error_text(rc)) : 0;
 }
 
+/* Limits that somebody agreed on, with what this process proves itself with. */
+static aq_net_limits secured(const actor_shell *shell, const aq_net_limits *limits)
+{
+    aq_net_limits own = *limits;
+    own.security = shell->security.security;
+    return own;
+}
+
 static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
                       const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
 {
@@ -123,19 +133,20 @@ static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char
         .writable = on_writable,
         .user = link,
     };
+    const aq_net_limits own = secured(shell, limits);
     char url[AQ_URL_MAX];
     AQ_ASSERT(link->push == NULL);
     link->shell = shell;
     link->lane = lane;
     int rc = seen_from_here(shell, rpc_url, url, sizeof(url), error);
     if (rc == 0) {
-        rc = aq_rpc_client_create(&shell->loop, url, limits, FLOW_CALLS_MAX, &link->flow, error);
+        rc = aq_rpc_client_create(&shell->loop, url, &own, FLOW_CALLS_MAX, &link->flow, error);
     }
     if (rc == 0) {
         rc = seen_from_here(shell, push_url, url, sizeof(url), error);
     }
     if (rc == 0) {
-        rc = aq_push_create(&shell->loop, url, limits, &events, &link->push, error);
+        rc = aq_push_create(&shell->loop, url, &own, &events, &link->push, error);
     }
     if (rc != 0) {
         close_shard(shell, lane);
@@ -161,7 +172,8 @@ static int listen_to(void *user, const char *policy_url, aq_policy_feed *feed, a
     if (rc != 0) {
         return rc;
     }
-    return aq_policy_thread_start(url, &learner_limits, feed, &shell->wake, &shell->policy, error);
+    const aq_net_limits limits = secured(shell, &learner_limits);
+    return aq_policy_thread_start(url, &limits, feed, &shell->wake, &shell->policy, error);
 }
 
 static void unlisten(void *user)
@@ -426,8 +438,13 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     if (rc != 0) {
         return rc;
     }
-    rc = aq_rpc_client_create(&shell.loop, options->learner_url, &learner_limits, LEARNER_CALLS_MAX,
-                              &shell.learner, error);
+    rc = aq_daemon_security_open(&shell.security, &options->daemon, NULL, error);
+    if (rc == 0) {
+        const aq_net_limits limits = secured(&shell, &learner_limits);
+        aq_daemon_security_say(&shell.security, NULL);
+        rc = aq_rpc_client_create(&shell.loop, options->learner_url, &limits, LEARNER_CALLS_MAX,
+                                  &shell.learner, error);
+    }
     if (rc == 0) {
         rc = create_session(&shell, error);
     }
@@ -443,5 +460,6 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
             shell.is_stuck ? EXIT_FAILURE : aq_participant_exit_code(participant_of(&shell));
     }
     close_all(&shell);
+    aq_daemon_security_close(&shell.security);
     return rc;
 }

@@ -10,6 +10,7 @@
 #include "cli/rpc_catalog.h"
 #include "common/net/caller.h"
 #include "common/net/reflect.h"
+#include "common/sys/daemon.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000, STATUS_EXIT_BASE = 64 };
 
@@ -27,6 +28,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
     {"json", 0, NULL, "with --list: print one JSON object (an answer always is one)"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

@@ -15,13 +15,20 @@ extern const aq_command aq_command_eval;
 extern const aq_command aq_command_play;
 extern const aq_command aq_command_inspect;
 extern const aq_command aq_command_status;
+extern const aq_command aq_command_logs;
+extern const aq_command aq_command_set;
+extern const aq_command aq_command_checkpoint;
+extern const aq_command aq_command_drain;
+extern const aq_command aq_command_stop;
 extern const aq_command aq_command_call;
+extern const aq_command aq_command_certs;
 extern const aq_command aq_command_env;
 extern const aq_command aq_command_envs;
 extern const aq_command aq_command_export;
 extern const aq_command aq_command_bench;
 extern const aq_command aq_command_plot;
 extern const aq_command aq_command_quantize;
+extern const aq_command aq_command_health;
 extern const aq_command aq_command_replay;
 
 /* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of

@@ -7,11 +7,13 @@
 
 #include "common/base/memory.h"
 #include "common/net/rpc_client.h"
+#include "common/net/security.h"
 
 enum { ANSWER_BYTES_MAX = 16 << 20, TIMEOUT_MS = 1000 };
 
 struct aq_run_watch {
     aq_rpc_client *client;
+    aq_security *security;
     aq_rpc_stub operations;
     uv_timer_t timer;
     bool asking;
@@ -70,13 +72,18 @@ int aq_run_watch_create(uv_loop_t *loop, const char *url, unsigned period_ms,
     if (!watch) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
+    int rc = aq_security_from_environment(&watch->security, error);
     aq_net_limits limits = {
         .message_bytes_max = ANSWER_BYTES_MAX,
         .reconnect_min_ms = 5,
         .reconnect_max_ms = 500,
+        .security = watch->security,
     };
-    int rc = aq_rpc_client_create(loop, url, &limits, 1, &watch->client, error);
+    if (!rc) {
+        rc = aq_rpc_client_create(loop, url, &limits, 1, &watch->client, error);
+    }
     if (rc) {
+        aq_security_destroy(watch->security);
         aq_free(watch);
         return rc;
     }
@@ -100,6 +107,7 @@ static void on_timer_closed(uv_handle_t *handle)
 {
     aq_run_watch *watch = handle->data;
     actorq__v1__status_reply__free_unpacked(watch->status, NULL);
+    aq_security_destroy(watch->security);
     aq_free(watch);
 }
 

@@ -12,6 +12,7 @@
 #include "cli/status_watch.h"
 #include "common/net/caller.h"
 #include "common/net/reflect.h"
+#include "common/sys/daemon.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000 };
 
@@ -28,6 +29,7 @@ static const aq_option option_rows[] = {
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
     {"json", 0, NULL,
      "print the whole answer as one JSON object on standard output; with --watch, one a line"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

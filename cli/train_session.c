@@ -25,6 +25,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/net.h"
+#include "common/sys/daemon.h"
 #include "common/sys/file.h"
 #include "common/sys/process.h"
 
@@ -402,6 +403,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     session->config = config;
     session->options = options;
     aq_progress_init(&session->progress);
+    aq_credentials_forget(); /* all meet in a folder that only this user can enter */
     if (uv_loop_init(&session->loop)) {
         aq_free(session);
         return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");

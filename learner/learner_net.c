@@ -23,7 +23,7 @@
 #include "learner/learner_net_priv.h"
 #include "learner/normalized.h"
 
-enum { TICK_MS = 5, CALLS_MAX = 4096, CONFIG_TEXT_MAX = 1 << 20 };
+enum { TICK_MS = 5, CALLS_MAX = 4096 };
 #define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
 #define REPEATS_BYTES_MAX ((size_t)4 << 20)
 
@@ -198,23 +198,6 @@ static int start_timers(aq_learner *learner)
 
 /* ---- assembly ------------------------------------------------------------------------------- */
 
-static int print_config(aq_learner *learner)
-{
-    aq_buffer text;
-    aq_buffer_init(&text, CONFIG_TEXT_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), &learner->plan.config, &text);
-    if (!rc) {
-        rc = aq_buffer_append(&text, "", 1);
-    }
-    if (rc) {
-        aq_buffer_fini(&text);
-        return rc;
-    }
-    learner->config_text = aq_text_copy((const char *)text.data);
-    aq_buffer_fini(&text);
-    return learner->config_text ? 0 : AQ_E_NOMEM;
-}
-
 static int open_mirror(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
@@ -250,22 +233,27 @@ static int open_run(aq_learner *learner, aq_error *error)
     if (!rc) {
         rc = open_mirror(learner, error);
     }
-    if (!rc && print_config(learner)) {
+    if (!rc && aq_learner_print_config(learner)) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     return rc;
 }
 
+aq_coordinator_config aq_learner_limits(const aq_run_plan *plan)
+{
+    return (aq_coordinator_config){
+        .member_timeout_ns = (int64_t)plan->config.net.member_timeout_ms * AQ_NS_PER_MS,
+        .env_steps_limit = plan->config.limits.env_steps,
+        .learner_steps_limit = plan->config.limits.learner_steps,
+        .wall_limit_s = plan->config.limits.wall_s,
+        .threshold = plan->threshold,
+    };
+}
+
 static int create_cores(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
-    aq_coordinator_config coordinator = {
-        .member_timeout_ns = (int64_t)config->net.member_timeout_ms * AQ_NS_PER_MS,
-        .env_steps_limit = config->limits.env_steps,
-        .learner_steps_limit = config->limits.learner_steps,
-        .wall_limit_s = config->limits.wall_s,
-        .threshold = learner->plan.threshold,
-    };
+    aq_coordinator_config coordinator = aq_learner_limits(&learner->plan);
     int rc = aq_coordinator_create(&coordinator, learner->started_ns, &learner->coordinator);
     if (!rc) {
         rc = aq_policy_shelf_create(&learner->shelf);
@@ -297,6 +285,7 @@ static int open_sockets(aq_learner *learner, aq_error *error)
         .message_bytes_max = message_bytes,
         .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
+        .security = learner->security.security,
     };
     int rc =
         aq_rpc_dispatcher_create(CALLS_MAX, message_bytes, REPEATS_BYTES_MAX, &learner->dispatcher);
@@ -306,6 +295,7 @@ static int open_sockets(aq_learner *learner, aq_error *error)
     if (rc) {
         return aq_fail(error, rc, "out of memory");
     }
+    aq_daemon_security_watch(&learner->security, learner->dispatcher);
     rc = aq_rpc_server_create(&learner->loop, listen_url, &limits, learner->dispatcher, CALLS_MAX,
                               &learner->server, error);
     if (rc) {
@@ -358,12 +348,7 @@ static void say_what_runs(const aq_learner *learner)
         aq_log(AQ_LOG_WARN, "blas_slow", problem, "core=%s", aq_blas_core());
     }
     aq_learner_energy_say(learner);
-    if (!aq_url_is_local(aq_rpc_server_url(learner->server))) {
-        aq_log(AQ_LOG_WARN, "listening_unprotected",
-               "anybody who reaches this address can join, stop or read the run; keep it inside a "
-               "trusted network",
-               "url=%s", aq_rpc_server_url(learner->server));
-    }
+    aq_daemon_security_say(&learner->security, aq_rpc_server_url(learner->server));
     aq_log(AQ_LOG_INFO, "ready", "",
            "run=%s run_id=%016" PRIx64 " task=%s seed=%" PRIu64 " url=%s policy_url=%s network=%s",
            aq_log_quote(quoted, sizeof(quoted), learner->folder.path), learner->folder.run_id,
@@ -373,9 +358,20 @@ static void say_what_runs(const aq_learner *learner)
                             sizeof(network)));
 }
 
+static int make_plan(aq_learner *learner, const aq_run_config *given, aq_error *error)
+{
+    aq_run_config config = *given;
+    int rc = aq_learner_take_up_settings(learner, &config, error);
+    return rc ? rc : aq_run_plan_make(&config, &learner->plan, error);
+}
+
 static int create(aq_learner *learner, const aq_run_config *config, aq_error *error)
 {
-    int rc = aq_run_plan_make(config, &learner->plan, error);
+    int rc = aq_daemon_security_open(&learner->security, &learner->options->daemon,
+                                     learner->options->listen_url, error);
+    if (!rc) {
+        rc = make_plan(learner, config, error);
+    }
     if (rc) {
         return rc;
     }
@@ -397,7 +393,7 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
         rc = aq_learner_restore(learner, error);
     }
     if (!rc && learner->folder.resumed) {
-        rc = aq_run_folder_write_config(&learner->folder, &learner->plan.config, error);
+        rc = aq_learner_keep_settings(learner, error);
     }
     if (!rc) {
         rc = create_service(learner, error);
@@ -441,6 +437,7 @@ static void destroy(aq_learner *learner)
 
     aq_prefetch_destroy(learner->prefetch);
     aq_rpc_dispatcher_destroy(learner->dispatcher);
+    aq_daemon_security_close(&learner->security);
     aq_learner_service_destroy(learner->service);
     aq_policy_shelf_destroy(learner->shelf);
     aq_coordinator_destroy(learner->coordinator);
@@ -479,7 +476,8 @@ int aq_learner_run(const aq_run_config *config, const aq_learner_options *option
     if (!rc) {
         learner->checkpoint_due_ns =
             learner->started_ns +
-            (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+            (int64_t)(learner->plan.config.learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+        aq_log_set_run_level(learner->plan.config.log.level);
         say_what_runs(learner);
         uv_run(&learner->loop, UV_RUN_DEFAULT);
         finish_training(learner);

@@ -1,7 +1,8 @@
 /*
  * The learner daemon, the inside: shared by learner_net.c (assembly and lifecycle),
  * learner_events.c (what members do), learner_energy_events.c (what it all takes),
- * learner_training.c (what the two threads bring) and learner_restore.c (checkpoints).
+ * learner_training.c (what the two threads bring), learner_restore.c (checkpoints) and
+ * learner_configure.c (settings that change meanwhile).
  */
 #ifndef AQ_LEARNER_LEARNER_NET_PRIV_H
 #define AQ_LEARNER_LEARNER_NET_PRIV_H
@@ -10,6 +11,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "common/net/daemon_security.h"
 #include "common/net/pubsub.h"
 #include "common/net/rpc_server.h"
 #include "common/sys/log.h"
@@ -63,6 +65,7 @@ typedef struct aq_checkpoint_context {
     bool best_confirmed;
     bool write_policy;
     char *energy_text; /* of energy.json, see aq_energy_file_text; NULL: it stays as it is */
+    char *config_text; /* NULL: there was no memory for it */
 } aq_checkpoint_context;
 
 /* What the run takes. */
@@ -80,9 +83,11 @@ typedef struct aq_learner_energy {
 typedef struct aq_learner {
     aq_run_plan plan;
     const aq_learner_options *options;
+    aq_daemon_security security;
     aq_run_folder folder;
     char policy_url[AQ_URL_MAX];
-    char *config_text;
+    aq_run_config given; /* as this process was started; live changes are in the plan's */
+    char *config_text;   /* of the plan's */
     int64_t started_ns;
 
     uv_loop_t loop;
@@ -139,6 +144,7 @@ typedef struct aq_learner {
 extern const aq_learner_service_owner aq_learner_service_events; /* user is the aq_learner */
 void aq_learner_second(aq_learner *learner, int64_t now_ns);
 void aq_learner_say_ended(aq_learner *learner);
+void aq_learner_say_metrics_failed(aq_learner *learner, const aq_error *error);
 const char *aq_run_state_name(enum aq_run_state state);
 
 /* learner_replay_events.c */
@@ -160,6 +166,17 @@ char *aq_learner_energy_text(aq_learner *learner); /* of energy.json; see aq_ene
 /* Any thread; `text` may be NULL. */
 void aq_learner_energy_write(const aq_learner *learner, const char *text);
 void aq_learner_energy_end(aq_learner *learner); /* the last file, when everybody has left */
+
+/* learner_net.c */
+aq_coordinator_config aq_learner_limits(const aq_run_plan *plan);
+
+/* learner_configure.c */
+int aq_learner_take_up_settings(aq_learner *learner, aq_run_config *config,
+                                aq_error *error) AQ_MUST_USE; /* what a run was changed to */
+int aq_learner_keep_settings(aq_learner *learner, aq_error *error) AQ_MUST_USE; /* in the folder */
+int aq_learner_print_config(aq_learner *learner) AQ_MUST_USE;
+void aq_learner_configure(void *user, const Actorq__V1__ConfigureRequest *request,
+                          Actorq__V1__ConfigureReply_Closure closure, void *call);
 
 /* learner_time.c */
 struct json_t *aq_learner_time_metrics(const aq_learner *learner); /* new; NULL without memory */

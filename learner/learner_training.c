@@ -260,6 +260,7 @@ static int create_prefetch(aq_learner *learner)
         .message_bytes_max = answer_bytes_max(learner),
         .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
         .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
+        .security = learner->security.security,
     };
     return aq_shard_links_create(&learner->loop, learner->prefetch, &limits,
                                  aq_prefetch_calls_max(prefetch.in_flight), on_link_trouble,

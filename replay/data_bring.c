@@ -10,6 +10,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/rl/run_config.h"
+#include "common/sys/daemon.h"
 #include "replay/data_command.h"
 #include "replay/data_import.h"
 #include "replay/data_live_net.h"
@@ -34,6 +35,7 @@ static const aq_option option_rows[] = {
     {"compress", 0, NULL, "of a new store: compress its records"},
     {"json", 0, NULL, "print the counts as one JSON object on standard output"},
     {"quiet", 'q', NULL, "say nothing but what is wrong"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

@@ -11,6 +11,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/sys/daemon.h"
 #include "replay/data_audit.h"
 #include "replay/data_command.h"
 #include "replay/data_origin.h"
@@ -35,6 +36,7 @@ static const aq_option option_rows[] = {
      "fail if anything is damaged, or was sent twice or not at all between others"},
     {"json", 0, NULL, "print one JSON object on standard output"},
     {"quiet", 'q', NULL, "show no progress"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

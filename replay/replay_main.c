@@ -15,7 +15,8 @@
 static const aq_option option_rows[] = {
     {"learner", 0, "URL", "the learner whose run this shard belongs to; required"},
     {"listen", 0, "URL",
-     "serve here (default tcp://*:0, any free port); experience is received on the next port"},
+     "serve here; experience is received on the next port (default: any free ports, of "
+     "tcp://127.0.0.1 when the learner is on this host, else of all addresses, tcp://*:0)"},
     {"advertise", 0, "URL",
      "the address at which others reach this shard, where it is not the one it listens at; port 0 "
      "stands for its own"},
@@ -85,7 +86,7 @@ static int check(const aq_replay_options *options, aq_error *error)
 int main(int argc, char **argv)
 {
     aq_error error = {0};
-    aq_replay_options options = {.listen_url = "tcp://*:0"};
+    aq_replay_options options = {0};
     aq_memory_use_one_heap();
     aq_daemon_begin("replay", -1);
     (void)signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is a write that fails */
@@ -103,6 +104,10 @@ int main(int argc, char **argv)
     }
     if (rc == 0) {
         rc = check(&options, &error);
+    }
+    if (rc == 0 && options.listen_url == NULL) { /* in the open only where somebody needs it */
+        options.listen_url =
+            aq_url_is_local(options.learner_url) ? "tcp://127.0.0.1:0" : "tcp://*:0";
     }
     if (rc == 0) {
         rc = aq_replay_run(&options, &error);

@@ -19,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/daemon_security.h"
 #include "common/net/net.h"
 #include "common/net/pull.h"
 #include "common/net/rpc_client.h"
@@ -50,6 +51,7 @@ enum {
 
 typedef struct replay_daemon {
     const aq_replay_options *options;
+    aq_daemon_security security;
     uv_loop_t loop;
     uv_timer_t tick;
     uv_timer_t linger;
@@ -242,7 +244,7 @@ static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
     if (peers != daemon->foreign_peers &&
         aq_log_allowed(&daemon->foreign_limit, now_ns, &suppressed)) {
         aq_log(AQ_LOG_WARN, "foreign_peer",
-               "something that is not of ours connected; it was closed", "peers=%" PRIu64,
+               "something that is not of ours connected; it was closed", "count=%" PRIu64,
                peers - daemon->foreign_peers);
         daemon->foreign_peers = peers;
     }
@@ -312,7 +314,9 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
         .message_bytes_max = RPC_BYTES_MAX,
         .reconnect_min_ms = RECONNECT_MIN_MS,
         .reconnect_max_ms = RECONNECT_MAX_MS,
+        .security = daemon->security.security,
     };
+    aq_daemon_security_watch(&daemon->security, daemon->dispatcher);
     int rc = aq_rpc_server_create(&daemon->loop, listen_url, &limits, daemon->dispatcher,
                                   AQ_REPLAY_CALLS_MAX, &daemon->server, error);
     if (rc != 0) {
@@ -413,13 +417,7 @@ static int start_loop(replay_daemon *daemon, aq_error *error)
 
 static void say_where(const replay_daemon *daemon)
 {
-    const char *url = aq_rpc_server_url(daemon->server);
-    if (!aq_url_is_local(url)) {
-        aq_log(AQ_LOG_WARN, "listening_unprotected",
-               "anybody who reaches these addresses can read, fill or stop this shard; keep them "
-               "inside a trusted network",
-               "url=%s push_url=%s", url, aq_pull_url(daemon->pull));
-    }
+    aq_daemon_security_say(&daemon->security, aq_rpc_server_url(daemon->server));
     aq_log(AQ_LOG_INFO, "ready", "waiting for the learner to take this shard into its run",
            "url=%s push_url=%s learner=%s pid=%" PRIu32, daemon->identity.rpc_url,
            daemon->identity.push_url, daemon->options->learner_url, daemon->identity.pid);
@@ -427,7 +425,11 @@ static void say_where(const replay_daemon *daemon)
 
 static int create(replay_daemon *daemon, aq_error *error)
 {
-    int rc = create_service(daemon, error);
+    int rc = aq_daemon_security_open(&daemon->security, &daemon->options->daemon,
+                                     daemon->options->listen_url, error);
+    if (rc == 0) {
+        rc = create_service(daemon, error);
+    }
     if (rc == 0) {
         daemon->identity.incarnation = aq_rng_system_seed();
         rc = aq_replay_store_init(&daemon->store, daemon->service, &daemon->loop,
@@ -468,6 +470,7 @@ static void destroy(replay_daemon *daemon)
     aq_replay_service_destroy(daemon->service);
     aq_notify_close(daemon->notify);
     aq_rpc_dispatcher_destroy(daemon->dispatcher);
+    aq_daemon_security_close(&daemon->security);
     uv_walk(&daemon->loop, close_handle, NULL);
     (void)uv_run(&daemon->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&daemon->loop);

@@ -38,7 +38,7 @@ LAYERS = {
 # Library header: the only paths that may include it, and why there alone.
 LIBRARIES = (
     (r"nng/.*", r"common/net/|tests/(unit/net|integration)/", "sockets are common/net's"),
-    (r"mbedtls/.*", r"common/net/(token|security_tls|tls_mend)\.c$|cli/certificate|tests/unit/net/",
+    (r"mbedtls/.*", r"common/net/(certificate|token|security_tls|tls_mend)\.c$|tests/unit/net/",
      "cryptography stays in a few files"),
     (r"(cblas|openblas.*|f77blas|lapacke?)\.h", r"(learner|bench)/", "BLAS is the learner's"),
     (r"uv\.h", r"(common/(sys|net)|replay|actor|learner|cli|bench|tests)/",

@@ -9,12 +9,14 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/rpc_client.h"
+#include "common/net/security.h"
 
 enum { RECONNECT_MIN_MS = 10, RECONNECT_MAX_MS = 250 };
 
 struct aq_caller {
     uv_loop_t loop;
     aq_rpc_client *client;
+    aq_security *security;
     char url[AQ_URL_MAX];
 };
 
@@ -29,7 +31,7 @@ typedef struct pending_call {
 
 int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error)
 {
-    const aq_net_limits limits = {
+    aq_net_limits limits = {
         .message_bytes_max = AQ_CALLER_ANSWER_BYTES_MAX,
         .reconnect_min_ms = RECONNECT_MIN_MS,
         .reconnect_max_ms = RECONNECT_MAX_MS,
@@ -48,7 +50,11 @@ int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error)
         aq_free(caller);
         return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
     }
-    rc = aq_rpc_client_create(&caller->loop, url, &limits, 1, &caller->client, error);
+    rc = aq_security_from_environment(&caller->security, error);
+    if (!rc) {
+        limits.security = caller->security;
+        rc = aq_rpc_client_create(&caller->loop, url, &limits, 1, &caller->client, error);
+    }
     if (rc) {
         aq_caller_close(caller);
         return rc;
@@ -67,6 +73,7 @@ void aq_caller_close(aq_caller *caller)
     AQ_ASSERT(left == 0);
     int rc = uv_loop_close(&caller->loop);
     AQ_ASSERT(rc == 0);
+    aq_security_destroy(caller->security);
     aq_free(caller);
 }
 

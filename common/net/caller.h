@@ -16,7 +16,8 @@
 
 typedef struct aq_caller aq_caller;
 
-/* Begins to connect; a daemon that is not there yet is no failure. AQ_E_INVALID for a bad url. */
+/* Begins to connect, with the credentials that the environment names (security.h); a daemon that is
+ * not there yet is no failure. AQ_E_INVALID for a bad url, and what aq_security_load says. */
 int aq_caller_open(const char *url, aq_caller **ret_caller, aq_error *error) AQ_MUST_USE;
 void aq_caller_close(aq_caller *caller); /* NULL is fine */
 

@@ -94,7 +94,7 @@ out:
     return rc;
 }
 
-int aq_secret_take_environment(const char *name, aq_secret *ret_secret, aq_error *error)
+int aq_secret_from_environment(const char *name, bool take, aq_secret *ret_secret, aq_error *error)
 {
     char *value = getenv(name);
     aq_secret secret;
@@ -108,8 +108,10 @@ int aq_secret_take_environment(const char *name, aq_secret *ret_secret, aq_error
         return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
     }
     memcpy(secret.text, value, secret.size);
-    aq_wipe(value, secret.size);
-    (void)unsetenv(name);
+    if (take) {
+        aq_wipe(value, secret.size);
+        (void)unsetenv(name);
+    }
     *ret_secret = secret;
     return 0;
 }

@@ -5,6 +5,7 @@
 #ifndef AQ_COMMON_NET_SECRET_FILE_H
 #define AQ_COMMON_NET_SECRET_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "common/base/error.h"
@@ -20,10 +21,10 @@ typedef struct aq_secret {
 int aq_secret_read(const char *path, size_t size_max, aq_secret *ret_secret,
                    aq_error *error) AQ_MUST_USE;
 
-/* Takes a variable out of the environment: it is overwritten, so that neither what this process
- * starts nor who looks at it from the outside finds it. AQ_E_NOT_FOUND when it is not set or empty.
- * While there is one thread. */
-int aq_secret_take_environment(const char *name, aq_secret *ret_secret,
+/* Copies a variable of the environment, and with `take` removes it from there: it is overwritten,
+ * so that neither what this process starts nor who looks at it from the outside finds it.
+ * AQ_E_NOT_FOUND when it is not set or empty. While there is one thread. */
+int aq_secret_from_environment(const char *name, bool take, aq_secret *ret_secret,
                                aq_error *error) AQ_MUST_USE;
 
 /* Overwrites and frees it. */

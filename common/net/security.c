@@ -23,8 +23,8 @@ struct aq_security {
 };
 
 /* The token's text, and where it is from. AQ_E_NOT_FOUND when there is none. */
-static int find_token(const aq_daemon_options *options, aq_secret *ret_secret,
-                      char ret_place[PATH_BYTES], aq_error *error)
+static int find_token(const aq_daemon_options *options, enum aq_security_use use,
+                      aq_secret *ret_secret, char ret_place[PATH_BYTES], aq_error *error)
 {
     int rc;
 
@@ -35,7 +35,7 @@ static int find_token(const aq_daemon_options *options, aq_secret *ret_secret,
     }
     rc = aq_text_set(ret_place, PATH_BYTES, TOKEN_VARIABLE);
     AQ_ASSERT(rc == 0);
-    rc = aq_secret_take_environment(TOKEN_VARIABLE, ret_secret, error);
+    rc = aq_secret_from_environment(TOKEN_VARIABLE, use != AQ_SECURITY_ASKS, ret_secret, error);
     if (rc != AQ_E_NOT_FOUND || options->certs_dir == NULL) {
         return rc;
     }
@@ -54,7 +54,7 @@ static int load_token(const aq_daemon_options *options, enum aq_security_use use
     char place[PATH_BYTES];
     aq_secret secret = {0};
     aq_error why = {0};
-    int rc = find_token(options, &secret, place, error);
+    int rc = find_token(options, use, &secret, place, error);
 
     if (rc == AQ_E_NOT_FOUND && options->token_file == NULL) {
         return 0;
@@ -99,6 +99,14 @@ int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
     }
     *ret_security = security;
     return 0;
+}
+
+int aq_security_from_environment(aq_security **ret_security, aq_error *error)
+{
+    aq_daemon_options options = {0};
+    int rc = aq_daemon_read_environment(&options, error);
+
+    return rc < 0 ? rc : aq_security_load(&options, AQ_SECURITY_ASKS, ret_security, error);
 }
 
 void aq_security_destroy(aq_security *security)

@@ -10,6 +10,7 @@
 
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "common/sys/daemon.h"
 
 /* ---- finding one ----------------------------------------------------------------------------- */
 
@@ -92,11 +93,28 @@ int aq_command_main(const aq_command_page *page, int argc, char **argv)
 
 /* ---- arguments ------------------------------------------------------------------------------- */
 
+/* A command's own options, behind those that all have which call daemons. */
+typedef struct command_options {
+    aq_option_fn apply;
+    void *user;
+} command_options;
+
+static int apply_option(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    const command_options *own = user;
+    int rc;
+    if (option && aq_credentials_apply(option, value, &rc, error)) {
+        return rc;
+    }
+    return own->apply(own->user, option, value, error);
+}
+
 bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
                       int *ret_status)
 {
     aq_error error = {0};
-    int rc = aq_options_parse(page, argc, argv, apply, user, &error);
+    command_options own = {apply, user};
+    int rc = aq_options_parse(page, argc, argv, apply_option, &own, &error);
     if (rc == 0) {
         return true;
     }

@@ -18,6 +18,7 @@ void aq_daemon_begin(const char *role, int64_t id)
     char quoted[QUOTED_MAX];
     aq_log_open(role, id);
     aq_process_ignore_broken_pipes();
+    aq_process_allow_descriptors();
     if (aq_log_problem()) {
         aq_log(AQ_LOG_WARN, "environment_ignored", "ACTORQ_LOG is not a level; info is used",
                "value=%s", aq_log_quote(quoted, sizeof(quoted), aq_log_problem()));
@@ -83,6 +84,31 @@ int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error)
     options->token_file = from_environment("ACTORQ_TOKEN_FILE");
     options->http = from_environment("ACTORQ_HTTP");
     return 0;
+}
+
+bool aq_credentials_apply(const aq_option *option, const char *value, int *ret_rc, aq_error *error)
+{
+    bool is_certs = strcmp(option->name, "certs") == 0;
+    if (!is_certs && strcmp(option->name, "token-file") != 0) {
+        return false;
+    }
+    if (value[0] == '\0') {
+        *ret_rc = aq_fail(error, AQ_E_INVALID, "the value is empty");
+    } else if (setenv(is_certs ? "ACTORQ_CERTS" : "ACTORQ_TOKEN_FILE", value, 1)) {
+        *ret_rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    } else {
+        *ret_rc = 0;
+    }
+    return true;
+}
+
+void aq_credentials_forget(void)
+{
+    static const char *const names[] = {"ACTORQ_CERTS", "ACTORQ_TOKEN_FILE", "ACTORQ_TOKEN",
+                                        "ACTORQ_INSECURE"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        (void)unsetenv(names[i]);
+    }
 }
 
 bool aq_daemon_apply(aq_daemon_options *options, const aq_option *option, const char *value,

@@ -44,6 +44,25 @@ typedef struct aq_daemon_options {
         "log-format", 0, "FORMAT", "logfmt or json (default logfmt); or ACTORQ_LOG_FORMAT"         \
     }
 
+/* The rows of a command that calls daemons. */
+#define AQ_CREDENTIAL_OPTION_ROWS                                                                  \
+    {"certs", 0, "DIR",                                                                            \
+     "speak TLS, with the authority, certificate, key and token in this folder; or ACTORQ_CERTS"}, \
+    {                                                                                              \
+        "token-file", 0, "FILE",                                                                   \
+            "show that this file's secret is known; or ACTORQ_TOKEN_FILE, or the secret itself "   \
+            "in "                                                                                  \
+            "ACTORQ_TOKEN"                                                                         \
+    }
+
+/* True when the option is one of these rows: it becomes the variable that it stands for, which
+ * whatever this process calls with, or becomes, reads. Before there are threads. */
+bool aq_credentials_apply(const aq_option *option, const char *value, int *ret_rc, aq_error *error);
+
+/* Takes certificates and tokens out of this process's environment, for a program whose daemons meet
+ * where nobody else can be. Before there are threads. */
+void aq_credentials_forget(void);
+
 /* Takes what the environment says. AQ_E_INVALID names the variable. */
 int aq_daemon_read_environment(aq_daemon_options *options, aq_error *error) AQ_MUST_USE;
 
