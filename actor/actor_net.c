@@ -16,6 +16,7 @@
 
 #include "actor/actor_session.h"
 #include "actor/evaluator_session.h"
+#include "actor/fetch_line.h"
 #include "actor/policy_thread.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
@@ -66,6 +67,7 @@ struct actor_shell {
     uv_async_t wake; /* from the policy's thread */
     uv_signal_t signals[2];
     aq_rpc_client *learner;
+    aq_fetch_line *fetches;
     aq_policy_thread *policy;               /* NULL: not listening */
     shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
     aq_actor_session *actor;                /* one of these two */
@@ -358,6 +360,7 @@ static int create_session(actor_shell *shell, aq_error *error)
         const aq_evaluator_session_config config = {
             .identity = identity,
             .listener = listener,
+            .fetches = aq_fetch_line_channel(shell->fetches),
             .cpu_flags = aq_cpu_flags(),
             .start_ns = shell->options->start_ns,
             .seed = identity.incarnation,
@@ -367,6 +370,7 @@ static int create_session(actor_shell *shell, aq_error *error)
         const aq_actor_session_config config = {
             .identity = identity,
             .listener = listener,
+            .fetches = aq_fetch_line_channel(shell->fetches),
             .transport = transport,
             .cpu_flags = aq_cpu_flags(),
             .start_ns = shell->options->start_ns,
@@ -416,6 +420,7 @@ static int open_handles(actor_shell *shell, aq_error *error)
 static void close_all(actor_shell *shell)
 {
     aq_rpc_client_close(shell->learner);
+    aq_fetch_line_close(shell->fetches);
     aq_actor_session_destroy(shell->actor);
     aq_evaluator_session_destroy(shell->evaluator);
     aq_energy_meter_destroy(shell->meter);
@@ -428,6 +433,13 @@ static void close_all(actor_shell *shell)
     (void)uv_run(&shell->loop, UV_RUN_DEFAULT);
     int problem = uv_loop_close(&shell->loop);
     AQ_ASSERT(problem == 0);
+}
+
+static int open_fetch_line(actor_shell *shell, aq_error *error)
+{
+    int rc = aq_fetch_line_create(&shell->loop, shell->options->learner_url, &learner_limits,
+                                  &shell->fetches);
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
 
 int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *error)
@@ -444,6 +456,9 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
         aq_daemon_security_say(&shell.security, NULL);
         rc = aq_rpc_client_create(&shell.loop, options->learner_url, &limits, LEARNER_CALLS_MAX,
                                   &shell.learner, error);
+    }
+    if (rc == 0) {
+        rc = open_fetch_line(&shell, error);
     }
     if (rc == 0) {
         rc = create_session(&shell, error);

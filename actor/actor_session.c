@@ -204,7 +204,8 @@ int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_conf
         .statistics = on_statistics,
         .seen_version = on_seen_version,
     };
-    int rc = aq_policy_session_create(learner, &config->listener, &session->policy);
+    aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
+    int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
     if (rc == 0) {
         rc = aq_shard_session_create(&config->transport, config->seed, &session->shards);
     }

@@ -25,17 +25,18 @@ typedef struct aq_actor_session_config {
     aq_member_identity identity; /* role actor */
     aq_policy_listener listener;
     aq_shard_transport transport;
-    uint32_t cpu_flags; /* aq_cpu_flags() */
-    int64_t start_ns;   /* when the process started, for `ready` */
-    uint64_t seed;      /* of back-off jitter; what is played follows from the run's settings */
+    aq_rpc_channel *fetches; /* to the learner, for what is large; NULL: that of all calls */
+    uint32_t cpu_flags;      /* aq_cpu_flags() */
+    int64_t start_ns;        /* when the process started, for `ready` */
+    uint64_t seed; /* of back-off jitter; what is played follows from the run's settings */
     int64_t (*clock_ns)(void); /* to count where the time goes by; NULL: it is not counted */
 } aq_actor_session_config;
 
 int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_config *config,
                             aq_actor_session **ret_session) AQ_MUST_USE;
 
-/* Closes the transport and stops listening. The learner's channel must have been closed, or have
- * answered every call. NULL is fine. */
+/* Closes the transport and stops listening. The channels to the learner must have been closed, or
+ * have answered every call. NULL is fine. */
 void aq_actor_session_destroy(aq_actor_session *session);
 
 /* To be called after anything happened and at aq_actor_session_next_ns. */

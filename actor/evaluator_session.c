@@ -197,13 +197,14 @@ int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_sess
         .statistics = on_statistics,
         .seen_version = on_seen_version,
     };
-    int rc = aq_policy_session_create(learner, &config->listener, &session->policy);
+    aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
+    int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
     if (rc == 0) {
         rc = aq_report_session_create(learner, config->identity.incarnation, config->seed,
                                       &session->reports);
     }
     if (rc == 0) {
-        rc = aq_twin_session_create(learner, &session->twins);
+        rc = aq_twin_session_create(fetches, &session->twins);
     }
     if (rc == 0) {
         rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,

@@ -16,11 +16,14 @@
 #include "proto/policy.pb-c.h"
 
 /* How long the broadcast may be behind before a fetch (less for the first policy, with which the
- * run may have to wait for nothing but this), and the pauses between fetches that did not help. */
-#define BEHIND_NS    AQ_NS_PER_S
-#define FIRST_NS     (100 * AQ_NS_PER_MS)
-#define PAUSE_NS_MIN AQ_NS_PER_S
-#define PAUSE_NS_MAX (30 * AQ_NS_PER_S)
+ * run may have to wait for nothing but this), and the pauses between fetches that did not help.
+ * Where the network is slow a version takes long to come, and fetching it would only take the way
+ * from the broadcast: so it may be behind for twice as long as last time. */
+#define BEHIND_NS     AQ_NS_PER_S
+#define BEHIND_NS_MAX (60 * AQ_NS_PER_S)
+#define FIRST_NS      (100 * AQ_NS_PER_MS)
+#define PAUSE_NS_MIN  AQ_NS_PER_S
+#define PAUSE_NS_MAX  (30 * AQ_NS_PER_S)
 
 enum { QUOTED_MAX = 2 * AQ_RPC_MESSAGE_MAX };
 
@@ -39,6 +42,7 @@ struct aq_policy_session {
     uint64_t fetch_run_id;   /* the run that the fetch under way is for */
     bool urgent;             /* fetch without waiting for the broadcast */
     int64_t behind_since_ns; /* INT64_MAX: it is not */
+    int64_t patience_ns;     /* for how long it may be */
     int64_t fetch_from_ns;   /* not before */
     int64_t pause_ns;        /* after the next fetch */
     uint64_t version_seen;   /* of the feed, at the last tick */
@@ -101,6 +105,7 @@ int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *
     session->listen_at_ns = INT64_MIN;
     session->urgent = false;
     session->behind_since_ns = INT64_MAX;
+    session->patience_ns = FIRST_NS;
     session->fetch_from_ns = INT64_MIN;
     session->pause_ns = PAUSE_NS_MIN;
     session->version_seen = 0;
@@ -179,12 +184,22 @@ static void fetch(aq_policy_session *session)
     actorq__v1__policy__fetch(&session->stub.base, &request, on_fetched, session);
 }
 
+/* A version has come. */
+static void learn_patience(aq_policy_session *session)
+{
+    const int64_t late_ns =
+        session->behind_since_ns < session->now_ns ? session->now_ns - session->behind_since_ns : 0;
+    const int64_t patience_ns = late_ns < BEHIND_NS_MAX / 2 ? 2 * late_ns : BEHIND_NS_MAX;
+    session->patience_ns = patience_ns > BEHIND_NS ? patience_ns : BEHIND_NS;
+}
+
 /* Takes in what the feed and the learner say. */
 static void look(aq_policy_session *session, uint64_t newest)
 {
     const aq_policy_news news = aq_policy_feed_news(session->feed);
     if (news.version != session->version_seen) {
         session->version_seen = news.version;
+        learn_patience(session);
         session->pause_ns = PAUSE_NS_MIN;
         session->urgent = false;
         session->behind_since_ns = INT64_MAX;
@@ -208,7 +223,7 @@ static int64_t fetch_due_ns(const aq_policy_session *session)
     if (session->urgent) {
         due_ns = session->fetch_from_ns;
     } else if (session->behind_since_ns != INT64_MAX) {
-        due_ns = session->behind_since_ns + (session->version_seen == 0 ? FIRST_NS : BEHIND_NS);
+        due_ns = session->behind_since_ns + session->patience_ns;
         due_ns = due_ns > session->fetch_from_ns ? due_ns : session->fetch_from_ns;
     }
     return due_ns;

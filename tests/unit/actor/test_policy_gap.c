@@ -1,6 +1,6 @@
 /*
  * A whole actor that misses versions: the newest is fetched at once, what was heard meanwhile
- * follows it, and a broadcast full of holes does not become a storm of calls.
+ * follows it, and neither a broadcast full of holes nor a slow one becomes a storm of calls.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -91,6 +91,25 @@ static void test_every_second_version_lost_is_a_fetch_a_second(void **state)
     assert_int_equal(stage->learner.stats.rejected_policies, 0);
 }
 
+/* A network that needs longer for each than for the one before. */
+static void test_versions_that_come_late_are_waited_for_and_not_fetched(void **state)
+{
+    static const int late_ms[] = {700, 1200, 2000, 3500, 6000};
+    actor_stage *stage = *state;
+    for (uint64_t i = 0; i < sizeof(late_ms) / sizeof(late_ms[0]); i++) {
+        fake_learner_set_policy(&stage->learner, 4 + i, 1);
+        stage_pass(stage, late_ms[i]);
+        stage_hear(stage, &stage->learner.policy_frame);
+        stage_pass(stage, 3);
+        assert_int_equal(stage_counters(stage).policy_version, 4 + i);
+    }
+    assert_int_equal(stage->learner.fetches, 0);
+    fake_learner_set_policy(&stage->learner, 9, 1); /* this one does not come at all */
+    stage_pass(stage, 15000);
+    assert_int_equal(stage->learner.fetches, 1);
+    assert_int_equal(stage_counters(stage).policy_version, 9);
+}
+
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -99,6 +118,7 @@ int main(void)
         FACT(test_changes_one_after_another_need_no_fetch),
         FACT(test_a_missed_version_is_fetched_at_once),
         FACT(test_every_second_version_lost_is_a_fetch_a_second),
+        FACT(test_versions_that_come_late_are_waited_for_and_not_fetched),
     };
     return cmocka_run_group_tests_name("policy_gap", tests, NULL, NULL);
 }
