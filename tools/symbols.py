@@ -19,7 +19,8 @@ from source_tree import Findings
 OURS = re.compile(r"aq_\w+$|main$")
 GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of proto/*.proto
 # Stand in for functions that NNG calls (common/net/nng_mend.c says why), so the names are given.
-STAND_INS = {"connect", "nng_stream_recv", "nng_stream_send", "sendmsg", "setsockopt"}
+STAND_INS = {"accept", "close", "connect", "nng_stream_recv", "nng_stream_send", "readv", "sendmsg",
+             "setsockopt"}
 WRITABLE = re.compile(r"\.t?(bss|data)(\.(?!rel\.ro).*)?$|\*COM\*$|COMMON$")
 
 

@@ -48,6 +48,16 @@ bool aq_url_is_wildcard(const char *url);
  * connection is made anew: a daemon says so, ends and is started again. Any thread. */
 bool aq_net_is_stuck(void);
 
+/* Connections over TCP that came in, of the whole process; docs/protocol.md has the bounds. */
+typedef struct aq_net_peers {
+    uint64_t connections;         /* now */
+    uint64_t refused_connections; /* beyond the most, in all or from one address */
+    uint64_t cut_slow;            /* a message that had begun came too slowly */
+    uint64_t cut_full;            /* too much of unfinished messages was held already */
+} aq_net_peers;
+
+aq_net_peers aq_net_peer_counters(void); /* any thread */
+
 /* Ends NNG's threads; last thing in main, when every socket is closed. */
 void aq_net_fini(void);
 

@@ -30,6 +30,7 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
+#include "common/net/tcp_door.h"
 #include "common/net/tcp_patience.h"
 
 #define STAND_IN __attribute__((visibility("default")))
@@ -55,14 +56,20 @@ static stream_fn find(void *library, const char *name)
 
 static void find_real(void)
 {
+    static const char *const of_the_c_library[] = {"accept", "close", "connect", "readv",
+                                                   "setsockopt"};
+
     real_send = find(RTLD_NEXT, "nng_stream_send");
     real_recv = find(RTLD_NEXT, "nng_stream_recv");
     loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
     AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_send") == nng_stream_send);
     AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_recv") == nng_stream_recv);
     aq_tcp_patience();
-    AQ_ASSERT(dlsym(RTLD_DEFAULT, "connect") != dlsym(RTLD_NEXT, "connect"));
-    AQ_ASSERT(dlsym(RTLD_DEFAULT, "setsockopt") != dlsym(RTLD_NEXT, "setsockopt"));
+    aq_tcp_door();
+    for (size_t i = 0; i < sizeof(of_the_c_library) / sizeof(of_the_c_library[0]); i++) {
+        const char *name = of_the_c_library[i];
+        AQ_ASSERT(dlsym(RTLD_DEFAULT, name) != dlsym(RTLD_NEXT, name));
+    }
 }
 
 void aq_nng_mend(void)

@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 #ifdef __linux__
 #include <sys/prctl.h>
@@ -55,6 +56,15 @@ static int own_folder(char *out, size_t size)
     }
     *slash = '\0';
     return 0;
+}
+
+void aq_process_allow_descriptors(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < limit.rlim_max) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_NOFILE, &limit); /* else it has those that it has */
+    }
 }
 
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,

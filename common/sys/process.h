@@ -17,6 +17,10 @@ int aq_process_follow_parent(int64_t parent, aq_error *error) AQ_MUST_USE;
 /* Writes to a closed pipe become errors instead of ending the process. */
 void aq_process_ignore_broken_pipes(void);
 
+/* As many descriptors as the system lets this process have, instead of the fewer that it starts
+ * with: each connection takes one. */
+void aq_process_allow_descriptors(void);
+
 /* The file of another program of ours: beside this one, or in the folder `folder` beside this one's
  * folder (the build tree). AQ_E_NOT_FOUND names both places. */
 int aq_process_find_program(const char *name, const char *folder, char *ret_path, size_t size,
