@@ -139,11 +139,13 @@ ensure_packages() {
 }
 
 # build_in FOLDER [MESON OPTIONS]: configures the folder below the root where that is needed, and
-# builds everything in it. A folder that somebody configured by hand is built as it is.
+# builds everything in it, or what the command `choose_targets` names for it. A folder that somebody
+# configured by hand is built as it is.
+choose_targets=()
 build_in() {
     local -r folder=$root/$1 setup="$root ${*:2}"
     local -r stamp=$folder/.set-up log=$folder/build.log lock=$folder/.lock
-    local -a wipe=()
+    local -a wipe=() targets=()
     mkdir -p -- "$folder" || fail "cannot write to $root"
     exec 9>"$lock"
     if ! flock -n 9; then
@@ -156,10 +158,14 @@ build_in() {
     if [ ! -e "$folder/build.ninja" ] || [ ${#wipe[@]} -gt 0 ]; then
         configure "$@"
     fi
-    if [[ $(ninja -C "$folder" -n 2>&1) != *'no work to do'* ]]; then
+    if [ ${#choose_targets[@]} -gt 0 ]; then
+        ninja -C "$folder" build.ninja >"$log" 2>&1 </dev/null || true # what is wrong shows below
+        mapfile -t targets < <("${choose_targets[@]}" "$folder")
+    fi
+    if [[ $(ninja -C "$folder" -n "${targets[@]}" 2>&1) != *'no work to do'* ]]; then
         say "building in $1/"
     fi
-    if ! ninja -C "$folder" >"$log" 2>&1 </dev/null; then
+    if ! ninja -C "$folder" "${targets[@]}" >"$log" 2>&1 </dev/null; then
         show_tail "$log"
         fail "the build failed; all of it: $log (start anew with: rm -r $1)"
     fi

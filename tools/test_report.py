@@ -4,8 +4,9 @@
 A cmocka or unittest program counts as many tests as it ran, any other as one. A program that ends
 badly after its tests, by a leak or a crash, is one failure more.
 
-    tools/test_report.py STAGE LOG.json       a row; the exit status says whether all passed
-    tools/test_report.py --total LOG.json...  "N passed, N failed" over all
+    tools/test_report.py STAGE LOG.json [SUITE]  a row for the log, or for one suite in it; the exit
+                                                 status says whether all passed
+    tools/test_report.py --total LOG.json...     "N passed, N failed" over all
 """
 
 import json
@@ -50,6 +51,14 @@ def read(path):
         return [json.loads(line) for line in file]
 
 
+def only(rows, suite):
+    """Those of a suite, by names such as "actorq:unit+net / rpc"; one failure if there is none."""
+    found = [row for row in rows
+             if suite in row["name"].split(" / ")[0].split(":")[-1].split("+")]
+    return found or [{"name": suite, "result": "FAIL", "returncode": None,
+                      "stderr": "no test ran: is the suite empty?"}]
+
+
 def show(row):
     """A failed program's log, without its middle if it is long."""
     how = f" with status {row['returncode']}" if row.get("returncode") is not None else ""
@@ -64,7 +73,11 @@ def show(row):
 def main():
     if len(sys.argv) < 3:
         sys.exit(__doc__)
-    rows = [row for path in sys.argv[2:] for row in read(path)]
+    if sys.argv[1] == "--total":
+        rows = [row for path in sys.argv[2:] for row in read(path)]
+    else:
+        rows = read(sys.argv[2])
+        rows = only(rows, sys.argv[3]) if len(sys.argv) > 3 else rows
     passed, failed, skipped = (sum(column) for column in zip(*map(count, rows)))
     if sys.argv[1] == "--total":
         print(f"{passed} passed, {failed} failed")
