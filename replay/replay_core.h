@@ -157,6 +157,9 @@ bool aq_replay_core_is_meant(const aq_replay_core *core, uint64_t store);
 int aq_replay_core_called(aq_replay_core *core, int64_t now_ns, const aq_credit_call *call,
                           aq_error *error) AQ_MUST_USE;
 
+/* True when a call of this incarnation came since the shard's start. */
+bool aq_replay_core_is_announced(const aq_replay_core *core, uint64_t actor, uint64_t incarnation);
+
 /* Shares what may come among the actors that live. To be called every few milliseconds; returns at
  * once when nothing happened since the last time. */
 void aq_replay_core_share(aq_replay_core *core, int64_t now_ns);

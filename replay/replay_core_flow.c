@@ -121,6 +121,12 @@ bool aq_replay_core_answer(aq_replay_core *core, int64_t now_ns, const aq_credit
     return true;
 }
 
+bool aq_replay_core_is_announced(const aq_replay_core *core, uint64_t actor, uint64_t incarnation)
+{
+    const aq_replay_actor *known = aq_replay_roster_find(core->roster, actor, incarnation);
+    return known != NULL && known->polled;
+}
+
 size_t aq_replay_core_actors(const aq_replay_core *core)
 {
     return aq_replay_roster_count(core->roster);

@@ -28,6 +28,7 @@
 #include "common/sys/log.h"
 #include "common/sys/notify.h"
 #include "common/wire/member.h"
+#include "replay/replay_addresses.h"
 #include "replay/replay_service.h"
 #include "replay/replay_store.h"
 
@@ -85,7 +86,7 @@ static void on_linger_end(uv_timer_t *timer)
     uv_stop(&daemon->loop);
 }
 
-/* Gives what was answered last a moment to leave the sockets. */
+/* What was answered last gets a moment to leave the sockets. */
 static void linger(replay_daemon *daemon)
 {
     (void)uv_timer_start(&daemon->linger, on_linger_end, LINGER_MS, 0);
@@ -167,8 +168,7 @@ static void on_changed(void *user, const aq_member_view *view)
     replay_daemon *daemon = user;
     aq_log_set_run_level(view->settings.log_level);
     if (view->is_asked_to_leave && !daemon->stopping) {
-        aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "reason=%s",
-               "drained");
+        aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "reason=drained");
         stop(daemon, "the learner asked it to leave");
     }
 }
@@ -291,6 +291,7 @@ static int create_service(replay_daemon *daemon, aq_error *error)
 {
     const aq_replay_service_owner owner = {
         .user = daemon,
+        .announced_only = aq_security_token(daemon->security.security) != NULL,
         .rejected = on_rejected,
         .damaged = on_damaged,
         .stop = on_stop_call,
@@ -337,34 +338,6 @@ static int open_sockets(replay_daemon *daemon, aq_error *error)
                                 LEARNER_CALLS_MAX, &daemon->learner, error);
 }
 
-/* The two addresses that the learner hands to others: as they were bound, but for the host when
- * another one is advertised. */
-static int name_addresses(replay_daemon *daemon, aq_error *error)
-{
-    const char *advertise_url = daemon->options->advertise_url;
-    aq_member_identity *identity = &daemon->identity;
-    const char *rpc_url = aq_rpc_server_url(daemon->server);
-    const char *push_url = aq_pull_url(daemon->pull);
-    int rc;
-    if (advertise_url == NULL) {
-        (void)snprintf(identity->rpc_url, sizeof(identity->rpc_url), "%s", rpc_url);
-        (void)snprintf(identity->push_url, sizeof(identity->push_url), "%s", push_url);
-        return 0;
-    }
-    size_t length = strlen(advertise_url);
-    if (length > 2 && strcmp(advertise_url + length - 2, ":0") == 0) {
-        rc = aq_url_reachable(rpc_url, advertise_url, identity->rpc_url, sizeof(identity->rpc_url));
-        if (rc == 0) {
-            rc = aq_url_reachable(push_url, advertise_url, identity->push_url,
-                                  sizeof(identity->push_url));
-        }
-    } else {
-        (void)snprintf(identity->rpc_url, sizeof(identity->rpc_url), "%s", advertise_url);
-        rc = aq_url_sibling(advertise_url, "push", identity->push_url, sizeof(identity->push_url));
-    }
-    return rc != 0 ? aq_fail(error, rc, "%s cannot be advertised", advertise_url) : 0;
-}
-
 static int create_member(replay_daemon *daemon, aq_error *error)
 {
     const aq_member_owner owner = {
@@ -382,7 +355,9 @@ static int create_member(replay_daemon *daemon, aq_error *error)
     if (gethostname(daemon->identity.host, sizeof(daemon->identity.host) - 1) != 0) {
         daemon->identity.host[0] = '\0';
     }
-    int rc = name_addresses(daemon, error);
+    int rc =
+        aq_replay_name_addresses(daemon->options->advertise_url, aq_rpc_server_url(daemon->server),
+                                 aq_pull_url(daemon->pull), &daemon->identity, error);
     if (rc != 0) {
         return rc;
     }
@@ -425,8 +400,9 @@ static void say_where(const replay_daemon *daemon)
 
 static int create(replay_daemon *daemon, aq_error *error)
 {
-    int rc = aq_daemon_security_open(&daemon->security, &daemon->options->daemon,
-                                     daemon->options->listen_url, error);
+    const aq_replay_options *options = daemon->options;
+    int rc =
+        aq_daemon_security_open(&daemon->security, &options->daemon, options->listen_url, error);
     if (rc == 0) {
         rc = create_service(daemon, error);
     }

@@ -4,6 +4,8 @@
  */
 #include "replay/replay_service.h"
 
+#include <inttypes.h>
+
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -199,6 +201,11 @@ static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
     } else {
         rc = aq_wire_experience_arrive(message, aq_replay_core_run_id(core), settings->schema_hash,
                                        aq_replay_core_layout(core), &arrival, error);
+    }
+    if (rc == 0 && service->owner.announced_only &&
+        !aq_replay_core_is_announced(core, arrival->actor, arrival->incarnation)) {
+        rc = aq_fail(error, AQ_E_PEER, "actor %" PRIu64 " has not called here", arrival->actor);
+        aq_arrival_unref(arrival);
     }
     if (rc != 0) {
         aq_replay_core_reject(core);

@@ -12,6 +12,7 @@
 #ifndef AQ_REPLAY_REPLAY_SERVICE_H
 #define AQ_REPLAY_REPLAY_SERVICE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,8 @@ enum { AQ_REPLAY_TICK_MS = 2 };
 
 typedef struct aq_replay_service_owner {
     void *user;
+    bool announced_only; /* experience counts from incarnations that have called, and proved that
+                            they may, and from nobody else */
     /* An experience message was refused and counted; for a rate-limited log line. */
     void (*rejected)(void *user, const char *peer, const aq_error *error);
     /* Something of an earlier life of the store could not be restored; likewise. */

@@ -296,7 +296,7 @@ static uint64_t child_value(nng_stat *scope, const char *name)
 
 /* The tree is walked by hand: nng_stat_find_listener finds the first listener, not the one asked
  * for, in this release. "proto": what came did not begin as an NNG peer begins; "reject": an NNG
- * peer of another pattern. */
+ * peer of another pattern; "auth": one that does not speak TLS, or has no certificate of ours. */
 uint64_t aq_endpoint_refused(nng_listener listener)
 {
     uint64_t id = (uint64_t)nng_listener_id(listener);
@@ -308,7 +308,8 @@ uint64_t aq_endpoint_refused(nng_listener listener)
     }
     for (nng_stat *scope = nng_stat_child(root); scope != NULL; scope = nng_stat_next(scope)) {
         if (strcmp(nng_stat_name(scope), "listener") == 0 && child_value(scope, "id") == id) {
-            refused = child_value(scope, "proto") + child_value(scope, "reject");
+            refused = child_value(scope, "proto") + child_value(scope, "reject") +
+                      child_value(scope, "auth");
         }
     }
     nng_stats_free(root);

@@ -181,6 +181,7 @@ static void test_an_advertised_host_stands_before_the_bound_ports(void **state)
     net_stage *stage = *state;
     char host[AQ_URL_MAX];
     stage->options.listen_url = "tcp://*:0";
+    stage->options.daemon.insecure = true;
     stage->options.advertise_url = "tcp://localhost:0";
     net_stage_start(stage);
     net_stage_join(stage);
