@@ -163,6 +163,16 @@ static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
                   learner->rejected_messages);
 }
 
+static void print_peers(FILE *out, const Actorq__V1__PeerStatus *peers)
+{
+    aq_print_fact(out, "peers",
+                  "%" PRIu64 " connections over TCP, %" PRIu64 " came; %" PRIu64
+                  " strangers, %" PRIu64 " refused, %" PRIu64 " cut as too slow, %" PRIu64
+                  " as too large",
+                  peers->connections, peers->accepted, peers->strangers, peers->refused_connections,
+                  peers->cut_slow, peers->cut_full);
+}
+
 int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusReply *status,
                          size_t members_max)
 {
@@ -174,6 +184,9 @@ int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusRep
     }
     if (!rc && status->replay) {
         rc = aq_status_replay_print_shard(out, status->replay);
+    }
+    if (!rc && status->peers && status->peers->accepted + status->peers->refused_connections > 0) {
+        print_peers(out, status->peers);
     }
     return rc ? rc : aq_status_members_print(out, status, members_max);
 }

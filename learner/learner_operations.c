@@ -6,6 +6,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/sys/machine.h"
+#include "common/wire/wire_peers.h"
 #include "learner/learner_service_priv.h"
 
 static aq_learner_service *of_operations(Actorq__V1__Operations_Service *service)
@@ -126,6 +127,10 @@ static void tell_status(const aq_learner_service *service, Actorq__V1__MemberSta
     reply.algorithm = text(service->identity.algorithm);
     reply.precision = text(service->identity.precision);
     reply.seed = service->identity.settings->seed;
+    Actorq__V1__PeerStatus peers;
+    const aq_net_peers counted = aq_net_peer_counters();
+    aq_wire_peers_to(&counted, &peers);
+    reply.peers = &peers;
     reply.learner = &learner;
     reply.n_members = count;
     reply.members = members;

@@ -8,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/net/rpc.h"
+#include "common/wire/wire_peers.h"
 
 /* protobuf-c's messages hold writable pointers; packing only reads. */
 static char *writable(const char *text)
@@ -82,6 +83,10 @@ static void operations_status(Actorq__V1__Operations_Service *service,
     reply.n_members = list_members(operations);
     reply.members = operations->member_pointers;
     reply.seed = settings->seed;
+    Actorq__V1__PeerStatus peers;
+    const aq_net_peers counted = aq_net_peer_counters();
+    aq_wire_peers_to(&counted, &peers);
+    reply.peers = &peers;
     closure(&reply, closure_data);
 }
 

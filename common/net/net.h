@@ -50,7 +50,9 @@ bool aq_net_is_stuck(void);
 
 /* Connections over TCP that came in, of the whole process; docs/protocol.md has the bounds. */
 typedef struct aq_net_peers {
-    uint64_t connections;         /* now */
+    uint64_t connections; /* now */
+    uint64_t accepted;    /* in all */
+    uint64_t strangers;   /* of them, went without a word that NNG knows, or were sent away */
     uint64_t refused_connections; /* beyond the most, in all or from one address */
     uint64_t cut_slow;            /* a message that had begun came too slowly */
     uint64_t cut_full;            /* too much of unfinished messages was held already */

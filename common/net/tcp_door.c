@@ -35,7 +35,9 @@ enum {
     UNFINISHED_BYTES_MAX = 256 << 20,
 };
 
-enum phase { PHASE_GREETING, PHASE_LENGTH, PHASE_BODY, PHASE_UNKNOWN };
+enum phase { PHASE_GREETING, PHASE_LENGTH, PHASE_BODY, PHASE_TLS, PHASE_STRANGE };
+
+enum { TLS_HANDSHAKE = 22 }; /* the first byte of a connection over TLS */
 
 typedef struct guest {
     _Atomic bool here; /* written under the lock */
@@ -171,8 +173,8 @@ static void take_byte(guest *peer, uint8_t byte, int64_t now_ns)
     }
     if (peer->phase == PHASE_GREETING && peer->have < sizeof(greeting) &&
         byte != greeting[peer->have]) {
+        peer->phase = peer->have == 0 && byte == TLS_HANDSHAKE ? PHASE_TLS : PHASE_STRANGE;
         forget_message(peer);
-        peer->phase = PHASE_UNKNOWN;
         return;
     }
     peer->length = peer->length << 8 | byte;
@@ -197,7 +199,7 @@ static size_t take_body(guest *peer, size_t size)
 
 static void follow(guest *peer, const uint8_t *bytes, size_t size, int64_t now_ns)
 {
-    for (size_t i = 0; i < size && peer->phase != PHASE_UNKNOWN;) {
+    for (size_t i = 0; i < size && peer->phase <= PHASE_BODY;) {
         if (peer->phase == PHASE_BODY) {
             i += take_body(peer, size - i);
         } else {
@@ -262,6 +264,7 @@ static bool let_in(int descriptor, const struct in6_addr *address, int64_t now_n
     peer->here = true;
     highest = descriptor > highest ? descriptor : highest;
     counters.connections++;
+    counters.accepted++;
     return true;
 }
 
@@ -335,6 +338,7 @@ STAND_IN int close(int descriptor)
         forget_message(peer);
         peer->here = false;
         counters.connections--;
+        counters.strangers += peer->phase == PHASE_GREETING || peer->phase == PHASE_STRANGE;
         give_lock();
     }
     return (int)syscall(SYS_close, descriptor);

@@ -292,6 +292,24 @@ static void test_a_stranger_is_left_to_nng(void **state)
     assert_true(is_over(peer, PATIENCE_MS));
     close(peer);
     wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().accepted, s->before.accepted + 1);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
+static void test_one_that_goes_without_a_word_is_a_stranger(void **state)
+{
+    const stage *s = *state;
+    int scans = dial(s);
+
+    wait_for_connections(s, 1);
+    close(scans);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+    int member = dial(s);
+    greet(member);
+    close(member);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
 #define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
@@ -306,6 +324,7 @@ int main(void)
         FACT(test_parts_of_messages_are_held_up_to_a_bound),
         FACT(test_what_came_whole_is_not_held_any_more),
         FACT(test_a_stranger_is_left_to_nng),
+        FACT(test_one_that_goes_without_a_word_is_a_stranger),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
