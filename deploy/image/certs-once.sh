@@ -1,0 +1,15 @@
+#!/bin/sh
+# actorq-certs-once FOLDER: makes the certificates of a run in FOLDER/authority/run, once, and puts
+# what each role needs into FOLDER/ROLE. These are volumes of their own, so that no container sees
+# the key of another role, and none the authority's.
+set -eu
+folder=$1
+made=$folder/authority/run
+
+if ! [ -e "$made/operator/key.pem" ]; then
+    rm -rf "$made"
+    actorq certs "$made"
+fi
+for role in learner replay actor operator; do
+    cp -p "$made/$role/"* "$folder/$role/"
+done
