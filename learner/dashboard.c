@@ -3,8 +3,10 @@
  */
 #include "learner/dashboard.h"
 
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,10 +156,13 @@ static void tell_run(void *user, const Actorq__V1__StatusReply *status)
     aq_run_facts facts;
     aq_dashboard_facts(status, sources->plan, sources->history, &facts);
     json_t *time = sources->time ? sources->time(sources->user) : NULL;
-    telling->document = json_pack(
-        "{s:o, s:o, s:o, s:o, s:I, s:o}", "verdict", verdict_json(&facts), "status",
-        status_json(status), "plan", plan_json(telling->dashboard), "lately", facts_json(&facts),
-        "members_total", (json_int_t)status->n_members, "time", time ? time : json_null());
+    char run_id[24]; /* in JSON, a number of 64 bits is no longer whole in a browser */
+    (void)snprintf(run_id, sizeof(run_id), "%016" PRIx64, status->run_id);
+    telling->document =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o}", "run_id", run_id, "verdict",
+                  verdict_json(&facts), "status", status_json(status), "plan",
+                  plan_json(telling->dashboard), "lately", facts_json(&facts), "members_total",
+                  (json_int_t)status->n_members, "time", time ? time : json_null());
 }
 
 static int make_run(const aq_dashboard *dashboard, aq_buffer *out)

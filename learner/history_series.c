@@ -138,6 +138,12 @@ static void go_back_to(aq_history_series *series, double time_s)
     }
 }
 
+static bool is_in_last_row(const aq_history_series *series, double time_s)
+{
+    return series->rows > 0 &&
+           period_of(series, row_at(series, series->rows - 1)[0]) == period_of(series, time_s);
+}
+
 void aq_history_series_add(aq_history_series *series, const double *values)
 {
     const double time_s = values[0];
@@ -145,13 +151,12 @@ void aq_history_series_add(aq_history_series *series, const double *values)
         return;
     }
     go_back_to(series, time_s);
-    const size_t rows = series->rows;
-    if (rows > 0 && period_of(series, row_at(series, rows - 1)[0]) == period_of(series, time_s)) {
-        merge_into(series, rows - 1, values, 1);
-        return;
+    if (!is_in_last_row(series, time_s) && series->rows == series->shape.rows_max) {
+        make_room(series); /* which may make the last row's period this one's, too */
     }
-    if (rows == series->shape.rows_max) {
-        make_room(series);
+    if (is_in_last_row(series, time_s)) {
+        merge_into(series, series->rows - 1, values, 1);
+        return;
     }
     memcpy(row_at(series, series->rows), values, series->shape.column_count * sizeof(double));
     series->samples[series->rows] = 1;

@@ -198,25 +198,6 @@ static int start_timers(aq_learner *learner)
 
 /* ---- assembly ------------------------------------------------------------------------------- */
 
-static int open_mirror(aq_learner *learner, aq_error *error)
-{
-    const aq_run_config *config = &learner->plan.config;
-    aq_metrics_mirror *mirror;
-    const aq_mirror_config wanted = {
-        .run_dir = learner->folder.path,
-        .format = aq_format_name(aq_run_config_format(config)),
-        .tensorboard = config->log.tensorboard,
-        .csv = config->log.csv,
-        .step = (enum aq_log_step)config->log.step,
-        .goes_on = learner->folder.resumed,
-    };
-    int rc = aq_metrics_mirror_open(&wanted, &mirror, error);
-    if (!rc) {
-        aq_metrics_set_mirror(learner->metrics, mirror);
-    }
-    return rc;
-}
-
 static int open_run(aq_learner *learner, aq_error *error)
 {
     const aq_run_config *config = &learner->plan.config;
@@ -231,7 +212,7 @@ static int open_run(aq_learner *learner, aq_error *error)
         rc = aq_metrics_open(learner->folder.path, &learner->metrics, error);
     }
     if (!rc) {
-        rc = open_mirror(learner, error);
+        rc = aq_learner_mirror_open(learner, error);
     }
     if (!rc && aq_learner_print_config(learner)) {
         rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
@@ -399,6 +380,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
         rc = create_service(learner, error);
     }
     if (!rc) {
+        rc = aq_learner_dashboard_create(learner, error);
+    }
+    if (!rc) {
         rc = open_sockets(learner, error);
     }
     if (!rc) {
@@ -445,6 +429,7 @@ static void destroy(aq_learner *learner)
         learner->plan.algorithm_class->destroy(learner->algorithm);
     }
     aq_metrics_close(learner->metrics);
+    aq_learner_dashboard_destroy(learner);
     aq_learner_energy_destroy(learner);
     aq_checkpoint_store_close(learner->store);
     aq_learner_checkpoint_context_fini(&learner->checkpoint_context);

@@ -1,8 +1,8 @@
 /*
  * The learner daemon, the inside: shared by learner_net.c (assembly and lifecycle),
  * learner_events.c (what members do), learner_energy_events.c (what it all takes),
- * learner_training.c (what the two threads bring), learner_restore.c (checkpoints) and
- * learner_configure.c (settings that change meanwhile).
+ * learner_training.c (what the two threads bring), learner_restore.c (checkpoints),
+ * learner_configure.c (settings that change meanwhile) and learner_dashboard.c (what people see).
  */
 #ifndef AQ_LEARNER_LEARNER_NET_PRIV_H
 #define AQ_LEARNER_LEARNER_NET_PRIV_H
@@ -17,6 +17,7 @@
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
 #include "learner/checkpoint_store.h"
+#include "learner/dashboard.h"
 #include "learner/energy_file.h"
 #include "learner/learner_net.h"
 #include "learner/learner_service.h"
@@ -114,6 +115,8 @@ typedef struct aq_learner {
     aq_trainer *trainer;
     aq_checkpoint_store *store;
     aq_metrics *metrics;
+    aq_run_history *history; /* NULL: nothing is served over HTTP; likewise the dashboard */
+    aq_dashboard *dashboard;
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
 
@@ -177,6 +180,11 @@ int aq_learner_keep_settings(aq_learner *learner, aq_error *error) AQ_MUST_USE; 
 int aq_learner_print_config(aq_learner *learner) AQ_MUST_USE;
 void aq_learner_configure(void *user, const Actorq__V1__ConfigureRequest *request,
                           Actorq__V1__ConfigureReply_Closure closure, void *call);
+
+/* learner_dashboard.c */
+int aq_learner_mirror_open(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+int aq_learner_dashboard_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
+void aq_learner_dashboard_destroy(aq_learner *learner);
 
 /* learner_time.c */
 struct json_t *aq_learner_time_metrics(const aq_learner *learner); /* new; NULL without memory */

@@ -143,16 +143,21 @@ static void note_members(const aq_run_facts *facts, aq_verdict *verdict)
     }
 }
 
-static void note_learner_waits(const aq_run_facts *facts, aq_verdict *verdict)
+static void note_learner_waits(const aq_run_facts *facts, bool actors_wait, aq_verdict *verdict)
 {
     const int share = percent(facts->learner_waits);
-    if (facts->waits_for == AQ_VERDICT_WAITS_FOR_ACTORS) {
+    if (actors_wait) {
+        add(verdict, AQ_VERDICT_ATTENTION,
+            "The learner waits for samples %d %% of the time and actors wait as well: answers are "
+            "slow to come, and processors or the network too busy.",
+            share);
+    } else if (facts->waits_for == AQ_VERDICT_WAITS_FOR_ACTORS) {
         add(verdict, AQ_VERDICT_ATTENTION,
             "The learner waits for samples %d %% of the time: more actors would help.", share);
     } else {
         add(verdict, AQ_VERDICT_ATTENTION,
             "The learner waits for samples %d %% of the time, for answers under way: a faster "
-            "network to the shards, or more shards, would help.",
+            "network to the shards, or more of them, would help.",
             share);
     }
 }
@@ -163,9 +168,9 @@ static void note_pace(const aq_run_facts *facts, aq_verdict *verdict)
     const bool learner_waits = facts->learner_waits >= WAITS_MUCH;
     const bool actors_wait = facts->actors_wait >= WAITS_MUCH;
     if (learner_waits) {
-        note_learner_waits(facts, verdict);
+        note_learner_waits(facts, actors_wait, verdict);
     }
-    if (actors_wait) {
+    if (actors_wait && !learner_waits) {
         add(verdict, AQ_VERDICT_NOTE,
             "Actors wait for the learner %d %% of the time: fewer would do, or a lower "
             "replay.samples_per_insert.",

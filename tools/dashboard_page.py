@@ -28,6 +28,12 @@ def source_of(text):
     return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
 
 
+def attribute_sources(script):
+    """Style attributes that the library sets by their text, which a policy has to name as well."""
+    styles = re.findall(r'setAttribute\("style","([^"]*)"\)', script)
+    return ["'unsafe-hashes'", *map(source_of, sorted(set(styles)))] if styles else []
+
+
 def checked(text, path, end):
     """The text, which may not end the element that it is put into."""
     if re.search(end, text, re.IGNORECASE):
@@ -45,7 +51,7 @@ def page_of(page, style, library, scripts):
     policy = "; ".join((
         "default-src 'none'",
         f"script-src {source_of(library_text)} {source_of(script_text)}",
-        f"style-src {source_of(style_text)}",
+        " ".join(["style-src", source_of(style_text), *attribute_sources(library_text)]),
         "connect-src 'self'", "img-src data:", "base-uri 'none'", "form-action 'none'"))
     parts = {"@POLICY@": policy, "@STYLE@": style_text, "@LIBRARY@": library_text,
              "@SCRIPT@": script_text}

@@ -27,6 +27,7 @@ packages=(
     libzstd-dev          'smaller policies on the wire'
     libpng-dev           'pictures of runs'
     libmujoco-dev        'physics of the control suite'
+    libjs-dygraphs       'charts of the dashboard'
 )
 test_packages=(
     libcmocka-dev        'unit tests'

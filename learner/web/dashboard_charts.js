@@ -57,7 +57,7 @@ class Chart {
     }
 
     valueText(each, value) {
-        return (each.text || numberText)(value);
+        return each.text ? each.text(value) : numberText(value);
     }
 
     /* The values of a row, or the last there are. */
@@ -128,11 +128,11 @@ class Chart {
                 x: Object.assign({
                     drawGrid: false, pixelsPerLabel: TICK_PX,
                     ticker: byTime ? timeTicks : Dygraph.numericTicks,
-                    axisLabelFormatter: byTime ? tickText : countText,
+                    axisLabelFormatter: byTime ? tickText : plain(countText),
                 }, axis),
                 y: Object.assign({
-                    axisLabelWidth: 48, pixelsPerLabel: 32,
-                    axisLabelFormatter: this.options.axisText || countText,
+                    axisLabelWidth: 54, pixelsPerLabel: 32,
+                    axisLabelFormatter: plain(this.options.axisText || countText),
                 }, axis, {axisLineColor: "transparent"}),
             },
         };

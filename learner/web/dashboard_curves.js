@@ -6,20 +6,20 @@ function makeCharts() {
     curves.return = new Chart(parent, "Return", [
         {name: "as broadcast", colour: "c0", text: returnText},
         {name: "confirmed", colour: "c2", dots: true, text: returnText},
-        {name: "in fp32", colour: "c1", dashed: true, text: returnText},
+        {name: "in fp32", colour: "c1", dashed: true, faint: true, text: returnText},
         {name: "while exploring", colour: "soft", faint: true, text: returnText},
         {name: "solved at", colour: "c2", dashed: true, faint: true, text: returnText},
     ], {large: true, bands: true});
+    curves.waits = new Chart(parent, "Who waits for whom", [
+        {name: "learner for samples", colour: "c3", text: shareText},
+        {name: "actors for the learner", colour: "c0", text: shareText},
+    ], {valueRange: [0, 1.02], axisText: shareText});
     curves.env = new Chart(parent, "Environment steps per second",
         [{name: "steps/s", colour: "c0", text: rateText}], {fromZero: true});
     curves.learner = new Chart(parent, "Learner steps per second",
         [{name: "steps/s", colour: "c3", text: rateText}], {fromZero: true});
     curves.samples = new Chart(parent, "Items sampled from replay per second",
         [{name: "items/s", colour: "c5", text: rateText}], {fromZero: true});
-    curves.waits = new Chart(parent, "Who waits for whom", [
-        {name: "learner for samples", colour: "c3", text: shareText},
-        {name: "actors for the learner", colour: "c0", text: shareText},
-    ], {valueRange: [0, 1.02], axisText: shareText});
     curves.error = new Chart(parent, "Actions that differ from fp32",
         [{name: "of greedy actions", colour: "c4", text: shareText}],
         {fromZero: true, axisText: shareText});
@@ -43,7 +43,7 @@ function makeCharts() {
 
 function wattText(value) {
     value = numeric(value);
-    return Number.isFinite(value) ? numberText(value) + " W" : NONE;
+    return Number.isFinite(value) ? numberText(value, 3) + " W" : NONE;
 }
 
 /* The difference of a sum's neighbours over that of another's; null where it has no meaning, as
@@ -108,7 +108,8 @@ function drawCurves(history, byTime, threshold) {
         return share === null ? null : Math.min(1, share);
     });
     draw("error", of("disagreement"));
-    draw("bytes", (i) => slope(progress.bytes, wall, i), (i) => slope(progress.bytes_fp32, wall, i));
+    draw("bytes", (i) => slope(progress.bytes, wall, i),
+        (i) => slope(progress.bytes_fp32, wall, i));
     draw("staleness", of("staleness"));
     draw("loss", (i) => progress.loss[i] > 0 ? progress.loss[i] : null);
     draw("q", of("q_mean"));

@@ -22,6 +22,11 @@ function countText(value) {
         ["", "k", "M", "G", "T"], 1) : NONE;
 }
 
+/* On an axis, where ".0" says nothing. */
+function plain(text) {
+    return (value) => text(value).replace(/\.0(?=\D|$)/, "");
+}
+
 function rateText(value) {
     value = numeric(value);
     return Number.isFinite(value) && value < 10 && value > 0 ? value.toFixed(1) : countText(value);
@@ -42,19 +47,23 @@ function shareText(value) {
     return (percent > 0 && percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + " %";
 }
 
-function numberText(value) {
+function numberText(value, digits) {
     value = numeric(value);
     if (!Number.isFinite(value)) {
         return NONE;
     }
     const size = Math.abs(value);
     return size !== 0 && (size >= 1e5 || size < 1e-3) ? value.toExponential(2) :
-        String(Number(value.toPrecision(4)));
+        String(Number(value.toPrecision(digits || 4)));
 }
 
 function returnText(value) {
     value = numeric(value);
-    return Number.isFinite(value) ? value.toFixed(1) : NONE;
+    return Number.isFinite(value) ? value.toFixed(1).replace("-", "\u2212") : NONE;
+}
+
+function differenceText(value) {
+    return (value > 0 ? "+" : "") + returnText(value);
 }
 
 /* "4.2 s", "3 min 20 s", "2 h 05 min", "3 d 04 h" */

@@ -1,7 +1,8 @@
 /* How things stand: out of a run document, see learner/dashboard.c. */
 const STATES = {
-    RUN_STATE_RUNNING: "running", RUN_STATE_SOLVED: "solved", RUN_STATE_BUDGET: "ended at its limit",
-    RUN_STATE_STOPPED: "stopped", RUN_STATE_DIVERGED: "diverged",
+    RUN_STATE_RUNNING: "running", RUN_STATE_SOLVED: "solved",
+    RUN_STATE_BUDGET: "ended at its limit", RUN_STATE_STOPPED: "stopped",
+    RUN_STATE_DIVERGED: "diverged",
 };
 const ROLES = {ROLE_ACTOR: "actor", ROLE_EVALUATOR: "evaluator", ROLE_REPLAY: "replay"};
 
@@ -79,7 +80,7 @@ function showTiles(run) {
         ["Broadcast saved", bytesText(saved), numberText(ratio(learner.broadcast_bytes_fp32,
             learner.broadcast_bytes)) + " times smaller than fp32"],
         ["Actions that differ", error.rows ? shareText(error.action_disagreement) : NONE,
-            gap ? "return " + (gap.mean >= 0 ? "+" : "") + numberText(gap.mean) + " to fp32" :
+            gap ? "return " + differenceText(gap.mean) + " against fp32" :
                 "from fp32, newest version"],
         ["Energy", energyText(energy.energy_j), numberText(energy.carbon_g) + " g CO₂e" +
             (energy.source === "model" ? ", by a model" : "")],
@@ -193,8 +194,8 @@ function showBroadcast(learner) {
     const gap = learner.precision_gap;
     const versions = numeric(learner.policy_versions);
     fillFacts(byId("broadcast"), [
-        ["Versions", countText(versions) + ", " + shareText(ratio(learner.policy_deltas, versions)) +
-            " as changes"],
+        ["Versions", countText(versions) + ", " +
+            shareText(ratio(learner.policy_deltas, versions)) + " as changes"],
         ["Sent", bytesText(learner.broadcast_bytes)],
         ["In fp32", bytesText(learner.broadcast_bytes_fp32)],
         ["A version", bytesText(ratio(learner.broadcast_bytes, versions))],
@@ -203,8 +204,8 @@ function showBroadcast(learner) {
         error.rows ? ["Output error", "rms " + numberText(error.output_rms) + ", largest " +
             numberText(error.output_max)] : null,
         ["Sent in fp32 for it", countText(error.fallbacks || 0) + " versions"],
-        gap ? ["Return less fp32", numberText(gap.mean) + " ± " + numberText(gap.ci95) + " over " +
-            gap.versions + " versions"] : null,
+        gap ? ["Return less fp32", differenceText(gap.mean) + " ± " + returnText(gap.ci95) +
+            " over " + gap.versions + " versions"] : null,
         ["Refused by the learner", countText(learner.rejected_messages) + " messages"],
     ]);
 }
