@@ -21,7 +21,7 @@ import textwrap
 import help_pages
 
 LINE_MAX = 72
-SENTENCE_END = re.compile(r"(?<=[\w)"'][.?!]) +(?=\w)")
+SENTENCE_END = re.compile(r"""(?<=[\w)"'][.?!]) +(?=\w)""")
 LONG_OPTION = re.compile(r"(?<![\w-])--(?=\w)")
 SPECIAL = {"\\": "\\e", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti", '"': "\\(dq"}
 

@@ -64,6 +64,20 @@ class TestReport(PlantedTree):
         self.assertIn("line 999\n", output)
         self.assertNotIn("line 500\n", output)
 
+    def test_a_suite_in_a_log_is_counted_alone(self):
+        self.plant("log.json", "".join(json.dumps({"name": name, "result": "OK"}) + "\n"
+                                       for name in ("actorq:unit+net / a", "actorq:sim / b",
+                                                    "actorq:unit / c")))
+        log = os.path.join(self.root, "log.json")
+        self.assertIn(" 2 passed, 0 failed", self.run_tool("unit", log, "unit")[1])
+        self.assertIn(" 1 passed, 0 failed", self.run_tool("sim", log, "sim")[1])
+
+    def test_a_suite_without_tests_is_a_failure(self):
+        self.plant("log.json", json.dumps({"name": "actorq:sim / b", "result": "OK"}) + "\n")
+        status, output = self.run_tool("unit", os.path.join(self.root, "log.json"), "unit")
+        self.assertEqual(status, 1)
+        self.assertIn("no test ran", output)
+
 
 if __name__ == "__main__":
     unittest.main()
