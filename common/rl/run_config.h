@@ -154,7 +154,8 @@ typedef struct aq_run_config {
     struct {
         bool tensorboard;
         bool csv;
-        uint32_t step; /* a choice: 0 environment steps, 1 learner steps */
+        uint32_t step;  /* a choice: 0 environment steps, 1 learner steps */
+        uint32_t level; /* one more than enum aq_log_level; 0: as each was started */
     } log;
 
     struct {

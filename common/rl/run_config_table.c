@@ -6,9 +6,13 @@
  */
 #include "common/rl/run_config.h"
 
-/* The key of a row is the path of its member. */
-#define MEMBER(type, path)                                                                         \
-#path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path)
+/* The key of a row is the path of its member. A live one may change in a running system; what does
+ * it is learner/learner_configure.c. */
+#define MEMBER_OF(type, path, is_live)                                                             \
+#path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path),   \
+        is_live
+#define MEMBER(type, path)      MEMBER_OF(type, path, false)
+#define LIVE_MEMBER(type, path) MEMBER_OF(type, path, true)
 
 static const char *const algorithm_choices[] = {"dqn", "c51", "d4pg", "ddpg", "td3", NULL};
 /* In the order of enum aq_selector and enum aq_remover. */
@@ -26,6 +30,9 @@ static const char *const ranges_choices[] = {"moving-average", "min-max", "perce
 /* In the order of enum aq_noise_ladder. */
 static const char *const ladder_choices[] = {"constant", "uniform", NULL};
 
+/* One more than enum aq_log_level. */
+static const char *const log_level_choices[] = {"as-started", "debug", "info", "warn",
+                                                "error",      "off",   NULL};
 static const char *const log_step_choices[] = {"env_steps", "learner_steps", NULL};
 
 static const aq_setting rows[] = {
@@ -50,7 +57,7 @@ static const aq_setting rows[] = {
      "them up."},
     {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
      "How many sampled returns one learner step averages over."},
-    {MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
+    {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
      "Step size of the Adam optimizer."},
     {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
      "Added to Adam's divisor. Larger values damp the steps of parameters that rarely move."},
@@ -85,7 +92,7 @@ static const aq_setting rows[] = {
     {MEMBER(F64, learner.importance_exponent), "0.4", 0, 1, NULL, "",
      "How far training makes up for prioritized draws, which show some steps more often than they "
      "occur: 0 not at all, 1 fully. Other selectors need no correction."},
-    {MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
+    {LIVE_MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
      "How often a checkpoint is written: the most work that a crash of the learner can cost."},
     {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
      "How many of the newest checkpoints stay on disk."},
@@ -98,7 +105,7 @@ static const aq_setting rows[] = {
      "d4pg, ddpg, td3: what follows each hidden layer of the critic."},
     {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
      "d4pg, ddpg, td3: learner.norm_first, of the critic."},
-    {MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
+    {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
      "d4pg, ddpg, td3: step size of the critic's optimizer. 0 takes learner.learning_rate."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn and c51: the learned network chooses the next action, the target network says what it is "
@@ -192,33 +199,33 @@ static const aq_setting rows[] = {
      "Actors that `actorq train` starts, and over which the exploration rates are spread."},
     {MEMBER(U64, actor.envs), "8", 1, 4096, NULL, "environments",
      "Environments that each actor steps together, in one pass through the network."},
-    {MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
+    {LIVE_MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
      "Share of random actions of the actor that explores most."},
-    {MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
+    {LIVE_MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
      "How steeply the share falls over the environments of all actors: number i of n has "
      "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
-    {MEMBER(F64, actor.noise), "0.2", 0, 2, NULL, "",
+    {LIVE_MEMBER(F64, actor.noise), "0.2", 0, 2, NULL, "",
      "Standard deviation of what is added to each element of a continuous action, as a share of "
      "half "
      "its range; choices are explored by epsilon instead."},
     {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
-    {MEMBER(CHOICE, actor.noise_ladder), "constant", 0, 0, ladder_choices, "",
+    {LIVE_MEMBER(CHOICE, actor.noise_ladder), "constant", 0, 0, ladder_choices, "",
      "How actor.noise is spread over the environments of all actors: the same in each, or "
      "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
 
-    {MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
+    {LIVE_MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first."},
-    {MEMBER(U64, evaluator.episodes), "200", 1, 10000, NULL, "episodes",
+    {LIVE_MEMBER(U64, evaluator.episodes), "200", 1, 10000, NULL, "episodes",
      "Fresh greedy episodes that confirm a policy which passed the first trial."},
-    {MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
+    {LIVE_MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},
-    {MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
+    {LIVE_MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
      "Share of the time of one processor that an evaluator may take. The first ten seconds of its "
      "work are free, so that short runs are watched closely; then each evaluation is followed by a "
      "pause. 1 never pauses."},
-    {MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",
+    {LIVE_MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",
      "Plays the episodes of each screening once more under the fp32 weights of the same version, "
      "and keeps the difference of their returns."},
 
@@ -245,12 +252,12 @@ static const aq_setting rows[] = {
      "Which range quantizer.activations static takes: the recent mean of the extremes, the "
      "extremes "
      "ever seen, or the recent mean without the outermost thousandth on each side."},
-    {MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
+    {LIVE_MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
      "How often a new version of the policy is broadcast."},
-    {MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
+    {LIVE_MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
      "How often a version is broadcast in full; those between are sent as changes of the one "
      "before. 1 sends all in full."},
-    {MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
+    {LIVE_MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
      "Share of greedy actions that may differ from fp32, or, where actions are continuous, their "
      "rms error as a share of the range. A version past it is published in fp32 instead, and is "
      "not taken for the run's result. Where two actions are worth nearly the same, a difference "
@@ -258,11 +265,11 @@ static const aq_setting rows[] = {
     {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
      "Recent observations on which that share is measured."},
 
-    {MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
+    {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
      "The run ends after this many environment steps, solved or not."},
-    {MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
+    {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
      "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
-    {MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
+    {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
      "The run ends after this time, solved or not. 0 is no limit."},
 
     {MEMBER(U64, net.message_bytes), "262144", 4096, 67108864, NULL, "bytes",
@@ -284,6 +291,9 @@ static const aq_setting rows[] = {
      "Writes the metrics into metrics.csv of the run folder, for spreadsheets and data frames."},
     {MEMBER(CHOICE, log.step), "env_steps", 0, 0, log_step_choices, "",
      "What TensorBoard shows as steps."},
+    {LIVE_MEMBER(CHOICE, log.level), "as-started", 0, 0, log_level_choices, "",
+     "The least level of the lines that the run's daemons log. as-started leaves to each what it "
+     "was started with: --log-level, ACTORQ_LOG, or else info."},
 
     {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
      "What the processors of a machine take together at full load, for the model that counts where "

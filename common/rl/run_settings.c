@@ -10,6 +10,7 @@
 
 #include "common/rl/batch.h"
 #include "common/rl/config_bounds.h"
+#include "common/sys/log.h"
 
 #define NUMBER(key, type, member)                                                                  \
     {                                                                                              \
@@ -118,6 +119,10 @@ static int check_relations(const aq_run_settings *settings, aq_error *error)
         return aq_fail(error, AQ_E_INVALID, "actor.noise_ladder %" PRIu32 " is none that is known",
                        settings->noise_ladder);
     }
+    if (settings->log_level > AQ_LOG_OFF + 1u) {
+        return aq_fail(error, AQ_E_INVALID, "log.level %" PRIu32 " is none that is known",
+                       settings->log_level);
+    }
     if (isinf(settings->evaluation_threshold)) {
         return aq_fail(error, AQ_E_INVALID, "evaluator.threshold is infinite");
     }
@@ -155,4 +160,18 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
         rc = check_relations(settings, error);
     }
     return rc;
+}
+
+void aq_run_settings_take_live(aq_run_settings *settings, const aq_run_settings *now)
+{
+    settings->epsilon_base = now->epsilon_base;
+    settings->epsilon_alpha = now->epsilon_alpha;
+    settings->noise = now->noise;
+    settings->noise_ladder = now->noise_ladder;
+    settings->screen_episodes = now->screen_episodes;
+    settings->evaluation_episodes = now->evaluation_episodes;
+    settings->evaluation_threshold = now->evaluation_threshold;
+    settings->evaluator_share = now->evaluator_share;
+    settings->evaluator_fp32 = now->evaluator_fp32;
+    settings->log_level = now->log_level;
 }

@@ -64,7 +64,11 @@ typedef struct aq_run_settings {
     uint32_t table_count;
     aq_storage_settings storage;
     uint32_t sample_rows; /* rows that one Sample call draws */
+    uint32_t log_level;   /* for aq_log_set_run_level */
 } aq_run_settings;
+
+/* Takes what may change in a running system from `now`; the rest of `settings` stays. */
+void aq_run_settings_take_live(aq_run_settings *settings, const aq_run_settings *now);
 
 /* A peer's settings: every number within the bounds of docs/protocol.md, the schema valid and its
  * hash right. AQ_E_INVALID or AQ_E_SCHEMA, naming the setting. */

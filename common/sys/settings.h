@@ -17,6 +17,7 @@
 #ifndef AQ_COMMON_SYS_SETTINGS_H
 #define AQ_COMMON_SYS_SETTINGS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -36,6 +37,7 @@ typedef struct aq_setting {
     enum aq_setting_type type;
     size_t offset;              /* into the struct */
     size_t size;                /* of the member */
+    bool is_live;               /* may change in a running system; said when it is printed */
     const char *initial;        /* the default, as text */
     double min, max;            /* an infinity, or past the type's own range: no bound */
     const char *const *choices; /* NULL-terminated; AQ_SETTING_CHOICE only */
@@ -82,6 +84,25 @@ int aq_settings_assignments_add(aq_settings_assignments *assignments, const char
 int aq_settings_assign_all(const aq_settings_table *table,
                            const aq_settings_assignments *assignments, void *settings,
                            aq_error *error) AQ_MUST_USE;
+
+/* Told of each row whose values differ, in the table's order, with both as they are printed; valid
+ * during the call. Anything but 0 ends the comparison. */
+typedef int (*aq_settings_difference_fn)(void *user, const aq_setting *row, const char *before,
+                                         const char *after);
+
+/* 0, what `tell` ended it with, or AQ_E_NOMEM. */
+int aq_settings_compare(const aq_settings_table *table, const void *before, const void *after,
+                        aq_settings_difference_fn tell, void *user) AQ_MUST_USE;
+
+/* The value of a row as it is printed, in `out`, terminated. Any room that the table's texts need
+ * is enough; AQ_E_NOMEM, AQ_E_TOO_BIG. */
+int aq_settings_show(const aq_setting *row, const void *settings, aq_buffer *out) AQ_MUST_USE;
+
+/* `settings` is given anew, `given` was given before, and since then live settings were changed in
+ * `used`. A live setting that is given as it was before keeps what it was changed to; one that is
+ * given otherwise counts. */
+void aq_settings_keep_live(const aq_settings_table *table, const void *given, const void *used,
+                           void *settings);
 
 /* Appends the whole of it as commented YAML, which aq_settings_read_yaml reads back to the same
  * values. On failure out's content is as before. */

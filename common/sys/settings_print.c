@@ -65,6 +65,8 @@ static void put_row(writer *to, const aq_setting *row, const void *settings)
 
     put_comment(to, indent, row->comment);
     put_comment(to, indent, aq_setting_describe(row, allowed, sizeof(allowed)));
+    put_comment(to, indent,
+                row->is_live ? "live: 'actorq set' changes it while the run goes on" : "");
     put(to, indent);
     put(to, aq_setting_short_key(row));
     put(to, ": ");

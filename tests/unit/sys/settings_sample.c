@@ -6,7 +6,8 @@
 
 #include "tests/unit/sys/settings_sample.h"
 
-#define MEMBER(member) offsetof(sample, member), sizeof(((sample *)NULL)->member)
+#define MEMBER(member)      offsetof(sample, member), sizeof(((sample *)NULL)->member), false
+#define LIVE_MEMBER(member) offsetof(sample, member), sizeof(((sample *)NULL)->member), true
 
 static const char *const precisions[] = {"fp32", "fp16", "int8", NULL};
 
@@ -23,9 +24,9 @@ static const aq_setting rows[] = {
      "Whether steps survive a restart."},
     {"policy.precision", AQ_SETTING_CHOICE, MEMBER(precision), "int8", 0, 0, precisions, "",
      "What actors compute with."},
-    {"policy.rate", AQ_SETTING_F64, MEMBER(rate), "3e-4", -INFINITY, INFINITY, NULL, "per step",
-     "A number without bounds."},
-    {"policy.url", AQ_SETTING_TEXT, MEMBER(url), "", 0, 0, NULL, "", "Where it comes from."},
+    {"policy.rate", AQ_SETTING_F64, LIVE_MEMBER(rate), "3e-4", -INFINITY, INFINITY, NULL,
+     "per step", "A number without bounds."},
+    {"policy.url", AQ_SETTING_TEXT, LIVE_MEMBER(url), "", 0, 0, NULL, "", "Where it comes from."},
 };
 
 const aq_settings_table sample_table = {rows, sizeof(rows) / sizeof(rows[0])};

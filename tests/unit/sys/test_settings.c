@@ -279,10 +279,12 @@ static void test_the_printed_file_explains_itself(void **state)
         "\n"
         "  # A number without bounds.\n"
         "  # any number per step, default 3e-4\n"
+        "  # live: 'actorq set' changes it while the run goes on\n"
         "  rate: 0.0003\n"
         "\n"
         "  # Where it comes from.\n"
         "  # at most 63 bytes of text, default ''\n"
+        "  # live: 'actorq set' changes it while the run goes on\n"
         "  url: \"\"\n";
     sample settings;
     aq_buffer out;
