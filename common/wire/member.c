@@ -358,6 +358,8 @@ static void heartbeat_failed(aq_member *member)
 static bool differ(const aq_member_view *a, const aq_member_view *b)
 {
     return a->version != b->version || a->shard_count != b->shard_count ||
+           a->settings_generation != b->settings_generation ||
+           a->is_asked_to_leave != b->is_asked_to_leave ||
            memcmp(a->shards, b->shards, a->shard_count * sizeof(a->shards[0])) != 0;
 }
 
@@ -416,6 +418,7 @@ static void send_heartbeat(aq_member *member)
     request.run_id = member->view.run_id;
     request.member = member->view.member;
     request.incarnation = member->identity.incarnation;
+    request.settings_generation = member->view.settings_generation;
     if (member->owner.statistics != NULL) {
         member->owner.statistics(member->owner.user, &request);
     }

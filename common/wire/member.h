@@ -12,6 +12,7 @@
 #ifndef AQ_COMMON_WIRE_MEMBER_H
 #define AQ_COMMON_WIRE_MEMBER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "common/net/net.h"
@@ -35,6 +36,8 @@ typedef struct aq_member_view {
     uint32_t slot;
     uint64_t version; /* the newest policy version there is */
     aq_run_settings settings;
+    uint64_t settings_generation; /* grows when they are changed in the running system */
+    bool is_asked_to_leave;       /* finish, leave and exit; never taken back */
     char policy_url[AQ_URL_MAX];
     uint32_t shard_count;
     struct {
@@ -51,7 +54,7 @@ typedef struct aq_member_owner {
     /* After every successful Join, first or again; `again` is 1 when the run is the same as
      * before. */
     void (*joined)(void *user, const aq_member_view *view, int again);
-    /* The shard list or the newest version changed. */
+    /* The shard list, the newest version or the settings changed, or it is asked to leave. */
     void (*changed)(void *user, const aq_member_view *view);
     /* Ended or refused; `reason` is for people. */
     void (*ended)(void *user, const aq_member_view *view, const char *reason);

@@ -50,7 +50,23 @@ int aq_member_read_join(const Actorq__V1__JoinReply *reply, aq_member_view *view
     if (rc == 0) {
         rc = aq_wire_settings_from(reply->settings, &view->settings, error);
     }
+    view->settings_generation = reply->settings_generation;
     return rc;
+}
+
+/* What a member was made under stays as it is: only what may change in a running system is taken
+ * from settings that come by heartbeat. */
+static int read_live_settings(const Actorq__V1__RunSettings *message, uint64_t generation,
+                              aq_member_view *view, aq_error *error)
+{
+    aq_run_settings now;
+    int rc = aq_wire_settings_from(message, &now, error);
+    if (rc != 0) {
+        return rc;
+    }
+    view->settings_generation = generation;
+    aq_run_settings_take_live(&view->settings, &now);
+    return 0;
 }
 
 static int read_shard(const Actorq__V1__ShardAddress *shard, uint32_t index, aq_member_view *view,
@@ -90,6 +106,10 @@ int aq_member_read_heartbeat(const Actorq__V1__HeartbeatReply *reply, aq_member_
                        AQ_MEMBER_SHARDS_MAX);
     }
     int rc = read_state(reply->state, &view->run_state, error);
+    if (rc == 0 && reply->settings != NULL) {
+        rc = read_live_settings(reply->settings, reply->settings_generation, view, error);
+    }
+    view->is_asked_to_leave = view->is_asked_to_leave || reply->leave;
     view->version = reply->version;
     view->shard_count = (uint32_t)reply->n_shards;
     memset(view->shards, 0, sizeof(view->shards)); /* so that views can be compared as bytes */

@@ -234,6 +234,7 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(evaluator_share)                                                                             \
     X(evaluator_fp32)                                                                              \
     X(noise_ladder)                                                                                \
+    X(log_level)                                                                                   \
     X(sample_rows)
 
 #define TABLE_MEMBERS(X)                                                                           \
