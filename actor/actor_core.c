@@ -20,6 +20,7 @@ enum { RETURNS_KEPT = 100 };
 struct aq_actor_core {
     aq_env_task task;
     uint32_t lanes;
+    uint32_t slot; /* on the exploration ladders */
     aq_vec_env *vec;
     aq_chunker *chunker;
     aq_shard_spread *spread;
@@ -99,9 +100,8 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     if (rc != 0) {
         return rc;
     }
+    aq_actor_core_explore(core, settings);
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        core->epsilon[lane] = aq_explore_rate(settings, slot, lane);
-        core->noise[lane] = aq_explore_noise(settings, slot, lane);
         aq_rng_init(&core->rngs[lane], explore_seed, lane);
         if (!core->vec->waits[lane]) {
             begin_episode(core, lane);
@@ -127,6 +127,7 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
     }
     core->task = aq_env_task_copy(task);
     core->lanes = settings->actor_envs;
+    core->slot = slot;
     core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
@@ -170,6 +171,14 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_free(core->epsilon);
     aq_env_task_fini(&core->task);
     aq_free(core);
+}
+
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_settings *settings)
+{
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        core->epsilon[lane] = aq_explore_rate(settings, core->slot, lane);
+        core->noise[lane] = aq_explore_noise(settings, core->slot, lane);
+    }
 }
 
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)

@@ -22,8 +22,9 @@ struct aq_actor_session {
     aq_shard_session *shards;
     aq_actor_core *core;      /* NULL: no run yet */
     aq_run_settings settings; /* of the core */
-    uint64_t generation;      /* cores before this one */
-    int64_t now_ns;           /* of the last tick */
+    uint64_t settings_generation;
+    uint64_t generation; /* cores before this one */
+    int64_t now_ns;      /* of the last tick */
     bool was_ready;
 
     /* For statistics. */
@@ -55,9 +56,15 @@ static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
     return strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
            a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
            a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
-           a->actor_count == b->actor_count && a->epsilon_base == b->epsilon_base &&
-           a->epsilon_alpha == b->epsilon_alpha && a->noise == b->noise &&
-           a->noise_ladder == b->noise_ladder && a->flush_ms == b->flush_ms;
+           a->actor_count == b->actor_count && a->flush_ms == b->flush_ms;
+}
+
+/* Lets the core that there is go on under settings that agree with its own. */
+static void follow_settings(aq_actor_session *session, const aq_member_view *view)
+{
+    session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
+    aq_actor_core_explore(session->core, &view->settings);
 }
 
 static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
@@ -67,6 +74,7 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     const uint64_t incarnation = session->config.identity.incarnation + session->generation++;
     drop_core(session);
     session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
     int rc = aq_actor_core_create(&view->settings, view->run_id, view->member, incarnation,
                                   view->slot, &session->core, error);
     if (rc != 0) {
@@ -103,6 +111,7 @@ static int on_joined(void *user, const aq_member_view *view, bool again, aq_erro
     aq_actor_session *session = user;
     if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
         /* The core keeps its number: shards know its messages by that. */
+        follow_settings(session, view);
         aq_policy_session_moved(session->policy, view->policy_url);
         aq_shard_session_changed(session->shards, view);
         return 0;
@@ -110,10 +119,15 @@ static int on_joined(void *user, const aq_member_view *view, bool again, aq_erro
     return start_run(session, view, error);
 }
 
-static void on_changed(void *user, const aq_member_view *view)
+static int on_changed(void *user, const aq_member_view *view, aq_error *error)
 {
+    (void)error;
     aq_actor_session *session = user;
     aq_shard_session_changed(session->shards, view);
+    if (view->settings_generation != session->settings_generation) {
+        follow_settings(session, view);
+    }
+    return 0;
 }
 
 static void on_finish(void *user)

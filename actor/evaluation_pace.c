@@ -24,6 +24,12 @@ void aq_evaluation_pace_tell(aq_evaluation_pace *pace, int64_t now_ns, bool is_w
     pace->is_working = is_working;
 }
 
+void aq_evaluation_pace_set_share(aq_evaluation_pace *pace, double share, int64_t now_ns)
+{
+    aq_evaluation_pace_tell(pace, now_ns, pace->is_working);
+    pace->share = share;
+}
+
 int64_t aq_evaluation_pace_due_ns(const aq_evaluation_pace *pace)
 {
     if (pace->saved_ns >= 0.0 || pace->share >= 1.0) {

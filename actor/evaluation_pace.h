@@ -27,6 +27,9 @@ typedef struct aq_evaluation_pace {
 
 void aq_evaluation_pace_init(aq_evaluation_pace *pace, double share, int64_t now_ns);
 
+/* Another share from `now_ns` on, with what was saved or is owed by then. */
+void aq_evaluation_pace_set_share(aq_evaluation_pace *pace, double share, int64_t now_ns);
+
 /* The time between two calls counts as work if the first said so. Times must not go back. */
 void aq_evaluation_pace_tell(aq_evaluation_pace *pace, int64_t now_ns, bool is_working);
 

@@ -31,7 +31,8 @@ struct aq_evaluator_session {
     aq_evaluator_core *core; /* NULL: no run yet */
     aq_engine *twin;         /* that the core compares with; NULL: none */
     aq_evaluation_pace pace;
-    bool compares; /* versions with their fp32 form */
+    aq_run_settings settings; /* of the core */
+    uint64_t settings_generation;
     bool is_finishing;
     bool was_ready;
     int64_t now_ns;   /* of the last tick */
@@ -97,7 +98,8 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     };
     aq_twin_session_start(session->twins, &twins);
     aq_evaluation_pace_init(&session->pace, settings->evaluator_share, session->now_ns);
-    session->compares = settings->evaluator_fp32;
+    session->settings = *settings;
+    session->settings_generation = view->settings_generation;
     const aq_policy_source source = {
         .url = view->policy_url,
         .rpc_timeout_ms = settings->rpc_timeout_ms,
@@ -119,20 +121,46 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     return 0;
 }
 
+/* Whether a core that was made under `a` can go on under `b`. */
+static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
+{
+    return a->screen_episodes == b->screen_episodes &&
+           a->evaluation_episodes == b->evaluation_episodes;
+}
+
+/* The core goes on; what it plays now is judged by the new threshold. */
+static void follow_settings(aq_evaluator_session *session, const aq_member_view *view)
+{
+    session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
+    aq_evaluator_core_set_threshold(session->core, view->settings.evaluation_threshold);
+    aq_evaluation_pace_set_share(&session->pace, view->settings.evaluator_share, session->now_ns);
+}
+
 static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
 {
     aq_evaluator_session *session = user;
-    if (again && session->core != NULL) {
+    if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
         aq_policy_session_moved(session->policy, view->policy_url);
+        follow_settings(session, view);
         return 0;
     }
     return start_run(session, view, error);
 }
 
-static void on_changed(void *user, const aq_member_view *view)
+/* The newest version is looked up at each tick, and shards are not needed. Other numbers of
+ * episodes need other environments: the version at hand is dropped for them. */
+static int on_changed(void *user, const aq_member_view *view, aq_error *error)
 {
-    (void)user; /* the newest version is looked up at each tick, and shards are not needed */
-    (void)view;
+    aq_evaluator_session *session = user;
+    if (view->settings_generation == session->settings_generation) {
+        return 0;
+    }
+    if (settings_agree(&session->settings, &view->settings)) {
+        follow_settings(session, view);
+        return 0;
+    }
+    return start_run(session, view, error);
 }
 
 static void on_finish(void *user)
@@ -346,7 +374,7 @@ static void note_ready(aq_evaluator_session *session)
 static void ask_for_twin(aq_evaluator_session *session)
 {
     const aq_engine *engine = aq_evaluator_core_engine(session->core);
-    if (session->compares && !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
+    if (session->settings.evaluator_fp32 && !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
         (void)aq_twin_session_ask(session->twins, session->version); /* else the next one is */
     }
 }

@@ -68,6 +68,13 @@ static void give_up(aq_participant *participant, const char *event, const char *
     participant->exit_code = EXIT_FAILURE;
 }
 
+static void leave_for(aq_participant *participant, const aq_error *error)
+{
+    give_up(participant, "cannot_take_part", error->text);
+    participant->reason = "it cannot take part";
+    set_phase(participant, AQ_PARTICIPANT_LEAVING);
+}
+
 /* ---- what the member tells ------------------------------------------------------------------ */
 
 static void on_joined(void *user, const aq_member_view *view, int again)
@@ -79,12 +86,11 @@ static void on_joined(void *user, const aq_member_view *view, int again)
         return;
     }
     if (participant->hooks.joined(participant->hooks.user, view, again, &error) != 0) {
-        give_up(participant, "cannot_take_part", error.text);
-        participant->reason = "it cannot take part";
-        set_phase(participant, AQ_PARTICIPANT_LEAVING);
+        leave_for(participant, &error);
         return;
     }
     participant->phase = AQ_PARTICIPANT_TAKING_PART;
+    aq_log_set_run_level(view->settings.log_level);
     aq_log(AQ_LOG_INFO, "joined", "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " slot=%" PRIu32
            " task=%s incarnation=%016" PRIx64 " again=%s",
@@ -95,8 +101,14 @@ static void on_joined(void *user, const aq_member_view *view, int again)
 static void on_changed(void *user, const aq_member_view *view)
 {
     aq_participant *participant = user;
-    if (participant->phase == AQ_PARTICIPANT_TAKING_PART) {
-        participant->hooks.changed(participant->hooks.user, view);
+    aq_error error = {0};
+    aq_log_set_run_level(view->settings.log_level);
+    if (participant->phase == AQ_PARTICIPANT_TAKING_PART &&
+        participant->hooks.changed(participant->hooks.user, view, &error) != 0) {
+        leave_for(participant, &error);
+    }
+    if (view->is_asked_to_leave && participant->phase == AQ_PARTICIPANT_TAKING_PART) {
+        aq_participant_stop(participant, "the learner asked it to leave");
     }
 }
 

@@ -40,8 +40,8 @@ typedef struct aq_participant_hooks {
     /* In a run: a new one, or (`again`) the same after the learner had forgotten this member. A
      * failure ends the participation; `error` says why. */
     int (*joined)(void *user, const aq_member_view *view, bool again, aq_error *error);
-    /* The shard list or the newest version changed. */
-    void (*changed)(void *user, const aq_member_view *view);
+    /* The shard list, the newest version or the settings changed. A failure is as above. */
+    int (*changed)(void *user, const aq_member_view *view, aq_error *error);
     /* Start nothing new; finish what is begun. */
     void (*finish)(void *user);
     enum aq_finish_state (*finished)(void *user);

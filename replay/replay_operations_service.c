@@ -129,6 +129,33 @@ static void operations_checkpoint(Actorq__V1__Operations_Service *service,
     operations->held[operations->held_count++] = held;
 }
 
+/* What the run is set to, and who is in it, is the learner's. */
+static void refuse_for_learner(void *closure_data)
+{
+    aq_rpc_fail(closure_data, AQ_RPC_UNIMPLEMENTED,
+                "this is a replay shard; ask the learner of the run");
+}
+
+static void operations_configure(Actorq__V1__Operations_Service *service,
+                                 const Actorq__V1__ConfigureRequest *input,
+                                 Actorq__V1__ConfigureReply_Closure closure, void *closure_data)
+{
+    (void)service;
+    (void)input;
+    (void)closure;
+    refuse_for_learner(closure_data);
+}
+
+static void operations_drain(Actorq__V1__Operations_Service *service,
+                             const Actorq__V1__DrainRequest *input,
+                             Actorq__V1__DrainReply_Closure closure, void *closure_data)
+{
+    (void)service;
+    (void)input;
+    (void)closure;
+    refuse_for_learner(closure_data);
+}
+
 /* False while there is nothing to say. */
 static bool answer_checkpoint(const aq_replay_host *host, const aq_held_checkpoint *held)
 {

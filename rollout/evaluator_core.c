@@ -71,6 +71,11 @@ void aq_evaluator_core_destroy(aq_evaluator_core *core)
     aq_free(core);
 }
 
+void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold)
+{
+    core->threshold = threshold;
+}
+
 uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core)
 {
     return aq_trial_lanes(core->trial);

@@ -29,6 +29,9 @@ int aq_evaluator_core_create(aq_env *env, uint32_t screen_episodes, uint32_t epi
                              aq_error *error) AQ_MUST_USE;
 void aq_evaluator_core_destroy(aq_evaluator_core *core); /* NULL is fine; engines are not its own */
 
+/* Another threshold, for the screenings that are not over yet; NaN as above. */
+void aq_evaluator_core_set_threshold(aq_evaluator_core *core, double threshold);
+
 /* Rows that an engine must allow. */
 uint32_t aq_evaluator_core_lanes(const aq_evaluator_core *core);
 
