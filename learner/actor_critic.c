@@ -412,6 +412,16 @@ const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm)
     return &self->acting;
 }
 
+void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
+                               double critic_learning_rate)
+{
+    actor_critic *self = actor_critic_of(algorithm);
+
+    self->sections[SECTION_POLICY].adam.learning_rate = (float)learning_rate;
+    self->sections[SECTION_CRITIC].adam.learning_rate =
+        (float)(critic_learning_rate > 0 ? critic_learning_rate : learning_rate);
+}
+
 void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
 {
     actor_critic *self = actor_critic_of(algorithm);

@@ -42,6 +42,8 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
                           aq_train_stats *ret_stats) AQ_MUST_USE;
 const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
+void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
+                               double critic_learning_rate);
 void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
 void aq_actor_critic_restored(aq_algorithm *algorithm, uint64_t adam_step);
 

@@ -61,6 +61,10 @@ typedef struct aq_algorithm_class {
      * gives what the levels stand for; see fake_quant.h. */
     const aq_params *(*policy)(const aq_algorithm *algorithm);
 
+    /* Other step sizes of the optimizers from the next step on; a critic's of 0 takes the first, as
+     * in the configuration. */
+    void (*set_rates)(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate);
+
     /* Views into the algorithm; writing through them and then calling `restored` resumes. */
     void (*state)(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
     void (*restored)(aq_algorithm *algorithm, uint64_t adam_step);

@@ -22,6 +22,7 @@ const aq_algorithm_class aq_c51_class = {
     .train = aq_q_learner_train,
     .spec = aq_q_learner_spec,
     .policy = aq_q_learner_policy,
+    .set_rates = aq_q_learner_set_rates,
     .state = aq_q_learner_state,
     .restored = aq_q_learner_restored,
 };

@@ -69,6 +69,12 @@ void aq_coordinator_destroy(aq_coordinator *coordinator)
     aq_free(coordinator);
 }
 
+void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_config *config)
+{
+    AQ_ASSERT(config->member_timeout_ns > 0);
+    coordinator->config = *config;
+}
+
 static int grow(aq_coordinator *coordinator)
 {
     if (coordinator->count < coordinator->capacity) {
@@ -280,6 +286,17 @@ bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t
     }
     remove_at(coordinator, (size_t)(record - coordinator->members));
     return true;
+}
+
+const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64_t member)
+{
+    for (size_t i = 0; i < coordinator->count; i++) {
+        if (coordinator->members[i].member == member) {
+            coordinator->members[i].leaving = true;
+            return &coordinator->members[i];
+        }
+    }
+    return NULL;
 }
 
 bool aq_coordinator_expire(aq_coordinator *coordinator, int64_t now_ns,

@@ -35,6 +35,7 @@ typedef struct aq_member_record {
     int64_t joined_ns;
     int64_t heard_ns;
     uint64_t unique; /* differs for each record ever made: indexes nothing, survives moves */
+    bool leaving;    /* it is asked to, with each answer to its heartbeats */
 } aq_member_record;
 
 typedef struct aq_coordinator_config {
@@ -58,6 +59,9 @@ int aq_coordinator_create(const aq_coordinator_config *config, int64_t now_ns,
                           aq_coordinator **ret_coordinator) AQ_MUST_USE;
 void aq_coordinator_destroy(aq_coordinator *coordinator); /* NULL is fine */
 
+/* Other limits, threshold and time-out from now on: the next tick goes by them. */
+void aq_coordinator_configure(aq_coordinator *coordinator, const aq_coordinator_config *config);
+
 /* `wanted` says role, incarnation, store, host, pid, address, URLs, and in `member` and `slot` what
  * it had under an earlier life of the learner (member 0: nothing); it keeps both where they are
  * free. A shard's slot is its store's (store_ledger.h); a `slot` above 0 says which it had, also
@@ -76,6 +80,9 @@ int aq_coordinator_join(aq_coordinator *coordinator, int64_t now_ns, const aq_me
 const aq_member_record *aq_coordinator_heartbeat(aq_coordinator *coordinator, int64_t now_ns,
                                                  uint64_t member, uint64_t incarnation);
 bool aq_coordinator_leave(aq_coordinator *coordinator, uint64_t member, uint64_t incarnation);
+
+/* Asks a member to leave; NULL when there is none of that number. */
+const aq_member_record *aq_coordinator_drain(aq_coordinator *coordinator, uint64_t member);
 
 /* Removes one member that was not heard for too long and copies its record out; false when there is
  * none. Call until false. */
@@ -120,10 +127,10 @@ const aq_evaluation_result *aq_coordinator_latest(const aq_coordinator *coordina
 const aq_evaluation_result *aq_coordinator_best(const aq_coordinator *coordinator);   /* or NULL */
 uint64_t aq_coordinator_evaluations(const aq_coordinator *coordinator);
 
-/* Checks the limits, and returns where the run stands. */
 /* The learner has done so many gradient steps in all. */
 void aq_coordinator_trained(aq_coordinator *coordinator, uint64_t learner_steps);
 
+/* Checks the limits, and returns where the run stands. */
 enum aq_run_state aq_coordinator_tick(aq_coordinator *coordinator, int64_t now_ns);
 void aq_coordinator_stop(aq_coordinator *coordinator);
 void aq_coordinator_diverge(aq_coordinator *coordinator); /* ends it as one that diverged */

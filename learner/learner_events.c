@@ -92,7 +92,7 @@ static void keep_best(aq_learner *learner, const aq_evaluation_result *result)
     };
 }
 
-static void say_metrics_failed(aq_learner *learner, const aq_error *error)
+void aq_learner_say_metrics_failed(aq_learner *learner, const aq_error *error)
 {
     uint64_t suppressed = 0;
     char quoted[2 * AQ_ERROR_TEXT_MAX];
@@ -115,7 +115,7 @@ static void record_evaluation(aq_learner *learner, const aq_evaluation_result *r
     aq_error error;
     if (aq_metrics_evaluation(learner->metrics, aq_coordinator_wall_s(learner->coordinator, now_ns),
                               aq_coordinator_env_steps(learner->coordinator), result, &error)) {
-        say_metrics_failed(learner, &error);
+        aq_learner_say_metrics_failed(learner, &error);
     }
 }
 
@@ -145,7 +145,7 @@ static void event_compared(void *user, const aq_version_gap *gap)
     if (aq_metrics_gap(learner->metrics,
                        aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
                        aq_coordinator_env_steps(learner->coordinator), gap, &error)) {
-        say_metrics_failed(learner, &error);
+        aq_learner_say_metrics_failed(learner, &error);
     }
 }
 
@@ -154,6 +154,17 @@ static void event_stop_asked(void *user, const char *peer, const char *reason)
     (void)user;
     char quoted[512];
     aq_log(AQ_LOG_INFO, "stop_asked", "the run ends for everybody", "peer=%s reason=%s", peer,
+           aq_log_quote(quoted, sizeof(quoted), reason));
+}
+
+static void event_drain_asked(void *user, const aq_member_record *record, const char *peer,
+                              const char *reason)
+{
+    (void)user;
+    char quoted[512];
+    aq_log(AQ_LOG_INFO, "drain_asked", "it hears with its next heartbeat",
+           "member=%" PRIu64 " member_role=%s slot=%" PRIu32 " peer=%s reason=%s", record->member,
+           role_name(record->role), record->slot, peer,
            aq_log_quote(quoted, sizeof(quoted), reason));
 }
 
@@ -199,6 +210,8 @@ const aq_learner_service_owner aq_learner_service_events = {
     .evaluated = event_evaluated,
     .compared = event_compared,
     .stop_asked = event_stop_asked,
+    .drain_asked = event_drain_asked,
+    .configure = aq_learner_configure,
     .checkpoint_asked = event_checkpoint_asked,
     .status = event_status,
 };
@@ -272,7 +285,7 @@ static void write_progress(aq_learner *learner, int64_t now_ns)
     sample.time = aq_learner_time_metrics(learner);
     sample.energy = aq_learner_energy_metrics(learner);
     if (aq_metrics_progress(learner->metrics, &sample, &error)) {
-        say_metrics_failed(learner, &error);
+        aq_learner_say_metrics_failed(learner, &error);
     }
     json_decref(sample.replay);
     json_decref(sample.replay_use);
@@ -328,6 +341,6 @@ void aq_learner_say_ended(aq_learner *learner)
     json_decref(outcome.energy);
     json_decref(outcome.time);
     if (rc) {
-        say_metrics_failed(learner, &error);
+        aq_learner_say_metrics_failed(learner, &error);
     }
 }

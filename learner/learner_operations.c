@@ -1,6 +1,7 @@
 /*
- * Learner service: the Operations methods, status, stop and checkpoint.
+ * Learner service: the Operations methods, status, stop, checkpoint, configure and drain.
  */
+#include <inttypes.h>
 #include <math.h>
 
 #include "common/base/clock.h"
@@ -38,6 +39,7 @@ static void fill_member(const aq_learner_service *service, const aq_member_recor
     status->joined_ms = ms_since(now_ns, record->joined_ns);
     status->heartbeat_ms = ms_since(now_ns, record->heard_ns);
     status->address = text(record->address);
+    status->leaving = record->leaving;
     aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
     if (row) {
         status->actor = row->has_actor ? &row->actor : NULL;
@@ -209,6 +211,40 @@ static void operations_checkpoint(Actorq__V1__Operations_Service *methods,
     service->owner.checkpoint_asked(service->owner.user);
 }
 
+static void operations_configure(Actorq__V1__Operations_Service *methods,
+                                 const Actorq__V1__ConfigureRequest *request,
+                                 Actorq__V1__ConfigureReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_operations(methods);
+    if (!service->owner.configure) {
+        aq_rpc_fail(call, AQ_RPC_UNIMPLEMENTED, "nothing can be changed here");
+    } else if (request->n_assignments > 0 &&
+               aq_coordinator_state(service->coordinator) != AQ_RUN_RUNNING) {
+        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "the run has ended");
+    } else {
+        service->owner.configure(service->owner.user, request, closure, call);
+    }
+}
+
+static void operations_drain(Actorq__V1__Operations_Service *methods,
+                             const Actorq__V1__DrainRequest *request,
+                             Actorq__V1__DrainReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_operations(methods);
+    Actorq__V1__DrainReply reply = ACTORQ__V1__DRAIN_REPLY__INIT;
+    const aq_member_record *record = aq_coordinator_drain(service->coordinator, request->member);
+    if (!record) {
+        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "member %" PRIu64 " is not in the run",
+                    request->member);
+        return;
+    }
+    if (service->owner.drain_asked) {
+        service->owner.drain_asked(service->owner.user, record, aq_rpc_call_peer(call),
+                                   request->reason);
+    }
+    closure(&reply, call);
+}
+
 void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,
                                      const char *why_not)
 {
@@ -225,6 +261,16 @@ void aq_learner_service_checkpointed(aq_learner_service *service, const char *pa
         reply.learner_step = step;
         service->checkpoint_waiters[i].closure(&reply, call);
     }
+}
+
+uint64_t aq_learner_service_configured(aq_learner_service *service)
+{
+    return ++service->settings_generation;
+}
+
+uint64_t aq_learner_service_generation(const aq_learner_service *service)
+{
+    return service->settings_generation;
 }
 
 void aq_learner_operations_init(aq_learner_service *service)

@@ -21,6 +21,7 @@ void aq_learner_checkpoint_context_fini(aq_checkpoint_context *context)
     aq_snapshot_unref(context->best_snapshot);
     aq_snapshot_unref(context->best_twin);
     aq_energy_file_text_free(context->energy_text);
+    aq_free(context->config_text);
     *context = (aq_checkpoint_context){0};
 }
 
@@ -34,6 +35,7 @@ static void fill_context(aq_learner *learner, aq_checkpoint_context *ret_context
         .wall_s = aq_coordinator_wall_s(learner->coordinator, aq_clock_monotonic_ns()),
         .best_return = NAN,
         .energy_text = aq_learner_energy_text(learner),
+        .config_text = aq_text_copy(learner->config_text),
     };
     context.shard_count =
         aq_coordinator_shard_counts(learner->coordinator, context.shards, &context.env_steps_base);
@@ -97,7 +99,7 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
         .best_policy = context->best_snapshot,
         .best_return = context->best_return,
         .best_confirmed = context->best_confirmed,
-        .config = learner->config_text,
+        .config = context->config_text ? context->config_text : "",
         .shard_count = (uint32_t)context->shard_count,
     };
     /* Whole texts of our own, shorter than the places. */

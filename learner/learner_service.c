@@ -1,5 +1,6 @@
 /*
- * Learner service: see learner_service.h. Operations are in learner_operations.c.
+ * Learner service: see learner_service.h. Operations are in learner_operations.c, Policy is in
+ * learner_policy.c.
  */
 #include "learner/learner_service.h"
 
@@ -12,7 +13,6 @@
 #include "common/wire/wire_run.h"
 #include "learner/learner_service_priv.h"
 #include "learner/shard_address.h"
-#include "proto/policy.pb-c.h"
 
 static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service)
 {
@@ -67,6 +67,13 @@ static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, u
     return 0;
 }
 
+/* A token says which kind of member its holder may be; without one, it may be any. */
+static bool may_join_as(enum aq_access_role access, enum aq_role role)
+{
+    enum aq_access_role needed = role == AQ_ROLE_REPLAY ? AQ_ACCESS_REPLAY : AQ_ACCESS_ACTOR;
+    return access == needed || access == AQ_ACCESS_NONE || access == AQ_ACCESS_SHARED;
+}
+
 static void membership_join(Actorq__V1__Membership_Service *methods,
                             const Actorq__V1__JoinRequest *request,
                             Actorq__V1__JoinReply_Closure closure, void *call)
@@ -77,6 +84,11 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     aq_member_record wanted;
     if (read_join(request, aq_rpc_call_peer(call), identity->run_id, &wanted, &error)) {
         aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", error.text);
+        return;
+    }
+    if (!may_join_as(aq_rpc_call_role(call), wanted.role)) {
+        aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "a token of the role %s is for other members",
+                    aq_access_role_name(aq_rpc_call_role(call)));
         return;
     }
     uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
@@ -101,6 +113,7 @@ static void membership_join(Actorq__V1__Membership_Service *methods,
     reply.member = record->member;
     reply.slot = record->slot;
     reply.settings = &settings.message;
+    reply.settings_generation = service->settings_generation;
     reply.policy_url = (char *)(uintptr_t)identity->policy_url;
     reply.state = state_of(service);
     closure(&reply, call);
@@ -154,6 +167,16 @@ static void hear_energy(const aq_learner_service *service, const aq_member_recor
     }
 }
 
+/* NULL when it is not a member (any more), or of another run. */
+static const aq_member_record *hear_member(const aq_learner_service *service, uint64_t run_id,
+                                           uint64_t member, uint64_t incarnation)
+{
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    return run_id == service->identity.run_id
+               ? aq_coordinator_heartbeat(service->coordinator, now_ns, member, incarnation)
+               : NULL;
+}
+
 static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
                                  const Actorq__V1__HeartbeatRequest *request,
                                  Actorq__V1__HeartbeatReply_Closure closure, void *call)
@@ -161,12 +184,9 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
     aq_learner_service *service = of_membership(methods);
     Actorq__V1__HeartbeatReply reply = ACTORQ__V1__HEARTBEAT_REPLY__INIT;
     shard_list shards;
-    int64_t now_ns = service->owner.now_ns(service->owner.user);
-    const aq_member_record *record = NULL;
-    if (request->run_id == service->identity.run_id) {
-        record = aq_coordinator_heartbeat(service->coordinator, now_ns, request->member,
-                                          request->incarnation);
-    }
+    aq_wire_settings_view settings;
+    const aq_member_record *record =
+        hear_member(service, request->run_id, request->member, request->incarnation);
     reply.state = state_of(service);
     if (record && !aq_shard_has_moved(record, aq_rpc_call_peer(call))) {
         aq_member_stats_put(&service->stats, request);
@@ -183,6 +203,12 @@ static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
         reply.version = newest_version(service);
         reply.n_shards = shards.count;
         reply.shards = shards.pointers;
+        reply.leave = record->leaving;
+        reply.settings_generation = service->settings_generation;
+        if (request->settings_generation != service->settings_generation) {
+            aq_wire_settings_to(service->identity.settings, &settings);
+            reply.settings = &settings.message;
+        }
     }
     closure(&reply, call);
 }
@@ -192,12 +218,8 @@ static void membership_leave(Actorq__V1__Membership_Service *methods,
                              Actorq__V1__LeaveReply_Closure closure, void *call)
 {
     aq_learner_service *service = of_membership(methods);
-    int64_t now_ns = service->owner.now_ns(service->owner.user);
-    const aq_member_record *record = NULL;
-    if (request->run_id == service->identity.run_id) {
-        record = aq_coordinator_heartbeat(service->coordinator, now_ns, request->member,
-                                          request->incarnation);
-    }
+    const aq_member_record *record =
+        hear_member(service, request->run_id, request->member, request->incarnation);
     if (record) {
         hear_energy(service, record, request->energy);
         service->owner.left(service->owner.user, record, request->reason);
@@ -312,66 +334,6 @@ static void membership_report_evaluation(Actorq__V1__Membership_Service *methods
     closure(&reply, call);
 }
 
-/* ---- Policy --------------------------------------------------------------------------------- */
-
-static void answer_frame(const aq_buffer *frame, Actorq__V1__FetchPolicyReply_Closure closure,
-                         void *call)
-{
-    Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
-    reply.frame.data = frame->data;
-    reply.frame.len = frame->size;
-    closure(&reply, call);
-}
-
-/* That version, 0 for the newest; or NULL, and the call has failed. */
-static const aq_publication *find_policy(const aq_learner_service *service, uint64_t version,
-                                         void *call)
-{
-    const aq_publication *found = version ? aq_policy_shelf_find(service->shelf, version)
-                                          : aq_policy_shelf_newest(service->shelf);
-    if (!found && version) {
-        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "policy version %" PRIu64 " is not held here", version);
-    } else if (!found) {
-        aq_rpc_fail(call, AQ_RPC_NOT_FOUND, "no policy has been published yet");
-    }
-    return found;
-}
-
-static void policy_fetch(Actorq__V1__Policy_Service *methods,
-                         const Actorq__V1__FetchPolicyRequest *request,
-                         Actorq__V1__FetchPolicyReply_Closure closure, void *call)
-{
-    aq_learner_service *service = ((aq_learner_policy_methods *)(void *)methods)->owner;
-    if (request->run_id != 0 && request->run_id != service->identity.run_id) {
-        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
-                    request->run_id);
-        return;
-    }
-    const aq_publication *found = find_policy(service, request->version, call);
-    if (!found) {
-        return;
-    }
-    if (request->format != 0 && request->format != AQ_FORMAT_F32) {
-        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT,
-                    "format %u: 0 (as broadcast) and 1 (fp32) can be fetched", request->format);
-        return;
-    }
-    const aq_snapshot *asked = request->format == 0 ? found->snapshot : found->twin;
-    if (found->frame.size > 0 && asked == found->snapshot) {
-        answer_frame(&found->frame, closure, call);
-        return;
-    }
-    aq_buffer frame;
-    aq_buffer_init(&frame, found->frame_bytes_fp32 + 65536);
-    int rc = aq_wire_policy_pack(asked, &frame);
-    if (rc) {
-        aq_rpc_fail(call, aq_rpc_code_from_error(rc), "the policy could not be packed");
-    } else {
-        answer_frame(&frame, closure, call);
-    }
-    aq_buffer_fini(&frame);
-}
-
 /* ---- the object ----------------------------------------------------------------------------- */
 
 int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinator *coordinator,
@@ -385,15 +347,13 @@ int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinato
     service->identity = *identity;
     service->coordinator = coordinator;
     service->shelf = shelf;
+    service->settings_generation = 1;
     service->owner = *owner;
     service->membership = (aq_learner_methods){
         .methods = ACTORQ__V1__MEMBERSHIP__INIT(membership_),
         .owner = service,
     };
-    service->policy = (aq_learner_policy_methods){
-        .methods = ACTORQ__V1__POLICY__INIT(policy_),
-        .owner = service,
-    };
+    aq_learner_policy_init(service);
     aq_learner_operations_init(service);
     *ret_service = service;
     return 0;

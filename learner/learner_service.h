@@ -38,6 +38,13 @@ typedef struct aq_learner_service_owner {
     void (*compared)(void *user, const aq_version_gap *gap);
     /* Somebody asked for the end of the run. */
     void (*stop_asked)(void *user, const char *peer, const char *reason);
+    /* A member was asked to leave. May be NULL. */
+    void (*drain_asked)(void *user, const aq_member_record *record, const char *peer,
+                        const char *reason);
+    /* Changes settings of the running system, and answers; then the identity's settings are the new
+     * ones, and aq_learner_service_configured was called. NULL: nothing may change. */
+    void (*configure)(void *user, const Actorq__V1__ConfigureRequest *request,
+                      Actorq__V1__ConfigureReply_Closure closure, void *call);
     /* Writes a checkpoint when it can; aq_learner_service_checkpointed answers. */
     void (*checkpoint_asked)(void *user);
     /* Fills in what only the daemon knows, also within learner->replay_use; the service has set the
@@ -71,6 +78,11 @@ int aq_learner_service_status(const aq_learner_service *service, aq_learner_stat
 /* Answers everybody who asked for a checkpoint: a path, or NULL and why not. */
 void aq_learner_service_checkpointed(aq_learner_service *service, const char *path, uint64_t step,
                                      const char *why_not);
+
+/* The identity's settings have changed: members are told them with their next heartbeats. Returns
+ * the generation of the new ones. */
+uint64_t aq_learner_service_configured(aq_learner_service *service);
+uint64_t aq_learner_service_generation(const aq_learner_service *service);
 
 /* To be called when a member was lost, so that its statistics go too. */
 void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record);

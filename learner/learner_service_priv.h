@@ -39,6 +39,7 @@ struct aq_learner_service {
     aq_learner_operations_methods operations;
     aq_member_stats stats;
     aq_precision_gap gap;
+    uint64_t settings_generation; /* from 1; grows with each change */
     struct {
         Actorq__V1__CheckpointReply_Closure closure;
         void *call;
@@ -47,5 +48,6 @@ struct aq_learner_service {
 };
 
 void aq_learner_operations_init(aq_learner_service *service);
+void aq_learner_policy_init(aq_learner_service *service);
 
 #endif

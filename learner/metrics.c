@@ -204,6 +204,18 @@ int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
     return append(metrics, line, error);
 }
 
+int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                       uint64_t learner_steps, const char *key, const char *before,
+                       const char *after, aq_error *error)
+{
+    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "event", "setting", "wall_s",
+                             number(wall_s), "env_steps", count(env_steps), "learner_steps",
+                             count(learner_steps), "key", key, "before", before, "after", after);
+    int rc = append_text(metrics, line, error); /* it is no number, and so not in the mirror */
+    json_decref(line);
+    return rc;
+}
+
 /* NULL when nothing was compared. */
 static json_t *gap_of_run(const aq_precision_gap *gap)
 {

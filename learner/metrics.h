@@ -69,6 +69,11 @@ int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps
                           const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
 int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
                    const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
+/* A setting was changed in the running system; the values are as the configuration has them. It is
+ * not mirrored: it has no numbers. */
+int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                       uint64_t learner_steps, const char *key, const char *before,
+                       const char *after, aq_error *error) AQ_MUST_USE;
 int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
                    aq_error *error) AQ_MUST_USE;
 

@@ -138,6 +138,12 @@ static const aq_params *policy(const aq_algorithm *algorithm)
     return &self->acting;
 }
 
+static void set_rates(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate)
+{
+    normalized *self = normalized_of(algorithm);
+    self->inner->set_rates(self->algorithm, learning_rate, critic_learning_rate);
+}
+
 static void state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
 {
     normalized *self = normalized_of(algorithm);
@@ -161,6 +167,7 @@ aq_algorithm_class aq_normalized_class(const aq_algorithm_class *inner)
     class.train = train;
     class.spec = spec;
     class.policy = policy;
+    class.set_rates = set_rates;
     class.state = state;
     class.restored = restored;
     return class;

@@ -346,6 +346,13 @@ const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm)
     return &self->acting;
 }
 
+void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
+                            double critic_learning_rate)
+{
+    (void)critic_learning_rate; /* there is one network only */
+    q_learner_of(algorithm)->adam.learning_rate = (float)learning_rate;
+}
+
 void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
 {
     q_learner *self = q_learner_of(algorithm);

@@ -30,6 +30,8 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch,
                        aq_train_stats *ret_stats) AQ_MUST_USE;
 const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
+void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
+                            double critic_learning_rate);
 void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
 void aq_q_learner_restored(aq_algorithm *algorithm, uint64_t adam_step);
 

@@ -38,7 +38,9 @@ struct aq_quantizer_stage {
     aq_queue *work;
     pthread_t thread;
     bool has_thread;
-    _Atomic int64_t busy_ns; /* with policies */
+    _Atomic int64_t busy_ns;      /* with policies */
+    _Atomic uint32_t full_period; /* these two go over those of config.publication */
+    _Atomic double error_budget;
 };
 
 static int make_jobs(aq_quantizer_stage *stage)
@@ -81,6 +83,8 @@ int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owne
         return AQ_E_NOMEM;
     }
     stage->config = *config;
+    aq_quantizer_stage_configure(stage, config->publication.full_period,
+                                 config->publication.error_budget);
     stage->owner = *owner;
     aq_publication_history_init(&stage->history, &config->publication);
     int rc = aq_queue_create(POLICY_JOBS, &stage->free_policy);
@@ -112,6 +116,8 @@ static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
         return;
     }
     aq_publication publication;
+    stage->config.publication.full_period = stage->full_period;
+    stage->config.publication.error_budget = stage->error_budget;
     rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, stage->config.spec,
                              &due->params, due->obs, due->rows, &publication, &error);
     if (rc) {
@@ -261,6 +267,13 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
     due->step = step;
     due->adam_step = state->adam_step;
     return hand_over(stage, due);
+}
+
+void aq_quantizer_stage_configure(aq_quantizer_stage *stage, uint32_t full_period,
+                                  double error_budget)
+{
+    stage->full_period = full_period;
+    stage->error_budget = error_budget;
 }
 
 int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)

@@ -54,6 +54,10 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
 bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
                                          uint64_t step);
 
+/* Any thread: holds from the next policy on. */
+void aq_quantizer_stage_configure(aq_quantizer_stage *stage, uint32_t full_period,
+                                  double error_budget);
+
 /* Time spent on policies so far: quantizing, measuring, packing and sending them. Any thread. */
 int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage);
 

@@ -63,6 +63,7 @@ static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
     settings->evaluator_share = config->evaluator.share;
     settings->evaluator_fp32 = config->evaluator.fp32;
     settings->noise_ladder = config->actor.noise_ladder;
+    settings->log_level = config->log.level;
     settings->sample_rows =
         (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
     settings->storage = (aq_storage_settings){
@@ -119,6 +120,14 @@ static int check_bytes(const aq_run_plan *plan, aq_error *error)
     return 0;
 }
 
+static int take_threshold(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
+{
+    int rc = aq_run_config_threshold(config, plan->environment_threshold, &plan->threshold);
+    return rc ? aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
+                        config->evaluator.threshold)
+              : 0;
+}
+
 int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_error *error)
 {
     int rc = aq_run_config_validate(config, error);
@@ -134,10 +143,10 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (config->seed == 0) {
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
-    rc = aq_run_config_threshold(config, threshold, &plan.threshold);
+    plan.environment_threshold = threshold;
+    rc = take_threshold(config, &plan, error);
     if (rc) {
-        return aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
-                       config->evaluator.threshold);
+        return rc;
     }
     rc = fill_tables(config, &plan, error);
     if (!rc) {
@@ -159,4 +168,24 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     }
     *ret_plan = plan;
     return 0;
+}
+
+int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_run_plan *ret_plan,
+                       aq_error *error)
+{
+    aq_run_plan changed = *plan;
+    int rc = aq_run_config_validate(config, error);
+    if (!rc) {
+        rc = take_threshold(config, &changed, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    changed.config = *config;
+    fill_settings(config, &changed);
+    rc = aq_run_settings_validate(&changed.settings, error);
+    if (!rc) {
+        *ret_plan = changed;
+    }
+    return rc;
 }

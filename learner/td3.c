@@ -27,6 +27,7 @@ const aq_algorithm_class aq_td3_class = {
     .train = aq_actor_critic_train,
     .spec = aq_actor_critic_spec,
     .policy = aq_actor_critic_policy,
+    .set_rates = aq_actor_critic_set_rates,
     .state = aq_actor_critic_state,
     .restored = aq_actor_critic_restored,
 };

@@ -30,6 +30,8 @@ struct aq_trainer {
     aq_trainer_progress progress;
     aq_trainer_times times;
     uint64_t failed_in_row;
+    aq_trainer_settings settings; /* to go by from the next group on */
+    bool is_configured;           /* they are not taken yet */
 };
 
 static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
@@ -111,6 +113,20 @@ static void serve_checkpoint(aq_trainer *trainer)
     pthread_mutex_unlock(&trainer->lock);
 }
 
+static void take_settings(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    bool is_configured = trainer->is_configured;
+    aq_trainer_settings settings = trainer->settings;
+    trainer->is_configured = false;
+    pthread_mutex_unlock(&trainer->lock);
+    if (is_configured) {
+        aq_trainer_core_set_publish_period(trainer->core, settings.publish_period);
+        trainer->config.algorithm_class->set_rates(
+            trainer->config.algorithm, settings.learning_rate, settings.critic_learning_rate);
+    }
+}
+
 static void *run(void *user)
 {
     aq_trainer *trainer = user;
@@ -124,6 +140,7 @@ static void *run(void *user)
         if (rc == AQ_E_CLOSED) {
             return NULL;
         }
+        take_settings(trainer);
         if (!rc) {
             aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
             trainer->config.group_done(trainer->config.user, item);
@@ -171,6 +188,14 @@ void aq_trainer_destroy(aq_trainer *trainer)
 int aq_trainer_give(aq_trainer *trainer, aq_batch *group)
 {
     return aq_queue_push(trainer->groups, group);
+}
+
+void aq_trainer_configure(aq_trainer *trainer, const aq_trainer_settings *settings)
+{
+    pthread_mutex_lock(&trainer->lock);
+    trainer->settings = *settings;
+    trainer->is_configured = true;
+    pthread_mutex_unlock(&trainer->lock);
 }
 
 void aq_trainer_request_checkpoint(aq_trainer *trainer)

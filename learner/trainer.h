@@ -38,6 +38,13 @@ typedef struct aq_trainer_progress {
     int64_t waited_ns;    /* for groups, since the last look */
 } aq_trainer_progress;
 
+/* What may change while it trains. */
+typedef struct aq_trainer_settings {
+    uint64_t publish_period; /* steps */
+    double learning_rate;
+    double critic_learning_rate; /* 0: learning_rate */
+} aq_trainer_settings;
+
 int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer) AQ_MUST_USE;
 int aq_trainer_start(aq_trainer *trainer) AQ_MUST_USE;
 
@@ -50,6 +57,9 @@ void aq_trainer_destroy(aq_trainer *trainer); /* NULL is fine; stopped */
  * is being trained on, again and again until it is taken. */
 int aq_trainer_give(aq_trainer *trainer, aq_batch *group) AQ_MUST_USE;
 void aq_trainer_request_checkpoint(aq_trainer *trainer);
+
+/* Any thread: holds from the next group on. */
+void aq_trainer_configure(aq_trainer *trainer, const aq_trainer_settings *settings);
 uint64_t aq_trainer_step(aq_trainer *trainer); /* gradient steps done, in all */
 
 /* The newest policy version there is, against which rows are old. */

@@ -131,6 +131,13 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period)
+{
+    AQ_ASSERT(publish_period > 0);
+    core->publish_at = core->publish_at - core->config.publish_period + publish_period;
+    core->config.publish_period = publish_period;
+}
+
 uint64_t aq_trainer_core_step(const aq_trainer_core *core)
 {
     return core->step;

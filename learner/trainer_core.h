@@ -54,6 +54,9 @@ void aq_trainer_core_offer_first(aq_trainer_core *core);
  * 0 for none. */
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
 
+/* How often a version is due, from the last one on. */
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period);
+
 /* The bin of a row that was `behind` versions behind. */
 size_t aq_staleness_bin(uint64_t behind);
 
