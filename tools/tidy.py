@@ -62,7 +62,8 @@ MAY_BE_IGNORED = re.compile(r"aq_(\w+_)?fail(_\w+)?|aq_error_from_\w+")
 
 # Who logs what a person reads: the programs and what their mains begin with.
 LOGGERS = ("replay/", "actor/", "learner/", "cli/", "common/sys/daemon.c")
-EVENT_LIST = "docs/operations.md"
+EVENT_LIST = "docs/events.md"
+HEAD_FIELDS = {"ts", "level", "role", "id", "event", "msg", "cut"}  # of every line
 
 INVISIBLE = re.compile(
     "[\u0000-\u0008\u000b-\u001f\u007f-\u00a0\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5"
@@ -189,8 +190,47 @@ def check_log(source, add, documented):
         if match.group(1) != "AQ_LOG_DEBUG" and not source.path.startswith(LOGGERS):
             add(line, "log-level", "a library reports errors, its caller logs them")
         event = re.match(r'"(\w+)"', source.text[match.end():])
-        if event and f"`{event.group(1)}`" not in documented:
+        if not event:
+            continue
+        if event.group(1) not in documented:
             add(line, "log-event", f"{event.group(1)} is not in {EVENT_LIST}")
+            continue
+        for field in fields_of(source.text, match.end()):
+            if field in HEAD_FIELDS:
+                add(line, "log-field", f"{field} is a field of every line")
+            elif field not in documented[event.group(1)]:
+                add(line, "log-field", f"{event.group(1)}'s {field} is not in {EVENT_LIST}")
+
+
+def arguments_of(text, start):
+    """The arguments of a call from `start` on, up to the parenthesis that ends it."""
+    arguments, argument, depth = [], "", 0
+    for token in re.finditer(r'"(?:[^"\\]|\\.)*"|.', text[start:], re.DOTALL):
+        part = token.group(0)
+        if part == ")" and depth == 0:
+            return arguments + [argument]
+        depth += (part in "([{") - (part in ")]}") if len(part) == 1 else 0
+        if part == "," and depth == 0:
+            arguments.append(argument)
+            argument = ""
+        else:
+            argument += part
+    return arguments
+
+
+def fields_of(text, start):
+    """The keys of a log line's fields; `start` is where the event stands in its call."""
+    arguments = arguments_of(text, start)
+    literals = re.findall(r'"((?:[^"\\]|\\.)*)"', arguments[2]) if len(arguments) > 2 else []
+    return re.findall(r"(\w+)=", "".join(literals))
+
+
+def read_events(text):
+    """The fields of each event in the list; an event may have several rows."""
+    events = {}
+    for name, fields in re.findall(r"^\| `(\w+)` \| \w+ \| ([^|]*) \|", text, re.MULTILINE):
+        events.setdefault(name, set()).update(re.findall(r"`(\w+)`", fields))
+    return events
 
 
 def check_names(sources, findings):
@@ -218,7 +258,8 @@ def main():
     root = root_from_arguments()
     findings = Findings()
     sources = [source for source in walk(root) if not source.path.endswith(BINARY_SUFFIXES)]
-    documented = next((source.text for source in sources if source.path == EVENT_LIST), "")
+    documented = read_events(next((source.text for source in sources
+                                   if source.path == EVENT_LIST), ""))
     for source in sources:
         def add(line, rule, text, path=source.path):
             findings.add(path, line, rule, text)

@@ -2,7 +2,7 @@
  * Logging: lines on standard error, one per decision, with a stable event name, in logfmt or JSON.
  *
  *   ts=2026-01-31T12:00:00.123Z level=warn role=actor id=3 event=policy_stale version=118 msg="…"
- *   {"ts":"2026-01-31T12:00:00.123Z","level":"warn","role":"actor","id":3,"event":…,"version":118,…}
+ *   {"ts":"2026-01-31T12:00:00.123Z","level":"warn","role":"actor","id":3,"event":…,"msg":"…"}
  *
  * Only programs (daemon shells and the command-line tool) log above debug. Any thread may log; a
  * line is one write. Every event is listed in docs/events.md with its fields; a test checks that.

@@ -54,7 +54,8 @@ typedef struct aq_replay_core aq_replay_core;
 #include "replay/replay_core.h"
 """,
     "proto/rpc.proto": "syntax = \"proto3\";\n",
-    "docs/operations.md": "`ready`: the daemon serves.\n",
+    "docs/operations.md": "How to run it.\n",
+    "docs/events.md": "| event | level | fields |\n| `ready` | info | `url`, `pid` | it serves |\n",
     "tests/unit/base/test_error.c": """/* Errors are found. */
 #include <cmocka.h>
 

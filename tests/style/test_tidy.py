@@ -115,6 +115,16 @@ class Tidy(PlantedTree):
                             'aq_log(AQ_LOG_INFO,', '       "unheard_of", "", "");')
         self.assertEqual(self.found(), ["actor/a.c:5 log-event"])
 
+    def test_a_field_that_the_operator_cannot_look_up_is_found(self):
+        self.plant_function("actor/a.c",
+                            'aq_log(AQ_LOG_INFO, "ready", "so=it, (is)", "url=%s pid=%d", f(1), 2);',
+                            'aq_log(AQ_LOG_INFO, "ready", "", "url=%s "', '       "port=%d", "", 3);')
+        self.assertEqual(self.found(), ["actor/a.c:5 log-field"])
+
+    def test_a_field_of_the_name_of_one_that_every_line_has_is_found(self):
+        self.plant_function("actor/a.c", 'aq_log(AQ_LOG_INFO, "ready", "", "id=%d", 3);')
+        self.assertEqual(self.found(), ["actor/a.c:4 log-field"])
+
     def test_a_second_file_of_one_name_is_found(self):
         self.plant("cli/error.h", CLEAN["common/base/error.h"].replace("COMMON_BASE", "CLI"))
         self.plant("cli/meson.build", "# one\n")
