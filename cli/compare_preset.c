@@ -19,8 +19,10 @@ static const char *const default_choices[] = {
 static const char *const default_boxes[] = {
     "learner.algorithm=d4pg",
     "learner.hidden=256,256,256",
+    "learner.activation=elu",
+    "learner.norm_first=yes",
     "learner.critic_hidden=256,256,256",
-    "learner.batch_size=256",
+    "learner.batch_size=128",
     "learner.learning_rate=0.0003",
     "learner.n_step=5",
     "learner.target_period=100",
@@ -28,6 +30,8 @@ static const char *const default_boxes[] = {
     "learner.value_min=0",
     "learner.value_max=100",
     "replay.capacity=1000000",
+    "replay.samples_per_insert=32",
+    "actor.noise=0.3",
     "quantizer.publish_period=30",
     NULL,
 };

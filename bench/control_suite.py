@@ -1,0 +1,164 @@
+#!/usr/bin/env python3
+"""What D4PG learns on ten tasks of the control suite, with int8 and with fp32 actors.
+
+    bench/control_suite.py --work DIR [--jobs 2] [--tasks a,b] [--seeds 3] [--formats int8,fp32]
+
+Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 environment steps
+under configs/dmc-d4pg.yaml, and prints a table; no run is left out. Runs that DIR has already are
+not made again, so that a campaign can be interrupted. With --report nothing is trained.
+
+Curves go to bench/curves/dmc-TASK.csv: the mean of all greedy episodes in each 10,000 environment
+steps. "final" is the mean over the last 50,000 steps, as in the published figures; "best" the
+policy that the run keeps (policy.aq), over 100 fresh episodes.
+"""
+import argparse
+import concurrent.futures
+import csv
+import json
+import math
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+
+from run_curves import binned_returns
+
+HERE = pathlib.Path(__file__).resolve().parent
+CONFIG = HERE.parent / "configs" / "dmc-d4pg.yaml"
+STEPS = 500_000
+BIN_STEPS = 10_000
+# D4PG after 500,000 steps: ten seeds, from the data published with DreamerV3.
+PUBLISHED = {
+    "cartpole_balance": 999,
+    "cartpole_swingup": 875,
+    "ball_in_cup_catch": 967,
+    "reacher_easy": 951,
+    "finger_spin": 824,
+    "walker_stand": 940,
+    "walker_walk": 968,
+    "cheetah_run": 614,
+    "hopper_stand": 772,
+    "pendulum_swingup": 757,
+}
+# Student's t, two-sided 95 %, by degrees of freedom.
+T95 = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 6: 2.447, 7: 2.365, 8: 2.306, 9: 2.262}
+
+
+def run_name(task, form, seed):
+    return f"{task}-{form}-{seed}"
+
+
+def train(arguments, task, form, seed):
+    """One run; its result goes to DIR/out, its curve is in DIR/runs."""
+    name = run_name(task, form, seed)
+    result = arguments.work / "out" / f"{name}.json"
+    folder = arguments.work / "runs" / name
+    if result.exists():
+        return name
+    subprocess.run(["rm", "-rf", "--", str(folder)], check=True)
+    environment = {key: value for key, value in os.environ.items()
+                   if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
+    environment["OPENBLAS_NUM_THREADS"] = "1"
+    # Never "solved", so that every run goes on to the end.
+    done = subprocess.run(
+        [arguments.actorq, "train", f"dmc:{task}", "--config", str(CONFIG), "--seed", str(seed),
+         "--run", str(folder), "--quiet", "--json", "--set", f"quantizer.format={form}",
+         "--set", "evaluator.threshold=100000", "--set", "evaluator.screen_episodes=5"],
+        env=environment, stdout=subprocess.PIPE, check=False)
+    if done.returncode == 0:
+        result.write_bytes(done.stdout)
+    for waste in [*folder.glob("replay-*"), folder / "checkpoints"]:
+        subprocess.run(["rm", "-rf", "--", str(waste)], check=True)
+    return name if done.returncode == 0 else f"{name}: failed"
+
+
+def curve(arguments, task, form, seed):
+    return binned_returns(arguments.work / "runs" / run_name(task, form, seed), BIN_STEPS, STEPS)
+
+
+def final_return(points):
+    last = [(value, episodes) for steps, value, episodes in points if steps > STEPS * 0.9]
+    return sum(value * n for value, n in last) / sum(n for _, n in last)
+
+
+def interval(values):
+    """Half the width of the 95 % interval of the mean."""
+    if len(values) < 2:
+        return float("nan")
+    return T95[len(values) - 1] * statistics.stdev(values) / math.sqrt(len(values))
+
+
+def finished_seeds(arguments, task, form):
+    return [seed for seed in range(1, arguments.seeds + 1)
+            if (arguments.work / "out" / f"{run_name(task, form, seed)}.json").exists()]
+
+
+def write_curves(arguments, task):
+    path = arguments.curves / f"dmc-{task}.csv"
+    with path.open("w", newline="") as file:
+        table = csv.writer(file, lineterminator="\n")
+        table.writerow(["format", "seed", "env_steps", "return_mean", "episodes"])
+        for form in arguments.formats:
+            for seed in finished_seeds(arguments, task, form):
+                for steps, value, episodes in curve(arguments, task, form, seed):
+                    table.writerow([form, seed, steps, f"{value:.2f}", episodes])
+
+
+def cell(values):
+    if not values:
+        return "–"
+    width = interval(values)
+    return f"{statistics.mean(values):.0f}" + ("" if math.isnan(width) else f" ± {width:.0f}")
+
+
+def report(arguments):
+    head = [f"{form} {what}" for form in arguments.formats for what in ("final", "best", "seeds")]
+    print("| task | published | " + " | ".join(head) + " |")
+    print("|---" * (2 + len(head)) + "|")
+    for task in arguments.tasks:
+        row = [f"`{task}`", str(PUBLISHED[task])]
+        for form in arguments.formats:
+            seeds = finished_seeds(arguments, task, form)
+            finals = [final_return(curve(arguments, task, form, seed)) for seed in seeds]
+            results = [arguments.work / "out" / f"{run_name(task, form, seed)}.json"
+                       for seed in seeds]
+            best = [json.loads(path.read_text())["return_mean"] for path in results]
+            row += [cell(finals), cell(best), " ".join(f"{value:.0f}" for value in finals) or "–"]
+        print("| " + " | ".join(row) + " |")
+        write_curves(arguments, task)
+
+
+def words(text):
+    return text.split(",")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--work", type=pathlib.Path, required=True, help="where the runs are")
+    parser.add_argument("--tasks", type=words, default=list(PUBLISHED), help="default: all ten")
+    parser.add_argument("--formats", type=words, default=["int8", "fp32"])
+    parser.add_argument("--seeds", type=int, default=3, choices=range(1, 11), metavar="N")
+    parser.add_argument("--jobs", type=int, default=1, help="runs side by side")
+    parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
+    parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
+    parser.add_argument("--report", action="store_true", help="only tell what there is")
+    arguments = parser.parse_args()
+    unknown = [task for task in arguments.tasks if task not in PUBLISHED]
+    if unknown:
+        parser.error(f"no such task here: {', '.join(unknown)}; there are {', '.join(PUBLISHED)}")
+    for folder in ("out", "runs"):
+        (arguments.work / folder).mkdir(parents=True, exist_ok=True)
+    if not arguments.report:
+        with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+            runs = [pool.submit(train, arguments, task, form, seed)
+                    for seed in range(1, arguments.seeds + 1) for task in arguments.tasks
+                    for form in arguments.formats]
+            for run in concurrent.futures.as_completed(runs):
+                print(run.result(), file=sys.stderr, flush=True)
+    report(arguments)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,19 @@
+"""Learning curves out of run folders, as rows for a CSV file."""
+import json
+import math
+
+
+def binned_returns(folder, bin_steps, last_steps):
+    """[(environment steps at the end of the bin, mean return, episodes)], from metrics.jsonl.
+
+    All greedy episodes of a bin count alike; what was measured past `last_steps` is of the last.
+    """
+    bins = {}
+    for line in (folder / "metrics.jsonl").read_text().splitlines():
+        row = json.loads(line)
+        if row["event"] == "evaluation":
+            at = min(math.ceil(row["env_steps"] / bin_steps), last_steps // bin_steps)
+            total, episodes = bins.get(at, (0.0, 0))
+            bins[at] = (total + row["return_mean"] * row["episodes"], episodes + row["episodes"])
+    return [(at * bin_steps, total / episodes, episodes)
+            for at, (total, episodes) in sorted(bins.items())]
