@@ -14,9 +14,13 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
+#include "common/base/parse.h"
 #include "common/net/http_address.h"
 
 enum { ANSWER_MAX = 16384, REQUEST_MAX = 256 };
+
+/* "HTTP/1.1 200 OK": where the number stands. */
+enum { STATUS_PLACE = 9, STATUS_DIGITS = 3 };
 
 typedef struct http_visit {
     const char *listen;
@@ -122,13 +126,17 @@ static int read_answer(const http_visit *visit, char *answer)
 static int take_apart(const http_visit *visit, const char *answer, unsigned *ret_status,
                       char *ret_body, size_t size)
 {
-    unsigned status = 0;
+    uint64_t status = 0;
+    char digits[STATUS_DIGITS + 1] = "";
     const char *end = strstr(answer, "\r\n\r\n");
-    if (sscanf(answer, "HTTP/1.%*1[01] %3u", &status) != 1 || !end) {
+    if (strlen(answer) > STATUS_PLACE + STATUS_DIGITS && strncmp(answer, "HTTP/1.", 7) == 0) {
+        memcpy(digits, answer + STATUS_PLACE, STATUS_DIGITS);
+    }
+    if (!end || aq_parse_u64(digits, &status)) {
         return aq_fail(visit->error, AQ_E_FOREIGN, "%s: what answers there is not HTTP",
                        visit->listen);
     }
-    *ret_status = status;
+    *ret_status = (unsigned)status;
     (void)snprintf(ret_body, size, "%s", end + 4);
     return 0;
 }

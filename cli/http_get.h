@@ -9,9 +9,9 @@
 
 #include "common/base/error.h"
 
-/* Asks `listen` ("host:port"; what listens everywhere is asked on this host) for `path`, a constant.
- * The status is stored, and the body as a text, cut to ret_body[size]. AQ_E_NOT_FOUND or AQ_E_IO:
- * nobody is there; AQ_E_TIMEOUT; AQ_E_FOREIGN: it is not HTTP. */
+/* Asks `listen` ("host:port"; what listens everywhere is asked on this host) for `path`, a constant
+ * of at most 128 bytes. The status is stored, and the body as a text, cut to ret_body[size].
+ * AQ_E_NOT_FOUND or AQ_E_IO: nobody is there; AQ_E_TIMEOUT; AQ_E_FOREIGN: it is not HTTP. */
 int aq_http_get(const char *listen, const char *path, uint32_t timeout_ms, unsigned *ret_status,
                 char *ret_body, size_t size, aq_error *error) AQ_MUST_USE;
 

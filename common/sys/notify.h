@@ -3,8 +3,8 @@
  * datagram of lines to the socket that NOTIFY_SOCKET names. Without that variable everything here
  * does nothing.
  *
- * A timer of the loop says that the process is alive, as often as WATCHDOG_USEC asks for; so what is
- * told is that the loop turns, and a process whose loop hangs is killed and started again.
+ * A timer of the loop says that the process is alive, as often as WATCHDOG_USEC asks for; so what
+ * is told is that the loop turns, and a process whose loop hangs is killed and started again.
  */
 #ifndef AQ_COMMON_SYS_NOTIFY_H
 #define AQ_COMMON_SYS_NOTIFY_H

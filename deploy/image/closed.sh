@@ -1,7 +1,7 @@
 #!/bin/sh
-# closed.sh IMAGE PROGRAM...: fills the folder IMAGE with programs, the libraries that they load, and
-# of each of Debian's packages among them its licence and its entry in the package database, where
-# scanners look. That is all that an image from nothing needs to run them.
+# closed.sh IMAGE PROGRAM...: fills the folder IMAGE with programs, the libraries that they load,
+# and of each of Debian's packages among them its licence and its entry in the package database,
+# where scanners look. That is all that an image from nothing needs to run them.
 set -eu
 image=$1
 shift
@@ -22,7 +22,8 @@ done | sort -u | while read -r file; do
     cp -L "$file" "$image$file"
     # dpkg may know the path with or without the /usr before it.
     path=$(realpath "$file")
-    dpkg-query --search "$path" 2>/dev/null || dpkg-query --search "${path#/usr}" 2>/dev/null || true
+    dpkg-query --search "$path" 2>/dev/null || dpkg-query --search "${path#/usr}" 2>/dev/null ||
+        true
 done | sed 's/: .*//' | sort -u | while read -r package; do
     name=${package%%:*}
     dpkg-query --status "$package" >"$image/var/lib/dpkg/status.d/$name"
