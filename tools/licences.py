@@ -3,6 +3,7 @@
 
     tools/licences.py table PROGRAM...                   the table of docs/licences.md
     tools/licences.py check DOCUMENT PROGRAM...          whether that document still holds
+    tools/licences.py write DOCUMENT PROGRAM...          makes it hold
     tools/licences.py sbom OUTPUT VERSION PROGRAM...     all of it as CycloneDX 1.5, in JSON
 
 A library counts when a program needs it, or when one that counts needs it. Licences are those of
@@ -47,6 +48,7 @@ EMBEDDED = (("/usr/share/javascript/dygraphs/dygraph.min.js", "actorq-learner"),
 SKIPPED = 77  # to Meson
 
 HEADING = "| library | package | licence | needed by |"
+RULE = "|---|---|---|---|"
 
 
 def output(*command):
@@ -161,7 +163,7 @@ def rows(libraries):
 
 
 def table(*programs):
-    print("\n".join([HEADING, "|---|---|---|---|", *rows(find(programs))]))
+    print("\n".join([HEADING, RULE, *rows(find(programs))]))
     return 0
 
 
@@ -181,7 +183,19 @@ def check(document, *programs):
     unknown = [row for row in expected if "unknown" in row]
     for row in unknown:
         print(f"no licence is known: {row}")
-    return 1 if expected != written or unknown else 0
+    if expected == written and not unknown:
+        return 0
+    print("to put it right: tools/licences.py write " + " ".join([document, *programs]))
+    return 1
+
+
+def write(document, *programs):
+    """The document, with the table as it is now."""
+    with open(document, encoding="utf-8") as file:
+        head = file.read().split(HEADING)[0]
+    with open(document, "w", encoding="utf-8") as file:
+        file.write("\n".join([head + HEADING, RULE, *rows(find(programs))]) + "\n")
+    return 0
 
 
 def reference(package, version):
@@ -223,7 +237,7 @@ def sbom(path, version, *programs):
 
 
 def main(arguments):
-    commands = {"table": (table, 1), "check": (check, 2), "sbom": (sbom, 3)}
+    commands = {"table": (table, 1), "check": (check, 2), "write": (write, 2), "sbom": (sbom, 3)}
     if not arguments or arguments[0] not in commands:
         sys.exit(__doc__)
     command, least = commands[arguments[0]]

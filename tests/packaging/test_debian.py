@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""The Debian package asks for what the build asks for.
+
+    test_debian.py SOURCE_ROOT
+"""
+
+import os
+import re
+import sys
+import unittest
+
+ROOT = sys.argv[1]
+# Every build of a package has these.
+ESSENTIAL = {"gcc", "libc6-dev", "ninja-build"}
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        return file.read()
+
+
+class TestDebian(unittest.TestCase):
+    def test_it_is_built_with_the_packages_of_the_build(self):
+        listed = re.search(r"^packages=\(\n(.*?)^\)", read("tools/prepare.sh"), re.M | re.S)[1]
+        wanted = set(re.findall(r"^ +([a-z0-9.+-]+) +'", listed, re.M)) - ESSENTIAL
+        field = re.search(r"^Build-Depends:\n((?: .*\n)*)", read("debian/control"), re.M)[1]
+        has = set(re.findall(r"^ ([a-z0-9.+-]+)", field, re.M))
+        self.assertGreater(len(wanted), 8)
+        self.assertEqual(sorted(wanted - has), [])
+
+    def test_its_version_is_the_projects(self):
+        version = re.search(r"version: '([^']+)'", read("meson.build"))[1]
+        self.assertTrue(read("debian/changelog").startswith(f"actorq ({version})"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Every option, setting and variable of the environment has its line in the manual pages, and the
+pages and completions are well formed.
+
+    test_manuals.py SOURCE_ROOT FOLDER_OF_PAGES
+"""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import unittest
+
+ROOT, PAGES = sys.argv[1:3]
+PROGRAMS = ("actor", "bench", "cli", "common", "envs", "learner", "quantizer", "replay", "rollout")
+OPTION = re.compile(r'\{\s*"([a-z][a-z0-9-]+)",\s*(0|\'.\'),\s*(NULL|"[^"]+"),\s*"')
+SETTING = re.compile(r"\{MEMBER\(\w+, ([a-z0-9_.]+)\)")
+VARIABLE = re.compile(r'"(ACTORQ_[A-Z_]+)"')
+# Set by ./run for what it starts.
+OWN_VARIABLES = {"ACTORQ_CALLED_AS"}
+
+
+def sources():
+    """The text of every C file that is part of a program."""
+    for program in PROGRAMS:
+        for folder, _, names in os.walk(os.path.join(ROOT, program)):
+            for name in names:
+                if name.endswith((".c", ".h")):
+                    with open(os.path.join(folder, name), encoding="utf-8") as file:
+                        yield file.read()
+
+
+def page(name):
+    """A page as it is formatted from."""
+    with open(os.path.join(PAGES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+class TestManuals(unittest.TestCase):
+    pages = {name: page(name) for name in ("actorq.1", "actorq.yaml.5", "actorq-actor.8",
+                                           "actorq-learner.8", "actorq-replay.8")}
+    every = "\n".join(pages.values())
+    code = "\n".join(sources())
+
+    def missing(self, pattern, line):
+        """What the code has and the pages have not, and how many there were."""
+        found = {match if isinstance(match, str) else match[0]
+                 for match in pattern.findall(self.code)}
+        return len(found), sorted(name for name in found
+                                  if not re.search(line(name), self.every, re.MULTILINE))
+
+    def test_every_option_has_a_line(self):
+        count, missing = self.missing(OPTION, lambda name: rf"^\.It .*Fl \\-{name}(?: |$)")
+        self.assertGreater(count, 50)
+        self.assertEqual(missing, [])
+
+    def test_every_setting_has_a_line(self):
+        count, missing = self.missing(SETTING, lambda key: rf"^\.It Ic {re.escape(key)}$")
+        self.assertGreater(count, 80)
+        self.assertEqual(missing, [])
+
+    def test_every_variable_of_the_environment_has_a_line(self):
+        count, missing = self.missing(VARIABLE, lambda name: rf"^\.(It )?Ev .*{name}\b")
+        self.assertGreater(count, 8)
+        self.assertEqual([name for name in missing if name not in OWN_VARIABLES], [])
+
+    def test_no_page_holds_a_path_of_the_build(self):
+        self.assertNotIn(ROOT, self.every)
+
+    def lint(self, *command):
+        """What a formatter complains of, over all pages; skipped where there is none."""
+        if not shutil.which(command[0]):
+            self.skipTest(f"no {command[0]}")
+        said = ""
+        for name in self.pages:
+            done = subprocess.run([*command, os.path.join(PAGES, name)], check=False,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                  encoding="utf-8", env={**os.environ, "LC_ALL": "C.UTF-8"})
+            said += "".join(line + "\n" for line in done.stdout.split("\n")
+                            if "WARNING" in line or "ERROR" in line or "warning" in line)
+        return said
+
+    def test_mandoc_has_no_warnings(self):
+        self.assertEqual(self.lint("mandoc", "-Tlint", "-Wwarning"), "")
+
+    def test_groff_has_no_warnings(self):
+        self.assertEqual(self.lint("groff", "-mandoc", "-Tutf8", "-ww", "-z"), "")
+
+    def test_completions_are_a_script_with_every_command(self):
+        path = os.path.join(PAGES, "actorq")
+        self.assertEqual(subprocess.run(["bash", "-n", path], check=False).returncode, 0)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        for command in re.findall(r"^\.Ss (actorq .*)$", self.pages["actorq.1"], re.MULTILINE):
+            self.assertIn(f"'{command}')", text)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
