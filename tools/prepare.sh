@@ -33,6 +33,7 @@ test_packages=(
     libcmocka-dev        'unit tests'
     qemu-user            'runs programs of other processors'
     python3-numpy        'environments in Python'
+    mandoc               'finds mistakes in the manual pages'
 )
 # ./test cross, on x86-64
 cross_packages=(
