@@ -23,24 +23,39 @@ static const char head[] =
     "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
     "<meta name=\"color-scheme\" content=\"light dark\">\n";
 
+/* Colours are those of the figures (plot_svg.c). On paper nothing may be scrolled, so tables shrink
+ * and break their lines; on a phone figures are scrolled rather than made too small to read. */
 static const char style[] =
     "<style>\n"
-    ":root{--ink:#1c1c1c;--paper:#fff;--line:#d8d8d8;--soft:#666}\n"
+    ":root{--ink:#1c2026;--paper:#fff;--line:#dfe3e8;--soft:#56606c;--raised:#f4f6f8}\n"
     "@media screen and (prefers-color-scheme:dark){"
-    ":root{--ink:#e6e6e6;--paper:#161616;--line:#3c3c3c;--soft:#a0a0a0}}\n"
-    "body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);"
-    "max-width:64rem;margin:2rem auto;padding:0 1rem}\n"
-    "h1{font-size:1.6rem}h2{font-size:1.2rem;margin-top:2rem}\n"
-    ".wide{overflow-x:auto}\n"
+    ":root{--ink:#e6e9ed;--paper:#14171c;--line:#2b3038;--soft:#a3adba;--raised:#1b2027}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{font:16px/1.55 system-ui,'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums;"
+    "color:var(--ink);background:var(--paper);max-width:82rem;margin:2rem auto;padding:0 1.25rem}\n"
+    "h1{font-size:1.6rem;line-height:1.25;overflow-wrap:anywhere}"
+    "h2{font-size:1.2rem;margin:2.2rem 0 .6rem}\n"
+    "p{max-width:46rem;overflow-wrap:anywhere}\n"
+    ".wide{overflow-x:auto;margin:0 0 1.4rem}p.soft{margin:.4rem 0 .2rem;font-size:.9rem}\n"
     "table{border-collapse:collapse;font-size:.9rem}\n"
-    "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--line);text-align:right;"
-    "white-space:nowrap}\n"
+    "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:right;"
+    "white-space:nowrap}th{color:var(--soft)}\n"
+    "th:first-child,td:first-child{padding-left:0}\n"
     "th:first-child,td:first-child,.words{text-align:left}\n"
-    "caption,.soft{color:var(--soft);text-align:left}\n"
-    "pre{overflow-x:auto;font-size:.85rem;border:1px solid var(--line);padding:.6rem}\n"
-    "figure{margin:1rem 0;break-inside:avoid}svg{max-width:100%;height:auto}\n"
-    "@media print{body{max-width:none;margin:0;font-size:11pt}details{display:block}"
-    "h2{break-after:avoid}tr{break-inside:avoid}pre{white-space:pre-wrap}}\n"
+    ".soft{color:var(--soft)}\n"
+    "pre{overflow-x:auto;font-size:.85rem;line-height:1.5;border:1px solid var(--line);"
+    "background:var(--raised);border-radius:.5rem;padding:.7rem .9rem}\n"
+    ".figures{display:grid;gap:1.2rem;margin:1rem 0;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr))}\n"
+    "figure{margin:0;min-width:0;overflow-x:auto;break-inside:avoid}"
+    "svg{max-width:100%;height:auto}\n"
+    "@media screen and (max-width:40rem){body{margin:1rem auto;padding:0 .9rem}"
+    "h1{font-size:1.3rem}figure svg{width:36rem;max-width:none}}\n"
+    "@media print{body{max-width:none;margin:0;padding:0;font-size:10.5pt}.figures{display:block}"
+    ".wide,figure{overflow:visible}figure{margin:.6rem 0}"
+    "table{width:100%;font-size:8.5pt}th,td{white-space:normal;padding:.15rem .3rem}"
+    "h2{break-after:avoid}p.soft{break-after:avoid}tr{break-inside:avoid}"
+    "pre{white-space:pre-wrap}}\n"
     "</style>\n";
 
 /* ---- cells ---------------------------------------------------------------------------------- */
@@ -79,7 +94,10 @@ static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
 
 static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)
 {
-    aq_long_text_add(out, "<div class=\"wide\"><table><caption>%s</caption>\n<thead><tr>", caption);
+    aq_long_text_add(out,
+                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr>",
+                     caption);
     for (; *columns; columns++) {
         aq_long_text_add(out, "<th>%s</th>", *columns);
     }
@@ -160,9 +178,10 @@ static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
 static void add_states(const aq_compare_summary *summary, aq_long_text *out)
 {
     aq_figure room;
-    aq_long_text_add(out, "<h2>Where the time goes</h2>\n<div class=\"wide\"><table><caption>"
-                          "Seconds of a run, over all processes of a role.</caption>\n"
-                          "<thead><tr><th>role</th><th class=\"words\">state</th>");
+    aq_long_text_add(out,
+                     "<h2>Where the time goes</h2>\n<p class=\"soft\">Seconds of a run, over all "
+                     "processes of a role.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr><th>role</th><th class=\"words\">state</th>");
     for (size_t i = 0; i < summary->plan->precision_count; i++) {
         aq_long_text_add(out, "<th>%s</th>", summary->plan->precisions[i]);
     }
@@ -298,13 +317,17 @@ void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)
     aq_long_text_add(out, "<h2>Results</h2>\n");
     add_reached(summary, out);
     add_cost(summary, out);
+    aq_long_text_add(out, "<div class=\"figures\">\n");
     add_figure(summary, AQ_FIGURE_RETURN_TIME, out);
     add_figure(summary, AQ_FIGURE_RETURN_STEPS, out);
     add_figure(summary, AQ_FIGURE_ENERGY, out);
+    aq_long_text_add(out, "</div>\n");
     add_states(summary, out);
+    aq_long_text_add(out, "<div class=\"figures\">\n");
     add_figure(summary, AQ_FIGURE_ACTOR_TIME, out);
     add_figure(summary, AQ_FIGURE_LEARNER_TIME, out);
     add_figure(summary, AQ_FIGURE_REPLAY_TIME, out);
+    aq_long_text_add(out, "</div>\n");
     add_circumstances(summary, out);
     aq_long_text_add(out, "</body>\n</html>\n");
 }

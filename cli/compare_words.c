@@ -127,8 +127,8 @@ static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_l
                          row->broadcast_ratio);
     }
     if (isfinite(row->energy_ratio)) {
-        aq_long_text_add(out, " The run takes %.3g J instead of %.3g J, %.2f times less, by %s.",
-                         row->energy_j, base->energy_j, row->energy_ratio, row->energy_source);
+        aq_long_text_add(out, " The run takes %.3g J instead of %.3g J, %.2f times as much, by %s.",
+                         row->energy_j, base->energy_j, 1 / row->energy_ratio, row->energy_source);
     } else {
         aq_long_text_add(out, " Energy was not measured, or not by the same means for both.");
     }
