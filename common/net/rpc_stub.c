@@ -177,7 +177,14 @@ static bool answer_challenge(pending *call, const aq_envelope *envelope, aq_rpc_
     int rc;
 
     if (reply->challenge == NULL || reply->status != AQ_RPC_UNAUTHENTICATED ||
-        reply->request_id != call->id || call->signings == 0 || call->signings == SIGNINGS_MAX) {
+        reply->request_id != call->id || call->signings == 0) {
+        return false;
+    }
+    if (call->signings == SIGNINGS_MAX) { /* it is started again and again: worth another try */
+        set_status(status, AQ_RPC_UNAVAILABLE,
+                   "%s/%s: the daemon asks for one signature after "
+                   "the other",
+                   call->service->name, call->method->name);
         return false;
     }
     aq_guard_peer_take(&call->channel->peer, reply->challenge, now_ns);

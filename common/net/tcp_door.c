@@ -35,15 +35,25 @@ enum {
     UNFINISHED_BYTES_MAX = 256 << 20,
 };
 
-enum phase { PHASE_GREETING, PHASE_LENGTH, PHASE_BODY, PHASE_TLS, PHASE_STRANGE };
+enum phase {
+    PHASE_GREETING,
+    PHASE_LENGTH,
+    PHASE_BODY,
+    PHASE_HANDSHAKE, /* of TLS */
+    PHASE_TLS,
+    PHASE_STRANGE
+};
 
-enum { TLS_HANDSHAKE = 22 }; /* the first byte of a connection over TLS */
+/* Of TLS: the first byte of a connection, and of a record that only who has shaken hands sends; what
+ * is before the content of a record. */
+enum { TLS_HANDSHAKE = 22, TLS_DATA = 23, TLS_HEADER_BYTES = 5, TLS_LENGTH_AT = 3 };
 
 typedef struct guest {
     _Atomic bool here; /* written under the lock */
     bool cut;
     uint8_t phase;
     uint8_t have;     /* bytes of the greeting or the length */
+    uint8_t record;   /* of TLS: its kind */
     uint64_t length;  /* of the message, as far as it has been said */
     uint64_t came;    /* of it */
     int64_t begun_ns; /* greeting or message; 0: between two of them */
@@ -163,6 +173,31 @@ static void forget_message(guest *peer)
     peer->begun_ns = 0;
 }
 
+/* A handshake is followed from record to record, up to the first that only a member can send. It has
+ * the time of a greeting, which NNG itself does not limit under TLS. */
+static void take_handshake(guest *peer, uint8_t byte)
+{
+    if (peer->have == 0) {
+        peer->record = byte;
+    }
+    if (peer->have == TLS_HEADER_BYTES) {
+        peer->came++;
+    } else if (peer->have++ >= TLS_LENGTH_AT) {
+        peer->length = peer->length << 8 | byte;
+    }
+    if (peer->have < TLS_HEADER_BYTES || peer->came < peer->length) {
+        return;
+    }
+    if (peer->record == TLS_DATA) { /* whole: who has not shaken hands is found out */
+        forget_message(peer);
+        peer->phase = PHASE_TLS;
+    } else {
+        peer->have = 0;
+        peer->length = 0;
+        peer->came = 0;
+    }
+}
+
 /* One byte of the greeting or of a length. */
 static void take_byte(guest *peer, uint8_t byte, int64_t now_ns)
 {
@@ -173,7 +208,12 @@ static void take_byte(guest *peer, uint8_t byte, int64_t now_ns)
     }
     if (peer->phase == PHASE_GREETING && peer->have < sizeof(greeting) &&
         byte != greeting[peer->have]) {
-        peer->phase = peer->have == 0 && byte == TLS_HANDSHAKE ? PHASE_TLS : PHASE_STRANGE;
+        if (peer->have == 0 && byte == TLS_HANDSHAKE) {
+            peer->phase = PHASE_HANDSHAKE;
+            take_handshake(peer, byte);
+            return;
+        }
+        peer->phase = PHASE_STRANGE;
         forget_message(peer);
         return;
     }
@@ -199,8 +239,10 @@ static size_t take_body(guest *peer, size_t size)
 
 static void follow(guest *peer, const uint8_t *bytes, size_t size, int64_t now_ns)
 {
-    for (size_t i = 0; i < size && peer->phase <= PHASE_BODY;) {
-        if (peer->phase == PHASE_BODY) {
+    for (size_t i = 0; i < size && peer->phase <= PHASE_HANDSHAKE;) {
+        if (peer->phase == PHASE_HANDSHAKE) {
+            take_handshake(peer, bytes[i++]);
+        } else if (peer->phase == PHASE_BODY) {
             i += take_body(peer, size - i);
         } else {
             take_byte(peer, bytes[i++], now_ns);
@@ -338,7 +380,8 @@ STAND_IN int close(int descriptor)
         forget_message(peer);
         peer->here = false;
         counters.connections--;
-        counters.strangers += peer->phase == PHASE_GREETING || peer->phase == PHASE_STRANGE;
+        counters.strangers += peer->phase == PHASE_GREETING || peer->phase == PHASE_HANDSHAKE ||
+                              peer->phase == PHASE_STRANGE;
         give_lock();
     }
     return (int)syscall(SYS_close, descriptor);

@@ -192,6 +192,26 @@ static void test_so_is_one_beyond_the_most_from_one_address(void **state)
     refuse_the_third(*state);
 }
 
+/* NNG would wait for ever for the rest of it, in a process with certificates. */
+static void test_half_a_handshake_is_cut(void **state)
+{
+    static const uint8_t half[] = {22, 3, 1, 0, 200};
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    int stalls = dial(s), talks = dial(s);
+
+    limits.message_ms = 100;
+    greet(talks);
+    aq_tcp_door_set(&limits);
+    say(stalls, half, sizeof(half));
+    wait_for_end(s, stalls, talks);
+    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
+    close(stalls);
+    close(talks);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
 static void test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not(void **state)
 {
     const stage *s = *state;
@@ -319,6 +339,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         FACT(test_a_connection_beyond_the_most_is_reset_until_another_has_left),
         FACT(test_so_is_one_beyond_the_most_from_one_address),
+        FACT(test_half_a_handshake_is_cut),
         FACT(test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not),
         FACT(test_half_a_length_is_a_message_that_has_begun),
         FACT(test_parts_of_messages_are_held_up_to_a_bound),

@@ -15,6 +15,7 @@
 #include "common/net/pubsub.h"
 #include "common/net/pull.h"
 #include "common/net/push.h"
+#include "common/net/tcp_door.h"
 #include "tests/unit/net/net_kit.h"
 #include "tests/unit/net/secure_kit.h"
 
@@ -245,6 +246,30 @@ static void test_a_daemon_serves_on_after_strangers(void **state)
     close_pair(&pair);
 }
 
+/* What has the time of a greeting is the handshake, and not what comes after it. */
+static void test_a_member_may_be_silent(void **state)
+{
+    enum { SILENT_MS = 1200 };
+    aq_tcp_limits limits = {.connections_max = 100,
+                            .connections_per_address_max = 100,
+                            .message_ms = SILENT_MS / 2,
+                            .message_bytes_per_s = 1 << 16,
+                            .unfinished_bytes_max = 1 << 24};
+    uint64_t cut_before = aq_net_peer_counters().cut_slow;
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    fetch(&pair, 100);
+    aq_tcp_door_set(&limits);
+    net_kit_run_for(&pair.loop, SILENT_MS);
+    fetch(&pair, 100);
+    assert_true(pair.result.ok);
+    assert_int_equal(aq_net_peer_counters().cut_slow, cut_before);
+    close_pair(&pair);
+}
+
 /* Many first handshakes at once use the same keys. */
 static void test_many_connect_at_once(void **state)
 {
@@ -410,6 +435,7 @@ int main(void)
         cmocka_unit_test(test_many_connect_at_once),
         cmocka_unit_test(test_only_members_hear_the_broadcast),
         cmocka_unit_test(test_experience_comes_whole_and_in_order),
+        cmocka_unit_test(test_a_member_may_be_silent), /* last: it changes limits of the process */
     };
 
     return cmocka_run_group_tests(tests, make_certs, remove_certs);
