@@ -46,6 +46,9 @@ static const aq_option option_rows[] = {
     {"offline", 0, "FILE",
      "train from this data set alone: no actors are started (see 'actorq replay export')"},
     {"no-evaluator", 0, NULL, "measure no versions while training"},
+    {"http", 0, "HOST:PORT",
+     "let the learner serve its dashboard and metrics here, such as 127.0.0.1:8080; or "
+     "ACTORQ_HTTP"},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop"},
     {"json", 0, NULL, "print the result as one JSON object on standard output"},
     {"quiet", 'q', NULL, "show no progress"},
@@ -79,6 +82,8 @@ static int apply_text(const char *name, const char *value, train_arguments *argu
         arguments->actors = value;
     } else if (strcmp(name, "offline") == 0) {
         arguments->offline = value;
+    } else if (strcmp(name, "http") == 0) {
+        arguments->options.http = value;
     } else if (strcmp(name, "run") == 0) {
         if (aq_text_set(arguments->options.run_dir, sizeof(arguments->options.run_dir), value)) {
             return aq_fail(error, AQ_E_TOO_BIG, "the path is too long");

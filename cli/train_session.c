@@ -44,6 +44,7 @@ typedef struct train_session {
     char learner_url[AQ_URL_MAX];
     char config_path[128];
     char parent[24];
+    const char *http; /* NULL: nothing is served */
     bool stopping;
     bool failed;
     aq_error error;
@@ -150,13 +151,23 @@ static int start_learner(train_session *session, aq_error *error)
     (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
     aq_child_spec spec = {
         .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
-                 session->options->run_dir, "--parent", session->parent,
-                 session->options->resume ? "--resume"
-                 : is_named               ? "--run-id"
-                                          : NULL,
-                 is_named ? id : NULL},
+                 session->options->run_dir, "--parent", session->parent},
         .restart_args = {session->options->resume ? NULL : "--resume"},
     };
+    const char *const more[] = {
+        session->options->resume ? "--resume"
+        : is_named               ? "--run-id"
+                                 : NULL,
+        is_named ? id : NULL,
+        session->http ? "--http" : NULL,
+        session->http,
+    };
+    size_t count = 8;
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+        if (more[i]) {
+            spec.args[count++] = more[i];
+        }
+    }
     return start(session, &learner_plan, 0, &spec, error);
 }
 
@@ -393,6 +404,16 @@ static void destroy(train_session *session)
     (void)unlink(path);
 }
 
+/* Where the learner serves HTTP: an address in the environment is its alone, since daemons of one
+ * host cannot share one. Free with aq_free; NULL: nowhere. */
+static char *take_http(const aq_train_options *options)
+{
+    const char *wanted = options->http ? options->http : getenv("ACTORQ_HTTP");
+    char *http = wanted ? aq_text_copy(wanted) : NULL;
+    (void)unsetenv("ACTORQ_HTTP");
+    return http;
+}
+
 int aq_train_session_run(const aq_run_config *config, const aq_train_options *options,
                          aq_train_result *ret_result, aq_error *error)
 {
@@ -404,7 +425,10 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     session->options = options;
     aq_progress_init(&session->progress);
     aq_credentials_forget(); /* all meet in a folder that only this user can enter */
+    char *http = take_http(options);
+    session->http = http;
     if (uv_loop_init(&session->loop)) {
+        aq_free(http);
         aq_free(session);
         return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
     }
@@ -426,6 +450,7 @@ int aq_train_session_run(const aq_run_config *config, const aq_train_options *op
     } else {
         *ret_result = session->result;
     }
+    aq_free(http);
     aq_free(session);
     return rc;
 }

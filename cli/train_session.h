@@ -19,6 +19,7 @@ typedef struct aq_train_options {
     bool quiet;   /* no progress */
     bool offline; /* no actors: the shard has its steps already */
     bool no_evaluator;
+    const char *http;   /* where the learner serves its dashboard; NULL: ACTORQ_HTTP, or nowhere */
     uint64_t run_id;    /* of a new run; 0: any */
     int64_t started_ns; /* when the process started */
 } aq_train_options;
