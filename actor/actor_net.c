@@ -437,7 +437,8 @@ static void close_all(actor_shell *shell)
 
 static int open_fetch_line(actor_shell *shell, aq_error *error)
 {
-    int rc = aq_fetch_line_create(&shell->loop, shell->options->learner_url, &learner_limits,
+    const aq_net_limits limits = secured(shell, &learner_limits);
+    int rc = aq_fetch_line_create(&shell->loop, shell->options->learner_url, &limits,
                                   &shell->fetches);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }

@@ -20,7 +20,7 @@ struct aq_fetch_line {
     uv_loop_t *loop;
     uv_timer_t idle; /* since the last call */
     const char *url;
-    const aq_net_limits *limits;
+    aq_net_limits limits;
     aq_rpc_client *client; /* NULL: not connected */
 };
 
@@ -41,7 +41,7 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     aq_fetch_line *line = (aq_fetch_line *)channel;
     int rc = 0;
     if (line->client == NULL) {
-        rc = aq_rpc_client_create(line->loop, line->url, line->limits, CALLS_MAX, &line->client,
+        rc = aq_rpc_client_create(line->loop, line->url, &line->limits, CALLS_MAX, &line->client,
                                   NULL);
     }
     if (rc != 0) {
@@ -62,7 +62,7 @@ int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     }
     line->loop = loop;
     line->url = url;
-    line->limits = limits;
+    line->limits = *limits;
     aq_rpc_channel_init(&line->channel, limits->message_bytes_max, aq_rng_system_seed());
     line->channel.token = aq_security_token(limits->security);
     line->channel.send = send_call;

@@ -18,7 +18,7 @@
 
 typedef struct aq_fetch_line aq_fetch_line;
 
-/* `url` and `limits` outlive it. AQ_E_NOMEM. */
+/* `url` outlives it. AQ_E_NOMEM. */
 int aq_fetch_line_create(uv_loop_t *loop, const char *url, const aq_net_limits *limits,
                          aq_fetch_line **ret_line) AQ_MUST_USE;
 
