@@ -15,12 +15,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
+#include "common/net/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
@@ -128,6 +130,9 @@ static int set_up(void **state, enum cluster_transport transport)
     }
     assert_int_equal(uv_loop_init(&made->loop), 0);
     assert_int_equal(uv_timer_init(&made->loop, &made->timer), 0);
+    if (transport == CLUSTER_TCP && getenv("AQ_CLUSTER_SECURE") != NULL) {
+        cluster_secure(made);
+    }
     *state = made;
     return 0;
 }
@@ -207,6 +212,7 @@ int cluster_tear_down(void **state)
     uv_close((uv_handle_t *)&torn->timer, NULL);
     (void)uv_run(&torn->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&torn->loop);
+    aq_security_destroy(torn->operator_security);
     (void)nftw(torn->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     aq_free(torn);
     return is_complete ? 0 : -1;
@@ -218,6 +224,20 @@ void cluster_set(test_cluster *cluster, const char *assignment)
 {
     assert_true(cluster->setting_count < CLUSTER_SETTINGS_MAX);
     cluster->settings[cluster->setting_count++] = assignment;
+}
+
+void cluster_secure(test_cluster *cluster)
+{
+    char folder[128];
+    const aq_daemon_options operator_options = {.certs_dir = folder};
+    aq_error error = {0};
+    (void)snprintf(cluster->certs_dir, sizeof(cluster->certs_dir), "%s/certs", cluster->folder);
+    (void)snprintf(folder, sizeof(folder), "%s/operator", cluster->certs_dir);
+    if (aq_certs_folder_make(cluster->certs_dir, (int64_t)time(NULL), 7, &error) < 0 ||
+        aq_security_load(&operator_options, AQ_SECURITY_ASKS, &cluster->operator_security, &error) <
+            0) {
+        fail_msg("%s", error.text);
+    }
 }
 
 const char *cluster_program(const char *name)
@@ -260,9 +280,17 @@ static void add_learner(const test_cluster *cluster, argument_list *list)
     }
 }
 
+static const char *seat_role(enum cluster_seat seat)
+{
+    return seat == SEAT_LEARNER                           ? "learner"
+           : seat == SEAT_REPLAY || seat == SEAT_REPLAY_2 ? "replay"
+                                                          : "actor";
+}
+
 void cluster_start(test_cluster *cluster, enum cluster_seat seat)
 {
     char parent[24]; /* whatever becomes of this process, its daemons end with it */
+    char certs[128];
     argument_list list = {.count = 1};
     (void)snprintf(parent, sizeof(parent), "%d", (int)getpid());
     add(&list, "--parent", parent);
@@ -288,6 +316,10 @@ void cluster_start(test_cluster *cluster, enum cluster_seat seat)
         break;
     default:
         fail_msg("seat %d has no program of its own", (int)seat);
+    }
+    if (cluster->certs_dir[0] != '\0') {
+        (void)snprintf(certs, sizeof(certs), "%s/%s", cluster->certs_dir, seat_role(seat));
+        add(&list, "--certs", certs);
     }
     daemon_process_start(&cluster->processes[seat], list.argv);
 }

@@ -6,6 +6,8 @@
  * A test ends with cluster_finish. One that does not get there has failed, and cluster_tear_down
  * shows the ends of all logs. Either way nothing that was started is left.
  *
+ * With AQ_CLUSTER_SECURE=1 in the environment every test over tcp is one with certificates.
+ *
  * One thread. All waiting is bounded and on the cluster's loop.
  */
 #ifndef AQ_TESTS_INTEGRATION_CLUSTER_CLUSTER_H
@@ -15,6 +17,7 @@
 #include <uv.h>
 
 #include "common/net/rpc_client.h"
+#include "common/net/security.h"
 #include "proto/operations.pb-c.h"
 #include "tests/integration/cluster/daemon_process.h"
 
@@ -49,6 +52,8 @@ typedef struct test_cluster {
     char run_dir[96];
     char data_dir[96]; /* of the shard */
     char data_dir_2[96];
+    char certs_dir[96]; /* "": no certificates */
+    aq_security *operator_security; /* what this process looks at daemons with */
     enum cluster_transport transport;
     uint16_t port; /* tcp: of the learner, the first of a few that were free */
     char learner_url[CLUSTER_URL_MAX];
@@ -81,6 +86,10 @@ int cluster_tear_down(void **state);
 
 /* A setting of the learner, such as "limits.env_steps=20000"; the text is not copied. */
 void cluster_set(test_cluster *cluster, const char *assignment);
+
+/* From now on everybody has certificates and the token of its role, and this process those of an
+ * operator. Before anything is started. */
+void cluster_secure(test_cluster *cluster);
 
 void cluster_start(test_cluster *cluster, enum cluster_seat seat);
 

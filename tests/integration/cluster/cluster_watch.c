@@ -27,6 +27,7 @@ static struct cluster_watch *watch_of(test_cluster *cluster, enum cluster_seat s
         .message_bytes_max = STATUS_BYTES_MAX,
         .reconnect_min_ms = 5,
         .reconnect_max_ms = 50,
+        .security = cluster->operator_security,
     };
     struct cluster_watch *watch = cluster->watches[seat];
     if (watch != NULL) {

@@ -1,0 +1,189 @@
+/*
+ * A run with certificates and tokens: it works, members of other runs get nothing, a role gets what
+ * is its own, and no secret is in a log.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/buffer.h"
+#include "common/base/memory.h"
+#include "common/net/certs_folder.h"
+#include "common/sys/file.h"
+#include "tests/integration/cluster/cluster_watch.h"
+
+enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1, STOP_REFUSED = 64 + 7, PATH_ROOM = 192 };
+
+static const char *in_certs(const test_cluster *cluster, const char *name, char ret_path[PATH_ROOM])
+{
+    (void)snprintf(ret_path, PATH_ROOM, "%s/%s", cluster->certs_dir, name);
+    return ret_path;
+}
+
+/* ---- secrets in logs ------------------------------------------------------------------------- */
+
+/* Every word of a token that is long enough to be a key. */
+static void expect_no_key_in(const char *log, const char *token_path)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, 8192);
+    assert_int_equal(aq_file_read(token_path, &text, NULL), 0);
+    assert_int_equal(aq_buffer_append(&text, "", 1), 0);
+    unsigned keys = 0;
+    char *rest = NULL;
+    for (char *word = strtok_r((char *)text.data, " \n", &rest); word != NULL;
+         word = strtok_r(NULL, " \n", &rest)) {
+        if (strlen(word) == 64) {
+            keys++;
+            assert_null(strstr(log, word));
+            word[16] = '\0'; /* nor a part of it */
+            assert_null(strstr(log, word));
+        }
+    }
+    assert_true(keys >= 1);
+    aq_buffer_fini(&text);
+}
+
+static void expect_no_secret_in_logs(const test_cluster *cluster)
+{
+    static const char *const tokens[] = {"learner/token", "replay/token", "actor/token",
+                                         "operator/token"};
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        if (cluster->processes[seat].lives == 0) {
+            continue;
+        }
+        char *log = daemon_process_log(&cluster->processes[seat], true);
+        for (size_t i = 0; i < sizeof(tokens) / sizeof(tokens[0]); i++) {
+            char path[PATH_ROOM];
+            expect_no_key_in(log, in_certs(cluster, tokens[i], path));
+        }
+        assert_null(strstr(log, "PRIVATE KEY"));
+        aq_free(log);
+    }
+}
+
+/* ---- those who may not ----------------------------------------------------------------------- */
+
+static void expect_said(test_cluster *cluster, enum cluster_seat seat, const char *words)
+{
+    if (!daemon_process_said(&cluster->processes[seat], words)) {
+        daemon_process_print(&cluster->processes[seat]);
+        fail_msg("'%s' was not said", words);
+    }
+}
+
+/* A member of another run is not let in, and counted. */
+static void send_a_stranger(test_cluster *cluster)
+{
+    char foreign[PATH_ROOM];
+    char actor[PATH_ROOM];
+    (void)snprintf(foreign, sizeof(foreign), "%s/foreign", cluster->folder);
+    (void)snprintf(actor, sizeof(actor), "%.100s/foreign/actor", cluster->folder);
+    assert_int_equal(aq_certs_folder_make(foreign, (int64_t)time(NULL), 7, NULL), 0);
+    cluster_run_other(cluster, cluster_program("actorq-actor"), "--learner", cluster->learner_url,
+                      "--certs", actor, NULL);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=foreign_peer");
+    cluster_kill(cluster, SEAT_OTHER);
+}
+
+/* A certificate of this run, and a token of another. */
+static void send_a_pretender(test_cluster *cluster)
+{
+    char actor[PATH_ROOM];
+    char token[PATH_ROOM];
+    (void)snprintf(token, sizeof(token), "%.100s/foreign/actor/token", cluster->folder);
+    cluster_run_other(cluster, cluster_program("actorq-actor"), "--learner", cluster->learner_url,
+                      "--certs", in_certs(cluster, "actor", actor), "--token-file", token, NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
+    expect_said(cluster, SEAT_OTHER, "not of this run");
+    expect_said(cluster, SEAT_LEARNER, "event=call_refused");
+}
+
+/* An actor's token does not make a shard. */
+static void send_a_false_shard(test_cluster *cluster)
+{
+    char replay[PATH_ROOM];
+    char token[PATH_ROOM];
+    cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner", cluster->learner_url,
+                      "--certs", in_certs(cluster, "replay", replay), "--token-file",
+                      in_certs(cluster, "actor/token", token), NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
+    expect_said(cluster, SEAT_OTHER, "which nobody calls");
+}
+
+static void stop_as(test_cluster *cluster, const char *role, const char *url, int expected)
+{
+    char folder[PATH_ROOM];
+    cluster_run_other(cluster, cluster_program("actorq"), "call", url, "Operations/Stop", "--certs",
+                      in_certs(cluster, role, folder), NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), expected);
+}
+
+static void test_a_run_with_certificates_goes_on_whoever_tries(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_secure(cluster);
+    cluster_start_three(cluster);
+    cluster_start(cluster, SEAT_EVALUATOR);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_member(cluster, SEAT_EVALUATOR);
+    expect_said(cluster, SEAT_LEARNER, "event=secured by=tls+token role=learner");
+    send_a_stranger(cluster);
+    send_a_pretender(cluster);
+    send_a_false_shard(cluster);
+    stop_as(cluster, "actor", cluster->learner_url, STOP_REFUSED);
+    stop_as(cluster, "actor", cluster->replay_url, STOP_REFUSED);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->n_members, 3);
+    expect_no_secret_in_logs(cluster);
+    cluster_finish(cluster);
+}
+
+static void test_members_prove_themselves_anew_to_who_was_restarted(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_secure(cluster);
+    cluster_start_three(cluster);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_checkpoint(cluster);
+    cluster_kill(cluster, SEAT_LEARNER);
+    cluster_kill(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    assert_false(daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=call_refused"));
+    cluster->may_end = true;
+    stop_as(cluster, "operator", cluster->learner_url, 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
+    cluster_finish(cluster);
+}
+
+static void test_nobody_listens_in_the_open_by_mistake(void **state)
+{
+    test_cluster *cluster = *state;
+    cluster_run_other(cluster, cluster_program("actorq-learner"), "--listen", "tcp://0.0.0.0:0",
+                      "--run", cluster->run_dir, NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
+    expect_said(cluster, SEAT_OTHER, "--insecure");
+    cluster_run_other(cluster, cluster_program("actorq-replay"), "--learner",
+                      "tcp://learner.invalid:5550", NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
+    expect_said(cluster, SEAT_OTHER, "tcp://*:0");
+    cluster_finish(cluster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        CLUSTER_TEST(test_a_run_with_certificates_goes_on_whoever_tries, tcp),
+        CLUSTER_TEST(test_members_prove_themselves_anew_to_who_was_restarted, tcp),
+        CLUSTER_TEST(test_nobody_listens_in_the_open_by_mistake, tcp),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
