@@ -248,7 +248,8 @@ static void push_refused(test_cluster *cluster, aq_push *push, const void *bytes
 static void test_experience_that_is_none_is_refused_and_counted(void **state)
 {
     const aq_push_events silent = {0};
-    const aq_net_limits limits = {(size_t)32 << 20, 20, 100};
+    const aq_net_limits limits = {
+        .message_bytes_max = (size_t)32 << 20, .reconnect_min_ms = 20, .reconnect_max_ms = 100};
     test_cluster *cluster = *state;
     char push_url[CLUSTER_URL_MAX];
     aq_push *push;
@@ -293,7 +294,8 @@ static void test_a_thousand_refused_messages_are_a_few_lines(void **state)
 {
     enum { MESSAGES = 1000 };
     const aq_push_events silent = {0};
-    const aq_net_limits limits = {1 << 20, 20, 100};
+    const aq_net_limits limits = {
+        .message_bytes_max = 1 << 20, .reconnect_min_ms = 20, .reconnect_max_ms = 100};
     test_cluster *cluster = *state;
     char push_url[CLUSTER_URL_MAX];
     aq_push *push;

@@ -87,7 +87,8 @@ int net_stage_setup(void **state)
         .heartbeat = on_heartbeat,
         .leave = on_leave,
     };
-    const aq_net_limits limits = {FRAME_BYTES_MAX, 10, 100};
+    const aq_net_limits limits = {
+        .message_bytes_max = FRAME_BYTES_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};
     net_stage *stage = aq_alloc(1, sizeof(*stage));
     assert_non_null(stage);
     aq_log_set_level(AQ_LOG_OFF);
@@ -170,7 +171,8 @@ void net_stage_await(net_stage *stage, const int *counter, int count)
 
 void net_stage_join(net_stage *stage)
 {
-    const aq_net_limits limits = {FRAME_BYTES_MAX, 10, 100};
+    const aq_net_limits limits = {
+        .message_bytes_max = FRAME_BYTES_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};
     const aq_push_events events = {0};
     stage->heartbeats = 0;
     net_stage_await(stage, &stage->heartbeats, 2); /* the first may be of an earlier life */
