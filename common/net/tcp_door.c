@@ -44,8 +44,8 @@ enum phase {
     PHASE_STRANGE
 };
 
-/* Of TLS: the first byte of a connection, and of a record that only who has shaken hands sends; what
- * is before the content of a record. */
+/* Of TLS: the first byte of a connection, and of a record that only who has shaken hands sends;
+ * what is before the content of a record. */
 enum { TLS_HANDSHAKE = 22, TLS_DATA = 23, TLS_HEADER_BYTES = 5, TLS_LENGTH_AT = 3 };
 
 typedef struct guest {
@@ -173,8 +173,8 @@ static void forget_message(guest *peer)
     peer->begun_ns = 0;
 }
 
-/* A handshake is followed from record to record, up to the first that only a member can send. It has
- * the time of a greeting, which NNG itself does not limit under TLS. */
+/* A handshake is followed from record to record, up to the first that only a member can send. It
+ * has the time of a greeting, which NNG itself does not limit under TLS. */
 static void take_handshake(guest *peer, uint8_t byte)
 {
     if (peer->have == 0) {

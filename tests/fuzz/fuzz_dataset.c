@@ -3,22 +3,13 @@
  * that is right, as blocks whose check sums are right, which otherwise would keep everything else
  * out.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
 #include "common/wire/data_set_reader.h"
-#include "tests/fuzz/fuzz_frame.h"
-
-static char path[] = "/tmp/aq-fuzz-data-set-XXXXXX";
-
-static void clean_up(void)
-{
-    (void)unlink(path);
-}
+#include "tests/fuzz/fuzz_place.h"
+#include "tests/fuzz/fuzz_target.h"
 
 /* Every byte is looked at, so that the sanitizers look, too. */
 static void touch(const aq_data_set_block *block, const aq_chunk_layout *layout)
@@ -37,11 +28,7 @@ static void read_all(const aq_buffer *bytes)
     aq_data_set_block block;
     aq_error error = {0};
     bool more = true;
-    FILE *file = fopen(path, "wb");
-    AQ_ASSERT(file != NULL);
-    size_t written = fwrite(bytes->data, 1, bytes->size, file);
-    AQ_ASSERT(written == bytes->size);
-    (void)fclose(file);
+    const char *path = fuzz_place_write("set.aqds", bytes->data, bytes->size);
     int rc = aq_data_set_reader_open(path, &reader, &error);
     AQ_ASSERT(error.code == rc);
     if (rc != 0) {
@@ -90,15 +77,7 @@ static void put_block(aq_buffer *out, const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static bool made;
     aq_buffer bytes;
-    if (!made) {
-        int fd = mkstemp(path);
-        AQ_ASSERT(fd >= 0);
-        (void)close(fd);
-        (void)atexit(clean_up);
-        made = true;
-    }
     aq_buffer_init(&bytes, 1 << 20);
     append(&bytes, data, size);
     read_all(&bytes);

@@ -1,29 +1,16 @@
 /*
- * Any delta is refused in words, or gives a valid version of the base that it asks for: a network
- * 4-3r-2 in int8 and fp32, like that of the recorded frame.
+ * Any delta is refused in words, or gives a valid version of the base that it asks for, here that
+ * of the recorded frame: a network 4-3r-2 in int8 and fp32.
  */
-#include <string.h>
-
 #include "common/base/assert.h"
 #include "common/wire/wire_delta.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/unit/wire/wire_fixture.h"
 
+/* The recorded base, of whatever version it is asked for. */
 static aq_snapshot *make_base(const aq_delta_head *head)
 {
-    static const uint32_t hidden[] = {3};
-    static const uint32_t formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
-    aq_snapshot *base;
-    aq_net_spec spec;
-    int rc = aq_net_spec_init_mlp(4, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_snapshot_create(&spec, formats, &base);
-    AQ_ASSERT(rc == 0);
-    aq_snapshot_layer_data data;
-    aq_snapshot_layer_edit(base, 0, &data);
-    memset(data.weights, 1, base->layers[0].weights_bytes);
-    for (size_t i = 0; i < base->layers[0].sizes.scales; i++) {
-        data.scale[i] = 1.0f;
-    }
+    aq_snapshot *base = fixture_snapshot();
     base->run_id = head->run_id;
     base->version = head->base_version;
     return base;

@@ -7,17 +7,23 @@
 
 #include "common/base/assert.h"
 
-bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out)
+void fuzz_frame_wrap(const uint8_t *payload, size_t size, enum aq_frame_kind kind, aq_buffer *out)
 {
     size_t start;
+    aq_buffer_init(out, FUZZ_FRAME_BYTES_MAX);
+    int rc = aq_frame_begin(out, &start);
+    AQ_ASSERT(rc == 0);
+    rc = aq_buffer_append(out, payload, size);
+    AQ_ASSERT(rc == 0);
+    aq_frame_end(out, start, kind);
+}
+
+bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out)
+{
     if (size < AQ_FRAME_HEADER_BYTES || size > FUZZ_FRAME_BYTES_MAX) {
         return false;
     }
-    aq_buffer_init(out, FUZZ_FRAME_BYTES_MAX);
-    AQ_ASSERT(aq_frame_begin(out, &start) == 0);
-    AQ_ASSERT(aq_buffer_append(out, data + AQ_FRAME_HEADER_BYTES, size - AQ_FRAME_HEADER_BYTES) ==
-              0);
-    aq_frame_end(out, start, kind);
+    fuzz_frame_wrap(data + AQ_FRAME_HEADER_BYTES, size - AQ_FRAME_HEADER_BYTES, kind, out);
     return true;
 }
 

@@ -11,15 +11,16 @@
 
 #include "common/base/buffer.h"
 #include "common/net/frame.h"
+#include "tests/fuzz/fuzz_target.h"
 
 enum { FUZZ_FRAME_BYTES_MAX = 1 << 24 };
-
-/* The interface of libFuzzer. */
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Starts `out` and puts the input into it, its header made right for `kind`. False when there is
  * not even a header; `out` then needs no aq_buffer_fini. */
 bool fuzz_frame_mend(const uint8_t *data, size_t size, enum aq_frame_kind kind, aq_buffer *out);
+
+/* Starts `out` and puts a frame around the payload. */
+void fuzz_frame_wrap(const uint8_t *payload, size_t size, enum aq_frame_kind kind, aq_buffer *out);
 
 /* What was read was written again, and again after it was read from there: same bytes. Finishes
  * both. */

@@ -3,11 +3,7 @@
  * and as the payloads of records whose headers and check sums are right, which otherwise would keep
  * everything else out.
  */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
@@ -15,7 +11,8 @@
 #include "replay/segment_format.h"
 #include "replay/segment_map.h"
 #include "replay/segment_recovery.h"
-#include "tests/fuzz/fuzz_frame.h"
+#include "tests/fuzz/fuzz_place.h"
+#include "tests/fuzz/fuzz_target.h"
 
 enum { STORE = 42, SEGMENT = 1, BYTES_MAX = 1 << 16 };
 
@@ -66,33 +63,13 @@ static void on_damage(void *user, const char *what)
 
 /* ---- feeding it ------------------------------------------------------------------------------ */
 
-static void clean_up(void)
-{
-    char path[PATH_MAX];
-    static const char *const names[] = {"lock", "store.aqrs"};
-    unlink(aq_segment_path(folder.path, SEGMENT, path));
-    for (int i = 0; i < 2; i++) {
-        snprintf(path, sizeof(path), "%s/%s", folder.path, names[i]);
-        unlink(path);
-    }
-    rmdir(folder.path);
-}
-
-/* In memory where the system lets us: a disk is slower than everything that is tested. */
 static void prepare(void)
 {
-    char in_memory[] = "/dev/shm/aq-fuzz-segment-XXXXXX";
-    char on_disk[] = "/tmp/aq-fuzz-segment-XXXXXX";
-    if (folder.path[0] != '\0') {
-        return;
+    if (folder.path[0] == '\0') {
+        const aq_store_identity identity = {.store = STORE, .run_id = 1, .task = "fuzz"};
+        int rc = aq_segment_folder_open(fuzz_place(), &identity, &folder, NULL);
+        AQ_ASSERT(rc == 0);
     }
-    const char *path = mkdtemp(in_memory);
-    path = path != NULL ? path : mkdtemp(on_disk);
-    AQ_ASSERT(path != NULL);
-    atexit(clean_up);
-    const aq_store_identity identity = {.store = STORE, .run_id = 1, .task = "fuzz"};
-    int rc = aq_segment_folder_open(path, &identity, &folder, NULL);
-    AQ_ASSERT(rc == 0);
 }
 
 static void recover(const uint8_t *bytes, size_t size)
@@ -103,11 +80,8 @@ static void recover(const uint8_t *bytes, size_t size)
     aq_segment_recovered found = {0};
     aq_error error = {0};
     const aq_replay_log_recovery into = {&last, on_head, on_record, on_snapshot, on_damage};
-    FILE *file = fopen(aq_segment_path(folder.path, SEGMENT, path), "wb");
-    AQ_ASSERT(file != NULL);
-    size_t written = fwrite(bytes, 1, size, file);
-    AQ_ASSERT(written == size);
-    fclose(file);
+    const char *name = strrchr(aq_segment_path(folder.path, SEGMENT, path), '/') + 1;
+    (void)fuzz_place_write(name, bytes, size);
     int rc = aq_segment_map_create(&folder, &map);
     AQ_ASSERT(rc == 0);
     rc = aq_segment_recover(&folder, map, &into, &found, &error);

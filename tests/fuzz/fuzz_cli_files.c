@@ -1,0 +1,105 @@
+/*
+ * What the command line reads of a run folder or a comparison: any bytes in a file's place are
+ * refused in words, or read; metrics are read as far as they go. The first byte of the input says
+ * which file.
+ */
+#include "cli/compare_curve.h"
+#include "cli/compare_energy.h"
+#include "cli/compare_plan.h"
+#include "cli/live_endpoint.h"
+#include "cli/metrics_digest.h"
+#include "cli/run_energy.h"
+#include "cli/run_record.h"
+#include "cli/run_series.h"
+#include "common/base/assert.h"
+#include "tests/fuzz/fuzz_place.h"
+#include "tests/fuzz/fuzz_target.h"
+
+static void read_run(const uint8_t *bytes, size_t size)
+{
+    aq_run_record *record = NULL;
+    aq_error error = {0};
+    (void)fuzz_place_write("run.json", bytes, size);
+    int rc = aq_run_record_read(fuzz_place(), &record, &error);
+    AQ_ASSERT(error.code == rc);
+    AQ_ASSERT((rc == 0) == (record != NULL));
+    aq_run_record_free(record);
+}
+
+static void read_endpoint(const uint8_t *bytes, size_t size)
+{
+    char url[AQ_URL_MAX];
+    aq_error error = {0};
+    (void)fuzz_place_write("endpoint.json", bytes, size);
+    int rc = aq_live_endpoint_url(fuzz_place(), url, &error);
+    AQ_ASSERT(error.code == rc);
+    AQ_ASSERT(rc != 0 || aq_url_validate(url, NULL) == 0);
+}
+
+static void read_metrics(const uint8_t *bytes, size_t size)
+{
+    static const char *const quantities[] = {"return", "replay/stored", "loss"};
+    const char *path = fuzz_place_write("metrics.jsonl", bytes, size);
+    aq_metrics_digest digest;
+    aq_compare_curve curve;
+    int rc = aq_metrics_digest_read(path, &digest, NULL);
+    AQ_ASSERT(rc == 0);
+    aq_metrics_digest_fini(&digest);
+    for (int i = 0; i < 3; i++) {
+        aq_run_series series;
+        rc = aq_run_series_read(path, quantities[i], &series, NULL);
+        AQ_ASSERT(rc == 0);
+        for (size_t k = 1; k < series.count; k++) {
+            AQ_ASSERT(series.points[k].wall_s >= series.points[k - 1].wall_s);
+        }
+        aq_run_series_fini(&series);
+    }
+    rc = aq_compare_curve_read(path, &curve, NULL);
+    AQ_ASSERT(rc == 0);
+    (void)aq_compare_curve_final(&curve);
+    aq_compare_curve_fini(&curve);
+}
+
+static void read_energy(const uint8_t *bytes, size_t size)
+{
+    char line[AQ_ENERGY_LINE_MAX];
+    aq_compare_energy compared;
+    aq_run_energy energy;
+    aq_error error = {0};
+    const char *path = fuzz_place_write("energy.json", bytes, size);
+    aq_compare_energy_read(path, &compared);
+    int rc = aq_run_energy_read(fuzz_place(), &energy, &error);
+    AQ_ASSERT(error.code == rc);
+    if (rc == 0) {
+        (void)aq_run_energy_line(&energy, line);
+    }
+}
+
+static void read_plan(const uint8_t *bytes, size_t size)
+{
+    static aq_compare_plan plan;
+    aq_run_config config;
+    aq_error error = {0};
+    (void)fuzz_place_write("plan.json", bytes, size);
+    (void)fuzz_place_write("config.yaml", "seed: 1\n", 8);
+    int rc = aq_compare_plan_read(fuzz_place(), &plan, &error);
+    AQ_ASSERT(error.code == rc);
+    if (rc == 0) {
+        AQ_ASSERT(plan.precision_count <= AQ_COMPARE_PRECISIONS_MAX);
+        AQ_ASSERT(plan.seeds <= AQ_COMPARE_SEEDS_MAX);
+        for (size_t i = 0; i < plan.precision_count; i++) {
+            (void)aq_compare_plan_config(&plan, i, plan.seed_first, &config, &error);
+        }
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static void (*const readers[])(const uint8_t *bytes, size_t size) = {
+        read_run, read_endpoint, read_metrics, read_energy, read_plan};
+    if (size > 0) {
+        readers[fuzz_choice(data[0], 5)](data + 1, size - 1);
+        fuzz_place_clear();
+    }
+    return 0;
+}

@@ -1,0 +1,106 @@
+/*
+ * Any text in a configuration's place is refused in words and changes nothing, or is a
+ * configuration that can be printed and read again.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/rl/run_config.h"
+#include "tests/fuzz/fuzz_target.h"
+
+enum { PRINTED_BYTES_MAX = 1 << 20 };
+
+static void print(const aq_run_config *config, aq_buffer *out)
+{
+    aq_buffer_init(out, PRINTED_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), config, out);
+    AQ_ASSERT(rc == 0);
+}
+
+static void assert_prints_as(const aq_run_config *config, const aq_buffer *expected)
+{
+    aq_buffer printed;
+    print(config, &printed);
+    AQ_ASSERT(printed.size == expected->size);
+    AQ_ASSERT(memcmp(printed.data, expected->data, expected->size) == 0);
+    aq_buffer_fini(&printed);
+}
+
+/* What the programs do with a configuration that was read. */
+static void use(const aq_run_config *config)
+{
+    aq_error error = {0};
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    aq_table_spec tables[AQ_TABLES_MAX];
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count = 0, learner = 0;
+    double threshold = 0;
+    int rc = aq_run_config_validate(config, &error);
+    AQ_ASSERT(error.code == rc);
+    if (rc == 0) {
+        rc = aq_run_config_hidden(config, widths, &count);
+        AQ_ASSERT(rc == 0);
+        AQ_ASSERT(count <= AQ_HIDDEN_LAYERS_MAX);
+        rc = aq_run_config_critic_hidden(config, widths, &count);
+        AQ_ASSERT(rc == 0);
+        rc = aq_run_config_threshold(config, 475, &threshold);
+        AQ_ASSERT(rc == 0);
+        rc = aq_run_config_layer_formats(config, formats, &count);
+        AQ_ASSERT(rc == 0);
+        rc = aq_run_config_tables(config, tables, &count, &learner, NULL);
+        AQ_ASSERT(rc == 0);
+        AQ_ASSERT(count >= 1);
+        AQ_ASSERT(count <= AQ_TABLES_MAX);
+        AQ_ASSERT(learner < count);
+    }
+}
+
+static void go_round(const aq_run_config *config)
+{
+    aq_run_config again;
+    aq_buffer printed;
+    print(config, &printed);
+    aq_settings_init(aq_run_config_table(), &again);
+    int rc = aq_settings_read_yaml(aq_run_config_table(), "again", (const char *)printed.data,
+                                   printed.size, &again, NULL);
+    AQ_ASSERT(rc == 0);
+    assert_prints_as(&again, &printed);
+    aq_buffer_fini(&printed);
+}
+
+static void settle(const aq_run_config *config, const aq_buffer *defaults, int rc,
+                   const aq_error *error)
+{
+    AQ_ASSERT(error->code == rc);
+    if (rc == 0) {
+        use(config);
+        go_round(config);
+    } else {
+        AQ_ASSERT(error->text[0] != '\0');
+        assert_prints_as(config, defaults);
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    aq_run_config config;
+    aq_buffer defaults;
+    aq_error error = {0};
+    aq_settings_init(table, &config);
+    print(&config, &defaults);
+    int rc = aq_settings_read_yaml(table, "fuzz.yaml", (const char *)data, size, &config, &error);
+    settle(&config, &defaults, rc, &error);
+
+    char *text = calloc(1, size + 1);
+    AQ_ASSERT(text != NULL);
+    memcpy(text, data, size);
+    aq_settings_init(table, &config);
+    error = (aq_error){0};
+    rc = aq_settings_assign(table, text, &config, &error);
+    settle(&config, &defaults, rc, &error);
+    free(text);
+    aq_buffer_fini(&defaults);
+    return 0;
+}

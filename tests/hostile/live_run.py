@@ -1,0 +1,162 @@
+"""A run on this host's loopback to be rude to: a learner, a shard and actors, over TCP.
+
+Python's standard library only.
+"""
+
+import json
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+PATIENCE_S = 120
+CONFIG = """\
+task: gym:CartPole-v1
+seed: 7
+learner: {hidden: "32", batch_size: 32, checkpoint_period_s: 5}
+replay: {capacity: 50000, min_size: 500, samples_per_insert: 0.5, tolerance: 5000, storage: memory}
+actor: {count: 2, envs: 4}
+evaluator: {threshold: 1e9}
+limits: {env_steps: 1000000000}
+"""
+
+
+def free_ports(count):
+    """`count` ports that follow each other and are free now."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            first = probe.getsockname()[1]
+        try:
+            for port in range(first, first + count):
+                with socket.socket() as probe:
+                    probe.bind(("127.0.0.1", port))
+        except OSError:
+            continue
+        return first
+
+
+class Daemon:
+    """One process of the run, its log in a file."""
+
+    def __init__(self, folder, name, command):
+        self.name = name
+        self.log_path = os.path.join(folder, name + ".log")
+        with open(self.log_path, "wb") as log:
+            self.process = subprocess.Popen(command, stdout=log, stderr=log)
+
+    def log(self):
+        with open(self.log_path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+
+    def lives(self):
+        return self.process.poll() is None
+
+    def resident_kb(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
+            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.process.pid}/fd"))
+
+    def end(self):
+        """SIGTERM, and what it left with; its last words when it had to be killed."""
+        if self.lives():
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            return self.process.wait(PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise AssertionError(f"{self.name} did not end:\n{self.log()[-2000:]}") from None
+
+
+class Run:
+    """Four ports: the learner's calls and policies, the shard's calls and experience."""
+
+    def __init__(self, build, certs=None):
+        self.build = os.path.abspath(build)
+        self.folder = tempfile.mkdtemp(prefix="aq-hostile-")
+        self.port = free_ports(4)
+        self.certs = certs
+        self.daemons = []
+        with open(os.path.join(self.folder, "config.yaml"), "w", encoding="ascii") as file:
+            file.write(CONFIG)
+
+    def program(self, name):
+        folder = {"actorq": "cli"}.get(name, name.removeprefix("actorq-"))
+        return os.path.join(self.build, folder, name)
+
+    def url(self, index=0):
+        return f"tcp://127.0.0.1:{self.port + index}"
+
+    def role(self, role):
+        return ["--certs", os.path.join(self.certs, role)] if self.certs else []
+
+    def start(self, name, role, *arguments):
+        command = [self.program(f"actorq-{role}"), *arguments, *self.role(role)]
+        self.daemons.append(Daemon(self.folder, name, command))
+        return self.daemons[-1]
+
+    def begin(self, actors=2, actors_call=None, shard_arguments=()):
+        """Starts it all, the actors with the learner at `actors_call`, and waits until it
+        trains."""
+        self.learner = self.start(
+            "learner", "learner", "--config", os.path.join(self.folder, "config.yaml"),
+            "--listen", self.url(), "--run", os.path.join(self.folder, "run"))
+        self.shard = self.start("replay", "replay", "--learner", self.url(),
+                                "--listen", self.url(2), *shard_arguments)
+        for i in range(actors):
+            self.start(f"actor-{i}", "actor", "--learner", actors_call or self.url())
+        self.wait(lambda: self.steps() > 50, "the learner trains")
+        return self
+
+    def wait(self, condition, what):
+        end = time.monotonic() + PATIENCE_S
+        while not condition():
+            self.check()
+            if time.monotonic() > end:
+                raise AssertionError(f"in vain: {what}\n{self.learner.log()[-3000:]}")
+            time.sleep(0.05)
+
+    def check(self):
+        for daemon in self.daemons:
+            assert daemon.lives(), f"{daemon.name} is gone:\n{daemon.log()[-4000:]}"
+
+    def call(self, index, method, request="{}"):
+        """The answer, or None."""
+        done = subprocess.run(
+            [self.program("actorq"), "call", self.url(index), method, request,
+             *self.role("operator")], capture_output=True, text=True, check=False)
+        return json.loads(done.stdout) if done.returncode == 0 else None
+
+    def status(self, index=0):
+        return self.call(index, "Operations/Status") or {}
+
+    def steps(self):
+        return int(self.status().get("learner", {}).get("learner_steps", 0))
+
+    def peers(self, index=0):
+        """What this daemon counted of those who came."""
+        return {key: int(value) for key, value in self.status(index).get("peers", {}).items()}
+
+    def rate(self, seconds):
+        """Learner steps per second, over a while."""
+        before, started = self.steps(), time.monotonic()
+        time.sleep(seconds)
+        return (self.steps() - before) / (time.monotonic() - started)
+
+    def end(self):
+        """Ends it in order; every process has to leave with 0."""
+        try:
+            for daemon in reversed(self.daemons):
+                code = daemon.end()
+                assert code == 0, f"{daemon.name} left with {code}:\n{daemon.log()[-4000:]}"
+        finally:
+            for daemon in self.daemons:
+                if daemon.lives():
+                    daemon.process.kill()
+            shutil.rmtree(self.folder, ignore_errors=True)
