@@ -18,9 +18,9 @@
 /* How long the broadcast may be behind before a fetch (less for the first policy, with which the
  * run may have to wait for nothing but this), and the pauses between fetches that did not help.
  * Where the network is slow a version takes long to come, and fetching it would only take the way
- * from the broadcast: so it may be behind for twice as long as last time. */
+ * from the broadcast: so that may be behind for twice as long as last time. */
 #define BEHIND_NS     AQ_NS_PER_S
-#define BEHIND_NS_MAX (60 * AQ_NS_PER_S)
+#define BEHIND_NS_MAX (300 * AQ_NS_PER_S)
 #define FIRST_NS      (100 * AQ_NS_PER_MS)
 #define PAUSE_NS_MIN  AQ_NS_PER_S
 #define PAUSE_NS_MAX  (30 * AQ_NS_PER_S)
@@ -43,6 +43,8 @@ struct aq_policy_session {
     bool urgent;             /* fetch without waiting for the broadcast */
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
+    int64_t late_since_ns;   /* there is a newer version since then; INT64_MAX: there is none */
+    bool passed;             /* a version that was fetched, which may be the next to be seen */
     int64_t fetch_from_ns;   /* not before */
     int64_t pause_ns;        /* after the next fetch */
     uint64_t version_seen;   /* of the feed, at the last tick */
@@ -106,6 +108,8 @@ int aq_policy_session_start(aq_policy_session *session, const aq_policy_source *
     session->urgent = false;
     session->behind_since_ns = INT64_MAX;
     session->patience_ns = FIRST_NS;
+    session->late_since_ns = INT64_MAX;
+    session->passed = false;
     session->fetch_from_ns = INT64_MIN;
     session->pause_ns = PAUSE_NS_MIN;
     session->version_seen = 0;
@@ -168,6 +172,7 @@ static void on_fetched(const Actorq__V1__FetchPolicyReply *reply, void *user)
         fetch_failed(session);
     } else if (session->listening) {
         aq_log(AQ_LOG_DEBUG, "policy_fetched", "", "bytes=%zu", reply->frame.len);
+        session->passed = true;
         session->listener.pass(session->listener.user, reply->frame.data, reply->frame.len);
     }
 }
@@ -184,13 +189,17 @@ static void fetch(aq_policy_session *session)
     actorq__v1__policy__fetch(&session->stub.base, &request, on_fetched, session);
 }
 
-/* A version has come. */
+/* A version has come. What was fetched tells nothing of the broadcast. */
 static void learn_patience(aq_policy_session *session)
 {
-    const int64_t late_ns =
-        session->behind_since_ns < session->now_ns ? session->now_ns - session->behind_since_ns : 0;
-    const int64_t patience_ns = late_ns < BEHIND_NS_MAX / 2 ? 2 * late_ns : BEHIND_NS_MAX;
+    int64_t patience_ns = session->patience_ns;
+    if (!session->passed && session->late_since_ns < session->now_ns) {
+        const int64_t late_ns = session->now_ns - session->late_since_ns;
+        patience_ns = late_ns < BEHIND_NS_MAX / 2 ? 2 * late_ns : BEHIND_NS_MAX;
+    }
     session->patience_ns = patience_ns > BEHIND_NS ? patience_ns : BEHIND_NS;
+    session->late_since_ns = INT64_MAX;
+    session->passed = false;
 }
 
 /* Takes in what the feed and the learner say. */
@@ -211,8 +220,12 @@ static void look(aq_policy_session *session, uint64_t newest)
     }
     if (newest <= news.version && news.announced <= news.version) {
         session->behind_since_ns = INT64_MAX;
+        session->late_since_ns = INT64_MAX;
     } else if (session->behind_since_ns == INT64_MAX) {
         session->behind_since_ns = session->now_ns;
+    }
+    if (session->behind_since_ns < session->late_since_ns) {
+        session->late_since_ns = session->behind_since_ns;
     }
 }
 

@@ -110,6 +110,17 @@ static void test_versions_that_come_late_are_waited_for_and_not_fetched(void **s
     assert_int_equal(stage_counters(stage).policy_version, 9);
 }
 
+static void test_a_broadcast_that_is_never_heard_does_not_make_fetches_rare(void **state)
+{
+    actor_stage *stage = *state;
+    for (uint64_t i = 0; i < 6; i++) {
+        fake_learner_set_policy(&stage->learner, 4 + i, 1);
+        stage_pass(stage, 1600); /* a heartbeat, a second, and a call */
+        assert_int_equal(stage_counters(stage).policy_version, 4 + i);
+        assert_int_equal(stage->learner.fetches, 1 + i);
+    }
+}
+
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
@@ -119,6 +130,7 @@ int main(void)
         FACT(test_a_missed_version_is_fetched_at_once),
         FACT(test_every_second_version_lost_is_a_fetch_a_second),
         FACT(test_versions_that_come_late_are_waited_for_and_not_fetched),
+        FACT(test_a_broadcast_that_is_never_heard_does_not_make_fetches_rare),
     };
     return cmocka_run_group_tests_name("policy_gap", tests, NULL, NULL);
 }
