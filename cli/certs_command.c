@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/command.h"
+#include "common/base/clock.h"
 #include "common/net/certs_folder.h"
 
 enum { DAYS_DEFAULT = 365, DAYS_MAX = 36500 };
@@ -82,7 +82,7 @@ static int run(int argc, char **argv)
     if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
         return status;
     }
-    int64_t now_s = (int64_t)time(NULL);
+    int64_t now_s = aq_clock_wall_ns() / AQ_NS_PER_S;
     int rc;
     if (!arguments.folder) {
         rc = aq_fail(&error, AQ_E_INVALID, "no folder is named; see --help");

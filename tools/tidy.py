@@ -65,7 +65,8 @@ FREED_BY_FREE = re.compile(r"\b(json_dumps|open_memstream)\s*\(")
 MAY_BE_IGNORED = re.compile(r"aq_(\w+_)?fail(_\w+)?|aq_error_from_\w+")
 
 # Who logs what a person reads: the programs and what their mains begin with.
-LOGGERS = ("replay/", "actor/", "learner/", "cli/", "common/sys/daemon.c")
+LOGGERS = ("replay/", "actor/", "learner/", "cli/", "common/sys/daemon.c",
+           "common/net/daemon_security.c")
 EVENT_LIST = "docs/events.md"
 HEAD_FIELDS = {"ts", "level", "role", "id", "event", "msg", "cut"}  # of every line
 

@@ -4,7 +4,6 @@
 #include "common/net/daemon_security.h"
 
 #include <inttypes.h>
-#include <time.h>
 
 #include "common/base/clock.h"
 #include "common/net/net.h"
@@ -35,7 +34,7 @@ static void on_refused(void *user, const char *peer, enum aq_access_role role, c
 
     if (aq_log_allowed(&own->refused_limit, aq_clock_monotonic_ns(), &suppressed)) {
         aq_log(AQ_LOG_WARN, "call_refused", "nothing was carried out",
-               "peer=%s role=%s method=%s reason=%s suppressed=%" PRIu64, peer,
+               "peer=%s caller=%s method=%s reason=%s suppressed=%" PRIu64, peer,
                aq_access_role_name(role),
                aq_log_quote(quoted_method, sizeof(quoted_method), method),
                aq_log_quote(quoted_why, sizeof(quoted_why), why), suppressed);
@@ -50,7 +49,7 @@ void aq_daemon_security_watch(aq_daemon_security *own, aq_rpc_dispatcher *dispat
 static void say_end(const aq_daemon_security *own)
 {
     int64_t expires_s = aq_security_expires_s(own->security);
-    int64_t left_s = expires_s - (int64_t)time(NULL);
+    int64_t left_s = expires_s - aq_clock_wall_ns() / AQ_NS_PER_S;
 
     if (expires_s != 0 && left_s < (int64_t)WARN_DAYS * DAY_S) {
         aq_log(AQ_LOG_WARN, "certificate_ends",
@@ -64,7 +63,7 @@ void aq_daemon_security_say(const aq_daemon_security *own, const char *url)
     const aq_token *token = aq_security_token(own->security);
 
     if (own->security != NULL) {
-        aq_log(AQ_LOG_INFO, "secured", "", "by=%s role=%s", aq_security_text(own->security),
+        aq_log(AQ_LOG_INFO, "secured", "", "by=%s holder=%s", aq_security_text(own->security),
                aq_access_role_name(token == NULL ? AQ_ACCESS_NONE : aq_token_role(token)));
     } else if (url != NULL && !aq_url_is_local(url)) {
         aq_log(AQ_LOG_WARN, "listening_unprotected",

@@ -1,7 +1,7 @@
 /*
  * What every daemon does with its credentials, in one place: loads them, refuses to listen in the
- * open without any, says what it is protected by, and logs who was turned away. Part of the programs
- * rather than of the library: it logs. Loop thread only.
+ * open without any, says what it is protected by, and logs who was turned away. Part of the
+ * programs rather than of the library: it logs. Loop thread only.
  */
 #ifndef AQ_COMMON_NET_DAEMON_SECURITY_H
 #define AQ_COMMON_NET_DAEMON_SECURITY_H

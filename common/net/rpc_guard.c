@@ -3,8 +3,8 @@
  *
  * A proof in RpcRequest.token: the caller's role (a byte), the daemon's instance and the time of
  * signing in its milliseconds (8 bytes each, little-endian), and the MAC. Calls that were carried
- * out are remembered by the first eight bytes of their MAC, in a ring: what leaves it raises the time
- * before which nothing is taken any more, so that forgetting is never a hole.
+ * out are remembered by the first eight bytes of their MAC, in a ring: what leaves it raises the
+ * time before which nothing is taken any more, so that forgetting is never a hole.
  */
 #include "common/net/rpc_guard.h"
 

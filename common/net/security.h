@@ -3,11 +3,11 @@
  * daemon's options, handed to every socket in aq_net_limits.
  *
  * With certificates (--certs) every tcp:// socket speaks TLS 1.2, both ends show a certificate of
- * the run's own authority, and nothing else is trusted. A listening end's certificate is made out to
- * AQ_TLS_SERVER_NAME, not to a host: members meet at addresses that are learned at run time, change,
- * and are numbers as often as names, which mbedTLS 2.28 cannot compare at all. That an authority
- * signs for one run only is what makes one name enough. ipc:// and inproc:// stay plain: the file
- * system guards them.
+ * the run's own authority, and nothing else is trusted. A listening end's certificate is made out
+ * to AQ_TLS_SERVER_NAME, not to a host: members meet at addresses that are learned at run time,
+ * change, and are numbers as often as names, which mbedTLS 2.28 cannot compare at all. That an
+ * authority signs for one run only is what makes one name enough. ipc:// and inproc:// stay plain:
+ * the file system guards them.
  *
  * With a token every call is signed (token.h), and a daemon serves what the caller's role may call.
  *

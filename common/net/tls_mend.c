@@ -1,12 +1,12 @@
 /*
  * One signature at a time.
  *
- * NNG keeps one private key and one authority for all handshakes of a socket, and its threads shake
- * hands at the same time. mbedTLS 2.28 writes to an elliptic key that it signs or verifies with: the
- * first use makes a table that later ones read. Two first uses at once, as when a run's actors all
- * connect, free each other's table while a third reads it. RSA keys have a lock of their own, these
- * have none; so the functions through which handshakes reach keys take turns here, in the whole
- * process. A signature takes about a millisecond.
+ * NNG keeps one private key and one authority for all handshakes of a socket, and its threads
+ * shake hands at the same time. mbedTLS 2.28 writes to an elliptic key that it signs or verifies
+ * with: the first use makes a table that later ones read. Two first uses at once, as when a run's
+ * actors all connect, free each other's table while a third reads it. RSA keys have a lock of their
+ * own, these have none; so the functions through which handshakes reach keys take turns here, in
+ * the whole process. A signature takes about a millisecond.
  *
  * The linker prefers a program's own function over a shared library's of the same name, also for
  * calls from within other libraries, as in nng_mend.c.

@@ -133,7 +133,7 @@ static void test_a_run_with_certificates_goes_on_whoever_tries(void **state)
     cluster_start(cluster, SEAT_EVALUATOR);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_wait_member(cluster, SEAT_EVALUATOR);
-    expect_said(cluster, SEAT_LEARNER, "event=secured by=tls+token role=learner");
+    expect_said(cluster, SEAT_LEARNER, "event=secured by=tls+token holder=learner");
     send_a_stranger(cluster);
     send_a_pretender(cluster);
     send_a_false_shard(cluster);
