@@ -237,9 +237,10 @@ void aq_learner_configure(void *user, const Actorq__V1__ConfigureRequest *reques
     aq_error error = {0};
     aq_run_plan plan;
     configure_answer *answer = create_answer();
-    int rc = answer ? aq_live_settings_change(&learner->plan, request->assignments,
-                                              request->n_assignments, &plan, &error)
-                    : aq_fail(&error, AQ_E_NOMEM, "out of memory");
+    int rc =
+        answer ? aq_live_settings_change(&learner->plan, (const char *const *)request->assignments,
+                                         request->n_assignments, &plan, &error)
+               : aq_fail(&error, AQ_E_NOMEM, "out of memory");
     if (!rc) {
         rc = change(learner, &plan, answer, aq_rpc_call_peer(call), &error);
     }

@@ -100,20 +100,29 @@ static void on_group(void *user, void *item)
     }
 }
 
-static void on_published(aq_learner *learner, aq_publication *publication)
+static void say_fallback(aq_learner *learner, const aq_publication *publication)
 {
     uint64_t suppressed = 0;
-    if (publication->fell_back &&
-        aq_log_allowed(&learner->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
-        aq_log(
-            AQ_LOG_WARN, "quantization_fallback",
-            "quantizing changes more of what the policy does than the budget allows; this "
-            "version went out in fp32",
-            "version=%" PRIu64 " share=%.4f budget=%.4f suppressed=%" PRIu64,
-            publication->snapshot->version,
-            (double)aq_quant_error_share(&publication->measured, publication->snapshot->act_rule),
-            learner->plan.config.quantizer.error_budget, suppressed);
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (!publication->fell_back ||
+        !aq_log_allowed(&learner->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        return;
     }
+    const char *why =
+        publication->fallback[0] != '\0'
+            ? publication->fallback
+            : "quantizing changes more of what the policy does than the budget allows";
+    aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
+           "version=%" PRIu64 " share=%.4f budget=%.4f reason=%s suppressed=%" PRIu64,
+           publication->snapshot->version,
+           (double)aq_quant_error_share(&publication->measured, publication->snapshot->act_rule),
+           learner->plan.config.quantizer.error_budget, aq_log_quote(quoted, sizeof(quoted), why),
+           suppressed);
+}
+
+static void on_published(aq_learner *learner, aq_publication *publication)
+{
+    say_fallback(learner, publication);
     aq_log(AQ_LOG_DEBUG, "policy_published", "",
            "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
            publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
@@ -206,15 +215,17 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
 }
 
 /* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
- * only burn energy; the parameters are those of the last good step, and so is the checkpoint. */
+ * only burn energy; the parameters are those of the last good step, and so is the checkpoint. So it
+ * is when returns are not finite: rewards may be that large which are finite one by one. */
 void aq_learner_end_if_diverged(aq_learner *learner)
 {
     uint64_t failed = aq_trainer_failed_in_row(learner->trainer);
-    if (failed >= DIVERGED_STEPS) {
+    uint64_t unusable = aq_prefetch_counts_of(learner->prefetch).unusable_in_row;
+    if (failed >= DIVERGED_STEPS || unusable >= DIVERGED_STEPS) {
         aq_log(AQ_LOG_ERROR, "diverged",
                "nothing is finite any more; the run ends with its last good parameters",
-               "failed_in_row=%" PRIu64 " step=%" PRIu64, failed,
-               aq_trainer_step(learner->trainer));
+               "failed_in_row=%" PRIu64 " unusable_in_row=%" PRIu64 " step=%" PRIu64, failed,
+               unusable, aq_trainer_step(learner->trainer));
         aq_coordinator_diverge(learner->coordinator);
     }
 }

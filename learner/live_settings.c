@@ -15,7 +15,7 @@ static int on_difference(void *user, const aq_setting *row, const char *before, 
                    row->key, before, row->key, after);
 }
 
-int aq_live_settings_change(const aq_run_plan *plan, char *const *assignments, size_t count,
+int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
                             aq_run_plan *ret_plan, aq_error *error)
 {
     const aq_settings_table *table = aq_run_config_table();

@@ -13,7 +13,7 @@
 /* The plan after "key=value" texts, in their order. AQ_E_INVALID for what the configuration refuses
  * at a start, too; AQ_E_UNSUPPORTED for another value of a setting that is fixed while the run goes
  * on; AQ_E_NOMEM; in words. */
-int aq_live_settings_change(const aq_run_plan *plan, char *const *assignments, size_t count,
+int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
                             aq_run_plan *ret_plan, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -245,7 +245,10 @@ static bool take_reply(request *answered, aq_board_shard *from,
         }
         return false;
     }
-    if (read_group(prefetch, reply, batch, &error)) {
+    int rc = read_group(prefetch, reply, batch, &error);
+    prefetch->counts.unusable_in_row =
+        rc == AQ_E_CORRUPT ? prefetch->counts.unusable_in_row + 1 : 0;
+    if (rc) {
         say_trouble(prefetch, from, error.text);
         return false;
     }

@@ -57,6 +57,7 @@ typedef struct aq_prefetch_counts {
     int64_t answers_ns; /* what they took, together */
     uint64_t not_yet;   /* answers that the limiter held back for as long as was allowed */
     uint64_t failures;
+    uint64_t unusable_in_row; /* answers that could not be trained on, since the last that could */
     int64_t waited_ns[AQ_SAMPLE_WAITS]; /* no group was ready or in training */
     aq_priority_counts priorities;
 } aq_prefetch_counts;

@@ -3,6 +3,8 @@
  */
 #include "learner/publication.h"
 
+#include <stdio.h>
+
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "quantizer/engine.h"
@@ -53,6 +55,28 @@ static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
     return rc ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
 }
 
+static int make_twin(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
+                     aq_publication *made, aq_error *error)
+{
+    return aq_quantize(spec, params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, meta,
+                       &made->twin, error);
+}
+
+/* Nobody would take a quantized form that says nothing of an output, but fp32 can say it. What is
+ * not finite has no form at all. */
+static int fall_back(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
+                     aq_publication *made, const aq_error *why)
+{
+    int rc = make_twin(meta, spec, params, made, NULL);
+    if (rc) {
+        return rc;
+    }
+    made->snapshot = aq_snapshot_ref(made->twin);
+    made->fell_back = true;
+    (void)snprintf(made->fallback, sizeof(made->fallback), "%s", why->text);
+    return 0;
+}
+
 /* Both snapshots, of which one goes out. */
 static int quantize(const aq_publication_config *config, const aq_publication_history *history,
                     const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
@@ -61,8 +85,15 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
     aq_quantize_plan plan = config->plan;
     plan.previous = config->has_own_scales ? NULL : history->newest;
     plan.ranges = history->ranges.batches > 0 ? &history->ranges.ranges : NULL;
-    int rc = aq_quantize(spec, params, &plan, meta, &made->snapshot, error);
-    if (!rc && rows > 0) {
+    aq_error why = {0};
+    int rc = aq_quantize(spec, params, &plan, meta, &made->snapshot, &why);
+    if (rc == AQ_E_CORRUPT && fall_back(meta, spec, params, made, &why) == 0) {
+        return 0;
+    }
+    if (rc) {
+        return aq_fail(error, rc, "%s", why.text);
+    }
+    if (rows > 0) {
         rc = measure(config, made->snapshot, spec, params, obs, rows, error);
     }
     if (rc) {
@@ -73,8 +104,7 @@ static int quantize(const aq_publication_config *config, const aq_publication_hi
         made->twin = aq_snapshot_ref(made->snapshot);
         return 0;
     }
-    rc = aq_quantize(spec, params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, meta, &made->twin,
-                     error);
+    rc = make_twin(meta, spec, params, made, error);
     if (rc) {
         return rc;
     }

@@ -2,8 +2,9 @@
  * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its
  * measured error and what is broadcast of it. The publisher's thread runs it; tests run it inline.
  *
- * The gate: when quantizing changes more of what the policy does than the budget allows, this
- * version goes out in fp32, and says so. NaN never goes out at all.
+ * The gate: when quantizing changes more of what the policy does than the budget allows, or there
+ * are no levels for its weights (an output whose weights are all zero), this version goes out in
+ * fp32, and says so. NaN never goes out at all.
  *
  * A version goes out as a change of the one before it, or in full: the first, every full_period-th,
  * one in other formats, and one whose change would not be smaller. Whoever misses one fetches the
@@ -48,7 +49,8 @@ typedef struct aq_publication {
     aq_buffer frame;       /* all of it, for those who fetch */
     aq_buffer delta;       /* empty when it goes out in full */
     size_t frame_bytes_fp32; /* what the same version takes in fp32, in full and as it is */
-    bool fell_back;          /* the quantized form broke the budget */
+    bool fell_back;          /* the quantized form broke the budget, or there is none */
+    char fallback[AQ_ERROR_TEXT_MAX]; /* why there is no quantized form; "" where there is one */
     aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
 } aq_publication;
 

@@ -143,6 +143,10 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     if (config->seed == 0) {
         plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
     }
+    rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
+    if (rc) {
+        return rc;
+    }
     plan.environment_threshold = threshold;
     rc = take_threshold(config, &plan, error);
     if (rc) {

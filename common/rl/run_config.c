@@ -11,6 +11,7 @@
 
 #include "common/base/parse.h"
 #include "common/rl/batch.h"
+#include "common/rl/config_bounds.h"
 #include "common/rl/replay_rules.h"
 #include "common/sys/carbon_intensity.h"
 
@@ -268,6 +269,27 @@ static int check_energy(const aq_run_config *config, aq_error *error)
                        "energy.country is \"%s\"; a code of docs/energy.md such as DEU, or WORLD, "
                        "is possible; for another place, set energy.carbon_intensity",
                        config->energy.country);
+    }
+    return 0;
+}
+
+int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+{
+    const uint32_t algorithm = config->learner.algorithm;
+    const char *name = aq_config_row("learner.algorithm")->choices[algorithm];
+    const bool wants_choices = algorithm == AQ_ALGORITHM_DQN || algorithm == AQ_ALGORITHM_C51;
+    const bool has_choices = schema->action.kind == AQ_SPACE_DISCRETE;
+    if (wants_choices && !has_choices) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.algorithm %s needs actions that are choices; those of %s are "
+                       "continuous, for which d4pg, ddpg and td3 are made",
+                       name, config->task);
+    }
+    if (!wants_choices && has_choices) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.algorithm %s needs continuous actions; those of %s are choices, "
+                       "for which dqn and c51 are made",
+                       name, config->task);
     }
     return 0;
 }

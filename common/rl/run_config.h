@@ -173,6 +173,10 @@ const aq_settings_table *aq_run_config_table(void);
  * that contradict each other and a value that works. */
 int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
+/* Whether learner.algorithm is for what is seen and done in a task. AQ_E_UNSUPPORTED, in words. */
+int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema,
+                             aq_error *error) AQ_MUST_USE;
+
 /* learner.hidden as numbers: none for an empty text, else up to AQ_HIDDEN_LAYERS_MAX widths of 1 to
  * AQ_NET_WIDTH_MAX. `widths` has room for AQ_HIDDEN_LAYERS_MAX and may be touched on failure.
  * AQ_E_INVALID for a text that isn't that. */

@@ -174,6 +174,21 @@ static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
     aq_free(obs);
 }
 
+static void test_an_output_without_weights_goes_out_as_fp32(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    memset(kit->params.weight[1], 0, kit->spec.layers[1].inputs * sizeof(float));
+
+    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
+    assert_true(made.fell_back);
+    assert_non_null(strstr(made.fallback, "layer 1, row 0: all its weights are zero"));
+    assert_ptr_equal(made.snapshot, made.twin);
+    assert_frame_is_the_snapshot(&made);
+    aq_publication_fini(&made);
+}
+
 static void test_a_budget_of_nothing_is_met_where_nothing_differs(void **state)
 {
     learner_kit *kit = *state;
@@ -468,6 +483,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         WITH_A_KIT(test_int8_within_its_budget_goes_out),
         WITH_A_KIT(test_int8_past_its_budget_goes_out_as_fp32),
+        WITH_A_KIT(test_an_output_without_weights_goes_out_as_fp32),
         WITH_A_KIT(test_a_budget_of_nothing_is_met_where_nothing_differs),
         WITH_A_KIT(test_without_observations_nothing_is_measured),
         WITH_A_KIT(test_no_more_observations_are_read_than_are_measured_on),
