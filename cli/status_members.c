@@ -61,6 +61,15 @@ static void add_duration_ms(aq_text_table *table, uint64_t duration_ms)
     aq_text_table_cell(table, "%s", aq_figure_duration(&room, (double)duration_ms / 1000));
 }
 
+/* How long ago it was heard, and whether it was asked to leave. */
+static void add_heard(aq_text_table *table, const Actorq__V1__MemberStatus *member)
+{
+    aq_figure heard;
+    aq_text_table_cell(table, "%s%s",
+                       aq_figure_duration(&heard, (double)member->heartbeat_ms / 1000),
+                       member->leaving ? ", leaves" : "");
+}
+
 static void add_count(aq_text_table *table, double count)
 {
     aq_figure room;
@@ -83,7 +92,7 @@ static void add_member(aq_text_table *table, const member_status *member)
     aq_text_table_cell(table, "%" PRIu32, member->slot);
     aq_text_table_cell(table, "%s", member->host);
     aq_text_table_cell(table, "%" PRIu32, member->pid);
-    add_duration_ms(table, member->heartbeat_ms);
+    add_heard(table, member);
 }
 
 static const aq_table_column actor_columns[] = {
@@ -171,7 +180,7 @@ static void add_sender(aq_text_table *table, const member_status *member)
     aq_text_table_cell(table, "%" PRIu64, member->member);
     aq_text_table_cell(table, "%016" PRIx64, member->incarnation);
     add_duration_ms(table, member->joined_ms);
-    add_duration_ms(table, member->heartbeat_ms);
+    add_heard(table, member);
     if (!intake) {
         return;
     }

@@ -164,8 +164,10 @@ static int resolve_task(aq_run_config *config, aq_error *error)
         return rc;
     }
     rc = aq_text_set(config->task, sizeof(config->task), env->name);
+    rc = rc ? aq_fail(error, rc, "the name of the task is too long")
+            : aq_run_config_check_task(config, &env->schema, error);
     aq_env_unref(env);
-    return rc ? aq_fail(error, rc, "the name of the task is too long") : 0;
+    return rc;
 }
 
 static int print_config(const aq_run_config *config, aq_error *error)
@@ -327,6 +329,12 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
                  : aq_fail(error, AQ_E_IO, "the result could not be written");
     } else if (!rc) {
         aq_train_report_print(&report);
+    }
+    if (!rc && report.diverged) {
+        rc = aq_fail(error, AQ_E_CORRUPT,
+                     "the run diverged: no gradient step was finite any more; 'actorq logs %s "
+                     "--level error' says when",
+                     arguments->options.run_dir);
     }
     aq_train_result_fini(&result);
     return rc;

@@ -230,7 +230,10 @@ void aq_train_report_print(const aq_train_report *report)
         (void)printf("  %s inspect %s/policy.aq\n", actorq, report->run_dir);
     }
     const uint64_t learner_steps = report->config->limits.learner_steps;
-    if (!report->solved && learner_steps > 0 && report->learner_steps >= learner_steps) {
+    if (report->diverged) {
+        (void)printf("  %s train --run %s --resume --set learner.learning_rate=%g\n", actorq,
+                     report->run_dir, report->config->learner.learning_rate / 10);
+    } else if (!report->solved && learner_steps > 0 && report->learner_steps >= learner_steps) {
         (void)printf("  %s train --run %s --resume --set limits.learner_steps=%" PRIu64 "\n",
                      actorq, report->run_dir, learner_steps * 2);
     } else if (!report->solved) {

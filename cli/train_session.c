@@ -3,13 +3,10 @@
  *
  *   starting -> running -> (run ended | Ctrl-C | a daemon given up) -> stopping -> gone
  *
- * Sockets are Unix-domain ones in a short-lived folder of their own: a run folder's path may be too
- * long for one.
+ * Sockets are Unix-domain ones in a short-lived folder of their own (socket_folder.h).
  */
 #include "cli/train_session.h"
 
-#include <dirent.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -20,6 +17,7 @@
 
 #include "cli/progress.h"
 #include "cli/run_watch.h"
+#include "cli/socket_folder.h"
 #include "cli/supervisor.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -40,7 +38,7 @@ typedef struct train_session {
     aq_supervisor *supervisor;
     aq_run_watch *watch;
     aq_progress progress;
-    char socket_dir[64];
+    aq_socket_folder sockets;
     char learner_url[AQ_URL_MAX];
     char config_path[128];
     char parent[24];
@@ -55,30 +53,15 @@ typedef struct train_session {
 
 static int make_socket_dir(train_session *session, aq_error *error)
 {
-    (void)snprintf(session->socket_dir, sizeof(session->socket_dir), "/tmp/actorq-XXXXXX");
-    if (!mkdtemp(session->socket_dir)) {
-        session->socket_dir[0] = '\0';
-        return aq_fail(error, aq_error_from_errno(errno), "a folder for sockets in /tmp: %s",
-                       strerror(errno));
+    int rc = aq_socket_folder_make(&session->sockets, error);
+    if (rc) {
+        return rc;
     }
     (void)snprintf(session->learner_url, sizeof(session->learner_url), "ipc://%s/learner",
-                   session->socket_dir);
+                   session->sockets.path);
     (void)snprintf(session->config_path, sizeof(session->config_path), "%s/config.yaml",
-                   session->socket_dir);
+                   session->sockets.path);
     return 0;
-}
-
-static void remove_socket_dir(const train_session *session)
-{
-    DIR *dir = session->socket_dir[0] != '\0' ? opendir(session->socket_dir) : NULL;
-    if (!dir) {
-        return;
-    }
-    for (const struct dirent *entry = readdir(dir); entry; entry = readdir(dir)) {
-        (void)unlinkat(dirfd(dir), entry->d_name, 0); /* "." and ".." refuse */
-    }
-    (void)closedir(dir);
-    (void)rmdir(session->socket_dir);
 }
 
 /* What `actorq status RUN` finds the run by while it lives. */
@@ -99,6 +82,10 @@ static int write_files(train_session *session, aq_error *error)
     if (!rc) {
         rc = aq_dir_create(path, error);
     }
+    /* What this start gives was made from what the run was changed to, so that it counts as it is;
+     * a learner that dies later keeps what is changed from now on. */
+    (void)snprintf(path, sizeof(path), "%s/config.given.yaml", session->options->run_dir);
+    (void)unlink(path);
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
     (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\"}\n", session->learner_url);
     if (!rc) {
@@ -178,7 +165,7 @@ static int start_replay(train_session *session, uint64_t number, aq_error *error
     char url[AQ_URL_MAX];
     char data[AQ_CLI_PATH_MAX + 32];
     bool durable = session->config->replay.storage == AQ_STORAGE_SEGMENTS;
-    (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->socket_dir, number);
+    (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->sockets.path, number);
     (void)snprintf(data, sizeof(data), "%s/replay-%" PRIu64, session->options->run_dir, number);
     aq_child_spec spec = {
         .args = {"--learner", session->learner_url, "--listen", url, "--parent", session->parent,
@@ -398,7 +385,7 @@ static void destroy(train_session *session)
     uv_walk(&session->loop, close_handle, NULL);
     uv_run(&session->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&session->loop);
-    remove_socket_dir(session);
+    aq_socket_folder_remove(&session->sockets);
     char path[AQ_CLI_PATH_MAX + 32];
     (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
     (void)unlink(path);

@@ -73,6 +73,26 @@ static void operations_checkpoint(Actorq__V1__Operations_Service *service,
     aq_rpc_fail(call, AQ_RPC_UNIMPLEMENTED, "nothing to keep\033[2J");
 }
 
+static void operations_configure(Actorq__V1__Operations_Service *service,
+                                 const Actorq__V1__ConfigureRequest *request,
+                                 Actorq__V1__ConfigureReply_Closure closure, void *call)
+{
+    (void)service;
+    (void)request;
+    (void)closure;
+    aq_rpc_fail(call, AQ_RPC_UNIMPLEMENTED, "nothing to set");
+}
+
+static void operations_drain(Actorq__V1__Operations_Service *service,
+                             const Actorq__V1__DrainRequest *request,
+                             Actorq__V1__DrainReply_Closure closure, void *call)
+{
+    (void)service;
+    (void)request;
+    (void)closure;
+    aq_rpc_fail(call, AQ_RPC_UNIMPLEMENTED, "nobody to drain");
+}
+
 static void on_stop(uv_async_t *stop)
 {
     fake_daemon *daemon = stop->data;
