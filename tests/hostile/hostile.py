@@ -32,8 +32,9 @@ class Table:
         print(f"| {'visit':34} | {'came of it':40} | steps/s | counted |")
         print(f"|{'-' * 36}|{'-' * 42}|--------:|---------|")
 
-    def row(self, name, words, rate, counted=""):
-        print(f"| {name:34} | {words:40} | {rate:7.0f} | {counted} |", flush=True)
+    def row(self, name, words, rate=None, counted=""):
+        steps = "" if rate is None else f"{rate:.0f}"
+        print(f"| {name:34} | {words:40} | {steps:>7} | {counted} |", flush=True)
 
     def counts(self):
         """Of the learner and the shard, together."""
@@ -107,8 +108,9 @@ def strangers(build, short):
                     lambda: rude.shout(run.port + 3, rude.PUSH, 2 * megabytes << 20), "rejected")
         table.row("after", "", run.rate(CALM_S))
         for daemon, kb, fds in zip(run.daemons[:2], resident, descriptors):
-            table.row(f"{daemon.name}: resident", f"{kb // 1024} MiB, then "
-                      f"{daemon.resident_kb() // 1024} MiB", 0)
+            table.row(f"memory of the {daemon.name}",
+                      f"{kb // 1024} MiB before, {daemon.resident_kb() // 1024} after, "
+                      f"{daemon.resident_kb('VmHWM') // 1024} at most")
             run.wait(lambda d=daemon, n=fds: d.descriptors() <= n + 2, "connections are closed")
     finally:
         run.end()

@@ -56,9 +56,10 @@ class Daemon:
     def lives(self):
         return self.process.poll() is None
 
-    def resident_kb(self):
+    def resident_kb(self, what="VmRSS"):
+        """Now; VmHWM: at most."""
         with open(f"/proc/{self.process.pid}/status", encoding="ascii") as file:
-            return int(re.search(r"VmRSS:\s+(\d+)", file.read()).group(1))
+            return int(re.search(what + r":\s+(\d+)", file.read()).group(1))
 
     def descriptors(self):
         return len(os.listdir(f"/proc/{self.process.pid}/fd"))

@@ -1,0 +1,85 @@
+/*
+ * Any bytes on a connection that came in are followed only as far as their lengths, in whatever
+ * pieces they are read, and nothing is left of them when the connection is closed. The first byte
+ * of the input says how many are read at once.
+ */
+#include <netinet/in.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "common/base/assert.h"
+#include "common/net/net.h"
+#include "common/net/tcp_door.h"
+#include "tests/fuzz/fuzz_target.h"
+
+enum { BYTES_MAX = 1 << 14, PIECE_MIN = 1 };
+
+static const aq_tcp_limits wide = {.connections_max = 100,
+                                   .connections_per_address_max = 100,
+                                   .message_ms = 3600 * 1000,
+                                   .message_bytes_per_s = 1000,
+                                   .unfinished_bytes_max = 1 << 13};
+
+static int listener = -1;
+static struct sockaddr_in place;
+
+static void listen_here(void)
+{
+    socklen_t size = sizeof(place);
+    listener = socket(AF_INET, SOCK_STREAM, 0);
+    AQ_ASSERT(listener >= 0);
+    place = (struct sockaddr_in){.sin_family = AF_INET};
+    place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int rc = bind(listener, (struct sockaddr *)&place, sizeof(place));
+    AQ_ASSERT(rc == 0);
+    rc = listen(listener, 4);
+    AQ_ASSERT(rc == 0);
+    rc = getsockname(listener, (struct sockaddr *)&place, &size);
+    AQ_ASSERT(rc == 0);
+    aq_tcp_door_set(&wide);
+}
+
+/* Until the end, which comes by itself, or earlier when the connection was cut. */
+static void read_all(int guest, size_t piece)
+{
+    static uint8_t first[256], second[256];
+    const struct iovec parts[2] = {{.iov_base = first, .iov_len = piece},
+                                   {.iov_base = second, .iov_len = piece}};
+    while (readv(guest, parts, 2) > 0) {
+    }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    if (listener < 0) {
+        listen_here();
+    }
+    if (size < 2 || size > BYTES_MAX) {
+        return 0;
+    }
+    const aq_net_peers before = aq_net_peer_counters();
+    const struct linger at_once = {.l_onoff = 1};
+    int peer = socket(AF_INET, SOCK_STREAM, 0);
+    AQ_ASSERT(peer >= 0);
+    int rc = connect(peer, (struct sockaddr *)&place, sizeof(place));
+    AQ_ASSERT(rc == 0);
+    int guest = accept(listener, NULL, NULL);
+    AQ_ASSERT(guest >= 0);
+    ssize_t sent = send(peer, data + 1, size - 1, MSG_NOSIGNAL);
+    AQ_ASSERT(sent == (ssize_t)size - 1);
+    rc = shutdown(peer, SHUT_WR);
+    AQ_ASSERT(rc == 0);
+    read_all(guest, PIECE_MIN + data[0] % 255);
+    /* Nobody has to wait for this connection's number to be free again. */
+    rc = setsockopt(guest, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+    AQ_ASSERT(rc == 0);
+    close(guest);
+    close(peer);
+    const aq_net_peers after = aq_net_peer_counters();
+    AQ_ASSERT(after.connections == before.connections);
+    AQ_ASSERT(after.accepted == before.accepted + 1);
+    AQ_ASSERT(after.cut_full <= before.cut_full + 1);
+    return 0;
+}
