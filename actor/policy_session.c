@@ -44,7 +44,8 @@ struct aq_policy_session {
     int64_t behind_since_ns; /* INT64_MAX: it is not */
     int64_t patience_ns;     /* for how long it may be */
     int64_t late_since_ns;   /* there is a newer version since then; INT64_MAX: there is none */
-    bool passed;             /* a version that was fetched, which may be the next to be seen */
+    int64_t fetched_ns;      /* when the last fetch began */
+    bool passed;             /* what it brought, which may be the next version to be seen */
     int64_t fetch_from_ns;   /* not before */
     int64_t pause_ns;        /* after the next fetch */
     uint64_t version_seen;   /* of the feed, at the last tick */
@@ -183,19 +184,22 @@ static void fetch(aq_policy_session *session)
     actorq__v1__fetch_policy_request__init(&request);
     request.run_id = session->run_id;
     session->fetching = true;
+    session->fetched_ns = session->now_ns;
     session->fetch_run_id = session->run_id;
     session->fetch_from_ns = session->now_ns + session->pause_ns;
     session->pause_ns = session->pause_ns < PAUSE_NS_MAX / 2 ? session->pause_ns * 2 : PAUSE_NS_MAX;
     actorq__v1__policy__fetch(&session->stub.base, &request, on_fetched, session);
 }
 
-/* A version has come. What was fetched tells nothing of the broadcast. */
+/* A version has come. One that was fetched tells nothing of how late the broadcast is, but how long
+ * a version takes. */
 static void learn_patience(aq_policy_session *session)
 {
-    int64_t patience_ns = session->patience_ns;
-    if (!session->passed && session->late_since_ns < session->now_ns) {
-        const int64_t late_ns = session->now_ns - session->late_since_ns;
-        patience_ns = late_ns < BEHIND_NS_MAX / 2 ? 2 * late_ns : BEHIND_NS_MAX;
+    const int64_t since_ns = session->passed ? session->fetched_ns : session->late_since_ns;
+    int64_t patience_ns = BEHIND_NS;
+    if (since_ns < session->now_ns) {
+        const int64_t took_ns = session->now_ns - since_ns;
+        patience_ns = took_ns < BEHIND_NS_MAX / 2 ? 2 * took_ns : BEHIND_NS_MAX;
     }
     session->patience_ns = patience_ns > BEHIND_NS ? patience_ns : BEHIND_NS;
     session->late_since_ns = INT64_MAX;
