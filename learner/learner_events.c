@@ -311,6 +311,7 @@ void aq_learner_second(aq_learner *learner, int64_t now_ns)
     move_window(learner, now_ns);
     write_progress(learner, now_ns);
     watch_for_foreign_peers(learner, now_ns);
+    aq_daemon_peers_watch(&learner->peers, now_ns);
 }
 
 /* ---- the end -------------------------------------------------------------------------------- */

@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "common/net/daemon_peers.h"
 #include "common/net/daemon_security.h"
 #include "common/net/pubsub.h"
 #include "common/net/rpc_server.h"
@@ -127,6 +128,7 @@ typedef struct aq_learner {
     aq_learner_energy energy;
     aq_best_policy best;
     uint64_t foreign_peers_seen;
+    aq_daemon_peers peers;
     int64_t evaluation_line_ns; /* when the next screening gets a line in the metrics */
 
     /* Version numbers; the stage's thread alone. */

@@ -19,6 +19,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/daemon_peers.h"
 #include "common/net/daemon_security.h"
 #include "common/net/net.h"
 #include "common/net/pull.h"
@@ -71,6 +72,7 @@ typedef struct replay_daemon {
     int64_t foreign_due_ns;
     int64_t trim_due_ns;
     uint64_t foreign_peers;
+    aq_daemon_peers peers;
     aq_log_limit rejected_limit, unreachable_limit, foreign_limit;
     bool stopping;
     bool closing; /* the loop has ended: nothing is worth a line any more */
@@ -239,6 +241,7 @@ static void watch_foreign_peers(replay_daemon *daemon, int64_t now_ns)
         return;
     }
     daemon->foreign_due_ns = now_ns + AQ_NS_PER_S;
+    aq_daemon_peers_watch(&daemon->peers, now_ns);
     uint64_t peers = aq_rpc_server_foreign_peers(daemon->server);
     uint64_t suppressed;
     if (peers != daemon->foreign_peers &&

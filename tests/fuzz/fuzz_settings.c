@@ -9,7 +9,7 @@
 #include "common/rl/run_config.h"
 #include "tests/fuzz/fuzz_target.h"
 
-enum { PRINTED_BYTES_MAX = 1 << 20 };
+enum { PRINTED_BYTES_MAX = 1 << 20, ASSIGNMENT_BYTES_MAX = 512 };
 
 static void print(const aq_run_config *config, aq_buffer *out)
 {
@@ -84,14 +84,19 @@ static void settle(const aq_run_config *config, const aq_buffer *defaults, int r
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static aq_buffer defaults; /* made once */
     const aq_settings_table *table = aq_run_config_table();
     aq_run_config config;
-    aq_buffer defaults;
     aq_error error = {0};
     aq_settings_init(table, &config);
-    print(&config, &defaults);
+    if (defaults.data == NULL) {
+        print(&config, &defaults);
+    }
     int rc = aq_settings_read_yaml(table, "fuzz.yaml", (const char *)data, size, &config, &error);
     settle(&config, &defaults, rc, &error);
+    if (size > ASSIGNMENT_BYTES_MAX) {
+        return 0;
+    }
 
     char *text = calloc(1, size + 1);
     AQ_ASSERT(text != NULL);
@@ -101,6 +106,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     rc = aq_settings_assign(table, text, &config, &error);
     settle(&config, &defaults, rc, &error);
     free(text);
-    aq_buffer_fini(&defaults);
     return 0;
 }
