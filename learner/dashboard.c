@@ -131,10 +131,11 @@ static json_t *plan_json(const aq_dashboard *dashboard)
     const aq_run_plan *plan = dashboard->sources.plan;
     const aq_run_config *config = &plan->config;
     return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "threshold",
-                     number(plan->threshold), "env_steps", count(config->limits.env_steps),
-                     "learner_steps", count(config->limits.learner_steps), "wall_s",
-                     number(config->limits.wall_s), "actors", count(config->actor.count), "envs",
-                     count(config->actor.envs), "shards", count(config->replay.shards), "capacity",
+                     number(aq_dashboard_threshold(plan)), "env_steps",
+                     count(config->limits.env_steps), "learner_steps",
+                     count(config->limits.learner_steps), "wall_s", number(config->limits.wall_s),
+                     "actors", count(config->actor.count), "envs", count(config->actor.envs),
+                     "shards", count(config->replay.shards), "capacity",
                      count(config->replay.capacity), "samples_per_insert",
                      number(config->replay.samples_per_insert), "heartbeat_ms",
                      count(config->net.heartbeat_ms), "network", dashboard->network);

@@ -10,6 +10,9 @@
 /* A change of less than this share of all that was seen is no trend. */
 #define TREND_SHARE 0.05
 
+/* No task returns as much: who asks for it wants a run to go on. */
+#define OUT_OF_REACH 1e15
+
 enum { TREND_ROWS_MIN = 8, SILENT_BEATS = 3 };
 
 /* ---- what the history says ------------------------------------------------------------------ */
@@ -74,6 +77,11 @@ static double actors_wait(const aq_history_series *progress)
     return ran_s > 0 ? waited_s / ran_s : (double)NAN;
 }
 
+double aq_dashboard_threshold(const aq_run_plan *plan)
+{
+    return fabs(plan->threshold) < OUT_OF_REACH ? plan->threshold : (double)NAN;
+}
+
 /* ---- what the members say ------------------------------------------------------------------- */
 
 static void count_member(const Actorq__V1__MemberStatus *member, uint64_t silent_ms,
@@ -132,7 +140,7 @@ void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan
         .shards_wanted = (uint32_t)config->replay.shards,
         .learner_waits = aq_history_series_recent(lately, AQ_PROGRESS_LEARNER_WAITS, LATELY_S),
         .actors_wait = actors_wait(lately),
-        .threshold = plan->threshold,
+        .threshold = aq_dashboard_threshold(plan),
         .trend =
             aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED)),
     };

@@ -13,6 +13,9 @@
 void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan *plan,
                         const aq_run_history *history, aq_run_facts *ret_facts);
 
+/* The return at which the run is solved; NaN: never, which is also said by a number out of reach. */
+double aq_dashboard_threshold(const aq_run_plan *plan);
+
 /* Whether the screenings' returns rise, by the latest quarter of them against the one before. */
 enum aq_return_trend aq_dashboard_trend(const aq_history_series *screened);
 

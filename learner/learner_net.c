@@ -386,6 +386,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
         rc = open_sockets(learner, error);
     }
     if (!rc) {
+        rc = aq_learner_http_create(learner, error);
+    }
+    if (!rc) {
         rc = aq_learner_training_create(learner, error);
     }
     if (!rc && start_timers(learner)) {
@@ -413,6 +416,7 @@ static void destroy(aq_learner *learner)
         aq_learner_service_checkpointed(learner->service, NULL, 0, "the learner stops");
     }
     aq_rpc_server_close(learner->server);
+    aq_http_server_close(learner->http);
     aq_learner_training_destroy(learner);
     aq_publisher_close(learner->publisher);
     uv_walk(&learner->loop, close_handle, NULL);

@@ -118,6 +118,7 @@ typedef struct aq_learner {
     aq_metrics *metrics;
     aq_run_history *history; /* NULL: nothing is served over HTTP; likewise the dashboard */
     aq_dashboard *dashboard;
+    aq_http_server *http;
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
 
@@ -187,6 +188,9 @@ void aq_learner_configure(void *user, const Actorq__V1__ConfigureRequest *reques
 int aq_learner_mirror_open(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 int aq_learner_dashboard_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 void aq_learner_dashboard_destroy(aq_learner *learner);
+
+/* learner_http.c */
+int aq_learner_http_create(aq_learner *learner, aq_error *error) AQ_MUST_USE;
 
 /* learner_time.c */
 struct json_t *aq_learner_time_metrics(const aq_learner *learner); /* new; NULL without memory */

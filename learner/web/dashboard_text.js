@@ -91,6 +91,11 @@ function durationText(seconds) {
     return Math.floor(hours / 24) + " d " + two(hours % 24) + " h";
 }
 
+function millisecondsText(value) {
+    value = numeric(value);
+    return value < 1000 ? numberText(value, 3) + " ms" : durationText(value / 1000);
+}
+
 /* A place on an axis of time: "40 s", "5 min", "1:30 h", "2 d" */
 function tickText(seconds) {
     if (seconds === 0) {

@@ -225,7 +225,7 @@ function showReplay(run, shards) {
         ["Samples a step", numberText(ratio(sum("sampled"), inserted)) +
             (run.plan.samples_per_insert > 0 ? " (" + numberText(run.plan.samples_per_insert) +
                 " wanted)" : "")],
-        ["An answer takes", durationText(numeric(use.answer_ms_mean) / 1000)],
+        ["An answer takes", millisecondsText(use.answer_ms_mean)],
         ["Learner waited for actors", durationText(use.waited_limiter_s)],
         ["… for answers", durationText(use.waited_answer_s)],
         ["… for a shard", durationText(numeric(use.waited_no_shard_s) +

@@ -272,6 +272,18 @@ static void test_returns_rise_fall_or_stay(void **state)
     assert_int_equal(trend_of(stand->history), AQ_TREND_FALLING);
 }
 
+static void test_a_threshold_out_of_reach_is_none(void **state)
+{
+    dashboard_stand *stand = *state;
+    stand->plan.threshold = -110;
+    assert_true(aq_dashboard_threshold(&stand->plan) == -110);
+    stand->plan.threshold = 1e300;
+    assert_true(isnan(aq_dashboard_threshold(&stand->plan)));
+    json_t *run = document(stand, "/api/run");
+    assert_true(json_is_null(json_object_get(json_object_get(run, "plan"), "threshold")));
+    json_decref(run);
+}
+
 static void take_facts(void *user, const Actorq__V1__StatusReply *status)
 {
     dashboard_stand *stand = user;
@@ -358,6 +370,7 @@ int main(void)
         STAND_TEST(test_a_document_without_memory_is_no_document),
         STAND_TEST(test_each_span_has_its_document),
         STAND_TEST(test_returns_rise_fall_or_stay),
+        STAND_TEST(test_a_threshold_out_of_reach_is_none),
         STAND_TEST(test_facts_are_of_the_members_and_of_the_last_minute),
         STAND_TEST(test_the_page_is_whole_and_asks_nobody_else),
         STAND_TEST(test_every_failed_allocation_is_reported),
