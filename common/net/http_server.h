@@ -3,12 +3,18 @@
  * paths with what a function writes on the loop's thread, and everything else with a status. It
  * changes nothing: whoever reaches it can look, and no more.
  *
- * Connections, their idle time, the size of a request and the time that one may take to arrive are
- * bounded; a peer beyond a bound is closed and counted.
+ * Connections (64), their idle time, the size of a request (8 KiB) and of an answer (16 MiB), and the
+ * time that either may take are bounded; a peer beyond a bound is closed and counted. When all
+ * connections are taken, a new one takes the place of the one that has asked nothing for longest.
+ *
+ * The loop's thread, all of it.
  */
 #ifndef AQ_COMMON_NET_HTTP_SERVER_H
 #define AQ_COMMON_NET_HTTP_SERVER_H
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <uv.h>
 
 #include "common/base/buffer.h"
@@ -37,14 +43,21 @@ typedef struct aq_http_counters {
     uint64_t refused;  /* connections closed: too many, too slow, not HTTP, too large */
 } aq_http_counters;
 
-/* Listens at "host:port" (port 0: any). `routes` are copied. AQ_E_IN_USE names the address. */
+/* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE, AQ_E_INVALID,
+ * AQ_E_NOT_FOUND and what the system says name the address. The loop must run its close callbacks
+ * after a failure, too. */
 int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_route *routes,
                           size_t count, aq_http_server **ret_server, aq_error *error) AQ_MUST_USE;
 
 const char *aq_http_server_url(const aq_http_server *server); /* "http://127.0.0.1:41234" */
+
+/* Whether it can be reached from this host only. */
+bool aq_http_server_is_local(const aq_http_server *server);
+
 aq_http_counters aq_http_server_counters(const aq_http_server *server);
 
-/* NULL is fine. The memory goes when the loop has run its close callbacks. */
+/* Once; NULL is fine; a route's function may call it. What is under way ends unanswered. The memory
+ * goes when the loop has run its close callbacks. */
 void aq_http_server_close(aq_http_server *server);
 
 #endif
