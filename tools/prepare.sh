@@ -34,6 +34,7 @@ test_packages=(
     qemu-user            'runs programs of other processors'
     python3-numpy        'environments in Python'
     mandoc               'finds mistakes in the manual pages'
+    python3-yaml         'reads the files for container engines'
 )
 # ./test cross, on x86-64
 cross_packages=(

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+"""The whole deployment under Compose, for real: see check.sh, which starts the engine for it.
+
+    tests/deploy/check_compose.py COMPOSE_COMMAND...
+
+Every container is killed in turn, actors and shards are scaled up and down, everything is restarted
+one after the other and stopped, and after each of these the run must have gone on, without a loss.
+"""
+
+import os
+import sys
+import time
+
+from compose_run import (ComposeRun, Failed, ROOT, command, docker, drained, env_steps, inserted,
+                         leave, learner_steps, members, say)
+
+FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
+IMAGE_BYTES = 120e6
+ACTOR_BYTES = 30e6
+ROLES = ["replay", "actor", "evaluator", "learner", "prometheus"]
+SETTINGS = {
+    "ACTORQ_TASK": "gym:CartPole-v1",
+    # It must outlast the check.
+    "ACTORQ_SETTINGS": "--set evaluator.threshold=1000000 --set replay.tolerance=2000 "
+                       "--set limits.env_steps=1000000000",
+    "ACTORQ_DASHBOARD_PORT": "18080",
+    "ACTORQ_PROMETHEUS_PORT": "19090",
+}
+
+
+def check_start(run):
+    begun = time.monotonic()
+    build = "--no-build" if os.environ.get("CHECK_NO_BUILD") else "--build"
+    run.call("up", "-d", build, timeout_s=1800)
+    say("up")
+    run.watch()
+    run.wait("the learner has made its first step", lambda status: learner_steps(status) > 0)
+    took = time.monotonic() - begun
+    say(f"first learner step after {took:.1f} s, building included")
+    if took > FIRST_STEP_S:
+        raise Failed(f"the first step took {took:.0f} s, more than {FIRST_STEP_S:.0f} s")
+
+
+def check_images():
+    for image in ("actorq:local", "actorq-prometheus:local"):
+        size = int(docker("image", "inspect", "--format", "{{.Size}}", image))
+        say(f"{image}: {size / 1e6:.1f} MB")
+        if size > IMAGE_BYTES:
+            raise Failed(f"{image} is too large")
+
+
+def check_health(run):
+    end = time.monotonic() + 120
+    while True:
+        states = {role: [run.inspect(one)["State"]["Health"]["Status"]
+                         for one in run.containers(role)] for role in ROLES}
+        if all(found and set(found) == {"healthy"} for found in states.values()):
+            break
+        if time.monotonic() > end:
+            raise Failed(f"not everybody is healthy: {states}")
+        time.sleep(1)
+    say("everybody is healthy")
+    for role in ROLES:
+        for one in run.containers(role):
+            about = run.inspect(one)
+            host = about["HostConfig"]
+            user = about["Config"]["User"]
+            if not host["ReadonlyRootfs"] or user in ("", "0", "root") or not host["Memory"]:
+                raise Failed(f"{role}: not as limited as it should be")
+    say("read-only roots, no root, limits of memory everywhere")
+
+
+def check_actor_memory(run):
+    for one in run.containers("actor"):
+        pid = run.inspect(one)["State"]["Pid"]
+        text = command(["nsenter", "--target", os.environ["ENGINE_PID"], "--pid", "--mount",
+                        "cat", f"/proc/{pid}/status"])
+        resident = int(text.split("VmRSS:")[1].split()[0]) * 1024
+        say(f"an actor: {resident / 1e6:.1f} MB resident")
+        if resident > ACTOR_BYTES:
+            raise Failed("an actor takes too much memory")
+
+
+def scale_actors(run, count):
+    before = run.containers("actor")
+    run.call("up", "-d", "--no-recreate", "--scale", f"actor={count}", timeout_s=300)
+    run.wait(f"{count} actors", lambda status: len(members(status, "ACTOR")) == count)
+    return [one for one in before if one not in run.containers("actor")]
+
+
+def check_scaling(run):
+    scale_actors(run, 8)
+    scale_actors(run, 3)
+    steps = env_steps(run.ask())
+    run.wait("the run goes on", lambda status: env_steps(status) > steps)
+
+    run.call("up", "-d", "--no-recreate", "--scale", "replay=2", "--scale", "actor=3",
+             timeout_s=300)
+    run.wait("two shards, and both take in steps",
+             lambda status: len(inserted(status)) == 2 and min(inserted(status).values()) > 0)
+
+
+def check_kill(run, service):
+    container = run.containers(service)[0]
+    before = run.ask()
+    run.kill(container)
+    end = time.monotonic() + 60
+    while run.inspect(container)["RestartCount"] == 0 or not run.inspect(container)["State"]["Running"]:
+        if time.monotonic() > end:
+            raise Failed(f"{service} was not started again")
+        time.sleep(0.2)
+    say(f"{service}: killed, and started again")
+    base = learner_steps(before) if service != "learner" else 0
+
+    def goes_on(status):
+        kept = all(inserted(status).get(store, 0) >= count
+                   for store, count in inserted(before).items())
+        return kept and learner_steps(status) > base and env_steps(status) > env_steps(before)
+
+    after = run.wait("it goes on, and what was acknowledged is there", goes_on)
+    if service == "learner" and learner_steps(after) < int(
+            before["learner"].get("checkpoint_step", 0)):
+        raise Failed("the learner began anew")
+
+
+def check_rolling_restart(run):
+    before = run.ask()
+    for service in ("actor", "evaluator", "replay", "learner"):
+        for container in run.containers(service):
+            docker("restart", "--time", "60", container, timeout_s=120)
+    run.wait("restarted one after the other; it goes on",
+             lambda status: env_steps(status) > env_steps(before)
+             and learner_steps(status) > learner_steps(before)
+             and len(members(status, "ACTOR")) == 3 and len(members(status, "REPLAY")) == 2)
+
+
+def check_stop(run):
+    everybody = {role: run.containers(role) for role in ROLES}
+    before = run.ask()
+    begun = time.monotonic()
+    run.call("stop", timeout_s=300)
+    say(f"stopped in {time.monotonic() - begun:.1f} s")
+    for role, containers in everybody.items():
+        for one in containers:
+            code = run.inspect(one)["State"]["ExitCode"]
+            if code != 0:
+                raise Failed(f"{role} ended with {code}:\n{run.said(one)[-2000:]}")
+    for one in everybody["actor"]:
+        account = drained(run.said(one))
+        if account is None or not account[0]:
+            raise Failed(f"an actor did not drain:\n{run.said(one)[-2000:]}")
+        say(f"drained: {account[2]} of {account[1]} steps acknowledged in its last life")
+    return before
+
+
+def check_resume(run, before):
+    run.call("start", timeout_s=120)
+    run.wait("started again, it goes on where it was",
+             lambda status: learner_steps(status) > learner_steps(before)
+             and all(inserted(status).get(store, 0) >= count
+                     for store, count in inserted(before).items()))
+
+
+def main():
+    run = ComposeRun(sys.argv[1:], "aqcheck", SETTINGS)
+    say(f"{' '.join(sys.argv[1:])}, {ROOT}/deploy/compose.yaml")
+    try:
+        check_start(run)
+        check_images()
+        check_health(run)
+        check_actor_memory(run)
+        check_scaling(run)
+        for service in ("actor", "evaluator", "replay", "learner"):
+            check_kill(run, service)
+        check_rolling_restart(run)
+        check_resume(run, check_stop(run))
+        say("PASSED")
+    finally:
+        if run.watcher:
+            docker("rm", "--force", run.watcher, check=False)
+        if not os.environ.get("CHECK_KEEP"):
+            run.call("down", "--volumes", "--timeout", "5", timeout_s=300, check=False)
+
+
+if __name__ == "__main__":
+    leave(main)

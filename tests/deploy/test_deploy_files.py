@@ -1,0 +1,269 @@
+#!/usr/bin/env python3
+"""The files of deploy/ say the same as each other and as the programs that they start.
+
+    test_deploy_files.py ROOT LEARNER REPLAY ACTOR
+"""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import yaml
+except ImportError:
+    print("python3-yaml is not installed")
+    sys.exit(77)
+
+ROOT, *PROGRAMS = sys.argv[1:5]
+DEPLOY = os.path.join(ROOT, "deploy")
+ROLES = ("learner", "replay", "actor")
+PROGRAM_OF = dict(zip((f"actorq-{role}" for role in ROLES), PROGRAMS))
+FILES_OF_A_ROLE = {"ca.pem", "cert.pem", "key.pem", "token"}
+VARIABLE = re.compile(r"\$\{(\w+)(?::-([^}]*))?\}")
+
+
+def read(*path):
+    with open(os.path.join(DEPLOY, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def load(*path):
+    """With every variable as it is when nobody set it."""
+    return yaml.safe_load(VARIABLE.sub(lambda match: match.group(2) or "", read(*path)))
+
+
+def known_options(program):
+    text = subprocess.run([PROGRAM_OF[program], "--help"], check=True, capture_output=True,
+                          text=True).stdout
+    return set(re.findall(r"--[\w-]+", text))
+
+
+def programs_in(words):
+    """Each program among the words with the options after it."""
+    found = []
+    for word in words:
+        name = os.path.basename(word).replace("-in-pool", "")
+        if name in PROGRAM_OF:
+            found.append((name, []))
+        elif found and word.startswith("--"):
+            found[-1][1].append(word.split("=")[0])
+    return found
+
+
+class Commands(unittest.TestCase):
+    def check(self, words):
+        found = programs_in(words)
+        self.assertTrue(found, words)
+        for program, options in found:
+            self.assertLessEqual(set(options), known_options(program), program)
+        return found
+
+    def test_compose_starts_programs_with_options_that_they_know(self):
+        services = load("compose.yaml")["services"]
+        for name in ("learner", "replay", "actor", "evaluator"):
+            self.check(shlex.split(services[name]["command"]))
+
+    def test_swarm_starts_what_compose_starts(self):
+        swarm, compose = load("swarm.yaml")["services"], load("compose.yaml")["services"]
+        for name in ("learner", "replay", "actor", "evaluator"):
+            self.assertEqual(shlex.split(swarm[name]["command"]),
+                             shlex.split(compose[name]["command"]), name)
+            self.assertEqual(swarm[name]["stop_grace_period"], compose[name]["stop_grace_period"])
+
+    def test_units_start_programs_with_options_that_they_know(self):
+        for name in os.listdir(os.path.join(DEPLOY, "systemd")):
+            text = read("systemd", name).replace("\\\n", " ")
+            for line in re.findall(r"^ExecStart=(.*)$", text, re.M):
+                self.check(shlex.split(line))
+
+    def test_jobs_start_programs_with_options_that_they_know(self):
+        for name in ("head.sbatch", "actors.sbatch"):
+            lines = [line for line in read("slurm", name).replace("\\\n", " ").splitlines()
+                     if re.match(r"(ACTORQ_CERTS=\S+ |exec )actorq-", line)]
+            self.assertTrue(lines, name)
+            for line in lines:
+                self.check(line.replace('"', "").split())
+
+
+class Environment(unittest.TestCase):
+    def test_the_example_has_every_variable_of_compose_with_its_value(self):
+        asked = {name: value or "" for name, value in VARIABLE.findall(read("compose.yaml"))
+                 if not name.endswith("_IMAGE")}
+        shown = dict(line.split("=", 1) for line in read("env.example").splitlines()
+                     if line and not line.startswith("#"))
+        self.assertEqual(shown, asked)
+
+    def test_swarm_asks_for_nothing_that_compose_does_not_have(self):
+        def names(text):
+            return {name for name, _ in VARIABLE.findall(text)}
+        self.assertLessEqual(names(read("swarm.yaml")), names(read("compose.yaml")))
+
+
+class Swarm(unittest.TestCase):
+    def test_each_role_has_its_secrets_and_no_other(self):
+        stack = load("swarm.yaml")
+        for name, role in (("learner", "learner"), ("replay", "replay"), ("actor", "actor"),
+                           ("evaluator", "actor")):
+            service = stack["services"][name]
+            targets = set()
+            for secret in service["secrets"]:
+                self.assertTrue(secret["source"].startswith(role + "-"), secret)
+                self.assertEqual(secret["uid"], "10001")
+                path = stack["secrets"][secret["source"]]["file"]
+                self.assertEqual(path, f"./secrets/{role}/{os.path.basename(secret['target'])}")
+                targets.add(os.path.basename(secret["target"]))
+            self.assertEqual(targets, FILES_OF_A_ROLE)
+            self.assertTrue(service["read_only"])
+            self.assertIn("memory", service["deploy"]["resources"]["limits"])
+
+
+class Kubernetes(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = os.path.join(DEPLOY, "kubernetes")
+        about = load("kubernetes", "kustomization.yaml")
+        cls.objects = []
+        for name in about["resources"]:
+            cls.objects += [one for one in yaml.safe_load_all(read("kubernetes", name)) if one]
+        cls.folder = folder
+
+    def of(self, *kinds):
+        return [one for one in self.objects if one["kind"] in kinds]
+
+    def pods(self):
+        return [(one, one["spec"]["template"]) for one in self.of("StatefulSet", "Deployment")]
+
+    def test_kustomize_builds_it(self):
+        kubectl = shutil.which("kubectl")
+        if not kubectl:
+            self.skipTest("kubectl is not installed")
+        text = subprocess.run([kubectl, "kustomize", self.folder], check=True, capture_output=True,
+                              text=True).stdout
+        built = [one for one in yaml.safe_load_all(text) if one]
+        self.assertEqual(len(built), len(self.objects) + 1)  # and the settings
+        for one in built:
+            if one["kind"] != "Namespace":
+                self.assertEqual(one["metadata"]["namespace"], "actorq", one)
+
+    def test_programs_get_options_that_they_know(self):
+        for _, pod in self.pods():
+            container = pod["spec"]["containers"][0]
+            program = container["command"][0]
+            options = {argument.split("=")[0] for argument in container["args"]}
+            self.assertLessEqual(options, known_options(program))
+
+    def test_selectors_find_their_pods(self):
+        for one, pod in self.pods():
+            self.assertEqual(one["spec"]["selector"]["matchLabels"], pod["metadata"]["labels"])
+        labels = [pod["metadata"]["labels"] for _, pod in self.pods()]
+        for one in self.of("Service"):
+            self.assertIn(one["spec"]["selector"], labels)
+        for one in self.of("PodDisruptionBudget"):
+            self.assertIn(one["spec"]["selector"]["matchLabels"], labels)
+        components = {one["app.kubernetes.io/component"] for one in labels}
+        for one in self.of("NetworkPolicy"):
+            for value in re.findall(r"component': '(\w+)'", repr(one)):
+                self.assertIn(value, components)
+            for values in re.findall(r"'values': \[([^]]*)\]", repr(one)):
+                self.assertLessEqual(set(re.findall(r"\w+", values)), components)
+
+    def test_ports_are_what_the_programs_listen_at(self):
+        for one, pod in self.pods():
+            container = pod["spec"]["containers"][0]
+            ports = {port["name"]: port["containerPort"] for port in container["ports"]}
+            self.assertEqual(ports["http"], 8080)
+            for argument in container["args"]:
+                if argument.startswith("--listen="):
+                    base = int(argument.rsplit(":", 1)[1])
+                    self.assertEqual({base, base + 1, 8080}, set(ports.values()), one["metadata"])
+                if argument.startswith("--learner="):
+                    self.assertEqual(argument, "--learner=tcp://learner:5550")
+
+    def test_a_network_policy_lets_in_what_the_roles_use_between_them(self):
+        def allowed(to):
+            policy = next(one for one in self.of("NetworkPolicy") if one["metadata"]["name"] == to)
+            rule = policy["spec"]["ingress"][0]
+            roles = rule["from"][0]["podSelector"]["matchExpressions"][0]["values"]
+            return set(roles), {port["port"] for port in rule["ports"]}
+        self.assertEqual(allowed("learner"), ({"replay", "actor", "evaluator"}, {"calls", "policy"}))
+        self.assertEqual(allowed("replay"), ({"learner", "actor"}, {"calls", "experience"}))
+
+    def test_pods_are_confined_limited_and_probed(self):
+        for one, pod in self.pods():
+            spec = pod["spec"]
+            container = spec["containers"][0]
+            self.assertTrue(spec["securityContext"]["runAsNonRoot"])
+            self.assertEqual(spec["securityContext"]["seccompProfile"], {"type": "RuntimeDefault"})
+            self.assertFalse(spec["automountServiceAccountToken"])
+            self.assertTrue(container["securityContext"]["readOnlyRootFilesystem"])
+            self.assertFalse(container["securityContext"]["allowPrivilegeEscalation"])
+            self.assertEqual(container["securityContext"]["capabilities"], {"drop": ["ALL"]})
+            self.assertEqual(set(container["resources"]["limits"]), {"cpu", "memory"})
+            for probe in ("startupProbe", "livenessProbe", "readinessProbe"):
+                self.assertEqual(container[probe]["httpGet"]["port"], "http", one["metadata"])
+
+    def test_volumes_that_are_mounted_are_there_and_of_the_role(self):
+        for one, pod in self.pods():
+            there = {volume["name"] for volume in pod["spec"]["volumes"]}
+            there |= {claim["metadata"]["name"]
+                      for claim in one["spec"].get("volumeClaimTemplates", [])}
+            container = pod["spec"]["containers"][0]
+            self.assertEqual({mount["name"] for mount in container["volumeMounts"]}, there)
+            role = container["command"][0].replace("actorq-", "")
+            secrets = [volume["secret"]["secretName"] for volume in pod["spec"]["volumes"]
+                       if "secret" in volume]
+            self.assertEqual(secrets, [f"actorq-{role}"])
+
+    def test_the_autoscaler_scales_the_actors(self):
+        scaler, = self.of("HorizontalPodAutoscaler")
+        target = scaler["spec"]["scaleTargetRef"]
+        actor = next(one for one in self.of("Deployment") if one["metadata"]["name"] == "actor")
+        self.assertEqual((target["kind"], target["name"]), ("Deployment", "actor"))
+        self.assertNotIn("replicas", actor["spec"])  # or each `apply` would undo the scaling
+        self.assertIn("cpu", actor["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"])
+
+
+class Systemd(unittest.TestCase):
+    def units(self):
+        return sorted(os.listdir(os.path.join(DEPLOY, "systemd")))
+
+    def test_each_service_is_confined_notifies_and_has_the_certificates_of_its_role(self):
+        for name in self.units():
+            text = read("systemd", name)
+            if not name.endswith(".service"):
+                continue
+            for line in ("Type=notify", "DynamicUser=yes", "NoNewPrivileges=yes", "WatchdogSec=60",
+                         "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
+                self.assertRegex(text, f"(?m)^{line}$", name)
+            role = re.search(r"^ExecStart=/usr/bin/actorq-(\w+)", text, re.M).group(1)
+            files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text, re.M)
+            self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)
+            for one, source in files:
+                self.assertEqual(one, source)
+
+    def test_systemd_has_nothing_to_say_about_them(self):
+        if not shutil.which("systemd-analyze"):
+            self.skipTest("systemd is not installed")
+        with tempfile.TemporaryDirectory() as root:
+            for name in self.units():
+                text = read("systemd", name)
+                for program, path in PROGRAM_OF.items():
+                    text = text.replace(f"/usr/bin/{program}", os.path.abspath(path))
+                with open(os.path.join(root, name), "w", encoding="utf-8") as file:
+                    file.write(re.sub(r"(?m)^Documentation=.*\n", "", text))
+            names = [name.replace("@.", "@1.") for name in self.units()]
+            done = subprocess.run(["systemd-analyze", "verify", *(os.path.join(root, name)
+                                                                  for name in names)],
+                                  capture_output=True, text=True, check=False,
+                                  env={**os.environ, "SYSTEMD_UNIT_PATH": f"{root}:"})
+        complaints = [line for line in done.stderr.splitlines() if "actorq" in line]
+        self.assertEqual(complaints, [])
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])
