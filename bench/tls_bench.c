@@ -4,14 +4,13 @@
  *
  *     build/bench/tls_bench [SECONDS]
  *
- * The processes that take are forked before NNG has any thread, since it cannot be used after a
- * fork otherwise; each waits idle until it is its turn.
+ * Each way has a process that takes, which waits idle until it is its turn.
  */
+#include <ftw.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -28,7 +27,19 @@
 #include "common/sys/process.h"
 #include "proto/policy.pb-c.h"
 
-enum { MESSAGE_MAX = 4 << 20, WARM_UP_MS = 200, CALLS_MS = 1000, PATH_ROOM = 128, RUNS = 5 };
+enum {
+    MESSAGE_MAX = 4 << 20,
+    WARM_UP_MS = 200,
+    CALLS_MS = 1000,
+    PATIENCE_MS = 20000,
+    PATH_ROOM = 128,
+    RUNS = 5,
+    PORT_MIN = 20000,
+    PORT_COUNT = 10000,
+};
+
+static const aq_net_limits quick = {
+    .message_bytes_max = MESSAGE_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 50};
 
 static const struct mode {
     const char *name;
@@ -46,37 +57,28 @@ static const size_t sizes[] = {4096, 65536, 262144, 1 << 20};
 enum { SIZES = sizeof(sizes) / sizeof(sizes[0]) };
 
 typedef struct taker {
-    pid_t pid;
+    uv_process_t process;
     char push_url[AQ_URL_MAX];
     char rpc_url[AQ_URL_MAX];
 } taker;
 
-static void die(const char *what, const aq_error *error)
+static int listen_urls(int port, char *ret_push_url, char *ret_rpc_url)
 {
-    (void)fprintf(stderr, "tls_bench: %s: %s\n", what, error->text);
-    exit(EXIT_FAILURE);
+    int rc = aq_text_format(ret_push_url, AQ_URL_MAX, "tcp://127.0.0.1:%d", port);
+    return rc ? rc : aq_text_format(ret_rpc_url, AQ_URL_MAX, "tcp://127.0.0.1:%d", port + 1);
 }
 
-/* What a process of `mode` proves itself with: NULL, or a folder of the run's without its token or
- * without its certificates. */
-static aq_security *credentials(const char *folder, const struct mode *mode, const char *role,
-                                enum aq_security_use use)
+/* What a process of `mode` proves itself with. */
+static int load(const char *folder, const struct mode *mode, const char *role,
+                enum aq_security_use use, aq_security **ret_security, aq_error *error)
 {
     char path[PATH_ROOM];
     char token[PATH_ROOM + 16];
-    aq_security *security = NULL;
-    aq_error error = {0};
-    if (!mode->certs && !mode->token) {
-        return NULL;
-    }
     (void)snprintf(path, sizeof(path), "%.60s/%s/%s", folder, mode->name, role);
     (void)snprintf(token, sizeof(token), "%s/token", path);
     const aq_daemon_options options = {.certs_dir = mode->certs ? path : NULL,
                                        .token_file = mode->token ? token : NULL};
-    if (aq_security_load(&options, use, &security, &error)) {
-        die("credentials", &error);
-    }
-    return security;
+    return aq_security_load(&options, use, ret_security, error);
 }
 
 /* ---- the process that takes ------------------------------------------------------------------ */
@@ -98,56 +100,58 @@ static void policy_fetch(Actorq__V1__Policy_Service *service,
     closure(&reply, call);
 }
 
-static void take(const char *folder, const struct mode *mode, int pipe_end)
+static int take(const char *folder, const struct mode *mode, int port, aq_error *error)
 {
     static Actorq__V1__Policy_Service service = ACTORQ__V1__POLICY__INIT(policy_);
-    aq_error error = {0};
     uv_loop_t loop;
     aq_pull *pull;
     aq_rpc_server *server;
     aq_rpc_dispatcher *dispatcher;
-    taker self = {.pid = getpid()};
-    const aq_net_limits limits = {.message_bytes_max = MESSAGE_MAX,
-                                  .reconnect_min_ms = 10,
-                                  .reconnect_max_ms = 50,
-                                  .security =
-                                      credentials(folder, mode, "learner", AQ_SECURITY_LISTENS)};
-    if (aq_process_follow_parent(getppid(), &error)) {
-        die("following", &error);
+    aq_security *security;
+    char push_url[AQ_URL_MAX], rpc_url[AQ_URL_MAX];
+    int rc = aq_process_follow_parent(getppid(), error);
+    if (!rc) {
+        rc = load(folder, mode, "learner", AQ_SECURITY_LISTENS, &security, error);
     }
-    if (uv_loop_init(&loop) || aq_rpc_dispatcher_create(8, MESSAGE_MAX, 1 << 16, &dispatcher) ||
-        aq_rpc_dispatcher_add(dispatcher, &service.base)) {
-        exit(EXIT_FAILURE);
+    if (rc) {
+        return rc;
     }
-    if (aq_pull_create(&loop, "tcp://127.0.0.1:0", &limits, drop, NULL, &pull, &error) ||
-        aq_rpc_server_create(&loop, "tcp://127.0.0.1:0", &limits, dispatcher, 8, &server, &error)) {
-        die("listening", &error);
+    aq_net_limits limits = quick;
+    limits.security = security;
+    rc = uv_loop_init(&loop) ? AQ_E_NOMEM : listen_urls(port, push_url, rpc_url);
+    if (!rc) {
+        rc = aq_rpc_dispatcher_create(8, MESSAGE_MAX, 1 << 16, &dispatcher);
     }
-    (void)snprintf(self.push_url, AQ_URL_MAX, "%s", aq_pull_url(pull));
-    (void)snprintf(self.rpc_url, AQ_URL_MAX, "%s", aq_rpc_server_url(server));
-    if (write(pipe_end, &self, sizeof(self)) != (ssize_t)sizeof(self)) {
-        exit(EXIT_FAILURE);
+    if (!rc) {
+        rc = aq_rpc_dispatcher_add(dispatcher, &service.base);
     }
-    (void)uv_run(&loop, UV_RUN_DEFAULT); /* until it is killed */
-    exit(EXIT_SUCCESS);
+    if (rc) {
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
+    rc = aq_pull_create(&loop, push_url, &limits, drop, NULL, &pull, error);
+    if (!rc) {
+        rc = aq_rpc_server_create(&loop, rpc_url, &limits, dispatcher, 8, &server, error);
+    }
+    if (!rc) {
+        (void)uv_run(&loop, UV_RUN_DEFAULT); /* until it is killed */
+    }
+    return rc;
 }
 
-static taker start_taker(const char *folder, const struct mode *mode)
+static int start_taker(uv_loop_t *loop, const char *folder, int index, taker *to, aq_error *error)
 {
-    int ends[2];
-    taker started = {0};
-    AQ_ASSERT(pipe(ends) == 0);
-    pid_t pid = fork();
-    AQ_ASSERT(pid >= 0);
-    if (pid == 0) {
-        take(folder, mode, ends[1]);
-    }
-    (void)close(ends[1]);
-    if (read(ends[0], &started, sizeof(started)) != (ssize_t)sizeof(started)) {
-        exit(EXIT_FAILURE);
-    }
-    (void)close(ends[0]);
-    return started;
+    char number[8], port[8];
+    char take_word[] = "take", program[] = "/proc/self/exe", own_folder[PATH_ROOM];
+    char *args[] = {program, take_word, own_folder, number, port, NULL};
+    uv_process_options_t options = {.file = program, .args = args};
+    int first = PORT_MIN + (int)(getpid() % PORT_COUNT) + 2 * index;
+    (void)snprintf(number, sizeof(number), "%d", index);
+    (void)snprintf(port, sizeof(port), "%d", first);
+    (void)snprintf(own_folder, sizeof(own_folder), "%s", folder);
+    int rc = listen_urls(first, to->push_url, to->rpc_url);
+    return !rc && !uv_spawn(loop, &to->process, &options)
+               ? 0
+               : aq_fail(error, AQ_E_UNSUPPORTED, "no process can be started");
 }
 
 /* ---- the process that measures --------------------------------------------------------------- */
@@ -185,30 +189,30 @@ static void run_for(uv_loop_t *loop, int64_t time_ms)
     }
 }
 
-static double measure_bulk(uv_loop_t *loop, const taker *to, const aq_security *security,
-                           size_t size, int64_t time_ms)
+static int measure_bulk(uv_loop_t *loop, const taker *to, const aq_security *security, size_t size,
+                        int64_t time_ms, double *ret_rate, aq_error *error)
 {
     pump all = {.size = size, .message = aq_alloc(1, size)};
     const aq_push_events events = {
         .connected = send_more, .disconnected = ignore, .writable = send_more, .user = &all};
-    const aq_net_limits limits = {.message_bytes_max = MESSAGE_MAX,
-                                  .reconnect_min_ms = 10,
-                                  .reconnect_max_ms = 50,
-                                  .security = security};
-    aq_error error = {0};
+    aq_net_limits limits = quick;
+    limits.security = security;
     AQ_ASSERT(all.message != NULL);
-    if (aq_push_create(loop, to->push_url, &limits, &events, &all.push, &error)) {
-        die("connecting", &error);
+    int rc = aq_push_create(loop, to->push_url, &limits, &events, &all.push, error);
+    if (!rc) {
+        for (int waited = 0; all.bytes == 0 && waited < PATIENCE_MS; waited += WARM_UP_MS) {
+            run_for(loop, WARM_UP_MS);
+        }
+        run_for(loop, WARM_UP_MS);
+        uint64_t before = all.bytes;
+        int64_t began_ns = aq_clock_monotonic_ns();
+        run_for(loop, time_ms);
+        double seconds = (double)(aq_clock_monotonic_ns() - began_ns) / (double)AQ_NS_PER_S;
+        *ret_rate = (double)(all.bytes - before) / seconds / 1e6;
+        aq_push_close(all.push);
     }
-    run_for(loop, WARM_UP_MS);
-    uint64_t before = all.bytes;
-    int64_t began_ns = aq_clock_monotonic_ns();
-    run_for(loop, time_ms);
-    double seconds = (double)(aq_clock_monotonic_ns() - began_ns) / (double)AQ_NS_PER_S;
-    double rate = (double)(all.bytes - before) / seconds / 1e6;
-    aq_push_close(all.push);
     aq_free(all.message);
-    return rate;
+    return rc;
 }
 
 typedef struct caller {
@@ -235,29 +239,28 @@ static void call(caller *all)
     actorq__v1__policy__fetch(&all->stub.base, &request, on_reply, all);
 }
 
-static double measure_calls(uv_loop_t *loop, const taker *to, const aq_security *security)
+static int measure_calls(uv_loop_t *loop, const taker *to, const aq_security *security,
+                         double *ret_us, aq_error *error)
 {
     caller all = {0};
-    const aq_net_limits limits = {.message_bytes_max = MESSAGE_MAX,
-                                  .reconnect_min_ms = 10,
-                                  .reconnect_max_ms = 50,
-                                  .security = security};
+    aq_net_limits limits = quick;
     aq_rpc_client *client;
-    aq_error error = {0};
-    if (aq_rpc_client_create(loop, to->rpc_url, &limits, 1, &client, &error)) {
-        die("connecting", &error);
+    limits.security = security;
+    int rc = aq_rpc_client_create(loop, to->rpc_url, &limits, 1, &client, error);
+    if (rc) {
+        return rc;
     }
     aq_rpc_stub_init(&all.stub, aq_rpc_client_channel(client), &actorq__v1__policy__descriptor,
-                     10000);
+                     PATIENCE_MS);
     call(&all);
     run_for(loop, WARM_UP_MS);
     uint64_t before = all.calls;
     int64_t began_ns = aq_clock_monotonic_ns();
     run_for(loop, CALLS_MS);
-    double us = (double)(aq_clock_monotonic_ns() - began_ns) / 1e3 / (double)(all.calls - before);
+    *ret_us = (double)(aq_clock_monotonic_ns() - began_ns) / 1e3 / (double)(all.calls - before);
     all.closing = true;
     aq_rpc_client_close(client);
-    return us;
+    return 0;
 }
 
 /* ---- the table ------------------------------------------------------------------------------- */
@@ -274,72 +277,118 @@ static double median(double *values)
     return values[RUNS / 2];
 }
 
-/* All of a row in turn, so that whatever else runs here meets all alike. */
-static void measure_all(uv_loop_t *loop, const taker *takers, aq_security *const *own,
-                        int64_t time_ms)
+/* All of a row in turn, so that whatever else runs here meets all alike. A token signs no
+ * experience. */
+static int measure_all(uv_loop_t *loop, const taker *takers, aq_security *const *own,
+                       int64_t time_ms, aq_error *error)
 {
     double values[MODES][RUNS];
-    (void)printf("%-12s %10s %10s %8s\n", "message", "plain", "tls", "ratio");
+    int rc = 0;
+    (void)printf("%-12s %12s %10s %7s\n", "message", "plain", "tls", "ratio");
     for (size_t s = 0; s < SIZES; s++) {
-        for (int run = 0; run < RUNS; run++) {
-            for (int m = 0; m < MODES; m += 2) { /* a token signs no experience */
-                values[m][run] = measure_bulk(loop, &takers[m], own[m], sizes[s], time_ms / RUNS);
-            }
+        for (int i = 0; !rc && i < RUNS * MODES; i += 2) {
+            int m = i % MODES;
+            rc = measure_bulk(loop, &takers[m], own[m], sizes[s], time_ms / RUNS,
+                              &values[m][i / MODES], error);
+        }
+        if (rc) {
+            return rc;
         }
         double plain = median(values[0]), tls = median(values[2]);
         (void)printf("%9zu kB %7.0f MB/s %5.0f MB/s %7.1f\n", sizes[s] / 1024, plain, tls,
                      plain / tls);
     }
-    for (int run = 0; run < RUNS; run++) {
-        for (int m = 0; m < MODES; m++) {
-            values[m][run] = measure_calls(loop, &takers[m], own[m]);
-        }
+    for (int i = 0; !rc && i < RUNS * MODES; i++) {
+        int m = i % MODES;
+        rc = measure_calls(loop, &takers[m], own[m], &values[m][i / MODES], error);
     }
-    for (int m = 0; m < MODES; m++) {
+    for (int m = 0; !rc && m < MODES; m++) {
         (void)printf("a call, %-10s %6.0f us\n", modes[m].name, median(values[m]));
     }
+    return rc;
+}
+
+/* Certificates and tokens of each way, and who takes; then what is asked for. */
+static int run(const char *folder, int64_t time_ms, aq_error *error)
+{
+    static taker takers[MODES];
+    aq_security *own[MODES] = {0};
+    uv_loop_t loop;
+    uv_timer_t alarm;
+    int rc = 0, started = 0;
+    AQ_ASSERT(uv_loop_init(&loop) == 0);
+    (void)uv_timer_init(&loop, &alarm);
+    (void)uv_timer_start(&alarm, on_alarm, 10, 10);
+    for (int m = 0; !rc && m < MODES; m++) {
+        char path[PATH_ROOM];
+        char token[PATH_ROOM + 32];
+        (void)snprintf(path, sizeof(path), "%s/%s", folder, modes[m].name);
+        rc = aq_certs_folder_make(path, aq_clock_wall_ns() / AQ_NS_PER_S, 1, error);
+        for (int role = 0; !rc && role < 2 && !modes[m].token; role++) {
+            (void)snprintf(token, sizeof(token), "%s/%s/token", path,
+                           role == 0 ? "learner" : "operator");
+            (void)unlink(token); /* else it is taken from there */
+        }
+        if (!rc) {
+            rc = load(folder, &modes[m], "operator", AQ_SECURITY_ASKS, &own[m], error);
+        }
+        if (!rc) {
+            rc = start_taker(&loop, folder, m, &takers[m], error);
+            started += !rc;
+        }
+    }
+    if (!rc) {
+        rc = measure_all(&loop, takers, own, time_ms, error);
+    }
+    for (int m = 0; m < started; m++) {
+        (void)uv_process_kill(&takers[m].process, SIGKILL);
+        uv_close((uv_handle_t *)&takers[m].process, NULL);
+    }
+    uv_close((uv_handle_t *)&alarm, NULL);
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop);
+    for (int m = 0; m < MODES; m++) {
+        aq_security_destroy(own[m]);
+    }
+    return rc;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static int measure(double seconds, aq_error *error)
+{
+    char folder[] = "/tmp/tls-bench-XXXXXX";
+    AQ_ASSERT(mkdtemp(folder) != NULL);
+    int rc = run(folder, (int64_t)(seconds * 1000), error);
+    (void)nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return rc;
 }
 
 int main(int argc, char **argv)
 {
-    char folder[] = "/tmp/tls-bench-XXXXXX";
     double seconds = 2;
     aq_error error = {0};
-    aq_security *own[MODES];
-    taker takers[MODES];
-    uv_loop_t loop;
-    uv_timer_t alarm;
-    if (argc > 2 || (argc == 2 && (aq_parse_f64(argv[1], &seconds) || seconds <= 0))) {
-        (void)fprintf(stderr, "usage: tls_bench [SECONDS]\n");
-        return EXIT_FAILURE;
+    int rc;
+    if (argc == 5 && strcmp(argv[1], "take") == 0) {
+        int64_t mode = 0, port = 0;
+        rc = aq_parse_i64(argv[3], &mode) || aq_parse_i64(argv[4], &port) || mode < 0 ||
+                     mode >= MODES
+                 ? aq_fail(&error, AQ_E_INVALID, "this is for tls_bench itself")
+                 : take(argv[2], &modes[mode], (int)port, &error);
+    } else if (argc > 2 || (argc == 2 && (aq_parse_f64(argv[1], &seconds) || seconds <= 0))) {
+        rc = aq_fail(&error, AQ_E_INVALID, "usage: tls_bench [SECONDS]");
+    } else {
+        rc = measure(seconds, &error);
     }
-    AQ_ASSERT(mkdtemp(folder) != NULL);
-    for (int m = 0; m < MODES; m++) {
-        char path[PATH_ROOM];
-        char token[PATH_ROOM + 32];
-        (void)snprintf(path, sizeof(path), "%s/%s", folder, modes[m].name);
-        if (aq_certs_folder_make(path, aq_clock_wall_ns() / AQ_NS_PER_S, 1, &error)) {
-            die("certificates", &error);
-        }
-        for (int role = 0; role < 2 && !modes[m].token; role++) { /* else it is taken from there */
-            (void)snprintf(token, sizeof(token), "%s/%s/token", path,
-                           role == 0 ? "learner" : "operator");
-            (void)unlink(token);
-        }
-        takers[m] = start_taker(folder, &modes[m]);
+    aq_net_fini();
+    if (rc) {
+        (void)fprintf(stderr, "tls_bench: %s\n", error.text);
     }
-    for (int m = 0; m < MODES; m++) {
-        own[m] = credentials(folder, &modes[m], "operator", AQ_SECURITY_ASKS);
-    }
-    AQ_ASSERT(uv_loop_init(&loop) == 0);
-    (void)uv_timer_init(&loop, &alarm);
-    (void)uv_timer_start(&alarm, on_alarm, 10, 10);
-    measure_all(&loop, takers, own, (int64_t)(seconds * 1000));
-    for (int m = 0; m < MODES; m++) {
-        (void)kill(takers[m].pid, SIGKILL);
-        (void)waitpid(takers[m].pid, NULL, 0);
-    }
-    (void)fflush(stdout);
-    (void)execlp("rm", "rm", "-rf", folder, (char *)NULL);
-    return EXIT_FAILURE;
+    return rc ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -60,7 +60,7 @@ LIBRARIES = (
 
 # Who sees generated messages besides common/wire, cli and the tests: the edges of the daemons
 # (docs/decisions/0003), and what stands in for them in a benchmark.
-EDGES = re.compile(r"bench/replay/replay_(drawer|rig)\.c$|"
+EDGES = re.compile(r"bench/(tls_bench|replay/replay_(drawer|rig))\.c$|"
                    r"(replay|actor|learner)/((prefetch|priority_return)\.[ch]|\w+_priv\.h|"
                    r"\w+_(events|main|net|operations|service|session|stats)\.[ch])$")
 
