@@ -332,7 +332,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
     }
     if (!rc && report.diverged) {
         rc = aq_fail(error, AQ_E_CORRUPT,
-                     "the run diverged: no gradient step was finite any more; 'actorq logs %s "
+                     "the run diverged: nothing was finite any more; 'actorq logs %s "
                      "--level error' says when",
                      arguments->options.run_dir);
     }

@@ -91,6 +91,19 @@ static void test_the_whole_of_a_processor_has_no_pause(void **state)
     assert_int_equal(work_until(&pace, &now_ns, AQ_NS_PER_S, 100 * AQ_NS_PER_S), 100 * AQ_NS_PER_S);
 }
 
+static void test_another_share_counts_from_now_on(void **state)
+{
+    aq_evaluation_pace pace;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    pace.saved_ns = 0;
+    aq_evaluation_pace_tell(&pace, 0, true);
+    aq_evaluation_pace_tell(&pace, AQ_NS_PER_S, false); /* a debt of 0.9 s */
+    aq_evaluation_pace_set_share(&pace, 0.5, 2 * AQ_NS_PER_S);
+    const double due_s = (double)aq_evaluation_pace_due_ns(&pace) / (double)AQ_NS_PER_S;
+    assert_true(due_s > 2 + 1.59 && due_s < 2 + 1.61); /* 0.8 s are left, at half the time */
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -99,6 +112,7 @@ int main(void)
         cmocka_unit_test(test_a_long_evaluation_is_paid_for_afterwards),
         cmocka_unit_test(test_no_more_is_saved_than_at_the_start),
         cmocka_unit_test(test_the_whole_of_a_processor_has_no_pause),
+        cmocka_unit_test(test_another_share_counts_from_now_on),
     };
     return cmocka_run_group_tests_name("evaluation_pace", tests, NULL, NULL);
 }

@@ -231,6 +231,22 @@ static void test_a_version_is_due_after_each_period(void **state)
     }
 }
 
+static void test_another_period_counts_from_the_last_version_on(void **state)
+{
+    core_desk *desk = *state;
+    train(desk, PERIOD + 1);
+    assert_int_equal(desk->count, 1);
+    aq_trainer_core_set_publish_period(desk->core, 2);
+    train(desk, 1);
+    assert_int_equal(desk->count, 2);
+    assert_int_equal(desk->offers[1].step, PERIOD + 2);
+    aq_trainer_core_set_publish_period(desk->core, PERIOD);
+    train(desk, PERIOD - 1);
+    assert_int_equal(desk->count, 2);
+    train(desk, 1);
+    assert_int_equal(desk->offers[2].step, 2 * PERIOD + 2);
+}
+
 static void test_a_version_that_was_not_taken_is_offered_after_every_step(void **state)
 {
     core_desk *desk = *state;
@@ -309,6 +325,7 @@ int main(void)
         AT_A_DESK(test_a_failed_step_is_counted_and_the_next_is_made),
         AT_A_DESK(test_the_first_version_is_the_parameters_as_they_are),
         AT_A_DESK(test_a_version_is_due_after_each_period),
+        AT_A_DESK(test_another_period_counts_from_the_last_version_on),
         AT_A_DESK(test_a_version_that_was_not_taken_is_offered_after_every_step),
         AT_A_DESK(test_a_version_is_measured_on_the_whole_group),
         AT_A_DESK(test_on_observations_of_bytes_nothing_is_measured),

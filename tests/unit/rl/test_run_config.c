@@ -364,6 +364,33 @@ static void test_bounds_at_their_extremes_do_not_overflow_the_rules(void **state
     refuse(&config, (const char *const[]){"1099511627776 is the least", NULL});
 }
 
+static void test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for(void **state)
+{
+    static const struct {
+        const char *algorithm;
+        bool wants_choices;
+    } rows[] = {{"dqn", true}, {"c51", true}, {"d4pg", false}, {"ddpg", false}, {"td3", false}};
+    const float low = -1, high = 1;
+    aq_schema choices = {0}, floats = {0};
+    (void)state;
+    aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_box(&floats.action, 1, &low, &high);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_run_config config;
+        aq_error error = {0};
+        char assignment[64];
+        aq_settings_init(aq_run_config_table(), &config);
+        (void)snprintf(assignment, sizeof(assignment), "learner.algorithm=%s", rows[i].algorithm);
+        assert_int_equal(aq_settings_assign(aq_run_config_table(), assignment, &config, NULL), 0);
+        const aq_schema *fits = rows[i].wants_choices ? &choices : &floats;
+        const aq_schema *other = rows[i].wants_choices ? &floats : &choices;
+        assert_int_equal(aq_run_config_check_task(&config, fits, NULL), 0);
+        assert_int_equal(aq_run_config_check_task(&config, other, &error), AQ_E_UNSUPPORTED);
+        assert_non_null(strstr(error.text, rows[i].algorithm));
+        assert_non_null(strstr(error.text, config.task));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +409,7 @@ int main(void)
         cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_the_least_that_works_works),
         cmocka_unit_test(test_bounds_at_their_extremes_do_not_overflow_the_rules),
+        cmocka_unit_test(test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -97,6 +97,65 @@ static void test_a_new_version_is_news(void **state)
     assert_true(fake->view.version == 6);
 }
 
+static void test_settings_that_changed_are_news_and_only_live_ones_are_taken(void **state)
+{
+    static fake_join join;
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    fake_join_init(&join);
+    const uint32_t envs = join.settings.actor_envs;
+    join.settings.noise = 0.75;
+    join.settings.log_level = 1;
+    join.settings.actor_envs = envs + 1;
+    aq_wire_settings_to(&join.settings, &join.view);
+    beat.reply.settings = &join.view.message;
+    beat.reply.settings_generation = 9;
+    beat_with(fake, &beat);
+    assert_int_equal(fake->changed, 2);
+    assert_true(fake->view.settings.noise == 0.75);
+    assert_int_equal(fake->view.settings.log_level, 1);
+    assert_int_equal(fake->view.settings.actor_envs, envs);
+
+    fake_wait_for_call(fake, 5000); /* and the learner hears which it has */
+    Actorq__V1__HeartbeatRequest *request = (Actorq__V1__HeartbeatRequest *)fake_request(
+        fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
+    assert_int_equal(request->settings_generation, 9);
+    protobuf_c_message_free_unpacked(&request->base, NULL);
+}
+
+static void test_settings_that_are_not_valid_leave_the_old_ones(void **state)
+{
+    static fake_join join;
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    fake_join_init(&join);
+    const double noise = fake->view.settings.noise;
+    join.settings.noise = 99;
+    aq_wire_settings_to(&join.settings, &join.view);
+    beat.reply.settings = &join.view.message;
+    beat.reply.settings_generation = 9;
+    beat_with(fake, &beat);
+    assert_int_equal(fake->trouble, 1);
+    assert_true(aq_member_look(fake->member)->settings.noise == noise);
+}
+
+static void test_to_be_asked_to_leave_is_news_once(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.reply.leave = 1;
+    beat_with(fake, &beat);
+    beat_with(fake, &beat);
+    assert_int_equal(fake->changed, 2);
+    assert_true(fake->view.is_asked_to_leave);
+}
+
 static void test_a_shard_that_moved_is_news(void **state)
 {
     char url[] = "tcp://10.0.0.3:6001";
@@ -404,6 +463,9 @@ int main(void)
         FAKE(test_a_slow_answer_does_not_delay_the_next_heartbeat),
         FAKE(test_nothing_new_is_no_news),
         FAKE(test_a_new_version_is_news),
+        FAKE(test_to_be_asked_to_leave_is_news_once),
+        FAKE(test_settings_that_are_not_valid_leave_the_old_ones),
+        FAKE(test_settings_that_changed_are_news_and_only_live_ones_are_taken),
         FAKE(test_a_shard_that_moved_is_news),
         FAKE(test_a_shard_that_went_is_news),
         FAKE(test_another_store_in_a_slot_is_news),
