@@ -254,6 +254,17 @@ static void follow(guest *peer, const uint8_t *bytes, size_t size, int64_t now_n
     }
 }
 
+static void leave(guest *peer)
+{
+    if (peer->here) {
+        forget_message(peer);
+        peer->here = false;
+        counters.connections--;
+        counters.strangers += peer->phase == PHASE_GREETING || peer->phase == PHASE_HANDSHAKE ||
+                              peer->phase == PHASE_STRANGE;
+    }
+}
+
 /* ---- coming in ------------------------------------------------------------------------------ */
 
 static bool address_of(int descriptor, struct in6_addr *ret_address)
@@ -301,7 +312,7 @@ static bool let_in(int descriptor, const struct in6_addr *address, int64_t now_n
         counters.refused_connections++;
         return false;
     }
-    AQ_ASSERT(!peer->here);
+    leave(peer); /* its number is another's now */
     *peer = (guest){.address = *address, .begun_ns = now_ns};
     peer->here = true;
     highest = descriptor > highest ? descriptor : highest;
@@ -345,13 +356,14 @@ static void follow_all(int descriptor, const struct iovec *parts, int count, siz
     int64_t now_ns = aq_clock_monotonic_ns();
 
     take_lock();
-    for (int i = 0; i < count && size > 0; i++) {
+    for (int i = 0; i < count && size > 0 && peer->here; i++) {
         size_t part = parts[i].iov_len < size ? parts[i].iov_len : size;
 
         follow(peer, parts[i].iov_base, part, now_ns);
         size -= part;
     }
-    if (unfinished_bytes > limits.unfinished_bytes_max && peer->came > 0 && !peer->cut) {
+    if (unfinished_bytes > limits.unfinished_bytes_max && peer->phase == PHASE_BODY &&
+        peer->came > 0 && !peer->cut) {
         cut(descriptor, &counters.cut_full);
     }
     look_through(now_ns);
@@ -377,11 +389,7 @@ STAND_IN int close(int descriptor)
 
     if (peer != NULL && peer->here) {
         take_lock();
-        forget_message(peer);
-        peer->here = false;
-        counters.connections--;
-        counters.strangers += peer->phase == PHASE_GREETING || peer->phase == PHASE_HANDSHAKE ||
-                              peer->phase == PHASE_STRANGE;
+        leave(peer);
         give_lock();
     }
     return (int)syscall(SYS_close, descriptor);
