@@ -171,6 +171,7 @@ static void on_second(uv_timer_t *timer)
 static void on_signal(uv_signal_t *signal_handle, int number)
 {
     aq_learner *learner = signal_handle->data;
+    aq_notify_stopping(learner->notify);
     aq_log(AQ_LOG_INFO, "stopping", "a checkpoint is written; the run can be resumed", "signal=%d",
            number);
     learner->signalled = true;
@@ -397,6 +398,9 @@ static int create(aq_learner *learner, const aq_run_config *config, aq_error *er
     if (!rc) {
         rc = aq_learner_training_start(learner, error);
     }
+    if (!rc) {
+        rc = aq_notify_create(&learner->loop, &learner->notify, error);
+    }
     return rc;
 }
 
@@ -419,6 +423,7 @@ static void destroy(aq_learner *learner)
     aq_http_server_close(learner->http);
     aq_learner_training_destroy(learner);
     aq_publisher_close(learner->publisher);
+    aq_notify_close(learner->notify);
     uv_walk(&learner->loop, close_handle, NULL);
     uv_run(&learner->loop, UV_RUN_DEFAULT);
     (void)uv_loop_close(&learner->loop);

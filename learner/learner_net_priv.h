@@ -17,6 +17,7 @@
 #include "common/net/rpc_server.h"
 #include "common/sys/log.h"
 #include "common/sys/mailbox.h"
+#include "common/sys/notify.h"
 #include "learner/checkpoint_store.h"
 #include "learner/dashboard.h"
 #include "learner/energy_file.h"
@@ -96,6 +97,7 @@ typedef struct aq_learner {
     uv_timer_t tick_timer;
     uv_timer_t second_timer;
     uv_signal_t signals[2];
+    aq_notify *notify; /* the service manager; NULL: none */
     bool signalled;
     bool stuck;          /* the transport; see aq_net_is_stuck */
     bool ended;          /* the run has: solved, out of budget, or stopped by a call */
