@@ -18,7 +18,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
-enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1, STOP_REFUSED = 64 + 7, PATH_ROOM = 192 };
+enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1, CALL_DENIED = 64 + 7, PATH_ROOM = 192 };
 
 static const char *in_certs(const test_cluster *cluster, const char *name, char ret_path[PATH_ROOM])
 {
@@ -105,7 +105,7 @@ static void send_a_pretender(test_cluster *cluster)
     expect_said(cluster, SEAT_LEARNER, "event=call_refused");
 }
 
-/* An actor's token does not make a shard. */
+/* An actor's token does not make a shard, neither as a daemon nor in a call of one's own. */
 static void send_a_false_shard(test_cluster *cluster)
 {
     char replay[PATH_ROOM];
@@ -115,6 +115,13 @@ static void send_a_false_shard(test_cluster *cluster)
                       in_certs(cluster, "actor/token", token), NULL);
     assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), FAILURE);
     expect_said(cluster, SEAT_OTHER, "which nobody calls");
+    cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
+                      "Membership/Join",
+                      "{\"role\": \"ROLE_REPLAY\", \"incarnation\": 7, \"rpc_url\": "
+                      "\"tcp://127.0.0.1:1\", \"push_url\": \"tcp://127.0.0.1:2\"}",
+                      "--certs", in_certs(cluster, "actor", token), NULL);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_OTHER), CALL_DENIED);
+    expect_said(cluster, SEAT_OTHER, "is for other members");
 }
 
 static void stop_as(test_cluster *cluster, const char *role, const char *url, int expected)
@@ -137,8 +144,8 @@ static void test_a_run_with_certificates_goes_on_whoever_tries(void **state)
     send_a_stranger(cluster);
     send_a_pretender(cluster);
     send_a_false_shard(cluster);
-    stop_as(cluster, "actor", cluster->learner_url, STOP_REFUSED);
-    stop_as(cluster, "actor", cluster->replay_url, STOP_REFUSED);
+    stop_as(cluster, "actor", cluster->learner_url, CALL_DENIED);
+    stop_as(cluster, "actor", cluster->replay_url, CALL_DENIED);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     assert_int_equal(cluster_look_surely(cluster, SEAT_LEARNER)->n_members, 3);
     expect_no_secret_in_logs(cluster);

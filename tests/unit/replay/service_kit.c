@@ -39,13 +39,16 @@ static void on_stop(void *user, const char *peer, const char *reason)
     snprintf(kit->stop_reason, sizeof(kit->stop_reason), "%s", reason);
 }
 
-int service_kit_setup_without_run(void **state)
+static int set_up(void **state, bool announced_only)
 {
     service_kit *kit = aq_alloc(1, sizeof(*kit));
     assert_non_null(kit);
     kit->now_ns = AQ_NS_PER_S;
-    aq_replay_service_owner owner = {
-        .user = kit, .rejected = on_rejected, .damaged = on_damaged, .stop = on_stop};
+    aq_replay_service_owner owner = {.user = kit,
+                                     .announced_only = announced_only,
+                                     .rejected = on_rejected,
+                                     .damaged = on_damaged,
+                                     .stop = on_stop};
     assert_int_equal(aq_replay_service_create(&owner, kit->now_ns, &kit->service), 0);
     assert_int_equal(aq_rpc_dispatcher_create(AQ_REPLAY_CALLS_MAX, LOOPBACK_FRAME_BYTES_MAX, 0,
                                               &kit->dispatcher),
@@ -57,6 +60,19 @@ int service_kit_setup_without_run(void **state)
     aq_rpc_stub_init(&kit->operations, &kit->loop.channel, &actorq__v1__operations__descriptor,
                      20000);
     *state = kit;
+    return 0;
+}
+
+int service_kit_setup_without_run(void **state)
+{
+    return set_up(state, false);
+}
+
+int service_kit_setup_announced_only(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    set_up(state, true);
+    kit_begin(*state, &settings);
     return 0;
 }
 

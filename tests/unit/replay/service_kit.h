@@ -51,6 +51,7 @@ typedef struct kit_answer {
 /* cmocka set-up and tear-down: *state is the kit, its shard in a run with kit_settings. */
 int service_kit_setup(void **state);
 int service_kit_setup_without_run(void **state);
+int service_kit_setup_announced_only(void **state); /* and the run */
 int service_kit_teardown(void **state);
 
 void kit_begin(service_kit *kit, const aq_run_settings *settings);

@@ -57,6 +57,29 @@ static void test_experience_is_stored(void **state)
     assert_int_equal(counters_of(kit).stored, 20);
 }
 
+/* With tokens: a call proves who its actor is, a message nothing. */
+static void test_experience_counts_once_its_actor_has_called(void **state)
+{
+    service_kit *kit = *state;
+    aq_experience message = kit_message(1, 1, 0, 0, 8);
+    Actorq__V1__CreditRequest request = kit_credit_request(0, 0, 0);
+    kit_answer answers[2] = {0};
+    assert_rejected(kit, &message, AQ_E_PEER, "has not called");
+    request.actor = 2; /* somebody else has */
+    kit_credit(kit, &request, &answers[0]);
+    message = kit_message(1, 1, 0, 0, 8);
+    assert_rejected(kit, &message, AQ_E_PEER, "has not called");
+    request.actor = 1;
+    kit_credit(kit, &request, &answers[1]);
+    kit_insert(kit, 1, 20);
+    assert_int_equal(counters_of(kit).stored, 20);
+    kit_pass(kit, 20);
+    assert_true(answers[0].done);
+    assert_true(answers[1].done);
+    kit_answer_fini(&answers[0]);
+    kit_answer_fini(&answers[1]);
+}
+
 static void test_experience_of_another_run_is_rejected(void **state)
 {
     service_kit *kit = *state;
@@ -325,6 +348,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         WITH_RUN(test_experience_is_stored),
+        cmocka_unit_test_setup_teardown(test_experience_counts_once_its_actor_has_called,
+                                        service_kit_setup_announced_only, service_kit_teardown),
         WITH_RUN(test_experience_of_another_run_is_rejected),
         WITH_RUN(test_experience_of_another_schema_is_rejected),
         WITH_RUN(test_experience_that_is_not_finite_is_rejected),
