@@ -105,7 +105,10 @@ def check_kill(run, service):
     before = run.ask()
     run.kill(container)
     end = time.monotonic() + 60
-    while run.inspect(container)["RestartCount"] == 0 or not run.inspect(container)["State"]["Running"]:
+    while True:
+        about = run.inspect(container)
+        if about["RestartCount"] > 0 and about["State"]["Running"]:
+            break
         if time.monotonic() > end:
             raise Failed(f"{service} was not started again")
         time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""A run under Compose as a test sees it: commands, the status of the run, and what containers said."""
+"""A run under Compose as a test sees it: commands, its status, and what containers said."""
 
 import json
 import os
@@ -67,8 +67,8 @@ class ComposeRun:
     def kill(self, container):
         """As the kernel does when memory is out: the engine sees a process that died."""
         pid = self.inspect(container)["State"]["Pid"]
-        command(["nsenter", "--target", os.environ["ENGINE_PID"], "--pid", "--mount", "kill", "-KILL",
-                 str(pid)])
+        command(["nsenter", "--target", os.environ["ENGINE_PID"], "--pid", "--mount",
+                 "kill", "-KILL", str(pid)])
 
     def watch(self):
         """Begins to ask for the status of the run every second; see ask()."""
@@ -116,7 +116,8 @@ def inserted(status):
 
 def drained(text):
     """The account with which an actor ended, or None."""
-    found = re.findall(r"event=drained complete=(\w+) env_steps=(\d+) acknowledged_steps=(\d+)", text)
+    found = re.findall(r"event=drained complete=(\w+) env_steps=(\d+) acknowledged_steps=(\d+)",
+                       text)
     return (found[-1][0] == "true", int(found[-1][1]), int(found[-1][2])) if found else None
 
 

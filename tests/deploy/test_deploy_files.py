@@ -190,7 +190,8 @@ class Kubernetes(unittest.TestCase):
             rule = policy["spec"]["ingress"][0]
             roles = rule["from"][0]["podSelector"]["matchExpressions"][0]["values"]
             return set(roles), {port["port"] for port in rule["ports"]}
-        self.assertEqual(allowed("learner"), ({"replay", "actor", "evaluator"}, {"calls", "policy"}))
+        self.assertEqual(allowed("learner"),
+                         ({"replay", "actor", "evaluator"}, {"calls", "policy"}))
         self.assertEqual(allowed("replay"), ({"learner", "actor"}, {"calls", "experience"}))
 
     def test_pods_are_confined_limited_and_probed(self):
@@ -225,7 +226,8 @@ class Kubernetes(unittest.TestCase):
         actor = next(one for one in self.of("Deployment") if one["metadata"]["name"] == "actor")
         self.assertEqual((target["kind"], target["name"]), ("Deployment", "actor"))
         self.assertNotIn("replicas", actor["spec"])  # or each `apply` would undo the scaling
-        self.assertIn("cpu", actor["spec"]["template"]["spec"]["containers"][0]["resources"]["requests"])
+        container = actor["spec"]["template"]["spec"]["containers"][0]
+        self.assertIn("cpu", container["resources"]["requests"])
 
 
 class Systemd(unittest.TestCase):
@@ -241,7 +243,8 @@ class Systemd(unittest.TestCase):
                          "ProtectSystem=strict", "Restart=on-failure", "WantedBy=actorq.target"):
                 self.assertRegex(text, f"(?m)^{line}$", name)
             role = re.search(r"^ExecStart=/usr/bin/actorq-(\w+)", text, re.M).group(1)
-            files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text, re.M)
+            files = re.findall(rf"^LoadCredential=(\S+):/etc/actorq/certs/{role}/(\S+)$", text,
+                               re.M)
             self.assertEqual({one for one, _ in files}, FILES_OF_A_ROLE)
             for one, source in files:
                 self.assertEqual(one, source)

@@ -1,0 +1,154 @@
+#!/usr/bin/env bash
+# check_slurm.sh BIN...: the jobs of deploy/slurm for real, on a cluster of this one host that is made
+# for it: munged, slurmctld and slurmd with a configuration, ports and folders of their own, ended by
+# their process ids. BIN are the folders with the programs. As root; a few minutes.
+#
+# The head and an array of three actors are submitted; the learner trains; an actor is cancelled and
+# drains; the head gets SIGTERM, writes its checkpoint, is queued again and goes on where it was.
+set -euo pipefail
+root=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/../.." && pwd)
+source "$root/tools/prepare.sh"
+slurm_packages=(
+    slurmctld    'hands out jobs'
+    slurmd       'runs them'
+    slurm-client 'submits them'
+    munge        'tells them who asks'
+)
+[ $# -gt 0 ] || fail 'check_slurm.sh BIN...'
+[ "$(id -u)" -eq 0 ] || fail 'this needs root'
+ensure_packages "${slurm_packages[@]}"
+
+for folder; do
+    PATH=$(readlink -f -- "$folder"):$PATH
+done
+export PATH
+work=$(mktemp -d /tmp/actorq-slurm.XXXXXX)
+run=$work/run
+pids=()
+host=$(hostname -s)
+export SLURM_CONF=$work/slurm.conf ACTORQ_PORT=25550
+
+end() {
+    local pid
+    scancel --full --signal=KILL --user=root 2>/dev/null || true
+    scancel --user=root 2>/dev/null || true
+    sleep 2
+    for pid in "${pids[@]}"; do
+        kill "$pid" 2>/dev/null || true
+    done
+    for pid in "${pids[@]}"; do
+        wait "$pid" 2>/dev/null || true
+    done
+    if [ -z "${CHECK_KEEP-}" ]; then
+        rm -rf -- "$work"
+    fi
+}
+trap end EXIT
+trap 'exit 130' INT TERM
+
+# wait_for SECONDS WHAT COMMAND...
+wait_for() {
+    local -r end=$((SECONDS + $1)) what=$2
+    shift 2
+    until "$@" >/dev/null 2>&1; do
+        if [ "$SECONDS" -ge "$end" ]; then
+            tail -n 20 "$work"/*.log "$work"/out.* >&2 || true
+            fail "not in time: $what"
+        fi
+        sleep 1
+    done
+    say "[$SECONDS s] $what"
+}
+
+status() {
+    actorq status "$(cat "$run/learner.url")" --certs "$run/certs/operator" --json
+}
+
+# steps_beyond COUNT: the learner has trained more than that.
+steps_beyond() {
+    status | python3 -c '
+import json, sys
+sys.exit(int(json.load(sys.stdin)["learner"].get("learner_steps", 0)) <= int(sys.argv[1]))' "$1"
+}
+
+members_are() {
+    status | python3 -c '
+import json, sys
+found = [one for one in json.load(sys.stdin)["members"] if one["role"].endswith("ACTOR")]
+sys.exit(len(found) != int(sys.argv[1]))' "$1"
+}
+
+start_cluster() {
+    # Programs that guard secrets refuse folders that others may write to.
+    chmod 755 "$work"
+    mkdir -p "$work"/{munge,state,spool}
+    chmod 755 "$work/munge"
+    dd if=/dev/urandom of="$work/munge/key" bs=1024 count=1 status=none
+    chmod 600 "$work/munge/key"
+    munged --force --foreground --key-file="$work/munge/key" --socket="$work/munge/socket" \
+        --pid-file="$work/munge/pid" --log-file="$work/munge/log" --seed-file="$work/munge/seed" \
+        >"$work/munged.log" 2>&1 &
+    pids+=($!)
+    cat >"$SLURM_CONF" <<END
+ClusterName=check
+SlurmctldHost=$host(127.0.0.1)
+SlurmUser=root
+SlurmdUser=root
+AuthType=auth/munge
+AuthInfo=socket=$work/munge/socket
+CredType=cred/munge
+SlurmctldPort=26817
+SlurmdPort=26818
+SlurmctldPidFile=$work/slurmctld.pid
+SlurmdPidFile=$work/slurmd.pid
+StateSaveLocation=$work/state
+SlurmdSpoolDir=$work/spool
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+MpiDefault=none
+ReturnToService=2
+KillWait=30
+SlurmctldTimeout=60
+SlurmdTimeout=60
+NodeName=$host NodeAddr=127.0.0.1 CPUs=16 RealMemory=8192 State=UNKNOWN
+PartitionName=all Nodes=$host Default=YES MaxTime=INFINITE State=UP
+END
+    sed -i "s/CPUs=16/CPUs=16 CoresPerSocket=16 SocketsPerBoard=1 ThreadsPerCore=1/" "$SLURM_CONF"
+    printf 'SlurmdParameters=config_overrides\n' >>"$SLURM_CONF"
+    slurmctld -D -f "$SLURM_CONF" >"$work/slurmctld.log" 2>&1 &
+    pids+=($!)
+    slurmd -D -f "$SLURM_CONF" >"$work/slurmd.log" 2>&1 &
+    pids+=($!)
+    wait_for 60 'a cluster of one node' sh -c 'sinfo -h -o %t | grep -q -E "^(idle|mix)"'
+}
+
+submit() {
+    sbatch --parsable --chdir="$work" --output="$work/out.%A.%a" --export=ALL "$@"
+}
+
+start_cluster
+head=$(submit --cpus-per-task=2 "$root/deploy/slurm/head.sbatch" "$run" \
+    --set evaluator.threshold=1000000 --set limits.env_steps=1000000000 \
+    --set replay.tolerance=2000)
+actors=$(submit --array=0-2 "$root/deploy/slurm/actors.sbatch" "$run")
+wait_for 120 'the learner trains' steps_beyond 0
+wait_for 60 'three actors are in the run' members_are 3
+
+scancel --signal=TERM --batch "${actors}_2"
+wait_for 60 'an actor that is asked to end drains' \
+    grep -q 'event=drained complete=true' "$work/out.$actors.2"
+wait_for 60 'two actors go on' members_are 2
+
+wait_for 60 'there is a checkpoint' sh -c "ls $run/run/checkpoints/*.aqc"
+scancel --signal=TERM --batch "$head"
+wait_for 60 'the head writes a checkpoint and ends' \
+    grep -q 'role=learner event=exit' "$work/out.$head."*
+before=$(ls "$run"/run/checkpoints/*.aqc | sed 's/.*step-0*//; s/.aqc//' | sort -n | tail -1)
+say "the last checkpoint is of step $before"
+# Slurm holds what was queued again back for up to two minutes.
+wait_for 300 'queued again, it resumes' grep -q 'role=learner.* event=resumed' "$work/out.$head."*
+wait_for 120 "it goes on beyond step $before" steps_beyond "$before"
+wait_for 60 'the actors are back' members_are 2
+say PASSED
