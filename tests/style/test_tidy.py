@@ -117,8 +117,8 @@ class Tidy(PlantedTree):
 
     def test_a_field_that_the_operator_cannot_look_up_is_found(self):
         self.plant_function("actor/a.c",
-                            'aq_log(AQ_LOG_INFO, "ready", "so=it, (is)", "url=%s pid=%d", f(1), 2);',
-                            'aq_log(AQ_LOG_INFO, "ready", "", "url=%s "', '       "port=%d", "", 3);')
+                            'aq_log(AQ_LOG_INFO, "ready", "so=it, (is)", "url=%s", f(1));',
+                            'aq_log(AQ_LOG_INFO, "ready", "", "url=%s "', ' "port=%d", "", 3);')
         self.assertEqual(self.found(), ["actor/a.c:5 log-field"])
 
     def test_a_field_of_the_name_of_one_that_every_line_has_is_found(self):
