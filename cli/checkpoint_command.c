@@ -11,6 +11,7 @@
 #include "cli/plain_text.h"
 #include "common/net/reflect.h"
 #include "common/net/rpc.h"
+#include "common/sys/daemon.h"
 #include "proto/operations.pb-c.h"
 
 enum { TIMEOUT_MS_DEFAULT = 60000, PATH_BYTES = 4096 };
@@ -25,6 +26,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait until it is on the disk, 1 to 600000 (default 60000)"},
     {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

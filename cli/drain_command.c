@@ -11,6 +11,7 @@
 #include "cli/operation.h"
 #include "common/base/clock.h"
 #include "common/net/rpc.h"
+#include "common/sys/daemon.h"
 
 enum { CALL_TIMEOUT_MS = 3000, TIMEOUT_MS_DEFAULT = 30000, LOOK_MS = 200 };
 
@@ -25,6 +26,7 @@ static const aq_option option_rows[] = {
     {"reason", 0, "TEXT", "why, for the log"},
     {"timeout-ms", 0, "MS",
      "how long to wait until they have left, 1 to 600000 (default 30000); they leave in any case"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

@@ -10,6 +10,7 @@
 #include "cli/plain_text.h"
 #include "common/net/reflect.h"
 #include "common/net/rpc.h"
+#include "common/sys/daemon.h"
 #include "common/sys/settings.h"
 #include "proto/operations.pb-c.h"
 
@@ -26,6 +27,7 @@ static const aq_option option_rows[] = {
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
     {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {

@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "cli/operation.h"
 #include "common/net/rpc.h"
+#include "common/sys/daemon.h"
 #include "proto/operations.pb-c.h"
 
 enum { TIMEOUT_MS_DEFAULT = 3000 };
@@ -22,6 +23,7 @@ static const aq_option option_rows[] = {
     {"reason", 0, "TEXT", "why, for the log"},
     {"timeout-ms", 0, "MS",
      "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+    AQ_CREDENTIAL_OPTION_ROWS,
 };
 
 static const aq_options options_page = {
