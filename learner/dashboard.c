@@ -13,8 +13,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/reflect.h"
-#include "learner/dashboard_facts.h"
 #include "learner/dashboard_page.h"
+#include "learner/dashboard_stats.h"
 
 enum { NETWORK_TEXT_MAX = 128 };
 #define DOCUMENT_BYTES_MAX ((size_t)4 << 20)

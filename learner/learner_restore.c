@@ -261,6 +261,8 @@ static void restore_run(aq_learner *learner, const aq_checkpoint *checkpoint)
     aq_coordinator_restore_counts(learner->coordinator, counts, checkpoint->shard_count,
                                   checkpoint->env_steps_base);
     aq_coordinator_restore_wall(learner->coordinator, checkpoint->wall_s);
+    /* Those of earlier processes are no steps of the first second. */
+    learner->window.env_steps = aq_coordinator_env_steps(learner->coordinator);
     restore_best(learner, checkpoint);
     aq_shelf_totals totals = {
         .versions = checkpoint->policy_versions,

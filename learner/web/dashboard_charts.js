@@ -1,7 +1,7 @@
 /* Charts: dygraphs on canvases, with legends of our own in the page. */
 const TIME_STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600,
     43200, 86400, 172800, 604800];
-const TICK_PX = 75;
+const TICK_PX = 60;
 
 /* Colours as the canvas needs them, whatever the theme is. */
 const probe = document.createElement("span");

@@ -15,7 +15,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "learner/dashboard.h"
-#include "learner/dashboard_facts.h"
+#include "learner/dashboard_stats.h"
 #include "tests/unit/learner_daemon/service_desk.h"
 
 enum { BODY_BYTES_MAX = 8 << 20 };

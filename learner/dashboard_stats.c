@@ -1,7 +1,7 @@
 /*
- * Dashboard facts: see dashboard_facts.h.
+ * Dashboard statistics: see dashboard_stats.h.
  */
-#include "learner/dashboard_facts.h"
+#include "learner/dashboard_stats.h"
 
 #include <math.h>
 

@@ -1,9 +1,9 @@
 /*
- * Dashboard facts: what the verdict is made of, out of the status, the plan and the history of a
+ * Dashboard statistics: what the verdict is made of, out of the status, the plan and the history of a
  * run. Loop thread only.
  */
-#ifndef AQ_LEARNER_DASHBOARD_FACTS_H
-#define AQ_LEARNER_DASHBOARD_FACTS_H
+#ifndef AQ_LEARNER_DASHBOARD_STATS_H
+#define AQ_LEARNER_DASHBOARD_STATS_H
 
 #include "learner/run_history.h"
 #include "learner/run_plan.h"
