@@ -10,9 +10,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <arpa/inet.h>
 #include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <nng/protocol/reqrep0/rep.h>
+#include <nng/supplemental/tls/tls.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/base/buffer.h"
+#include "common/base/parse.h"
 #include "common/net/certs_folder.h"
+#include "common/sys/file.h"
 
 void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
 {
@@ -97,4 +103,41 @@ static int remove_one(const char *path, const struct stat *info, int kind, struc
 void secure_kit_remove(const char *path)
 {
     assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void read_pem(const char *certs, const char *role, const char *name, aq_buffer *text)
+{
+    char path[SECURE_KIT_PATH_MAX + 64];
+
+    aq_buffer_init(text, 1 << 16);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s/%s", certs, role, name), 0);
+    assert_int_equal(aq_file_read(path, text, NULL), 0);
+    assert_int_equal(aq_buffer_append(text, "", 1), 0);
+}
+
+void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
+                          char ret_url[AQ_URL_MAX])
+{
+    nng_tls_config *config;
+    nng_listener listener;
+    nng_sockaddr address;
+    aq_buffer ca, cert, key;
+
+    read_pem(certs, role, "ca.pem", &ca);
+    read_pem(certs, role, "cert.pem", &cert);
+    read_pem(certs, role, "key.pem", &key);
+    assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_SERVER), 0);
+    assert_int_equal(
+        nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
+    assert_int_equal(nng_rep0_open(ret_socket), 0);
+    assert_int_equal(nng_listener_create(&listener, *ret_socket, "tls+tcp://127.0.0.1:0"), 0);
+    assert_int_equal(nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, config), 0);
+    assert_int_equal(nng_listener_start(listener, 0), 0);
+    assert_int_equal(nng_listener_get_addr(listener, NNG_OPT_LOCADDR, &address), 0);
+    assert_int_equal(
+        aq_text_format(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u", ntohs(address.s_in.sa_port)), 0);
+    nng_tls_config_free(config);
+    aq_buffer_fini(&ca);
+    aq_buffer_fini(&cert);
+    aq_buffer_fini(&key);
 }

@@ -5,6 +5,9 @@
 #ifndef AQ_TESTS_UNIT_NET_SECURE_KIT_H
 #define AQ_TESTS_UNIT_NET_SECURE_KIT_H
 
+#include <nng/nng.h>
+
+#include "common/net/net.h"
 #include "common/net/security.h"
 
 enum { SECURE_KIT_PATH_MAX = 128 };
@@ -23,6 +26,10 @@ aq_security *secure_kit_shared(const char *secret, enum aq_security_use use);
 
 /* Writes a file with a mode. */
 void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode);
+
+/* A REP socket of somebody who has a role's certificate and software of his own to listen with. */
+void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
+                          char ret_url[AQ_URL_MAX]);
 
 /* Removes the folder and what is in it. */
 void secure_kit_remove(const char *path);

@@ -207,6 +207,29 @@ static void test_a_daemon_in_plain_is_not_called(void **state)
     expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true);
 }
 
+static void test_an_actors_certificate_cannot_pose_as_the_learner(void **state)
+{
+    aq_security *operator_security = secure_kit_load(certs, "operator", AQ_SECURITY_ASKS);
+    aq_net_limits limits = secured(operator_security);
+    char url[AQ_URL_MAX];
+    nng_socket socket;
+    aq_rpc_client *client;
+    uv_loop_t loop;
+
+    (void)state;
+    secure_kit_listen_as(certs, "actor", &socket, url);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(aq_rpc_client_create(&loop, url, &limits, 1, &client, NULL), 0);
+    for (int i = 0; i < 10; i++) {
+        net_kit_run_for(&loop, 50);
+        assert_false(aq_rpc_client_connected(client));
+    }
+    aq_rpc_client_close(client);
+    net_kit_finish_loop(&loop);
+    nng_close(socket);
+    aq_security_destroy(operator_security);
+}
+
 static void test_a_daemon_without_tls_is_called_with_a_token_alone(void **state)
 {
     secure_pair pair;
@@ -430,6 +453,7 @@ int main(void)
         cmocka_unit_test(test_a_foreign_certificate_is_refused_and_counted),
         cmocka_unit_test(test_a_plain_caller_is_refused_and_counted),
         cmocka_unit_test(test_a_daemon_in_plain_is_not_called),
+        cmocka_unit_test(test_an_actors_certificate_cannot_pose_as_the_learner),
         cmocka_unit_test(test_a_daemon_without_tls_is_called_with_a_token_alone),
         cmocka_unit_test(test_a_daemon_serves_on_after_strangers),
         cmocka_unit_test(test_many_connect_at_once),
