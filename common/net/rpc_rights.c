@@ -45,7 +45,8 @@ bool aq_rpc_may_call(enum aq_access_role role, const char *method)
     if (role == AQ_ACCESS_NONE || role == AQ_ACCESS_SHARED) {
         return true; /* nobody is told apart */
     }
-    if (strncmp(method, PACKAGE, sizeof(PACKAGE) - 1) != 0) {
+    if ((unsigned)role >= AQ_ACCESS_ROLE_COUNT ||
+        strncmp(method, PACKAGE, sizeof(PACKAGE) - 1) != 0) {
         return false;
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
