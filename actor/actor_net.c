@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <uv.h>
 
+#include "actor/actor_http.h"
 #include "actor/actor_session.h"
 #include "actor/evaluator_session.h"
 #include "actor/fetch_line.h"
@@ -74,6 +75,7 @@ struct actor_shell {
     aq_evaluator_session *evaluator;
     aq_energy_meter *meter;
     aq_notify *notify;
+    aq_daemon_http *http;
     int64_t logged_slot;
     bool is_stuck; /* the transport; see aq_net_is_stuck */
 };
@@ -419,6 +421,7 @@ static int open_handles(actor_shell *shell, aq_error *error)
 /* Calls are answered first, then those who made them may go. */
 static void close_all(actor_shell *shell)
 {
+    aq_daemon_http_close(shell->http);
     aq_rpc_client_close(shell->learner);
     aq_fetch_line_close(shell->fetches);
     aq_actor_session_destroy(shell->actor);
@@ -438,8 +441,8 @@ static void close_all(actor_shell *shell)
 static int open_fetch_line(actor_shell *shell, aq_error *error)
 {
     const aq_net_limits limits = secured(shell, &learner_limits);
-    int rc = aq_fetch_line_create(&shell->loop, shell->options->learner_url, &limits,
-                                  &shell->fetches);
+    int rc =
+        aq_fetch_line_create(&shell->loop, shell->options->learner_url, &limits, &shell->fetches);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
 }
 
@@ -466,6 +469,10 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     }
     if (rc == 0) {
         rc = watch_signals(&shell, error);
+    }
+    if (rc == 0) {
+        rc = aq_actor_http_open(&shell.loop, options->daemon.http, participant_of(&shell),
+                                options->evaluate, &shell.http, error);
     }
     if (rc == 0) {
         rc = aq_notify_create(&shell.loop, &shell.notify, error);

@@ -5,6 +5,7 @@
 #include "actor/participant_session.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 #include "common/base/assert.h"
@@ -169,6 +170,8 @@ int aq_participant_create(aq_rpc_channel *learner, const aq_member_identity *ide
     participant->hooks = *hooks;
     participant->incarnation = identity->incarnation;
     participant->exit_code = EXIT_SUCCESS;
+    actorq__v1__actor_stats__init(&participant->stats);
+    participant->stats.return_mean = NAN;
     const aq_member_owner owner = {
         .user = participant,
         .joined = on_joined,
@@ -319,6 +322,11 @@ int aq_participant_exit_code(const aq_participant *participant)
 {
     AQ_ASSERT(participant->phase == AQ_PARTICIPANT_DONE);
     return participant->exit_code;
+}
+
+const Actorq__V1__ActorStats *aq_participant_stats(const aq_participant *participant)
+{
+    return &participant->stats;
 }
 
 const aq_member_view *aq_participant_look(const aq_participant *participant)

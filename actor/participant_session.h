@@ -73,6 +73,9 @@ enum aq_participant_phase aq_participant_phase_of(const aq_participant *particip
  * part. */
 int aq_participant_exit_code(const aq_participant *participant) AQ_MUST_USE;
 
+/* As the last heartbeat told them; zeroes before. */
+const Actorq__V1__ActorStats *aq_participant_stats(const aq_participant *participant);
+
 const aq_member_view *aq_participant_look(const aq_participant *participant);
 
 #endif

@@ -1,21 +1,45 @@
 /*
  * The learner daemon: what it serves over HTTP, all of it to look at.
  */
-#include "common/net/http_server.h"
-
+#include "learner/exported_stats.h"
 #include "learner/learner_net_priv.h"
+
+static void export_status(void *user, const Actorq__V1__StatusReply *status)
+{
+    aq_learner_export(status, user);
+}
+
+static int add_metrics(void *user, aq_metrics_page *page)
+{
+    const aq_learner *learner = user;
+    return aq_learner_service_status(learner->service, export_status, page);
+}
+
+static const char *not_ready(void *user)
+{
+    const aq_learner *learner = user;
+    if (learner->ended) {
+        return "the run has ended";
+    }
+    return aq_policy_shelf_newest(learner->shelf) ? NULL : "no policy is published yet";
+}
 
 int aq_learner_http_create(aq_learner *learner, aq_error *error)
 {
     aq_http_route routes[AQ_DASHBOARD_ROUTES];
-    if (!learner->options->daemon.http) {
+    aq_daemon_pages pages = {
+        .role = "learner",
+        .user = learner,
+        .metrics = add_metrics,
+        .not_ready = not_ready,
+        .dispatcher = learner->dispatcher,
+        .routes = routes,
+        .route_count = AQ_DASHBOARD_ROUTES,
+    };
+    if (!learner->dashboard) {
         return 0;
     }
     aq_dashboard_routes(learner->dashboard, routes);
-    int rc = aq_http_server_create(&learner->loop, learner->options->daemon.http, routes,
-                                   AQ_DASHBOARD_ROUTES, &learner->http, error);
-    if (!rc) {
-        aq_log(AQ_LOG_INFO, "http_ready", "", "url=%s", aq_http_server_url(learner->http));
-    }
-    return rc;
+    return aq_daemon_http_open(&learner->loop, learner->options->daemon.http, &pages,
+                               &learner->http, error);
 }

@@ -420,7 +420,7 @@ static void destroy(aq_learner *learner)
         aq_learner_service_checkpointed(learner->service, NULL, 0, "the learner stops");
     }
     aq_rpc_server_close(learner->server);
-    aq_http_server_close(learner->http);
+    aq_daemon_http_close(learner->http);
     aq_learner_training_destroy(learner);
     aq_publisher_close(learner->publisher);
     aq_notify_close(learner->notify);

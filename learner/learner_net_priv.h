@@ -11,6 +11,7 @@
 #include <stdatomic.h>
 #include <uv.h>
 
+#include "common/net/daemon_http.h"
 #include "common/net/daemon_peers.h"
 #include "common/net/daemon_security.h"
 #include "common/net/pubsub.h"
@@ -120,7 +121,7 @@ typedef struct aq_learner {
     aq_metrics *metrics;
     aq_run_history *history; /* NULL: nothing is served over HTTP; likewise the dashboard */
     aq_dashboard *dashboard;
-    aq_http_server *http;
+    aq_daemon_http *http;
     aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
     aq_mailbox *reports; /* stage -> loop */
 

@@ -30,6 +30,7 @@
 #include "common/sys/notify.h"
 #include "common/wire/member.h"
 #include "replay/replay_addresses.h"
+#include "replay/replay_http.h"
 #include "replay/replay_service.h"
 #include "replay/replay_store.h"
 
@@ -66,6 +67,7 @@ typedef struct replay_daemon {
     aq_member *member;
     aq_member_identity identity;
     aq_notify *notify;
+    aq_daemon_http *http;
     aq_replay_store store;
     int64_t member_due_ns;
     aq_replay_stats statistics; /* of the heartbeat that is being packed */
@@ -424,6 +426,10 @@ static int create(replay_daemon *daemon, aq_error *error)
         rc = start_loop(daemon, error);
     }
     if (rc == 0) {
+        rc = aq_replay_http_open(&daemon->loop, options->daemon.http, daemon->service,
+                                 daemon->dispatcher, &daemon->http, error);
+    }
+    if (rc == 0) {
         rc = aq_notify_create(&daemon->loop, &daemon->notify, error);
     }
     return rc;
@@ -441,6 +447,7 @@ static void close_handle(uv_handle_t *handle, void *user)
 static void destroy(replay_daemon *daemon)
 {
     daemon->closing = true;
+    aq_daemon_http_close(daemon->http);
     aq_rpc_server_close(daemon->server);
     aq_pull_close(daemon->pull);
     aq_rpc_client_close(daemon->learner);
