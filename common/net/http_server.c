@@ -172,7 +172,9 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
     server->loop = loop;
     server->is_local = aq_http_address_is_local(&address);
     server->route_count = count;
-    memcpy(server->routes, routes, count * sizeof(*routes));
+    if (count > 0) {
+        memcpy(server->routes, routes, count * sizeof(*routes));
+    }
     rc = uv_tcp_init(loop, &server->listener);
     AQ_ASSERT(rc == 0); /* there is no socket yet that could fail */
     uv_timer_init(loop, &server->timer);
