@@ -17,6 +17,7 @@ from compose_run import (ComposeRun, Failed, ROOT, command, docker, drained, env
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
 IMAGE_BYTES = 120e6
 ACTOR_BYTES = 30e6
+NOTED = "how it is before"
 ROLES = ["replay", "actor", "evaluator", "learner", "prometheus"]
 SETTINGS = {
     "ACTORQ_TASK": "gym:CartPole-v1",
@@ -82,16 +83,14 @@ def check_actor_memory(run):
 
 
 def scale_actors(run, count):
-    before = run.containers("actor")
     run.call("up", "-d", "--no-recreate", "--scale", f"actor={count}", timeout_s=300)
     run.wait(f"{count} actors", lambda status: len(members(status, "ACTOR")) == count)
-    return [one for one in before if one not in run.containers("actor")]
 
 
 def check_scaling(run):
     scale_actors(run, 8)
     scale_actors(run, 3)
-    steps = env_steps(run.ask())
+    steps = env_steps(run.wait("the run is there", lambda status: True))
     run.wait("the run goes on", lambda status: env_steps(status) > steps)
 
     run.call("up", "-d", "--no-recreate", "--scale", "replay=2", "--scale", "actor=3",
@@ -102,7 +101,7 @@ def check_scaling(run):
 
 def check_kill(run, service):
     container = run.containers(service)[0]
-    before = run.ask()
+    before = run.wait(NOTED, lambda status: True)
     run.kill(container)
     end = time.monotonic() + 60
     while True:
@@ -113,6 +112,7 @@ def check_kill(run, service):
             raise Failed(f"{service} was not started again")
         time.sleep(0.2)
     say(f"{service}: killed, and started again")
+    run.forget()
     base = learner_steps(before) if service != "learner" else 0
 
     def goes_on(status):
@@ -127,10 +127,11 @@ def check_kill(run, service):
 
 
 def check_rolling_restart(run):
-    before = run.ask()
+    before = run.wait(NOTED, lambda status: True)
     for service in ("actor", "evaluator", "replay", "learner"):
         for container in run.containers(service):
             docker("restart", "--time", "60", container, timeout_s=120)
+    run.forget()
     run.wait("restarted one after the other; it goes on",
              lambda status: env_steps(status) > env_steps(before)
              and learner_steps(status) > learner_steps(before)
@@ -139,7 +140,7 @@ def check_rolling_restart(run):
 
 def check_stop(run):
     everybody = {role: run.containers(role) for role in ROLES}
-    before = run.ask()
+    before = run.wait(NOTED, lambda status: True)
     begun = time.monotonic()
     run.call("stop", timeout_s=300)
     say(f"stopped in {time.monotonic() - begun:.1f} s")
@@ -158,6 +159,7 @@ def check_stop(run):
 
 def check_resume(run, before):
     run.call("start", timeout_s=120)
+    run.forget()
     run.wait("started again, it goes on where it was",
              lambda status: learner_steps(status) > learner_steps(before)
              and all(inserted(status).get(store, 0) >= count

@@ -61,7 +61,8 @@ cp -r "$root/deploy/swarm.yaml" "$root/deploy/run.yaml" "$work/made/secrets" "$w
 export ACTORQ_SETTINGS='--set evaluator.threshold=1000000 --set limits.env_steps=1000000000
     --set replay.tolerance=2000'
 docker stack deploy --compose-file "$work/swarm.yaml" "$stack" >/dev/null
-docker run --detach --name "$stack-operator" --network "${stack}_run" --user 0 \
+docker run --detach --restart on-failure --name "$stack-operator" \
+    --network "${stack}_run" --user 0 \
     --volume "$work/secrets/operator:/certs/operator:ro" actorq:local \
     actorq status tcp://learner:5550 --certs /certs/operator --json --watch >/dev/null
 wait_for 300 'the learner trains, with two actors' members ACTOR 2

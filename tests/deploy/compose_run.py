@@ -42,6 +42,7 @@ class ComposeRun:
         self.project = project
         self.environment = {**os.environ, **environment}
         self.watcher = None
+        self.since_s = 0.0
 
     def call(self, *arguments, timeout_s=120, check=True):
         return command([*self.compose, "-p", self.project, "-f", f"{ROOT}/deploy/compose.yaml",
@@ -75,12 +76,19 @@ class ComposeRun:
         self.watcher = self.call("run", "--detach", "operator", "actorq", "status", LEARNER,
                                  "--json", "--watch").split()[-1]
 
+    def forget(self):
+        """From now on ask() gives nothing that was said before."""
+        self.since_s = time.time()
+
     def ask(self):
         """The newest status of the run, or None when the learner was silent for a while."""
-        line = docker("logs", "--since", "5s", "--tail", "1", self.watcher)
+        since_s = max(self.since_s, time.time() - 5)
+        line = docker("logs", "--since", f"{since_s:.3f}", "--tail", "1", self.watcher)
         try:
             return json.loads(line)
         except ValueError:
+            # It gives up when the first answer does not come; it runs already else.
+            docker("start", self.watcher)
             return None
 
     def wait(self, what, condition, timeout_s=120):
