@@ -27,7 +27,8 @@ def arguments():
     parser.add_argument("scenarios", nargs="*", metavar="SCENARIO", choices=[[], *SCENARIOS],
                         help=", ".join(SCENARIOS))
     parser.add_argument("--certs", action="store_true", help="over TLS, with certificates")
-    parser.add_argument("--minutes", type=float, default=2, help="of the storm; about as long again without")
+    parser.add_argument("--minutes", type=float, default=2,
+                        help="of the storm; about as long again without")
     parser.add_argument("--congestion", default="cubic", help="TCP's way of going about congestion")
     parser.add_argument("--seed", type=int, default=1, help="of what the lines lose")
     parser.add_argument("--keep", action="store_true", help="keep the logs of what passed, too")
