@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check_slurm.sh BIN...: the jobs of deploy/slurm for real, on a cluster of this one host that is made
-# for it: munged, slurmctld and slurmd with a configuration, ports and folders of their own, ended by
-# their process ids. BIN are the folders with the programs. As root; a few minutes.
+# check_slurm.sh BIN...: the jobs of deploy/slurm for real, on a cluster of this one host that is
+# made for it: munged, slurmctld and slurmd with a configuration, ports and folders of their own,
+# ended by their process ids. BIN are the folders with the programs. As root; a few minutes.
 #
 # The head and an array of three actors are submitted; the learner trains; an actor is cancelled and
 # drains; the head gets SIGTERM, writes its checkpoint, is queued again and goes on where it was.

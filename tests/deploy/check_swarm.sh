@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# check_swarm.sh: deploy/swarm.yaml for real, on a swarm of one host inside the engine that engine.sh
-# starts. Takes the image that check.sh has built. As root; some minutes.
+# check_swarm.sh: deploy/swarm.yaml for real, on a swarm of one host inside the engine that
+# engine.sh starts. Takes the image that check.sh has built. As root; some minutes.
 #
-# The stack is deployed and trains, actors and shards are scaled, a service is updated one task after
-# the other, and every task that ended did so with 0.
+# The stack is deployed and trains, actors and shards are scaled, a service is updated one task
+# after the other, and every task that ended did so with 0.
 set -euo pipefail
 here=$(cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")" && pwd)
 root=$(cd -- "$here/../.." && pwd)
