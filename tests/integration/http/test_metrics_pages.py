@@ -1,0 +1,234 @@
+"""What the daemons of a run serve over HTTP: metrics, health, readiness.
+
+    test_metrics_pages.py LEARNER REPLAY ACTOR SOURCE_ROOT [unittest's arguments]
+"""
+
+import concurrent.futures
+import http.client
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import exposition
+
+PATIENCE_S = 60
+LEARNER, REPLAY, ACTOR, SOURCE_ROOT = sys.argv[1:5] if len(sys.argv) > 4 else [""] * 4
+ROLES = ("learner", "replay", "actor", "evaluator")
+ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")
+
+# Of these an untouched page may hold nothing: no result yet, or no priorities in this run.
+QUIET = {"actorq_learner_precision_gap_return", "actorq_learner_precision_gap_return_ci95",
+         "actorq_learner_return_mean", "actorq_learner_return_best", "actorq_actor_return_mean",
+         "actorq_learner_return_standard_deviation", "actorq_evaluator_return_mean",
+         "actorq_learner_sample_latency_seconds", "actorq_learner_loss", "actorq_learner_q_mean",
+         "actorq_learner_staleness_mean_versions", "actorq_replay_table_times_sampled",
+         "actorq_learner_quantization_disagreement_ratio",
+         "actorq_learner_quantization_output_rms", "actorq_learner_quantization_output_max",
+         "actorq_learner_run_energy_joules_total", "actorq_learner_run_cpu_seconds_total"}
+
+
+class Daemon:
+    """One daemon as a process, and where it serves."""
+
+    def __init__(self, role, home, command):
+        self.log = f"{home}/{role}.log"
+        with open(self.log, "w", encoding="utf-8") as log:
+            self.process = subprocess.Popen([*command, "--http", "127.0.0.1:0"], stderr=log)
+        self.address = None
+
+    def find(self):
+        """Waits until it says where it serves."""
+        end = time.monotonic() + PATIENCE_S
+        while time.monotonic() < end:
+            with open(self.log, encoding="utf-8") as log:
+                if match := re.search(r"event=http_ready url=http://(\S+)", log.read()):
+                    self.address = match[1]
+                    return
+            time.sleep(0.02)
+        raise AssertionError(f"{self.log}: not served")
+
+    def ask(self, path, method="GET", body=None):
+        """(status, headers, body) of one request."""
+        connection = http.client.HTTPConnection(self.address, timeout=PATIENCE_S)
+        try:
+            connection.request(method, path, body)
+            answer = connection.getresponse()
+            return answer.status, answer.headers, answer.read().decode()
+        finally:
+            connection.close()
+
+    def metrics(self):
+        """Its families."""
+        return exposition.read(self.ask("/metrics")[2])
+
+    def wait_until_ready(self):
+        """Waits for /readyz."""
+        end = time.monotonic() + PATIENCE_S
+        while self.ask("/readyz")[0] != 200:
+            if time.monotonic() > end:
+                raise AssertionError(f"{self.log}: {self.ask('/readyz')[2]}")
+            time.sleep(0.05)
+
+
+def documented():
+    """{name: type} of docs/metrics.md."""
+    with open(os.path.join(SOURCE_ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        return {match[1]: match[2] for match in map(ROW.fullmatch, file.read().split("\n"))
+                if match}
+
+
+class TestPages(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.home = tempfile.mkdtemp(prefix="actorq-http-")
+        with open(cls.home + "/c.yaml", "w", encoding="utf-8") as file:
+            file.write("task: gym:CartPole-v1\nevaluator: {threshold: 1.0e+300}\n")
+        url = f"ipc://{cls.home}/learner"
+        join = ["--learner", url]
+        commands = {
+            "replay": [REPLAY, *join, "--listen", f"ipc://{cls.home}/replay"],
+            "actor": [ACTOR, *join],
+            "evaluator": [ACTOR, *join, "--evaluate"],
+        }
+        cls.daemons = {role: Daemon(role, cls.home, command) for role, command in commands.items()}
+        try:
+            # Before there is a learner: alive, and not ready.
+            cls.lonely = {}
+            for role, daemon in cls.daemons.items():
+                daemon.find()
+                cls.lonely[role] = [daemon.ask(path) for path in ("/healthz", "/readyz")]
+            cls.lonely_names = {role: set(daemon.metrics())
+                                for role, daemon in cls.daemons.items()}
+            cls.daemons["learner"] = Daemon("learner", cls.home, [
+                LEARNER, "--config", cls.home + "/c.yaml", "--listen", url, "--run",
+                cls.home + "/run"])
+            cls.daemons["learner"].find()
+            for daemon in cls.daemons.values():
+                daemon.wait_until_ready()
+            cls.pages = {role: daemon.metrics() for role, daemon in cls.daemons.items()}
+        except BaseException:
+            cls.tearDownClass()
+            raise
+
+    @classmethod
+    def tearDownClass(cls):
+        for daemon in cls.daemons.values():
+            daemon.process.terminate()
+        for daemon in cls.daemons.values():
+            daemon.process.wait(PATIENCE_S)
+        shutil.rmtree(cls.home, ignore_errors=True)
+
+    def test_whoever_waits_for_a_learner_is_well_and_not_ready(self):
+        for role, ((health, _, _), (readiness, _, why)) in self.lonely.items():
+            self.assertEqual((health, readiness, why),
+                             (200, 503, "not ready: it has not joined a run\n"), role)
+
+    def test_names_are_there_before_they_have_values(self):
+        for role, names in self.lonely_names.items():
+            self.assertEqual(names, set(self.pages[role]))
+
+    def test_the_documentation_lists_exactly_what_is_exported(self):
+        exported = {name: family.type for page in self.pages.values()
+                    for name, family in page.items()}
+        self.assertEqual(exported, documented())
+
+    def test_every_family_has_samples(self):
+        for page in self.pages.values():
+            for family in page.values():
+                if family.name not in QUIET:
+                    self.assertTrue(family.samples, family.name)
+
+    def test_a_name_tells_the_role(self):
+        for role, page in self.pages.items():
+            others = [other for other in ROLES if other != role]
+            for name in page:
+                self.assertFalse(any(name.startswith(f"actorq_{other}_") for other in others), name)
+            self.assertEqual(dict(next(iter(page["actorq_build_info"].samples))[1])["role"], role)
+
+    def test_the_learner_counts_its_members(self):
+        members = self.daemons["learner"].metrics()["actorq_learner_members"]
+        for role in ("actor", "evaluator", "replay"):
+            self.assertEqual(members.value(role=role), 1)
+
+    def test_counters_never_fall(self):
+        for role, daemon in self.daemons.items():
+            before, after = daemon.metrics(), daemon.metrics()
+            for name, family in before.items():
+                if family.type == "gauge":
+                    continue
+                for key, value in family.samples.items():
+                    self.assertGreaterEqual(after[name].samples[key], value, f"{role} {name} {key}")
+
+    def test_work_is_counted(self):
+        self.assertGreater(self.pages["learner"]["actorq_learner_policy_version"].value(), 0)
+        self.assertGreater(
+            self.pages["replay"]["actorq_replay_inserted_transitions_total"].value(), 0)
+        self.assertGreater(self.pages["actor"]["actorq_actor_env_steps_total"].value(), 0)
+        self.assertEqual(self.pages["learner"]["actorq_ready"].value(), 1)
+
+    def test_pages_have_their_types(self):
+        for daemon in self.daemons.values():
+            self.assertEqual(daemon.ask("/metrics")[1]["Content-Type"],
+                             "text/plain; version=0.0.4; charset=utf-8")
+            self.assertEqual(daemon.ask("/healthz")[::2], (200, "ok\n"))
+            self.assertEqual(daemon.ask("/readyz")[::2], (200, "ready\n"))
+
+    def test_nothing_can_be_changed(self):
+        for daemon in self.daemons.values():
+            for method in ("POST", "PUT", "DELETE"):
+                self.assertEqual(daemon.ask("/metrics", method, "x" * 100000)[0], 405)
+            self.assertEqual(daemon.ask("/metrics", "HEAD")[::2], (200, ""))
+            self.assertEqual(daemon.ask("/nothing")[0], 404)
+
+    def test_many_scrape_at_once(self):
+        daemon = self.daemons["learner"]
+        with concurrent.futures.ThreadPoolExecutor(20) as pool:
+            pages = list(pool.map(lambda _: daemon.metrics(), range(100)))
+        self.assertEqual({tuple(page) for page in pages}, {tuple(self.pages["learner"])})
+
+    def test_an_address_in_use_is_refused_in_words(self):
+        for program, more in ((LEARNER, ["--run", self.home + "/other-run", "--listen",
+                                         f"ipc://{self.home}/other"]),
+                              (REPLAY, ["--learner", "ipc:///nowhere", "--listen",
+                                        f"ipc://{self.home}/other2"]),
+                              (ACTOR, ["--learner", "ipc:///nowhere"])):
+            address = self.daemons["learner"].address
+            done = subprocess.run([program, *more, "--http", address], capture_output=True,
+                                  text=True, timeout=PATIENCE_S, check=False)
+            self.assertEqual(done.returncode, 1)
+            self.assertIn(f"--http: cannot serve HTTP at {address}: address already in use",
+                          done.stderr)
+
+
+class TestStrictReader(unittest.TestCase):
+    """The reader itself: a planted fault of every kind is found."""
+
+    def test_a_good_page_is_read(self):
+        page = exposition.read('# HELP a_total x.\n# TYPE a_total counter\na_total{b="c\\""} 1\n'
+                               "# HELP h x.\n# TYPE h histogram\n"
+                               'h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 3\nh_count 3\n')
+        self.assertEqual(page["a_total"].value(b='c\\"'), 1)
+
+    def test_faults_are_found(self):
+        gauge = "# HELP a x.\n# TYPE a gauge\n"
+        histogram = "# HELP h x.\n# TYPE h histogram\n"
+        for page in (gauge + "a 1", gauge + "b 1\n", gauge + "a NaN\n", gauge + "a 1\na 2\n",
+                     gauge + gauge, gauge + 'a{b="1} 1\n', gauge + 'a{b="1",} 1\n',
+                     gauge + 'a{b="1",b="2"} 1\n', "a 1\n", "# TYPE a gauge\na 1\n",
+                     "# HELP a x.\na 1\n", "# HELP a x.\n# TYPE a counter\na 1\n",
+                     "# HELP a_total x.\n# TYPE a_total gauge\n", gauge + "\na 1\n",
+                     "# HELP a_total x.\n# TYPE a_total counter\na_total -1\n",
+                     histogram + 'h_bucket{le="1"} 2\nh_bucket{le="+Inf"} 1\nh_count 1\n',
+                     histogram + 'h_bucket{le="1"} 2\nh_count 2\n',
+                     histogram + 'h_bucket{le="+Inf"} 2\nh_count 3\n'):
+            with self.assertRaises(exposition.Malformed, msg=page):
+                exposition.read(page)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
