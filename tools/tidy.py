@@ -66,7 +66,7 @@ MAY_BE_IGNORED = re.compile(r"aq_(\w+_)?fail(_\w+)?|aq_error_from_\w+")
 
 # Who logs what a person reads: the programs and what their mains begin with.
 LOGGERS = ("replay/", "actor/", "learner/", "cli/", "common/sys/daemon.c",
-           "common/net/daemon_security.c")
+           "common/net/daemon_http.c", "common/net/daemon_peers.c", "common/net/daemon_security.c")
 EVENT_LIST = "docs/events.md"
 HEAD_FIELDS = {"ts", "level", "role", "id", "event", "msg", "cut"}  # of every line
 
