@@ -57,8 +57,8 @@ static void on_shut_down(uv_shutdown_t *operation, int status)
     (void)status; /* the peer closes, or its time is up */
 }
 
-/* Bytes that are unread when a socket is closed throw away the answer on its other side, so they are
- * read for a while. */
+/* Bytes that are unread when a socket is closed throw away the answer on its other side, so they
+ * are read for a while. */
 static void linger(aq_http_connection *connection)
 {
     connection->state = AQ_HTTP_LINGERING;

@@ -3,8 +3,8 @@
  * paths with what a function writes on the loop's thread, and everything else with a status. It
  * changes nothing: whoever reaches it can look, and no more.
  *
- * Connections (64), their idle time, the size of a request (8 KiB) and of an answer (16 MiB), and the
- * time that either may take are bounded; a peer beyond a bound is closed and counted. When all
+ * Connections (64), their idle time, the size of a request (8 KiB) and of an answer (16 MiB), and
+ * the time that either may take are bounded; a peer beyond a bound is closed and counted. When all
  * connections are taken, a new one takes the place of the one that has asked nothing for longest.
  *
  * The loop's thread, all of it.
@@ -43,8 +43,8 @@ typedef struct aq_http_counters {
     uint64_t refused;  /* connections closed: too many, too slow, not HTTP, too large */
 } aq_http_counters;
 
-/* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE, AQ_E_INVALID,
- * AQ_E_NOT_FOUND and what the system says name the address. The loop must run its close callbacks
+/* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE,
+ * AQ_E_INVALID, AQ_E_NOT_FOUND and what the system says name the address. The loop must run its close callbacks
  * after a failure, too. */
 int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_route *routes,
                           size_t count, aq_http_server **ret_server, aq_error *error) AQ_MUST_USE;

@@ -1,3 +1,6 @@
+/*
+ * See http_kit.h.
+ */
 #include "tests/unit/net/http_kit.h"
 
 #include <setjmp.h>
