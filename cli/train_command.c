@@ -32,6 +32,7 @@ typedef struct train_arguments {
     aq_settings_assignments overrides;
     bool json;
     bool print_config;
+    bool no_http;
     aq_train_options options;
 } train_arguments;
 
@@ -48,7 +49,8 @@ static const aq_option option_rows[] = {
     {"no-evaluator", 0, NULL, "measure no versions while training"},
     {"http", 0, "HOST:PORT",
      "let the learner serve its dashboard and metrics here, such as 127.0.0.1:8080; or "
-     "ACTORQ_HTTP"},
+     "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)"},
+    {"no-http", 0, NULL, "serve neither"},
     {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop"},
     {"json", 0, NULL, "print the result as one JSON object on standard output"},
     {"quiet", 'q', NULL, "show no progress"},
@@ -108,6 +110,7 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         return apply_text(option->name, value, arguments, error);
     }
     arguments->json |= strcmp(option->name, "json") == 0;
+    arguments->no_http |= strcmp(option->name, "no-http") == 0;
     arguments->print_config |= strcmp(option->name, "print-config") == 0;
     arguments->options.resume |= strcmp(option->name, "resume") == 0;
     arguments->options.no_evaluator |= strcmp(option->name, "no-evaluator") == 0;
@@ -257,6 +260,18 @@ static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq
     return options->offline ? aq_offline_settings(arguments->offline, config, error) : 0;
 }
 
+/* Unless told otherwise, whoever is on this host may look. */
+static void choose_http(train_arguments *arguments)
+{
+    const char *known = getenv("ACTORQ_HTTP");
+    if (arguments->no_http) {
+        arguments->options.http = NULL;
+        (void)unsetenv("ACTORQ_HTTP");
+    } else if (!arguments->options.http && (!known || known[0] == '\0')) {
+        arguments->options.http = "127.0.0.1:0";
+    }
+}
+
 /* Before anything is started, so that what cannot be imported leaves nothing behind. */
 static int bring_data(train_arguments *arguments, const aq_run_config *config, aq_error *error)
 {
@@ -303,6 +318,7 @@ static int train(train_arguments *arguments, const aq_run_config *config, aq_err
 {
     aq_train_result result = {0};
     aq_train_report report;
+    choose_http(arguments);
     int rc = choose_run_dir(config, &arguments->options, error);
     if (rc) {
         return rc;

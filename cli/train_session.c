@@ -43,6 +43,7 @@ typedef struct train_session {
     char config_path[128];
     char parent[24];
     const char *http; /* NULL: nothing is served */
+    bool http_told;
     bool stopping;
     bool failed;
     aq_error error;
@@ -251,6 +252,16 @@ static void on_signal(uv_signal_t *signal_handle, int number)
 
 /* ---- what happens meanwhile ----------------------------------------------------------------- */
 
+/* Once, even if a learner that is started again serves elsewhere: then its log says where. */
+static void tell_http(train_session *session, const char *url)
+{
+    if (!session->http_told && url[0] != '\0') {
+        session->http_told = true;
+        aq_progress_clear(&session->progress);
+        (void)fprintf(stderr, "dashboard: %s/\n", url);
+    }
+}
+
 static void on_status(void *user, const Actorq__V1__StatusReply *status)
 {
     train_session *session = user;
@@ -258,6 +269,7 @@ static void on_status(void *user, const Actorq__V1__StatusReply *status)
         return;
     }
     if (!session->options->quiet) {
+        tell_http(session, status->http);
         aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status);
     }
     if (status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING) {
@@ -396,7 +408,7 @@ static void destroy(train_session *session)
 static char *take_http(const aq_train_options *options)
 {
     const char *wanted = options->http ? options->http : getenv("ACTORQ_HTTP");
-    char *http = wanted ? aq_text_copy(wanted) : NULL;
+    char *http = wanted && wanted[0] != '\0' ? aq_text_copy(wanted) : NULL;
     (void)unsetenv("ACTORQ_HTTP");
     return http;
 }

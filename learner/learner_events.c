@@ -187,6 +187,7 @@ static void event_status(void *user, Actorq__V1__StatusReply *reply,
     int64_t now_ns = aq_clock_monotonic_ns();
     reply->uptime_s = (double)(now_ns - learner->started_ns) / (double)AQ_NS_PER_S;
     reply->run_dir = learner->folder.path;
+    reply->http = (char *)(uintptr_t)aq_daemon_http_url(learner->http);
     status->env_steps_limit = learner->plan.config.limits.env_steps;
     status->learner_steps = aq_trainer_step(learner->trainer);
     status->batch_wait_share = window->wait_share;

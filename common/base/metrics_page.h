@@ -51,7 +51,8 @@ void aq_page_counter(aq_metrics_page *page, const char *name, const char *help, 
 void aq_page_gauge(aq_metrics_page *page, const char *name, const char *help, double value);
 
 /* A histogram of counts of [0, 1), [1, 2), [2, 4), [4, 8), ... times `unit`, the last of all that
- * is more; of `whole` numbers, whose bounds are then 0, 1, 3, 7, ... It has no sum: nobody kept it. */
+ * is more; of `whole` numbers, whose bounds are then 0, 1, 3, 7, ... It has no sum: nobody kept
+ * it. */
 void aq_page_histogram(aq_metrics_page *page, const char *name, const char *help,
                        const uint64_t *counts, size_t size, double unit, bool whole);
 

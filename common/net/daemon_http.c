@@ -175,6 +175,11 @@ int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pag
     return 0;
 }
 
+const char *aq_daemon_http_url(const aq_daemon_http *http)
+{
+    return http != NULL ? aq_http_server_url(http->server) : "";
+}
+
 void aq_daemon_http_close(aq_daemon_http *http)
 {
     if (http == NULL) {

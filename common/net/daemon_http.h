@@ -38,6 +38,9 @@ typedef struct aq_daemon_http aq_daemon_http;
 int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pages *pages,
                         aq_daemon_http **ret_http, aq_error *error) AQ_MUST_USE;
 
+/* "http://127.0.0.1:41234"; "" for NULL. */
+const char *aq_daemon_http_url(const aq_daemon_http *http);
+
 /* Once, before the loop's last turn; NULL is fine. */
 void aq_daemon_http_close(aq_daemon_http *http);
 

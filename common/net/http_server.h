@@ -44,8 +44,8 @@ typedef struct aq_http_counters {
 } aq_http_counters;
 
 /* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE,
- * AQ_E_INVALID, AQ_E_NOT_FOUND and what the system says name the address. The loop must run its close callbacks
- * after a failure, too. */
+ * AQ_E_INVALID, AQ_E_NOT_FOUND and what the system says name the address. The loop must run its
+ * close callbacks after a failure, too. */
 int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_route *routes,
                           size_t count, aq_http_server **ret_server, aq_error *error) AQ_MUST_USE;
 
