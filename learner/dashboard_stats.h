@@ -1,6 +1,6 @@
 /*
- * Dashboard statistics: what the verdict is made of, out of the status, the plan and the history of a
- * run. Loop thread only.
+ * Dashboard statistics: what the verdict is made of, out of the status, the plan and the history of
+ * a run. Loop thread only.
  */
 #ifndef AQ_LEARNER_DASHBOARD_STATS_H
 #define AQ_LEARNER_DASHBOARD_STATS_H
@@ -13,7 +13,7 @@
 void aq_dashboard_facts(const Actorq__V1__StatusReply *status, const aq_run_plan *plan,
                         const aq_run_history *history, aq_run_facts *ret_facts);
 
-/* The return at which the run is solved; NaN: never, which is also said by a number out of reach. */
+/* The return at which the run is solved; NaN: never, as is also said by a number out of reach. */
 double aq_dashboard_threshold(const aq_run_plan *plan);
 
 /* Whether the screenings' returns rise, by the latest quarter of them against the one before. */

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/wire/data_set_writer.h"
 #include "common/sys/daemon.h"
+#include "common/wire/data_set_writer.h"
 #include "replay/data_command.h"
 #include "replay/data_origin.h"
 

@@ -32,8 +32,9 @@ typedef struct aq_command_page {
  * status. */
 int aq_command_main(const aq_command_page *page, int argc, char **argv) AQ_MUST_USE;
 
-/* Reads the arguments; rows of AQ_CREDENTIAL_OPTION_ROWS (daemon.h) are taken here. True: go on. False: the command is over, and its exit status is in
- * *ret_status: help or the version was printed, or what is wrong was said. */
+/* Reads the arguments; rows of AQ_CREDENTIAL_OPTION_ROWS (daemon.h) are taken here. True: go on.
+ * False: the command is over, and its exit status is in *ret_status: help or the version was
+ * printed, or what is wrong was said. */
 bool aq_command_begin(const aq_options *page, int argc, char **argv, aq_option_fn apply, void *user,
                       int *ret_status);
 

@@ -52,7 +52,7 @@ typedef struct test_cluster {
     char run_dir[96];
     char data_dir[96]; /* of the shard */
     char data_dir_2[96];
-    char certs_dir[96]; /* "": no certificates */
+    char certs_dir[96];             /* "": no certificates */
     aq_security *operator_security; /* what this process looks at daemons with */
     enum cluster_transport transport;
     uint16_t port; /* tcp: of the learner, the first of a few that were free */

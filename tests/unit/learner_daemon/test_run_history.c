@@ -211,8 +211,8 @@ static void test_lines_that_are_torn_or_none_are_passed_over(void **state)
     aq_run_history_destroy(history);
 }
 
-/* Writes so many seconds of a run, after each line blanks, which JSON doesn't mind: they make a file
- * long that is parsed soon. */
+/* Writes so many seconds of a run, after each line blanks, which JSON doesn't mind: they make a
+ * file long that is parsed soon. */
 static void write_run(const char *path, int seconds, int blanks)
 {
     char line[2048];
