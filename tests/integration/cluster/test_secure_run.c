@@ -167,6 +167,8 @@ static void test_members_prove_themselves_anew_to_who_was_restarted(void **state
     assert_false(daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=call_refused"));
     cluster->may_end = true;
     stop_as(cluster, "operator", cluster->learner_url, 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_ACTOR), 0);
+    assert_int_equal(cluster_wait_end(cluster, SEAT_REPLAY), 0);
     assert_int_equal(cluster_wait_end(cluster, SEAT_LEARNER), 0);
     cluster_finish(cluster);
 }
