@@ -88,7 +88,9 @@ static void read_plan(const uint8_t *bytes, size_t size)
         AQ_ASSERT(plan.precision_count <= AQ_COMPARE_PRECISIONS_MAX);
         AQ_ASSERT(plan.seeds <= AQ_COMPARE_SEEDS_MAX);
         for (size_t i = 0; i < plan.precision_count; i++) {
-            (void)aq_compare_plan_config(&plan, i, plan.seed_first, &config, &error);
+            error = (aq_error){0};
+            rc = aq_compare_plan_config(&plan, i, plan.seed_first, &config, &error);
+            AQ_ASSERT(error.code == rc);
         }
     }
 }

@@ -17,7 +17,7 @@ static void read_token(const uint8_t *bytes, size_t size)
     int rc = aq_token_parse((const char *)bytes, size, &token, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
-        AQ_ASSERT(aq_token_role(token) < AQ_ACCESS_ROLE_COUNT);
+        AQ_ASSERT((int)aq_token_role(token) < (int)AQ_ACCESS_ROLE_COUNT);
         AQ_ASSERT(strlen(aq_access_role_name(aq_token_role(token))) > 0);
         (void)aq_token_is_for_listening(token);
         aq_token_destroy(token);
