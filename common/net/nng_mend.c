@@ -54,6 +54,16 @@ static stream_fn find(void *library, const char *name)
     return function;
 }
 
+static int (*find_close(void))(int)
+{
+    void *address = dlsym(RTLD_NEXT, "close");
+    int (*function)(int descriptor);
+
+    _Static_assert(sizeof(function) == sizeof(address), "POSIX lets a pointer be either");
+    memcpy(&function, &address, sizeof(function));
+    return function;
+}
+
 static void find_real(void)
 {
     static const char *const of_the_c_library[] = {"accept", "close", "connect", "readv",
@@ -66,6 +76,7 @@ static void find_real(void)
     AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_recv") == nng_stream_recv);
     aq_tcp_patience();
     aq_tcp_door();
+    aq_tcp_door_closes_with(find_close());
     for (size_t i = 0; i < sizeof(of_the_c_library) / sizeof(of_the_c_library[0]); i++) {
         const char *name = of_the_c_library[i];
         AQ_ASSERT(dlsym(RTLD_DEFAULT, name) != dlsym(RTLD_NEXT, name));
