@@ -18,6 +18,7 @@ import json
 import math
 import os
 import pathlib
+import shutil
 import statistics
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def train(arguments, task, form, seed):
     folder = arguments.work / "runs" / name
     if result.exists():
         return name
-    subprocess.run(["rm", "-rf", "--", str(folder)], check=True)
+    shutil.rmtree(folder, ignore_errors=True)
     environment = {key: value for key, value in os.environ.items()
                    if key not in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE")}
     environment["OPENBLAS_NUM_THREADS"] = "1"
@@ -69,7 +70,7 @@ def train(arguments, task, form, seed):
     if done.returncode == 0:
         result.write_bytes(done.stdout)
     for waste in [*folder.glob("replay-*"), folder / "checkpoints"]:
-        subprocess.run(["rm", "-rf", "--", str(waste)], check=True)
+        shutil.rmtree(waste, ignore_errors=True)
     return name if done.returncode == 0 else f"{name}: failed"
 
 

@@ -14,6 +14,7 @@
 #include "common/base/memory.h"
 #include "learner/given_settings.h"
 #include "learner/learner_net_priv.h"
+#include "learner/learning_rate.h"
 #include "learner/live_settings.h"
 
 enum { LIVE_MAX = 64, CONFIG_TEXT_MAX = 1 << 20 };
@@ -155,17 +156,25 @@ static int fill_answer(configure_answer *answer, const aq_run_config *before,
 
 /* ---- the change ----------------------------------------------------------------------------- */
 
+void aq_learner_configure_trainer(aq_learner *learner)
+{
+    const aq_run_config *config = &learner->plan.config;
+    const double share = aq_learning_rate_share(
+        config, aq_coordinator_env_steps(learner->coordinator), aq_trainer_step(learner->trainer));
+    const aq_trainer_settings trainer = {
+        .publish_period = config->quantizer.publish_period,
+        .learning_rate = share * config->learner.learning_rate,
+        .critic_learning_rate = share * config->learner.critic_learning_rate,
+    };
+    aq_trainer_configure(learner->trainer, &trainer);
+}
+
 static void apply(aq_learner *learner)
 {
     const aq_run_config *config = &learner->plan.config;
-    const aq_trainer_settings trainer = {
-        .publish_period = config->quantizer.publish_period,
-        .learning_rate = config->learner.learning_rate,
-        .critic_learning_rate = config->learner.critic_learning_rate,
-    };
     const aq_coordinator_config limits = aq_learner_limits(&learner->plan);
     aq_coordinator_configure(learner->coordinator, &limits);
-    aq_trainer_configure(learner->trainer, &trainer);
+    aq_learner_configure_trainer(learner);
     aq_quantizer_stage_configure(learner->stage, (uint32_t)config->quantizer.full_period,
                                  config->quantizer.error_budget);
     aq_log_set_run_level(config->log.level);

@@ -113,6 +113,9 @@ static void tick_training(aq_learner *learner, int64_t now_ns)
         }
     }
     aq_coordinator_trained(learner->coordinator, aq_trainer_step(learner->trainer));
+    if (learner->plan.config.learner.learning_rate_end < 1) {
+        aq_learner_configure_trainer(learner);
+    }
     aq_learner_end_if_diverged(learner);
     learner->ended = aq_coordinator_tick(learner->coordinator, now_ns) != AQ_RUN_RUNNING;
 }

@@ -184,6 +184,7 @@ int aq_learner_take_up_settings(aq_learner *learner, aq_run_config *config,
                                 aq_error *error) AQ_MUST_USE; /* what a run was changed to */
 int aq_learner_keep_settings(aq_learner *learner, aq_error *error) AQ_MUST_USE; /* in the folder */
 int aq_learner_print_config(aq_learner *learner) AQ_MUST_USE;
+void aq_learner_configure_trainer(aq_learner *learner); /* as settings and progress have it */
 void aq_learner_configure(void *user, const Actorq__V1__ConfigureRequest *request,
                           Actorq__V1__ConfigureReply_Closure closure, void *call);
 

@@ -69,6 +69,7 @@ typedef struct aq_run_config {
         uint32_t critic_activation;          /* see aq_run_config_critic_activation */
         bool critic_norm_first;
         double critic_learning_rate; /* 0: learning_rate */
+        double learning_rate_end;    /* a share of both; 1: they stay */
         bool double_q;
         uint64_t atoms;
         double value_min;

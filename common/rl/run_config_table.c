@@ -107,6 +107,9 @@ static const aq_setting rows[] = {
      "d4pg, ddpg, td3: learner.norm_first, of the critic."},
     {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
      "d4pg, ddpg, td3: step size of the critic's optimizer. 0 takes learner.learning_rate."},
+    {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
+     "Share of the step sizes that is left when the run comes to limits.env_steps or "
+     "limits.learner_steps; they fall to it in a straight line. 1 keeps them as they are."},
     {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
      "dqn and c51: the learned network chooses the next action, the target network says what it is "
      "worth. Otherwise the target network does both."},
