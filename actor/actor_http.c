@@ -40,13 +40,15 @@ static const char *not_ready(void *user)
 }
 
 int aq_actor_http_open(uv_loop_t *loop, const char *listen, const aq_participant *participant,
-                       bool evaluates, aq_daemon_http **ret_http, aq_error *error)
+                       const aq_security *security, bool evaluates, aq_daemon_http **ret_http,
+                       aq_error *error)
 {
     const aq_daemon_pages pages = {
         .role = evaluates ? "evaluator" : "actor",
         .user = (void *)(uintptr_t)participant,
         .metrics = evaluates ? add_evaluator : add_actor,
         .not_ready = not_ready,
+        .security = security,
     };
     return aq_daemon_http_open(loop, listen, &pages, ret_http, error);
 }

@@ -11,8 +11,9 @@
 #include "actor/participant_session.h"
 #include "common/net/daemon_http.h"
 
-/* As aq_daemon_http_open; `participant` is lent until that is closed. */
+/* As aq_daemon_http_open; what is given is lent until that is closed. */
 int aq_actor_http_open(uv_loop_t *loop, const char *listen, const aq_participant *participant,
-                       bool evaluates, aq_daemon_http **ret_http, aq_error *error) AQ_MUST_USE;
+                       const aq_security *security, bool evaluates, aq_daemon_http **ret_http,
+                       aq_error *error) AQ_MUST_USE;
 
 #endif

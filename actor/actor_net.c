@@ -472,7 +472,7 @@ int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *
     }
     if (rc == 0) {
         rc = aq_actor_http_open(&shell.loop, options->daemon.http, participant_of(&shell),
-                                options->evaluate, &shell.http, error);
+                                shell.security.security, options->evaluate, &shell.http, error);
     }
     if (rc == 0) {
         rc = aq_notify_create(&shell.loop, &shell.notify, error);

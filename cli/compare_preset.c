@@ -31,7 +31,8 @@ static const char *const default_boxes[] = {
     "learner.value_max=100",
     "replay.capacity=1000000",
     "replay.samples_per_insert=32",
-    "actor.noise=0.3",
+    "actor.noise=0.5",
+    "actor.noise_ladder=uniform",
     "quantizer.publish_period=30",
     NULL,
 };

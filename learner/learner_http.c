@@ -33,6 +33,7 @@ int aq_learner_http_create(aq_learner *learner, aq_error *error)
         .metrics = add_metrics,
         .not_ready = not_ready,
         .dispatcher = learner->dispatcher,
+        .security = learner->security.security,
         .routes = routes,
         .route_count = AQ_DASHBOARD_ROUTES,
     };

@@ -20,8 +20,8 @@ static const char *not_ready(void *user)
 }
 
 int aq_replay_http_open(uv_loop_t *loop, const char *listen, aq_replay_service *service,
-                        const aq_rpc_dispatcher *dispatcher, aq_daemon_http **ret_http,
-                        aq_error *error)
+                        const aq_rpc_dispatcher *dispatcher, const aq_security *security,
+                        aq_daemon_http **ret_http, aq_error *error)
 {
     const aq_daemon_pages pages = {
         .role = "replay",
@@ -29,6 +29,7 @@ int aq_replay_http_open(uv_loop_t *loop, const char *listen, aq_replay_service *
         .metrics = add_metrics,
         .not_ready = not_ready,
         .dispatcher = dispatcher,
+        .security = security,
     };
     return aq_daemon_http_open(loop, listen, &pages, ret_http, error);
 }

@@ -9,9 +9,9 @@
 #include "common/net/daemon_http.h"
 #include "replay/replay_service.h"
 
-/* As aq_daemon_http_open; `service` and `dispatcher` are lent until that is closed. */
+/* As aq_daemon_http_open; what is given is lent until that is closed. */
 int aq_replay_http_open(uv_loop_t *loop, const char *listen, aq_replay_service *service,
-                        const aq_rpc_dispatcher *dispatcher, aq_daemon_http **ret_http,
-                        aq_error *error) AQ_MUST_USE;
+                        const aq_rpc_dispatcher *dispatcher, const aq_security *security,
+                        aq_daemon_http **ret_http, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -427,7 +427,8 @@ static int create(replay_daemon *daemon, aq_error *error)
     }
     if (rc == 0) {
         rc = aq_replay_http_open(&daemon->loop, options->daemon.http, daemon->service,
-                                 daemon->dispatcher, &daemon->http, error);
+                                 daemon->dispatcher, daemon->security.security, &daemon->http,
+                                 error);
     }
     if (rc == 0) {
         rc = aq_notify_create(&daemon->loop, &daemon->notify, error);

@@ -3,6 +3,7 @@
  */
 #include "common/net/daemon_http.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "common/base/assert.h"
@@ -43,6 +44,13 @@ static void add_process(const aq_daemon_http *http, aq_metrics_page *page)
                     seconds(aq_clock_cpu_ns()));
     aq_page_gauge(page, "resident_memory_bytes", "Memory that this process has resident.",
                   (double)aq_machine_resident_bytes());
+}
+
+static void add_certificate(const aq_daemon_http *http, aq_metrics_page *page)
+{
+    const int64_t end_s = aq_security_expires_s(http->pages.security);
+    aq_page_gauge(page, "certificate_end_time_seconds", "When its certificate expires, since 1970.",
+                  end_s != 0 ? (double)end_s : (double)NAN);
 }
 
 static void add_peers(aq_metrics_page *page)
@@ -96,6 +104,7 @@ static int get_metrics(void *user, aq_http_reply *reply)
     aq_metrics_page_begin(&page, reply->body);
     page.prefix = "actorq_";
     add_process(http, &page);
+    add_certificate(http, &page);
     add_peers(&page);
     add_calls(http, &page);
     add_http(http, &page);

@@ -15,6 +15,7 @@
 #include "common/base/metrics_page.h"
 #include "common/net/http_server.h"
 #include "common/net/rpc.h"
+#include "common/net/security.h"
 
 typedef struct aq_daemon_pages {
     const char *role; /* "learner" */
@@ -25,6 +26,7 @@ typedef struct aq_daemon_pages {
     /* Why it takes no part in a run yet, or any more; NULL: it does. */
     const char *(*not_ready)(void *user);
     const aq_rpc_dispatcher *dispatcher; /* whose calls are counted; NULL: it takes none */
+    const aq_security *security;         /* whose certificate runs out; NULL: none */
     const aq_http_route *routes;         /* of its own; copied */
     size_t route_count;                  /* AQ_DAEMON_ROUTES_MAX at most */
 } aq_daemon_pages;
@@ -34,7 +36,7 @@ enum { AQ_DAEMON_ROUTES_MAX = 16 };
 typedef struct aq_daemon_http aq_daemon_http;
 
 /* `listen` NULL: nothing is served, and `*ret_http` becomes NULL. Logs http_ready, and
- * http_open when others than this host can look. `pages->dispatcher` must outlive it. */
+ * http_open when others than this host can look. what `pages` points at must outlive it, routes aside. */
 int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pages *pages,
                         aq_daemon_http **ret_http, aq_error *error) AQ_MUST_USE;
 

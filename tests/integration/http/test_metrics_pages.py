@@ -1,6 +1,6 @@
 """What the daemons of a run serve over HTTP: metrics, health, readiness.
 
-    test_metrics_pages.py LEARNER REPLAY ACTOR SOURCE_ROOT [unittest's arguments]
+    test_metrics_pages.py LEARNER REPLAY ACTOR ACTORQ SOURCE_ROOT [unittest's arguments]
 """
 
 import concurrent.futures
@@ -17,7 +17,7 @@ import unittest
 import exposition
 
 PATIENCE_S = 60
-LEARNER, REPLAY, ACTOR, SOURCE_ROOT = sys.argv[1:5] if len(sys.argv) > 4 else [""] * 4
+LEARNER, REPLAY, ACTOR, ACTORQ, SOURCE_ROOT = sys.argv[1:6] if len(sys.argv) > 5 else [""] * 5
 ROLES = ("learner", "replay", "actor", "evaluator")
 ROW = re.compile(r"\| `(actorq_\w+)` \| (\w+) \| ([^|]*) \| (.*) \|")
 
@@ -29,7 +29,8 @@ QUIET = {"actorq_learner_precision_gap_return", "actorq_learner_precision_gap_re
          "actorq_learner_staleness_mean_versions", "actorq_replay_table_times_sampled",
          "actorq_learner_quantization_disagreement_ratio",
          "actorq_learner_quantization_output_rms", "actorq_learner_quantization_output_max",
-         "actorq_learner_run_energy_joules_total", "actorq_learner_run_cpu_seconds_total"}
+         "actorq_learner_run_energy_joules_total", "actorq_learner_run_cpu_seconds_total",
+         "actorq_certificate_end_time_seconds"}
 
 
 class Daemon:
@@ -205,6 +206,22 @@ class TestPages(unittest.TestCase):
                           done.stderr)
 
 
+class TestCertificate(unittest.TestCase):
+    def test_a_daemon_tells_when_its_certificate_ends(self):
+        with tempfile.TemporaryDirectory(prefix="actorq-http-") as home:
+            subprocess.run([ACTORQ, "certs", home + "/certs", "--days", "40"], check=True,
+                           capture_output=True, timeout=PATIENCE_S)
+            actor = Daemon("actor", home, [ACTOR, "--learner", "tcp://127.0.0.1:1",
+                                           "--certs", home + "/certs/actor"])
+            try:
+                actor.find()
+                left = actor.metrics()["actorq_certificate_end_time_seconds"].value() - time.time()
+                self.assertAlmostEqual(left / 86400, 40, delta=1)
+            finally:
+                actor.process.terminate()
+                actor.process.wait(PATIENCE_S)
+
+
 class TestStrictReader(unittest.TestCase):
     """The reader itself: a planted fault of every kind is found."""
 
@@ -231,4 +248,4 @@ class TestStrictReader(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    unittest.main(argv=sys.argv[:1] + sys.argv[6:])
