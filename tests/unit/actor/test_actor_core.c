@@ -264,6 +264,16 @@ static void test_exploration_has_its_share_of_the_actions(void **state)
     double share = (double)random_choices / (double)total;
     assert_true(total > 39000);
     assert_true(fabs(share - 0.25) < 4.0 * sqrt(0.25 * 0.75 / (double)total));
+
+    settings.epsilon_base = 0.0; /* as a live setting */
+    aq_actor_core_explore(core, &settings);
+    random_choices = 0;
+    acknowledge_all(core, 0, 80000);
+    while (aq_actor_core_step(core, 0) > 0) {
+        (void)send_all(core, 0, count_choices);
+        acknowledge_all(core, 0, 0);
+    }
+    assert_true(random_choices < 100); /* of 10,000: what was in open chunks */
     (void)aq_actor_core_set_engine(core, NULL);
     aq_engine_destroy(engine);
     aq_actor_core_destroy(core);
