@@ -1,17 +1,25 @@
 #!/usr/bin/env bash
-# bench/cartpole_seeds.sh [SEEDS] [train options]   How fast and how surely CartPole is solved.
+# bench/solved_seeds.sh SEEDS RETURN TASK [train options]   How fast and how surely a task is solved.
 #
-# Trains SEEDS runs (default 10), seeds 1, 2, 3, …, one after the other, and prints a row for each
-# and the medians. Wall time is from the start of the process until its end of training was known.
-# Each policy is evaluated once more by `actorq eval`, over 100 greedy episodes of another seed.
+#   bench/solved_seeds.sh 20 475 gym:CartPole-v1
+#   bench/solved_seeds.sh 6 -200 gym:Pendulum-v1 --config configs/pendulum-td3.yaml
+#
+# Trains SEEDS runs, seeds 1, 2, 3, …, one after the other, and prints a row for each and the
+# medians. Wall time is from the start of the process until its end of training was known. Each
+# policy is evaluated once more by `actorq eval`, over 100 greedy episodes of another seed; RETURN
+# is what both should reach.
 #
 # ACTORQ names another actorq than that of ./build. OpenBLAS runs the kernels that suit the
 # processor: variables that force others are unset.
 set -euo pipefail
 here="$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")"
 actorq="${ACTORQ:-$here/../build/cli/actorq}"
-seeds="${1:-10}"
-shift || true
+if [ $# -lt 3 ]; then
+    sed -n '2,5s/^# \?//p' "$0" >&2
+    exit 2
+fi
+seeds=$1 wanted=$2
+shift 2
 work="$(mktemp -d)"
 trap 'rm -rf -- "$work"' EXIT
 
@@ -21,8 +29,8 @@ number() { # number KEY FILE: the value of one key of a flat JSON object
 
 printf '%5s %7s %8s %10s %13s %9s %8s\n' seed solved wall_s env_steps learner_steps return eval
 for ((seed = 1; seed <= seeds; seed++)); do
-    env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE "$actorq" train gym:CartPole-v1 --seed "$seed" \
-        --run "$work/run-$seed" --json --quiet "$@" >"$work/train.json"
+    env -u OPENBLAS_CORETYPE -u OPENBLAS_L2_SIZE "$actorq" train "$@" --seed "$seed" \
+        --run "$work/run-$seed" --json --quiet >"$work/train.json"
     "$actorq" eval "$work/run-$seed" --episodes 100 --seed $((seed + 1000)) --json \
         >"$work/eval.json"
     printf '%5d %7s %8.2f %10d %13d %9.1f %8.1f\n' "$seed" \
@@ -32,10 +40,11 @@ for ((seed = 1; seed <= seeds; seed++)); do
         tee -a "$work/rows"
 done
 
-sort -n -k3,3 "$work/rows" | awk '
-    { wall[NR] = $3; solved += $2 == "true"; good += $6 >= 475; again += $7 >= 475 }
+sort -n -k3,3 "$work/rows" | awk -v wanted="$wanted" '
+    { wall[NR] = $3; solved += $2 == "true"; good += $6 >= wanted; again += $7 >= wanted }
     END {
         middle = NR % 2 ? wall[(NR + 1) / 2] : (wall[NR / 2] + wall[NR / 2 + 1]) / 2
-        printf "%d of %d solved; return >= 475 in %d, once more in %d\n", solved, NR, good, again
+        printf "%d of %d solved; return >= %s in %d, once more in %d\n", solved, NR, wanted, good,
+            again
         printf "wall_s: least %.2f, median %.2f, most %.2f\n", wall[1], middle, wall[NR]
     }'
