@@ -84,6 +84,19 @@ int aq_log_filter_since(aq_log_filter *filter, const char *text, int64_t now_ns,
     return aq_text_set(filter->since, sizeof(filter->since), text);
 }
 
+int aq_log_filter_role(aq_log_filter *filter, const char *text, aq_error *error)
+{
+    static const char *const roles[] = {"learner", "replay", "actor", "evaluator"};
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        if (strcmp(text, roles[i]) == 0) {
+            filter->role = text;
+            return 0;
+        }
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is not one of learner, replay, actor, evaluator",
+                   text);
+}
+
 /* "actor-3" is of the role actor and of id 3. */
 static bool passes_by_name(const aq_log_filter *filter, const char *name)
 {

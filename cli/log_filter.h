@@ -23,6 +23,9 @@ typedef struct aq_log_filter {
 int aq_log_filter_since(aq_log_filter *filter, const char *text, int64_t now_ns,
                         aq_error *error) AQ_MUST_USE;
 
+/* "actor"; the text is not copied. AQ_E_INVALID, with the roles that there are. */
+int aq_log_filter_role(aq_log_filter *filter, const char *text, aq_error *error) AQ_MUST_USE;
+
 /* `name` is the line's file, which stands for the role and id of a text; a text has no event, and
  * any level. */
 bool aq_log_filter_passes(const aq_log_filter *filter, const aq_log_line *line, const char *name,

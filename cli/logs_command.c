@@ -72,8 +72,9 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
         return rc;
     }
     if (strcmp(option->name, "role") == 0) {
-        arguments->filter.role = value;
-    } else if (strcmp(option->name, "event") == 0) {
+        return aq_log_filter_role(&arguments->filter, value, error);
+    }
+    if (strcmp(option->name, "event") == 0) {
         arguments->filter.event = value;
     } else {
         arguments->follow |= strcmp(option->name, "follow") == 0;

@@ -122,6 +122,8 @@ static void test_logs_of_all_daemons_are_read_as_one(void **state)
     assert_true(it_said(cluster, "actor"));
     operate(cluster, 1, "logs", cluster->run_dir, "--level", "loud");
     assert_true(it_said(cluster, "'loud' is not one of debug, info, warn, error"));
+    operate(cluster, 1, "logs", cluster->run_dir, "--role", "boss");
+    assert_true(it_said(cluster, "'boss' is not one of learner, replay, actor, evaluator"));
     cluster_finish(cluster);
 }
 

@@ -98,6 +98,18 @@ static void test_other_times_are_refused(void **state)
     }
 }
 
+static void test_a_role_is_one_that_there_is(void **state)
+{
+    aq_log_filter filter = {.id = -1};
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_log_filter_role(&filter, "evaluator", &error), 0);
+    assert_string_equal(filter.role, "evaluator");
+    assert_int_equal(aq_log_filter_role(&filter, "actors", &error), AQ_E_INVALID);
+    assert_string_equal(error.text, "'actors' is not one of learner, replay, actor, evaluator");
+    assert_string_equal(filter.role, "evaluator");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +117,7 @@ int main(void)
         cmocka_unit_test(test_a_text_goes_by_the_name_of_its_file),
         cmocka_unit_test(test_since_is_a_time_ago_or_a_moment),
         cmocka_unit_test(test_other_times_are_refused),
+        cmocka_unit_test(test_a_role_is_one_that_there_is),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
