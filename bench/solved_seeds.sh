@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench/solved_seeds.sh SEEDS RETURN TASK [train options]   How fast and how surely a task is solved.
+# bench/solved_seeds.sh SEEDS RETURN TASK [train options]   How fast and surely a task is solved.
 #
 #   bench/solved_seeds.sh 20 475 gym:CartPole-v1
 #   bench/solved_seeds.sh 6 -200 gym:Pendulum-v1 --config configs/pendulum-td3.yaml

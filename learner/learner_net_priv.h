@@ -85,7 +85,8 @@ typedef struct aq_learner_energy {
 } aq_learner_energy;
 
 typedef struct aq_learner {
-    aq_run_plan plan;
+    aq_run_plan plan;  /* the loop's: live changes go into it */
+    aq_run_plan begun; /* as the run began: other threads read task, schema and algorithm here */
     const aq_learner_options *options;
     aq_daemon_security security;
     aq_run_folder folder;

@@ -73,8 +73,8 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
 {
     aq_checkpoint checkpoint = {
         .run_id = learner->folder.run_id,
-        .schema = learner->plan.settings.schema,
-        .spec = *learner->plan.algorithm_class->spec(learner->algorithm),
+        .schema = learner->begun.settings.schema,
+        .spec = *learner->begun.algorithm_class->spec(learner->algorithm),
         .learner_step = step,
         .env_steps = context->env_steps,
         .env_steps_base = context->env_steps_base,
@@ -103,9 +103,9 @@ static void fill_checkpoint(const aq_learner *learner, const aq_checkpoint_conte
         .shard_count = (uint32_t)context->shard_count,
     };
     /* Whole texts of our own, shorter than the places. */
-    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", learner->plan.settings.task);
+    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s", learner->begun.settings.task);
     (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
-                   learner->plan.algorithm_class->name);
+                   learner->begun.algorithm_class->name);
     for (size_t i = 0; i < context->shard_count; i++) {
         checkpoint.shards[i] = (aq_checkpoint_shard){
             .store = context->shards[i].store,

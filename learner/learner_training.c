@@ -280,14 +280,14 @@ static int create_prefetch(aq_learner *learner)
 
 static int create_stage(aq_learner *learner, const aq_publication_config *publication)
 {
-    const aq_algorithm_class *algorithm_class = learner->plan.algorithm_class;
+    const aq_algorithm_class *algorithm_class = learner->begun.algorithm_class;
     aq_algorithm_state state;
     algorithm_class->state(learner->algorithm, &state);
     aq_stage_config stage = {
         .publication = *publication,
         .meta = {.run_id = learner->folder.run_id,
-                 .task = learner->plan.settings.task,
-                 .schema = &learner->plan.settings.schema,
+                 .task = learner->begun.settings.task,
+                 .schema = &learner->begun.settings.schema,
                  .act_rule = algorithm_class->act_rule},
         .spec = algorithm_class->spec(learner->algorithm),
         .state_count = state.count,
@@ -325,6 +325,7 @@ int aq_learner_training_create(aq_learner *learner, aq_error *error)
 {
     size_t group_count = learner->plan.config.learner.prefetch * 2;
     aq_publication_config publication;
+    learner->begun = learner->plan;
     int rc = aq_publication_plan(&learner->plan.config,
                                  learner->plan.algorithm_class->spec(learner->algorithm),
                                  aq_cpu_flags(), &publication, error);

@@ -1,3 +1,6 @@
+/*
+ * Learning rate: see learning_rate.h.
+ */
 #include "learner/learning_rate.h"
 
 /* A limit of 0 is none. */

@@ -36,7 +36,8 @@ enum { AQ_DAEMON_ROUTES_MAX = 16 };
 typedef struct aq_daemon_http aq_daemon_http;
 
 /* `listen` NULL: nothing is served, and `*ret_http` becomes NULL. Logs http_ready, and
- * http_open when others than this host can look. what `pages` points at must outlive it, routes aside. */
+ * http_open when others than this host can look. What `pages` points at must outlive it, but for
+ * the routes. */
 int aq_daemon_http_open(uv_loop_t *loop, const char *listen, const aq_daemon_pages *pages,
                         aq_daemon_http **ret_http, aq_error *error) AQ_MUST_USE;
 
