@@ -2,6 +2,7 @@
 """What D4PG learns on ten tasks of the control suite, with int8 and with fp32 actors.
 
     bench/control_suite.py --work DIR [--jobs 2] [--tasks a,b] [--seeds 3] [--formats int8,fp32]
+                           [--set KEY=VALUE]...
 
 Trains every task with every format and the seeds 1, 2, 3, ..., each for 500,000 environment steps
 under configs/dmc-d4pg.yaml, and prints a table; no run is left out. Runs that DIR has already are
@@ -65,7 +66,8 @@ def train(arguments, task, form, seed):
     done = subprocess.run(
         [arguments.actorq, "train", f"dmc:{task}", "--config", str(CONFIG), "--seed", str(seed),
          "--run", str(folder), "--quiet", "--json", "--set", f"quantizer.format={form}",
-         "--set", "evaluator.threshold=100000", "--set", "evaluator.screen_episodes=5"],
+         "--set", "evaluator.threshold=100000", "--set", "evaluator.screen_episodes=5",
+         *(f"--set={assignment}" for assignment in arguments.set)],
         env=environment, stdout=subprocess.PIPE, check=False)
     if done.returncode == 0:
         result.write_bytes(done.stdout)
@@ -141,6 +143,8 @@ def main():
     parser.add_argument("--tasks", type=words, default=list(PUBLISHED), help="default: all ten")
     parser.add_argument("--formats", type=words, default=["int8", "fp32"])
     parser.add_argument("--seeds", type=int, default=3, choices=range(1, 11), metavar="N")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE",
+                        help="another setting than the preset's")
     parser.add_argument("--jobs", type=int, default=1, help="runs side by side")
     parser.add_argument("--actorq", default=str(HERE.parent / "build" / "cli" / "actorq"))
     parser.add_argument("--curves", type=pathlib.Path, default=HERE / "curves")
