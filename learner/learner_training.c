@@ -352,6 +352,8 @@ int aq_learner_training_create(aq_learner *learner, aq_error *error)
 int aq_learner_training_start(aq_learner *learner, aq_error *error)
 {
     int rc = aq_quantizer_stage_start(learner->stage);
+    /* The step sizes of a run that is resumed have fallen already. */
+    aq_learner_configure_trainer(learner);
     if (!rc) {
         rc = aq_trainer_start(learner->trainer);
     }
