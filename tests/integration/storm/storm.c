@@ -28,6 +28,8 @@ enum { PORT_MIN = 20000, PORT_COUNT = 12000 };
 
 extern char **environ;
 
+static unsigned ipc_urls; /* given out by this process */
+
 const aq_net_limits storm_limits = {
     .message_bytes_max = STORM_MESSAGE_MAX, .reconnect_min_ms = 2, .reconnect_max_ms = 20};
 
@@ -79,6 +81,22 @@ static bool is_free(const char *url)
     return rc == 0;
 }
 
+static void ipc_url(unsigned number, char *ret_url)
+{
+    snprintf(ret_url, AQ_URL_MAX, "ipc:///tmp/aq-storm-%ld-%u", (long)getpid(), number);
+}
+
+/* Who is killed leaves its socket's name behind. */
+static void remove_ipc_names(void)
+{
+    char url[AQ_URL_MAX];
+
+    for (unsigned i = 0; i < ipc_urls; i++) {
+        ipc_url(i, url);
+        (void)unlink(url + strlen("ipc://"));
+    }
+}
+
 void storm_url(aq_rng *rng, const char *transport, char *ret_url)
 {
     do {
@@ -86,8 +104,10 @@ void storm_url(aq_rng *rng, const char *transport, char *ret_url)
             snprintf(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u",
                      PORT_MIN + (unsigned)aq_rng_below(rng, PORT_COUNT));
         } else {
-            snprintf(ret_url, AQ_URL_MAX, "ipc:///tmp/aq-storm-%ld-%u", (long)getpid(),
-                     (unsigned)aq_rng_below(rng, UINT32_MAX));
+            if (ipc_urls == 0) {
+                assert_int_equal(atexit(remove_ipc_names), 0);
+            }
+            ipc_url(ipc_urls++, ret_url);
         }
     } while (!is_free(ret_url));
 }
