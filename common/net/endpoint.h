@@ -1,6 +1,6 @@
 /*
  * What our NNG sockets have in common: how they listen and dial, which options they get, and how
- * NNG's errors and addresses are put in our words. Private to net: outside of it nobody sees NNG.
+ * NNG's addresses are put in our words. Private to net: outside of it nobody sees NNG.
  */
 #ifndef AQ_COMMON_NET_ENDPOINT_H
 #define AQ_COMMON_NET_ENDPOINT_H
@@ -11,9 +11,6 @@
 
 /* What REQ and REP put before a message; counted by RECVMAXSZ, not by message_bytes_max. */
 enum { AQ_REQREP_HEADER_BYTES = 4, AQ_PEER_TEXT_MAX = 80 };
-
-/* The code of ours that fits one of NNG's. */
-int aq_error_from_nng(int nng_code);
 
 /* Listens at a validated url; `ret_url` (AQ_URL_MAX bytes) gets the url with the port that was
  * bound. AQ_E_IN_USE when somebody listens there; the socket file of a dead process is no obstacle,

@@ -11,6 +11,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "common/net/pubsub.h"
 
 struct aq_publisher {

@@ -14,6 +14,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 
 /* For so long messages are taken before the loop's other handles get a turn: who waits for an
  * answer of the same loop feels no more of a flood than this and one message. */

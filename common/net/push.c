@@ -29,6 +29,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 
 /* A peer that takes nothing for so long is given up: a machine that vanished looks like this. */
 enum { STALL_MS = 30000 };

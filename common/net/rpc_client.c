@@ -20,6 +20,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "common/net/security.h"
 #include "common/sys/mailbox.h"
 

@@ -16,6 +16,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "common/net/security.h"
 #include "common/sys/mailbox.h"
 

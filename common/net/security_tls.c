@@ -17,6 +17,7 @@
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "common/net/security.h"
 #include "common/net/tls_mend.h"
 #include "common/sys/file.h"

@@ -18,6 +18,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "common/net/pubsub.h"
 
 struct aq_subscriber {

@@ -20,6 +20,7 @@
 
 #include "common/base/parse.h"
 #include "common/net/endpoint.h"
+#include "common/net/nng_error.h"
 #include "tests/unit/net/net_kit.h"
 
 static int try_to_listen(const char *url, nng_socket *ret_socket, char *ret_url, aq_error *error)
