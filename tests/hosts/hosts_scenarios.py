@@ -290,8 +290,14 @@ CROWDED = {"task": "gym:CartPole-v1?sleep_us=20000", "actor.count": CROWD,
 
 
 def crowd(stage):
-    """64 actors, each a process, near and behind a slow network."""
-    with stage.run(CROWDED) as run:
+    """64 actors, each a process, near and behind a slow network: with one shard, whose one
+    connection to the learner then sets the pace, and with four."""
+    return {"actors": CROWD,
+            **{f"shards_{shards}": crowd_around(stage, shards) for shards in (1, 4)}}
+
+
+def crowd_around(stage, shards):
+    with stage.run({**CROWDED, "replay.shards": shards}) as run:
         run.start(CROWD)
         settle(5)
         near = run.rates(15)
@@ -302,7 +308,9 @@ def crowd(stage):
         lost = number(run.sure_status()["learner"]["members_lost"])
         check(lost == 0, f"{lost:.0f} members were lost")
         account = close_account(run)
-    return {"actors": CROWD, "near": rounded(near), "slowed": rounded(slowed), **account}
+    ratio = {key: slowed[key] / near[key] for key in near}
+    return {"near": rounded(near), "slowed": rounded(slowed), "ratio": rounded(ratio, 2),
+            **account}
 
 
 def cost(stage):

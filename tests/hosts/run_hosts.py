@@ -57,6 +57,9 @@ def run_scenario(name, stage):
 
 CANNOT = 77  # which Meson takes for a test that was left out
 
+PROGRAMS = ("tests/hosts/lossy_switch", "cli/actorq", "learner/actorq-learner",
+            "replay/actorq-replay", "actor/actorq-actor")
+
 
 def main():
     options = arguments()
@@ -64,8 +67,13 @@ def main():
     if reason:
         print(reason, file=sys.stderr)
         return CANNOT
-    hosts_net.isolate()
     build = os.path.abspath(options.build)
+    missing = [name for name in PROGRAMS if not os.path.exists(os.path.join(build, name))]
+    if missing:
+        print(f"{options.build} has no {', '.join(missing)}: README.md says how it is built",
+              file=sys.stderr)
+        return 1
+    hosts_net.isolate()
     network = hosts_net.Network(["learner", "replay", "actors", "spare"],
                                 os.path.join(build, "tests/hosts/lossy_switch"),
                                 options.congestion, options.seed)
