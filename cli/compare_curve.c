@@ -121,6 +121,18 @@ static void take_totals(aq_compare_curve *curve, const json_t *line)
     take_times(curve, json_object_get(line, "time"));
 }
 
+static void take_end(aq_compare_curve *curve, const json_t *line)
+{
+    const char *state = json_string_value(json_object_get(line, "state"));
+    char end[sizeof(curve->end)] = "";
+    if (aq_text_set(end, sizeof(end), state ? state : "") < 0) {
+        return; /* longer than any state: the line is broken */
+    }
+    memcpy(curve->end, end, sizeof(end));
+    take_totals(curve, line);
+    curve->gap = number_of(json_object_get(line, "precision_gap"), "mean");
+}
+
 typedef struct curve_reader {
     aq_compare_curve *curve;
     double staleness_sum;
@@ -138,10 +150,8 @@ static int take_line(curve_reader *reader, const json_t *line)
         return take_evaluation(curve, line);
     }
     if (strcmp(event, "end") == 0) {
-        const char *state = json_string_value(json_object_get(line, "state"));
-        take_totals(curve, line);
-        curve->gap = number_of(json_object_get(line, "precision_gap"), "mean");
-        return aq_text_set(curve->end, sizeof(curve->end), state ? state : "") ? AQ_E_CORRUPT : 0;
+        take_end(curve, line);
+        return 0;
     }
     if (strcmp(event, "progress") == 0) {
         double staleness = number_of(line, "staleness");

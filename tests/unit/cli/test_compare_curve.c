@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -54,6 +55,18 @@ static void test_the_end_tells_the_totals(void **state)
     assert_int_equal(curve.learner_steps, 50);
     assert_int_equal(curve.broadcast_bytes, 700);
     assert_true(curve.staleness == 3.0);
+    aq_compare_curve_fini(&curve);
+}
+
+/* What fuzzing found: one such line was the end of the whole file. */
+static void test_an_end_in_no_state_of_ours_is_passed_over(void **state)
+{
+    char text[sizeof(whole) + 200];
+    snprintf(text, sizeof(text), "%s%s", whole,
+             "{\"event\":\"end\",\"wall_s\":9.0,\"state\":\"a state of nobody's\"}\n");
+    aq_compare_curve curve = read_text(state, text);
+    assert_string_equal(curve.end, "budget");
+    assert_true(curve.wall_s == 4.0);
     aq_compare_curve_fini(&curve);
 }
 
@@ -147,6 +160,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(test_evaluations_become_points),
         CASE(test_the_end_tells_the_totals),
+        CASE(test_an_end_in_no_state_of_ours_is_passed_over),
         CASE(test_times_that_were_not_told_are_not_known),
         CASE(test_the_final_return_is_the_mean_of_the_last_tenth),
         CASE(test_a_run_that_was_resumed_goes_back),
