@@ -188,11 +188,14 @@ static void put_at(aq_shard_spread *spread, uint32_t shard, aq_chunk *chunk, int
     aq_outbox_put(at->outbox, chunk, since_ns);
 }
 
+/* Shards take turns. To ask for the most credit would be to ask the same one again and again: who
+ * is sent much is granted much. It decides where no credit is enough for the chunk. */
 void aq_shard_spread_put(aq_shard_spread *spread, aq_chunk *chunk, int64_t since_ns)
 {
+    const uint64_t fresh = aq_chunk_fresh(chunk);
     uint64_t most = 0;
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < spread->count; i++) {
+    for (uint32_t i = 0; i < spread->count && most < fresh; i++) {
         const uint32_t shard = in_turn(spread, i);
         const spread_shard *at = &spread->shards[shard];
         if (at->has_room && left_of(at) > most) {

@@ -4,10 +4,10 @@
  * whether there is credit for another step. No sockets, no clock.
  *
  * A shard's credit is what it has granted less what was put into its outbox. Shards that `take` are
- * in the learner's list and connected. Each chunk goes to the one of them with the most credit; of
- * equals, to the next in turn. Equal shards so get equal shares, and what one of them does not
- * take, because it is away, full or out of credit, goes to the others. What was put stays where it
- * is.
+ * in the learner's list and connected. Each chunk goes to the next of them in turn that has credit
+ * for all of it; where none has, to the one with the most. Shards so get equal shares, and what one
+ * of them does not take, because it is away, full or out of credit, goes to the others. What was
+ * put stays where it is.
  *
  * Why nothing stands still for ever. Let `open` be the fresh transitions in open chunks, `lanes`
  * the environments, and `credit` the sum, over the shards that take and have room, of what each has
@@ -28,9 +28,9 @@
  *     and that is what credit is for.
  *   - A shard that goes away takes its credit with it, and `open` may exceed what is left. Then
  *     chunks are closed as far as the others have credit, and the second case holds for them.
- *   - One at which the learner waits may have granted less than others, and get nothing until their
- *     credit is down to its own. It gets down to that: the others, while nobody samples from them,
- *     grant no more.
+ *   - One at which the learner waits may have granted less than a chunk needs, and get nothing until
+ *     the others have no more left than it. They get down to that: while nobody samples from them,
+ *     they grant no more.
  *
  * Bounded: each outbox by its own limits and by an equal share of AQ_SPREAD_BYTES_MAX, so that
  * shards that are away do not take the room of others. (An outbox that was full when others were

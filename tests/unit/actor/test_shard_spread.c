@@ -96,20 +96,39 @@ static void serve(aq_shard_spread *spread, uint32_t shard)
 
 /* ---- who gets it ---------------------------------------------------------------------------- */
 
-static void test_a_chunk_goes_where_most_credit_is_left(void **state)
+/* Who had the most would be asked again and again: who is sent much is granted much. */
+static void test_turns_are_taken_whoever_has_the_most_credit(void **state)
 {
     aq_shard_spread *spread = spread_of(3);
     (void)state;
-    grant(spread, 0, 10);
-    grant(spread, 1, 12);
-    grant(spread, 2, 11);
+    grant(spread, 0, 100);
+    grant(spread, 1, 10000);
+    grant(spread, 2, 100);
+    for (uint32_t i = 0; i < 30; i++) {
+        put(spread, 4);
+        assert_int_equal(put_steps(spread, i % 3), (i / 3 + 1) * 4);
+    }
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_one_without_credit_for_all_of_a_chunk_is_passed_over(void **state)
+{
+    aq_shard_spread *spread = spread_of(3);
+    (void)state;
+    grant(spread, 0, 3);
+    grant(spread, 1, 10);
+    grant(spread, 2, 7);
     put(spread, 4);
     assert_int_equal(put_steps(spread, 1), 4);
     put(spread, 4);
     assert_int_equal(put_steps(spread, 2), 4);
     put(spread, 4);
+    assert_int_equal(put_steps(spread, 1), 8);
+    put(spread, 4); /* 3, 2 and 3 are left: of equals, the next in turn */
+    assert_int_equal(put_steps(spread, 2), 8);
+    put(spread, 4);
     assert_int_equal(put_steps(spread, 0), 4);
-    assert_int_equal(aq_shard_spread_credit(spread), 6 + 8 + 7);
+    assert_int_equal(aq_shard_spread_credit(spread), 2);
     aq_shard_spread_destroy(spread);
 }
 
@@ -403,7 +422,8 @@ static void test_no_combination_of_grants_leaves_more_than_the_rest(void **state
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_chunk_goes_where_most_credit_is_left),
+        cmocka_unit_test(test_turns_are_taken_whoever_has_the_most_credit),
+        cmocka_unit_test(test_one_without_credit_for_all_of_a_chunk_is_passed_over),
         cmocka_unit_test(test_equals_take_turns),
         cmocka_unit_test(test_one_that_does_not_take_gets_nothing_and_lends_no_credit),
         cmocka_unit_test(test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that),
