@@ -28,9 +28,9 @@
  *     and that is what credit is for.
  *   - A shard that goes away takes its credit with it, and `open` may exceed what is left. Then
  *     chunks are closed as far as the others have credit, and the second case holds for them.
- *   - One at which the learner waits may have granted less than a chunk needs, and get nothing until
- *     the others have no more left than it. They get down to that: while nobody samples from them,
- *     they grant no more.
+ *   - One at which the learner waits may have granted less than a chunk needs, and get nothing
+ *     until the others have no more left than it. They get down to that: while nobody samples from
+ *     them, they grant no more.
  *
  * Bounded: each outbox by its own limits and by an equal share of AQ_SPREAD_BYTES_MAX, so that
  * shards that are away do not take the room of others. (An outbox that was full when others were
