@@ -188,8 +188,8 @@ static void put_at(aq_shard_spread *spread, uint32_t shard, aq_chunk *chunk, int
     aq_outbox_put(at->outbox, chunk, since_ns);
 }
 
-/* Shards take turns. To ask for the most credit would be to ask the same one again and again: who
- * is sent much is granted much. It decides where no credit is enough for the chunk. */
+/* Shards take turns. The one with the most credit would be the same again and again, since who is
+ * sent much is granted much; it is taken only where none has enough for all of the chunk. */
 void aq_shard_spread_put(aq_shard_spread *spread, aq_chunk *chunk, int64_t since_ns)
 {
     const uint64_t fresh = aq_chunk_fresh(chunk);
