@@ -13,6 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
+#include "common/rl/config_bounds.h"
 
 /* What the rules look at: the tables, and which of them the learner reads. */
 typedef struct tables_view {
@@ -20,6 +21,54 @@ typedef struct tables_view {
     uint32_t count;
     uint32_t learner;
 } tables_view;
+
+/* ---- how far one side must be allowed to run ahead ----------------------------------------- */
+
+/* Tolerance of a run that asks for none and needs less: how far one side usually runs ahead. */
+static const double usual_tolerance = 2000.0;
+
+static double lanes(const aq_run_config *config)
+{
+    return (double)config->actor.count * (double)config->actor.envs;
+}
+
+/* All lanes fill their chunks at the same pace, so they may hold a chunk's worth of steps each
+ * before the first one arrives. */
+static double held_back(const aq_run_config *config)
+{
+    return lanes(config) * (double)config->replay.chunk_length;
+}
+
+static double request_rows(const aq_run_config *config)
+{
+    return (double)config->learner.batch_size * (double)config->learner.batches_per_request;
+}
+
+/* Inserted steps that the rows of one request stand for. */
+static double request_steps(const aq_run_config *config, const aq_table_spec *spec)
+{
+    return ceil(request_rows(config) / spec->samples_per_insert);
+}
+
+/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
+ * not happen that neither side may move. What the lanes hold back, the actors must be allowed to
+ * run ahead. And a request takes its rows at once: that much, and the chunk whose arrival makes
+ * room for it, the samples must be allowed to run ahead. */
+static double least_tolerance(const aq_run_config *config, const aq_table_spec *spec)
+{
+    const double chunk = (double)config->replay.chunk_length;
+    return fmax(held_back(config), request_steps(config, spec) + chunk);
+}
+
+static void settle_tolerance(const aq_run_config *config, aq_table_spec *spec)
+{
+    if (spec->tolerance == 0.0 && spec->samples_per_insert > 0.0) {
+        const double most = aq_config_row("replay.tolerance")->max;
+        spec->tolerance = fmin(most, fmax(usual_tolerance, least_tolerance(config, spec)));
+    }
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
 
 static void describe_main(const aq_run_config *config, aq_table_spec *ret_spec)
 {
@@ -72,6 +121,9 @@ int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint
     }
     if (rc != 0) {
         return aq_fail(error, rc, "replay: %s", why.text);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        settle_tolerance(config, &specs[i]);
     }
     rc = find_table(specs, count, config->learner.table, ret_learner, error);
     if (rc == 0) {
@@ -160,34 +212,27 @@ static int check_readers(const tables_view *tables, aq_error *error)
     return 0;
 }
 
-/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
- * not happen that neither side may move. All lanes fill their chunks at the same pace, so they may
- * hold a chunk's worth of steps each before the first one arrives: that much the actors must be
- * allowed to run ahead. And a request takes its rows at once: that much, and the chunk whose
- * arrival makes room for it, the samples must be allowed to run ahead. */
 static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
 {
-    const double chunk = (double)config->replay.chunk_length;
-    const double lanes = (double)config->actor.count * (double)config->actor.envs;
-    const double rows =
-        (double)config->learner.batch_size * (double)config->learner.batches_per_request;
-    const double request = ceil(rows / spec->samples_per_insert);
-    const double least = fmax(lanes * chunk, request + chunk);
-    if (spec->tolerance < lanes * chunk) {
-        return aq_fail(
-            error, AQ_E_INVALID,
-            "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
-            "environments, may hold back a chunk of replay.chunk_length %.0f steps each: "
-            "everybody could wait for everybody; %.0f is the least that works",
-            spec->tolerance, lanes, chunk, least);
+    const double held = held_back(config);
+    const double request = request_steps(config, spec);
+    const double least = least_tolerance(config, spec);
+    if (spec->tolerance < held) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
+                       "environments, may hold back a chunk of replay.chunk_length %" PRIu64
+                       " steps each: everybody could wait for everybody; %.0f is the least that "
+                       "works, and 0 takes what is needed",
+                       spec->tolerance, lanes(config), config->replay.chunk_length, least);
     }
-    if (spec->tolerance < request + chunk) {
+    if (spec->tolerance < least) {
         return aq_fail(error, AQ_E_INVALID,
                        "replay.tolerance is %g steps, but one request of learner.batch_size times "
                        "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
                        "replay.samples_per_insert %g: everybody could wait for everybody; with one "
-                       "chunk more, %.0f is the least that works",
-                       spec->tolerance, rows, request, spec->samples_per_insert, least);
+                       "chunk more, %.0f is the least that works, and 0 takes what is needed",
+                       spec->tolerance, request_rows(config), request, spec->samples_per_insert,
+                       least);
     }
     return 0;
 }
@@ -196,21 +241,19 @@ static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq
  * must be in it. */
 static int check_queue(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
 {
-    const double chunk = (double)config->replay.chunk_length;
-    const double lanes = (double)config->actor.count * (double)config->actor.envs;
-    const double rows =
-        (double)config->learner.batch_size * (double)config->learner.batches_per_request;
+    const double rows = request_rows(config);
     const double shards = (double)config->replay.shards;
-    const double least = (rows + lanes * chunk) * shards;
+    const double least = (rows + held_back(config)) * shards;
     if ((double)spec->capacity >= least) {
         return 0;
     }
     return aq_fail(error, AQ_E_INVALID,
                    "replay: table %s is a queue of capacity %" PRIu64
                    ", but a request takes %.0f items from one of %.0f shards, and %.0f "
-                   "environments may hold back a chunk of replay.chunk_length %.0f steps each: "
-                   "everybody could wait for everybody; %.0f is the least that works",
-                   spec->name, spec->capacity, rows, shards, lanes, chunk, least);
+                   "environments may hold back a chunk of replay.chunk_length %" PRIu64
+                   " steps each: everybody could wait for everybody; %.0f is the least that works",
+                   spec->name, spec->capacity, rows, shards, lanes(config),
+                   config->replay.chunk_length, least);
 }
 
 static int check_limiter(const aq_run_config *config, const tables_view *tables, aq_error *error)

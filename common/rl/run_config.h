@@ -91,7 +91,7 @@ typedef struct aq_run_config {
         uint64_t times_sampled_max; /* 0: no bound */
         uint64_t min_size;          /* steps */
         double samples_per_insert;  /* sampled items a step; 0: none is kept */
-        double tolerance;           /* steps, of each shard */
+        double tolerance;           /* steps, of each shard; 0: as many as the run needs */
         uint64_t sequence_length;   /* transitions; 0: n-step items */
         uint64_t sequence_period;   /* transitions */
         char tables[AQ_TABLES_TEXT_MAX];

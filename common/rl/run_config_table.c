@@ -162,9 +162,10 @@ static const aq_setting rows[] = {
     {MEMBER(F64, replay.samples_per_insert), "32", 0, 1e5, NULL, "items a step",
      "How often each step is learned from, on average. It ties the learner's speed to that of the "
      "actors; the faster one waits. 0 lets both go as fast as they can."},
-    {MEMBER(F64, replay.tolerance), "2000", 1, 1e9, NULL, "steps",
+    {MEMBER(F64, replay.tolerance), "0", 0, 1e9, NULL, "steps",
      "How far, in inserted steps, actors may run ahead of or fall behind the ratio before one side "
-     "waits for the other."},
+     "waits for the other. 0 takes 2000, or more where a chunk from each environment of "
+     "actor.count actors, or one request, takes more."},
     {MEMBER(U64, replay.sequence_length), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
      "Items are sequences of so many transitions, for learners that remember. 0 makes n-step items "
      "of learner.n_step."},

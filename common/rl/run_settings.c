@@ -62,6 +62,10 @@ static int check_tables(const aq_run_settings *settings, aq_error *error)
         if (rc != 0) {
             return rc;
         }
+        if (spec->samples_per_insert > 0.0 && spec->tolerance == 0.0) {
+            return aq_fail(error, AQ_E_INVALID, "table %s: tolerance is 0 in a run that goes on",
+                           spec->name);
+        }
         for (uint32_t k = 0; k < i; k++) {
             if (strcmp(settings->tables[k].name, spec->name) == 0) {
                 return aq_fail(error, AQ_E_INVALID, "two tables are called %s", spec->name);

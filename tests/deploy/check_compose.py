@@ -11,8 +11,9 @@ import os
 import sys
 import time
 
-from compose_run import (ComposeRun, Failed, ROOT, command, docker, drained, env_steps, inserted,
-                         leave, learner_steps, members, say)
+from compose_run import ComposeRun, docker
+from deployed_run import (Failed, ROOT, command, drained, env_steps, inserted, leave,
+                          learner_steps, members, say)
 
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
 IMAGE_BYTES = 120e6

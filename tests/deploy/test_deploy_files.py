@@ -147,8 +147,12 @@ class Kubernetes(unittest.TestCase):
         built = [one for one in yaml.safe_load_all(text) if one]
         self.assertEqual(len(built), len(self.objects) + 1)  # and the settings
         for one in built:
-            if one["kind"] != "Namespace":
-                self.assertEqual(one["metadata"]["namespace"], "actorq", one)
+            self.assertEqual(one["metadata"]["namespace"], "actorq", one)
+
+    def test_what_deletes_the_run_leaves_its_claims_and_secrets(self):
+        self.assertEqual(self.of("Namespace", "Secret", "PersistentVolumeClaim"), [])
+        self.assertEqual(load("kubernetes", "namespace.yaml")["metadata"]["name"],
+                         load("kubernetes", "kustomization.yaml")["namespace"])
 
     def test_programs_get_options_that_they_know(self):
         for _, pod in self.pods():

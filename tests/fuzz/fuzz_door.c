@@ -41,6 +41,27 @@ static void listen_here(void)
     aq_tcp_door_set(&wide);
 }
 
+/*
+ * A connection that was cut keeps its pair of addresses for a minute, and one address has 28,000
+ * numbers: so each peer comes from another address of this host than the one before.
+ */
+static int call_from_elsewhere(void)
+{
+    static uint32_t callers;
+    const int number_later = 1;
+    struct sockaddr_in from = {.sin_family = AF_INET};
+    from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + callers++ % 60000);
+    int peer = socket(AF_INET, SOCK_STREAM, 0);
+    AQ_ASSERT(peer >= 0);
+    int rc = setsockopt(peer, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &number_later, sizeof(number_later));
+    AQ_ASSERT(rc == 0);
+    rc = bind(peer, (struct sockaddr *)&from, sizeof(from));
+    AQ_ASSERT(rc == 0);
+    rc = connect(peer, (struct sockaddr *)&place, sizeof(place));
+    AQ_ASSERT(rc == 0);
+    return peer;
+}
+
 /* Until the end, which comes by itself, or earlier when the connection was cut. */
 static void read_all(int guest, size_t piece)
 {
@@ -61,15 +82,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     const aq_net_peers before = aq_net_peer_counters();
     const struct linger at_once = {.l_onoff = 1};
-    int peer = socket(AF_INET, SOCK_STREAM, 0);
-    AQ_ASSERT(peer >= 0);
-    int rc = connect(peer, (struct sockaddr *)&place, sizeof(place));
-    AQ_ASSERT(rc == 0);
+    int peer = call_from_elsewhere();
     int guest = accept(listener, NULL, NULL);
     AQ_ASSERT(guest >= 0);
     ssize_t sent = send(peer, data + 1, size - 1, MSG_NOSIGNAL);
     AQ_ASSERT(sent == (ssize_t)size - 1);
-    rc = shutdown(peer, SHUT_WR);
+    int rc = shutdown(peer, SHUT_WR);
     AQ_ASSERT(rc == 0);
     read_all(guest, PIECE_MIN + data[0] % 255);
     /* Nobody has to wait for this connection's number to be free again. */

@@ -89,7 +89,7 @@ static void test_members_are_told_what_the_configuration_says(void **state)
     assert_true(settings->evaluator_fp32);
     assert_int_equal(settings->noise_ladder, AQ_NOISE_UNIFORM);
     assert_true(settings->tables[0].samples_per_insert == config.replay.samples_per_insert);
-    assert_true(settings->tables[0].tolerance == config.replay.tolerance);
+    assert_true(settings->tables[0].tolerance == 2000.0);
     assert_int_equal(settings->sample_rows, 32 * 4);
     assert_int_equal(aq_run_settings_validate(settings, NULL), 0);
 }

@@ -101,6 +101,36 @@ static void test_what_goes_together_is_accepted(void **state)
     }
 }
 
+typedef struct room {
+    const char *settings[SETTINGS_MAX];
+    double main, other; /* what the tolerance of the tables comes to */
+} room;
+
+static void test_without_a_tolerance_there_is_enough(void **state)
+{
+    static const room rooms[] = {
+        {{"replay.tables=other: samples_per_insert=0.25"}, 2000, 2048 + 32},
+        {{"actor.count=64", "replay.tables=other: samples_per_insert=1"}, 16384, 16384},
+        {{"actor.count=64", "replay.tables=other: samples_per_insert=1 tolerance=5"}, 16384, 5},
+        {{"replay.tolerance=3000", "replay.tables=other: samples_per_insert=1"}, 3000, 3000},
+        {{"replay.tolerance=3000", "replay.tables=other: samples_per_insert=0.25 tolerance=0"},
+         3000,
+         2048 + 32},
+        {{"replay.tables=other: selector=lifo"}, 2000, 0},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
+        const aq_run_config config = config_with(rooms[i].settings);
+        aq_table_spec specs[AQ_TABLES_MAX];
+        uint32_t count = 0, learner = 7;
+        assert_int_equal(aq_run_config_tables(&config, specs, &count, &learner, NULL), 0);
+        assert_int_equal(count, 2);
+        if (specs[0].tolerance != rooms[i].main || specs[1].tolerance != rooms[i].other) {
+            fail_msg("%s: %g and %g", rooms[i].settings[0], specs[0].tolerance, specs[1].tolerance);
+        }
+    }
+}
+
 static void test_the_main_table_is_made_of_the_settings(void **state)
 {
     static const char *const settings[SETTINGS_MAX] = {
@@ -126,6 +156,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(test_what_goes_together_is_accepted),
+        cmocka_unit_test(test_without_a_tolerance_there_is_enough),
         cmocka_unit_test(test_the_main_table_is_made_of_the_settings),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -210,6 +210,9 @@ static void test_ratios_are_held_to_their_bounds_and_are_numbers(void **state)
         settings.tables[0].tolerance = bad[i];
         refuse(&settings, AQ_E_INVALID, "tolerance");
     }
+    /* Nothing is left to be settled by whoever takes part. */
+    settings.tables[0].tolerance = 0.0;
+    refuse(&settings, AQ_E_INVALID, "tolerance is 0");
 }
 
 static void test_a_threshold_is_a_number_or_none(void **state)

@@ -165,7 +165,7 @@ static void test_bounds_are_those_of_the_settings(void **state)
     refuse("recent: sequence_length=10 sequence_period=0", "sequence_period is 0");
     refuse("recent: priority_exponent=5", "priority_exponent is 5");
     refuse("recent: samples_per_insert=0.0001", "0, which keeps no proportion, or 0.001");
-    refuse("recent: samples_per_insert=1 tolerance=0", "tolerance is 0");
+    refuse("recent: samples_per_insert=1 tolerance=1e10", "tolerance is 10000000000");
     refuse("recent: capacity=1000 min_size=1001", "capacity 1000 is less than min_size 1001");
 }
 

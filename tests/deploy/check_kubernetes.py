@@ -1,0 +1,344 @@
+#!/usr/bin/env python3
+"""deploy/kubernetes for real, on the cluster that kubernetes_node.sh starts for it.
+
+    tests/deploy/kubernetes_node.sh tests/deploy/check_kubernetes.py
+
+Takes the image that check.sh has built. As the page in docs/ says: namespace, secrets, apply. Then
+actors and shards are scaled, pods are evicted, deleted and killed, everything is rolled over,
+settings are changed, and all is deleted and applied again; after each of these the run must have
+gone on, without a loss.
+
+Three things are changed, for this cluster alone. It has two processors, so pods ask for a twentieth
+of one; it provides no volumes, so folders are made; and Kubernetes 1.20 calls autoscalers and
+disruption budgets by the names from before they were final.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+import yaml
+
+from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, command, env_steps, inserted, leave,
+                          learner_steps, members, say)
+
+BEFORE_FINAL = {"autoscaling/v2": "autoscaling/v2beta2", "policy/v1": "policy/v1beta1"}
+NAME_SERVER = "172.17.0.1"
+USER = 10001
+# It must outlast the check.
+SETTINGS = {"evaluator": {"threshold": 1000000}, "limits": {"env_steps": 1000000000}}
+NOTED = "how it is before"
+
+
+def docker(*arguments, **options):
+    return command(["docker", *arguments], **options)
+
+
+def kubectl(*arguments, **options):
+    return command(["kubectl", "--namespace", "actorq", *arguments], **options)
+
+
+def objects(*arguments):
+    return json.loads(kubectl("get", *arguments, "--output", "json"))["items"]
+
+
+def pods(role):
+    return sorted((one for one in objects("pods", "--selector",
+                                          f"app.kubernetes.io/component={role}")
+                   if "deletionTimestamp" not in one["metadata"]),
+                  key=lambda one: one["metadata"]["name"])
+
+
+def is_ready(pod):
+    return any(one["type"] == "Ready" and one["status"] == "True"
+               for one in pod["status"].get("conditions", []))
+
+
+def show_state():
+    say(kubectl("get", "pods,hpa,pdb,endpoints,pvc", "--output", "wide", check=False))
+    say(kubectl("get", "events", "--sort-by=.lastTimestamp", check=False)[-4000:])
+    for pod in objects("pods"):
+        if not is_ready(pod):
+            name = pod["metadata"]["name"]
+            say(f"{name}:\n" + kubectl("logs", "--tail=5", name, check=False))
+
+
+def until(what, condition, timeout_s=180):
+    end = time.monotonic() + timeout_s
+    while not condition():
+        if time.monotonic() > end:
+            raise Failed(f"in {timeout_s} s not: {what}")
+        time.sleep(1)
+    say(what)
+
+
+class KubernetesRun(DeployedRun):
+    """The objects of deploy/kubernetes, and a folder for what belongs to them."""
+
+    def __init__(self, folder):
+        super().__init__()
+        self.folder = folder
+        self.kustomization = os.path.join(folder, "kubernetes")
+        self.watcher = None
+        shutil.copytree(f"{ROOT}/deploy/kubernetes", self.kustomization)
+
+    def make_secrets(self):
+        """With the commands of the page."""
+        made = os.path.join(self.folder, "made")
+        os.mkdir(made)
+        os.chmod(made, 0o777)
+        docker("run", "--rm", "--volume", f"{made}:/made", "actorq:local",
+               "actorq", "certs", "/made/secrets")
+        kubectl("apply", "--filename", f"{self.kustomization}/namespace.yaml")
+        for role in ("learner", "replay", "actor", "operator"):
+            kubectl("create", "secret", "generic", f"actorq-{role}",
+                    f"--from-file={made}/secrets/{role}")
+        self.operator = f"{made}/secrets/operator"
+
+    def make_volumes(self):
+        for name in ("runs", "first", "second", "third"):
+            folder = os.path.join(self.folder, "volumes", name)
+            os.makedirs(folder)
+            os.chown(folder, USER, USER)
+            volume = {"apiVersion": "v1", "kind": "PersistentVolume",
+                      "metadata": {"name": name},
+                      "spec": {"capacity": {"storage": "20Gi"}, "accessModes": ["ReadWriteOnce"],
+                               "hostPath": {"path": folder}}}
+            kubectl("apply", "--filename", "-", input=json.dumps(volume))
+
+    def configure(self, settings, shards):
+        self.replace("replay.yaml", "replicas: 2", f"replicas: {shards}")
+        with open(f"{ROOT}/deploy/kubernetes/cluster-run.yaml", encoding="utf-8") as file:
+            about = {**yaml.safe_load(file), **settings}
+        with open(f"{self.kustomization}/cluster-run.yaml", "w", encoding="utf-8") as file:
+            yaml.safe_dump({**about, "replay": {"shards": shards}}, file)
+
+    def replace(self, name, old, new):
+        with open(f"{ROOT}/deploy/kubernetes/{name}", encoding="utf-8") as file:
+            text = file.read()
+        if text.count(old) != 1:
+            raise Failed(f"{name}: where is '{old}'?")
+        with open(f"{self.kustomization}/{name}", "w", encoding="utf-8") as file:
+            file.write(text.replace(old, new))
+
+    def built(self):
+        """What `kubectl apply -k` would apply, as this cluster takes it."""
+        text = kubectl("kustomize", self.kustomization)
+        found = [one for one in yaml.safe_load_all(text) if one]
+        for one in found:
+            one["apiVersion"] = BEFORE_FINAL.get(one["apiVersion"], one["apiVersion"])
+            if one["kind"] in ("StatefulSet", "Deployment"):
+                for container in one["spec"]["template"]["spec"]["containers"]:
+                    container["resources"]["requests"]["cpu"] = "50m"
+        return yaml.safe_dump_all(found)
+
+    def apply(self):
+        kubectl("apply", "--filename", "-", input=self.built())
+
+    def delete(self):
+        kubectl("delete", "--filename", "-", input=self.built(), timeout_s=180)
+
+    def watch(self):
+        self.watcher = docker(
+            "run", "--detach", "--dns", NAME_SERVER, "--dns-search", "actorq.svc.cluster.local",
+            "--user", "0", "--restart", "on-failure",
+            "--volume", f"{self.operator}:/certs/operator:ro", "actorq:local", "actorq", "status",
+            LEARNER, "--certs", "/certs/operator", "--json", "--watch").strip()
+
+    def newest(self, since_s):
+        return docker("logs", "--since", f"{since_s:.3f}", "--tail", "1", self.watcher)
+
+    def now(self):
+        return self.wait(NOTED, lambda status: True)
+
+
+def goes_on(run, what, before, actors=2, shards=2):
+    """The run steps and learns on, with everything that its shards had acknowledged."""
+    run.forget()
+    now = run.now()
+
+    def condition(status):
+        kept = all(inserted(status).get(store, 0) >= count
+                   for store, count in inserted(before).items())
+        return (kept and learner_steps(status) > learner_steps(now)
+                and env_steps(status) > env_steps(before)
+                and len(members(status, "ACTOR")) == actors
+                and len(members(status, "REPLAY")) == shards)
+
+    after = run.wait(what, condition)
+    if learner_steps(after) < int(before["learner"].get("checkpoint_step", 0)):
+        raise Failed("the learner began anew")
+
+
+def check_start(run):
+    begun = time.monotonic()
+    run.make_secrets()
+    run.make_volumes()
+    run.configure(SETTINGS, shards=2)
+    run.apply()
+    run.watch()
+    run.wait("the learner trains", lambda status: learner_steps(status) > 0, timeout_s=int(os.environ.get("T","300")))
+    say(f"first learner step after {time.monotonic() - begun:.1f} s, the image being there")
+    until("two actors: the autoscaler's least",
+          lambda: [is_ready(one) for one in pods("actor")] == [True, True])
+    until("everybody is ready", lambda: all(is_ready(one) for role in
+                                            ("learner", "replay", "actor", "evaluator")
+                                            for one in pods(role)))
+
+
+def check_confined():
+    for role in ("learner", "replay", "actor", "evaluator"):
+        name = pods(role)[0]["metadata"]["name"]
+        if kubectl("exec", name, "--", "id", "-u").strip() != str(USER):
+            raise Failed(f"{name} runs as somebody else")
+        wrote = subprocess.run(["kubectl", "-n", "actorq", "exec", name, "--", "touch", "/x"],
+                               capture_output=True, check=False)
+        if wrote.returncode == 0:
+            raise Failed(f"{name} can write to its root")
+    say("nobody is root, nobody writes to its root")
+
+
+def check_page():
+    """The page of the run, by the command in docs/."""
+    forward = subprocess.Popen(["kubectl", "-n", "actorq", "port-forward", "statefulset/learner",
+                                "8080"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        def page():
+            try:
+                with urllib.request.urlopen("http://127.0.0.1:8080/", timeout=5) as answer:
+                    return b"<html" in answer.read()
+            except (urllib.error.URLError, ConnectionError):
+                return False
+        until("the page is there", page, timeout_s=30)
+    finally:
+        forward.terminate()
+        forward.wait()
+
+
+def check_scaling(run):
+    kubectl("scale", "deployment/actor", "--replicas=5")
+    run.wait("five actors", lambda status: len(members(status, "ACTOR")) == 5)
+    kubectl("scale", "statefulset/replay", "--replicas=3")
+    run.wait("three shards, and all take in steps",
+             lambda status: len(inserted(status)) == 3 and min(inserted(status).values()) > 0)
+    kubectl("scale", "deployment/actor", "--replicas=2")
+    run.wait("two actors", lambda status: len(members(status, "ACTOR")) == 2)
+
+
+def evict(name):
+    about = {"apiVersion": "policy/v1beta1", "kind": "Eviction",
+             "metadata": {"name": name, "namespace": "actorq"}}
+    return subprocess.run(["kubectl", "create", "--filename", "-", "--raw",
+                           f"/api/v1/namespaces/actorq/pods/{name}/eviction"], text=True,
+                          input=json.dumps(about), capture_output=True, check=False)
+
+
+def check_budget(run):
+    before = run.now()
+    first, second = evict("replay-0"), evict("replay-1")
+    if first.returncode != 0:
+        raise Failed(f"replay-0 could not be evicted: {first.stderr}")
+    if second.returncode == 0 or "disruption budget" not in second.stderr:
+        raise Failed(f"two shards could be evicted at once: {second.stdout}{second.stderr}")
+    goes_on(run, "one shard was evicted, a second was not; it goes on", before, shards=3)
+
+
+def check_loss(run, role):
+    """A pod that is gone at once, as with its node; then a process that dies."""
+    before = run.now()
+    name = pods(role)[-1]["metadata"]["name"]
+    kubectl("delete", "pod", name, "--grace-period=0", "--force", check=False)
+    goes_on(run, f"{role}: a pod was taken away; it goes on", before, shards=3)
+
+    before = run.now()
+    pod = pods(role)[-1]
+    name = pod["metadata"]["name"]
+    container = pod["status"]["containerStatuses"][0]
+    docker("kill", "--signal", "KILL", container["containerID"].split("//")[1])
+    until(f"{role}: a process was killed, and started again", lambda: kubectl(
+        "get", "pod", name, "--output=jsonpath={.status.containerStatuses[0].restartCount}"
+        ) == str(container["restartCount"] + 1))
+    goes_on(run, f"{role}: it goes on", before, shards=3)
+
+
+def check_rollout(run):
+    before = run.now()
+    for one in ("deployment/actor", "deployment/evaluator", "statefulset/replay",
+                "statefulset/learner"):
+        kubectl("rollout", "restart", one)
+        kubectl("rollout", "status", one, "--timeout=170s", timeout_s=180)
+    goes_on(run, "all were restarted one after the other; it goes on", before, shards=3)
+
+
+def check_settings(run):
+    before = run.now()
+    names = {one["metadata"]["name"] for one in objects("configmaps")}
+    run.configure(SETTINGS, shards=3)
+    run.apply()
+    kubectl("rollout", "status", "statefulset/learner", "--timeout=170s", timeout_s=180)
+    if {one["metadata"]["name"] for one in objects("configmaps")} == names:
+        raise Failed("the settings are as they were")
+    goes_on(run, "settings were changed; it goes on", before, shards=3)
+
+
+def check_again(run):
+    """What is deleted leaves its claims and secrets, and goes on when it is applied again."""
+    before = run.now()
+    claims = {one["metadata"]["name"] for one in objects("persistentvolumeclaims")}
+    run.delete()
+    until("deleted", lambda: not objects("pods"))
+    left = {one["metadata"]["name"] for one in objects("persistentvolumeclaims")}
+    if left != claims or len(claims) != 4:
+        raise Failed(f"claims were {claims} and are {left}")
+    run.apply()
+    goes_on(run, "applied again; it goes on where it was", before, shards=3)
+
+
+def check_exits():
+    """Since the pods of now were made, no container has ended with an error."""
+    for role in ("learner", "replay", "actor", "evaluator"):
+        for pod in pods(role):
+            last = pod["status"]["containerStatuses"][0]["lastState"].get("terminated")
+            if last and last["exitCode"] != 0:
+                name = pod["metadata"]["name"]
+                raise Failed(f"{name} ended with {last['exitCode']}:\n"
+                             f"{kubectl('logs', '--previous', name)[-2000:]}")
+    say("nobody ended with an error")
+
+
+def main():
+    with tempfile.TemporaryDirectory(prefix="actorq-check-") as folder:
+        os.chmod(folder, 0o755)
+        run = KubernetesRun(folder)
+        say(re.sub(r"\s+", " ", command(["kubectl", "version", "--short"])))
+        try:
+            check_start(run)
+            check_confined()
+            check_page()
+            check_scaling(run)
+            check_budget(run)
+            check_exits()
+            for role in ("actor", "evaluator", "replay", "learner"):
+                check_loss(run, role)
+            check_rollout(run)
+            check_settings(run)
+            check_again(run)
+            check_exits()
+            say("PASSED")
+        except Failed:
+            show_state()
+            raise
+        finally:
+            if run.watcher:
+                docker("rm", "--force", run.watcher, check=False)
+
+
+if __name__ == "__main__":
+    leave(main)

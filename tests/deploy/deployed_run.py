@@ -1,0 +1,98 @@
+"""A deployed run as a test sees it: commands, and the status that its learner gives."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+LEARNER = "tcp://learner:5550"
+
+
+class Failed(Exception):
+    """What was to be seen was not."""
+
+
+def say(text):
+    print(f"[{time.monotonic() - STARTED:6.1f} s] {text}", flush=True)
+
+
+STARTED = time.monotonic()
+
+
+def command(arguments, timeout_s=120, check=True, **options):
+    done = subprocess.run(arguments, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                          timeout=timeout_s, check=False, **options)
+    if check and done.returncode != 0:
+        raise Failed(f"{' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
+    return done.stdout
+
+
+class DeployedRun:
+    """A run with something in it that asks for its status every second; see newest()."""
+
+    def __init__(self):
+        self.since_s = 0.0
+
+    def newest(self, since_s):
+        """What was said last by whoever asks for the status, if it was said since then."""
+        raise NotImplementedError
+
+    def forget(self):
+        """From now on ask() gives nothing that was said before."""
+        self.since_s = time.time()
+
+    def ask(self):
+        """The newest status of the run, or None when the learner was silent for a while."""
+        try:
+            return json.loads(self.newest(max(self.since_s, time.time() - 5)))
+        except ValueError:
+            return None
+
+    def wait(self, what, condition, timeout_s=120):
+        """Waits until condition(status) is true, and gives that status."""
+        end = time.monotonic() + timeout_s
+        status = None
+        while time.monotonic() < end:
+            status = self.ask()
+            if status is not None and condition(status):
+                say(what)
+                return status
+            time.sleep(1)
+        raise Failed(f"in {timeout_s} s not: {what}\n{json.dumps(status)[:2000]}")
+
+
+def members(status, role):
+    return [one for one in status.get("members", []) if one["role"].endswith(role)]
+
+
+def learner_steps(status):
+    return int(status["learner"].get("learner_steps", 0))
+
+
+def env_steps(status):
+    return int(status["learner"].get("env_steps", 0))
+
+
+def inserted(status):
+    """What each shard has taken in over all its lives, by its store."""
+    return {one["replay"]["store"]: int(one["replay"].get("inserted", 0))
+            for one in members(status, "REPLAY") if "replay" in one}
+
+
+def drained(text):
+    """The account with which an actor ended, or None."""
+    found = re.findall(r"event=drained complete=(\w+) env_steps=(\d+) acknowledged_steps=(\d+)",
+                       text)
+    return (found[-1][0] == "true", int(found[-1][1]), int(found[-1][2])) if found else None
+
+
+def leave(checks):
+    """Runs them, and ends the process with what came of it."""
+    try:
+        checks()
+    except (Failed, subprocess.TimeoutExpired) as failure:
+        say(f"FAILED: {failure}")
+        sys.exit(1)
