@@ -18,7 +18,6 @@ from deployed_run import (Failed, ROOT, command, drained, env_steps, inserted, l
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))
 IMAGE_BYTES = 120e6
 ACTOR_BYTES = 30e6
-NOTED = "how it is before"
 ROLES = ["replay", "actor", "evaluator", "learner", "prometheus"]
 SETTINGS = {
     "ACTORQ_TASK": "gym:CartPole-v1",
@@ -91,7 +90,7 @@ def scale_actors(run, count):
 def check_scaling(run):
     scale_actors(run, 8)
     scale_actors(run, 3)
-    steps = env_steps(run.wait("the run is there", lambda status: True))
+    steps = env_steps(run.now())
     run.wait("the run goes on", lambda status: env_steps(status) > steps)
 
     run.call("up", "-d", "--no-recreate", "--scale", "replay=2", "--scale", "actor=3",
@@ -102,7 +101,7 @@ def check_scaling(run):
 
 def check_kill(run, service):
     container = run.containers(service)[0]
-    before = run.wait(NOTED, lambda status: True)
+    before = run.now()
     run.kill(container)
     end = time.monotonic() + 60
     while True:
@@ -128,7 +127,7 @@ def check_kill(run, service):
 
 
 def check_rolling_restart(run):
-    before = run.wait(NOTED, lambda status: True)
+    before = run.now()
     for service in ("actor", "evaluator", "replay", "learner"):
         for container in run.containers(service):
             docker("restart", "--time", "60", container, timeout_s=120)
@@ -141,7 +140,7 @@ def check_rolling_restart(run):
 
 def check_stop(run):
     everybody = {role: run.containers(role) for role in ROLES}
-    before = run.wait(NOTED, lambda status: True)
+    before = run.now()
     begun = time.monotonic()
     run.call("stop", timeout_s=300)
     say(f"stopped in {time.monotonic() - begun:.1f} s")

@@ -34,7 +34,6 @@ NAME_SERVER = "172.17.0.1"
 USER = 10001
 # It must outlast the check.
 SETTINGS = {"evaluator": {"threshold": 1000000}, "limits": {"env_steps": 1000000000}}
-NOTED = "how it is before"
 
 
 def docker(*arguments, **options):
@@ -155,9 +154,6 @@ class KubernetesRun(DeployedRun):
     def newest(self, since_s):
         return docker("logs", "--since", f"{since_s:.3f}", "--tail", "1", self.watcher)
 
-    def now(self):
-        return self.wait(NOTED, lambda status: True)
-
 
 def goes_on(run, what, before, actors=2, shards=2):
     """The run steps and learns on, with everything that its shards had acknowledged."""
@@ -196,9 +192,10 @@ def check_start(run):
 def check_confined():
     for role in ("learner", "replay", "actor", "evaluator"):
         name = pods(role)[0]["metadata"]["name"]
-        if kubectl("exec", name, "--", "id", "-u").strip() != str(USER):
+        status = kubectl("exec", name, "--", "cat", "/proc/1/status")
+        if status.split("Uid:")[1].split()[:4] != [str(USER)] * 4:
             raise Failed(f"{name} runs as somebody else")
-        wrote = subprocess.run(["kubectl", "-n", "actorq", "exec", name, "--", "touch", "/x"],
+        wrote = subprocess.run(["kubectl", "-n", "actorq", "exec", name, "--", "sh", "-c", ": >/x"],
                                capture_output=True, check=False)
         if wrote.returncode == 0:
             raise Failed(f"{name} can write to its root")
@@ -241,6 +238,9 @@ def evict(name):
 
 
 def check_budget(run):
+    until("a shard may be evicted", lambda: kubectl(
+        "get", "poddisruptionbudget", "replay", "--output=jsonpath={.status.disruptionsAllowed}"
+        ) == "1")
     before = run.now()
     first, second = evict("replay-0"), evict("replay-1")
     if first.returncode != 0:
@@ -257,6 +257,7 @@ def check_loss(run, role):
     kubectl("delete", "pod", name, "--grace-period=0", "--force", check=False)
     goes_on(run, f"{role}: a pod was taken away; it goes on", before, shards=3)
 
+    until(f"{role}: all are ready", lambda: all(is_ready(one) for one in pods(role)))
     before = run.now()
     pod = pods(role)[-1]
     name = pod["metadata"]["name"]

@@ -51,17 +51,26 @@ class DeployedRun:
         except ValueError:
             return None
 
-    def wait(self, what, condition, timeout_s=120):
-        """Waits until condition(status) is true, and gives that status."""
+    def await_status(self, what, condition, timeout_s=120):
         end = time.monotonic() + timeout_s
         status = None
         while time.monotonic() < end:
             status = self.ask()
             if status is not None and condition(status):
-                say(what)
                 return status
             time.sleep(1)
         raise Failed(f"in {timeout_s} s not: {what}\n{json.dumps(status)[:2000]}")
+
+    def now(self):
+        """The status, as soon as there is one."""
+        return self.await_status("a status", lambda status: True)
+
+    def wait(self, what, condition, timeout_s=120):
+        """Waits until condition(status) is true, says so, and gives that status."""
+        status = self.await_status(what, condition, timeout_s)
+        say(what)
+        return status
+
 
 
 def members(status, role):
