@@ -3,7 +3,7 @@
 
     tests/deploy/kubernetes_node.sh tests/deploy/check_kubernetes.py
 
-Takes the image that check.sh has built. As the page in docs/ says: namespace, secrets, apply. Then
+Builds the image, and does as the page in docs/ says: namespace, secrets, apply. Then
 actors and shards are scaled, pods are evicted, deleted and killed, everything is rolled over,
 settings are changed, and all is deleted and applied again; after each of these the run must have
 gone on, without a loss.
@@ -86,6 +86,7 @@ class KubernetesRun(DeployedRun):
         self.folder = folder
         self.kustomization = os.path.join(folder, "kubernetes")
         self.watcher = None
+        self.operator = None
         shutil.copytree(f"{ROOT}/deploy/kubernetes", self.kustomization)
 
     def make_secrets(self):
@@ -173,6 +174,14 @@ def goes_on(run, what, before, actors=2, shards=2):
         raise Failed("the learner began anew")
 
 
+def build_image():
+    mirrors = [f"--build-arg={name}={os.environ[name]}"
+               for name in ("APT_MIRROR", "APT_SECURITY_MIRROR", "APT_CONF") if name in os.environ]
+    docker("build", "--file", f"{ROOT}/deploy/Dockerfile", "--target", "actorq",
+           "--tag", "actorq:local", *mirrors, ROOT, timeout_s=1800)
+    say("the image is built")
+
+
 def check_start(run):
     begun = time.monotonic()
     run.make_secrets()
@@ -202,18 +211,28 @@ def check_confined():
     say("nobody is root, nobody writes to its root")
 
 
-def check_page():
-    """The page of the run, by the command in docs/."""
+def check_from_outside(run):
+    """The page of the run and its status, by the commands in docs/."""
     forward = subprocess.Popen(["kubectl", "-n", "actorq", "port-forward", "statefulset/learner",
-                                "8080"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                                "8080", "5550"],
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def page():
+        try:
+            with urllib.request.urlopen("http://127.0.0.1:8080/", timeout=5) as answer:
+                return b"<html" in answer.read()
+        except (urllib.error.URLError, ConnectionError):
+            return False
+
     try:
-        def page():
-            try:
-                with urllib.request.urlopen("http://127.0.0.1:8080/", timeout=5) as answer:
-                    return b"<html" in answer.read()
-            except (urllib.error.URLError, ConnectionError):
-                return False
         until("the page is there", page, timeout_s=30)
+        status = json.loads(docker(
+            "run", "--rm", "--network", "host", "--user", "0", "--volume",
+            f"{run.operator}:/operator:ro", "actorq:local", "actorq", "status",
+            "tcp://127.0.0.1:5550", "--certs", "/operator", "--json"))
+        if learner_steps(status) == 0:
+            raise Failed("the status is of another run")
+        say("and the status")
     finally:
         forward.terminate()
         forward.wait()
@@ -320,9 +339,10 @@ def main():
         run = KubernetesRun(folder)
         say(re.sub(r"\s+", " ", command(["kubectl", "version", "--short"])))
         try:
+            build_image()
             check_start(run)
             check_confined()
-            check_page()
+            check_from_outside(run)
             check_scaling(run)
             check_budget(run)
             check_exits()

@@ -35,6 +35,9 @@ cluster_packages=(
     conntrack            'is asked for by the kubelet'
     openssl              'makes a key'
 )
+naming=
+# Where the kubelet insists to be.
+folders=(/var/lib/kubelet /var/lib/dockershim)
 programs=(kube-apiserver kube-controller-manager kube-scheduler kubelet kubectl)
 
 # Where the containers' host is.
@@ -77,14 +80,23 @@ build_kubernetes() {
     touch "$built/done"
 }
 
-# start NAME COMMAND...: a part of the cluster; it ends with the engine's host.
+# start NAME COMMAND...: a part of the cluster.
 start() {
-    inside "${@:2}" >"$work/$1.log" 2>&1 8>&- &
+    # shellcheck disable=SC2016 # the inner shell expands it
+    inside sh -c 'echo $$ >"$0" && exec "$@"' "$work/$1.pid" "${@:2}" \
+        >"$work/$1.log" 2>&1 8>&- &
+}
+
+# Only then is nothing written any more.
+stop_all() {
+    [ -z "$naming" ] || kill "$naming" || true
+    inside sh -c "kill -KILL \$(cat $work/*.pid)" || true
+    wait
 }
 
 wait_for() {
-    local tries log
-    for tries in {1..240}; do
+    local try log
+    for try in {1..240}; do
         if "${@:2}" >/dev/null 2>&1; then
             return
         fi
@@ -103,21 +115,22 @@ prepare_host() {
     # shellcheck disable=SC2016 # the inner shell expands it
     inside sh -c '
         set -e
-        for folder in /var/lib/kubelet /var/lib/dockershim /var/log; do
+        work=$0
+        for folder; do
             mkdir -p $folder
             mount -t tmpfs tmpfs $folder
         done
         mount --make-rshared /var/lib/kubelet
         pretend() {
-            echo $2 >$0/$(basename $1)
-            mount --bind $0/$(basename $1) /proc/sys/$1
+            echo $2 >$work/$(basename $1)
+            mount --bind $work/$(basename $1) /proc/sys/$1
         }
         pretend vm/overcommit_memory 1
         pretend vm/panic_on_oom 0
         pretend kernel/panic 10
         pretend kernel/panic_on_oops 1
         pretend kernel/keys/root_maxkeys 1000000
-        pretend kernel/keys/root_maxbytes 25000000' "$work"
+        pretend kernel/keys/root_maxbytes 25000000' "$work" "${folders[@]}" /var/log
 }
 
 # Whoever is in these namespaces may do everything: they are the test's own.
@@ -182,15 +195,14 @@ serve_names() {
 start_name_server() {
     touch "$work/names"
     start dnsmasq dnsmasq --keep-in-foreground --no-resolv --no-hosts --addn-hosts="$work/names" \
-        --listen-address="$bridge" --bind-interfaces --local=/cluster.local/ --user=root \
-        --pid-file="$work/dnsmasq.pid"
+        --listen-address="$bridge" --bind-interfaces --local=/cluster.local/ --user=root --pid-file=
     serve_names 8>&- &
     naming=$!
 }
 
-naming=
 end() {
-    [ -z "$naming" ] || kill "$naming" 2>/dev/null || true
+    stop_all 2>/dev/null
+    rmdir "${folders[@]}" 2>/dev/null || true
     rm -rf -- "$work"
 }
 
