@@ -18,7 +18,8 @@ unpack_compose_v2() {
     echo 'deb [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' \
         'http://deb.debian.org/debian trixie main' >"$apt/sources.list"
     local -ra options=(-o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=-
-        -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache")
+        -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache"
+        -o APT::Sandbox::User=root)
     (cd "$apt" && apt-get -qq "${options[@]}" update &&
         apt-get -qq "${options[@]}" download docker-compose/trixie &&
         dpkg-deb --extract docker-compose_*.deb "$apt/root")
