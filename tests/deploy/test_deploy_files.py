@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """The files of deploy/ say the same as each other and as the programs that they start.
 
-    test_deploy_files.py ROOT LEARNER REPLAY ACTOR
+    test_deploy_files.py ROOT LEARNER REPLAY ACTOR ACTORQ
 """
 
+import glob
 import os
 import re
 import shlex
@@ -19,7 +20,7 @@ except ImportError:
     print("python3-yaml is not installed")
     sys.exit(77)
 
-ROOT, *PROGRAMS = sys.argv[1:5]
+ROOT, *PROGRAMS, ACTORQ = sys.argv[1:6]
 DEPLOY = os.path.join(ROOT, "deploy")
 ROLES = ("learner", "replay", "actor")
 PROGRAM_OF = dict(zip((f"actorq-{role}" for role in ROLES), PROGRAMS))
@@ -53,6 +54,21 @@ def programs_in(words):
         elif found and word.startswith("--"):
             found[-1][1].append(word.split("=")[0])
     return found
+
+
+class Settings(unittest.TestCase):
+    def test_every_file_of_settings_makes_a_run(self):
+        presets = os.path.join(ROOT, "configs")
+        files = [os.path.join(DEPLOY, "run.yaml"),
+                 os.path.join(DEPLOY, "kubernetes", "cluster-run.yaml"),
+                 *glob.glob(os.path.join(presets, "*.yaml"))]
+        self.assertGreater(len(files), 2)
+        for file in files:
+            for actors in ([], ["--actors", "64"]):
+                done = subprocess.run([ACTORQ, "train", "--config", file, *actors,
+                                       "--print-config"], check=False, capture_output=True,
+                                      text=True)
+                self.assertEqual(done.returncode, 0, f"{file} {actors}: {done.stderr}")
 
 
 class Commands(unittest.TestCase):

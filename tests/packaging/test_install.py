@@ -15,12 +15,17 @@ import unittest
 BUILD, PREFIX = sys.argv[1:3]
 EXPECTED = (
     "bin/actorq", "bin/actorq-actor", "bin/actorq-bench", "bin/actorq-data", "bin/actorq-learner",
-    "bin/actorq-replay", "include/actorq_env.h", "share/actorq/configs/pendulum-td3.yaml",
+    "bin/actorq-replay", "include/actorq_env.h",
     "share/actorq/examples/plugin/build.sh", "share/actorq/python/actorq_env/__init__.py",
     "share/actorq/torch_steps.py", "share/bash-completion/completions/actorq",
     "share/bash-completion/completions/actorq-learner", "share/doc/actorq/docs/operations.md",
     "share/man/man1/actorq.1", "share/man/man5/actorq.yaml.5", "share/man/man8/actorq-learner.8",
 )
+
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PRESETS = tuple(f"share/actorq/configs/{name}" for name in os.listdir(f"{ROOT}/configs")
+                if name.endswith(".yaml"))
 
 
 def files_below(folder):
@@ -49,7 +54,8 @@ class TestInstall(unittest.TestCase):
                               stderr=subprocess.PIPE, encoding="utf-8").stdout
 
     def test_all_of_it_is_there(self):
-        missing = [path for path in EXPECTED if not os.path.exists(f"{self.place}/{path}")]
+        missing = [path for path in EXPECTED + PRESETS
+                   if not os.path.exists(f"{self.place}/{path}")]
         self.assertEqual(missing, [])
 
     def test_what_is_typed_is_executable(self):
