@@ -33,16 +33,26 @@ fuzz_packages=(
 build=$root/build-fuzz
 seeds=$root/tests/fuzz/seeds
 
+# Files of ours that are seeds as well, as in meson.build.
+more_seeds() {
+    case $1 in
+    recording) echo "$root/tests/golden/replay" ;;
+    settings) echo "$root/configs" ;;
+    esac
+}
+
 # fuzz TARGET MINUTES: says what came of it, and with the end of its log when it found something.
 fuzz() {
     local -r target=$1 seconds=$(($2 * 60)) corpus=$build/corpus/$1 log=$build/$1.log
     local -r started=$SECONDS
+    local -a more
     local found=0
+    mapfile -t more < <(more_seeds "$target")
     mkdir -p -- "$corpus"
     "$build/tests/fuzz/fuzz_$target" -max_total_time="$seconds" -max_len=$input_bytes_max \
         -rss_limit_mb=$memory_mb_max -timeout=$hang_s -print_final_stats=1 \
         -artifact_prefix="$build/findings/$target-" "$corpus" "$seeds/$target" \
-        >"$log" 2>&1 || found=1
+        "${more[@]}" >"$log" 2>&1 || found=1
     if [ $found -eq 1 ]; then
         show_tail "$log"
     fi
