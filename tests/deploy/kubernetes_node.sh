@@ -63,9 +63,9 @@ build_kubernetes() {
         apt-get -qq "${options[@]}" source kubernetes
         cd kubernetes-*/
         # Not everywhere may root ask that a process is the last to go when memory is out.
-        sed -i '/defaultSandboxOOMAdj int = -998/{s/-998/0/;w sandbox' -e '}' \
+        sed -i 's/defaultSandboxOOMAdj int = -998/defaultSandboxOOMAdj int = 0/' \
             pkg/kubelet/dockershim/docker_sandbox.go
-        [ -s sandbox ]
+        grep -q 'defaultSandboxOOMAdj int = 0' pkg/kubelet/dockershim/docker_sandbox.go
         # As debian/rules does for kubectl.
         mkdir -p .go/src/k8s.io
         ln -s ../../.. .go/src/k8s.io/kubernetes
@@ -74,7 +74,9 @@ build_kubernetes() {
         cp -L "${programs[@]/#/_output/bin/}" "$built/"
         # What holds a pod's network while its container is replaced.
         gcc -Os -static -DVERSION=local -o "$built/pause" build/pause/linux/pause.c
-    ) >"$state/kubernetes.log" 2>&1 || { show_tail "$state/kubernetes.log"; fail 'no Kubernetes'; }
+    ) >"$state/kubernetes.log" 2>&1 8>&- &
+    # Waited for, since a command whose failure is looked at goes on after the first error in it.
+    wait $! || { show_tail "$state/kubernetes.log"; fail 'no Kubernetes'; }
     chmod -R u+w -- "$source"
     rm -rf -- "$source"
     touch "$built/done"
