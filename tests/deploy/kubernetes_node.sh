@@ -3,7 +3,7 @@
 # engine.sh starts.
 #
 # Debian 12 has Kubernetes as a source package (1.20, whose kubelet still drives Docker by itself).
-# It is built here at the first time, in ten minutes of two cores, and kept in $ENGINE_DIR. Three
+# It is built here at the first time, in five minutes of two cores, and kept in $ENGINE_DIR. Three
 # parts of a cluster have no package: names are served by dnsmasq, which a loop here tells who is
 # there; volumes are folders; and network policies are taken and not enforced.
 #
@@ -50,7 +50,7 @@ build_kubernetes() {
     if [ -e "$built/done" ]; then
         return
     fi
-    say 'building Kubernetes (ten minutes or more)'
+    say 'building Kubernetes (five minutes or more)'
     rm -rf -- "$source"
     mkdir -p -- "$source"/{lists/partial,home,tree} "$built"
     echo 'deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]' \
