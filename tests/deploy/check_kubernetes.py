@@ -189,7 +189,7 @@ def check_start(run):
     run.configure(SETTINGS, shards=2)
     run.apply()
     run.watch()
-    run.wait("the learner trains", lambda status: learner_steps(status) > 0, timeout_s=int(os.environ.get("T","300")))
+    run.wait("the learner trains", lambda status: learner_steps(status) > 0, timeout_s=300)
     say(f"first learner step after {time.monotonic() - begun:.1f} s, the image being there")
     until("two actors: the autoscaler's least",
           lambda: [is_ready(one) for one in pods("actor")] == [True, True])
