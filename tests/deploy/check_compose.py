@@ -11,8 +11,8 @@ import os
 import sys
 import time
 
-from compose_run import ComposeRun, docker
-from deployed_run import (Failed, ROOT, command, drained, env_steps, inserted, leave,
+from compose_run import ComposeRun
+from deployed_run import (Failed, ROOT, command, docker, drained, env_steps, inserted, leave,
                           learner_steps, members, say)
 
 FIRST_STEP_S = float(os.environ.get("CHECK_FIRST_STEP_S", "180"))

@@ -25,18 +25,14 @@ import urllib.request
 
 import yaml
 
-from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, command, env_steps, inserted, leave,
-                          learner_steps, members, say)
+from deployed_run import (DeployedRun, Failed, LEARNER, ROOT, command, docker, env_steps, inserted,
+                          leave, learner_steps, members, say)
 
 BEFORE_FINAL = {"autoscaling/v2": "autoscaling/v2beta2", "policy/v1": "policy/v1beta1"}
 NAME_SERVER = "172.17.0.1"
 USER = 10001
 # It must outlast the check.
 SETTINGS = {"evaluator": {"threshold": 1000000}, "limits": {"env_steps": 1000000000}}
-
-
-def docker(*arguments, **options):
-    return command(["docker", *arguments], **options)
 
 
 def kubectl(*arguments, **options):

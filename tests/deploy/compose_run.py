@@ -4,11 +4,7 @@ import json
 import os
 import subprocess
 
-from deployed_run import DeployedRun, LEARNER, ROOT, command
-
-
-def docker(*arguments, **options):
-    return command(["docker", *arguments], **options)
+from deployed_run import DeployedRun, LEARNER, ROOT, command, docker
 
 
 class ComposeRun(DeployedRun):

@@ -30,6 +30,10 @@ def command(arguments, timeout_s=120, check=True, **options):
     return done.stdout
 
 
+def docker(*arguments, **options):
+    return command(["docker", *arguments], **options)
+
+
 class DeployedRun:
     """A run with something in it that asks for its status every second; see newest()."""
 
