@@ -42,9 +42,9 @@ uint64_t cluster_received(test_cluster *cluster, uint64_t incarnation)
     return 0;
 }
 
-uint64_t cluster_inserted(test_cluster *cluster)
+uint64_t cluster_inserted(test_cluster *cluster, enum cluster_seat shard)
 {
-    return cluster_look_surely(cluster, SEAT_REPLAY)->replay->inserted;
+    return cluster_look_surely(cluster, shard)->replay->inserted;
 }
 
 static bool has_counted(test_cluster *cluster, void *user)

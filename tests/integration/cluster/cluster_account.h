@@ -26,7 +26,7 @@ cluster_account cluster_drain(test_cluster *cluster, enum cluster_seat seat);
 uint64_t cluster_received(test_cluster *cluster, uint64_t incarnation);
 
 /* Fresh transitions that the shard has taken in. */
-uint64_t cluster_inserted(test_cluster *cluster);
+uint64_t cluster_inserted(test_cluster *cluster, enum cluster_seat shard);
 
 /* Waits until the learner has counted so many steps at least. */
 void cluster_wait_counted(test_cluster *cluster, uint64_t env_steps);

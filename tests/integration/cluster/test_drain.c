@@ -30,7 +30,7 @@ static void test_an_actor_that_ends_under_load_leaves_each_step_in_the_shard_onc
 
     cluster_account second = cluster_drain(cluster, SEAT_ACTOR_2);
     assert_int_equal(cluster_received(cluster, second.incarnation), second.env_steps);
-    assert_int_equal(cluster_inserted(cluster), first.env_steps + second.env_steps);
+    assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), first.env_steps + second.env_steps);
     cluster_check_counted(cluster, first.env_steps + second.env_steps);
     cluster_finish(cluster);
 }

@@ -63,7 +63,7 @@ static void test_a_killed_learner_goes_on_from_its_checkpoint(void **state)
 
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
-    cluster_check_counted(cluster, cluster_inserted(cluster));
+    cluster_check_counted(cluster, cluster_inserted(cluster, SEAT_REPLAY));
     cluster_finish(cluster);
 }
 
@@ -93,7 +93,7 @@ static void check_account_with_same_store(test_cluster *cluster)
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
     assert_int_equal(account.shard_steps, account.acknowledged_steps);
     assert_int_equal(cluster_received(cluster, account.incarnation), account.acknowledged_steps);
-    assert_int_equal(cluster_inserted(cluster), account.acknowledged_steps);
+    assert_int_equal(cluster_inserted(cluster, SEAT_REPLAY), account.acknowledged_steps);
     cluster_check_counted(cluster, account.acknowledged_steps);
 }
 
@@ -131,7 +131,7 @@ static void test_a_killed_shard_in_memory_is_replaced_at_its_address(void **stat
     cluster_start(cluster, SEAT_REPLAY);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
     cluster_account account = cluster_drain(cluster, SEAT_ACTOR);
-    uint64_t inserted = cluster_inserted(cluster);
+    uint64_t inserted = cluster_inserted(cluster, SEAT_REPLAY);
     uint64_t in_old_shard = account.acknowledged_steps - account.shard_steps;
     assert_int_equal(cluster_received(cluster, account.incarnation), account.shard_steps);
     assert_int_equal(inserted, account.shard_steps);

@@ -1,6 +1,7 @@
 /*
- * Two shards of one run: actors send to both alike, and what one of them holds outlives it while
- * the run goes on with the other.
+ * Two shards of one run: actors send to both, and what one of them holds outlives it while the run
+ * goes on with the other. How evenly they are fed is for the tests of the spread and for the crowd
+ * of the simulation: here it depends on who the machine lets run.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,21 +11,34 @@
 #include <cmocka.h>
 
 #include "common/net/net.h"
+#include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
-enum { ENV_STEPS = 20000, LEARNER_STEPS = 500 };
+enum { ENV_STEPS = 5000, LEARNER_STEPS = 500 };
 
 static const enum cluster_seat shards[2] = {SEAT_REPLAY, SEAT_REPLAY_2};
 
-static uint64_t inserted(test_cluster *cluster, enum cluster_seat shard)
+typedef struct growth {
+    enum cluster_seat shard;
+    uint64_t from;
+} growth;
+
+static bool has_got(test_cluster *cluster, void *user)
 {
-    return cluster_look_surely(cluster, shard)->replay->inserted;
+    const growth *seen = user;
+    return cluster_inserted(cluster, seen->shard) >= seen->from + ENV_STEPS;
+}
+
+static void wait_fed(test_cluster *cluster, enum cluster_seat shard)
+{
+    growth seen = {.shard = shard, .from = cluster_inserted(cluster, shard)};
+    cluster_wait(cluster, "steps in a shard", has_got, &seen);
 }
 
 static void start_both(test_cluster *cluster)
 {
     cluster_set(cluster, "replay.shards=2");
-    cluster_set(cluster, "replay.tolerance=20000");
+    cluster_set(cluster, "learner.n_step=1");
     cluster_start(cluster, SEAT_LEARNER);
     for (int i = 0; i < 2; i++) {
         cluster_start(cluster, shards[i]);
@@ -34,27 +48,25 @@ static void start_both(test_cluster *cluster)
     cluster_start(cluster, SEAT_ACTOR_2);
 }
 
-/* Whatever the one shard had before the other was known to the actors is left out. */
-static void test_actors_send_to_both_alike(void **state)
+/* Every step that was acknowledged is in one of them, and in no more than one. */
+static void check_accounts(test_cluster *cluster)
+{
+    uint64_t sent = cluster_drain(cluster, SEAT_ACTOR).acknowledged_steps;
+    sent += cluster_drain(cluster, SEAT_ACTOR_2).acknowledged_steps;
+    assert_int_equal(cluster_inserted(cluster, shards[0]) + cluster_inserted(cluster, shards[1]),
+                     sent);
+    cluster_check_counted(cluster, sent);
+}
+
+static void test_actors_send_to_both(void **state)
 {
     test_cluster *cluster = *state;
-    uint64_t before[2], since[2];
     start_both(cluster);
     for (int i = 0; i < 2; i++) {
-        cluster_wait_said(cluster, SEAT_ACTOR + i, "event=shard_connected shard=1");
-        cluster_wait_said(cluster, SEAT_ACTOR + i, "event=shard_connected shard=2");
-    }
-    cluster_wait_progress(cluster, ENV_STEPS / 4, LEARNER_STEPS);
-    for (int i = 0; i < 2; i++) {
-        before[i] = inserted(cluster, shards[i]);
+        wait_fed(cluster, shards[i]);
     }
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
-    for (int i = 0; i < 2; i++) {
-        since[i] = inserted(cluster, shards[i]) - before[i];
-    }
-    print_message("%llu and %llu steps\n", (unsigned long long)since[0],
-                  (unsigned long long)since[1]);
-    assert_in_range(since[0], (since[0] + since[1]) / 3, 2 * (since[0] + since[1]) / 3);
+    check_accounts(cluster);
     cluster_finish(cluster);
 }
 
@@ -62,25 +74,22 @@ static void test_a_shard_may_die_and_come_back_while_the_run_goes_on(void **stat
 {
     test_cluster *cluster = *state;
     start_both(cluster);
-    cluster_wait_progress(cluster, ENV_STEPS / 4, LEARNER_STEPS);
-    uint64_t held = inserted(cluster, SEAT_REPLAY_2);
+    wait_fed(cluster, SEAT_REPLAY_2);
     cluster_kill(cluster, SEAT_REPLAY_2);
-    cluster_wait_progress(cluster, ENV_STEPS / 4, LEARNER_STEPS);
+    cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
 
     cluster_start(cluster, SEAT_REPLAY_2);
     cluster_wait_said(cluster, SEAT_REPLAY_2, "event=store_restored");
-    uint64_t restored = inserted(cluster, SEAT_REPLAY_2);
-    assert_true(restored >= held);
-    cluster_wait_progress(cluster, ENV_STEPS / 4, LEARNER_STEPS);
-    assert_true(inserted(cluster, SEAT_REPLAY_2) > restored);
+    wait_fed(cluster, SEAT_REPLAY_2);
+    check_accounts(cluster);
     cluster_finish(cluster);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CLUSTER_TEST(test_actors_send_to_both_alike, ipc),
-        CLUSTER_TEST(test_actors_send_to_both_alike, tcp),
+        CLUSTER_TEST(test_actors_send_to_both, ipc),
+        CLUSTER_TEST(test_actors_send_to_both, tcp),
         CLUSTER_TEST(test_a_shard_may_die_and_come_back_while_the_run_goes_on, ipc),
         CLUSTER_TEST(test_a_shard_may_die_and_come_back_while_the_run_goes_on, tcp),
     };
