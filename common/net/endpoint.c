@@ -137,22 +137,27 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 
 /* ---- dialling ------------------------------------------------------------------------------ */
 
-/* A peer on this host can be tried again at once for next to nothing, so a run that starts here
- * does not wait for back-off meant for networks. */
-enum { LOCAL_RECONNECT_MAX_MS = 20 };
+/* A peer on this host may be there in a moment, so a run that starts here does not wait for a
+ * back-off meant for networks. But each try costs a millisecond of a processor, half of NNG's
+ * pauses are none at all (a remainder of what may be a negative number), and all actors of a host
+ * may be waiting: who waits for long is to try rarely. */
+enum { LOCAL_RECONNECT_MIN_MS = 10, LOCAL_RECONNECT_MAX_MS = 1000 };
 
 /* NNG doubles it in an int. */
 enum { RECONNECT_NEVER_MS = 7 * 24 * 60 * 60 * 1000 };
+
+static uint32_t least_of(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
 
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits)
 {
     aq_net_limits near = *limits;
 
-    if (aq_url_is_local(url) && near.reconnect_max_ms > LOCAL_RECONNECT_MAX_MS) {
-        near.reconnect_max_ms = LOCAL_RECONNECT_MAX_MS;
-    }
-    if (near.reconnect_min_ms > near.reconnect_max_ms) {
-        near.reconnect_min_ms = near.reconnect_max_ms;
+    if (aq_url_is_local(url)) {
+        near.reconnect_min_ms = least_of(near.reconnect_min_ms, LOCAL_RECONNECT_MIN_MS);
+        near.reconnect_max_ms = least_of(near.reconnect_max_ms, LOCAL_RECONNECT_MAX_MS);
     }
     return near;
 }

@@ -30,8 +30,8 @@ int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *li
 /* Lets the dialer rest for days when it loses its connection, as far as NNG lets it. */
 void aq_endpoint_stop_dialling(nng_dialer dialer);
 
-/* Closes the socket, whose operations have been stopped. False when NNG is stuck in it for seconds:
- * then nothing that the socket's callbacks touch may be freed. */
+/* Closes the socket, whose operations have been stopped. False when NNG takes seconds for it: then
+ * nothing that the socket's callbacks touch may be freed, and it is closed in the background. */
 bool aq_endpoint_close(nng_socket socket);
 
 /* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the

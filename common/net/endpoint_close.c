@@ -1,13 +1,15 @@
 /*
  * Closing a socket of NNG, in bounded time.
  *
- * NNG has one thread that ends connections, for the whole process. What is known to hold it up for
- * good is mended in nng_mend.c; but a close that waits for it must not be able to hang a daemon. So
- * a thread of ours closes, and our waiting ends after a while; what NNG may still touch is left in
- * memory then, and aq_net_is_stuck says so.
+ * NNG has one thread that ends connections, for the whole process, and for each of them it waits
+ * for another thread. On a machine with far too much to do that takes long: who dials a peer that
+ * is gone makes connections faster than they are ended. And what is known to hold the thread up for
+ * good is mended in nng_mend.c, but more may not be known. A close must not be able to hang a
+ * daemon. So a thread of ours closes, and our waiting ends after a while; the thread goes on, and
+ * what NNG may still touch is left in memory. While one closing is late nobody waits for others:
+ * they would be late as well. When none comes to its end for long, NNG is stuck.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <time.h>
 
 #include "common/base/assert.h"
@@ -15,9 +17,12 @@
 #include "common/base/memory.h"
 #include "common/net/endpoint.h"
 
-enum { CLOSE_TIMEOUT_MS = 5000 };
+enum { LATE_MS = 5000, STUCK_MS = 30000 };
 
-static atomic_bool stuck; /* process-wide, as NNG's threads are */
+/* Process-wide, as NNG's threads are. */
+static pthread_mutex_t late_mutex = PTHREAD_MUTEX_INITIALIZER;
+static unsigned late_count;   /* closings that nobody waits for any more */
+static int64_t late_since_ns; /* the first of them, or when one of them ended */
 
 /* Shared by the closing thread and the one that waits for it; the later of the two frees it. */
 typedef struct closing {
@@ -28,18 +33,52 @@ typedef struct closing {
     bool abandoned;
 } closing;
 
-static void lock(closing *job)
+static void lock(pthread_mutex_t *mutex)
 {
-    int rc = pthread_mutex_lock(&job->mutex);
+    int rc = pthread_mutex_lock(mutex);
 
     AQ_ASSERT(rc == 0);
 }
 
-static void unlock(closing *job)
+static void unlock(pthread_mutex_t *mutex)
 {
-    int rc = pthread_mutex_unlock(&job->mutex);
+    int rc = pthread_mutex_unlock(mutex);
 
     AQ_ASSERT(rc == 0);
+}
+
+static void begin_late(void)
+{
+    lock(&late_mutex);
+    if (late_count++ == 0) {
+        late_since_ns = aq_clock_monotonic_ns();
+    }
+    unlock(&late_mutex);
+}
+
+static void end_late(void)
+{
+    lock(&late_mutex);
+    late_count--;
+    late_since_ns = aq_clock_monotonic_ns();
+    unlock(&late_mutex);
+}
+
+unsigned aq_net_unclosed(void)
+{
+    lock(&late_mutex);
+    unsigned count = late_count;
+    unlock(&late_mutex);
+    return count;
+}
+
+bool aq_net_is_stuck(void)
+{
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    lock(&late_mutex);
+    bool stuck = late_count > 0 && now_ns - late_since_ns >= STUCK_MS * AQ_NS_PER_MS;
+    unlock(&late_mutex);
+    return stuck;
 }
 
 static void destroy_job(closing *job)
@@ -82,13 +121,14 @@ static void *close_socket(void *user)
     bool abandoned;
 
     nng_close(job->socket);
-    lock(job);
+    lock(&job->mutex);
     job->done = true;
     abandoned = job->abandoned;
     pthread_cond_signal(&job->done_condition);
-    unlock(job);
+    unlock(&job->mutex);
     if (abandoned) {
         destroy_job(job);
+        end_late();
     }
     return NULL;
 }
@@ -96,31 +136,31 @@ static void *close_socket(void *user)
 /* True when the socket was closed in time; else the job is left to its thread. */
 static bool wait_closed(closing *job)
 {
-    int64_t end_ns = aq_clock_monotonic_ns() + CLOSE_TIMEOUT_MS * AQ_NS_PER_MS;
+    const int64_t wait_ms = aq_net_unclosed() > 0 ? 0 : LATE_MS;
+    int64_t end_ns = aq_clock_monotonic_ns() + wait_ms * AQ_NS_PER_MS;
     struct timespec end = {.tv_sec = (time_t)(end_ns / AQ_NS_PER_S),
                            .tv_nsec = (long)(end_ns % AQ_NS_PER_S)};
     bool done;
     int rc = 0;
 
-    lock(job);
+    lock(&job->mutex);
     while (!job->done && rc == 0) {
         rc = pthread_cond_timedwait(&job->done_condition, &job->mutex, &end);
     }
     done = job->done;
-    job->abandoned = !done;
-    unlock(job);
+    if (!done) {
+        job->abandoned = true;
+        begin_late();
+    }
+    unlock(&job->mutex);
     return done;
 }
 
 bool aq_endpoint_close(nng_socket socket)
 {
-    closing *job;
+    closing *job = create_job(socket);
     pthread_t thread;
 
-    if (aq_net_is_stuck()) { /* it would be in vain */
-        return false;
-    }
-    job = create_job(socket);
     if (job == NULL || pthread_create(&thread, NULL, close_socket, job) != 0) {
         destroy_job(job);
         nng_close(socket);
@@ -128,7 +168,6 @@ bool aq_endpoint_close(nng_socket socket)
     }
     if (!wait_closed(job)) {
         pthread_detach(thread);
-        atomic_store(&stuck, true);
         return false;
     }
     pthread_join(thread, NULL);
@@ -136,14 +175,9 @@ bool aq_endpoint_close(nng_socket socket)
     return true;
 }
 
-bool aq_net_is_stuck(void)
-{
-    return atomic_load(&stuck);
-}
-
 void aq_net_fini(void)
 {
-    if (!aq_net_is_stuck()) {
+    if (aq_net_unclosed() == 0) {
         nng_fini();
     }
 }

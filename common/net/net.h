@@ -44,8 +44,12 @@ bool aq_url_is_local(const char *url);
 /* 1 for tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
 
-/* True once NNG could not end a connection within seconds. What is connected goes on, but no lost
- * connection is made anew: a daemon says so, ends and is started again. Any thread. */
+/* Sockets that NNG could not close within seconds and has not closed yet. Any thread. */
+unsigned aq_net_unclosed(void);
+
+/* True when there are some, and for half a minute none of them was closed. What is connected goes
+ * on, but no lost connection is made anew: a daemon says so, ends and is started again. Any thread.
+ */
 bool aq_net_is_stuck(void);
 
 /* Connections over TCP that came in, of the whole process; docs/protocol.md has the bounds. */

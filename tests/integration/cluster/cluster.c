@@ -198,6 +198,13 @@ static int remove_entry(const char *path, const struct stat *info, int kind, str
     return 0;
 }
 
+static void close_watches(test_cluster *cluster)
+{
+    for (int seat = 0; seat < SEAT_COUNT; seat++) {
+        cluster_watch_close(cluster, seat);
+    }
+}
+
 int cluster_tear_down(void **state)
 {
     test_cluster *torn = *state;
@@ -205,9 +212,9 @@ int cluster_tear_down(void **state)
     if (!is_complete) {
         show_all(torn);
     }
+    close_watches(torn);
     for (int seat = 0; seat < SEAT_COUNT; seat++) {
         daemon_process_kill(&torn->processes[seat]);
-        cluster_watch_close(torn, seat);
     }
     (void)nftw(torn->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
     if (!is_complete) {
@@ -456,6 +463,7 @@ void cluster_finish(test_cluster *cluster)
     static const enum cluster_seat order[] = {SEAT_OTHER,   SEAT_EVALUATOR, SEAT_ACTOR,
                                               SEAT_ACTOR_2, SEAT_REPLAY,    SEAT_REPLAY_2,
                                               SEAT_LEARNER};
+    close_watches(cluster); /* they would dial whoever has ended */
     for (size_t i = 0; i < sizeof(order) / sizeof(order[0]); i++) {
         daemon_process *process = &cluster->processes[order[i]];
         if (daemon_process_runs(process) && cluster_terminate(cluster, order[i]) != 0) {

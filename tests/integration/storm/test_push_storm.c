@@ -124,7 +124,7 @@ static void close_pusher(pusher *p)
     uv_close((uv_handle_t *)&p->pump, NULL);
     assert_int_equal(uv_run(&p->loop, UV_RUN_DEFAULT), 0);
     assert_int_equal(uv_loop_close(&p->loop), 0);
-    assert_false(aq_net_is_stuck());
+    assert_int_equal(aq_net_unclosed(), 0);
 }
 
 static bool is_loaded(void *user)

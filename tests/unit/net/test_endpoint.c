@@ -193,6 +193,27 @@ static void test_a_pipe_that_is_gone_has_no_address(void **state)
     assert_string_equal(text, "untouched");
 }
 
+static void test_who_is_on_this_host_is_dialled_sooner_and_never_every_moment(void **state)
+{
+    const aq_net_limits far = {.reconnect_min_ms = 50, .reconnect_max_ms = 2000};
+    const aq_net_limits quick = {.reconnect_min_ms = 5, .reconnect_max_ms = 8};
+    static const char *const here[] = {"ipc:///tmp/x", "tcp://127.0.0.1:9", "inproc://x"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++) {
+        aq_net_limits near = aq_endpoint_near(here[i], &far);
+
+        assert_int_equal(near.reconnect_min_ms, 10);
+        assert_int_equal(near.reconnect_max_ms, 1000);
+        near = aq_endpoint_near(here[i], &quick);
+        assert_int_equal(near.reconnect_min_ms, 5);
+        assert_int_equal(near.reconnect_max_ms, 8);
+    }
+    const aq_net_limits same = aq_endpoint_near("tcp://10.0.0.1:9", &far);
+    assert_int_equal(same.reconnect_min_ms, 50);
+    assert_int_equal(same.reconnect_max_ms, 2000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +224,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_listened_at_is_said_in_words),
         cmocka_unit_test(test_dialling_a_name_that_does_not_resolve_goes_on_trying),
         cmocka_unit_test(test_dialling_a_bad_url_is_refused),
+        cmocka_unit_test(test_who_is_on_this_host_is_dialled_sooner_and_never_every_moment),
         cmocka_unit_test(test_errors_of_nng_become_ours),
         cmocka_unit_test(test_a_pipe_that_is_gone_has_no_address),
     };
