@@ -283,9 +283,10 @@ static const aq_setting rows[] = {
     {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",
      "A member that was not heard of for this long counts as gone."},
     {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
-     "Pause before a lost connection is tried again; it doubles with every failure."},
+     "Pause before a lost connection is tried again; it doubles with every failure. 10 ms at most "
+     "on the same host."},
     {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
-     "Longest pause between two tries of a lost connection."},
+     "Longest pause between two tries of a lost connection. 1000 ms at most on the same host."},
     {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
 

@@ -26,7 +26,10 @@ static void run_to_the_end(test_cluster *cluster, bool with_evaluator)
 {
     cluster_set(cluster, "limits.env_steps=20000");
     cluster->may_end = true;
-    cluster_start_three(cluster);
+    cluster_start(cluster, SEAT_LEARNER);
+    cluster_wait_said(cluster, SEAT_LEARNER, "event=ready"); /* who is late misses so short a run */
+    cluster_start(cluster, SEAT_REPLAY);
+    cluster_start(cluster, SEAT_ACTOR);
     cluster_start(cluster, SEAT_ACTOR_2);
     if (with_evaluator) {
         cluster_start(cluster, SEAT_EVALUATOR);
@@ -66,6 +69,7 @@ static void test_a_run_that_is_stopped_by_a_call_ends_for_everybody(void **state
     cluster_start_three(cluster);
     cluster_start(cluster, SEAT_EVALUATOR);
     cluster_wait_progress(cluster, 2000, 200);
+    cluster_wait_member(cluster, SEAT_EVALUATOR);
     cluster->may_end = true;
     cluster_run_other(cluster, cluster_program("actorq"), "call", cluster->learner_url,
                       "Operations/Stop", "{\"reason\": \"enough\"}", NULL);

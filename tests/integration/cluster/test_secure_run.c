@@ -164,6 +164,8 @@ static void test_members_prove_themselves_anew_to_who_was_restarted(void **state
     cluster_start(cluster, SEAT_REPLAY);
     cluster_start(cluster, SEAT_LEARNER);
     cluster_wait_progress(cluster, ENV_STEPS, LEARNER_STEPS);
+    cluster_wait_member(cluster, SEAT_ACTOR);
+    cluster_wait_member(cluster, SEAT_REPLAY);
     assert_false(daemon_process_said(&cluster->processes[SEAT_LEARNER], "event=call_refused"));
     cluster->may_end = true;
     stop_as(cluster, "operator", cluster->learner_url, 0);

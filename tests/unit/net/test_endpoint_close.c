@@ -13,24 +13,28 @@
 #include <poll.h>
 #include <semaphore.h>
 
+#include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/net/endpoint.h"
 #include "tests/unit/net/net_kit.h"
 
 enum { SOCKETS = 4, PATIENCE_S = 60 };
 
-/* Two of them connected by way of inproc, as NNG ends connections of every kind in the thread. */
+/* `held` is connected to the first of the others, and the second to the third: by inproc, as NNG
+ * ends connections of every kind in the one thread. */
 typedef struct fixture {
     nng_socket held, others[SOCKETS];
     sem_t entered, let_go;
 } fixture;
 
+/* In that thread. */
 static void hold_up(nng_pipe pipe, nng_pipe_ev event, void *user)
 {
     fixture *f = user;
     (void)pipe;
     (void)event;
-    assert_int_equal(sem_post(&f->entered), 0);
+    int rc = sem_post(&f->entered);
+    AQ_ASSERT(rc == 0);
     while (sem_wait(&f->let_go) != 0) {
     }
 }
