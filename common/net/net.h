@@ -44,7 +44,8 @@ bool aq_url_is_local(const char *url);
 /* 1 for tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
 
-/* Sockets that NNG could not close within seconds and has not closed yet. Any thread. */
+/* Sockets whose closing nobody waits for any more, as NNG takes seconds, and that are not closed
+ * yet. Any thread. */
 unsigned aq_net_unclosed(void);
 
 /* True when there are some, and for half a minute none of them was closed. What is connected goes

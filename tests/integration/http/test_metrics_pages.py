@@ -78,7 +78,7 @@ class Daemon:
     def wait_until_counted(self, name):
         """Waits until this metric is above zero."""
         end = time.monotonic() + PATIENCE_S
-        while not self.metrics()[name].value() > 0:
+        while self.metrics()[name].value() <= 0:
             if time.monotonic() > end:
                 raise AssertionError(f"{self.log}: {name} stays at zero")
             time.sleep(0.05)

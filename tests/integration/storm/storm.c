@@ -194,7 +194,7 @@ void storm_run_until(uv_loop_t *loop, storm_fn done, void *user)
 {
     if (!run(loop, done, user, PATIENCE_MS)) {
         fail_msg("not done after %d ms%s", PATIENCE_MS,
-                 aq_net_is_stuck() ? ", and NNG is stuck" : "");
+                 aq_net_unclosed() > 0 ? ", and NNG has not closed a socket" : "");
     }
 }
 
