@@ -12,14 +12,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "actor/actor_core.h"
+#include "actor/core/actor_core.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/nn/params.h"
 #include "common/sys/cpu.h"
 #include "common/sys/machine.h"
-#include "quantizer/quantize.h"
+#include "quantizer/quantize/quantize.h"
 #include "rollout/vec_env.h"
 
 enum { ROUNDS = 7, STEPS_BETWEEN_LOOKS = 256, LANES_MAX = 64 };

@@ -21,9 +21,9 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "learner/blas.h"
-#include "learner/dqn.h"
-#include "learner/passes.h"
+#include "learner/algorithms/q_learning/dqn.h"
+#include "learner/nn/blas.h"
+#include "learner/nn/passes.h"
 
 enum { OBS_ELEMENTS = 4, ACTIONS = 2, ROUNDS = 9 };
 

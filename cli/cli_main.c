@@ -1,8 +1,8 @@
 /*
  * actorq: the command-line tool. Chooses the command; each has a file of its own.
  */
-#include "cli/command.h"
-#include "common/net/net.h"
+#include "cli/text/command.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/log.h"
 
 static const aq_command *const commands[] = {

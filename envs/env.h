@@ -25,7 +25,7 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "common/rl/schema.h"
+#include "common/experience/schema.h"
 #include "envs/canvas.h"
 #include "envs/env_options.h"
 

@@ -6,7 +6,7 @@
 #define AQ_ENVS_ENV_OPEN_H
 
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 #include "envs/env.h"
 
 typedef struct aq_env {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 enum { AQ_ENV_OPTIONS_MAX = 16 };
 

@@ -14,7 +14,7 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 
 typedef struct aq_act aq_act;

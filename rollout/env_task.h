@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 #include "envs/env_open.h"
 
 typedef struct aq_env_task {

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "envs/env_open.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/trial.h"
 
 /* Environments at once. More would not run faster, and less often at full width. */

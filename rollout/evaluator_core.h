@@ -15,7 +15,7 @@
 
 #include "common/base/error.h"
 #include "envs/env_open.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/evaluation.h"
 
 typedef struct aq_evaluator_core aq_evaluator_core;

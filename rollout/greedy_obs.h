@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 
 /* Environments at once: few, so that not all rows are of the beginnings of episodes. The engine

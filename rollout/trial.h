@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 
 typedef struct aq_trial aq_trial;

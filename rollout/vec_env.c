@@ -10,8 +10,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
+#include "common/base/columns.h"
 #include "common/base/memory.h"
-#include "common/rl/columns.h"
 
 /* States lie behind each other; each may hold anything that malloc may. */
 enum { STATE_ALIGNMENT = _Alignof(max_align_t) };

@@ -64,7 +64,7 @@ def c_of(page):
     lines = [",".join(numbers[i:i + NUMBERS_PER_LINE])
              for i in range(0, len(numbers), NUMBERS_PER_LINE)]
     return ("/* Written by tools/dashboard_page.py. */\n"
-            "#include \"learner/dashboard_page.h\"\n\n"
+            "#include \"learner/web/dashboard_page.h\"\n\n"
             "const uint8_t aq_dashboard_page[] = {\n" + ",\n".join(lines) + "};\n"
             f"const size_t aq_dashboard_page_bytes = {len(page)};\n")
 

@@ -19,16 +19,16 @@ from source_tree import Findings, includes, walk
 
 # Read in the middle of a source, behind the macros that their first comments list.
 TEMPLATES = {
-    "quantizer/group_block.h", "quantizer/qrow_walk.h", "quantizer/sparse_block.h",
-    "quantizer/tile.h", "quantizer/tile_float.h", "quantizer/tile_int8.h", "quantizer/tile_pack.h",
-    "quantizer/arm/float_neon.h", "quantizer/x86/float_avx2.h", "quantizer/x86/float_avx512.h",
-    "quantizer/x86/group_avx2.h", "quantizer/x86/group_avx512vnni.h",
-    "quantizer/x86/group_avxvnni.h",
+    "quantizer/kernels/" + name for name in (
+        "group_block.h", "qrow_walk.h", "sparse_block.h", "tile.h", "tile_float.h", "tile_int8.h",
+        "tile_pack.h", "arm/float_neon.h", "x86/float_avx2.h", "x86/float_avx512.h",
+        "x86/group_avx2.h", "x86/group_avx512vnni.h", "x86/group_avxvnni.h")
 }
 
 # What an ordinary build of some machine leaves out, or a test compiles by itself.
-NOT_ALWAYS_BUILT = ("quantizer/x86/", "quantizer/arm/", "tests/fuzz/", "bench/kernels/limit_",
-                    "bench/kernels/peer_", "envs/mujoco/", "envs/suite_absent", "examples/",
+NOT_ALWAYS_BUILT = ("quantizer/kernels/x86/", "quantizer/kernels/arm/", "tests/fuzz/",
+                    "bench/kernels/limit_", "bench/kernels/peer_", "envs/mujoco/",
+                    "envs/suite_absent", "examples/",
                     "tests/integration/bridge/skip_without_numpy.c",
                     "tests/integration/export/arm_start.c",
                     "tests/integration/export/policy_harness.c")

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that includes point down the layers only, and that each library has its few users.
+"""Checks that includes point down, and that each room knows only what it may.
 
-The tables below are the architecture: a folder that is missing from them is a finding, so a new
-one cannot slip in without a decision about its place.
+The tables below are the architecture. A folder that is missing from them is a finding, so a new
+room cannot slip in without a decision about its place.
 
     tools/layers.py [ROOT]
 """
@@ -13,110 +13,210 @@ import sys
 
 from source_tree import Findings, includes, root_from_arguments, walk
 
-PROGRAMS = ("replay", "actor", "learner", "cli")
-WIRE = ("common/base", "common/sys", "common/rl", "common/nn", "common/net", "common/wire")
-BELOW_PROGRAMS = WIRE + ("quantizer", "envs", "rollout", "proto")
+# Tower: the towers that it stands on, and its rooms from the ground up. A room sees those below it
+# in its tower, and all of the towers below. Behind the colon stands what a room knows of KNOWLEDGE.
+TOWERS = {
+    "include": ((), ("include:",)),
+    "common": (("include",), (
+        "base: threads clock",
+        "sys: threads clock loop system_sockets",
+        "settings:",
+        "energy:",
+        "experience:",
+        "policy:",
+        "config:",
+        "nn:",
+        "net/address: system_sockets",
+        "net/nng_mend: threads clock system_sockets nng",
+        "net/security: clock nng",
+        "net/sockets: threads clock loop system_sockets sockets nng",
+        "net/rpc: clock loop sockets nng envelope",
+        "net/http: clock loop system_sockets",
+        "net/daemon: clock loop sockets",
+        "wire: messages",
+        "member: clock messages",
+        "data_set:",
+    )),
+    "quantizer": (("common/nn",), (
+        "kernels:",
+        "quantize:",
+        "engine:",
+        "export:",
+    )),
+    "envs": (("common/policy", "include"), ("envs: threads clock system_sockets",)),
+    "rollout": (("common/nn", "quantizer", "envs"), ("rollout: clock",)),
+    "replay": (("common", "quantizer", "envs", "rollout"), (
+        "disk: threads clock",
+        "table:",
+        "shard:",
+        "service: messages",
+        "daemon: clock loop sockets messages",
+        "data: threads clock loop sockets messages",
+    )),
+    "actor": (("common", "quantizer", "envs", "rollout"), (
+        "core:",
+        "session: messages",
+        "daemon: threads clock loop sockets messages",
+    )),
+    "learner": (("common", "quantizer", "envs", "rollout"), (
+        "nn: threads blas",
+        "algorithms:",
+        "publish: threads clock",
+        "train: threads clock",
+        "run: clock",
+        "metrics: clock messages",
+        "sampling: messages",
+        "service: messages",
+        "web: messages",
+        "daemon: threads clock loop sockets messages",
+    )),
+    "cli": (("common", "quantizer", "envs", "rollout"), (
+        "text:",
+        "train: clock loop sockets messages",
+        "operate: clock loop sockets system_sockets messages",
+        "watch: clock loop sockets messages",
+        "policy: clock loop messages",
+        "play: clock",
+        "env: clock",
+        "plot:",
+        "compare: clock",
+        "cli: sockets",
+    )),
+}
+# These see everything, and nothing above sees them; examples are built out of tree.
+OUTSIDE = ("bench", "tests", "examples")
 
-# Folder: the other folders whose headers it may include.
-LAYERS = {
-    "common/base": (),
-    "common/sys": ("common/base",),
-    "common/rl": ("common/base", "common/sys"),
-    "common/nn": ("common/base", "common/sys", "common/rl"),
-    "common/net": ("common/base", "common/sys", "proto"),
-    "common/wire": WIRE + ("proto",),
-    "quantizer": ("common/base", "common/sys", "common/rl", "common/nn"),
-    "include": (),
-    "envs": ("common/base", "common/rl", "include"),
-    "examples": (),  # built out of tree, with what is installed
-    "rollout": ("common/base", "common/sys", "common/rl", "common/nn", "quantizer", "envs"),
-    **{program: BELOW_PROGRAMS for program in PROGRAMS},
-    "bench": BELOW_PROGRAMS + PROGRAMS,
-    "tests": BELOW_PROGRAMS + PROGRAMS + ("bench",),
+# A folder inside a room is one kind of the room's things. It sees the room and not its siblings;
+# of the room, only the file that lists the kinds sees it.
+REGISTRIES = {
+    "quantizer/kernels": "quantizer/kernels/qkernels.c",
+    "envs": "envs/env_registry.c",
+    "learner/algorithms": "learner/algorithms/algorithm.c",
+}
+
+# What only some rooms know: headers, and calls.
+KNOWLEDGE = {
+    "threads": (r"(pthread|threads)\.h", None, "no threads here"),
+    "clock": (r"time\.h", r"\baq_clock_\w+\s*\(", "this room is handed the time, it never asks"),
+    "loop": (r"uv\.h", None, "the event loop is for daemons and commands"),
+    "system_sockets": (r"(sys/socket|sys/un|netdb|netinet/\w+|arpa/inet)\.h", None,
+                       "the system's sockets are common/net's"),
+    "sockets": (r"common/net/(sockets/(?!net\.h)\w+|rpc/rpc_(client|server))\.h", None,
+                "others carry this room's messages: it has no sockets"),
+    "nng": (r"nng/.*", None, "only common/net knows NNG"),
+    "blas": (r"(cblas|openblas.*|f77blas|lapacke?)\.h", None, "BLAS is the learner's"),
+    "messages": (r"proto/\w+\.pb-c\.h|protobuf-c/.*", r"\b[Aa]ctorq__[vV]1__\w+",
+                 "protobuf is seen in wire, in services and sessions, in daemons and commands"),
+    "envelope": (r"proto/rpc\.pb-c\.h|protobuf-c/.*", None, "the envelope of calls"),
 }
 
 # Library header: the only paths that may include it, and why there alone.
 LIBRARIES = (
-    (r"nng/.*", r"common/net/|tests/(unit/net|integration)/", "sockets are common/net's"),
-    (r"mbedtls/.*", r"common/net/(certificate|token|security_tls|tls_mend)\.c$|tests/unit/net/",
-     "cryptography stays in a few files"),
-    (r"(cblas|openblas.*|f77blas|lapacke?)\.h", r"(learner|bench)/", "BLAS is the learner's"),
-    (r"uv\.h", r"(common/(sys|net)|replay|actor|learner|cli|bench|tests)/",
-     "the event loop is for shells: data layers and simulations run without one"),
-    (r"(cyaml/.*|yaml\.h)", r"common/sys/settings", "YAML is read by the settings alone"),
-    (r"jansson\.h", r"(common/net/reflect|common/wire/data_set_header|replay/data_|learner/|"
-     r"cli/|bench/|tests/)",
-     "JSON is for people: reflection, reports, run folders and what data sets are of"),
-    (r"png\.h", r"cli/png_picture\.c$|tests/", "one file writes pictures"),
+    (r"mbedtls/.*", r"common/net/(security|nng_mend)/|tests/unit/common/net/",
+     "cryptography stays in two rooms"),
+    (r"(cyaml/.*|yaml\.h)", r"common/settings/", "YAML is read by the settings alone"),
+    (r"jansson\.h", r"(common/net/rpc/reflect|common/data_set/|replay/data/|learner/|cli/|bench/|"
+     r"tests/)", "JSON is for people: reflection, reports, run folders and what data sets are of"),
+    (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
-    (r"protobuf-c/.*", r"(common/(net|wire)/|replay/|actor/|learner/|cli/|tests/)",
-     "protobuf stays at the edge"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
-    (r"dlfcn\.h", r"envs/plugin/|common/net/(nng|tls)_mend\.",
-     "users' code is loaded in one place"),
+    (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/", "users' code is loaded in one place"),
     (r"cmocka\.h", r"tests/", "the test framework is the tests'"),
-    (r"immintrin\.h|arm_neon\.h", r"quantizer/(x86|arm)/|bench/kernels/limit_",
+    (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_",
      "vector code lives in a static library of its own per instruction set"),
 )
 
-# Who sees generated messages besides common/wire, cli and the tests: the edges of the daemons
-# (docs/decisions/0003), and what stands in for them in a benchmark.
-EDGES = re.compile(r"bench/(tls_bench|replay/replay_(drawer|rig))\.c$|"
-                   r"(replay|actor|learner)/((prefetch|priority_return)\.[ch]|\w+_priv\.h|"
-                   r"\w+_(events|main|net|operations|service|session|stats)\.[ch])$")
 
-# A core is handed messages and a time: it has no socket, no thread and no clock of its own. A
-# service or session of a daemon makes messages, but others carry them.
-CORE = re.compile(r"(_core|learner/coordinator)\.[ch]$")
-CORE_REFUSES = re.compile(r"common/net/(?!net\.h)|nng/|(uv|pthread|threads|time|sys/socket)\.h$")
-CARRIED = re.compile(r"(replay|actor|learner)/\w+_(service|session)\.[ch]$")
-CARRIED_REFUSES = re.compile(r"common/net/(endpoint|pubsub|pull|push|rpc_client|rpc_server)\.h|"
-                             r"nng/|(uv|sys/socket)\.h$")
-CLOCK_CALL = re.compile(r"\baq_clock_\w+\s*\(")
+class Room:
+    """One room of a tower: its floor, and what it knows."""
+
+    def __init__(self, tower, floor, row):
+        name, knows = row.split(":")
+        self.path = name if name == tower else f"{tower}/{name}"
+        self.tower = tower
+        self.floor = floor
+        self.knows = set(knows.split())
 
 
-def layer_of(path):
-    """The longest folder of LAYERS that holds the path, or None."""
+ROOMS = {room.path: room for tower, (_, rows) in TOWERS.items()
+         for floor, row in enumerate(rows) for room in [Room(tower, floor, row)]}
+
+
+def room_of(path):
+    """The room that holds the path, or None."""
     folder = os.path.dirname(path)
-    while folder and folder not in LAYERS:
+    while folder and folder not in ROOMS:
         folder = os.path.dirname(folder)
-    return folder or None
+    return ROOMS.get(folder)
 
 
-def check_message(source, path):
-    """Why a generated header may not be included here, or None."""
-    layer = layer_of(source.path)
-    if layer == "common/net" and path != "proto/rpc.pb-c.h":
-        return "common/net knows the envelope alone: only proto/rpc.pb-c.h"
-    if layer in ("common/net", "common/wire", "cli", "tests") or EDGES.match(source.path):
-        return None
-    return "generated messages are for common/wire, cli and the files of docs/decisions/0003"
+def kind_of(path):
+    """The folder inside a room that holds the path; "" when it lies in the room itself."""
+    room = room_of(path)
+    rest = os.path.dirname(path)[len(room.path):].strip("/") if room else ""
+    return rest.split("/")[0]
+
+
+def stands_on(room, other):
+    """Whether the tower of `room` stands on `other`: on its tower, or on it up to that floor."""
+    for below in TOWERS[room.tower][0]:
+        top = ROOMS.get(below)
+        if other.tower == below or top and other.tower == top.tower and other.floor <= top.floor:
+            return True
+    return False
+
+
+def check_room(source, path):
+    """Why the file may not see the header at `path`, by where both stand; or None."""
+    here, there = room_of(source.path), room_of(path)
+    if there is None:
+        return "the header's folder has no place in tools/layers.py"
+    if here is there:
+        mine, its = kind_of(source.path), kind_of(path)
+        if its in ("", mine) or mine == "" and source.path == REGISTRIES.get(here.path):
+            return None
+        return f"{here.path}/{its} is seen by {REGISTRIES.get(here.path, 'nobody')} alone"
+    if here.tower == there.tower:
+        return None if there.floor < here.floor else f"{here.path} stands below {there.path}"
+    return None if stands_on(here, there) else f"{here.tower} may not see {there.path}"
 
 
 def check_own(root, source, path):
     """Why one of our headers may not be included here, or None."""
+    there = path
     if not path.endswith(".h"):
         return "a source is compiled, not included"
     if path.endswith(".pb-c.h"):
-        if not os.path.exists(os.path.join(root, path.replace(".pb-c.h", ".proto"))):
-            return "no such .proto: includes start at the repository's root"
-        return check_message(source, path)
-    if not os.path.exists(os.path.join(root, path)):
-        return "no such file: includes start at the repository's root"
-    here, there = layer_of(source.path), layer_of(path)
-    if there is None:
-        return "the header's folder has no place in tools/layers.py"
-    if here != there and there not in LAYERS[here]:
-        return f"{here} may not see {there}"
-    return None
+        there = path.replace(".pb-c.h", ".proto")
+    if not os.path.exists(os.path.join(root, there)):
+        return f"no {there}: includes start at the repository's root"
+    if there != path or source.path.startswith(OUTSIDE):
+        return None
+    return check_room(source, path)
+
+
+def check_knowledge(source, findings):
+    """Adds what the file knows and its room does not."""
+    room = room_of(source.path)
+    for name, (header, call, reason) in KNOWLEDGE.items():
+        if name in room.knows or name == "envelope":
+            continue
+        if name == "messages" and "envelope" in room.knows:
+            header, call = r"proto/(?!rpc\.)\w+\.pb-c\.h", None
+        for line, _, path in includes(source):
+            if re.fullmatch(header, path):
+                findings.add(source.path, line, "knowledge", f"{path}: {reason}")
+        for match in re.finditer(call, source.code) if call else ():
+            if source.path != "common/base/clock.h":
+                findings.add(source.path, source.line_of(match.start()), "knowledge", reason)
 
 
 def check_file(root, source, findings):
     """Adds what is wrong with the includes of one file."""
-    if layer_of(source.path) is None:
+    is_outside = source.path.startswith(OUTSIDE)
+    if not is_outside and room_of(source.path) is None:
         findings.add(source.path, 1, "layer", f"{source.folder}/ has no place in tools/layers.py")
         return
-    is_core = CORE.search(source.path) and not source.is_test
     for line, delimiter, path in includes(source):
         if delimiter == '"':
             reason = check_own(root, source, path)
@@ -126,16 +226,8 @@ def check_file(root, source, findings):
             for header, users, reason in LIBRARIES:
                 if re.fullmatch(header, path) and not re.match(users, source.path):
                     findings.add(source.path, line, "library", f"<{path}>: {reason}")
-        if is_core and CORE_REFUSES.match(path):
-            findings.add(source.path, line, "core",
-                         f"{path}: a core has no sockets, no threads and no clock")
-        if CARRIED.match(source.path) and CARRIED_REFUSES.match(path):
-            findings.add(source.path, line, "carried",
-                         f"{path}: services and sessions have no sockets, others carry for them")
-    if is_core:
-        for match in CLOCK_CALL.finditer(source.code):
-            findings.add(source.path, source.line_of(match.start()), "core",
-                         "a core is handed the time, it never asks")
+    if not is_outside:
+        check_knowledge(source, findings)
 
 
 def main():

@@ -18,8 +18,7 @@ from source_tree import Findings
 
 OURS = re.compile(r"aq_\w+$|main$")
 GENERATED = re.compile(r"actorq__v1__\w+$")  # protobuf-c, from the package of proto/*.proto
-# Stand in for functions that NNG calls (common/net/nng_mend.c and tls_mend.c say why), so the names
-# are given.
+# Stand in for functions that NNG calls (nng_mend.c and tls_mend.c say why), so the names are given.
 STAND_INS = {"accept", "close", "connect", "mbedtls_pk_sign", "mbedtls_pk_sign_restartable",
              "mbedtls_pk_verify_ext", "nng_stream_recv", "nng_stream_send", "readv", "sendmsg",
              "setsockopt"}

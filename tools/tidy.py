@@ -50,7 +50,7 @@ BANNED = {
     "everywhere": (
         (r"s?rand|rand_r|s?random|[dln]rand48|srand48", "aq_rng, whose seed is printed", ()),
         (r"u?sleep|nanosleep|clock_nanosleep", "wait for the event, never for a time",
-         ("common/net/endpoint_close.c",  # NNG tells nobody when a reply has left,
+         ("common/net/nng_mend/nng_close.c",  # NNG tells nobody when a reply has left,
           "common/base/clock.c")),  # and an environment that failed, when it can be tried again
         (r"alloca", "the stack has no limit check", ()),
         (r"strerror_l|gmtime|localtime|asctime|ctime|inet_ntoa", "not safe in threads", ()),
@@ -66,7 +66,7 @@ MAY_BE_IGNORED = re.compile(r"aq_(\w+_)?fail(_\w+)?|aq_error_from_\w+")
 
 # Who logs what a person reads: the programs and what their mains begin with.
 LOGGERS = ("replay/", "actor/", "learner/", "cli/", "common/sys/daemon.c",
-           "common/net/daemon_http.c", "common/net/daemon_peers.c", "common/net/daemon_security.c")
+           "common/net/http/daemon_http.c", "common/net/daemon/")
 EVENT_LIST = "docs/events.md"
 HEAD_FIELDS = {"ts", "level", "role", "id", "event", "msg", "cut"}  # of every line
 

@@ -9,7 +9,7 @@
 #include "bench/kernels/limit_contender.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "quantizer/engine.h"
+#include "quantizer/engine/engine.h"
 
 /* How far results may be from the reference, in rms by rms: rounding of floats; and for each layer
  * the rounding of its activations to 256 levels. The error of weights counts for peers alone, who

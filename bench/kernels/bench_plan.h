@@ -11,7 +11,7 @@
 #include "bench/kernels/paired_timing.h"
 #include "common/base/error.h"
 #include "common/sys/options.h"
-#include "quantizer/qkernels.h"
+#include "quantizer/kernels/qkernels.h"
 
 enum {
     AQ_BENCH_NUMBERS_MAX = 16, /* of one list */

@@ -9,7 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/nn/forward.h"
-#include "quantizer/quantize.h"
+#include "quantizer/quantize/quantize.h"
 
 enum { CHECKED_ROWS_MAX = 2, POLICY_INPUTS = 17, POLICY_ACTIONS = 6, SEED = 1 };
 enum { STREAM_PARAMETERS, STREAM_OBS };

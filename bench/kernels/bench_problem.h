@@ -12,7 +12,7 @@
 
 #include "common/base/error.h"
 #include "common/nn/params.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 typedef struct aq_bench_problem {
     aq_net_spec spec;

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "cli/command.h"
-#include "cli/figure_text.h"
-#include "cli/plain_text.h"
-#include "cli/text_table.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "cli/text/text_table.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"

@@ -14,7 +14,7 @@
 #include <uv.h>
 
 #include "bench/kernels/bench_report.h"
-#include "cli/command.h"
+#include "cli/text/command.h"
 #include "common/sys/cpu.h"
 
 #define COMMAND "bench kernels"

@@ -13,14 +13,14 @@
 
 #include "bench/learner/learner_timing.h"
 #include "bench/learner/torch_peer.h"
-#include "cli/command.h"
-#include "cli/figure_text.h"
-#include "cli/plain_text.h"
-#include "cli/text_table.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "cli/text/text_table.h"
 #include "common/base/clock.h"
 #include "common/sys/machine.h"
-#include "learner/blas.h"
-#include "learner/passes.h"
+#include "learner/nn/blas.h"
+#include "learner/nn/passes.h"
 
 #define COMMAND "bench learner"
 

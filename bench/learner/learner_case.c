@@ -15,8 +15,8 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "learner/blas.h"
-#include "learner/policy_network.h"
+#include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/nn/blas.h"
 
 /* Distributional values of one action. */
 enum { ATOMS = 51 };

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "learner/algorithm.h"
+#include "learner/algorithms/algorithm.h"
 
 enum { AQ_PRODUCTS_MAX = 96 };
 

@@ -9,7 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "learner/blas.h"
+#include "learner/nn/blas.h"
 
 /* Steps that are not timed: threads start, caches fill. */
 enum { WARM_STEPS = 3 };

@@ -11,7 +11,7 @@
 #include "common/base/parse.h"
 #include "common/base/rng.h"
 #include "common/wire/wire_policy.h"
-#include "quantizer/quantize.h"
+#include "quantizer/quantize/quantize.h"
 #include "rollout/greedy_obs.h"
 
 enum { SEED = 1, PATH_BYTES = 4096, SCALAR = 0 };

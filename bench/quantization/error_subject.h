@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 enum { AQ_ERROR_SUBJECT_ROWS = 512 };
 

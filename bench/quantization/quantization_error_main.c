@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "bench/quantization/error_subject.h"
-#include "cli/post_quantize.h"
+#include "cli/policy/post_quantize.h"
 #include "common/base/buffer.h"
 #include "common/sys/file.h"
 

@@ -6,13 +6,14 @@
 #include <limits.h>
 #include <unistd.h>
 
-#include "cli/supervisor.h"
+#include "cli/train/supervisor.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/net/pull.h"
-#include "common/net/push.h"
+#include "common/net/address/url.h"
+#include "common/net/sockets/pull.h"
+#include "common/net/sockets/push.h"
 #include "common/sys/process.h"
 
 enum {

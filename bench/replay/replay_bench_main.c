@@ -15,9 +15,9 @@
 #include "bench/replay/raw_messages.h"
 #include "bench/replay/replay_scenarios.h"
 #include "bench/replay/replay_soak.h"
-#include "cli/command.h"
+#include "cli/text/command.h"
 #include "common/base/parse.h"
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/daemon.h"
 #include "common/sys/log.h"
 

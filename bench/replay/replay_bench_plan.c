@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
+#include "cli/text/command.h"
 #include "common/base/clock.h"
 
 enum {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "bench/replay/replay_load.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
 #include "common/sys/options.h"
 
 enum {

@@ -10,7 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
-#include "common/net/rpc_client.h"
+#include "common/net/rpc/rpc_client.h"
 #include "common/wire/wire_sample.h"
 #include "proto/sampling.pb-c.h"
 

@@ -8,13 +8,13 @@
 #include <stdatomic.h>
 #include <uv.h>
 
-#include "actor/credit_session.h"
-#include "actor/outbox.h"
+#include "actor/core/outbox.h"
+#include "actor/session/credit_session.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/net/push.h"
-#include "common/net/rpc_client.h"
+#include "common/net/rpc/rpc_client.h"
+#include "common/net/sockets/push.h"
 
 enum { ACTOR = 2, TICK_MS = 1, CALLS_MAX = 4, BURST_CHUNKS = 64, SEED = 1 };
 #define INCARNATION UINT64_C(0xfeed)

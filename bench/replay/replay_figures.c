@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "cli/command.h"
+#include "cli/text/command.h"
 #include "common/sys/machine.h"
 
 static double ratio(const struct aq_raw_figure *figure)

@@ -11,9 +11,9 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/batch.h"
-#include "common/rl/chunk.h"
-#include "common/rl/schema.h"
+#include "common/experience/batch.h"
+#include "common/experience/chunk.h"
+#include "common/experience/schema.h"
 
 typedef struct aq_load_shape {
     uint32_t obs_count, action_count; /* floats */

@@ -11,7 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/wire/wire_experience.h"
-#include "replay/replay_core.h"
+#include "replay/shard/replay_core.h"
 
 enum { ACTOR = 2, SEED = 3, BATCHES_BETWEEN_LOOKS = 64, UPKEEP_EVERY = 64 };
 #define RUN_ID      UINT64_C(0xbe9c)

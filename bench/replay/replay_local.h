@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "bench/replay/replay_load.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
 
 typedef struct aq_replay_local aq_replay_local;
 

@@ -6,13 +6,13 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "cli/supervisor.h"
+#include "cli/train/supervisor.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/net/caller.h"
-#include "common/net/rpc_server.h"
+#include "common/net/rpc/caller.h"
+#include "common/net/rpc/rpc_server.h"
 #include "common/sys/process.h"
 #include "common/wire/wire_run.h"
 #include "proto/membership.pb-c.h"

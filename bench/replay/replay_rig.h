@@ -12,8 +12,9 @@
 #include <uv.h>
 
 #include "common/base/error.h"
-#include "common/net/net.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
+#include "common/net/address/url.h"
+#include "common/net/sockets/net.h"
 
 typedef struct aq_replay_rig aq_replay_rig;
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/chunk.h"
+#include "common/experience/chunk.h"
 
 /* Of an observation, the next one (n_step rows on) and an action a row. AQ_E_NOMEM. */
 int aq_row_copies_measure(const aq_chunk_layout *layout, uint64_t transitions, uint32_t batch_rows,

@@ -9,7 +9,7 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "common/rl/netspec.h"
+#include "common/policy/netspec.h"
 
 typedef struct aq_params {
     size_t count; /* floats in the block */

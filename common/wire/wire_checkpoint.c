@@ -14,9 +14,9 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/base/columns.h"
 #include "common/base/memory.h"
-#include "common/rl/columns.h"
-#include "common/rl/finite.h"
+#include "common/experience/finite.h"
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_policy.h"
 #include "common/wire/wire_run.h"

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 #include "common/base/buffer.h"
-#include "common/rl/netspec.h"
-#include "common/rl/schema.h"
-#include "common/rl/snapshot.h"
+#include "common/experience/schema.h"
+#include "common/policy/netspec.h"
+#include "common/policy/snapshot.h"
 
 enum { AQ_CHECKPOINT_SHARDS_MAX = 64 };
 

@@ -18,7 +18,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 /* Whether `snapshot` can be said as a change of `base`: a later version of the same run, task,
  * network and formats, with the same blocks stored. */

@@ -6,7 +6,7 @@
 #define AQ_COMMON_WIRE_WIRE_ENERGY_H
 
 #include "common/base/error.h"
-#include "common/sys/energy_meter.h"
+#include "common/energy/energy_meter.h"
 #include "proto/membership.pb-c.h"
 
 /* A message and its texts. Points into itself: don't move it. */

@@ -6,8 +6,8 @@
 
 #include "common/base/buffer.h"
 #include "common/base/lease.h"
-#include "common/rl/arrival.h"
-#include "common/rl/experience.h"
+#include "common/experience/arrival.h"
+#include "common/experience/experience.h"
 
 /* Appends the frame. AQ_E_TOO_BIG past the buffer's limit (it is unchanged then). */
 int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layout *layout,

@@ -16,7 +16,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
-#include "common/net/frame.h"
+#include "common/net/rpc/frame.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__,
                "columns travel in memory order, which the protocol says is little-endian; a "

@@ -6,7 +6,7 @@
 #define AQ_COMMON_WIRE_WIRE_POLICY_H
 
 #include "common/base/buffer.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 /* Appends the frame, all tensors as they are: a file. AQ_E_TOO_BIG past the buffer's limit,
  * AQ_E_NOMEM; it is unchanged then. */

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 #include "proto/policy.pb-c.h"
 
 /* wire_policy.c */

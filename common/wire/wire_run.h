@@ -10,8 +10,8 @@
 #ifndef AQ_COMMON_WIRE_WIRE_RUN_H
 #define AQ_COMMON_WIRE_WIRE_RUN_H
 
-#include "common/rl/netspec.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
+#include "common/policy/netspec.h"
 #include "proto/membership.pb-c.h"
 #include "proto/schema.pb-c.h"
 

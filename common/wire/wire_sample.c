@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/rl/finite.h"
+#include "common/experience/finite.h"
 #include "common/wire/wire_frame.h"
 
 /* Rows of each column in one row of the batch. */

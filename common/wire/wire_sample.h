@@ -4,7 +4,7 @@
 #ifndef AQ_COMMON_WIRE_WIRE_SAMPLE_H
 #define AQ_COMMON_WIRE_WIRE_SAMPLE_H
 
-#include "common/rl/batch.h"
+#include "common/experience/batch.h"
 #include "proto/sampling.pb-c.h"
 
 /* Points the reply's columns into the batch (nothing is copied); valid while the batch is. What the

@@ -9,7 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/rl/format.h"
+#include "common/policy/format.h"
 
 enum { LEVEL = 1 };
 

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/schema.h"
+#include "common/experience/schema.h"
 #include "envs/canvas.h"
 #include "envs/env_options.h"
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/rl/finite.h"
+#include "common/experience/finite.h"
 
 enum { GUARD_BYTES = 4096, GUARD_PATTERN = 0xa7, FAULT_TEXT_MAX = 160 };
 enum { RUNS = 2 };

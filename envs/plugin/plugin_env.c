@@ -11,8 +11,8 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/rl/finite.h"
-#include "common/rl/snapshot.h"
+#include "common/experience/finite.h"
+#include "common/policy/snapshot.h"
 #include "envs/plugin/plugin_check.h"
 #include "envs/plugin/plugin_library.h"
 

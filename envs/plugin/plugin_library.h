@@ -8,7 +8,7 @@
 #define AQ_ENVS_PLUGIN_PLUGIN_LIBRARY_H
 
 #include "common/base/error.h"
-#include "common/rl/schema.h"
+#include "common/experience/schema.h"
 #include "include/actorq_env.h"
 
 #define AQ_PLUGIN_BYTES_MAX (UINT64_C(1) << 28) /* of params, and of a state */

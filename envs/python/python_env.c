@@ -15,7 +15,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/rl/finite.h"
+#include "common/experience/finite.h"
 #include "envs/python/python_worker.h"
 
 enum { TIMEOUT_S = 30, TIMEOUT_S_MAX = 86400, UNFORESEEN_EPISODES = 16 };

@@ -8,7 +8,7 @@
 
 #include <stdint.h>
 
-#include "common/rl/schema.h"
+#include "common/experience/schema.h"
 
 #define AQ_PYTHON_MAGIC UINT32_C(0x50515141)
 enum { AQ_PYTHON_VERSION = 1, AQ_PYTHON_TEXT_MAX = 2048, AQ_PYTHON_LANES_MAX = 4096 };

@@ -13,8 +13,8 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/rl/schema.h"
-#include "common/rl/snapshot.h"
+#include "common/experience/schema.h"
+#include "common/policy/snapshot.h"
 #include "envs/python/python_process.h"
 #include "envs/python/python_protocol.h"
 

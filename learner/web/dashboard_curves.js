@@ -1,4 +1,4 @@
-/* What the charts show, out of a history document: see learner/run_history.c for its columns. */
+/* What the charts show, out of a history document: see learner/metrics/run_history.c for its columns. */
 const curves = {};
 
 function makeCharts() {

@@ -1,4 +1,4 @@
-/* How things stand: out of a run document, see learner/dashboard.c. */
+/* How things stand: out of a run document, see learner/web/dashboard.c. */
 const STATES = {
     RUN_STATE_RUNNING: "running", RUN_STATE_SOLVED: "solved",
     RUN_STATE_BUDGET: "ended at its limit", RUN_STATE_STOPPED: "stopped",

@@ -14,10 +14,10 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/rl/arrival.h"
+#include "common/experience/arrival.h"
 #include "common/wire/wire_experience.h"
-#include "replay/segment_folder.h"
-#include "replay/segment_log.h"
+#include "replay/disk/segment_folder.h"
+#include "replay/disk/segment_log.h"
 #include "tests/chaos/chaos_cartpole.h"
 
 typedef struct step_key {

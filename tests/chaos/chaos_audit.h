@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "learner/run_plan.h"
+#include "learner/run/run_plan.h"
 
 enum { CHAOS_ACTORS_MAX = 1024 };
 

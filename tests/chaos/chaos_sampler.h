@@ -5,8 +5,8 @@
 #ifndef AQ_TESTS_CHAOS_CHAOS_SAMPLER_H
 #define AQ_TESTS_CHAOS_CHAOS_SAMPLER_H
 
-#include "common/net/rpc_client.h"
-#include "learner/run_plan.h"
+#include "common/net/rpc/rpc_client.h"
+#include "learner/run/run_plan.h"
 #include "proto/sampling.pb-c.h"
 
 typedef struct chaos_sampler {

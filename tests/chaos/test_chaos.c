@@ -23,9 +23,9 @@
 
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/net/net.h"
-#include "learner/blas.h"
-#include "replay/segment_format.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "learner/nn/blas.h"
+#include "replay/disk/segment_format.h"
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"

@@ -3,14 +3,14 @@
  * refused in words, or read; metrics are read as far as they go. The first byte of the input says
  * which file.
  */
-#include "cli/compare_curve.h"
-#include "cli/compare_energy.h"
-#include "cli/compare_plan.h"
-#include "cli/live_endpoint.h"
-#include "cli/metrics_digest.h"
-#include "cli/run_energy.h"
-#include "cli/run_record.h"
-#include "cli/run_series.h"
+#include "cli/compare/compare_curve.h"
+#include "cli/compare/compare_energy.h"
+#include "cli/compare/compare_plan.h"
+#include "cli/operate/live_endpoint.h"
+#include "cli/plot/run_series.h"
+#include "cli/policy/run_record.h"
+#include "cli/train/metrics_digest.h"
+#include "cli/train/run_energy.h"
 #include "common/base/assert.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"

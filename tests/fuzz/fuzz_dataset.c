@@ -7,7 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
-#include "common/wire/data_set_reader.h"
+#include "common/data_set/data_set_reader.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
 

@@ -5,7 +5,7 @@
 #include "common/base/assert.h"
 #include "common/wire/wire_delta.h"
 #include "tests/fuzz/fuzz_frame.h"
-#include "tests/unit/wire/wire_fixture.h"
+#include "tests/unit/common/wire/wire_fixture.h"
 
 /* The recorded base, of whatever version it is asked for. */
 static aq_snapshot *make_base(const aq_delta_head *head)

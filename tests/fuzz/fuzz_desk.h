@@ -5,7 +5,7 @@
 #ifndef AQ_TESTS_FUZZ_FUZZ_DESK_H
 #define AQ_TESTS_FUZZ_FUZZ_DESK_H
 
-#include "common/net/rpc.h"
+#include "common/net/rpc/rpc.h"
 #include "tests/fuzz/fuzz_stream.h"
 
 /* Points into itself: don't move it. */

@@ -11,8 +11,8 @@
 #include <unistd.h>
 
 #include "common/base/assert.h"
-#include "common/net/net.h"
-#include "common/net/tcp_door.h"
+#include "common/net/nng_mend/net_peers.h"
+#include "common/net/nng_mend/tcp_door.h"
 #include "tests/fuzz/fuzz_target.h"
 
 enum { BYTES_MAX = 1 << 14, PIECE_MIN = 1 };

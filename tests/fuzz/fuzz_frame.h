@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "common/base/buffer.h"
-#include "common/net/frame.h"
+#include "common/net/rpc/frame.h"
 #include "tests/fuzz/fuzz_target.h"
 
 enum { FUZZ_FRAME_BYTES_MAX = 1 << 24 };

@@ -6,7 +6,7 @@
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
 #include "tests/fuzz/fuzz_frame.h"
-#include "tests/unit/wire/experience_read.h"
+#include "tests/unit/common/wire/experience_read.h"
 
 /* What the recorded frame is of. */
 #define RUN UINT64_C(0x1122334455667788)

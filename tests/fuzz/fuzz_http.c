@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/net/http_request.h"
+#include "common/net/http/http_request.h"
 #include "tests/fuzz/fuzz_target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

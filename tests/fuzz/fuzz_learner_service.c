@@ -4,13 +4,13 @@
  */
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "common/sys/settings.h"
+#include "common/settings/settings.h"
 #include "common/wire/wire_energy.h"
-#include "learner/learner_service.h"
-#include "learner/run_plan.h"
+#include "learner/run/run_plan.h"
+#include "learner/service/learner_service.h"
 #include "tests/fuzz/fuzz_desk.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tests/unit/learner_daemon/learner_kit.h"
+#include "tests/unit/learner/learner_kit.h"
 
 /* What no request changes: made once. */
 typedef struct backdrop {

@@ -4,7 +4,7 @@
  */
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
-#include "common/net/reflect.h"
+#include "common/net/rpc/reflect.h"
 #include "common/wire/wire_frame.h"
 #include "proto/checkpoint.pb-c.h"
 #include "proto/exchange.pb-c.h"

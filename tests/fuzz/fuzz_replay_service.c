@@ -7,7 +7,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/lease.h"
-#include "replay/replay_service.h"
+#include "replay/service/replay_service.h"
 #include "tests/fuzz/fuzz_desk.h"
 #include "tests/fuzz/fuzz_frame.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/net/reflect.h"
-#include "common/net/rpc.h"
-#include "common/wire/member_read.h"
+#include "common/member/member_read.h"
+#include "common/net/rpc/reflect.h"
+#include "common/net/rpc/rpc.h"
 #include "common/wire/wire_sample.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/sys/settings.h"
-#include "learner/energy_file.h"
-#include "learner/policy_versions.h"
-#include "learner/run_folder.h"
+#include "common/settings/settings.h"
+#include "learner/metrics/energy_file.h"
+#include "learner/publish/policy_versions.h"
+#include "learner/run/run_folder.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
 

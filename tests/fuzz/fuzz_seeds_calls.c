@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/net/rpc.h"
+#include "common/net/rpc/rpc.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_frame.h"
 #include "common/wire/wire_run.h"

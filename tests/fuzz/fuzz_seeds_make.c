@@ -9,21 +9,21 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
-#include "common/wire/data_set_writer.h"
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
-#include "learner/energy_file.h"
-#include "replay/segment_folder.h"
-#include "replay/segment_format.h"
+#include "learner/metrics/energy_file.h"
+#include "replay/disk/segment_folder.h"
+#include "replay/disk/segment_format.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_seed.h"
+#include "tests/unit/common/wire/policy_kit.h"
+#include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/replay/fake_log.h"
 #include "tests/unit/replay/replay_kit.h"
-#include "tests/unit/wire/policy_kit.h"
-#include "tests/unit/wire/wire_fixture.h"
 
 enum { POLICIES = 6, SEED = 11 };
 

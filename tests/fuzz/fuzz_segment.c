@@ -7,10 +7,10 @@
 
 #include "common/base/assert.h"
 #include "common/base/crc32c.h"
-#include "replay/segment_folder.h"
-#include "replay/segment_format.h"
-#include "replay/segment_map.h"
-#include "replay/segment_recovery.h"
+#include "replay/disk/segment_folder.h"
+#include "replay/disk/segment_format.h"
+#include "replay/disk/segment_map.h"
+#include "replay/disk/segment_recovery.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
 

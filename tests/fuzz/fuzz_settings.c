@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/rl/run_config.h"
+#include "common/config/run_config.h"
 #include "tests/fuzz/fuzz_target.h"
 
 enum { PRINTED_BYTES_MAX = 1 << 20, ASSIGNMENT_BYTES_MAX = 512 };

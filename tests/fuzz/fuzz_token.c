@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/net/rpc_guard.h"
+#include "common/net/rpc/rpc_guard.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static const char secret[] = "correct horse battery staple";

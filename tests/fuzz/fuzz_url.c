@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/net/net.h"
+#include "common/net/address/url.h"
 #include "tests/fuzz/fuzz_target.h"
 
 static void derive(const char *url, const char *seen_from, bool valid)

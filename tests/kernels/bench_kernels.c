@@ -10,8 +10,8 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/nn/params.h"
-#include "quantizer/engine.h"
-#include "quantizer/quantize.h"
+#include "quantizer/engine/engine.h"
+#include "quantizer/quantize/quantize.h"
 #include "tests/kernels/kernel_check.h"
 
 enum { REPEATS = 15, ROWS_MAX = 64 };

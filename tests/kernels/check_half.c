@@ -2,7 +2,7 @@
  * Layers of fp16 and bf16: within the bound that qkernels.h states, of sums over the weights that
  * the sixteen bits stand for.
  */
-#include "common/rl/half.h"
+#include "common/policy/half.h"
 #include "tests/kernels/layer_check.h"
 
 static uint16_t halves[LAYER_WEIGHTS_MAX];

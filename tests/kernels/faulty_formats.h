@@ -5,7 +5,7 @@
 #ifndef AQ_TESTS_KERNELS_FAULTY_FORMATS_H
 #define AQ_TESTS_KERNELS_FAULTY_FORMATS_H
 
-#include "quantizer/qkernels.h"
+#include "quantizer/kernels/qkernels.h"
 
 typedef void faulty_pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs,
                          void *packed);

@@ -13,7 +13,7 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "quantizer/qkernels.h"
+#include "quantizer/kernels/qkernels.h"
 
 typedef struct kernel_check {
     aq_rng rng;

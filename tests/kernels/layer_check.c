@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "quantizer/packed_layer.h"
+#include "quantizer/engine/packed_layer.h"
 
 /* The last is more than 1 MiB of int8: weights that are fetched ahead. */
 static const layer_shape shapes[] = {

@@ -6,7 +6,7 @@
 #ifndef AQ_TESTS_SIM_SIM_ACTOR_H
 #define AQ_TESTS_SIM_SIM_ACTOR_H
 
-#include "actor/actor_session.h"
+#include "actor/session/actor_session.h"
 #include "tests/sim/sim_ear.h"
 
 typedef struct sim_actor sim_actor;

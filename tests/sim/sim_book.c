@@ -9,8 +9,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "replay/replay_credit.h"
-#include "replay/replay_tables.h"
+#include "replay/shard/replay_credit.h"
+#include "replay/table/replay_tables.h"
 
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
                    const aq_chunk_layout *layout, uint64_t store, bool durable)

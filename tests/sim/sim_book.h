@@ -15,7 +15,7 @@
 #define AQ_TESTS_SIM_SIM_BOOK_H
 
 #include "proto/sampling.pb-c.h"
-#include "replay/replay_core.h"
+#include "replay/shard/replay_core.h"
 #include "tests/sim/sim_stream.h"
 
 enum { SIM_ACCOUNTS_MAX = 64 };

@@ -5,7 +5,7 @@
 #ifndef AQ_TESTS_SIM_SIM_EAR_H
 #define AQ_TESTS_SIM_SIM_EAR_H
 
-#include "actor/policy_session.h"
+#include "actor/session/policy_session.h"
 #include "tests/sim/sim_pump.h"
 #include "tests/sim/sim_site.h"
 

@@ -4,7 +4,7 @@
 #ifndef AQ_TESTS_SIM_SIM_EVALUATOR_H
 #define AQ_TESTS_SIM_SIM_EVALUATOR_H
 
-#include "actor/evaluator_session.h"
+#include "actor/session/evaluator_session.h"
 #include "tests/sim/sim_ear.h"
 
 typedef struct sim_evaluator {

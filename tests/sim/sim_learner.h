@@ -7,10 +7,10 @@
 #ifndef AQ_TESTS_SIM_SIM_LEARNER_H
 #define AQ_TESTS_SIM_SIM_LEARNER_H
 
-#include "learner/learner_service.h"
-#include "learner/prefetch.h"
-#include "learner/quantizer_stage.h"
-#include "learner/trainer_core.h"
+#include "learner/publish/quantizer_stage.h"
+#include "learner/sampling/prefetch.h"
+#include "learner/service/learner_service.h"
+#include "learner/train/trainer_core.h"
 #include "tests/sim/sim_site.h"
 
 enum { SIM_GROUPS_MAX = 128, SIM_LINKS_MAX = 16, SIM_REPORTS_MAX = 8 };

@@ -7,7 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/wire/wire_policy.h"
-#include "learner/publication_plan.h"
+#include "learner/publish/publication_plan.h"
 #include "tests/sim/sim_learner.h"
 
 enum { VERSIONS_RESERVED = 16 };

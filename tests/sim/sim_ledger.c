@@ -8,9 +8,9 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/net/frame.h"
+#include "common/net/rpc/frame.h"
 #include "common/wire/wire_policy.h"
-#include "tests/unit/wire/experience_read.h"
+#include "tests/unit/common/wire/experience_read.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
                      const aq_run_settings *settings, const aq_chunk_layout *layout, bool in_order)

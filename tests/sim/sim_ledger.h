@@ -5,7 +5,7 @@
 #ifndef AQ_TESTS_SIM_SIM_LEDGER_H
 #define AQ_TESTS_SIM_SIM_LEDGER_H
 
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
 #include "tests/sim/sim_book.h"
 #include "tests/sim/sim_stream.h"
 

@@ -5,7 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
-#include "tests/unit/wire/experience_read.h"
+#include "tests/unit/common/wire/experience_read.h"
 
 bool sim_plant_comes_after(enum sim_plant plant)
 {

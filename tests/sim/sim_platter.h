@@ -11,7 +11,7 @@
 #ifndef AQ_TESTS_SIM_SIM_PLATTER_H
 #define AQ_TESTS_SIM_SIM_PLATTER_H
 
-#include "replay/replay_log.h"
+#include "replay/disk/replay_log.h"
 #include "tests/sim/sim_scenario.h"
 #include "tests/sim/sim_world.h"
 

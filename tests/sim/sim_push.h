@@ -15,7 +15,8 @@
 
 #include <stdbool.h>
 
-#include "common/net/net.h"
+#include "common/net/address/url.h"
+#include "common/net/sockets/net.h"
 #include "tests/sim/sim_network.h"
 
 enum { SIM_PULLS_MAX = 8, SIM_LEFTOVERS_MAX = 32 };

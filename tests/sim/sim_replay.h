@@ -6,8 +6,8 @@
 #ifndef AQ_TESTS_SIM_SIM_REPLAY_H
 #define AQ_TESTS_SIM_SIM_REPLAY_H
 
-#include "common/wire/member.h"
-#include "replay/replay_service.h"
+#include "common/member/member.h"
+#include "replay/service/replay_service.h"
 #include "tests/sim/sim_platter.h"
 #include "tests/sim/sim_site.h"
 

@@ -11,8 +11,8 @@
 
 #include <stdbool.h>
 
-#include "common/net/net.h"
-#include "common/net/rpc.h"
+#include "common/net/address/url.h"
+#include "common/net/rpc/rpc.h"
 #include "tests/sim/sim_network.h"
 
 enum { SIM_SERVERS_MAX = 16 };

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/rl/run_config.h"
+#include "common/config/run_config.h"
 
 enum { SIM_SHARDS_MAX = 3, SIM_ACTORS_MAX = 6, SIM_EVALUATORS_MAX = 1 };
 

@@ -7,7 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/sys/cpu.h"
-#include "learner/blas.h"
+#include "learner/nn/blas.h"
 
 void sim_shard_urls(uint32_t index, char *ret_rpc_url, char *ret_push_url, size_t size)
 {

@@ -5,7 +5,7 @@
 #ifndef AQ_TESTS_SIM_SIM_SITE_H
 #define AQ_TESTS_SIM_SIM_SITE_H
 
-#include "learner/run_plan.h"
+#include "learner/run/run_plan.h"
 #include "tests/sim/sim_broadcast.h"
 #include "tests/sim/sim_ledger.h"
 #include "tests/sim/sim_network.h"

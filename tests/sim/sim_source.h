@@ -9,7 +9,7 @@
 #ifndef AQ_TESTS_SIM_SIM_SOURCE_H
 #define AQ_TESTS_SIM_SIM_SOURCE_H
 
-#include "common/rl/chunk.h"
+#include "common/experience/chunk.h"
 #include "tests/sim/sim_world.h"
 
 enum { SIM_LANES_MAX = 16 };

@@ -6,7 +6,7 @@
 #ifndef AQ_TESTS_SIM_SIM_STREAM_H
 #define AQ_TESTS_SIM_SIM_STREAM_H
 
-#include "common/rl/experience.h"
+#include "common/experience/experience.h"
 #include "tests/sim/sim_source.h"
 
 enum { SIM_STORES_MAX = 32 };

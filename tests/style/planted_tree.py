@@ -39,9 +39,9 @@ int aq_error_find(const char *name)
     return -1;
 }
 """,
-    "replay/replay_core.h": """/* The shard's core: see <https://example.org>, not time(). */
-#ifndef AQ_REPLAY_REPLAY_CORE_H
-#define AQ_REPLAY_REPLAY_CORE_H
+    "replay/shard/replay_core.h": """/* The shard's core: see <https://example.org>, not time(). */
+#ifndef AQ_REPLAY_SHARD_REPLAY_CORE_H
+#define AQ_REPLAY_SHARD_REPLAY_CORE_H
 
 #include "common/base/error.h"
 
@@ -49,14 +49,14 @@ typedef struct aq_replay_core aq_replay_core;
 
 #endif
 """,
-    "replay/replay_net.c": """/* The shard's shell. */
+    "replay/daemon/replay_net.c": """/* The shard's shell. */
 #include "proto/rpc.pb-c.h"
-#include "replay/replay_core.h"
+#include "replay/shard/replay_core.h"
 """,
     "proto/rpc.proto": "syntax = \"proto3\";\n",
     "docs/operations.md": "How to run it.\n",
     "docs/events.md": "| event | level | fields |\n| `ready` | info | `url`, `pid` | it serves |\n",
-    "tests/unit/base/test_error.c": """/* Errors are found. */
+    "tests/unit/common/base/test_error.c": """/* Errors are found. */
 #include <cmocka.h>
 
 #include "common/base/error.h"

@@ -18,8 +18,8 @@ class Headers(PlantedTree):
         super().setUp()
         os.makedirs(os.path.join(self.root, "build"))
         self.rows = []
-        for path in ("common/base/error.c", "replay/replay_net.c",
-                     "tests/unit/base/test_error.c"):
+        for path in ("common/base/error.c", "replay/daemon/replay_net.c",
+                     "tests/unit/common/base/test_error.c"):
             self.compile(path)
 
     def compile(self, path, flags=""):

@@ -40,8 +40,8 @@ class Tidy(PlantedTree):
         self.assertEqual(self.found(), ["cli/a.c:1 top-comment"])
 
     def test_a_wrong_header_guard_is_found(self):
-        self.insert("replay/replay_core.h", "#define AQ_REPLAY_", "#define AQ_")
-        self.assertEqual(self.found(), ["replay/replay_core.h:1 guard"])
+        self.insert("replay/shard/replay_core.h", "#define AQ_REPLAY_", "#define AQ_")
+        self.assertEqual(self.found(), ["replay/shard/replay_core.h:1 guard"])
 
     def test_white_space_faults_are_found(self):
         self.plant("docs/a.md", "a \nb\tc\n")
@@ -106,9 +106,9 @@ class Tidy(PlantedTree):
         self.assertEqual(self.found(), [])
 
     def test_a_library_that_logs_is_found_and_debug_lines_are_fine(self):
-        self.plant_function("common/net/push.c", 'aq_log(AQ_LOG_WARN, "ready", "", "");',
+        self.plant_function("common/net/sockets/push.c", 'aq_log(AQ_LOG_WARN, "ready", "", "");',
                             'aq_log(AQ_LOG_DEBUG, "ready", "", "");')
-        self.assertEqual(self.found(), ["common/net/push.c:4 log-level"])
+        self.assertEqual(self.found(), ["common/net/sockets/push.c:4 log-level"])
 
     def test_an_event_that_the_operator_cannot_look_up_is_found(self):
         self.plant_function("actor/a.c", 'aq_log(AQ_LOG_INFO, "ready", "", "");',

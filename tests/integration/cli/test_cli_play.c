@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "common/rl/format.h"
+#include "common/policy/format.h"
 #include "tests/integration/cli/program.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/gif_reader.h"

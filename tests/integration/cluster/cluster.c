@@ -22,7 +22,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/net/certs_folder.h"
+#include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"

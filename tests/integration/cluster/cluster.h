@@ -16,8 +16,8 @@
 #include <stdbool.h>
 #include <uv.h>
 
-#include "common/net/rpc_client.h"
-#include "common/net/security.h"
+#include "common/net/rpc/rpc_client.h"
+#include "common/net/security/security.h"
 #include "proto/operations.pb-c.h"
 #include "tests/integration/cluster/daemon_process.h"
 

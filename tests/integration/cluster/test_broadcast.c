@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
 enum { VERSIONS = 60, FULL_PERIOD = 8 };

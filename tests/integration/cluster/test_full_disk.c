@@ -26,7 +26,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/parse.h"
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 

@@ -24,7 +24,7 @@
 
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 

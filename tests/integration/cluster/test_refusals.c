@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1 };

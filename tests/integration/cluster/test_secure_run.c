@@ -14,7 +14,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/memory.h"
-#include "common/net/certs_folder.h"
+#include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 

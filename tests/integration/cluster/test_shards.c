@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
 
 static void start_in_order(test_cluster *cluster, enum cluster_seat first, enum cluster_seat second,

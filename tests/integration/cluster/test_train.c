@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "common/net/net.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/process_children.h"

@@ -20,9 +20,9 @@
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "common/sys/file.h"
-#include "quantizer/engine.h"
-#include "quantizer/export_c.h"
-#include "quantizer/qkernels.h"
+#include "quantizer/engine/engine.h"
+#include "quantizer/export/export_c.h"
+#include "quantizer/kernels/qkernels.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 1024, COMMAND_MAX = 4096 };

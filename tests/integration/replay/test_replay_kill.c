@@ -20,6 +20,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/daemon_process.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"

@@ -21,7 +21,9 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "common/net/pull.h"
+#include "common/net/address/url.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/sockets/pull.h"
 
 enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 30000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
 enum { PORT_MIN = 20000, PORT_COUNT = 12000 };

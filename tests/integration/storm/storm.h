@@ -13,7 +13,7 @@
 #include <uv.h>
 
 #include "common/base/rng.h"
-#include "common/net/net.h"
+#include "common/net/sockets/net.h"
 
 enum { STORM_MESSAGE_MAX = 400000 };
 

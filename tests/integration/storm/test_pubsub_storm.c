@@ -15,7 +15,9 @@
 #include "common/base/buffer.h"
 #include "common/base/clock.h"
 #include "common/base/parse.h"
-#include "common/net/pubsub.h"
+#include "common/net/address/url.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/sockets/pubsub.h"
 #include "tests/integration/storm/storm.h"
 
 enum { MESSAGE_BYTES = 100000, SUBSCRIBERS = 4, PUBLISH_MS = 1, PATIENCE_MS = 30000 };

@@ -13,8 +13,10 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "common/net/pull.h"
-#include "common/net/push.h"
+#include "common/net/address/url.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/sockets/pull.h"
+#include "common/net/sockets/push.h"
 #include "tests/integration/storm/storm.h"
 
 enum { NARROW_BYTES = 30000, SLOW_US = 300, SENDS_PER_TURN = 8 };

@@ -12,8 +12,10 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/net/rpc_client.h"
-#include "common/net/rpc_server.h"
+#include "common/net/address/url.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/rpc/rpc_client.h"
+#include "common/net/rpc/rpc_server.h"
 #include "proto/policy.pb-c.h"
 #include "tests/integration/storm/storm.h"
 

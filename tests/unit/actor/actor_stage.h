@@ -6,7 +6,7 @@
 #ifndef AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 #define AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 
-#include "actor/actor_session.h"
+#include "actor/session/actor_session.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
 #include "tests/unit/actor/fake_wire.h"

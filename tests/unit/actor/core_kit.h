@@ -5,8 +5,8 @@
 #ifndef AQ_TESTS_UNIT_ACTOR_CORE_KIT_H
 #define AQ_TESTS_UNIT_ACTOR_CORE_KIT_H
 
-#include "common/rl/run_settings.h"
-#include "common/rl/snapshot.h"
+#include "common/config/run_settings.h"
+#include "common/policy/snapshot.h"
 
 enum { KIT_ENVS = 4, KIT_RUN = 0x51, KIT_FLUSH_MS = 20, KIT_TIMEOUT_MS = 1000 };
 

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 
 #include "common/base/buffer.h"
-#include "common/net/rpc.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
+#include "common/net/rpc/rpc.h"
 #include "proto/membership.pb-c.h"
 #include "proto/policy.pb-c.h"
 

@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/rl/experience.h"
+#include "common/experience/experience.h"
 #include "tests/unit/actor/core_kit.h"
-#include "tests/unit/wire/experience_read.h"
+#include "tests/unit/common/wire/experience_read.h"
 
 static void reply_to(fake_shard *shard, Actorq__V1__CreditReply_Closure closure, void *call)
 {

@@ -8,8 +8,8 @@
 
 #include <stdbool.h>
 
-#include "common/net/rpc.h"
-#include "common/rl/chunk.h"
+#include "common/experience/chunk.h"
+#include "common/net/rpc/rpc.h"
 #include "proto/experience.pb-c.h"
 
 enum { FAKE_HELD_MAX = 16 };

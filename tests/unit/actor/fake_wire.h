@@ -7,7 +7,7 @@
 
 #include <stdbool.h>
 
-#include "common/net/rpc.h"
+#include "common/net/rpc/rpc.h"
 
 enum { FAKE_CALLS_MAX = 8 };
 

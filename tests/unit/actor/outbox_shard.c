@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/base/clock.h"
-#include "tests/unit/wire/experience_read.h"
+#include "tests/unit/common/wire/experience_read.h"
 
 aq_chunk_layout outbox_shard_layout(uint32_t length_max)
 {

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "actor/outbox.h"
+#include "actor/core/outbox.h"
 
 enum { SHARD_MESSAGES_MAX = 4096, SHARD_RUN = 11, SHARD_ACTOR = 3, SHARD_SCHEMA = 77 };
 #define SHARD_ACTOR_INCARNATION UINT64_C(0xabcdef)

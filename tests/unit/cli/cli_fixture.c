@@ -23,7 +23,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
-#include "quantizer/quantize.h"
+#include "quantizer/quantize/quantize.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { FRAME_BYTES_MAX = 1 << 20 };

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 enum { CLI_PATH_MAX = 512 };
 

@@ -11,7 +11,8 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/net/rpc_server.h"
+#include "common/net/address/url.h"
+#include "common/net/rpc/rpc_server.h"
 #include "tests/unit/cli/status_fixture.h"
 
 enum { CALLS_MAX = 16, BYTES_MAX = 1 << 20 };

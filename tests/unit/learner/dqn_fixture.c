@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "common/base/parse.h"
-#include "learner/dqn.h"
+#include "learner/algorithms/q_learning/dqn.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 void fixture_config(aq_run_config *ret_config)

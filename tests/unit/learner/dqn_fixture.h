@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "common/base/rng.h"
-#include "learner/algorithm.h"
+#include "learner/algorithms/algorithm.h"
 
 enum { FIXTURE_INPUTS = 4, FIXTURE_ACTIONS = 3, FIXTURE_ROWS = 8 };
 

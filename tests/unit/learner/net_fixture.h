@@ -17,7 +17,7 @@
 
 #include "common/base/rng.h"
 #include "common/nn/params.h"
-#include "learner/net_train.h"
+#include "learner/nn/net_train.h"
 
 enum { NET_ROWS = 9, NET_WIDTH_MAX = 24, NET_PARAMETERS_MAX = 4096 };
 

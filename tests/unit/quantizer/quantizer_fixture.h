@@ -6,7 +6,7 @@
 
 #include "common/base/rng.h"
 #include "common/nn/params.h"
-#include "quantizer/quantize.h"
+#include "quantizer/quantize/quantize.h"
 
 typedef struct quantizer_fixture {
     aq_net_spec spec;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/rl/half.h"
+#include "common/policy/half.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */

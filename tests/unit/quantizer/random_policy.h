@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "common/base/rng.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 
 enum random_policy_net {
     NET_RELU,    /* 4-64r-64r-2 */

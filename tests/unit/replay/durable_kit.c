@@ -11,7 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "replay/replay_recovery.h"
+#include "replay/shard/replay_recovery.h"
 #include "tests/unit/replay/replay_kit.h"
 
 static void on_damaged(void *user, const char *what)

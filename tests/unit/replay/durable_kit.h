@@ -6,9 +6,9 @@
 
 #include <stdint.h>
 
-#include "common/rl/batch.h"
-#include "common/rl/run_settings.h"
-#include "replay/replay_core.h"
+#include "common/config/run_settings.h"
+#include "common/experience/batch.h"
+#include "replay/shard/replay_core.h"
 #include "tests/unit/replay/fake_log.h"
 
 typedef struct durable_kit {

@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/replay_log.h"
-#include "replay/replay_recovery.h"
+#include "replay/disk/replay_log.h"
+#include "replay/shard/replay_recovery.h"
 
 enum { FAKE_RECORDS_MAX = 4096, FAKE_SEGMENTS_MAX = 256 };
 

@@ -7,7 +7,7 @@
 
 #include <stddef.h>
 
-#include "common/net/rpc.h"
+#include "common/net/rpc/rpc.h"
 
 enum { LOOPBACK_FRAME_BYTES_MAX = 1 << 20 };
 

@@ -11,15 +11,15 @@
 #include <stdint.h>
 #include <uv.h>
 
-#include "common/net/net.h"
-#include "common/net/push.h"
-#include "common/net/rpc_client.h"
-#include "common/net/rpc_server.h"
-#include "common/rl/run_settings.h"
+#include "common/config/run_settings.h"
+#include "common/net/address/url.h"
+#include "common/net/rpc/rpc_client.h"
+#include "common/net/rpc/rpc_server.h"
+#include "common/net/sockets/push.h"
 #include "proto/experience.pb-c.h"
 #include "proto/operations.pb-c.h"
 #include "proto/sampling.pb-c.h"
-#include "replay/replay_net.h"
+#include "replay/daemon/replay_net.h"
 
 enum { NET_STAGE_DEADLINE_S = 20, NET_STAGE_SLOT = 3 };
 

@@ -9,13 +9,13 @@
 
 #include <stdint.h>
 
-#include "common/rl/arrival.h"
-#include "common/rl/chunk.h"
-#include "common/rl/experience.h"
-#include "common/rl/run_settings.h"
-#include "replay/replay_core.h"
-#include "replay/replay_credit.h"
-#include "replay/replay_limiter.h"
+#include "common/config/run_settings.h"
+#include "common/experience/arrival.h"
+#include "common/experience/chunk.h"
+#include "common/experience/experience.h"
+#include "replay/shard/replay_core.h"
+#include "replay/shard/replay_credit.h"
+#include "replay/table/replay_limiter.h"
 
 enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 

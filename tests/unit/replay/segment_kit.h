@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "replay/segment_log.h"
+#include "replay/disk/segment_log.h"
 
 enum { SEGMENT_KIT_MARKS_MAX = 8, SEGMENT_KIT_DAMAGES_MAX = 16, SEGMENT_KIT_STORE = 0x5eed };
 

@@ -10,7 +10,7 @@
 #include "proto/experience.pb-c.h"
 #include "proto/operations.pb-c.h"
 #include "proto/sampling.pb-c.h"
-#include "replay/replay_service.h"
+#include "replay/service/replay_service.h"
 #include "tests/unit/replay/loopback.h"
 #include "tests/unit/replay/replay_kit.h"
 

@@ -9,10 +9,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/rl/arrival.h"
-#include "common/rl/table_spec.h"
-#include "replay/message_store.h"
-#include "replay/replay_table.h"
+#include "common/config/table_spec.h"
+#include "common/experience/arrival.h"
+#include "replay/table/message_store.h"
+#include "replay/table/replay_table.h"
 
 enum { TABLE_KIT_SPAN = 3, TABLE_KIT_CHUNK_LENGTH = 8 };
 

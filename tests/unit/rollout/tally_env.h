@@ -8,8 +8,8 @@
 #ifndef AQ_TESTS_UNIT_ROLLOUT_TALLY_ENV_H
 #define AQ_TESTS_UNIT_ROLLOUT_TALLY_ENV_H
 
-#include "common/rl/snapshot.h"
-#include "quantizer/engine.h"
+#include "common/policy/snapshot.h"
+#include "quantizer/engine/engine.h"
 #include "rollout/env_task.h"
 #include "rollout/trial.h"
 

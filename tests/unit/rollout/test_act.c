@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "common/rl/snapshot.h"
+#include "common/policy/snapshot.h"
 #include "rollout/act.h"
 
 enum { ROWS = 6, PIXELS = 4, ELEMENTS = 3 };

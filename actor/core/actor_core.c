@@ -1,0 +1,455 @@
+/*
+ * One batched step: act, step every environment, append to the chunks, hand closed ones to the
+ * spread. The order of the file is that of the data.
+ */
+#include "actor/core/actor_core.h"
+
+#include <math.h>
+
+#include "actor/core/chunker.h"
+#include "actor/core/explore.h"
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "rollout/act.h"
+#include "rollout/vec_env.h"
+
+enum { RETURNS_KEPT = 100 };
+
+struct aq_actor_core {
+    aq_env_task task;
+    uint32_t lanes;
+    uint32_t slot; /* on the exploration ladders */
+    aq_vec_env *vec;
+    aq_chunker *chunker;
+    aq_shard_spread *spread;
+    aq_engine *engine; /* lent; NULL: act at random */
+    uint32_t version;
+
+    double *epsilon; /* (lanes) */
+    aq_rng *rngs;    /* (lanes): exploration; environments have their own */
+    double *noise;   /* (lanes): of continuous actions, a share of half their range */
+    aq_act *act;
+    uint8_t *actions;          /* (lanes) rows */
+    int64_t (*clock_ns)(void); /* NULL: times are not counted */
+    int64_t inference_ns, environment_ns;
+
+    uint64_t stepped;    /* fresh transitions made */
+    uint64_t open_steps; /* of them, those in open chunks */
+    bool draining;
+
+    int64_t flush_ns; /* how long a transition may wait in an open chunk */
+
+    uint64_t episodes;
+    double returns[RETURNS_KEPT];
+};
+
+/* ---- create and destroy --------------------------------------------------------------------- */
+
+static int create_spread(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
+                         uint64_t member, uint64_t incarnation, const aq_chunk_layout *layout,
+                         aq_error *error)
+{
+    const aq_outbox_config config = {
+        .run_id = run_id,
+        .actor = member,
+        .incarnation = incarnation,
+        .schema_hash = settings->schema_hash,
+        .layout = *layout,
+        .message_bytes = settings->message_bytes,
+        /* A step closes at most one chunk a lane, and so does the flush before it. */
+        .burst_chunks = 2 * core->lanes,
+        .hold_ns = settings->flush_ms * AQ_NS_PER_MS,
+        .resend_ns = settings->rpc_timeout_ms * AQ_NS_PER_MS,
+    };
+    return aq_shard_spread_create(&config, &core->spread, error);
+}
+
+/* A restarted actor must not play the same episodes again, so its incarnation is in the seed. */
+static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uint64_t *ret_env_seed,
+                         uint64_t *ret_explore_seed)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, seed, slot);
+    aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
+    *ret_env_seed = aq_rng_next(&rng);
+    *ret_explore_seed = aq_rng_next(&rng);
+}
+
+static void begin_episode(aq_actor_core *core, uint32_t lane)
+{
+    aq_chunker_begin(core->chunker, lane, core->vec->obs + lane * core->task.obs_bytes);
+}
+
+static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
+                        uint64_t incarnation, const aq_chunk_layout *layout, aq_error *error)
+{
+    uint64_t env_seed, explore_seed;
+    derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
+    core->epsilon = aq_alloc(core->lanes, sizeof(*core->epsilon));
+    core->noise = aq_alloc(core->lanes, sizeof(*core->noise));
+    core->rngs = aq_alloc(core->lanes, sizeof(*core->rngs));
+    core->actions = aq_alloc(core->lanes, core->task.action_bytes);
+    if (core->epsilon == NULL || core->noise == NULL || core->rngs == NULL ||
+        core->actions == NULL || aq_act_create(&core->task, core->lanes, &core->act) != 0 ||
+        aq_chunker_create(layout, core->lanes, &core->chunker) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %u environments", core->lanes);
+    }
+    int rc = aq_vec_env_create(&core->task, core->lanes, env_seed, &core->vec, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_actor_core_explore(core, settings);
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        aq_rng_init(&core->rngs[lane], explore_seed, lane);
+        if (!core->vec->waits[lane]) {
+            begin_episode(core, lane);
+        }
+    }
+    return 0;
+}
+
+int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *settings,
+                            uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
+                            aq_actor_core **ret_core, aq_error *error)
+{
+    aq_chunk_layout layout;
+    AQ_ASSERT(settings->actor_envs <= AQ_VEC_ENV_LANES_MAX);
+    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
+                                  &layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_actor_core *core = aq_alloc(1, sizeof(*core));
+    if (core == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
+    }
+    core->task = aq_env_task_copy(task);
+    core->lanes = settings->actor_envs;
+    core->slot = slot;
+    core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
+    rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
+    if (rc == 0) {
+        rc = create_lanes(core, settings, slot, incarnation, &layout, error);
+    }
+    if (rc != 0) {
+        aq_actor_core_destroy(core);
+        return rc;
+    }
+    *ret_core = core;
+    return 0;
+}
+
+int aq_actor_core_create(const aq_run_settings *settings, uint64_t run_id, uint64_t member,
+                         uint64_t incarnation, uint32_t slot, aq_actor_core **ret_core,
+                         aq_error *error)
+{
+    aq_env_task task;
+    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_actor_core_create_in(&task, settings, run_id, member, incarnation, slot, ret_core,
+                                 error);
+    aq_env_task_fini(&task);
+    return rc;
+}
+
+void aq_actor_core_destroy(aq_actor_core *core)
+{
+    if (core == NULL) {
+        return;
+    }
+    aq_shard_spread_destroy(core->spread);
+    aq_chunker_destroy(core->chunker);
+    aq_vec_env_destroy(core->vec);
+    aq_act_destroy(core->act);
+    aq_free(core->actions);
+    aq_free(core->rngs);
+    aq_free(core->noise);
+    aq_free(core->epsilon);
+    aq_env_task_fini(&core->task);
+    aq_free(core);
+}
+
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_settings *settings)
+{
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        core->epsilon[lane] = aq_explore_rate(settings, core->slot, lane);
+        core->noise[lane] = aq_explore_noise(settings, core->slot, lane);
+    }
+}
+
+aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine)
+{
+    aq_engine *before = core->engine;
+    core->engine = engine;
+    core->version = 0;
+    if (engine != NULL) {
+        AQ_ASSERT(aq_engine_rows_max(engine) >= core->lanes);
+        uint64_t version = aq_engine_snapshot(engine)->version;
+        core->version = version < UINT32_MAX ? (uint32_t)version : UINT32_MAX;
+    }
+    return before;
+}
+
+/* ---- stepping ------------------------------------------------------------------------------- */
+
+/* Choices are random now and then; in other actions there is noise, always. */
+static void choose_actions(aq_actor_core *core)
+{
+    const bool is_choice = core->task.act_rule == AQ_ACT_ARGMAX;
+    if (core->engine != NULL) {
+        aq_act_greedy(core->act, core->engine, core->vec->obs, core->lanes, core->actions);
+    }
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        aq_rng *rng = &core->rngs[lane];
+        void *action = core->actions + lane * core->task.action_bytes;
+        if (core->engine == NULL || (is_choice && aq_rng_uniform(rng) < core->epsilon[lane])) {
+            aq_act_random(core->act, rng, action);
+        } else if (!is_choice) {
+            aq_act_disturb(core->act, rng, core->noise[lane], action);
+        }
+    }
+}
+
+/* A chunk leaves for a shard that has credit for it, or is among the last there are. */
+static void put_closed(aq_actor_core *core, const aq_closed_chunk *closed)
+{
+    const uint32_t fresh = aq_chunk_fresh(closed->chunk);
+    AQ_ASSERT(fresh <= core->open_steps);
+    core->open_steps -= fresh;
+    if (core->draining) {
+        aq_shard_spread_put_last(core->spread, closed->chunk, closed->since_ns);
+    } else {
+        aq_shard_spread_put(core->spread, closed->chunk, closed->since_ns);
+    }
+}
+
+static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
+{
+    const aq_vec_env *vec = core->vec;
+    const uint8_t events = vec->events[lane];
+    const aq_transition transition = {
+        .action = core->actions + lane * core->task.action_bytes,
+        .reward = vec->reward[lane],
+        .version = core->version,
+        .next_obs = vec->next_obs + lane * core->task.obs_bytes,
+        .terminated = (events & AQ_LANE_TERMINATED) != 0,
+        .truncated = (events & AQ_LANE_TRUNCATED) != 0,
+    };
+    aq_closed_chunk closed;
+    if (aq_chunker_append(core->chunker, lane, now_ns, &transition, &closed)) {
+        put_closed(core, &closed);
+    }
+    if (aq_vec_env_ended(vec, lane)) {
+        core->returns[core->episodes % RETURNS_KEPT] = vec->episode_return[lane];
+        core->episodes++;
+    }
+}
+
+/* What happened in a lane, in its order. */
+static void follow_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
+{
+    const uint8_t events = core->vec->events[lane];
+    if ((events & AQ_LANE_STEPPED) != 0) {
+        record_lane(core, lane, now_ns);
+    }
+    if ((events & AQ_LANE_FAILED) != 0) {
+        core->open_steps -= aq_chunker_abandon(core->chunker, lane);
+    }
+    if ((events & AQ_LANE_BEGAN) != 0) {
+        begin_episode(core, lane);
+    }
+}
+
+/* Closes the chunks whose oldest new transition is from `until_ns` or before, as far as there is
+ * somewhere to put them. */
+static void flush_chunks(aq_actor_core *core, int64_t until_ns)
+{
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        aq_closed_chunk closed;
+        if (!core->draining && !aq_shard_spread_may_put(core->spread)) {
+            break;
+        }
+        if (aq_chunker_flush(core->chunker, lane, until_ns, &closed)) {
+            put_closed(core, &closed);
+        }
+    }
+    aq_chunker_look(core->chunker);
+}
+
+static bool is_flush_due(const aq_actor_core *core, int64_t now_ns)
+{
+    return aq_chunker_oldest_ns(core->chunker) <= now_ns - core->flush_ns;
+}
+
+static void flush_if_due(aq_actor_core *core, int64_t now_ns)
+{
+    if (is_flush_due(core, now_ns) && aq_shard_spread_begin(core->spread) > 0) {
+        flush_chunks(core, now_ns - core->flush_ns);
+    }
+}
+
+/* Credit that a step of all environments needs: what is in open chunks has been spent, although it
+ * is not known yet at whose expense. */
+static uint64_t credit_needed(const aq_actor_core *core)
+{
+    return core->open_steps + core->lanes;
+}
+
+bool aq_actor_core_needs_credit(const aq_actor_core *core)
+{
+    return aq_shard_spread_credit(core->spread) < credit_needed(core);
+}
+
+/* True: every chunk that the step closes finds a shard. */
+static bool may_step(aq_actor_core *core)
+{
+    return aq_shard_spread_begin(core->spread) >= credit_needed(core);
+}
+
+void aq_actor_core_set_clock(aq_actor_core *core, int64_t (*clock_ns)(void))
+{
+    core->clock_ns = clock_ns;
+}
+
+static int64_t read_clock(const aq_actor_core *core)
+{
+    return core->clock_ns != NULL ? core->clock_ns() : 0;
+}
+
+uint32_t aq_actor_core_step(aq_actor_core *core, int64_t now_ns)
+{
+    if (core->draining || !may_step(core)) {
+        return 0;
+    }
+    if (is_flush_due(core, now_ns)) {
+        flush_chunks(core, now_ns - core->flush_ns);
+        if (!may_step(core)) {
+            return 0; /* what was closed has filled an outbox */
+        }
+    }
+    if (aq_chunker_reserve(core->chunker) != 0) {
+        return 0;
+    }
+    const int64_t begun_ns = read_clock(core);
+    if (core->vec->waiting_count < core->lanes) {
+        choose_actions(core);
+    }
+    const int64_t chosen_ns = read_clock(core);
+    const uint32_t made = aq_vec_env_step(core->vec, core->actions, now_ns);
+    core->inference_ns += chosen_ns - begun_ns;
+    core->environment_ns += read_clock(core) - chosen_ns;
+    core->stepped += made;
+    core->open_steps += made;
+    for (uint32_t lane = 0; lane < core->lanes; lane++) {
+        follow_lane(core, lane, now_ns);
+    }
+    return made;
+}
+
+int64_t aq_actor_core_env_due_ns(const aq_actor_core *core)
+{
+    return aq_vec_env_due_ns(core->vec);
+}
+
+uint64_t aq_actor_core_env_failures(const aq_actor_core *core)
+{
+    return core->vec->failures;
+}
+
+const char *aq_actor_core_env_failure(const aq_actor_core *core)
+{
+    return core->vec->failure;
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+/* Nothing more will come for now, so nothing is gained by waiting for it. */
+static bool is_urgent(const aq_actor_core *core)
+{
+    return core->draining || aq_actor_core_needs_credit(core);
+}
+
+aq_shard_spread *aq_actor_core_spread(aq_actor_core *core)
+{
+    return core->spread;
+}
+
+bool aq_actor_core_next(aq_actor_core *core, uint32_t shard, int64_t now_ns,
+                        const uint8_t **ret_frame, size_t *ret_size)
+{
+    flush_if_due(core, now_ns);
+    return aq_shard_spread_next(core->spread, shard, now_ns, is_urgent(core), ret_frame, ret_size);
+}
+
+int64_t aq_actor_core_due_ns(const aq_actor_core *core, uint32_t shard)
+{
+    int64_t due_ns = aq_shard_spread_due_ns(core->spread, shard, is_urgent(core));
+    int64_t oldest_ns = aq_chunker_oldest_ns(core->chunker);
+    if (oldest_ns != INT64_MAX && oldest_ns + core->flush_ns < due_ns &&
+        aq_shard_spread_may_put(core->spread)) {
+        due_ns = oldest_ns + core->flush_ns;
+    }
+    return due_ns;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+void aq_actor_core_drain(aq_actor_core *core)
+{
+    core->draining = true;
+    flush_chunks(core, INT64_MAX);
+}
+
+bool aq_actor_core_is_draining(const aq_actor_core *core)
+{
+    return core->draining;
+}
+
+bool aq_actor_core_drained(const aq_actor_core *core)
+{
+    return core->draining && aq_shard_spread_is_empty(core->spread);
+}
+
+/* ---- counters ------------------------------------------------------------------------------- */
+
+static double return_mean(const aq_actor_core *core)
+{
+    size_t kept = core->episodes < RETURNS_KEPT ? (size_t)core->episodes : RETURNS_KEPT;
+    double sum = 0.0;
+    for (size_t i = 0; i < kept; i++) {
+        sum += core->returns[i];
+    }
+    return kept > 0 ? sum / (double)kept : (double)NAN;
+}
+
+aq_actor_counters aq_actor_core_counters(const aq_actor_core *core)
+{
+    const aq_outbox_counters sum = aq_shard_spread_count_all(core->spread);
+    return (aq_actor_counters){
+        .env_steps = core->stepped,
+        .env_failures = core->vec->failures,
+        .episodes = core->episodes,
+        .return_mean = return_mean(core),
+        .policy_version = core->version,
+        .unacknowledged = sum.unacknowledged,
+        .resent = sum.resent,
+        .acknowledged_steps = sum.acknowledged_steps,
+        .shard_steps = sum.shard_steps,
+        .inference_ns = core->inference_ns,
+        .environment_ns = core->environment_ns,
+    };
+}
+
+const aq_env_task *aq_actor_core_task(const aq_actor_core *core)
+{
+    return &core->task;
+}
+
+uint32_t aq_actor_core_lanes(const aq_actor_core *core)
+{
+    return core->lanes;
+}

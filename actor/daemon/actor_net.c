@@ -1,0 +1,490 @@
+/*
+ * The loop of an actor:
+ *
+ *   sockets, timer, signals  ->  tick the session  ->  step in a burst  ->  again
+ *
+ * While there is work, sockets are looked at between bursts of half a millisecond; when there is
+ * none, the loop waits for a socket, the policy's thread or the session's next due time. So an
+ * actor without credit takes no processor time.
+ */
+#include "actor/daemon/actor_net.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "actor/daemon/actor_http.h"
+#include "actor/daemon/fetch_line.h"
+#include "actor/daemon/policy_thread.h"
+#include "actor/session/actor_session.h"
+#include "actor/session/evaluator_session.h"
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/net/address/url.h"
+#include "common/net/daemon/daemon_security.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/rpc/rpc_client.h"
+#include "common/net/sockets/net.h"
+#include "common/net/sockets/push.h"
+#include "common/sys/cpu.h"
+#include "common/sys/log.h"
+#include "common/sys/notify.h"
+
+/* A burst ends after either; sockets wait that long. */
+#define BURST_NS (500 * AQ_NS_PER_US)
+enum { BURST_STEPS = 64 };
+
+/* The longest wait for an event. */
+enum { WAIT_MS_MAX = 10000 };
+
+/* Calls that can be out at a time: Join, Heartbeat or Leave; Fetch; ReportEvaluation. And Credit.
+ */
+enum { LEARNER_CALLS_MAX = 8, FLOW_CALLS_MAX = 2 };
+
+/* Towards the learner, before anybody can have agreed on anything: a fetched policy is the largest
+ * message. */
+static const aq_net_limits learner_limits = {
+    .message_bytes_max = (size_t)256 << 20,
+    .reconnect_min_ms = 50,
+    .reconnect_max_ms = 2000,
+};
+
+typedef struct actor_shell actor_shell;
+
+/* The connections to one shard. */
+typedef struct shard_link {
+    actor_shell *shell;
+    uint32_t lane;
+    aq_rpc_client *flow; /* with `push`: NULL while they are closed */
+    aq_push *push;
+} shard_link;
+
+struct actor_shell {
+    aq_daemon_security security;
+    const aq_actor_options *options;
+    uv_loop_t loop;
+    uv_timer_t timer;
+    uv_async_t wake; /* from the policy's thread */
+    uv_signal_t signals[2];
+    aq_rpc_client *learner;
+    aq_fetch_line *fetches;
+    aq_policy_thread *policy;               /* NULL: not listening */
+    shard_link links[AQ_SPREAD_SHARDS_MAX]; /* by their lanes */
+    aq_actor_session *actor;                /* one of these two */
+    aq_evaluator_session *evaluator;
+    aq_energy_meter *meter;
+    aq_notify *notify;
+    aq_daemon_http *http;
+    int64_t logged_slot;
+    bool is_stuck; /* the transport; see aq_net_is_stuck */
+};
+
+/* ---- shards --------------------------------------------------------------------------------- */
+
+static void on_connected(void *user)
+{
+    const shard_link *link = user;
+    aq_actor_session_connected(link->shell->actor, link->lane, aq_clock_monotonic_ns());
+}
+
+static void on_disconnected(void *user)
+{
+    const shard_link *link = user;
+    aq_actor_session_disconnected(link->shell->actor, link->lane);
+}
+
+static void on_writable(void *user)
+{
+    const shard_link *link = user;
+    aq_actor_session_writable(link->shell->actor, link->lane);
+}
+
+static void close_shard(void *user, uint32_t lane)
+{
+    actor_shell *shell = user;
+    shard_link *link = &shell->links[lane];
+    aq_push_close(link->push);
+    aq_rpc_client_close(link->flow);
+    link->push = NULL;
+    link->flow = NULL;
+}
+
+/* A shard on the learner's host may be known to it by an address that only that host can use. */
+static int seen_from_here(const actor_shell *shell, const char *url, char *ret_url, size_t size,
+                          aq_error *error)
+{
+    int rc = aq_url_reachable(url, shell->options->learner_url, ret_url, size);
+    return rc != 0 ? aq_fail(error, rc, "%s: %s", url, aq_error_text(rc)) : 0;
+}
+
+/* Limits that somebody agreed on, with what this process proves itself with. */
+static aq_net_limits secured(const actor_shell *shell, const aq_net_limits *limits)
+{
+    aq_net_limits own = *limits;
+    own.security = shell->security.security;
+    return own;
+}
+
+static int open_shard(void *user, uint32_t lane, const char *rpc_url, const char *push_url,
+                      const aq_net_limits *limits, aq_rpc_channel **ret_flow, aq_error *error)
+{
+    actor_shell *shell = user;
+    shard_link *link = &shell->links[lane];
+    const aq_push_events events = {
+        .connected = on_connected,
+        .disconnected = on_disconnected,
+        .writable = on_writable,
+        .user = link,
+    };
+    const aq_net_limits own = secured(shell, limits);
+    char url[AQ_URL_MAX];
+    AQ_ASSERT(link->push == NULL);
+    link->shell = shell;
+    link->lane = lane;
+    int rc = seen_from_here(shell, rpc_url, url, sizeof(url), error);
+    if (rc == 0) {
+        rc = aq_rpc_client_create(&shell->loop, url, &own, FLOW_CALLS_MAX, &link->flow, error);
+    }
+    if (rc == 0) {
+        rc = seen_from_here(shell, push_url, url, sizeof(url), error);
+    }
+    if (rc == 0) {
+        rc = aq_push_create(&shell->loop, url, &own, &events, &link->push, error);
+    }
+    if (rc != 0) {
+        close_shard(shell, lane);
+        return rc;
+    }
+    *ret_flow = aq_rpc_client_channel(link->flow);
+    return 0;
+}
+
+static int send_frame(void *user, uint32_t lane, const uint8_t *frame, size_t size)
+{
+    const actor_shell *shell = user;
+    return aq_push_send(shell->links[lane].push, frame, size);
+}
+
+/* ---- the policy ----------------------------------------------------------------------------- */
+
+static int listen_to(void *user, const char *policy_url, aq_policy_feed *feed, aq_error *error)
+{
+    actor_shell *shell = user;
+    char url[AQ_URL_MAX];
+    int rc = seen_from_here(shell, policy_url, url, sizeof(url), error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_net_limits limits = secured(shell, &learner_limits);
+    return aq_policy_thread_start(url, &limits, feed, &shell->wake, &shell->policy, error);
+}
+
+static void unlisten(void *user)
+{
+    actor_shell *shell = user;
+    aq_policy_thread_stop(shell->policy);
+    shell->policy = NULL;
+}
+
+static void pass_frame(void *user, const uint8_t *frame, size_t size)
+{
+    actor_shell *shell = user;
+    /* What is forgotten here is noticed to be missing, and fetched again. */
+    int rc = aq_policy_thread_pass(shell->policy, frame, size);
+    (void)rc;
+}
+
+/* ---- one session or the other --------------------------------------------------------------- */
+
+static const aq_participant *participant_of(const actor_shell *shell)
+{
+    return shell->actor != NULL ? aq_actor_session_participant(shell->actor)
+                                : aq_evaluator_session_participant(shell->evaluator);
+}
+
+static void tick(actor_shell *shell, int64_t now_ns)
+{
+    if (shell->actor != NULL) {
+        aq_actor_session_tick(shell->actor, now_ns);
+    } else {
+        aq_evaluator_session_tick(shell->evaluator, now_ns);
+    }
+}
+
+static uint32_t work(actor_shell *shell, int64_t now_ns)
+{
+    return shell->actor != NULL ? aq_actor_session_work(shell->actor, now_ns)
+                                : aq_evaluator_session_work(shell->evaluator, 1, now_ns);
+}
+
+static int64_t next_ns(const actor_shell *shell)
+{
+    return shell->actor != NULL ? aq_actor_session_next_ns(shell->actor)
+                                : aq_evaluator_session_next_ns(shell->evaluator);
+}
+
+static void stop(actor_shell *shell, const char *reason)
+{
+    if (shell->actor != NULL) {
+        aq_actor_session_stop(shell->actor, reason);
+    } else {
+        aq_evaluator_session_stop(shell->evaluator, reason);
+    }
+}
+
+/* ---- the loop ------------------------------------------------------------------------------- */
+
+static void on_timer(uv_timer_t *timer)
+{
+    (void)timer; /* the loop has woken: that is all */
+}
+
+static void on_wake(uv_async_t *async)
+{
+    (void)async; /* likewise */
+}
+
+static void on_signal(uv_signal_t *handle, int number)
+{
+    actor_shell *shell = handle->data;
+    aq_notify_stopping(shell->notify);
+    stop(shell, number == SIGINT ? "interrupted" : "terminated");
+}
+
+/* True when it stopped for time and there is more to do. */
+static bool work_in_a_burst(actor_shell *shell)
+{
+    const int64_t end_ns = aq_clock_monotonic_ns() + BURST_NS;
+    for (int i = 0; i < BURST_STEPS; i++) {
+        int64_t now_ns = aq_clock_monotonic_ns();
+        if (work(shell, now_ns) == 0) {
+            return false;
+        }
+        if (now_ns >= end_ns) {
+            return true;
+        }
+    }
+    return true;
+}
+
+/* At least a millisecond: what is due and cannot be done now must not keep the loop spinning. */
+static void set_timer(actor_shell *shell)
+{
+    int64_t now_ns = aq_clock_monotonic_ns();
+    int64_t due_ns = next_ns(shell);
+    int64_t latest_ns = now_ns + WAIT_MS_MAX * AQ_NS_PER_MS;
+    int64_t wake_ns = due_ns < latest_ns ? due_ns : latest_ns;
+    uint64_t wait_ms = wake_ns <= now_ns ? 1 : (uint64_t)((wake_ns - now_ns) / AQ_NS_PER_MS) + 1;
+    uv_update_time(&shell->loop);
+    int rc = uv_timer_start(&shell->timer, on_timer, wait_ms, 0);
+    AQ_ASSERT(rc == 0);
+}
+
+static void name_in_log(actor_shell *shell)
+{
+    const aq_member_view *view = aq_participant_look(participant_of(shell));
+    if (view->member != 0 && view->slot != shell->logged_slot) {
+        shell->logged_slot = view->slot;
+        aq_log_open(shell->options->evaluate ? "evaluator" : "actor", view->slot);
+    }
+}
+
+/* What is connected may still finish; what is lost would never come back. */
+static void end_if_stuck(actor_shell *shell)
+{
+    if (!shell->is_stuck && aq_net_is_stuck()) {
+        shell->is_stuck = true;
+        aq_log(
+            AQ_LOG_ERROR, "net_stuck",
+            "a connection could not be closed, and none can be made anew; this process finishes, "
+            "ends and should be started again",
+            "");
+        stop(shell, "its transport is stuck");
+    }
+}
+
+static void run_until_done(actor_shell *shell)
+{
+    bool has_work = true;
+    for (;;) {
+        (void)uv_run(&shell->loop, has_work ? UV_RUN_NOWAIT : UV_RUN_ONCE);
+        name_in_log(shell);
+        end_if_stuck(shell);
+        tick(shell, aq_clock_monotonic_ns());
+        if (aq_participant_phase_of(participant_of(shell)) == AQ_PARTICIPANT_DONE) {
+            return;
+        }
+        has_work = work_in_a_burst(shell);
+        if (!has_work) {
+            set_timer(shell);
+        }
+    }
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+static void name_self(aq_member_identity *identity, bool evaluate)
+{
+    identity->role = evaluate ? AQ_ROLE_EVALUATOR : AQ_ROLE_ACTOR;
+    identity->pid = (uint32_t)getpid();
+    do {
+        identity->incarnation = aq_rng_system_seed();
+    } while (identity->incarnation == 0);
+    if (gethostname(identity->host, sizeof(identity->host) - 1) != 0) {
+        identity->host[0] = '\0';
+    }
+}
+
+static int create_session(actor_shell *shell, aq_error *error)
+{
+    aq_rpc_channel *learner = aq_rpc_client_channel(shell->learner);
+    const aq_policy_listener listener = {
+        .user = shell,
+        .listen = listen_to,
+        .unlisten = unlisten,
+        .pass = pass_frame,
+    };
+    const aq_shard_transport transport = {
+        .user = shell,
+        .open = open_shard,
+        .close = close_shard,
+        .send = send_frame,
+    };
+    aq_member_identity identity = {0};
+    int rc = aq_energy_meter_create(NULL, aq_clock_monotonic_ns(), &shell->meter);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
+    identity.meter = shell->meter;
+    name_self(&identity, shell->options->evaluate);
+    if (shell->options->evaluate) {
+        const aq_evaluator_session_config config = {
+            .identity = identity,
+            .listener = listener,
+            .fetches = aq_fetch_line_channel(shell->fetches),
+            .cpu_flags = aq_cpu_flags(),
+            .start_ns = shell->options->start_ns,
+            .seed = identity.incarnation,
+        };
+        rc = aq_evaluator_session_create(learner, &config, &shell->evaluator);
+    } else {
+        const aq_actor_session_config config = {
+            .identity = identity,
+            .listener = listener,
+            .fetches = aq_fetch_line_channel(shell->fetches),
+            .transport = transport,
+            .cpu_flags = aq_cpu_flags(),
+            .start_ns = shell->options->start_ns,
+            .seed = identity.incarnation,
+            .clock_ns = aq_clock_monotonic_ns,
+        };
+        rc = aq_actor_session_create(learner, &config, &shell->actor);
+    }
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
+static int watch_signals(actor_shell *shell, aq_error *error)
+{
+    static const int numbers[2] = {SIGTERM, SIGINT};
+    for (int i = 0; i < 2; i++) {
+        int problem = uv_signal_start(&shell->signals[i], on_signal, numbers[i]);
+        if (problem != 0) {
+            return aq_fail(error, aq_error_from_errno(-problem), "signals cannot be watched: %s",
+                           uv_strerror(problem));
+        }
+    }
+    return 0;
+}
+
+static int open_handles(actor_shell *shell, aq_error *error)
+{
+    int problem = uv_loop_init(&shell->loop);
+    if (problem != 0) {
+        return aq_fail(error, aq_error_from_errno(-problem), "no event loop: %s",
+                       uv_strerror(problem));
+    }
+    problem = uv_async_init(&shell->loop, &shell->wake, on_wake);
+    if (problem != 0) {
+        (void)uv_loop_close(&shell->loop);
+        return aq_fail(error, aq_error_from_errno(-problem), "no event loop: %s",
+                       uv_strerror(problem));
+    }
+    (void)uv_timer_init(&shell->loop, &shell->timer); /* these do not fail */
+    for (int i = 0; i < 2; i++) {
+        (void)uv_signal_init(&shell->loop, &shell->signals[i]);
+        shell->signals[i].data = shell;
+    }
+    return 0;
+}
+
+/* Calls are answered first, then those who made them may go. */
+static void close_all(actor_shell *shell)
+{
+    aq_daemon_http_close(shell->http);
+    aq_rpc_client_close(shell->learner);
+    aq_fetch_line_close(shell->fetches);
+    aq_actor_session_destroy(shell->actor);
+    aq_evaluator_session_destroy(shell->evaluator);
+    aq_energy_meter_destroy(shell->meter);
+    aq_notify_close(shell->notify);
+    uv_close((uv_handle_t *)&shell->wake, NULL);
+    uv_close((uv_handle_t *)&shell->timer, NULL);
+    for (int i = 0; i < 2; i++) {
+        uv_close((uv_handle_t *)&shell->signals[i], NULL);
+    }
+    (void)uv_run(&shell->loop, UV_RUN_DEFAULT);
+    int problem = uv_loop_close(&shell->loop);
+    AQ_ASSERT(problem == 0);
+}
+
+static int open_fetch_line(actor_shell *shell, aq_error *error)
+{
+    const aq_net_limits limits = secured(shell, &learner_limits);
+    int rc =
+        aq_fetch_line_create(&shell->loop, shell->options->learner_url, &limits, &shell->fetches);
+    return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : 0;
+}
+
+int aq_actor_run(const aq_actor_options *options, int *ret_exit_code, aq_error *error)
+{
+    actor_shell shell = {.options = options, .logged_slot = -1};
+    aq_log_open(options->evaluate ? "evaluator" : "actor", -1);
+    int rc = open_handles(&shell, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_daemon_security_open(&shell.security, &options->daemon, NULL, error);
+    if (rc == 0) {
+        const aq_net_limits limits = secured(&shell, &learner_limits);
+        aq_daemon_security_say(&shell.security, NULL);
+        rc = aq_rpc_client_create(&shell.loop, options->learner_url, &limits, LEARNER_CALLS_MAX,
+                                  &shell.learner, error);
+    }
+    if (rc == 0) {
+        rc = open_fetch_line(&shell, error);
+    }
+    if (rc == 0) {
+        rc = create_session(&shell, error);
+    }
+    if (rc == 0) {
+        rc = watch_signals(&shell, error);
+    }
+    if (rc == 0) {
+        rc = aq_actor_http_open(&shell.loop, options->daemon.http, participant_of(&shell),
+                                shell.security.security, options->evaluate, &shell.http, error);
+    }
+    if (rc == 0) {
+        rc = aq_notify_create(&shell.loop, &shell.notify, error);
+    }
+    if (rc == 0) {
+        run_until_done(&shell);
+        *ret_exit_code =
+            shell.is_stuck ? EXIT_FAILURE : aq_participant_exit_code(participant_of(&shell));
+    }
+    close_all(&shell);
+    aq_daemon_security_close(&shell.security);
+    return rc;
+}

@@ -1,0 +1,376 @@
+/*
+ * The joints between an actor's parts. Each of them is told the same time by tick and work.
+ */
+#include "actor/session/actor_session.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "common/sys/machine.h"
+
+/* A reason of an environment, which may be a traceback, as one line has room for it. */
+enum { QUOTED_MAX = 1536 };
+
+struct aq_actor_session {
+    aq_actor_session_config config;
+    aq_participant *participant;
+    aq_policy_session *policy;
+    aq_shard_session *shards;
+    aq_actor_core *core;      /* NULL: no run yet */
+    aq_run_settings settings; /* of the core */
+    uint64_t settings_generation;
+    uint64_t generation; /* cores before this one */
+    int64_t now_ns;      /* of the last tick */
+    bool was_ready;
+
+    /* For statistics. */
+    int64_t waiting_since_ns; /* INT64_MAX: it is not waiting for credit */
+    int64_t waited_ns;        /* until then */
+    int64_t run_ns;           /* when the core was made */
+    int64_t counted_ns;       /* when the steps were last told */
+    uint64_t counted_steps;
+    uint64_t told_failures; /* of environments */
+    aq_log_limit failure_limit;
+};
+
+/* ---- a run begins and ends ------------------------------------------------------------------ */
+
+/* Frees the core of the run before and the engine that it has. */
+static void drop_core(aq_actor_session *session)
+{
+    aq_shard_session_stop(session->shards);
+    if (session->core != NULL) {
+        aq_engine_destroy(aq_actor_core_set_engine(session->core, NULL));
+        aq_actor_core_destroy(session->core);
+        session->core = NULL;
+    }
+}
+
+/* Whether a core that was made under `a` can go on under `b`. */
+static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
+{
+    return strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
+           a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
+           a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
+           a->actor_count == b->actor_count && a->flush_ms == b->flush_ms;
+}
+
+/* Lets the core that there is go on under settings that agree with its own. */
+static void follow_settings(aq_actor_session *session, const aq_member_view *view)
+{
+    session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
+    aq_actor_core_explore(session->core, &view->settings);
+}
+
+static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
+{
+    /* A core numbers its messages from 1. To a shard that knows the one before, it must be somebody
+     * else. */
+    const uint64_t incarnation = session->config.identity.incarnation + session->generation++;
+    drop_core(session);
+    session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
+    int rc = aq_actor_core_create(&view->settings, view->run_id, view->member, incarnation,
+                                  view->slot, &session->core, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_actor_core_set_clock(session->core, session->config.clock_ns);
+    const aq_policy_source source = {
+        .url = view->policy_url,
+        .rpc_timeout_ms = view->settings.rpc_timeout_ms,
+        .retry_ms = view->settings.reconnect_max_ms,
+        .feed =
+            {
+                .run_id = view->run_id,
+                .task = *aq_actor_core_task(session->core),
+                .rows_max = aq_actor_core_lanes(session->core),
+                .cpu_flags = session->config.cpu_flags,
+            },
+    };
+    rc = aq_policy_session_start(session->policy, &source, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_shard_session_start(session->shards, view, incarnation, session->core);
+    session->counted_steps = 0;
+    session->run_ns = session->now_ns;
+    session->waiting_since_ns = INT64_MAX;
+    session->waited_ns = 0;
+    session->told_failures = 0;
+    return 0;
+}
+
+static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
+{
+    aq_actor_session *session = user;
+    if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
+        /* The core keeps its number: shards know its messages by that. */
+        follow_settings(session, view);
+        aq_policy_session_moved(session->policy, view->policy_url);
+        aq_shard_session_changed(session->shards, view);
+        return 0;
+    }
+    return start_run(session, view, error);
+}
+
+static int on_changed(void *user, const aq_member_view *view, aq_error *error)
+{
+    (void)error;
+    aq_actor_session *session = user;
+    aq_shard_session_changed(session->shards, view);
+    if (view->settings_generation != session->settings_generation) {
+        follow_settings(session, view);
+    }
+    return 0;
+}
+
+static void on_finish(void *user)
+{
+    aq_actor_session *session = user;
+    if (session->core != NULL) {
+        aq_actor_core_drain(session->core);
+    }
+}
+
+static enum aq_finish_state on_finished(void *user)
+{
+    const aq_actor_session *session = user;
+    return aq_shard_session_finished(session->shards);
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static int64_t waited_ns(const aq_actor_session *session)
+{
+    bool waits = session->waiting_since_ns < session->now_ns;
+    return session->waited_ns + (waits ? session->now_ns - session->waiting_since_ns : 0);
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
+{
+    aq_actor_session *session = user;
+    if (session->core == NULL) {
+        return;
+    }
+    const aq_actor_counters counters = aq_actor_core_counters(session->core);
+    int64_t elapsed_ns = session->now_ns - session->counted_ns;
+    stats->env_steps = counters.env_steps;
+    stats->env_failures = counters.env_failures;
+    stats->episodes = counters.episodes;
+    stats->return_mean = counters.return_mean;
+    stats->policy_version = counters.policy_version;
+    stats->unacknowledged = counters.unacknowledged;
+    stats->resent = counters.resent;
+    stats->acknowledged_steps = counters.acknowledged_steps;
+    stats->shard_steps = counters.shard_steps;
+    stats->waits_ms = (uint64_t)(waited_ns(session) / AQ_NS_PER_MS);
+    stats->inference_s = seconds(counters.inference_ns);
+    stats->environment_s = seconds(counters.environment_ns);
+    stats->running_s =
+        session->config.clock_ns != NULL ? seconds(session->now_ns - session->run_ns) : 0;
+    stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
+    stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
+    stats->resident_bytes = aq_machine_resident_bytes();
+    if (elapsed_ns > 0) {
+        stats->steps_per_s = (double)(counters.env_steps - session->counted_steps) *
+                             (double)AQ_NS_PER_S / (double)elapsed_ns;
+    }
+    session->counted_ns = session->now_ns;
+    session->counted_steps = counters.env_steps;
+}
+
+static uint64_t on_seen_version(void *user)
+{
+    const aq_actor_session *session = user;
+    return aq_policy_session_news(session->policy).version;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+int aq_actor_session_create(aq_rpc_channel *learner, const aq_actor_session_config *config,
+                            aq_actor_session **ret_session)
+{
+    aq_actor_session *session = aq_alloc(1, sizeof(*session));
+    if (session == NULL) {
+        return AQ_E_NOMEM;
+    }
+    session->config = *config;
+    session->waiting_since_ns = INT64_MAX;
+    session->counted_ns = config->start_ns;
+    const aq_participant_hooks hooks = {
+        .user = session,
+        .joined = on_joined,
+        .changed = on_changed,
+        .finish = on_finish,
+        .finished = on_finished,
+        .ends_with_run = true, /* the shards end with it, too */
+        .statistics = on_statistics,
+        .seen_version = on_seen_version,
+    };
+    aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
+    int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
+    if (rc == 0) {
+        rc = aq_shard_session_create(&config->transport, config->seed, &session->shards);
+    }
+    if (rc == 0) {
+        rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
+                                   &session->participant);
+    }
+    if (rc != 0) {
+        aq_actor_session_destroy(session);
+        return rc;
+    }
+    *ret_session = session;
+    return 0;
+}
+
+void aq_actor_session_destroy(aq_actor_session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    if (session->shards != NULL) {
+        drop_core(session);
+    }
+    aq_participant_destroy(session->participant);
+    aq_shard_session_destroy(session->shards);
+    aq_policy_session_destroy(session->policy);
+    aq_free(session);
+}
+
+void aq_actor_session_tick(aq_actor_session *session, int64_t now_ns)
+{
+    session->now_ns = now_ns;
+    aq_participant_tick(session->participant, now_ns);
+    aq_policy_session_tick(session->policy, now_ns,
+                           aq_participant_look(session->participant)->version);
+    aq_shard_session_tick(session->shards, now_ns);
+}
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When environments that failed are tried again, if that is what it waits for. */
+static int64_t env_next_ns(const aq_actor_session *session)
+{
+    const int64_t due_ns =
+        session->core != NULL ? aq_actor_core_env_due_ns(session->core) : INT64_MIN;
+    return due_ns != INT64_MIN ? due_ns : INT64_MAX;
+}
+
+int64_t aq_actor_session_next_ns(const aq_actor_session *session)
+{
+    return least_of(least_of(aq_participant_next_ns(session->participant), env_next_ns(session)),
+                    least_of(aq_policy_session_next_ns(session->policy),
+                             aq_shard_session_next_ns(session->shards)));
+}
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+static void adopt_policy(aq_actor_session *session)
+{
+    aq_engine *engine = aq_policy_session_take(session->policy);
+    if (engine == NULL) {
+        return;
+    }
+    aq_policy_session_give_back(session->policy, aq_actor_core_set_engine(session->core, engine));
+    aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s",
+           aq_engine_snapshot(engine)->version, aq_engine_rung(engine));
+}
+
+static void note_wait(aq_actor_session *session, int64_t now_ns, uint32_t steps)
+{
+    bool waits = steps == 0 && aq_actor_core_needs_credit(session->core);
+    if (waits && session->waiting_since_ns == INT64_MAX) {
+        session->waiting_since_ns = now_ns;
+    } else if (!waits && session->waiting_since_ns != INT64_MAX) {
+        session->waited_ns += now_ns - session->waiting_since_ns;
+        session->waiting_since_ns = INT64_MAX;
+    }
+}
+
+static void note_ready(aq_actor_session *session, int64_t now_ns)
+{
+    if (!session->was_ready) {
+        session->was_ready = true;
+        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
+               (double)(now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
+               aq_machine_resident_bytes(), aq_actor_core_lanes(session->core));
+    }
+}
+
+/* Says why, but not for each of many. */
+static void note_failures(aq_actor_session *session, int64_t now_ns, uint64_t failures)
+{
+    char quoted[QUOTED_MAX];
+    uint64_t suppressed;
+    if (aq_log_allowed(&session->failure_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "env_failed", "the episode is forgotten and another begun",
+               "failures=%" PRIu64 " reason=%s", failures,
+               aq_log_quote(quoted, sizeof(quoted), aq_actor_core_env_failure(session->core)));
+    }
+}
+
+uint32_t aq_actor_session_work(aq_actor_session *session, int64_t now_ns)
+{
+    if (session->core == NULL) {
+        return 0;
+    }
+    adopt_policy(session);
+    uint32_t steps = aq_actor_core_step(session->core, now_ns);
+    if (steps > 0) {
+        note_ready(session, now_ns);
+    }
+    note_wait(session, now_ns, steps);
+    aq_shard_session_pump(session->shards, now_ns);
+    const uint64_t failures = aq_actor_core_env_failures(session->core);
+    if (failures != session->told_failures) {
+        session->told_failures = failures;
+        note_failures(session, now_ns, failures);
+        steps = steps > 0 ? steps : 1; /* something was done, and more may be */
+    }
+    return steps;
+}
+
+void aq_actor_session_stop(aq_actor_session *session, const char *reason)
+{
+    aq_participant_stop(session->participant, reason);
+}
+
+void aq_actor_session_connected(aq_actor_session *session, uint32_t lane, int64_t now_ns)
+{
+    aq_shard_session_connected(session->shards, lane, now_ns);
+}
+
+void aq_actor_session_disconnected(aq_actor_session *session, uint32_t lane)
+{
+    aq_shard_session_disconnected(session->shards, lane);
+}
+
+void aq_actor_session_writable(aq_actor_session *session, uint32_t lane)
+{
+    aq_shard_session_writable(session->shards, lane);
+}
+
+const aq_participant *aq_actor_session_participant(const aq_actor_session *session)
+{
+    return session->participant;
+}
+
+const aq_actor_core *aq_actor_session_core(const aq_actor_session *session)
+{
+    return session->core;
+}

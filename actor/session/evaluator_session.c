@@ -1,0 +1,429 @@
+/*
+ * The joints between an evaluator's parts.
+ */
+#include "actor/session/evaluator_session.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "actor/core/evaluation_pace.h"
+#include "actor/session/report_session.h"
+#include "actor/session/twin_session.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/sys/log.h"
+#include "common/sys/machine.h"
+#include "rollout/evaluator_core.h"
+
+/* Of the incarnation's seeds; any number that nobody else uses. */
+enum { EVALUATOR_STREAM = 0x6576616c };
+
+/* A reason of an environment, which may be a traceback, as one line has room for it. */
+enum { QUOTED_MAX = 1536 };
+
+struct aq_evaluator_session {
+    aq_evaluator_session_config config;
+    aq_participant *participant;
+    aq_policy_session *policy;
+    aq_report_session *reports;
+    aq_twin_session *twins;
+    aq_evaluator_core *core; /* NULL: no run yet */
+    aq_engine *twin;         /* that the core compares with; NULL: none */
+    aq_evaluation_pace pace;
+    aq_run_settings settings; /* of the core */
+    uint64_t settings_generation;
+    bool is_finishing;
+    bool was_ready;
+    int64_t now_ns;   /* of the last tick */
+    uint64_t version; /* under evaluation, or evaluated last */
+
+    /* For statistics. */
+    uint64_t env_steps;
+    uint64_t episodes;
+    double return_mean; /* of the last result */
+    int64_t counted_ns;
+    uint64_t counted_steps;
+    uint64_t told_failures;
+};
+
+/* ---- a run begins and ends ------------------------------------------------------------------ */
+
+static void drop_core(aq_evaluator_session *session)
+{
+    if (session->core != NULL) {
+        aq_engine_destroy(aq_evaluator_core_set_engine(session->core, NULL));
+        aq_evaluator_core_destroy(session->core);
+        session->core = NULL;
+    }
+    aq_engine_destroy(session->twin);
+    session->twin = NULL;
+}
+
+/* Two evaluators of one run must not play the same episodes. */
+static uint64_t derive_seed(uint64_t seed, uint64_t incarnation)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, seed, EVALUATOR_STREAM);
+    aq_rng_init(&rng, aq_rng_next(&rng), incarnation);
+    return aq_rng_next(&rng);
+}
+
+static int start_run(aq_evaluator_session *session, const aq_member_view *view, aq_error *error)
+{
+    const aq_run_settings *settings = &view->settings;
+    aq_env_task task;
+    drop_core(session);
+    session->told_failures = 0;
+    int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
+    if (rc == 0) {
+        rc = aq_evaluator_core_create(
+            task.env, settings->screen_episodes, settings->evaluation_episodes,
+            settings->evaluation_threshold,
+            derive_seed(settings->seed, session->config.identity.incarnation), &session->core,
+            error);
+        if (rc != 0) {
+            aq_env_task_fini(&task);
+        }
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_twin_source twins = {
+        .run_id = view->run_id,
+        .task = task,
+        .rows_max = aq_evaluator_core_lanes(session->core),
+        .cpu_flags = session->config.cpu_flags,
+        .rpc_timeout_ms = settings->rpc_timeout_ms,
+    };
+    aq_twin_session_start(session->twins, &twins);
+    aq_evaluation_pace_init(&session->pace, settings->evaluator_share, session->now_ns);
+    session->settings = *settings;
+    session->settings_generation = view->settings_generation;
+    const aq_policy_source source = {
+        .url = view->policy_url,
+        .rpc_timeout_ms = settings->rpc_timeout_ms,
+        .retry_ms = settings->reconnect_max_ms,
+        .feed =
+            {
+                .run_id = view->run_id,
+                .task = task,
+                .rows_max = aq_evaluator_core_lanes(session->core),
+                .cpu_flags = session->config.cpu_flags,
+            },
+    };
+    rc = aq_policy_session_start(session->policy, &source, error);
+    aq_env_task_fini(&task);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_report_session_start(session->reports, view);
+    return 0;
+}
+
+/* Whether a core that was made under `a` can go on under `b`. */
+static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
+{
+    return a->screen_episodes == b->screen_episodes &&
+           a->evaluation_episodes == b->evaluation_episodes;
+}
+
+/* The core goes on; what it plays now is judged by the new threshold. */
+static void follow_settings(aq_evaluator_session *session, const aq_member_view *view)
+{
+    session->settings = view->settings;
+    session->settings_generation = view->settings_generation;
+    aq_evaluator_core_set_threshold(session->core, view->settings.evaluation_threshold);
+    aq_evaluation_pace_set_share(&session->pace, view->settings.evaluator_share, session->now_ns);
+}
+
+static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
+{
+    aq_evaluator_session *session = user;
+    if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
+        aq_policy_session_moved(session->policy, view->policy_url);
+        follow_settings(session, view);
+        return 0;
+    }
+    return start_run(session, view, error);
+}
+
+/* The newest version is looked up at each tick, and shards are not needed. Other numbers of
+ * episodes need other environments: the version at hand is dropped for them. */
+static int on_changed(void *user, const aq_member_view *view, aq_error *error)
+{
+    aq_evaluator_session *session = user;
+    if (view->settings_generation == session->settings_generation) {
+        return 0;
+    }
+    if (settings_agree(&session->settings, &view->settings)) {
+        follow_settings(session, view);
+        return 0;
+    }
+    return start_run(session, view, error);
+}
+
+static void on_finish(void *user)
+{
+    aq_evaluator_session *session = user;
+    session->is_finishing = true; /* what is half evaluated says nothing */
+}
+
+static enum aq_finish_state on_finished(void *user)
+{
+    const aq_evaluator_session *session = user;
+    return aq_report_session_empty(session->reports) ? AQ_FINISH_COMPLETE : AQ_FINISH_PENDING;
+}
+
+/* ---- statistics ----------------------------------------------------------------------------- */
+
+static void on_statistics(void *user, Actorq__V1__ActorStats *stats)
+{
+    aq_evaluator_session *session = user;
+    int64_t elapsed_ns = session->now_ns - session->counted_ns;
+    stats->env_steps = session->env_steps;
+    stats->episodes = session->episodes;
+    stats->return_mean = session->return_mean;
+    stats->policy_version = session->version;
+    stats->rejected_policies = aq_policy_session_news(session->policy).rejected;
+    stats->policy_gaps = aq_policy_session_news(session->policy).gaps;
+    stats->resident_bytes = aq_machine_resident_bytes();
+    if (elapsed_ns > 0) {
+        stats->steps_per_s = (double)(session->env_steps - session->counted_steps) *
+                             (double)AQ_NS_PER_S / (double)elapsed_ns;
+    }
+    stats->env_failures = session->core != NULL ? aq_evaluator_core_env_failures(session->core) : 0;
+    session->counted_ns = session->now_ns;
+    session->counted_steps = session->env_steps;
+}
+
+static uint64_t on_seen_version(void *user)
+{
+    const aq_evaluator_session *session = user;
+    return aq_policy_session_news(session->policy).version;
+}
+
+/* ---- life ----------------------------------------------------------------------------------- */
+
+int aq_evaluator_session_create(aq_rpc_channel *learner, const aq_evaluator_session_config *config,
+                                aq_evaluator_session **ret_session)
+{
+    aq_evaluator_session *session = aq_alloc(1, sizeof(*session));
+    if (session == NULL) {
+        return AQ_E_NOMEM;
+    }
+    session->config = *config;
+    session->now_ns = config->start_ns;
+    session->counted_ns = config->start_ns;
+    session->return_mean = (double)NAN;
+    const aq_participant_hooks hooks = {
+        .user = session,
+        .joined = on_joined,
+        .changed = on_changed,
+        .finish = on_finish,
+        .finished = on_finished,
+        .statistics = on_statistics,
+        .seen_version = on_seen_version,
+    };
+    aq_rpc_channel *fetches = config->fetches != NULL ? config->fetches : learner;
+    int rc = aq_policy_session_create(fetches, &config->listener, &session->policy);
+    if (rc == 0) {
+        rc = aq_report_session_create(learner, config->identity.incarnation, config->seed,
+                                      &session->reports);
+    }
+    if (rc == 0) {
+        rc = aq_twin_session_create(fetches, &session->twins);
+    }
+    if (rc == 0) {
+        rc = aq_participant_create(learner, &config->identity, &hooks, config->seed,
+                                   &session->participant);
+    }
+    if (rc != 0) {
+        aq_evaluator_session_destroy(session);
+        return rc;
+    }
+    *ret_session = session;
+    return 0;
+}
+
+void aq_evaluator_session_destroy(aq_evaluator_session *session)
+{
+    if (session == NULL) {
+        return;
+    }
+    drop_core(session);
+    aq_participant_destroy(session->participant);
+    aq_twin_session_destroy(session->twins);
+    aq_report_session_destroy(session->reports);
+    aq_policy_session_destroy(session->policy);
+    aq_free(session);
+}
+
+void aq_evaluator_session_tick(aq_evaluator_session *session, int64_t now_ns)
+{
+    session->now_ns = now_ns;
+    aq_participant_tick(session->participant, now_ns);
+    const aq_member_view *view = aq_participant_look(session->participant);
+    aq_policy_session_tick(session->policy, now_ns, view->version);
+    aq_report_session_tick(session->reports, now_ns, view->member);
+}
+
+static int64_t least_of(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* When what the core waits for is over: an environment's pause, or its own after an evaluation. */
+static int64_t core_next_ns(const aq_evaluator_session *session)
+{
+    if (session->core == NULL) {
+        return INT64_MAX;
+    }
+    if (!aq_evaluator_core_idle(session->core)) {
+        const int64_t due_ns = aq_evaluator_core_due_ns(session->core);
+        return due_ns != INT64_MIN ? due_ns : INT64_MAX; /* it does not wait */
+    }
+    const int64_t due_ns = aq_evaluation_pace_due_ns(&session->pace);
+    return due_ns > session->now_ns ? due_ns : INT64_MAX;
+}
+
+int64_t aq_evaluator_session_next_ns(const aq_evaluator_session *session)
+{
+    const int64_t core_ns = core_next_ns(session);
+    return least_of(least_of(aq_participant_next_ns(session->participant), core_ns),
+                    least_of(aq_policy_session_next_ns(session->policy),
+                             aq_report_session_next_ns(session->reports)));
+}
+
+/* ---- work ----------------------------------------------------------------------------------- */
+
+static void take_policy(aq_evaluator_session *session)
+{
+    aq_engine *engine = aq_policy_session_take(session->policy);
+    if (engine == NULL) {
+        return;
+    }
+    session->version = aq_engine_snapshot(engine)->version;
+    aq_policy_session_give_back(session->policy,
+                                aq_evaluator_core_set_engine(session->core, engine));
+    aq_log(AQ_LOG_DEBUG, "policy_adopted", "", "version=%" PRIu64 " rung=%s", session->version,
+           aq_engine_rung(engine));
+}
+
+/* The next version, or the last one in fp32. */
+static void begin_next(aq_evaluator_session *session, int64_t now_ns)
+{
+    aq_engine_destroy(session->twin);
+    session->twin = NULL;
+    if (aq_twin_session_waits(session->twins)) {
+        return;
+    }
+    session->twin = aq_twin_session_take(session->twins);
+    if (session->twin != NULL) {
+        aq_evaluator_core_compare(session->core, session->twin);
+    } else if (aq_evaluation_pace_due_ns(&session->pace) <= now_ns) {
+        take_policy(session);
+    }
+}
+
+static void take_gap(aq_evaluator_session *session, const aq_evaluation *result)
+{
+    session->episodes += result->gap.episodes;
+    aq_report_session_put(session->reports, result);
+    aq_log(AQ_LOG_DEBUG, "compared", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_fp32=%.2f gap_mean=%.3f gap_std=%.3f",
+           result->version, result->gap.episodes, result->gap.return_fp32, result->gap.mean,
+           result->gap.std);
+}
+
+static void take_result(aq_evaluator_session *session, const aq_evaluation *result)
+{
+    session->episodes += result->episodes;
+    session->return_mean = result->return_mean;
+    aq_report_session_put(session->reports, result);
+    aq_log(AQ_LOG_DEBUG, "evaluated", "",
+           "version=%" PRIu64 " episodes=%" PRIu32 " return_mean=%.2f return_std=%.2f confirmed=%s",
+           result->version, result->episodes, result->return_mean, result->return_std,
+           result->confirmed ? "true" : "false");
+}
+
+/* A version that could not be evaluated is not tried again: the next one is. */
+static void note_failures(aq_evaluator_session *session)
+{
+    char quoted[QUOTED_MAX];
+    const uint64_t failures = aq_evaluator_core_failures(session->core);
+    if (failures != session->told_failures) {
+        session->told_failures = failures;
+        aq_log(AQ_LOG_WARN, "evaluation_failed", "the next version is waited for",
+               "version=%" PRIu64 " reason=%s", session->version,
+               aq_log_quote(quoted, sizeof(quoted), aq_evaluator_core_failure(session->core)));
+    }
+}
+
+static void note_ready(aq_evaluator_session *session)
+{
+    if (!session->was_ready) {
+        session->was_ready = true;
+        aq_log(AQ_LOG_INFO, "ready", "", "startup_ms=%.1f resident_bytes=%" PRIu64 " envs=%" PRIu32,
+               (double)(session->now_ns - session->config.start_ns) / (double)AQ_NS_PER_MS,
+               aq_machine_resident_bytes(), aq_evaluator_core_lanes(session->core));
+    }
+}
+
+/* Asks for the fp32 form of what was just evaluated, unless it is that itself. */
+static void ask_for_twin(aq_evaluator_session *session)
+{
+    const aq_engine *engine = aq_evaluator_core_engine(session->core);
+    if (session->settings.evaluator_fp32 && !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
+        (void)aq_twin_session_ask(session->twins, session->version); /* else the next one is */
+    }
+}
+
+static void run_core(aq_evaluator_session *session, uint32_t steps_max, int64_t now_ns)
+{
+    aq_evaluation result;
+    if (!aq_evaluator_core_run(session->core, steps_max, now_ns, &result)) {
+        return;
+    }
+    if (result.gap.episodes > 0) {
+        take_gap(session, &result);
+        return;
+    }
+    take_result(session, &result);
+    if (aq_evaluator_core_idle(session->core)) {
+        ask_for_twin(session);
+    }
+}
+
+uint32_t aq_evaluator_session_work(aq_evaluator_session *session, uint32_t steps_max,
+                                   int64_t now_ns)
+{
+    aq_evaluation_pace_tell(&session->pace, now_ns, false);
+    if (session->core == NULL || session->is_finishing ||
+        !aq_report_session_room(session->reports)) {
+        return 0;
+    }
+    note_ready(session);
+    if (aq_evaluator_core_idle(session->core)) {
+        begin_next(session, now_ns);
+    }
+    const uint64_t before = aq_evaluator_core_steps(session->core);
+    const uint64_t failures = aq_evaluator_core_env_failures(session->core);
+    run_core(session, steps_max, now_ns);
+    note_failures(session);
+    const uint64_t steps = aq_evaluator_core_steps(session->core) - before;
+    session->env_steps += steps;
+    const bool has_failed = aq_evaluator_core_env_failures(session->core) != failures;
+    aq_evaluation_pace_tell(&session->pace, now_ns, steps > 0);
+    return steps == 0 && has_failed ? 1 : (uint32_t)steps; /* something was done in any case */
+}
+
+void aq_evaluator_session_stop(aq_evaluator_session *session, const char *reason)
+{
+    aq_participant_stop(session->participant, reason);
+}
+
+const aq_participant *aq_evaluator_session_participant(const aq_evaluator_session *session)
+{
+    return session->participant;
+}

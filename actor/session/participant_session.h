@@ -1,0 +1,81 @@
+/*
+ * Participant: the life of an actor's or an evaluator's process in a run, from Join to Leave. What
+ * both have in common stands here; what they do in between is theirs, through hooks.
+ *
+ *   JOINING --joined--> TAKING_PART --stop, run ended--> FINISHING --finished or too late-->
+ * LEAVING
+ *       \--refused, cannot take part----------------------------------------------------> DONE <-/
+ *
+ * Speaks over an RPC channel and is told the time. Loop thread only. Logs joined,
+ * learner_unreachable, refused, cannot_take_part, run_ended, stopping, drained, left.
+ */
+#ifndef AQ_ACTOR_SESSION_PARTICIPANT_SESSION_H
+#define AQ_ACTOR_SESSION_PARTICIPANT_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/member/member.h"
+
+/* What is unfinished is given up after this, and the learner's answer to Leave is waited for so
+ * long. */
+enum { AQ_FINISH_MS_MAX = 2000, AQ_LEAVE_MS_MAX = 1000 };
+
+enum aq_participant_phase {
+    AQ_PARTICIPANT_JOINING,
+    AQ_PARTICIPANT_TAKING_PART,
+    AQ_PARTICIPANT_FINISHING,
+    AQ_PARTICIPANT_LEAVING,
+    AQ_PARTICIPANT_DONE,
+};
+
+enum aq_finish_state {
+    AQ_FINISH_PENDING,
+    AQ_FINISH_COMPLETE,
+    AQ_FINISH_GIVEN_UP, /* what is unfinished is not worth waiting for any longer */
+};
+
+typedef struct aq_participant_hooks {
+    void *user;
+    /* In a run: a new one, or (`again`) the same after the learner had forgotten this member. A
+     * failure ends the participation; `error` says why. */
+    int (*joined)(void *user, const aq_member_view *view, bool again, aq_error *error);
+    /* The shard list, the newest version or the settings changed. A failure is as above. */
+    int (*changed)(void *user, const aq_member_view *view, aq_error *error);
+    /* Start nothing new; finish what is begun. */
+    void (*finish)(void *user);
+    enum aq_finish_state (*finished)(void *user);
+    bool ends_with_run; /* once the run is over, what is unfinished is of no use */
+    void (*statistics)(void *user, Actorq__V1__ActorStats *stats);
+    uint64_t (*seen_version)(void *user);
+} aq_participant_hooks;
+
+typedef struct aq_participant aq_participant;
+
+int aq_participant_create(aq_rpc_channel *learner, const aq_member_identity *identity,
+                          const aq_participant_hooks *hooks, uint64_t seed,
+                          aq_participant **ret_participant) AQ_MUST_USE;
+
+/* The channel must have been closed, or have answered every call. NULL is fine. */
+void aq_participant_destroy(aq_participant *participant);
+
+/* To be called after anything happened and at aq_participant_next_ns. */
+void aq_participant_tick(aq_participant *participant, int64_t now_ns);
+int64_t aq_participant_next_ns(const aq_participant *participant);
+
+/* Finish and leave; `reason` is for people, and a constant of the program. Once finishing, asking
+ * again leaves at once. */
+void aq_participant_stop(aq_participant *participant, const char *reason);
+
+enum aq_participant_phase aq_participant_phase_of(const aq_participant *participant);
+
+/* Of the process, once DONE: EXIT_SUCCESS, or EXIT_FAILURE when it was refused or cannot take
+ * part. */
+int aq_participant_exit_code(const aq_participant *participant) AQ_MUST_USE;
+
+/* As the last heartbeat told them; zeroes before. */
+const Actorq__V1__ActorStats *aq_participant_stats(const aq_participant *participant);
+
+const aq_member_view *aq_participant_look(const aq_participant *participant);
+
+#endif

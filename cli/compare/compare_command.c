@@ -1,0 +1,385 @@
+/*
+ * actorq compare: trains one task in several precisions under the same configuration, one run at a
+ * time, and says what came of it. The ActorQ paper's experiment in one command.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/compare/compare_plan.h"
+#include "cli/compare/compare_preset.h"
+#include "cli/compare/compare_report.h"
+#include "cli/compare/compare_run.h"
+#include "cli/compare/compare_table.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "envs/env_open.h"
+
+enum { SEED_FIRST_MAX = 1000000000 };
+
+typedef struct compare_arguments {
+    const char *task;
+    const char *precisions;
+    const char *preset;
+    const char *config_path;
+    const char *out;
+    aq_settings_assignments overrides;
+    uint64_t seeds, seed_first;
+    double threshold; /* NaN: not given */
+    bool shapes_runs; /* something was given that only a new comparison can take */
+    bool resume, json, quiet;
+} compare_arguments;
+
+static const aq_option option_rows[] = {
+    {"precisions", 'p', "LIST",
+     "formats of the broadcast policy, such as fp32,fp16,int8 (default: fp32,int8)"},
+    {"seeds", 0, "N", "how many runs of each precision (default: 3)"},
+    {"seed", 0, "S", "the first seed; the others follow (default: 1)"},
+    {"preset", 0, "NAME",
+     "default (256x3), paper (2048x3 tanh, 4 actors, a policy every 30 steps), paper-300 or none"},
+    {"config", 'c', "FILE", "read settings from this YAML file, over the preset"},
+    {"set", 0, "KEY=VALUE", "change one setting of all runs; may be given often"},
+    {"threshold", 0, "X",
+     "the return to be reached (default: the task's own, or what was reached)"},
+    {"out", 'o', "DIR", "the report's folder (default: a new one below ./compares)"},
+    {"resume", 0, NULL, "go on with the comparison that --out holds"},
+    {"json", 0, NULL, "print compare.json on standard output"},
+    {"quiet", 'q', NULL, "show no progress"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq compare",
+    .usage = "TASK [options]",
+    .summary = "Trains a task in several precisions under the same configuration, one run at a "
+               "time, and writes a report: returns, times, bytes, energy, and where the time went.",
+    .details = "Examples:\n"
+               "  actorq compare gym:CartPole-v1 --precisions fp32,fp16,int8 --seeds 3\n"
+               "  actorq compare dmc:cartpole_balance --preset paper --out balance\n"
+               "  actorq compare --out balance --resume\n"
+               "\n"
+               "DIR/report.html holds all of it; compare.json, compare.csv and curves.csv the "
+               "figures.\nA run that comes to nothing is reported as such, and the rest goes on.\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static int apply_text(compare_arguments *arguments, const char *name, const char *value,
+                      aq_error *error)
+{
+    if (strcmp(name, "out") == 0) {
+        arguments->out = value;
+        return 0;
+    }
+    if (strcmp(name, "threshold") == 0) {
+        return aq_parse_f64(value, &arguments->threshold)
+                   ? aq_fail(error, AQ_E_INVALID, "'%s' is no number", value)
+                   : 0;
+    }
+    arguments->shapes_runs = true;
+    if (strcmp(name, "precisions") == 0) {
+        arguments->precisions = value;
+    } else if (strcmp(name, "preset") == 0) {
+        arguments->preset = value;
+    } else if (strcmp(name, "config") == 0) {
+        arguments->config_path = value;
+    } else if (strcmp(name, "seeds") == 0) {
+        return aq_command_number(value, 1, AQ_COMPARE_SEEDS_MAX, &arguments->seeds, error);
+    } else if (strcmp(name, "seed") == 0) {
+        return aq_command_number(value, 1, SEED_FIRST_MAX, &arguments->seed_first, error);
+    } else {
+        return aq_settings_assignments_add(&arguments->overrides, value, error);
+    }
+    return 0;
+}
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    compare_arguments *arguments = user;
+    if (!option) {
+        arguments->shapes_runs = true;
+        return aq_command_take(&arguments->task, value, error);
+    }
+    if (option->value) {
+        return apply_text(arguments, option->name, value, error);
+    }
+    arguments->resume |= strcmp(option->name, "resume") == 0;
+    arguments->json |= strcmp(option->name, "json") == 0;
+    arguments->quiet |= strcmp(option->name, "quiet") == 0;
+    return 0;
+}
+
+/* ---- the plan ------------------------------------------------------------------------------- */
+
+/* The settings' defaults, the preset, the file, then what the command line says. */
+static int read_settings(const compare_arguments *arguments, const aq_env *env,
+                         aq_compare_plan *plan, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    aq_run_config *config = &plan->config;
+    aq_settings_init(table, config);
+    config->evaluator.fp32 = true; /* quantizing alone is told apart from training under it */
+    bool has_choices = env->schema.action.kind == AQ_SPACE_DISCRETE;
+    int rc = aq_compare_preset_apply(plan->preset, has_choices, config, error);
+    if (!rc && arguments->config_path) {
+        rc = aq_settings_read_file(table, arguments->config_path, config, error);
+    }
+    if (!rc) {
+        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
+    }
+    if (!rc && aq_text_set(config->task, sizeof(config->task), env->name)) {
+        rc = aq_fail(error, AQ_E_TOO_BIG, "the name of the task is too long");
+    }
+    config->seed = plan->seed_first;
+    return rc ? rc : aq_run_config_validate(config, error);
+}
+
+/* compares/gym-CartPole-v1-20260131-120000 */
+static int name_folder(const aq_compare_plan *plan, char *out, size_t size)
+{
+    char task[AQ_TASK_NAME_MAX];
+    char when[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)snprintf(task, sizeof(task), "%s", plan->config.task);
+    for (char *letter = task; *letter; letter++) {
+        if (strchr(":/?&=", *letter)) {
+            *letter = '-';
+        }
+    }
+    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    return aq_text_format(out, size, "compares/%s-%s", task, when);
+}
+
+static int choose_folder(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
+{
+    int rc = arguments->out ? aq_text_set(plan->dir, sizeof(plan->dir), arguments->out)
+                            : name_folder(plan, plan->dir, sizeof(plan->dir));
+    /* Room for the folders of runs below it, and the files in them. */
+    if (rc || strlen(plan->dir) > AQ_CLI_PATH_MAX - 256) {
+        return aq_fail(error, AQ_E_TOO_BIG, "the path of the report's folder is too long");
+    }
+    if (aq_path_exists(plan->dir)) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s exists already; give --resume to go on with it, or another --out",
+                       plan->dir);
+    }
+    return aq_dir_create(plan->dir, error);
+}
+
+static int make_plan(const compare_arguments *arguments, const aq_env *env, aq_compare_plan *plan,
+                     aq_error *error)
+{
+    plan->seeds = arguments->seeds;
+    plan->seed_first = arguments->seed_first;
+    plan->threshold = arguments->threshold;
+    if (aq_text_set(plan->preset, sizeof(plan->preset), arguments->preset)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "there is no such preset");
+    }
+    int rc = aq_compare_plan_precisions(plan, arguments->precisions, error);
+    if (!rc) {
+        rc = read_settings(arguments, env, plan, error);
+    }
+    if (!rc) {
+        rc = choose_folder(arguments, plan, error);
+    }
+    return rc ? rc : aq_compare_plan_write(plan, error);
+}
+
+static int prepare_new(const compare_arguments *arguments, aq_compare_plan *plan, aq_env **ret_env,
+                       aq_error *error)
+{
+    if (!arguments->task) {
+        return aq_fail(error, AQ_E_INVALID, "which task? 'actorq envs' lists them");
+    }
+    int rc = aq_env_open(arguments->task, ret_env, error);
+    return rc ? rc : make_plan(arguments, *ret_env, plan, error);
+}
+
+static int prepare_resumed(const compare_arguments *arguments, aq_compare_plan *plan,
+                           aq_env **ret_env, aq_error *error)
+{
+    if (!arguments->out) {
+        return aq_fail(error, AQ_E_INVALID, "--resume needs --out DIR");
+    }
+    if (arguments->shapes_runs) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a comparison goes on as it was begun: beside --out and --resume only "
+                       "--threshold, --json and --quiet can be given");
+    }
+    int rc = aq_compare_plan_read(arguments->out, plan, error);
+    if (!rc && isfinite(arguments->threshold)) {
+        plan->threshold = arguments->threshold;
+        rc = aq_compare_plan_write(plan, error);
+    }
+    return rc ? rc : aq_env_open(plan->config.task, ret_env, error);
+}
+
+/* ---- the runs ------------------------------------------------------------------------------- */
+
+static void say_run(const aq_compare_plan *plan, size_t number, size_t precision, uint64_t seed)
+{
+    (void)fprintf(stderr, "[%zu/%zu] %s, seed %" PRIu64 "\n", number,
+                  plan->precision_count * (size_t)plan->seeds, plan->precisions[precision], seed);
+}
+
+static void say_result(const aq_compare_run *run)
+{
+    aq_figure steps, wall, value;
+    if (run->outcome != AQ_OUTCOME_FINISHED) {
+        (void)fprintf(stderr, "  %s: %s\n", aq_run_outcome_name(run->outcome), run->reason);
+        return;
+    }
+    (void)fprintf(stderr, "  %s steps in %s, return %s\n",
+                  aq_figure_count(&steps, (double)run->curve.env_steps),
+                  aq_figure_duration(&wall, run->curve.wall_s),
+                  aq_figure_return(&value, aq_compare_curve_final(&run->curve)));
+}
+
+/* A run that is over stays as it is, but one that the machine failed is tried again. */
+static int train_one(const aq_compare_plan *plan, size_t number, size_t precision, uint64_t seed,
+                     bool quiet, bool *ret_interrupted, aq_error *error)
+{
+    aq_compare_run run;
+    aq_compare_run_read(plan, precision, seed, &run);
+    bool is_over = run.outcome != AQ_OUTCOME_MISSING && run.outcome != AQ_OUTCOME_FAILED;
+    aq_compare_run_fini(&run);
+    if (is_over) {
+        return 0;
+    }
+    if (!quiet) {
+        say_run(plan, number, precision, seed);
+    }
+    int rc = aq_compare_run_train(plan, precision, seed, quiet, ret_interrupted, error);
+    if (!rc && !quiet && !*ret_interrupted) {
+        aq_compare_run_read(plan, precision, seed, &run);
+        say_result(&run);
+        aq_compare_run_fini(&run);
+    }
+    return rc;
+}
+
+static int train_all(const aq_compare_plan *plan, bool quiet, bool *ret_interrupted,
+                     aq_error *error)
+{
+    size_t number = 0;
+    for (uint64_t round = 0; round < plan->seeds; round++) {
+        for (size_t turn = 0; turn < plan->precision_count; turn++) {
+            int rc = train_one(plan, ++number, aq_compare_plan_turn(plan, round, turn),
+                               plan->seed_first + round, quiet, ret_interrupted, error);
+            if (rc || *ret_interrupted) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+/* ---- the end -------------------------------------------------------------------------------- */
+
+static int print_json(const aq_compare_plan *plan, aq_error *error)
+{
+    char path[AQ_CLI_PATH_MAX + 32];
+    (void)snprintf(path, sizeof(path), "%s/compare.json", plan->dir);
+    json_t *json = json_load_file(path, 0, NULL);
+    return aq_command_print_json("compare", json) == EXIT_SUCCESS
+               ? 0
+               : aq_fail(error, AQ_E_IO, "the result could not be written");
+}
+
+static int report(const aq_compare_plan *plan, double task_threshold, bool json, aq_error *error)
+{
+    aq_compare_summary summary;
+    size_t finished = 0;
+    int rc = aq_compare_summary_make(plan, task_threshold, &summary, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_compare_report_write(&summary, error);
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        finished += summary.rows[i].finished;
+    }
+    if (!rc && json) {
+        rc = print_json(plan, error);
+    } else if (!rc) {
+        rc = aq_compare_table_print(&summary, stdout) ? aq_fail(error, AQ_E_NOMEM, "out of memory")
+                                                      : 0;
+        (void)printf("\nreport     %s/report.html\n", plan->dir);
+    }
+    aq_compare_summary_fini(&summary);
+    if (!rc && finished == 0) {
+        rc = aq_fail(error, AQ_E_UNSUPPORTED, "no run came to its end; %s/report.html says why",
+                     plan->dir);
+    }
+    return rc;
+}
+
+static int compare(const compare_arguments *arguments, aq_compare_plan *plan, aq_error *error)
+{
+    aq_env *env = NULL;
+    bool interrupted = false;
+    int rc = arguments->resume ? prepare_resumed(arguments, plan, &env, error)
+                               : prepare_new(arguments, plan, &env, error);
+    double task_threshold = env ? env->reward_threshold : (double)NAN;
+    aq_env_unref(env);
+    if (!rc && !arguments->quiet) {
+        (void)fprintf(stderr, "comparing in %s\n", plan->dir);
+    }
+    if (!rc) {
+        rc = train_all(plan, arguments->quiet, &interrupted, error);
+    }
+    if (!rc && interrupted) {
+        rc = aq_fail(error, AQ_E_CLOSED,
+                     "interrupted; 'actorq compare --out %s --resume' goes on with it", plan->dir);
+    }
+    return rc ? rc : report(plan, task_threshold, arguments->json, error);
+}
+
+/* For people: what was typed. What doesn't fit is left out. */
+static void keep_command(int argc, char **argv, aq_compare_plan *plan)
+{
+    size_t size = (size_t)snprintf(plan->command, sizeof(plan->command), "actorq");
+    for (int i = 0; i < argc; i++) {
+        const char *quote = strpbrk(argv[i], " ?&*;$\"<>|") ? "'" : "";
+        if (size + strlen(argv[i]) + 4 >= sizeof(plan->command)) {
+            return;
+        }
+        size += (size_t)snprintf(plan->command + size, sizeof(plan->command) - size, " %s%s%s",
+                                 quote, argv[i], quote);
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    int status;
+    aq_error error = {0};
+    aq_compare_plan plan = {.threshold = NAN};
+    compare_arguments arguments = {
+        .precisions = "fp32,int8",
+        .preset = "default",
+        .seeds = 3,
+        .seed_first = 1,
+        .threshold = NAN,
+    };
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    keep_command(argc, argv, &plan);
+    if (compare(&arguments, &plan, &error)) {
+        return aq_command_failed("compare", &error);
+    }
+    return aq_command_printed("compare");
+}
+
+const aq_command aq_command_compare = {
+    .name = "compare",
+    .summary = "train a task in several precisions and compare them",
+    .run = run,
+};

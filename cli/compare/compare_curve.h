@@ -1,0 +1,61 @@
+/*
+ * Compare curve: what a finished run's metrics.jsonl says for a comparison: its evaluations in
+ * order, how it ended, and where its time went. A run that was resumed has gone back to its
+ * checkpoint; what it had done after that is forgotten here, too. One thread.
+ */
+#ifndef AQ_CLI_COMPARE_COMPARE_CURVE_H
+#define AQ_CLI_COMPARE_COMPARE_CURVE_H
+
+#include <stdint.h>
+
+#include "cli/compare/compare_stats.h"
+#include "common/base/error.h"
+
+enum { AQ_CURVE_POINTS_MAX = 1 << 20 };
+
+/* Where the time of a role went, in seconds, over all its processes. */
+enum aq_compare_state {
+    AQ_TIME_ACTOR_INFERENCE,
+    AQ_TIME_ACTOR_ENVIRONMENT,
+    AQ_TIME_ACTOR_WAITING, /* for replay to take more */
+    AQ_TIME_ACTOR_OTHER,   /* choosing, packing, sending */
+    AQ_TIME_LEARNER_TRAINING,
+    AQ_TIME_LEARNER_WAITING,    /* for samples */
+    AQ_TIME_LEARNER_PUBLISHING, /* handing policies over */
+    AQ_TIME_STAGE_QUANTIZING,   /* beside training: quantizing, packing and sending */
+    AQ_TIME_REPLAY_INSERTING,
+    AQ_TIME_REPLAY_SAMPLING,
+    AQ_TIME_STATES
+};
+
+/* For people: "waiting for replay"; for files: "actors" and "waiting". Static storage. */
+const char *aq_compare_state_name(enum aq_compare_state state);
+const char *aq_compare_state_role(enum aq_compare_state state);
+const char *aq_compare_state_key(enum aq_compare_state state);
+
+typedef struct aq_compare_curve {
+    aq_curve_point *points; /* ascending in time */
+    size_t count;
+    size_t capacity;
+    char end[16]; /* "budget", "diverged"; "" when it did not end */
+    double wall_s;
+    uint64_t env_steps, learner_steps, policy_versions;
+    uint64_t broadcast_bytes, broadcast_bytes_fp32;
+    double actor_steps;            /* made in the time that `states` tells of; NaN: not told */
+    double gap;                    /* return as broadcast less in fp32, of the same versions and
+                                    * episodes; NaN: not compared */
+    double staleness;              /* versions, mean of the progress lines; NaN: none */
+    double states[AQ_TIME_STATES]; /* seconds; NaN: not told, as by a run of less than a second */
+} aq_compare_curve;
+
+/* As opening and reading the file fail, AQ_E_NOMEM, AQ_E_TOO_BIG beyond AQ_CURVE_POINTS_MAX. Lines
+ * that are broken, such as those that are no JSON objects, are passed over. */
+int aq_compare_curve_read(const char *path, aq_compare_curve *ret_curve,
+                          aq_error *error) AQ_MUST_USE;
+void aq_compare_curve_fini(aq_compare_curve *curve); /* a zeroed one is fine */
+
+/* Mean of the evaluations in the last tenth of the steps; NaN of none. No value is chosen, so it
+ * doesn't flatter. */
+double aq_compare_curve_final(const aq_compare_curve *curve);
+
+#endif

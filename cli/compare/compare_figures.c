@@ -1,0 +1,246 @@
+/*
+ * Compare figures: see compare_figures.h.
+ */
+#include "cli/compare/compare_figures.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot_chart.h"
+#include "common/base/memory.h"
+
+enum { BAND_POINTS = 240 };
+
+const char *aq_compare_figure_name(enum aq_compare_figure figure)
+{
+    static const char *const names[AQ_FIGURE_COUNT] = {
+        "return-time", "return-steps", "energy", "actor-time", "learner-time", "replay-time",
+    };
+    return names[figure];
+}
+
+/* ---- curves --------------------------------------------------------------------------------- */
+
+/* One seed's curve as columns, smoothed. */
+typedef struct seed_curve {
+    double *xs, *ys; /* [count], one block */
+    size_t count;
+} seed_curve;
+
+static int make_seed_curve(const aq_compare_curve *curve, bool over_steps, seed_curve *ret_curve)
+{
+    double *block = aq_alloc(curve->count * 2, sizeof(*block));
+    if (!block) {
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < curve->count; i++) {
+        block[i] = over_steps ? curve->points[i].env_steps : curve->points[i].wall_s;
+    }
+    aq_stats_running_mean(curve->points, curve->count, AQ_RUNNING_WINDOW, block + curve->count);
+    *ret_curve = (seed_curve){.xs = block, .ys = block + curve->count, .count = curve->count};
+    return 0;
+}
+
+/* Everywhere between what all seeds have. */
+static void fill_band(const seed_curve *seeds, size_t count, aq_plot_point *out, size_t points)
+{
+    double first = -INFINITY, last = INFINITY;
+    for (size_t i = 0; i < count; i++) {
+        first = fmax(first, seeds[i].xs[0]);
+        last = fmin(last, seeds[i].xs[seeds[i].count - 1]);
+    }
+    for (size_t i = 0; i < points; i++) {
+        double values[AQ_COMPARE_SEEDS_MAX];
+        double x =
+            i + 1 < points ? first + (last - first) * (double)i / (double)(points - 1) : last;
+        for (size_t seed = 0; seed < count; seed++) {
+            values[seed] =
+                aq_stats_interpolate(seeds[seed].xs, seeds[seed].ys, seeds[seed].count, x);
+        }
+        aq_mean_ci mean = aq_mean_ci_of(values, count);
+        out[i] = (aq_plot_point){
+            .x = x, .y = mean.mean, .low = mean.mean - mean.ci95, .high = mean.mean + mean.ci95};
+    }
+}
+
+int aq_compare_band(const aq_compare_summary *summary, size_t precision, bool over_steps,
+                    aq_plot_point *out, size_t points, size_t *ret_count)
+{
+    seed_curve seeds[AQ_COMPARE_SEEDS_MAX];
+    size_t count = 0;
+    int rc = 0;
+    bool is_short = false;
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    for (size_t i = 0; !rc && i < summary->plan->seeds; i++) {
+        if (runs[i].outcome == AQ_OUTCOME_FINISHED && runs[i].curve.count >= 2) {
+            rc = make_seed_curve(&runs[i].curve, over_steps, &seeds[count]);
+            count += rc ? 0 : 1;
+        } else if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
+            is_short = true;
+        }
+    }
+    bool has_band = !rc && count > 0 && !is_short;
+    if (has_band) {
+        fill_band(seeds, count, out, points);
+    }
+    for (size_t i = 0; i < count; i++) {
+        aq_free(seeds[i].xs);
+    }
+    if (!rc) {
+        *ret_count = has_band ? points : 0;
+    }
+    return rc;
+}
+
+static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_buffer *out)
+{
+    aq_plot_series series[AQ_COMPARE_PRECISIONS_MAX];
+    const size_t count = summary->plan->precision_count;
+    aq_plot_point *points = aq_alloc(count * BAND_POINTS, sizeof(*points));
+    int rc = points ? 0 : AQ_E_NOMEM;
+    for (size_t i = 0; !rc && i < count; i++) {
+        series[i] = (aq_plot_series){.name = summary->plan->precisions[i],
+                                     .points = points + i * BAND_POINTS,
+                                     .colour = (uint32_t)i};
+        rc = aq_compare_band(summary, i, over_steps, points + i * BAND_POINTS, BAND_POINTS,
+                             &series[i].count);
+    }
+    const aq_plot_lines chart = {
+        .title = over_steps ? "Return against environment steps" : "Return against time",
+        .x_label = over_steps ? "environment steps" : "time in s",
+        .y_label = "return, mean of 10 evaluations",
+        .series = series,
+        .series_count = count,
+        .level_name = isfinite(summary->threshold) ? "threshold" : NULL,
+        .level = summary->threshold,
+    };
+    if (!rc) {
+        rc = aq_plot_lines_draw(&chart, AQ_PLOT_SVG, out);
+    }
+    aq_free(points);
+    return rc;
+}
+
+/* ---- bars ----------------------------------------------------------------------------------- */
+
+static void name_groups(const aq_compare_summary *summary, const char **groups)
+{
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        groups[i] = summary->plan->precisions[i];
+    }
+}
+
+static int draw_energy(const aq_compare_summary *summary, aq_buffer *out)
+{
+    const char *groups[AQ_COMPARE_PRECISIONS_MAX], *parts[AQ_COMPARE_ROLES];
+    double values[AQ_COMPARE_PRECISIONS_MAX * AQ_COMPARE_ROLES];
+    const size_t count = summary->plan->precision_count;
+    char label[96];
+    const char *source = NULL;
+    name_groups(summary, groups);
+    for (unsigned role = 0; role < AQ_COMPARE_ROLES; role++) {
+        parts[role] = aq_compare_role_name(role);
+    }
+    for (size_t i = 0; i < count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        memcpy(values + i * AQ_COMPARE_ROLES, row->role_joules, sizeof(row->role_joules));
+        source = row->energy_source ? row->energy_source : source;
+    }
+    (void)snprintf(label, sizeof(label), "J a run (%s)", source ? source : "not measured");
+    const aq_plot_bars chart = {
+        .title = "Energy of a run by role",
+        .y_label = label,
+        .groups = groups,
+        .group_count = count,
+        .parts = parts,
+        .part_count = AQ_COMPARE_ROLES,
+        .values = values,
+        .stacked = true,
+    };
+    return aq_plot_bars_draw(&chart, AQ_PLOT_SVG, out);
+}
+
+typedef struct state_chart {
+    const char *title;
+    const enum aq_compare_state *states;
+    size_t count;
+} state_chart;
+
+static const state_chart *chart_of(enum aq_compare_figure figure)
+{
+    static const enum aq_compare_state actor[] = {AQ_TIME_ACTOR_INFERENCE,
+                                                  AQ_TIME_ACTOR_ENVIRONMENT, AQ_TIME_ACTOR_WAITING,
+                                                  AQ_TIME_ACTOR_OTHER};
+    static const enum aq_compare_state learner[] = {
+        AQ_TIME_LEARNER_TRAINING, AQ_TIME_LEARNER_WAITING, AQ_TIME_LEARNER_PUBLISHING,
+        AQ_TIME_STAGE_QUANTIZING};
+    static const enum aq_compare_state replay[] = {AQ_TIME_REPLAY_INSERTING,
+                                                   AQ_TIME_REPLAY_SAMPLING};
+    static const state_chart charts[] = {
+        {"Where the actors' time goes", actor, 4},
+        {"Where the learner's time goes", learner, 4},
+        {"Where replay's time goes", replay, 2},
+    };
+    return &charts[figure - AQ_FIGURE_ACTOR_TIME];
+}
+
+static int draw_states(const aq_compare_summary *summary, const state_chart *states, aq_buffer *out)
+{
+    const char *groups[AQ_COMPARE_PRECISIONS_MAX], *parts[AQ_TIME_STATES];
+    double values[AQ_COMPARE_PRECISIONS_MAX * AQ_TIME_STATES];
+    const size_t count = summary->plan->precision_count;
+    name_groups(summary, groups);
+    for (size_t i = 0; i < states->count; i++) {
+        parts[i] = aq_compare_state_name(states->states[i]);
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < states->count; j++) {
+            values[i * states->count + j] = summary->rows[i].states[states->states[j]];
+        }
+    }
+    const aq_plot_bars chart = {
+        .title = states->title,
+        .y_label = "s a run, over all processes",
+        .groups = groups,
+        .group_count = count,
+        .parts = parts,
+        .part_count = states->count,
+        .values = values,
+        .stacked = true,
+    };
+    return aq_plot_bars_draw(&chart, AQ_PLOT_SVG, out);
+}
+
+/* ---- all ------------------------------------------------------------------------------------ */
+
+bool aq_compare_figure_has_data(const aq_compare_summary *summary, enum aq_compare_figure figure)
+{
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        if (figure <= AQ_FIGURE_RETURN_STEPS && row->finished > 0) {
+            return true;
+        }
+        if (figure == AQ_FIGURE_ENERGY && row->energy_source) {
+            return true;
+        }
+        if (figure >= AQ_FIGURE_ACTOR_TIME && isfinite(row->states[chart_of(figure)->states[0]])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int aq_compare_figure_draw(const aq_compare_summary *summary, enum aq_compare_figure figure,
+                           aq_buffer *out)
+{
+    switch (figure) {
+    case AQ_FIGURE_RETURN_TIME:
+    case AQ_FIGURE_RETURN_STEPS:
+        return draw_returns(summary, figure == AQ_FIGURE_RETURN_STEPS, out);
+    case AQ_FIGURE_ENERGY:
+        return draw_energy(summary, out);
+    default:
+        return draw_states(summary, chart_of(figure), out);
+    }
+}

@@ -1,0 +1,140 @@
+/*
+ * Compare JSON: see compare_json.h.
+ */
+#include "cli/compare/compare_json.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "cli/text/command.h"
+#include "common/sys/cpu.h"
+#include "common/sys/machine.h"
+
+/* Static storage. */
+static const char *source_name(enum aq_threshold_source source)
+{
+    static const char *const names[] = {"given", "task", "reached"};
+    return names[source];
+}
+
+/* Without memory the member is left out, which the packing of the whole then shows. */
+static void put(json_t *object, const char *key, json_t *value)
+{
+    (void)json_object_set_new(object, key, value);
+}
+
+static void put_number(json_t *object, const char *key, double value)
+{
+    put(object, key, aq_json_number(value));
+}
+
+static json_t *crossing_json(const aq_compare_crossing *crossing)
+{
+    return json_pack("{s:i, s:o, s:o, s:o}", "seeds_reached", (int)crossing->reached, "time_s",
+                     aq_json_number(crossing->time_s), "env_steps",
+                     aq_json_number(crossing->env_steps), "speedup",
+                     aq_json_number(crossing->speedup));
+}
+
+/* Seconds by role and state. */
+static json_t *states_json(const double *states)
+{
+    json_t *all = json_object();
+    for (int i = 0; i < AQ_TIME_STATES; i++) {
+        const char *role = aq_compare_state_role((enum aq_compare_state)i);
+        json_t *part = json_object_get(all, role);
+        if (!part) {
+            put(all, role, json_object());
+            part = json_object_get(all, role);
+        }
+        put_number(part, aq_compare_state_key((enum aq_compare_state)i), states[i]);
+    }
+    return all;
+}
+
+static void put_energy(json_t *object, const aq_compare_row *row)
+{
+    put_number(object, "energy_j", row->energy_j);
+    put(object, "energy_source",
+        row->energy_source ? json_string(row->energy_source) : json_string("not measured"));
+    put_number(object, "gco2", row->gco2);
+    put_number(object, "energy_ratio", row->energy_ratio);
+    put_number(object, "energy_idle_j", row->idle_j);
+    json_t *by_role = json_object();
+    for (unsigned i = 0; i < AQ_COMPARE_ROLES; i++) {
+        put_number(by_role, aq_compare_role_name(i), row->role_joules[i]);
+    }
+    put(object, "energy_by_role_j", by_role);
+}
+
+static json_t *row_json(const aq_compare_summary *summary, const aq_compare_row *row)
+{
+    char state[512];
+    json_t *object = json_object();
+    put(object, "precision", json_string(row->precision));
+    put(object, "seeds", json_integer((json_int_t)row->finished));
+    put(object, "seeds_asked", aq_json_count(summary->plan->seeds));
+    put(object, "state", aq_json_text(aq_compare_row_state(summary, row, state, sizeof(state))));
+    put_number(object, "wall_s", row->wall_s);
+    put_number(object, "env_steps_per_s", row->env_steps_per_s);
+    put_number(object, "learner_steps_per_s", row->learner_steps_per_s);
+    put_number(object, "throughput_ratio", row->throughput_ratio);
+    put_number(object, "actor_steps_per_s", row->actor_steps_per_s);
+    put_number(object, "actor_throughput_ratio", row->actor_ratio);
+    put_number(object, "return_mean", row->last.mean);
+    put_number(object, "return_ci95", row->last.ci95);
+    put_number(object, "return_best_mean", row->fresh.mean);
+    put_number(object, "return_best_ci95", row->fresh.ci95);
+    put_number(object, "fp32_gap_mean", row->gap.mean);
+    put_number(object, "fp32_gap_ci95", row->gap.ci95);
+    put_number(object, "time_to_threshold_s", row->first.time_s);
+    put_number(object, "speedup", row->first.speedup);
+    put(object, "first_crossing", crossing_json(&row->first));
+    put(object, "running_mean_crossing", crossing_json(&row->running));
+    put_number(object, "broadcast_bytes", row->broadcast_bytes);
+    put_number(object, "broadcast_bytes_fp32", row->broadcast_bytes_fp32);
+    put_number(object, "broadcast_ratio", row->broadcast_ratio);
+    put_number(object, "staleness", row->staleness);
+    put_energy(object, row);
+    put(object, "time_s", states_json(row->states));
+    return object;
+}
+
+static json_t *run_json(const aq_compare_summary *summary, const aq_compare_run *run)
+{
+    const aq_compare_curve *curve = &run->curve;
+    size_t at = aq_stats_first_crossing(curve->points, curve->count, summary->threshold);
+    json_t *object = json_pack(
+        "{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:i}", "precision",
+        summary->plan->precisions[run->precision], "seed", aq_json_count(run->seed), "outcome",
+        aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason), "wall_s",
+        aq_json_number(curve->wall_s), "env_steps", aq_json_count(curve->env_steps),
+        "learner_steps", aq_json_count(curve->learner_steps), "return_last",
+        aq_json_number(aq_compare_curve_final(curve)), "return_best",
+        aq_json_number(run->return_fresh), "time_to_threshold_s",
+        aq_json_number(at < curve->count ? curve->points[at].wall_s : (double)NAN),
+        "broadcast_bytes", aq_json_count(curve->broadcast_bytes), "restarts", (int)run->restarts,
+        "resumed", (int)run->resumed);
+    put_number(object, "energy_j", run->energy.joules);
+    put(object, "energy_source", aq_json_text(run->energy.source));
+    return object;
+}
+
+json_t *aq_compare_json(const aq_compare_summary *summary)
+{
+    const aq_compare_plan *plan = summary->plan;
+    json_t *rows = json_array(), *runs = json_array();
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        (void)json_array_append_new(rows, row_json(summary, &summary->rows[i]));
+    }
+    for (size_t i = 0; i < summary->run_count; i++) {
+        (void)json_array_append_new(runs, run_json(summary, &summary->runs[i]));
+    }
+    return json_pack(
+        "{s:s, s:s, s:o, s:s, s:o, s:s, s:s, s:i, s:s, s:s, s:o, s:o}", "task", plan->config.task,
+        "preset", plan->preset, "threshold", aq_json_number(summary->threshold), "threshold_source",
+        source_name(summary->threshold_source), "running_window", json_integer(AQ_RUNNING_WINDOW),
+        "baseline", plan->precisions[summary->baseline], "cpu", aq_machine_model(), "cpus",
+        (int)aq_machine_cpu_count(), "cpu_flags", aq_cpu_flags_text(aq_cpu_flags()), "software",
+        AQ_VERSION, "rows", rows, "runs", runs);
+}

@@ -1,0 +1,333 @@
+/*
+ * Compare page: see compare_page.h.
+ */
+#include "cli/compare/compare_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "cli/compare/compare_figures.h"
+#include "cli/compare/compare_words.h"
+#include "cli/text/figure_text.h"
+#include "common/base/clock.h"
+#include "common/sys/cpu.h"
+#include "common/sys/machine.h"
+
+enum { WORDS_BYTES_MAX = 1 << 20, YAML_BYTES_MAX = 1 << 20, STATE_BYTES = 512 };
+
+static const char head[] =
+    "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+    "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+    "<meta name=\"color-scheme\" content=\"light dark\">\n";
+
+/* Colours are those of the figures (plot_svg.c). On paper nothing may be scrolled, so tables shrink
+ * and break their lines; on a phone figures are scrolled rather than made too small to read. */
+static const char style[] =
+    "<style>\n"
+    ":root{--ink:#1c2026;--paper:#fff;--line:#dfe3e8;--soft:#56606c;--raised:#f4f6f8}\n"
+    "@media screen and (prefers-color-scheme:dark){"
+    ":root{--ink:#e6e9ed;--paper:#14171c;--line:#2b3038;--soft:#a3adba;--raised:#1b2027}}\n"
+    "*{box-sizing:border-box}\n"
+    "body{font:16px/1.55 system-ui,'DejaVu Sans',sans-serif;font-variant-numeric:tabular-nums;"
+    "color:var(--ink);background:var(--paper);max-width:82rem;margin:2rem auto;padding:0 1.25rem}\n"
+    "h1{font-size:1.6rem;line-height:1.25;overflow-wrap:anywhere}"
+    "h2{font-size:1.2rem;margin:2.2rem 0 .6rem}\n"
+    "p{max-width:46rem;overflow-wrap:anywhere}\n"
+    ".wide{overflow-x:auto;margin:0 0 1.4rem}p.soft{margin:.4rem 0 .2rem;font-size:.9rem}\n"
+    "table{border-collapse:collapse;font-size:.9rem}\n"
+    "th,td{padding:.35rem .7rem;border-bottom:1px solid var(--line);text-align:right;"
+    "white-space:nowrap}th{color:var(--soft)}\n"
+    "th:first-child,td:first-child{padding-left:0}\n"
+    "th:first-child,td:first-child,.words{text-align:left}\n"
+    ".soft{color:var(--soft)}\n"
+    "pre{overflow-x:auto;font-size:.85rem;line-height:1.5;border:1px solid var(--line);"
+    "background:var(--raised);border-radius:.5rem;padding:.7rem .9rem}\n"
+    ".figures{display:grid;gap:1.2rem;margin:1rem 0;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(34rem,100%),1fr))}\n"
+    "figure{margin:0;min-width:0;overflow-x:auto;break-inside:avoid}"
+    "svg{max-width:100%;height:auto}\n"
+    "@media screen and (max-width:40rem){body{margin:1rem auto;padding:0 .9rem}"
+    "h1{font-size:1.3rem}figure svg{width:36rem;max-width:none}}\n"
+    "@media print{body{max-width:none;margin:0;padding:0;font-size:10.5pt}.figures{display:block}"
+    ".wide,figure{overflow:visible}figure{margin:.6rem 0}"
+    "table{width:100%;font-size:8.5pt}th,td{white-space:normal;padding:.15rem .3rem}"
+    "h2{break-after:avoid}p.soft{break-after:avoid}tr{break-inside:avoid}"
+    "pre{white-space:pre-wrap}}\n"
+    "</style>\n";
+
+/* ---- cells ---------------------------------------------------------------------------------- */
+
+static void add_cell(aq_long_text *out, const char *text)
+{
+    aq_long_text_add(out, "<td>");
+    aq_long_text_add_html(out, text);
+    aq_long_text_add(out, "</td>");
+}
+
+static void add_number(aq_long_text *out, double value)
+{
+    aq_long_text_add(out, "<td>");
+    aq_long_text_add_number(out, value);
+    aq_long_text_add(out, "</td>");
+}
+
+static void add_ratio(aq_long_text *out, double value)
+{
+    char text[32];
+    (void)snprintf(text, sizeof(text), "%.2f\u00d7", value);
+    add_cell(out, isfinite(value) ? text : "-");
+}
+
+static void add_mean(aq_long_text *out, const aq_mean_ci *mean)
+{
+    char text[64] = "-";
+    if (isfinite(mean->ci95)) {
+        (void)snprintf(text, sizeof(text), "%.1f \u00b1 %.1f", mean->mean, mean->ci95);
+    } else if (isfinite(mean->mean)) {
+        (void)snprintf(text, sizeof(text), "%.1f", mean->mean);
+    }
+    add_cell(out, text);
+}
+
+static void begin_table(aq_long_text *out, const char *caption, const char *const *columns)
+{
+    aq_long_text_add(out,
+                     "<p class=\"soft\">%s</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr>",
+                     caption);
+    for (; *columns; columns++) {
+        aq_long_text_add(out, "<th>%s</th>", *columns);
+    }
+    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+}
+
+static void end_table(aq_long_text *out)
+{
+    aq_long_text_add(out, "</tbody></table></div>\n");
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static void add_reached(const aq_compare_summary *summary, aq_long_text *out)
+{
+    static const char *const columns[] = {"precision",   "seeds",
+                                          "last return", "best policy",
+                                          "less fp32",   "to threshold",
+                                          "speed-up",    "by mean of 10",
+                                          "speed-up",    "",
+                                          NULL};
+    char text[STATE_BYTES];
+    begin_table(out,
+                "Returns are means over seeds with 95 % intervals; times are to the "
+                "threshold, by its first crossing and by the running mean of 10 evaluations. Less "
+                "fp32: what the same versions earned as broadcast, less in fp32.",
+                columns);
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        aq_long_text_add(out, "<tr>");
+        add_cell(out, row->precision);
+        aq_long_text_add(out, "<td>%zu</td>", row->finished);
+        add_mean(out, &row->last);
+        add_mean(out, &row->fresh);
+        add_mean(out, &row->gap);
+        add_cell(out, aq_compare_crossing_text(row, &row->first, text, sizeof(text)));
+        add_ratio(out, row->first.speedup);
+        add_cell(out, aq_compare_crossing_text(row, &row->running, text, sizeof(text)));
+        add_ratio(out, row->running.speedup);
+        aq_long_text_add(out, "<td class=\"words\">");
+        aq_long_text_add_html(out, row->finished < summary->plan->seeds
+                                       ? aq_compare_row_state(summary, row, text, sizeof(text))
+                                       : "");
+        aq_long_text_add(out, "</td></tr>\n");
+    }
+    end_table(out);
+}
+
+static void add_cost(const aq_compare_summary *summary, aq_long_text *out)
+{
+    static const char *const columns[] = {
+        "precision",           "wall s", "env steps/s", "ratio",
+        "one actor's steps/s", "ratio",  "broadcast",   "energy J",
+        "gCO\u2082",           "source", NULL};
+    aq_figure room;
+    begin_table(out,
+                "Means of a whole run. An actor's steps are those in a second in which it does "
+                "not wait for replay.",
+                columns);
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        aq_long_text_add(out, "<tr>");
+        add_cell(out, row->precision);
+        add_number(out, row->wall_s);
+        add_cell(out, aq_figure_count(&room, row->env_steps_per_s));
+        add_ratio(out, row->throughput_ratio);
+        add_cell(out, aq_figure_count(&room, row->actor_steps_per_s));
+        add_ratio(out, row->actor_ratio);
+        add_cell(out, aq_figure_bytes(&room, row->broadcast_bytes));
+        add_number(out, row->energy_j);
+        add_number(out, row->gco2);
+        add_cell(out, row->energy_source ? row->energy_source : "not measured");
+        aq_long_text_add(out, "</tr>\n");
+    }
+    end_table(out);
+}
+
+static void add_states(const aq_compare_summary *summary, aq_long_text *out)
+{
+    aq_figure room;
+    aq_long_text_add(out,
+                     "<h2>Where the time goes</h2>\n<p class=\"soft\">Seconds of a run, over all "
+                     "processes of a role.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n"
+                     "<thead><tr><th>role</th><th class=\"words\">state</th>");
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        aq_long_text_add(out, "<th>%s</th>", summary->plan->precisions[i]);
+    }
+    aq_long_text_add(out, "</tr></thead>\n<tbody>\n");
+    for (int state = 0; state < AQ_TIME_STATES; state++) {
+        aq_long_text_add(out, "<tr><td>%s</td><td class=\"words\">%s</td>",
+                         aq_compare_state_role((enum aq_compare_state)state),
+                         aq_compare_state_name((enum aq_compare_state)state));
+        for (size_t i = 0; i < summary->plan->precision_count; i++) {
+            add_cell(out, aq_figure_number(&room, summary->rows[i].states[state]));
+        }
+        aq_long_text_add(out, "</tr>\n");
+    }
+    end_table(out);
+}
+
+/* ---- figures, words and circumstances ------------------------------------------------------- */
+
+static void add_figure(const aq_compare_summary *summary, enum aq_compare_figure figure,
+                       aq_long_text *out)
+{
+    if (!aq_compare_figure_has_data(summary, figure)) {
+        return;
+    }
+    aq_long_text_add(out, "<figure id=\"%s\">\n", aq_compare_figure_name(figure));
+    if (!out->rc) {
+        out->rc = aq_compare_figure_draw(summary, figure, &out->bytes);
+    }
+    aq_long_text_add(out, "</figure>\n");
+}
+
+static void add_words(const aq_compare_summary *summary, aq_long_text *out)
+{
+    aq_long_text words;
+    aq_long_text_init(&words, WORDS_BYTES_MAX);
+    aq_compare_words(summary, &words);
+    aq_long_text_add(&words, "%c", '\0'); /* a text from here on */
+    out->rc = out->rc ? out->rc : words.rc;
+    char *rest = NULL;
+    for (char *line = words.rc ? NULL : strtok_r((char *)words.bytes.data, "\n", &rest); line;
+         line = strtok_r(NULL, "\n", &rest)) {
+        aq_long_text_add(out, "<p>");
+        aq_long_text_add_html(out, line);
+        aq_long_text_add(out, "</p>\n");
+    }
+    aq_long_text_fini(&words);
+}
+
+static void add_lines_html(aq_long_text *out, char *text)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        aq_long_text_add_html(out, line);
+        aq_long_text_add(out, "\n");
+    }
+}
+
+static void add_config(const aq_compare_summary *summary, aq_long_text *out)
+{
+    aq_buffer yaml;
+    uint8_t *end;
+    aq_buffer_init(&yaml, YAML_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), &summary->plan->config, &yaml);
+    if (!rc) {
+        rc = aq_buffer_extend(&yaml, 1, &end);
+    }
+    out->rc = out->rc ? out->rc : rc;
+    aq_long_text_add(out, "<details><summary>The configuration of every run, but for its precision "
+                          "and seed</summary>\n<pre>");
+    if (!rc) {
+        add_lines_html(out, (char *)yaml.data);
+    }
+    aq_long_text_add(out, "</pre></details>\n");
+    aq_buffer_fini(&yaml);
+}
+
+static void add_circumstances(const aq_compare_summary *summary, aq_long_text *out)
+{
+    const aq_compare_plan *plan = summary->plan;
+    char when[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)strftime(when, sizeof(when), "%Y-%m-%d %H:%M UTC", gmtime_r(&now, &utc));
+    aq_long_text_add(out, "<h2>How it was made</h2>\n<p>");
+    aq_long_text_add_html(out, aq_machine_model());
+    aq_long_text_add(out,
+                     ", %u processors (%s); actorq %s; %s. One run at a time, the precisions "
+                     "in turn for each seed, seeds %" PRIu64 " to %" PRIu64 ".</p>\n<pre>",
+                     aq_machine_cpu_count(), aq_cpu_flags_text(aq_cpu_flags()), AQ_VERSION, when,
+                     plan->seed_first, plan->seed_first + plan->seeds - 1);
+    aq_long_text_add_html(out, plan->command);
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        aq_long_text_add(out,
+                         "\nactorq train --config config.yaml --set quantizer.format=%s --set "
+                         "evaluator.threshold=1e300 --seed %" PRIu64,
+                         plan->precisions[i], plan->seed_first);
+    }
+    aq_long_text_add(out, "</pre>\n");
+    add_config(summary, out);
+    aq_long_text_add(out, "<p class=\"soft\">Beside this page: compare.json, compare.csv, "
+                          "curves.csv, the figures as SVG, and a folder for each run.</p>\n");
+}
+
+static void add_title(const aq_compare_summary *summary, aq_long_text *out)
+{
+    const aq_compare_plan *plan = summary->plan;
+    aq_long_text_add(out, "%s<title>", head);
+    aq_long_text_add_html(out, plan->config.task);
+    aq_long_text_add(out, ": precisions compared</title>\n");
+    aq_long_text_add(out, "%s</head>\n<body>\n<h1>", style);
+    aq_long_text_add_html(out, plan->config.task);
+    aq_long_text_add(out,
+                     ": what the precision of the actors' policy changes</h1>\n<p>Preset %s, "
+                     "networks of %s, %" PRIu64 " actors of %" PRIu64 " environments, ",
+                     plan->preset, plan->config.learner.hidden, plan->config.actor.count,
+                     plan->config.actor.envs);
+    aq_long_text_add(out, "%" PRIu64 " environment steps a run. Threshold ",
+                     plan->config.limits.env_steps);
+    aq_long_text_add_number(out, summary->threshold);
+    aq_long_text_add(out, "%s.</p>\n",
+                     summary->threshold_source == AQ_THRESHOLD_GIVEN  ? ", as given"
+                     : summary->threshold_source == AQ_THRESHOLD_TASK ? ", the task's own"
+                                                                      : ", 95 % of the way from "
+                                                                        "the baseline's first "
+                                                                        "return to its last");
+}
+
+void aq_compare_page(const aq_compare_summary *summary, aq_long_text *out)
+{
+    add_title(summary, out);
+    aq_long_text_add(out, "<h2>In words</h2>\n");
+    add_words(summary, out);
+    aq_long_text_add(out, "<h2>Results</h2>\n");
+    add_reached(summary, out);
+    add_cost(summary, out);
+    aq_long_text_add(out, "<div class=\"figures\">\n");
+    add_figure(summary, AQ_FIGURE_RETURN_TIME, out);
+    add_figure(summary, AQ_FIGURE_RETURN_STEPS, out);
+    add_figure(summary, AQ_FIGURE_ENERGY, out);
+    aq_long_text_add(out, "</div>\n");
+    add_states(summary, out);
+    aq_long_text_add(out, "<div class=\"figures\">\n");
+    add_figure(summary, AQ_FIGURE_ACTOR_TIME, out);
+    add_figure(summary, AQ_FIGURE_LEARNER_TIME, out);
+    add_figure(summary, AQ_FIGURE_REPLAY_TIME, out);
+    aq_long_text_add(out, "</div>\n");
+    add_circumstances(summary, out);
+    aq_long_text_add(out, "</body>\n</html>\n");
+}

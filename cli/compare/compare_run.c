@@ -1,0 +1,251 @@
+/*
+ * Compare run: see compare_run.h.
+ *
+ * A run that was killed is resumed from its checkpoint, with what its shard kept; it says so in its
+ * row. Its clock is the learner's, which is in the checkpoint, too.
+ */
+#include "cli/compare/compare_run.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text/command.h"
+#include "cli/train/train_report.h"
+#include "cli/train/train_session.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { PATH_BYTES = AQ_CLI_PATH_MAX + 64, RESULT_BYTES_MAX = 65536, LOG_LINE_BYTES = 1024 };
+
+/* What the learner's own refusals begin with. */
+static const char refusal[] = "actorq-learner: ";
+
+const char *aq_run_outcome_name(enum aq_run_outcome outcome)
+{
+    static const char *const names[] = {"missing", "finished", "diverged", "refused", "failed"};
+    return names[outcome];
+}
+
+static enum aq_run_outcome outcome_named(const char *name)
+{
+    for (int i = AQ_OUTCOME_FINISHED; i <= AQ_OUTCOME_FAILED; i++) {
+        if (strcmp(name, aq_run_outcome_name((enum aq_run_outcome)i)) == 0) {
+            return (enum aq_run_outcome)i;
+        }
+    }
+    return AQ_OUTCOME_MISSING;
+}
+
+/* ---- result.json ---------------------------------------------------------------------------- */
+
+static int write_result(const char *dir, const aq_compare_run *run, aq_error *error)
+{
+    char path[PATH_BYTES];
+    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
+    json_t *json = json_pack("{s:s, s:o, s:o, s:o, s:i, s:i}", "outcome",
+                             aq_run_outcome_name(run->outcome), "reason", aq_json_text(run->reason),
+                             "return_mean", aq_json_number(run->return_fresh), "return_std",
+                             aq_json_number(run->return_fresh_std), "restarts", (int)run->restarts,
+                             "resumed", (int)run->resumed);
+    char *text = json ? json_dumps(json, JSON_INDENT(2) | JSON_REAL_PRECISION(10)) : NULL;
+    json_decref(json);
+    int rc = text ? aq_file_write_atomic(path, text, strlen(text), error)
+                  : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    free(text);
+    return rc;
+}
+
+static double number_or_nan(const json_t *value)
+{
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+static void take_result(const json_t *json, aq_compare_run *run)
+{
+    const char *outcome = json_string_value(json_object_get(json, "outcome"));
+    const char *reason = json_string_value(json_object_get(json, "reason"));
+    run->outcome = outcome ? outcome_named(outcome) : AQ_OUTCOME_MISSING;
+    (void)snprintf(run->reason, sizeof(run->reason), "%s", reason ? reason : "");
+    run->return_fresh = number_or_nan(json_object_get(json, "return_mean"));
+    run->return_fresh_std = number_or_nan(json_object_get(json, "return_std"));
+    run->restarts = (unsigned)json_integer_value(json_object_get(json, "restarts"));
+    run->resumed = (unsigned)json_integer_value(json_object_get(json, "resumed"));
+}
+
+/* One that is missing or damaged leaves the run as one that is not over. */
+static void read_result(const char *dir, aq_compare_run *run)
+{
+    char path[PATH_BYTES];
+    aq_buffer text;
+    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
+    aq_buffer_init(&text, RESULT_BYTES_MAX);
+    if (!aq_file_read(path, &text, NULL)) {
+        json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
+        take_result(json, run);
+        json_decref(json);
+    }
+    aq_buffer_fini(&text);
+}
+
+/* ---- why a run came to nothing -------------------------------------------------------------- */
+
+/* The last refusal in the learner's log is the run's; without one, the machine was at fault. */
+static void find_reason(const char *dir, const aq_error *error, aq_compare_run *run)
+{
+    char path[PATH_BYTES];
+    char line[LOG_LINE_BYTES];
+    run->outcome = AQ_OUTCOME_FAILED;
+    (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                   error->text);
+    (void)snprintf(path, sizeof(path), "%s/logs/learner.log", dir);
+    FILE *log = fopen(path, "re");
+    if (!log) {
+        return;
+    }
+    while (fgets(line, sizeof(line), log)) {
+        if (strncmp(line, refusal, sizeof(refusal) - 1) == 0) {
+            line[strcspn(line, "\n")] = '\0';
+            run->outcome = AQ_OUTCOME_REFUSED;
+            (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                           line + sizeof(refusal) - 1);
+        }
+    }
+    (void)fclose(log);
+}
+
+/* How it ended, by the learner's last words. */
+static void judge_end(const char *dir, aq_compare_run *run)
+{
+    char path[PATH_BYTES];
+    aq_compare_curve curve;
+    aq_error error;
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
+    run->outcome = AQ_OUTCOME_FAILED;
+    if (aq_compare_curve_read(path, &curve, &error)) {
+        (void)snprintf(run->reason, sizeof(run->reason), "%.*s", (int)sizeof(run->reason) - 1,
+                       error.text);
+        return;
+    }
+    if (strcmp(curve.end, "diverged") == 0) {
+        run->outcome = AQ_OUTCOME_DIVERGED;
+        (void)snprintf(run->reason, sizeof(run->reason),
+                       "loss or gradient was not finite any more after %.0f steps",
+                       (double)curve.env_steps);
+    } else if (strcmp(curve.end, "budget") == 0 || strcmp(curve.end, "solved") == 0) {
+        run->outcome = AQ_OUTCOME_FINISHED;
+    } else {
+        (void)snprintf(run->reason, sizeof(run->reason), "the run ended before its limits (%s)",
+                       curve.end[0] ? curve.end : "without a word");
+    }
+    aq_compare_curve_fini(&curve);
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+static void take_report(const aq_run_config *config, const char *dir, const aq_train_result *result,
+                        aq_compare_run *run)
+{
+    aq_train_report report;
+    aq_error problem;
+    run->restarts += result->restarts;
+    judge_end(dir, run);
+    if (!aq_train_report_make(config, dir, result, &report, &problem)) {
+        run->return_fresh = report.return_mean;
+        run->return_fresh_std = report.return_std;
+    }
+}
+
+static int train(const aq_run_config *config, const char *dir, bool quiet, aq_compare_run *run,
+                 bool *ret_interrupted, aq_error *error)
+{
+    char identity[PATH_BYTES];
+    aq_train_options options = {.quiet = quiet, .started_ns = aq_clock_monotonic_ns()};
+    aq_train_result result = {0};
+    aq_error problem = {0};
+    int rc = aq_dir_create(dir, error);
+    if (rc) {
+        return rc;
+    }
+    (void)snprintf(options.run_dir, sizeof(options.run_dir), "%s", dir);
+    (void)snprintf(identity, sizeof(identity), "%s/run.json", dir);
+    options.resume = aq_path_exists(identity);
+    run->resumed += options.resume ? 1 : 0;
+    if (aq_train_session_run(config, &options, &result, &problem)) {
+        find_reason(dir, &problem, run);
+    } else if (result.interrupted) {
+        *ret_interrupted = true;
+        run->outcome = AQ_OUTCOME_MISSING;
+        run->restarts += result.restarts;
+    } else {
+        take_report(config, dir, &result, run);
+    }
+    aq_train_result_fini(&result);
+    return 0;
+}
+
+int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t seed, bool quiet,
+                         bool *ret_interrupted, aq_error *error)
+{
+    char dir[AQ_CLI_PATH_MAX];
+    aq_run_config config;
+    aq_error problem = {0};
+    bool interrupted = false;
+    aq_compare_run run = {.return_fresh = NAN, .return_fresh_std = NAN};
+    if (aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir))) {
+        return aq_fail(error, AQ_E_TOO_BIG, "the path of the folder is too long");
+    }
+    read_result(dir, &run);
+    int rc = 0;
+    if (aq_compare_plan_config(plan, precision, seed, &config, &problem)) {
+        run.outcome = AQ_OUTCOME_REFUSED;
+        (void)snprintf(run.reason, sizeof(run.reason), "%.*s", (int)sizeof(run.reason) - 1,
+                       problem.text);
+        rc = aq_dir_create(dir, error);
+    } else {
+        run.reason[0] = '\0';
+        rc = train(&config, dir, quiet, &run, &interrupted, error);
+    }
+    if (!rc) {
+        rc = write_result(dir, &run, error);
+    }
+    *ret_interrupted = interrupted;
+    return rc;
+}
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t seed,
+                         aq_compare_run *ret_run)
+{
+    char dir[AQ_CLI_PATH_MAX];
+    char path[PATH_BYTES];
+    aq_compare_run run = {
+        .precision = precision,
+        .seed = seed,
+        .return_fresh = NAN,
+        .return_fresh_std = NAN,
+        .curve = {.wall_s = NAN, .actor_steps = NAN, .gap = NAN, .staleness = NAN},
+    };
+    for (int i = 0; i < AQ_TIME_STATES; i++) {
+        run.curve.states[i] = NAN;
+    }
+    aq_compare_energy_none(&run.energy);
+    if (!aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir))) {
+        read_result(dir, &run);
+        (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
+        int rc = aq_compare_curve_read(path, &run.curve, NULL);
+        (void)rc; /* untouched on failure: an empty one */
+        (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
+        aq_compare_energy_read(path, &run.energy);
+    }
+    *ret_run = run;
+}
+
+void aq_compare_run_fini(aq_compare_run *run)
+{
+    aq_compare_curve_fini(&run->curve);
+}

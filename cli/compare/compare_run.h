@@ -1,0 +1,51 @@
+/*
+ * Compare run: one run of a comparison: trains it, or goes on with it, and keeps how that came out
+ * as RUN/result.json, which is there once the run is over. One thread.
+ */
+#ifndef AQ_CLI_COMPARE_COMPARE_RUN_H
+#define AQ_CLI_COMPARE_COMPARE_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/compare/compare_curve.h"
+#include "cli/compare/compare_energy.h"
+#include "cli/compare/compare_plan.h"
+#include "common/base/error.h"
+
+enum aq_run_outcome {
+    AQ_OUTCOME_MISSING,  /* not begun, or not over */
+    AQ_OUTCOME_FINISHED, /* at its limits */
+    AQ_OUTCOME_DIVERGED, /* what it learned from was not finite any more */
+    AQ_OUTCOME_REFUSED,  /* the precision cannot be built, for this task or at all */
+    AQ_OUTCOME_FAILED,   /* by the machine: tried again when the comparison is resumed */
+};
+
+const char *aq_run_outcome_name(enum aq_run_outcome outcome); /* static storage */
+
+enum { AQ_COMPARE_REASON_MAX = 256 };
+
+typedef struct aq_compare_run {
+    size_t precision; /* of the plan */
+    uint64_t seed;
+    enum aq_run_outcome outcome;
+    char reason[AQ_COMPARE_REASON_MAX]; /* of those that did not finish */
+    double return_fresh;                /* of the best policy, over fresh episodes; NaN: none */
+    double return_fresh_std;
+    unsigned restarts; /* of daemons */
+    unsigned resumed;  /* how often the run was interrupted and gone on with */
+    aq_compare_curve curve;
+    aq_compare_energy energy;
+} aq_compare_run;
+
+/* Trains it if it is not over yet. What goes wrong with the run is its outcome; an error is that
+ * this could not be kept. *ret_interrupted: a signal ended it, and it can be gone on with. */
+int aq_compare_run_train(const aq_compare_plan *plan, size_t precision, uint64_t seed, bool quiet,
+                         bool *ret_interrupted, aq_error *error) AQ_MUST_USE;
+
+/* What its folder holds. A curve or an energy.json that can't be read is as one that is empty. */
+void aq_compare_run_read(const aq_compare_plan *plan, size_t precision, uint64_t seed,
+                         aq_compare_run *ret_run);
+void aq_compare_run_fini(aq_compare_run *run);
+
+#endif

@@ -1,0 +1,33 @@
+/*
+ * Statistics of curves: when a threshold was reached, by the first value and by a running mean, and
+ * values between points. Intervals over seeds are student_t.h's. All values are finite; the caller
+ * leaves others out. Any thread.
+ */
+#ifndef AQ_CLI_COMPARE_COMPARE_STATS_H
+#define AQ_CLI_COMPARE_COMPARE_STATS_H
+
+#include <stddef.h>
+
+enum { AQ_RUNNING_WINDOW = 10 }; /* evaluations; as in the ActorQ paper's curves */
+
+/* One evaluation of a run. */
+typedef struct aq_curve_point {
+    double wall_s;
+    double env_steps;
+    double value;
+} aq_curve_point;
+
+/* The point of the first value from `threshold` on; `count` when there is none. */
+size_t aq_stats_first_crossing(const aq_curve_point *points, size_t count, double threshold);
+
+/* The same of the mean of the last `window` values (>= 1), once there are as many. */
+size_t aq_stats_running_crossing(const aq_curve_point *points, size_t count, size_t window,
+                                 double threshold);
+
+/* out[i] is the mean of the values up to i, of `window` of them at most (>= 1). */
+void aq_stats_running_mean(const aq_curve_point *points, size_t count, size_t window, double *out);
+
+/* Where x lies between ascending `xs`, the straight line between their `ys`; NaN outside. */
+double aq_stats_interpolate(const double *xs, const double *ys, size_t count, double x);
+
+#endif

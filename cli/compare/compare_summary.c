@@ -1,0 +1,304 @@
+/*
+ * Compare summary: see compare_summary.h.
+ */
+#include "cli/compare/compare_summary.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+/* How far on the way from the first return to the last a threshold is set where there is none. */
+#define REACHED_SHARE 0.95
+
+const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t precision)
+{
+    return summary->runs + precision * (size_t)summary->plan->seeds;
+}
+
+/* ---- means over seeds ----------------------------------------------------------------------- */
+
+typedef double (*run_figure)(const aq_compare_run *run, const void *context);
+
+/* Over finished runs that have the figure. */
+static aq_mean_ci mean_of(const aq_compare_summary *summary, size_t precision, run_figure figure,
+                          const void *context)
+{
+    double values[AQ_COMPARE_SEEDS_MAX];
+    size_t count = 0;
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    for (size_t i = 0; i < summary->plan->seeds; i++) {
+        if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
+            values[count++] = figure(&runs[i], context);
+        }
+    }
+    return aq_mean_ci_of(values, count);
+}
+
+/* A member of the run, `context` bytes into it. */
+static double member(const aq_compare_run *run, const void *context)
+{
+    return *(const double *)(const void *)((const char *)run + *(const size_t *)context);
+}
+
+static double mean_member(const aq_compare_summary *summary, size_t precision, size_t offset)
+{
+    return mean_of(summary, precision, member, &offset).mean;
+}
+
+static double last_return(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return aq_compare_curve_final(&run->curve);
+}
+
+static double env_rate(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.env_steps / run->curve.wall_s;
+}
+
+static double learner_rate(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.learner_steps / run->curve.wall_s;
+}
+
+static double bytes_sent(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.broadcast_bytes;
+}
+
+static double bytes_fp32(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return (double)run->curve.broadcast_bytes_fp32;
+}
+
+/* Steps of one actor in a second in which it does not wait. */
+static double actor_rate(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    const double *states = run->curve.states;
+    return run->curve.actor_steps /
+           (states[AQ_TIME_ACTOR_INFERENCE] + states[AQ_TIME_ACTOR_ENVIRONMENT] +
+            states[AQ_TIME_ACTOR_OTHER]);
+}
+
+/* ---- rows ----------------------------------------------------------------------------------- */
+
+static aq_compare_crossing crossing_of(const aq_compare_summary *summary, size_t precision,
+                                       size_t window)
+{
+    aq_compare_crossing crossing = {.time_s = NAN, .env_steps = NAN, .speedup = NAN};
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    double time_sum = 0, steps_sum = 0;
+    size_t finished = 0;
+    for (size_t i = 0; i < summary->plan->seeds; i++) {
+        const aq_compare_curve *curve = &runs[i].curve;
+        if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
+            continue;
+        }
+        size_t at =
+            aq_stats_running_crossing(curve->points, curve->count, window, summary->threshold);
+        finished++;
+        if (at < curve->count) {
+            crossing.reached++;
+            time_sum += curve->points[at].wall_s;
+            steps_sum += curve->points[at].env_steps;
+        }
+    }
+    if (crossing.reached > 0 && crossing.reached == finished) {
+        crossing.time_s = time_sum / (double)finished;
+        crossing.env_steps = steps_sum / (double)finished;
+    }
+    return crossing;
+}
+
+/* One source for all runs, or none. */
+static void take_energy(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+{
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    row->energy_j = row->gco2 = row->idle_j = NAN;
+    for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
+        row->role_joules[i] = NAN;
+    }
+    for (size_t i = 0; i < summary->plan->seeds; i++) {
+        if (runs[i].outcome != AQ_OUTCOME_FINISHED) {
+            continue;
+        }
+        const char *source = runs[i].energy.source;
+        if (source[0] == '\0' || (row->energy_source && strcmp(row->energy_source, source) != 0)) {
+            row->energy_source = NULL;
+            return;
+        }
+        row->energy_source = source;
+    }
+    if (!row->energy_source) {
+        return;
+    }
+    row->energy_j = mean_member(summary, precision, offsetof(aq_compare_run, energy.joules));
+    row->idle_j = mean_member(summary, precision, offsetof(aq_compare_run, energy.idle_j));
+    row->gco2 = mean_member(summary, precision, offsetof(aq_compare_run, energy.gco2));
+    for (size_t i = 0; i < AQ_COMPARE_ROLES; i++) {
+        row->role_joules[i] = mean_member(
+            summary, precision, offsetof(aq_compare_run, energy.role_joules) + i * sizeof(double));
+    }
+}
+
+static void take_outcomes(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+{
+    const aq_compare_run *runs = aq_compare_summary_runs(summary, precision);
+    row->outcome = AQ_OUTCOME_FINISHED;
+    for (size_t i = 0; i < summary->plan->seeds; i++) {
+        if (runs[i].outcome == AQ_OUTCOME_FINISHED) {
+            row->finished++;
+        } else if (!row->reason) {
+            row->reason = runs[i].reason;
+            row->outcome = runs[i].outcome;
+        }
+    }
+}
+
+static void make_row(const aq_compare_summary *summary, size_t precision, aq_compare_row *row)
+{
+    *row = (aq_compare_row){
+        .precision = summary->plan->precisions[precision],
+        .wall_s = mean_member(summary, precision, offsetof(aq_compare_run, curve.wall_s)),
+        .env_steps_per_s = mean_of(summary, precision, env_rate, NULL).mean,
+        .learner_steps_per_s = mean_of(summary, precision, learner_rate, NULL).mean,
+        .actor_steps_per_s = mean_of(summary, precision, actor_rate, NULL).mean,
+        .last = mean_of(summary, precision, last_return, NULL),
+        .broadcast_bytes = mean_of(summary, precision, bytes_sent, NULL).mean,
+        .broadcast_bytes_fp32 = mean_of(summary, precision, bytes_fp32, NULL).mean,
+        .staleness = mean_member(summary, precision, offsetof(aq_compare_run, curve.staleness)),
+    };
+    const size_t fresh = offsetof(aq_compare_run, return_fresh);
+    row->fresh = mean_of(summary, precision, member, &fresh);
+    const size_t gap = offsetof(aq_compare_run, curve.gap);
+    row->gap = mean_of(summary, precision, member, &gap);
+    for (size_t i = 0; i < AQ_TIME_STATES; i++) {
+        row->states[i] = mean_member(summary, precision,
+                                     offsetof(aq_compare_run, curve.states) + i * sizeof(double));
+    }
+    take_outcomes(summary, precision, row);
+    take_energy(summary, precision, row);
+}
+
+/* ---- the threshold -------------------------------------------------------------------------- */
+
+static double first_return(const aq_compare_run *run, const void *context)
+{
+    (void)context;
+    return run->curve.count > 0 ? run->curve.points[0].value : (double)NAN;
+}
+
+static void choose_threshold(aq_compare_summary *summary, double task_threshold)
+{
+    double own = NAN;
+    if (isfinite(summary->plan->threshold)) {
+        summary->threshold = summary->plan->threshold;
+        summary->threshold_source = AQ_THRESHOLD_GIVEN;
+    } else if (!aq_parse_f64(summary->plan->config.evaluator.threshold, &own)) {
+        summary->threshold = own;
+        summary->threshold_source = AQ_THRESHOLD_GIVEN;
+    } else if (isfinite(task_threshold)) {
+        summary->threshold = task_threshold;
+        summary->threshold_source = AQ_THRESHOLD_TASK;
+    } else {
+        double first = mean_of(summary, summary->baseline, first_return, NULL).mean;
+        double last = summary->rows[summary->baseline].last.mean;
+        summary->threshold = last > first ? first + REACHED_SHARE * (last - first) : (double)NAN;
+        summary->threshold_source = AQ_THRESHOLD_REACHED;
+    }
+}
+
+/* ---- ratios --------------------------------------------------------------------------------- */
+
+static void compare_row(const aq_compare_row *base, aq_compare_row *row)
+{
+    row->throughput_ratio = row->env_steps_per_s / base->env_steps_per_s;
+    row->actor_ratio = row->actor_steps_per_s / base->actor_steps_per_s;
+    row->first.speedup = base->first.time_s / row->first.time_s;
+    row->running.speedup = base->running.time_s / row->running.time_s;
+    row->broadcast_ratio = base->broadcast_bytes / row->broadcast_bytes;
+    bool comparable = base->energy_source && row->energy_source &&
+                      strcmp(base->energy_source, row->energy_source) == 0;
+    row->energy_ratio = comparable ? base->energy_j / row->energy_j : (double)NAN;
+}
+
+int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
+                            aq_compare_summary *ret_summary, aq_error *error)
+{
+    aq_compare_summary summary = {.plan = plan,
+                                  .run_count = plan->precision_count * (size_t)plan->seeds};
+    summary.runs = aq_alloc(summary.run_count, sizeof(*summary.runs));
+    if (!summary.runs) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < summary.run_count; i++) {
+        aq_compare_run_read(plan, i / (size_t)plan->seeds, plan->seed_first + i % plan->seeds,
+                            &summary.runs[i]);
+    }
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        make_row(&summary, i, &summary.rows[i]);
+        if (strcmp(plan->precisions[i], "fp32") == 0) {
+            summary.baseline = i;
+        }
+    }
+    choose_threshold(&summary, task_threshold);
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        summary.rows[i].first = crossing_of(&summary, i, 1);
+        summary.rows[i].running = crossing_of(&summary, i, AQ_RUNNING_WINDOW);
+    }
+    const aq_compare_row base = summary.rows[summary.baseline];
+    for (size_t i = 0; i < plan->precision_count; i++) {
+        compare_row(&base, &summary.rows[i]);
+    }
+    *ret_summary = summary;
+    return 0;
+}
+
+void aq_compare_summary_fini(aq_compare_summary *summary)
+{
+    for (size_t i = 0; i < summary->run_count; i++) {
+        aq_compare_run_fini(&summary->runs[i]);
+    }
+    aq_free(summary->runs);
+    *summary = (aq_compare_summary){0};
+}
+
+/* ---- in words ------------------------------------------------------------------------------- */
+
+const char *aq_compare_crossing_text(const aq_compare_row *row, const aq_compare_crossing *crossing,
+                                     char *out, size_t size)
+{
+    if (row->finished == 0) {
+        (void)snprintf(out, size, "-");
+    } else if (isfinite(crossing->time_s)) {
+        (void)snprintf(out, size, crossing->time_s < 100 ? "%.2f s" : "%.0f s", crossing->time_s);
+    } else if (crossing->reached == 0) {
+        (void)snprintf(out, size, "not reached");
+    } else {
+        (void)snprintf(out, size, "not reached (%zu of %zu)", crossing->reached, row->finished);
+    }
+    return out;
+}
+
+const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
+                                 char *out, size_t size)
+{
+    const size_t seeds = (size_t)summary->plan->seeds;
+    const char *outcome =
+        row->outcome == AQ_OUTCOME_REFUSED ? "cannot be built" : aq_run_outcome_name(row->outcome);
+    if (row->finished == seeds) {
+        (void)snprintf(out, size, "finished");
+    } else {
+        (void)snprintf(out, size, "%zu of %zu finished; %s%s%s", row->finished, seeds, outcome,
+                       row->reason && row->reason[0] ? ": " : "", row->reason ? row->reason : "");
+    }
+    return out;
+}

@@ -1,0 +1,80 @@
+/*
+ * Compare summary: all runs of a comparison and one row for each precision: means over seeds, and
+ * ratios to the baseline, which is fp32, or the first precision where fp32 is not compared. The
+ * report's files are written from it. One thread.
+ */
+#ifndef AQ_CLI_COMPARE_COMPARE_SUMMARY_H
+#define AQ_CLI_COMPARE_COMPARE_SUMMARY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/compare/compare_plan.h"
+#include "cli/compare/compare_run.h"
+#include "cli/text/student_t.h"
+#include "common/base/error.h"
+
+enum aq_threshold_source {
+    AQ_THRESHOLD_GIVEN,   /* on the command line or in the configuration */
+    AQ_THRESHOLD_TASK,    /* the environment's own */
+    AQ_THRESHOLD_REACHED, /* 95 % of the way from the baseline's first return to its last; none
+                           * where it did not learn */
+};
+
+/* When a threshold was reached, over the seeds. */
+typedef struct aq_compare_crossing {
+    size_t reached;   /* seeds that did */
+    double time_s;    /* mean; NaN unless all finished seeds did: a mean of some would flatter */
+    double env_steps; /* likewise */
+    double speedup;   /* the baseline's time over this; NaN where either is missing */
+} aq_compare_crossing;
+
+typedef struct aq_compare_row {
+    const char *precision;
+    size_t finished;             /* seeds; all else is a mean over them, NaN of none */
+    const char *reason;          /* of the first run that did not finish; NULL: all did */
+    enum aq_run_outcome outcome; /* of that run */
+    double wall_s;
+    double env_steps_per_s, learner_steps_per_s; /* of the whole run */
+    double throughput_ratio;                     /* of env_steps_per_s */
+    double actor_steps_per_s; /* of one actor that never waits; NaN: times are not known */
+    double actor_ratio;
+    aq_mean_ci last;  /* returns in the last tenth of the steps */
+    aq_mean_ci fresh; /* of the best policy, over fresh episodes */
+    aq_mean_ci gap;   /* of returns as broadcast to those in fp32, of the same versions */
+    aq_compare_crossing first, running;
+    double broadcast_bytes, broadcast_bytes_fp32, broadcast_ratio;
+    double staleness;                    /* versions */
+    const char *energy_source;           /* NULL: not measured, or not by one source alone */
+    double energy_j, gco2, energy_ratio; /* baseline's over this; NaN across sources */
+    double idle_j, role_joules[AQ_COMPARE_ROLES];
+    double states[AQ_TIME_STATES]; /* seconds */
+} aq_compare_row;
+
+typedef struct aq_compare_summary {
+    const aq_compare_plan *plan; /* lent */
+    aq_compare_run *runs;        /* (precision_count, seeds) */
+    size_t run_count;
+    aq_compare_row rows[AQ_COMPARE_PRECISIONS_MAX];
+    size_t baseline;  /* a row */
+    double threshold; /* NaN: none */
+    enum aq_threshold_source threshold_source;
+} aq_compare_summary;
+
+/* Reads the folders. `task_threshold` is the environment's own; NaN: none. AQ_E_NOMEM. */
+int aq_compare_summary_make(const aq_compare_plan *plan, double task_threshold,
+                            aq_compare_summary *ret_summary, aq_error *error) AQ_MUST_USE;
+void aq_compare_summary_fini(aq_compare_summary *summary); /* a zeroed one is fine */
+
+/* The runs of one precision, plan->seeds of them. */
+const aq_compare_run *aq_compare_summary_runs(const aq_compare_summary *summary, size_t precision);
+
+/* "not reached", "not reached (2 of 3)", "12.3 s": how a crossing is said in `size` bytes. */
+const char *aq_compare_crossing_text(const aq_compare_row *row, const aq_compare_crossing *crossing,
+                                     char *out, size_t size);
+
+/* "finished", "2 of 3 finished; diverged: ...": what became of a precision's runs. */
+const char *aq_compare_row_state(const aq_compare_summary *summary, const aq_compare_row *row,
+                                 char *out, size_t size);
+
+#endif

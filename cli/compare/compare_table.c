@@ -1,0 +1,128 @@
+/*
+ * Compare table: see compare_table.h. Two tables, as one line would not fit a terminal: what was
+ * reached and when, and what it took.
+ */
+#include "cli/compare/compare_table.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "cli/text/text_table.h"
+
+enum { STATE_BYTES = 512, CROSSING_BYTES = 48 };
+
+/* "2.31x"; empty, which the table shows as "-", where it is not known. */
+static void add_ratio(aq_text_table *table, double ratio)
+{
+    if (isfinite(ratio)) {
+        aq_text_table_cell(table, "%.2fx", ratio);
+    } else {
+        aq_text_table_cell(table, "%s", "");
+    }
+}
+
+static void add_return(aq_text_table *table, const aq_mean_ci *mean)
+{
+    if (isfinite(mean->ci95)) {
+        aq_text_table_cell(table, "%.1f +- %.1f", mean->mean, mean->ci95);
+    } else if (isfinite(mean->mean)) {
+        aq_text_table_cell(table, "%.1f", mean->mean);
+    } else {
+        aq_text_table_cell(table, "%s", "");
+    }
+}
+
+static int print_reached(const aq_compare_summary *summary, FILE *out)
+{
+    static const aq_table_column columns[] = {
+        {"precision", AQ_TABLE_LEFT},   {"seeds", AQ_TABLE_RIGHT},
+        {"return", AQ_TABLE_RIGHT},     {"best policy", AQ_TABLE_RIGHT},
+        {"threshold", AQ_TABLE_RIGHT},  {"speed-up", AQ_TABLE_RIGHT},
+        {"mean of 10", AQ_TABLE_RIGHT}, {"speed-up", AQ_TABLE_RIGHT},
+    };
+    aq_text_table *table;
+    char text[CROSSING_BYTES];
+    int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
+                                  summary->plan->precision_count, &table);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%s", row->precision);
+        aq_text_table_cell(table, "%zu", row->finished);
+        add_return(table, &row->last);
+        add_return(table, &row->fresh);
+        aq_text_table_cell(table, "%s",
+                           aq_compare_crossing_text(row, &row->first, text, sizeof(text)));
+        add_ratio(table, row->first.speedup);
+        aq_text_table_cell(table, "%s",
+                           aq_compare_crossing_text(row, &row->running, text, sizeof(text)));
+        add_ratio(table, row->running.speedup);
+    }
+    aq_text_table_print(table, out);
+    aq_text_table_destroy(table);
+    return 0;
+}
+
+static int print_cost(const aq_compare_summary *summary, FILE *out)
+{
+    static const aq_table_column columns[] = {
+        {"precision", AQ_TABLE_LEFT}, {"steps/s", AQ_TABLE_RIGHT}, {"ratio", AQ_TABLE_RIGHT},
+        {"actor/s", AQ_TABLE_RIGHT},  {"ratio", AQ_TABLE_RIGHT},   {"broadcast", AQ_TABLE_RIGHT},
+        {"energy J", AQ_TABLE_RIGHT}, {"gCO2", AQ_TABLE_RIGHT},    {"source", AQ_TABLE_LEFT},
+    };
+    aq_text_table *table;
+    aq_figure room;
+    int rc = aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]),
+                                  summary->plan->precision_count, &table);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        aq_text_table_row(table);
+        aq_text_table_cell(table, "%s", row->precision);
+        aq_text_table_cell(table, "%s", aq_figure_count(&room, row->env_steps_per_s));
+        add_ratio(table, row->throughput_ratio);
+        aq_text_table_cell(table, "%s", aq_figure_count(&room, row->actor_steps_per_s));
+        add_ratio(table, row->actor_ratio);
+        aq_text_table_cell(table, "%s", aq_figure_bytes(&room, row->broadcast_bytes));
+        aq_text_table_cell(table, "%s", aq_figure_number(&room, row->energy_j));
+        aq_text_table_cell(table, "%s", aq_figure_number(&room, row->gco2));
+        aq_text_table_cell(table, "%s", row->energy_source ? row->energy_source : "not measured");
+    }
+    aq_text_table_print(table, out);
+    aq_text_table_destroy(table);
+    return 0;
+}
+
+int aq_compare_table_print(const aq_compare_summary *summary, FILE *out)
+{
+    char state[STATE_BYTES], plain[STATE_BYTES];
+    const aq_compare_plan *plan = summary->plan;
+    aq_figure room;
+    (void)fprintf(out, "\n%s, preset %s, %" PRIu64 " seeds; threshold %s (%s)\n\n",
+                  plan->config.task, plan->preset, plan->seeds,
+                  aq_figure_number(&room, summary->threshold),
+                  summary->threshold_source == AQ_THRESHOLD_GIVEN  ? "as given"
+                  : summary->threshold_source == AQ_THRESHOLD_TASK ? "the task's own"
+                                                                   : "95 % of what was reached");
+    int rc = print_reached(summary, out);
+    (void)fprintf(out, "\n");
+    if (!rc) {
+        rc = print_cost(summary, out);
+    }
+    for (size_t i = 0; !rc && i < plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        if (row->finished < plan->seeds) {
+            (void)aq_compare_row_state(summary, row, state, sizeof(state));
+            (void)fprintf(out, "\n  %s: %s\n", row->precision,
+                          aq_plain_text(plain, sizeof(plain), state));
+        }
+    }
+    return rc;
+}

@@ -1,0 +1,161 @@
+/*
+ * Compare words: see compare_words.h.
+ */
+#include "cli/compare/compare_words.h"
+
+#include <math.h>
+
+/* From where on a ratio is more than what two runs of the same thing differ by. */
+#define NOTABLE 1.05
+
+/* Of the time of all actors, the share in which `state` was; NaN where times are not known. */
+static double actor_share(const aq_compare_row *row, enum aq_compare_state state)
+{
+    double sum = 0;
+    for (int i = AQ_TIME_ACTOR_INFERENCE; i <= AQ_TIME_ACTOR_OTHER; i++) {
+        sum += row->states[i];
+    }
+    return sum > 0 ? row->states[state] / sum : (double)NAN;
+}
+
+/* Of the time in which actors do not wait. */
+static double inference_share(const aq_compare_row *row)
+{
+    return row->states[AQ_TIME_ACTOR_INFERENCE] /
+           (row->states[AQ_TIME_ACTOR_INFERENCE] + row->states[AQ_TIME_ACTOR_ENVIRONMENT] +
+            row->states[AQ_TIME_ACTOR_OTHER]);
+}
+
+static double learner_wait_share(const aq_compare_row *row)
+{
+    double waiting = row->states[AQ_TIME_LEARNER_WAITING];
+    return waiting / (waiting + row->states[AQ_TIME_LEARNER_TRAINING] +
+                      row->states[AQ_TIME_LEARNER_PUBLISHING]);
+}
+
+static void say_actors(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
+{
+    double inference = inference_share(base);
+    if (!isfinite(inference) || !isfinite(row->actor_ratio)) {
+        aq_long_text_add(out, " Where the actors' time went was not told, as in runs of less than "
+                              "a second.");
+        return;
+    }
+    aq_long_text_add(out,
+                     " An actor that does not wait makes %.2f times the steps of %s: inference is "
+                     "%.0f %% of that time in %s and %.0f %% in %s.",
+                     row->actor_ratio, base->precision, 100 * inference, base->precision,
+                     100 * inference_share(row), row->precision);
+    if (row->actor_ratio >= NOTABLE) {
+        aq_long_text_add(out, " Inference is where %s helps.", row->precision);
+    } else if (inference < 0.5) {
+        aq_long_text_add(out, " Most of it goes elsewhere, so that %s has little to gain here.",
+                         row->precision);
+    } else {
+        aq_long_text_add(out,
+                         " The network is too small, or this processor too quick at %s, for "
+                         "%s to gain.",
+                         base->precision, row->precision);
+    }
+}
+
+static void say_throughput(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
+{
+    double idle = learner_wait_share(row);
+    double waiting = actor_share(row, AQ_TIME_ACTOR_WAITING);
+    aq_long_text_add(out, " The whole run makes %.2f times the environment steps a second of %s.",
+                     row->throughput_ratio, base->precision);
+    if (!isfinite(idle) || !isfinite(waiting)) {
+        return;
+    }
+    aq_long_text_add(out,
+                     " In it, actors wait for replay %.0f %% of their time, and the learner for "
+                     "samples %.0f %% of its own",
+                     100 * waiting, 100 * idle);
+    if (waiting > 0.25 && waiting > idle) {
+        aq_long_text_add(out, ": the learner sets the pace, and faster actors would only wait.");
+    } else if (idle > 0.25) {
+        aq_long_text_add(out, ": the actors set the pace, and what they gain, the run gains.");
+    } else {
+        aq_long_text_add(out, ": the two share the processors and keep each other busy.");
+    }
+}
+
+static void say_threshold(const aq_compare_summary *summary, const aq_compare_row *base,
+                          const aq_compare_row *row, aq_long_text *out)
+{
+    if (isfinite(row->first.speedup)) {
+        aq_long_text_add(out, " It reaches %.4g after %.3g s instead of %.3g s, %.2f times as fast",
+                         summary->threshold, row->first.time_s, base->first.time_s,
+                         row->first.speedup);
+        if (isfinite(row->running.speedup)) {
+            aq_long_text_add(out, " (%.2f times by the running mean)", row->running.speedup);
+        }
+        aq_long_text_add(out, ".");
+    } else if (isfinite(summary->threshold)) {
+        aq_long_text_add(out,
+                         " Within these limits, %.4g was reached by %zu of %zu seeds in %s "
+                         "and by %zu of %zu in %s.",
+                         summary->threshold, base->first.reached, base->finished, base->precision,
+                         row->first.reached, row->finished, row->precision);
+    }
+}
+
+static void say_return(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
+{
+    double difference = row->last.mean - base->last.mean;
+    double half = sqrt(row->last.ci95 * row->last.ci95 + base->last.ci95 * base->last.ci95);
+    if (!isfinite(difference)) {
+        return;
+    }
+    aq_long_text_add(out, " Its return in the last tenth of the steps is %.4g, against %.4g",
+                     row->last.mean, base->last.mean);
+    if (!isfinite(half)) {
+        aq_long_text_add(out, "; a single seed says little about the difference.");
+    } else if (fabs(difference) <= half) {
+        aq_long_text_add(out, ": no difference beyond what the seeds differ by (+- %.3g).", half);
+    } else {
+        aq_long_text_add(out, ": %s by more than what the seeds differ by (+- %.3g).",
+                         difference > 0 ? "higher" : "lower", half);
+    }
+}
+
+static void say_cost(const aq_compare_row *base, const aq_compare_row *row, aq_long_text *out)
+{
+    if (isfinite(row->broadcast_ratio)) {
+        aq_long_text_add(out, " Its policies take %.3g times fewer bytes on the way to the actors.",
+                         row->broadcast_ratio);
+    }
+    if (isfinite(row->energy_ratio)) {
+        aq_long_text_add(out, " The run takes %.3g J instead of %.3g J, %.2f times as much, by %s.",
+                         row->energy_j, base->energy_j, 1 / row->energy_ratio, row->energy_source);
+    } else {
+        aq_long_text_add(out, " Energy was not measured, or not by the same means for both.");
+    }
+}
+
+void aq_compare_words(const aq_compare_summary *summary, aq_long_text *out)
+{
+    char state[512];
+    const aq_compare_row *base = &summary->rows[summary->baseline];
+    for (size_t i = 0; i < summary->plan->precision_count; i++) {
+        const aq_compare_row *row = &summary->rows[i];
+        if (row == base && summary->plan->precision_count > 1 && base->finished > 0) {
+            continue;
+        }
+        aq_long_text_add(out, "%s: ", row->precision);
+        if (row->finished < summary->plan->seeds) {
+            aq_long_text_add(out, "%s. ", aq_compare_row_state(summary, row, state, sizeof(state)));
+        }
+        if (row->finished > 0 && base->finished > 0 && row != base) {
+            say_actors(base, row, out);
+            say_throughput(base, row, out);
+            say_threshold(summary, base, row, out);
+            say_return(base, row, out);
+            say_cost(base, row, out);
+        } else if (row != base && row->finished > 0) {
+            aq_long_text_add(out, "there is no %s to compare it with.", base->precision);
+        }
+        aq_long_text_add(out, "\n");
+    }
+}

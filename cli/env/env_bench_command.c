@@ -1,0 +1,136 @@
+/*
+ * actorq env bench: how fast an environment steps.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "cli/env/env_bench.h"
+#include "cli/env/env_command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+
+enum { SECONDS_DEFAULT = 3 };
+
+typedef struct bench_arguments {
+    const char *task;
+    uint64_t seconds;
+    uint64_t lanes; /* 0: the default */
+    uint64_t seed;
+    bool json;
+} bench_arguments;
+
+static const aq_option option_rows[] = {
+    {"seconds", 's', "S", "how long to measure, 1 to 600 (default 3)"},
+    {"envs", 'k', "K",
+     "how many environments are stepped in turn, 1 to 4096 (default 64, or 1 where the physics is "
+     "measured beside it)"},
+    {"seed", 0, "N", "which actions and starts (default 1)"},
+    {"json", 0, NULL, "print one JSON object on standard output"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq env bench",
+    .usage = "TASK [options]",
+    .summary =
+        "Measures how many steps a second an environment takes under random actions, on one "
+        "thread, with its resets. Where the physics is MuJoCo's, MuJoCo alone is measured in turn "
+        "with it, on the same states and actions. Time is the processor's, except for an "
+        "environment in another process, and of many short measurements the median counts.",
+    .details = "Examples:\n"
+               "  actorq env bench gym:CartPole-v1\n"
+               "  actorq env bench dmc:walker_walk --seconds 10 --json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    bench_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->task, value, error);
+    }
+    switch (option - option_rows) {
+    case 0:
+        return aq_command_number(value, 1, AQ_ENV_BENCH_SECONDS_MAX, &arguments->seconds, error);
+    case 1:
+        return aq_command_number(value, 1, AQ_ENV_BENCH_LANES_MAX, &arguments->lanes, error);
+    case 2:
+        return aq_command_number(value, 0, INT64_MAX, &arguments->seed, error);
+    default:
+        arguments->json = true;
+        return 0;
+    }
+}
+
+static json_t *make_json(const aq_env *env, const bench_arguments *arguments,
+                         const aq_env_bench_report *report)
+{
+    const bool physics = report->has_physics;
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "task",
+        aq_json_text(env->name), "envs", aq_json_count(report->lanes), "seconds",
+        aq_json_count(arguments->seconds), "seed", aq_json_count(arguments->seed), "clock",
+        report->by_wall_clock ? "wall" : "processor", "slices", aq_json_count(report->slices),
+        "steps", aq_json_count(report->steps), "episodes", aq_json_count(report->episodes),
+        "steps_per_s", aq_json_number(report->steps_per_s), "steps_per_s_low",
+        aq_json_number(report->steps_per_s_low), "steps_per_s_high",
+        aq_json_number(report->steps_per_s_high), "step_ns", aq_json_number(report->step_ns),
+        "reset_ns", aq_json_number(report->reset_ns), "physics_steps_per_s",
+        physics ? aq_json_number(report->physics_steps_per_s) : json_null(), "physics_ratio",
+        physics ? aq_json_number(report->physics_ratio) : json_null());
+}
+
+static void print(const aq_env *env, const aq_env_bench_report *report)
+{
+    aq_figure rate, low, high, step, reset;
+    (void)printf("%s: %" PRIu32 " environment%s, %" PRIu64 " steps, %" PRIu64 " episodes, %s\n",
+                 env->name, report->lanes, report->lanes == 1 ? "" : "s", report->steps,
+                 report->episodes,
+                 report->by_wall_clock ? "by the clock on the wall" : "processor time");
+    aq_print_fact(stdout, "steps", "%s/s (%s to %s in eight of ten slices)",
+                  aq_figure_count(&rate, report->steps_per_s),
+                  aq_figure_count(&low, report->steps_per_s_low),
+                  aq_figure_count(&high, report->steps_per_s_high));
+    aq_print_fact(stdout, "a step", "%s ns, its share of resets included",
+                  aq_figure_number(&step, report->step_ns));
+    aq_print_fact(stdout, "a reset", "%s ns", aq_figure_number(&reset, report->reset_ns));
+    if (report->has_physics) {
+        aq_print_fact(stdout, "physics", "%s/s alone; with all around it %.1f %% of that",
+                      aq_figure_count(&rate, report->physics_steps_per_s),
+                      100 * report->physics_ratio);
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    bench_arguments arguments = {.seconds = SECONDS_DEFAULT, .seed = 1};
+    aq_env_bench_report report;
+    aq_env *env = NULL;
+    int status;
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    int rc = arguments.task ? aq_env_open(arguments.task, &env, &error)
+                            : aq_fail(&error, AQ_E_INVALID, "TASK is missing; see --help");
+    if (rc == 0) {
+        rc = aq_env_bench(env, (double)arguments.seconds, (uint32_t)arguments.lanes, arguments.seed,
+                          &report, &error);
+    }
+    if (rc) {
+        status = aq_command_failed(argv[0], &error);
+    } else if (arguments.json) {
+        status = aq_command_print_json(argv[0], make_json(env, &arguments, &report));
+    } else {
+        print(env, &report);
+        status = aq_command_printed(argv[0]);
+    }
+    aq_env_unref(env);
+    return status;
+}
+
+const aq_command aq_env_command_bench = {
+    .name = "bench",
+    .summary = "measure how fast an environment steps",
+    .run = run,
+};

@@ -1,0 +1,166 @@
+/*
+ * Env list: see env_list.h. A family is listed by its prefix, since what follows it is the user's.
+ */
+#include "cli/env/env_list.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "cli/env/env_view.h"
+#include "cli/text/command.h"
+#include "cli/text/text_table.h"
+#include "envs/env_wrap.h"
+
+static const struct {
+    const char *suite, *title;
+} titles[] = {
+    {"dmc", "Control suite, on MuJoCo"},
+    {"game", "Small arcade games that are seen as pictures"},
+    {"gym", "Gymnasium's classics and toy text"},
+    {"py", "Gymnasium environments in Python"},
+    {"so", "Plug-ins in C"},
+};
+
+static const char *title_of(const char *suite)
+{
+    for (size_t i = 0; i < sizeof(titles) / sizeof(titles[0]); i++) {
+        if (strcmp(titles[i].suite, suite) == 0) {
+            return titles[i].title;
+        }
+    }
+    return suite;
+}
+
+/* ---- for programs --------------------------------------------------------------------------- */
+
+static json_t *family_json(const aq_env_class *family)
+{
+    char suite[AQ_ENV_SUITE_BYTES];
+    return json_pack("{s:s, s:s, s:s, s:s?}", "prefix", family->name, "suite",
+                     aq_env_suite(family->name, suite), "summary", family->summary, "options",
+                     family->options);
+}
+
+static int add_task(json_t *tasks, const aq_env_class *class, aq_error *error)
+{
+    aq_env *env = NULL;
+    int rc = aq_env_open(class->name, &env, error);
+    if (rc) {
+        return rc;
+    }
+    json_t *row = aq_env_view_json(env);
+    aq_env_unref(env);
+    return json_array_append_new(tasks, row) ? aq_fail(error, AQ_E_NOMEM, "out of memory") : 0;
+}
+
+int aq_env_list_json(json_t **ret_object, aq_error *error)
+{
+    json_t *tasks = json_array();
+    json_t *families = json_array();
+    int rc = 0;
+    for (size_t i = 0; rc == 0 && i < aq_env_count(); i++) {
+        const aq_env_class *class = aq_env_at(i);
+        if (!aq_env_is_family(class)) {
+            rc = add_task(tasks, class, error);
+        } else if (json_array_append_new(families, family_json(class))) {
+            rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+        }
+    }
+    json_t *object = rc == 0 ? json_pack("{s:O, s:O, s:s}", "envs", tasks, "families", families,
+                                         "options_of_all", AQ_ENV_WRAP_OPTIONS)
+                             : NULL;
+    json_decref(tasks);
+    json_decref(families);
+    if (rc == 0 && object == NULL) {
+        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    if (rc == 0) {
+        *ret_object = object;
+    }
+    return rc;
+}
+
+/* ---- for people ----------------------------------------------------------------------------- */
+
+static int add_row(aq_text_table *table, const aq_env_class *class, aq_error *error)
+{
+    char schema[AQ_TABLE_CELL_BYTES];
+    aq_env *env = NULL;
+    int rc = aq_env_open(class->name, &env, error);
+    if (rc) {
+        return rc;
+    }
+    aq_text_table_row(table);
+    aq_text_table_cell(table, "%s", class->name);
+    aq_text_table_cell(table, "%s", aq_schema_text(&env->schema, schema, sizeof(schema)));
+    if (env->step_limit > 0) {
+        aq_text_table_cell(table, "%" PRIu32, env->step_limit);
+    } else {
+        aq_text_table_cell(table, "%s", "");
+    }
+    if (!isnan(env->reward_threshold)) {
+        aq_text_table_cell(table, "%g", env->reward_threshold);
+    } else {
+        aq_text_table_cell(table, "%s", "");
+    }
+    aq_text_table_cell(table, "%s", class->options != NULL ? class->options : "");
+    aq_env_unref(env);
+    return 0;
+}
+
+/* Classes [first, end) are one suite. */
+static int print_suite(FILE *out, const char *suite, size_t first, size_t end, aq_error *error)
+{
+    static const aq_table_column columns[] = {
+        {"task", AQ_TABLE_LEFT},    {"observation -> action", AQ_TABLE_LEFT},
+        {"steps", AQ_TABLE_RIGHT},  {"solved", AQ_TABLE_RIGHT},
+        {"options", AQ_TABLE_LEFT},
+    };
+    aq_text_table *table = NULL;
+    (void)fprintf(out, "%s%s\n", first > 0 ? "\n" : "", title_of(suite));
+    if (aq_text_table_create(columns, sizeof(columns) / sizeof(columns[0]), end - first, &table)) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a table");
+    }
+    int rc = 0;
+    size_t rows = 0;
+    for (size_t i = first; rc == 0 && i < end; i++) {
+        const aq_env_class *class = aq_env_at(i);
+        if (aq_env_is_family(class)) {
+            (void)fprintf(out, "  %s…  %s\n", class->name, class->summary);
+        } else {
+            rc = add_row(table, class, error);
+            rows++;
+        }
+    }
+    if (rc == 0 && rows > 0) {
+        aq_text_table_print(table, out);
+    }
+    aq_text_table_destroy(table);
+    return rc;
+}
+
+int aq_env_list_print(FILE *out, aq_error *error)
+{
+    size_t first = 0;
+    while (first < aq_env_count()) {
+        char suite[AQ_ENV_SUITE_BYTES];
+        char other[AQ_ENV_SUITE_BYTES];
+        size_t end = first + 1;
+        (void)aq_env_suite(aq_env_at(first)->name, suite);
+        while (end < aq_env_count() &&
+               strcmp(aq_env_suite(aq_env_at(end)->name, other), suite) == 0) {
+            end++;
+        }
+        int rc = print_suite(out, suite, first, end, error);
+        if (rc) {
+            return rc;
+        }
+        first = end;
+    }
+    (void)fprintf(out,
+                  "\nEvery task also takes the options\n  %s.\n'actorq envs TASK' tells more "
+                  "about one. Options stand behind it: 'gym:FrozenLake-v1?map=8x8'.\n",
+                  AQ_ENV_WRAP_OPTIONS);
+    return 0;
+}

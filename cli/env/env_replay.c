@@ -1,0 +1,213 @@
+/*
+ * Env replay: episodes and probes. Tables are in table_replay.c.
+ */
+#include "cli/env/env_replay.h"
+
+#include <math.h>
+
+#include "cli/env/replay_lane.h"
+#include "cli/env/table_replay.h"
+#include "common/base/memory.h"
+
+/* ---- comparisons ---------------------------------------------------------------------------- */
+
+typedef struct replay {
+    const aq_recording *recording;
+    aq_replay_lane lane;
+    double *numbers; /* room for the widest series */
+    size_t room;
+    aq_replay_report report;
+} replay;
+
+static void compare_obs(replay *r, int64_t step, const double *recorded)
+{
+    for (size_t i = 0; i < r->lane.obs_width; i++) {
+        aq_worst_offer(&r->report.obs, step, r->lane.obs[i], recorded[i]);
+    }
+}
+
+static int compare_state(replay *r, size_t step, aq_error *error)
+{
+    for (size_t s = 0; s < r->recording->series_count; s++) {
+        const aq_recording_series *series = &r->recording->series[s];
+        if (!series->is_compared || series->steps.width == 0) {
+            continue;
+        }
+        size_t count = r->lane.golden->get(r->lane.env->params, r->lane.state, series->name,
+                                           r->numbers, r->room);
+        if (count != 0 && count != series->steps.width) {
+            return aq_fail(error, AQ_E_SCHEMA,
+                           "'%s' is %zu numbers in %s, but %zu in the recording", series->name,
+                           count, r->lane.env->name, series->steps.width);
+        }
+        const double *recorded = aq_number_matrix_row(&series->steps, step);
+        for (size_t i = 0; i < count; i++) {
+            aq_worst_offer(&r->report.state, (int64_t)step, r->numbers[i], recorded[i]);
+        }
+    }
+    return 0;
+}
+
+static void compare_flags(replay *r, size_t step)
+{
+    bool terminated = r->recording->terminated.numbers[step] != 0;
+    bool truncated = r->recording->truncated.numbers[step] != 0;
+    r->report.mismatched_flags += terminated != r->lane.terminated;
+    r->report.mismatched_flags += truncated != r->lane.truncated;
+}
+
+/* ---- episodes ------------------------------------------------------------------------------- */
+
+/* After the step: to where the recording began anew, or back onto its way when one of the two has
+ * ended here, since an environment takes no step after its end. */
+static int go_on(replay *r, size_t step, aq_error *error)
+{
+    aq_golden_values values;
+    size_t reset;
+    const aq_recording *recording = r->recording;
+    if (aq_recording_reset_after(recording, step, &reset)) {
+        aq_recording_at_reset(recording, reset, &values);
+        int rc = aq_replay_lane_set(&r->lane, &values, true, error);
+        if (rc) {
+            return rc;
+        }
+        aq_replay_lane_observe(&r->lane);
+        compare_obs(r, (int64_t)step, aq_number_matrix_row(&recording->reset_observations, reset));
+        return 0;
+    }
+    bool has_ended =
+        recording->terminated.numbers[step] != 0 || recording->truncated.numbers[step] != 0;
+    if (!has_ended && !r->lane.terminated && !r->lane.truncated) {
+        return 0;
+    }
+    aq_recording_at_step(recording, step, &values);
+    return aq_replay_lane_set(&r->lane, &values, has_ended, error);
+}
+
+/* Puts the recorded state before the step in. */
+static int set_before(replay *r, size_t step, aq_error *error)
+{
+    aq_golden_values values;
+    size_t reset;
+    if (step == 0) {
+        aq_recording_at_start(r->recording, &values);
+    } else if (aq_recording_reset_after(r->recording, step - 1, &reset)) {
+        aq_recording_at_reset(r->recording, reset, &values);
+    } else {
+        aq_recording_at_step(r->recording, step - 1, &values);
+    }
+    return aq_replay_lane_set(&r->lane, &values, step == 0, error);
+}
+
+static int play_step(replay *r, size_t step, bool per_step, aq_error *error)
+{
+    const aq_recording *recording = r->recording;
+    if (per_step) {
+        int rc = set_before(r, step, error);
+        if (rc) {
+            return rc;
+        }
+    }
+    int rc = aq_replay_lane_step(&r->lane, aq_number_matrix_row(&recording->actions, step), error);
+    if (rc) {
+        return rc;
+    }
+    compare_obs(r, (int64_t)step, aq_number_matrix_row(&recording->observations, step));
+    aq_worst_offer(&r->report.reward, (int64_t)step, r->lane.reward,
+                   recording->rewards.numbers[step]);
+    compare_flags(r, step);
+    rc = compare_state(r, step, error);
+    return rc ? rc : go_on(r, step, error);
+}
+
+static int play_episode(replay *r, bool per_step, aq_error *error)
+{
+    const aq_recording *recording = r->recording;
+    if (recording->actions.width != r->lane.action_width) {
+        return aq_fail(error, AQ_E_SCHEMA, "an action of %s has %zu numbers, a recorded one %zu",
+                       r->lane.env->name, r->lane.action_width, recording->actions.width);
+    }
+    int rc = set_before(r, 0, error);
+    if (rc) {
+        return rc;
+    }
+    if (recording->initial_observation.numbers != NULL) {
+        aq_replay_lane_observe(&r->lane);
+        compare_obs(r, -1, recording->initial_observation.numbers);
+    }
+    for (size_t step = 0; step < recording->step_count; step++) {
+        rc = play_step(r, step, per_step, error);
+        if (rc) {
+            return aq_fail_context(error, rc, "step %zu", step);
+        }
+        r->report.steps++;
+    }
+    return 0;
+}
+
+/* ---- probes --------------------------------------------------------------------------------- */
+
+static int play_probes(replay *r, aq_error *error)
+{
+    const aq_recording *recording = r->recording;
+    for (size_t probe = 0; probe < recording->step_count; probe++) {
+        aq_golden_values values;
+        aq_recording_at_step(recording, probe, &values);
+        int rc = aq_replay_lane_set(&r->lane, &values, true, error);
+        if (rc) {
+            return aq_fail_context(error, rc, "probe %zu", probe);
+        }
+        aq_replay_lane_observe(&r->lane);
+        compare_obs(r, (int64_t)probe, aq_number_matrix_row(&recording->observations, probe));
+        if (!isnan(r->lane.reward)) {
+            aq_worst_offer(&r->report.reward, (int64_t)probe, r->lane.reward,
+                           recording->rewards.numbers[probe]);
+        }
+        rc = compare_state(r, probe, error);
+        if (rc) {
+            return aq_fail_context(error, rc, "probe %zu", probe);
+        }
+        r->report.steps++;
+    }
+    return 0;
+}
+
+static int play(replay *r, bool per_step, aq_error *error)
+{
+    const aq_recording *recording = r->recording;
+    if (recording->form == AQ_RECORDING_TABLE) {
+        return aq_table_replay(&r->lane, &recording->table, &r->report, error);
+    }
+    if (recording->observations.width != r->lane.obs_width) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "an observation of %s has %zu numbers, a recorded one %zu",
+                       r->lane.env->name, r->lane.obs_width, recording->observations.width);
+    }
+    for (size_t s = 0; s < recording->series_count; s++) {
+        size_t width = recording->series[s].steps.width;
+        r->room = width > r->room ? width : r->room;
+    }
+    r->numbers = aq_alloc(r->room + 1, sizeof(double));
+    if (r->numbers == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a state");
+    }
+    return recording->form == AQ_RECORDING_PROBES ? play_probes(r, error)
+                                                  : play_episode(r, per_step, error);
+}
+
+int aq_env_replay(const aq_env *env, const aq_recording *recording, bool per_step,
+                  aq_replay_report *ret_report, aq_error *error)
+{
+    replay r = {.recording = recording};
+    int rc = aq_replay_lane_init(&r.lane, env, error);
+    if (rc) {
+        return rc;
+    }
+    rc = play(&r, per_step, error);
+    aq_replay_lane_fini(&r.lane);
+    aq_free(r.numbers);
+    if (rc == 0) {
+        *ret_report = r.report;
+    }
+    return rc;
+}

@@ -1,0 +1,177 @@
+/*
+ * actorq call: any method of any daemon, by reflection over the services that are compiled in.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/live_endpoint.h"
+#include "cli/operate/rpc_catalog.h"
+#include "cli/text/command.h"
+#include "common/net/rpc/caller.h"
+#include "common/net/rpc/reflect.h"
+#include "common/sys/daemon.h"
+
+enum { TIMEOUT_MS_DEFAULT = 3000, STATUS_EXIT_BASE = 64 };
+
+typedef struct call_arguments {
+    const char *endpoint;
+    const char *method;
+    const char *request;
+    uint64_t timeout_ms;
+    bool list;
+    bool json;
+} call_arguments;
+
+static const aq_option option_rows[] = {
+    {"list", 'l', NULL, "list all methods, each with a template of its request"},
+    {"timeout-ms", 0, "MS",
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+    {"json", 0, NULL, "with --list: print one JSON object (an answer always is one)"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq call",
+    .usage = "ENDPOINT METHOD [REQUEST] [options]",
+    .summary =
+        "Calls one method of a daemon and prints its answer as JSON. ENDPOINT is its URL, or "
+        "the folder of a live run for the run's learner; METHOD is Service/Method; REQUEST is "
+        "a JSON object ({} where none is given).",
+    .details =
+        "Examples:\n"
+        "  actorq call --list\n"
+        "  actorq call tcp://learner:5550 Operations/Status\n"
+        "  actorq call runs/first Operations/Stop '{\"reason\": \"good enough\"}'\n"
+        "\n"
+        "Exit status: 0 when it was answered, 1 when the arguments are wrong or nobody could "
+        "be\nreached, 64 plus the status code (gRPC's) when the answer was an error: 69 is\n"
+        "NOT_FOUND, 76 UNIMPLEMENTED, 78 UNAVAILABLE.\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    call_arguments *arguments = user;
+    if (option && strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    if (option) {
+        arguments->list |= strcmp(option->name, "list") == 0;
+        arguments->json |= strcmp(option->name, "json") == 0;
+        return 0;
+    }
+    if (!arguments->endpoint) {
+        return aq_command_take(&arguments->endpoint, value, error);
+    }
+    return aq_command_take(arguments->method ? &arguments->request : &arguments->method, value,
+                           error);
+}
+
+/* ---- listing -------------------------------------------------------------------------------- */
+
+static int print_list(const char *command)
+{
+    size_t i;
+    const json_t *row;
+    json_t *catalog = aq_rpc_catalog_json();
+    if (!catalog) {
+        (void)fprintf(stderr, "actorq %s: out of memory\n", command);
+        return EXIT_FAILURE;
+    }
+    json_array_foreach(json_object_get(catalog, "methods"), i, row)
+    {
+        char *request = json_dumps(json_object_get(row, "request"), 0);
+        (void)printf("%s '%s'\n", json_string_value(json_object_get(row, "method")),
+                     request ? request : "{}");
+        free(request);
+    }
+    json_decref(catalog);
+    return aq_command_printed(command);
+}
+
+/* ---- calling -------------------------------------------------------------------------------- */
+
+static int make_request(const char *text, const ProtobufCMessageDescriptor *descriptor,
+                        ProtobufCMessage **ret_request, aq_error *error)
+{
+    json_error_t where;
+    json_t *json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+    if (!json) {
+        return aq_fail(error, AQ_E_INVALID, "the request is not JSON: %s (line %d, column %d)",
+                       where.text, where.line, where.column);
+    }
+    int rc = aq_reflect_from_json(descriptor, json, ret_request, error);
+    json_decref(json);
+    return rc ? aq_fail_context(error, rc, "the request") : 0;
+}
+
+/* 0, or a failure: AQ_E_PEER when the answer was the error in *ret_status. */
+static int call(const call_arguments *arguments, json_t **ret_reply, aq_rpc_status *ret_status,
+                aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    aq_caller_method method;
+    aq_caller *caller = NULL;
+    ProtobufCMessage *request = NULL;
+    ProtobufCMessage *reply = NULL;
+    int rc = aq_rpc_catalog_find(arguments->method, &method, error);
+    if (!rc) {
+        rc = make_request(arguments->request ? arguments->request : "{}",
+                          aq_rpc_catalog_method(method)->input, &request, error);
+    }
+    if (!rc) {
+        rc = aq_live_endpoint_url(arguments->endpoint, url, error);
+    }
+    if (!rc) {
+        rc = aq_caller_open(url, &caller, error);
+    }
+    if (!rc) {
+        rc = aq_caller_call(caller, method, request, (uint32_t)arguments->timeout_ms, &reply,
+                            ret_status, error);
+    }
+    if (!rc) {
+        *ret_reply = aq_reflect_to_json(reply);
+    }
+    if (reply) {
+        protobuf_c_message_free_unpacked(reply, NULL);
+    }
+    aq_caller_close(caller);
+    if (request) {
+        protobuf_c_message_free_unpacked(request, NULL);
+    }
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    aq_rpc_status answer = {0};
+    json_t *reply = NULL;
+    int status;
+    call_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (arguments.list || (arguments.endpoint && !arguments.method)) {
+        return arguments.json ? aq_command_print_json(argv[0], aq_rpc_catalog_json())
+                              : print_list(argv[0]);
+    }
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, AQ_E_INVALID, "ENDPOINT and METHOD are missing; see --help");
+        return aq_command_failed(argv[0], &error);
+    }
+    int rc = call(&arguments, &reply, &answer, &error);
+    if (rc == AQ_E_PEER) {
+        (void)fprintf(stderr, "%s: %s\n", aq_rpc_code_name(answer.code), answer.message);
+        return STATUS_EXIT_BASE + (int)answer.code;
+    }
+    return rc ? aq_command_failed(argv[0], &error) : aq_command_print_json(argv[0], reply);
+}
+
+const aq_command aq_command_call = {
+    .name = "call",
+    .summary = "call any method of a daemon",
+    .run = run,
+};

@@ -1,0 +1,105 @@
+/*
+ * actorq certs: a small authority for one run, and what each role proves itself with.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text/command.h"
+#include "common/base/clock.h"
+#include "common/net/security/certs_folder.h"
+
+enum { DAYS_DEFAULT = 365, DAYS_MAX = 36500 };
+
+typedef struct certs_arguments {
+    const char *folder;
+    uint64_t days;
+    bool renew;
+} certs_arguments;
+
+static const aq_option option_rows[] = {
+    {"days", 0, "N", "how long the roles' certificates are valid (default 365)"},
+    {"renew", 0, NULL, "new keys and certificates of the authority that is there; tokens stay"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq certs",
+    .usage = "DIR [options]",
+    .summary = "Makes an authority for one run in a new folder, and for each role a folder with a "
+               "certificate, its key and a token, to be given to daemons with --certs. No names of "
+               "hosts are in them: any host may take any role.",
+    .details = "Examples:\n"
+               "  actorq certs ~/run-certs\n"
+               "  actorq-learner --certs ~/run-certs/learner --listen tcp://0.0.0.0:5550\n"
+               "  actorq status tcp://learner:5550 --certs ~/run-certs/operator\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    certs_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->folder, value, error);
+    }
+    if (strcmp(option->name, "days") == 0) {
+        return aq_command_number(value, 1, DAYS_MAX, &arguments->days, error);
+    }
+    arguments->renew = true;
+    return 0;
+}
+
+static void print_what_to_do(const certs_arguments *arguments)
+{
+    static const char *const roles[][2] = {
+        {"learner", "the learner's host"},
+        {"replay", "each host of a replay shard"},
+        {"actor", "each host of actors and evaluators"},
+        {"operator", "whoever looks at the run and steers it"},
+    };
+    const char *folder = arguments->folder;
+    (void)printf("%s, valid for %u days. Copy\n\n",
+                 arguments->renew ? "New certificates of the same authority" : "A new authority",
+                 (unsigned)arguments->days);
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++) {
+        (void)printf("  %s/%-9s to %s\n", folder, roles[i][0], roles[i][1]);
+    }
+    (void)printf("\nand give each program its folder: --certs DIR, or ACTORQ_CERTS=DIR.\n");
+    if (arguments->renew) {
+        (void)printf("Daemons read it at their start: begin them again, one after the other; old "
+                     "and new\ncertificates know each other.\n");
+    } else {
+        (void)printf("%s/authority stays here: who has it can make certificates of this run.\n",
+                     folder);
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    certs_arguments arguments = {.days = DAYS_DEFAULT};
+    aq_error error = {0};
+    int status;
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    int64_t now_s = aq_clock_wall_ns() / AQ_NS_PER_S;
+    int rc;
+    if (!arguments.folder) {
+        rc = aq_fail(&error, AQ_E_INVALID, "no folder is named; see --help");
+    } else if (arguments.renew) {
+        rc = aq_certs_folder_renew(arguments.folder, now_s, (unsigned)arguments.days, &error);
+    } else {
+        rc = aq_certs_folder_make(arguments.folder, now_s, (unsigned)arguments.days, &error);
+    }
+    if (rc) {
+        return aq_command_failed(argv[0], &error);
+    }
+    print_what_to_do(&arguments);
+    return aq_command_printed(argv[0]);
+}
+
+const aq_command aq_command_certs = {
+    .name = "certs",
+    .summary = "make certificates and tokens for a run on several hosts",
+    .run = run,
+};

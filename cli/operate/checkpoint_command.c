@@ -1,0 +1,103 @@
+/*
+ * actorq checkpoint: has a learner write a checkpoint, or a shard a snapshot, now.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/operation.h"
+#include "cli/text/command.h"
+#include "cli/text/plain_text.h"
+#include "common/net/rpc/reflect.h"
+#include "common/net/rpc/rpc.h"
+#include "common/sys/daemon.h"
+#include "proto/operations.pb-c.h"
+
+enum { TIMEOUT_MS_DEFAULT = 60000, PATH_BYTES = 4096 };
+
+typedef struct checkpoint_arguments {
+    const char *endpoint;
+    uint64_t timeout_ms;
+    bool json;
+} checkpoint_arguments;
+
+static const aq_option option_rows[] = {
+    {"timeout-ms", 0, "MS",
+     "how long to wait until it is on the disk, 1 to 600000 (default 60000)"},
+    {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq checkpoint",
+    .usage = "RUN [options]",
+    .summary = "Writes a checkpoint now, and says where it is once it is on the disk. RUN is the "
+               "URL of a learner, or the folder of a live run; of a replay shard's URL, it is a "
+               "snapshot of its priorities and counts.",
+    .details = "Examples:\n"
+               "  actorq checkpoint runs/first\n"
+               "  actorq checkpoint tcp://learner:5550 --json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    checkpoint_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->endpoint, value, error);
+    }
+    if (strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    arguments->json = true;
+    return 0;
+}
+
+static int ask(const char *command, const checkpoint_arguments *arguments, aq_error *error)
+{
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    ProtobufCMessage *answer = NULL;
+    int status = EXIT_SUCCESS;
+    if (aq_operation_call(arguments->endpoint, "Operations/Checkpoint", &request.base,
+                          (uint32_t)arguments->timeout_ms, &answer, error)) {
+        return aq_command_failed(command, error);
+    }
+    const Actorq__V1__CheckpointReply *reply = (Actorq__V1__CheckpointReply *)answer;
+    if (arguments->json) {
+        status = aq_command_print_json(command, aq_reflect_to_json(answer));
+    } else {
+        char path[PATH_BYTES];
+        (void)aq_plain_text(path, sizeof(path), reply->path);
+        if (reply->learner_step > 0) {
+            (void)printf("%s (learner step %" PRIu64 ")\n", path, reply->learner_step);
+        } else {
+            (void)printf("%s\n", path);
+        }
+        status = aq_command_printed(command);
+    }
+    protobuf_c_message_free_unpacked(answer, NULL);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    checkpoint_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
+        return aq_command_failed(argv[0], &error);
+    }
+    return ask(argv[0], &arguments, &error);
+}
+
+const aq_command aq_command_checkpoint = {
+    .name = "checkpoint",
+    .summary = "write a checkpoint now",
+    .run = run,
+};

@@ -1,0 +1,170 @@
+/*
+ * actorq drain: has members of a run finish, leave and exit, and waits until they have.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/drain_choice.h"
+#include "cli/operate/operation.h"
+#include "cli/text/command.h"
+#include "common/base/clock.h"
+#include "common/net/rpc/rpc.h"
+#include "common/sys/daemon.h"
+
+enum { CALL_TIMEOUT_MS = 3000, TIMEOUT_MS_DEFAULT = 30000, LOOK_MS = 200 };
+
+typedef struct drain_arguments {
+    const char *endpoint;
+    const char *member;
+    const char *reason;
+    uint64_t timeout_ms;
+} drain_arguments;
+
+static const aq_option option_rows[] = {
+    {"reason", 0, "TEXT", "why, for the log"},
+    {"timeout-ms", 0, "MS",
+     "how long to wait until they have left, 1 to 600000 (default 30000); they leave in any case"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq drain",
+    .usage = "RUN MEMBER [options]",
+    .summary = "Has a member of a run finish what is under way, leave and exit with 0, and waits "
+               "until it has. RUN is the URL of the learner, or the folder of a live run. MEMBER "
+               "is actor-3 or replay-0, as 'actorq status' and the logs count them, a member "
+               "number, or actor, evaluator or replay for all of that role.",
+    .details = "An actor sends what it holds and waits until it is acknowledged; a shard writes "
+               "what it holds,\nwhich comes back when it is started again with its folder. "
+               "Whoever restarts daemons that exit\nwith 0 undoes it.\n"
+               "\n"
+               "Examples:\n"
+               "  actorq drain runs/first actor-1\n"
+               "  actorq drain tcp://learner:5550 actor --reason \"moving the machine\"\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    drain_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(arguments->endpoint ? &arguments->member : &arguments->endpoint,
+                               value, error);
+    }
+    if (strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    arguments->reason = value;
+    return 0;
+}
+
+static int look(const drain_arguments *arguments, Actorq__V1__StatusReply **ret_status,
+                aq_error *error)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    ProtobufCMessage *answer = NULL;
+    int rc = aq_operation_call(arguments->endpoint, "Operations/Status", &request.base,
+                               CALL_TIMEOUT_MS, &answer, error);
+    if (!rc) {
+        *ret_status = (Actorq__V1__StatusReply *)answer;
+    }
+    return rc;
+}
+
+static int ask_one(const drain_arguments *arguments, uint64_t member, aq_error *error)
+{
+    Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
+    ProtobufCMessage *answer = NULL;
+    request.member = member;
+    request.reason = (char *)(uintptr_t)arguments->reason; /* packing only reads it */
+    int rc = aq_operation_call(arguments->endpoint, "Operations/Drain", &request.base,
+                               CALL_TIMEOUT_MS, &answer, error);
+    if (!rc) {
+        protobuf_c_message_free_unpacked(answer, NULL);
+    }
+    return rc;
+}
+
+static int ask_all(const drain_arguments *arguments, const aq_drain_choice *choice, aq_error *error)
+{
+    int rc = 0;
+    for (size_t i = 0; !rc && i < choice->count; i++) {
+        rc = ask_one(arguments, choice->members[i].member, error);
+    }
+    return rc;
+}
+
+/* A learner that is gone has no members, and the run has ended with it. */
+static int wait_for_all(const drain_arguments *arguments, const aq_drain_choice *choice,
+                        aq_error *error)
+{
+    int64_t end_ns = aq_clock_monotonic_ns() + (int64_t)arguments->timeout_ms * AQ_NS_PER_MS;
+    for (;;) {
+        Actorq__V1__StatusReply *status = NULL;
+        int rc = look(arguments, &status, error);
+        if (rc) {
+            return rc;
+        }
+        size_t left = aq_drain_choice_left(choice, status);
+        actorq__v1__status_reply__free_unpacked(status, NULL);
+        if (left == 0) {
+            return 0;
+        }
+        if (aq_clock_monotonic_ns() >= end_ns) {
+            return aq_fail(error, AQ_E_TIMEOUT,
+                           "%zu of %zu have not left within %" PRIu64
+                           " ms; they were asked to, and 'actorq status' shows them as leaving",
+                           left, choice->count, arguments->timeout_ms);
+        }
+        aq_clock_wait_until(aq_clock_monotonic_ns() + LOOK_MS * AQ_NS_PER_MS);
+    }
+}
+
+static int drain(const drain_arguments *arguments, aq_error *error)
+{
+    aq_drain_choice choice;
+    Actorq__V1__StatusReply *status = NULL;
+    int rc = look(arguments, &status, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_drain_choice_make(&choice, arguments->member, status, error);
+    actorq__v1__status_reply__free_unpacked(status, NULL);
+    if (!rc) {
+        rc = ask_all(arguments, &choice, error);
+    }
+    if (!rc) {
+        rc = wait_for_all(arguments, &choice, error);
+    }
+    for (size_t i = 0; !rc && i < choice.count; i++) {
+        (void)printf("%s has left (member %" PRIu64 ")\n", choice.members[i].name,
+                     choice.members[i].member);
+    }
+    aq_drain_choice_fini(&choice);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    drain_arguments arguments = {.reason = "actorq drain", .timeout_ms = TIMEOUT_MS_DEFAULT};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, AQ_E_INVALID, "RUN and MEMBER are missing; see --help");
+        return aq_command_failed(argv[0], &error);
+    }
+    return drain(&arguments, &error) ? aq_command_failed(argv[0], &error)
+                                     : aq_command_printed(argv[0]);
+}
+
+const aq_command aq_command_drain = {
+    .name = "drain",
+    .summary = "have a member of a run finish and leave",
+    .run = run,
+};

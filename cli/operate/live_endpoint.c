@@ -1,0 +1,86 @@
+/*
+ * Live endpoint: see live_endpoint.h.
+ */
+#include "cli/operate/live_endpoint.h"
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { PATH_BYTES_MAX = 4096, ENDPOINT_BYTES_MAX = 4096 };
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int take_url(const char *text, char *ret_url, aq_error *error)
+{
+    int rc = aq_url_validate(text, error);
+    if (rc) {
+        return rc;
+    }
+    if (aq_url_is_wildcard(text)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s: a daemon can listen at every address, but has to be called at one",
+                       text);
+    }
+    return aq_text_set(ret_url, AQ_URL_MAX, text);
+}
+
+/* {"learner": "ipc:///tmp/…"} */
+static int parse_endpoint(const char *path, const aq_buffer *text, char *ret_url, aq_error *error)
+{
+    json_error_t where;
+    const char *url = NULL;
+    json_t *endpoint = json_loadb((const char *)text->data, text->size, 0, &where);
+    int rc;
+    if (!endpoint || json_unpack(endpoint, "{s:s}", "learner", &url)) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s does not name a learner", path);
+    } else {
+        rc = take_url(url, ret_url, error);
+        rc = rc ? aq_fail_context(error, rc, "%s", path) : 0;
+    }
+    json_decref(endpoint);
+    return rc;
+}
+
+static int read_folder(const char *folder, char *ret_url, aq_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    aq_buffer text;
+    if (aq_text_format(path, sizeof(path), "%s/endpoint.json", folder)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder);
+    }
+    if (!aq_path_exists(path)) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "%s: no live run is driven from this folder (it has no endpoint.json); give "
+                       "the learner's URL",
+                       folder);
+    }
+    aq_buffer_init(&text, ENDPOINT_BYTES_MAX);
+    int rc = aq_file_read(path, &text, error);
+    if (!rc) {
+        rc = parse_endpoint(path, &text, ret_url, error);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_live_endpoint_url(const char *text, char *ret_url, aq_error *error)
+{
+    if (strstr(text, "://")) {
+        return take_url(text, ret_url, error);
+    }
+    if (is_folder(text)) {
+        return read_folder(text, ret_url, error);
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "'%s' is neither a URL (tcp://host:port, ipc:///path) nor a run folder", text);
+}

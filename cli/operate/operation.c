@@ -1,0 +1,29 @@
+/*
+ * Operation: see operation.h.
+ */
+#include "cli/operate/operation.h"
+
+#include "cli/operate/live_endpoint.h"
+#include "cli/operate/rpc_catalog.h"
+#include "common/net/rpc/caller.h"
+
+int aq_operation_call(const char *endpoint, const char *method, const ProtobufCMessage *request,
+                      uint32_t timeout_ms, ProtobufCMessage **ret_reply, aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    aq_rpc_status answer = {0};
+    aq_caller_method found;
+    aq_caller *caller = NULL;
+    int rc = aq_rpc_catalog_find(method, &found, error);
+    if (!rc) {
+        rc = aq_live_endpoint_url(endpoint, url, error);
+    }
+    if (!rc) {
+        rc = aq_caller_open(url, &caller, error);
+    }
+    if (!rc) {
+        rc = aq_caller_call(caller, found, request, timeout_ms, ret_reply, &answer, error);
+    }
+    aq_caller_close(caller);
+    return rc == AQ_E_PEER ? aq_fail(error, rc, "%s", answer.message) : rc;
+}

@@ -1,0 +1,21 @@
+/*
+ * Operation: one call of a method to a daemon that was named on the command line, for the commands
+ * that ask a running system for something.
+ */
+#ifndef AQ_CLI_OPERATE_OPERATION_H
+#define AQ_CLI_OPERATE_OPERATION_H
+
+#include <protobuf-c/protobuf-c.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+/* `endpoint` is a URL, or the folder of a live run; `method` is "Operations/Stop". *ret_reply is
+ * the method's answer, to be released with protobuf_c_message_free_unpacked. AQ_E_PEER for an
+ * answer that is an error, in the daemon's words; what aq_live_endpoint_url and aq_caller_call say.
+ */
+int aq_operation_call(const char *endpoint, const char *method, const ProtobufCMessage *request,
+                      uint32_t timeout_ms, ProtobufCMessage **ret_reply,
+                      aq_error *error) AQ_MUST_USE;
+
+#endif

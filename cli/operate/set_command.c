@@ -1,0 +1,138 @@
+/*
+ * actorq set: changes settings of a running system, or shows those that can be changed.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/operation.h"
+#include "cli/text/command.h"
+#include "cli/text/plain_text.h"
+#include "common/net/rpc/reflect.h"
+#include "common/net/rpc/rpc.h"
+#include "common/settings/settings.h"
+#include "common/sys/daemon.h"
+#include "proto/operations.pb-c.h"
+
+enum { TIMEOUT_MS_DEFAULT = 3000, SHOWN_BYTES = 512 };
+
+typedef struct set_arguments {
+    const char *endpoint;
+    aq_settings_assignments assignments;
+    uint64_t timeout_ms;
+    bool json;
+} set_arguments;
+
+static const aq_option option_rows[] = {
+    {"timeout-ms", 0, "MS",
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+    {"json", 0, NULL, "print the answer as one JSON object on standard output"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq set",
+    .usage = "RUN [KEY=VALUE...] [options]",
+    .summary = "Changes settings of a running system: all that are given, or none. RUN is the URL "
+               "of its learner, or the folder of a live run. Without KEY=VALUE it shows what can "
+               "be changed, and how it stands.",
+    .details = "The learner goes by the new values at once, the others within a heartbeat. They "
+               "are kept in\nthe run folder, so that a run that is resumed goes on with them, and "
+               "recorded in its log and\nmetrics.jsonl. Whatever cannot be changed while the run "
+               "goes on is refused.\n"
+               "\n"
+               "Examples:\n"
+               "  actorq set runs/first\n"
+               "  actorq set runs/first actor.noise=0.1 quantizer.publish_period=50\n"
+               "  actorq set tcp://learner:5550 limits.env_steps=2000000 log.level=debug\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    set_arguments *arguments = user;
+    if (option && strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    if (option) {
+        arguments->json = true;
+        return 0;
+    }
+    return arguments->endpoint ? aq_settings_assignments_add(&arguments->assignments, value, error)
+                               : aq_command_take(&arguments->endpoint, value, error);
+}
+
+static void print_changes(const Actorq__V1__ConfigureReply *reply)
+{
+    char key[SHOWN_BYTES], before[SHOWN_BYTES], after[SHOWN_BYTES];
+    for (size_t i = 0; i < reply->n_changes; i++) {
+        const Actorq__V1__SettingChange *change = reply->changes[i];
+        (void)printf("%s: %s -> %s\n", aq_plain_text(key, sizeof(key), change->key),
+                     aq_plain_text(before, sizeof(before), change->before),
+                     aq_plain_text(after, sizeof(after), change->after));
+    }
+    if (reply->n_changes == 0) {
+        (void)puts("nothing changed: it is so already");
+    }
+}
+
+static void print_values(const Actorq__V1__ConfigureReply *reply)
+{
+    char key[SHOWN_BYTES], value[SHOWN_BYTES];
+    for (size_t i = 0; i < reply->n_live; i++) {
+        (void)printf("%s=%s\n", aq_plain_text(key, sizeof(key), reply->live[i]->key),
+                     aq_plain_text(value, sizeof(value), reply->live[i]->value));
+    }
+}
+
+static int change(const char *command, const set_arguments *arguments, aq_error *error)
+{
+    Actorq__V1__ConfigureRequest request = ACTORQ__V1__CONFIGURE_REQUEST__INIT;
+    char *texts[AQ_SETTINGS_ASSIGNMENTS_MAX];
+    ProtobufCMessage *answer = NULL;
+    int status = EXIT_SUCCESS;
+    for (size_t i = 0; i < arguments->assignments.count; i++) {
+        texts[i] = (char *)(uintptr_t)arguments->assignments.texts[i]; /* packing only reads it */
+    }
+    request.n_assignments = arguments->assignments.count;
+    request.assignments = texts;
+    if (aq_operation_call(arguments->endpoint, "Operations/Configure", &request.base,
+                          (uint32_t)arguments->timeout_ms, &answer, error)) {
+        return aq_command_failed(command, error);
+    }
+    if (arguments->json) {
+        status = aq_command_print_json(command, aq_reflect_to_json(answer));
+    } else {
+        const Actorq__V1__ConfigureReply *reply = (Actorq__V1__ConfigureReply *)answer;
+        if (request.n_assignments > 0) {
+            print_changes(reply);
+        } else {
+            print_values(reply);
+        }
+        status = aq_command_printed(command);
+    }
+    protobuf_c_message_free_unpacked(answer, NULL);
+    return status;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    set_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
+        return aq_command_failed(argv[0], &error);
+    }
+    return change(argv[0], &arguments, &error);
+}
+
+const aq_command aq_command_set = {
+    .name = "set",
+    .summary = "change settings of a running system",
+    .run = run,
+};

@@ -1,0 +1,85 @@
+/*
+ * actorq stop: ends a run for everybody, or one replay shard, in good order.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/operation.h"
+#include "cli/text/command.h"
+#include "common/net/rpc/rpc.h"
+#include "common/sys/daemon.h"
+#include "proto/operations.pb-c.h"
+
+enum { TIMEOUT_MS_DEFAULT = 3000 };
+
+typedef struct stop_arguments {
+    const char *endpoint;
+    const char *reason;
+    uint64_t timeout_ms;
+} stop_arguments;
+
+static const aq_option option_rows[] = {
+    {"reason", 0, "TEXT", "why, for the log"},
+    {"timeout-ms", 0, "MS",
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq stop",
+    .usage = "RUN [options]",
+    .summary = "Ends a run for everybody, as one that was stopped: the learner writes its last "
+               "checkpoint and policy, its members hear of the end with their next heartbeat, and "
+               "all exit with 0. RUN is the URL of its learner, or the folder of a live run; the "
+               "URL of a replay shard stops that shard alone.",
+    .details = "A learner that gets SIGTERM ends, too, but not the run: it can be resumed.\n"
+               "\n"
+               "Examples:\n"
+               "  actorq stop runs/first --reason \"good enough\"\n"
+               "  actorq stop tcp://learner:5550\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    stop_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->endpoint, value, error);
+    }
+    if (strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    arguments->reason = value;
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    stop_arguments arguments = {.reason = "actorq stop", .timeout_ms = TIMEOUT_MS_DEFAULT};
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    ProtobufCMessage *answer = NULL;
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, AQ_E_INVALID, "RUN is missing; see --help");
+        return aq_command_failed(argv[0], &error);
+    }
+    request.reason = (char *)(uintptr_t)arguments.reason; /* packing only reads it */
+    if (aq_operation_call(arguments.endpoint, "Operations/Stop", &request.base,
+                          (uint32_t)arguments.timeout_ms, &answer, &error)) {
+        return aq_command_failed(argv[0], &error);
+    }
+    protobuf_c_message_free_unpacked(answer, NULL);
+    return EXIT_SUCCESS;
+}
+
+const aq_command aq_command_stop = {
+    .name = "stop",
+    .summary = "end a run for everybody",
+    .run = run,
+};

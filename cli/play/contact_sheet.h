@@ -1,0 +1,33 @@
+/*
+ * Contact sheet: some pictures of a run side by side, evenly spaced over all of it, however long it
+ * gets; as one PNG. One owner.
+ */
+#ifndef AQ_CLI_PLAY_CONTACT_SHEET_H
+#define AQ_CLI_PLAY_CONTACT_SHEET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+enum { AQ_SHEET_COLUMNS = 6, AQ_SHEET_PICTURES_MAX = 24, AQ_SHEET_SIDE_MAX = 4096 };
+
+typedef struct aq_sheet aq_sheet;
+
+/* For pictures of (height, width, 3) bytes, sides of 1 to AQ_SHEET_SIDE_MAX pixels. */
+int aq_sheet_create(uint32_t width, uint32_t height, aq_sheet **ret_sheet) AQ_MUST_USE;
+void aq_sheet_destroy(aq_sheet *sheet); /* NULL is fine */
+
+/* Adds a picture, which is kept or not. */
+void aq_sheet_add(aq_sheet *sheet, const uint8_t *pixels);
+
+/* Pictures kept: the first of every so many that were added, and at least half of the most. */
+uint32_t aq_sheet_count(const aq_sheet *sheet);
+const uint8_t *aq_sheet_picture(const aq_sheet *sheet, uint32_t index);
+
+/* Appends a PNG of all that are kept, at least one, in rows of AQ_SHEET_COLUMNS. AQ_E_NOMEM,
+ * AQ_E_TOO_BIG. */
+int aq_sheet_png(const aq_sheet *sheet, aq_buffer *out) AQ_MUST_USE;
+
+#endif

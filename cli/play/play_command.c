@@ -1,0 +1,355 @@
+/*
+ * actorq play: what a policy does, to be looked at.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/play/env_picture.h"
+#include "cli/play/film.h"
+#include "cli/play/play_screen.h"
+#include "cli/play/player.h"
+#include "cli/policy/policy_source.h"
+#include "cli/text/command.h"
+#include "cli/text/plain_text.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+
+enum {
+    EPISODES_MAX = 1000,
+    RATE_DEFAULT = 30,
+    SIDE_DEFAULT = 256,
+    CAPTION_BYTES = 96,
+    SIZE_TEXT_BYTES = 32,
+};
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
+
+/* In the place of a run or a policy. */
+static const char random_play[] = "random";
+
+typedef struct play_arguments {
+    const char *source;
+    const char *env;    /* NULL: the policy's */
+    uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
+    uint64_t episodes;
+    uint64_t seed;
+    bool has_seed;
+    bool has_size;
+    bool json;
+    aq_film_options film;
+} play_arguments;
+
+/* What is played, and what it is shown on. */
+typedef struct play {
+    char path[AQ_POLICY_PATH_MAX]; /* of the policy; "random" */
+    aq_env *env;
+    aq_snapshot *policy; /* NULL: at random */
+    aq_player *player;
+    aq_film *film; /* NULL: it is shown on the screen, unless that is not wanted either */
+    aq_play_screen screen;
+    aq_canvas canvas; /* of the screen; no pixels: nothing is shown there */
+    aq_player_episode *episodes;
+} play;
+
+static const aq_option option_rows[] = {
+    {"env", 0, "TASK", "the task; needed for random, else the one that the policy is for"},
+    {"episodes", 'n', "N", "how many episodes, 1 to 1000 (default 1)"},
+    {"seed", 0, "S",
+     "which episodes; the same seed plays the same (default: one from the system, which is "
+     "printed)"},
+    {"precision", 0, "FORMAT",
+     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
+     "has it)"},
+    {"gif", 0, "FILE", "write an animation instead of showing it here"},
+    {"png", 0, "FILE", "write a sheet of up to 24 pictures instead, evenly spaced over the run"},
+    {"fps", 0, "N", "steps a second, 1 to 50 (default 30)"},
+    {"size", 0, "WxH", "pixels of a picture (default: 256x256 in files, else what fits)"},
+    {"json", 0, NULL, "show nothing here; print the result as one JSON object"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq play",
+    .usage = "RUN|POLICY|random [options]",
+    .summary = "Shows episodes, a picture a step: of a policy, which always takes the action that "
+               "it values most, or of random actions. RUN is a run folder, POLICY a policy file "
+               "(.aq).",
+    .details = "Examples:\n"
+               "  actorq play random --env game:miner\n"
+               "  actorq play runs/first --episodes 3 --seed 7\n"
+               "  actorq play runs/first --gif run.gif --png sheet.png --size 320x320\n\n"
+               "On a terminal, NO_COLOR=1 in the environment gives plain characters.\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static int read_side(const char *text, uint32_t *ret_side)
+{
+    uint64_t side;
+    if (aq_parse_u64(text, &side) || side < AQ_FILM_SIDE_MIN || side > AQ_FILM_SIDE_MAX) {
+        return AQ_E_INVALID;
+    }
+    *ret_side = (uint32_t)side;
+    return 0;
+}
+
+/* "320x240" */
+static int read_size(play_arguments *arguments, const char *value, aq_error *error)
+{
+    char text[SIZE_TEXT_BYTES];
+    int rc = aq_text_set(text, sizeof(text), value);
+    char *cross = rc == 0 ? strchr(text, 'x') : NULL;
+    if (cross) {
+        *cross = '\0';
+    }
+    if (!cross || read_side(text, &arguments->film.width) ||
+        read_side(cross + 1, &arguments->film.height)) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is no size such as 320x240, of %d to %d pixels",
+                       value, AQ_FILM_SIDE_MIN, AQ_FILM_SIDE_MAX);
+    }
+    arguments->has_size = true;
+    return 0;
+}
+
+static int take_path(const char **place, const char *value, aq_error *error)
+{
+    *place = value;
+    return value[0] != '\0' ? 0 : aq_fail(error, AQ_E_INVALID, "the name of the file is empty");
+}
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    play_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->source, value, error);
+    }
+    if (strcmp(option->name, "env") == 0) {
+        arguments->env = value;
+        return 0;
+    }
+    if (strcmp(option->name, "episodes") == 0) {
+        return aq_command_number(value, 1, EPISODES_MAX, &arguments->episodes, error);
+    }
+    if (strcmp(option->name, "seed") == 0) {
+        arguments->has_seed = true;
+        return aq_command_number(value, 0, SEED_MAX, &arguments->seed, error);
+    }
+    if (strcmp(option->name, "precision") == 0) {
+        return aq_precision_from_text(value, &arguments->precision, error);
+    }
+    if (strcmp(option->name, "gif") == 0) {
+        return take_path(&arguments->film.gif_path, value, error);
+    }
+    if (strcmp(option->name, "png") == 0) {
+        return take_path(&arguments->film.png_path, value, error);
+    }
+    if (strcmp(option->name, "fps") == 0) {
+        uint64_t rate;
+        int rc = aq_command_number(value, 1, AQ_FILM_RATE_MAX, &rate, error);
+        arguments->film.pictures_per_second = rc == 0 ? (uint32_t)rate : RATE_DEFAULT;
+        return rc;
+    }
+    if (strcmp(option->name, "size") == 0) {
+        return read_size(arguments, value, error);
+    }
+    arguments->json = true;
+    return 0;
+}
+
+/* ---- what is played ------------------------------------------------------------------------- */
+
+static int open_play(const play_arguments *arguments, play *p, aq_error *error)
+{
+    const char *task = arguments->env;
+    int rc = 0;
+    if (!arguments->source) {
+        return aq_fail(error, AQ_E_INVALID, "RUN, POLICY or random is missing; see --help");
+    }
+    if (strcmp(arguments->source, random_play) == 0) {
+        memcpy(p->path, random_play, sizeof(random_play));
+        if (!task) {
+            return aq_fail(error, AQ_E_INVALID, "random play needs a task: --env TASK");
+        }
+    } else {
+        rc = aq_policy_source_read(arguments->source, arguments->precision, &p->policy, p->path,
+                                   error);
+        task = rc || task ? task : p->policy->task;
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = aq_env_open(task, &p->env, error);
+    return rc ? rc : aq_env_picture_check(p->env, error);
+}
+
+static int open_screen(const play_arguments *arguments, play *p, aq_error *error)
+{
+    uint32_t rows, columns;
+    aq_play_screen_init(&p->screen, arguments->film.pictures_per_second);
+    p->canvas.width = arguments->film.width;
+    p->canvas.height = arguments->film.height;
+    if (!arguments->has_size) {
+        aq_env_picture_cells(p->env, &rows, &columns);
+        aq_play_screen_size(rows, columns, &p->canvas.width, &p->canvas.height);
+    }
+    p->canvas.pixels = aq_alloc((size_t)p->canvas.width * p->canvas.height, 3);
+    return p->canvas.pixels ? 0 : aq_fail(error, AQ_E_NOMEM, "no memory for a picture");
+}
+
+static int prepare(const play_arguments *arguments, play *p, aq_error *error)
+{
+    int rc = open_play(arguments, p, error);
+    rc = rc ? rc : aq_player_create(p->env, p->policy, arguments->seed, &p->player, error);
+    if (rc) {
+        return rc;
+    }
+    p->episodes = aq_alloc(arguments->episodes, sizeof(*p->episodes));
+    if (!p->episodes) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %" PRIu64 " episodes",
+                       arguments->episodes);
+    }
+    if (arguments->film.gif_path || arguments->film.png_path) {
+        return aq_film_create(&arguments->film, &p->film, error);
+    }
+    return arguments->json ? 0 : open_screen(arguments, p, error);
+}
+
+static void close_play(play *p)
+{
+    aq_play_screen_fini(&p->screen);
+    aq_free(p->canvas.pixels);
+    aq_free(p->episodes);
+    aq_film_destroy(p->film);
+    aq_player_destroy(p->player);
+    aq_snapshot_unref(p->policy);
+    aq_env_unref(p->env);
+}
+
+/* ---- playing -------------------------------------------------------------------------------- */
+
+static const char *end_text(enum aq_step_end end)
+{
+    return end == AQ_STEP_TERMINATED ? "ended" : "cut by the limit";
+}
+
+static int show(play *p, uint32_t number, aq_error *error)
+{
+    char caption[CAPTION_BYTES];
+    const aq_player_episode now = aq_player_look(p->player);
+    if (p->film) {
+        aq_player_draw(p->player, aq_film_canvas(p->film));
+        int rc = aq_film_take(p->film, error);
+        return rc || now.end == AQ_STEP_GOES_ON ? rc : aq_film_hold(p->film, error);
+    }
+    if (!p->canvas.pixels) {
+        return 0;
+    }
+    int rc = aq_text_format(caption, sizeof(caption),
+                            "episode %" PRIu32 ", step %" PRIu32 ", return %.2f", number + 1,
+                            now.steps, now.episode_return);
+    if (rc) {
+        return aq_fail(error, rc, "the line below the picture does not fit");
+    }
+    aq_player_draw(p->player, &p->canvas);
+    return aq_play_screen_show(&p->screen, &p->canvas, caption, error);
+}
+
+static int play_episode(play *p, uint32_t number, aq_error *error)
+{
+    int rc = aq_player_start(p->player, number, error);
+    rc = rc ? rc : show(p, number, error);
+    while (rc == 0 && aq_player_look(p->player).end == AQ_STEP_GOES_ON) {
+        rc = aq_player_step(p->player, error);
+        rc = rc ? rc : show(p, number, error);
+    }
+    p->episodes[number] = aq_player_look(p->player);
+    return rc;
+}
+
+static int play_all(const play_arguments *arguments, play *p, aq_error *error)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < arguments->episodes; i++) {
+        rc = play_episode(p, i, error);
+    }
+    return rc == 0 && p->film ? aq_film_write(p->film, error) : rc;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static json_t *make_json(const play_arguments *arguments, const play *p)
+{
+    json_t *episodes = json_array();
+    for (uint32_t i = 0; i < arguments->episodes; i++) {
+        const aq_player_episode *episode = &p->episodes[i];
+        json_t *row = json_pack(
+            "{s:o, s:o, s:b}", "return", aq_json_number(episode->episode_return), "steps",
+            aq_json_count(episode->steps), "terminated", episode->end == AQ_STEP_TERMINATED);
+        if (json_array_append_new(episodes, row)) {
+            json_decref(episodes);
+            return NULL;
+        }
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "policy", aq_json_text(p->path), "task",
+                     aq_json_text(p->env->name), "seed", aq_json_count(arguments->seed), "episodes",
+                     episodes);
+}
+
+static void print(const play_arguments *arguments, const play *p)
+{
+    char path[AQ_POLICY_PATH_MAX], task[AQ_TASK_NAME_MAX];
+    (void)printf("%s: %s, seed %" PRIu64 "\n", aq_plain_text(path, sizeof(path), p->path),
+                 aq_plain_text(task, sizeof(task), p->env->name), arguments->seed);
+    for (uint32_t i = 0; i < arguments->episodes; i++) {
+        const aq_player_episode *episode = &p->episodes[i];
+        (void)printf("  episode %-5" PRIu32 " return %.2f, %" PRIu32 " steps, %s\n", i + 1,
+                     episode->episode_return, episode->steps, end_text(episode->end));
+    }
+    if (arguments->film.gif_path) {
+        aq_print_fact(stdout, "animation", "%s", arguments->film.gif_path);
+    }
+    if (arguments->film.png_path) {
+        aq_print_fact(stdout, "sheet", "%s", arguments->film.png_path);
+    }
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    play p = {0};
+    play_arguments arguments = {
+        .episodes = 1,
+        .precision = AQ_PRECISION_AS_STORED,
+        .film = {.width = SIDE_DEFAULT,
+                 .height = SIDE_DEFAULT,
+                 .pictures_per_second = RATE_DEFAULT},
+    };
+    int status;
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (!arguments.has_seed) {
+        arguments.seed = aq_rng_system_seed() & SEED_MAX;
+    }
+    int rc = prepare(&arguments, &p, &error);
+    rc = rc ? rc : play_all(&arguments, &p, &error);
+    if (rc) {
+        status = aq_command_failed(argv[0], &error);
+    } else if (arguments.json) {
+        status = aq_command_print_json(argv[0], make_json(&arguments, &p));
+    } else {
+        print(&arguments, &p);
+        status = aq_command_printed(argv[0]);
+    }
+    close_play(&p);
+    return status;
+}
+
+const aq_command aq_command_play = {
+    .name = "play",
+    .summary = "show episodes of a policy, here or as a GIF",
+    .run = run,
+};

@@ -1,0 +1,102 @@
+/*
+ * The cursor is moved up over the last picture and never hidden, and every line gives the
+ * terminal's colours back: there is nothing to restore when the program is interrupted.
+ */
+#include "cli/play/play_screen.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cli/play/terminal_picture.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+
+enum {
+    TEXT_BYTES_MAX = 16 << 20,
+    LINE_BYTES = 160,
+    COLUMNS_DEFAULT = 80,
+    LINES_DEFAULT = 24,
+    LINES_BESIDE = 3, /* the caption, and the prompt that comes after */
+    SIDE_MIN = 10,
+    SIDE_MAX = 120, /* more is slow on most terminals */
+};
+
+void aq_play_screen_init(aq_play_screen *screen, uint32_t pictures_per_second)
+{
+    const char *no_colour = getenv("NO_COLOR");
+    *screen = (aq_play_screen){.is_terminal = isatty(STDOUT_FILENO)};
+    screen->colours = screen->is_terminal && (no_colour == NULL || no_colour[0] == '\0');
+    screen->period_ns = AQ_NS_PER_S / pictures_per_second;
+    aq_buffer_init(&screen->text, TEXT_BYTES_MAX);
+}
+
+void aq_play_screen_fini(aq_play_screen *screen)
+{
+    aq_buffer_fini(&screen->text);
+}
+
+/* The largest multiple of `cells` up to `side`, or `side` when not even one fits or there are none.
+ */
+static uint32_t fit_cells(uint32_t side, uint32_t cells)
+{
+    return cells > 0 && cells <= side ? side - side % cells : side;
+}
+
+void aq_play_screen_size(uint32_t rows, uint32_t columns, uint32_t *ret_width, uint32_t *ret_height)
+{
+    uint32_t width = COLUMNS_DEFAULT, lines = LINES_DEFAULT;
+    struct winsize window;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0 && window.ws_row > 0) {
+        width = window.ws_col;
+        lines = window.ws_row;
+    }
+    const uint32_t height = lines > LINES_BESIDE ? 2 * (lines - LINES_BESIDE) : 0;
+    uint32_t side = width < height ? width : height;
+    side = side < SIDE_MIN ? SIDE_MIN : side > SIDE_MAX ? SIDE_MAX : side;
+    *ret_width = fit_cells(side, columns);
+    *ret_height = fit_cells(side, rows);
+}
+
+static int put(aq_buffer *text, const char *line)
+{
+    return aq_buffer_append(text, line, strlen(line));
+}
+
+static int compose(aq_play_screen *screen, const aq_canvas *canvas, const char *caption)
+{
+    char line[LINE_BYTES];
+    aq_buffer *text = &screen->text;
+    int rc = 0;
+    aq_buffer_clear(text);
+    if (screen->is_terminal && screen->lines > 0) {
+        rc = aq_text_format(line, sizeof(line), "\r\x1b[%uA", screen->lines);
+        rc = rc != 0 ? rc : put(text, line);
+    }
+    rc = rc != 0 ? rc : aq_terminal_picture(canvas, screen->colours, text);
+    rc = rc != 0 ? rc : put(text, caption);
+    rc = rc != 0 ? rc : put(text, screen->is_terminal ? "\x1b[K\n" : "\n\n");
+    screen->lines = (canvas->height + 1) / 2 + 1;
+    return rc;
+}
+
+int aq_play_screen_show(aq_play_screen *screen, const aq_canvas *canvas, const char *caption,
+                        aq_error *error)
+{
+    int rc = compose(screen, canvas, caption);
+    if (rc != 0) {
+        return aq_fail(error, rc, "the picture: %s", aq_error_text(rc));
+    }
+    if (screen->is_terminal) {
+        const int64_t now_ns = aq_clock_monotonic_ns();
+        aq_clock_wait_until(screen->due_ns);
+        screen->due_ns = (screen->due_ns > now_ns ? screen->due_ns : now_ns) + screen->period_ns;
+    }
+    if (fwrite(screen->text.data, 1, screen->text.size, stdout) != screen->text.size ||
+        fflush(stdout) == EOF) {
+        return aq_fail(error, AQ_E_IO, "the picture could not be written");
+    }
+    return 0;
+}

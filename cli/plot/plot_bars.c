@@ -1,0 +1,243 @@
+/*
+ * Plot bars: see plot_chart.h. Bars start at zero, or their lengths would say nothing. Each says
+ * its value where there is room for it.
+ */
+#include <math.h>
+#include <stdio.h>
+
+#include "cli/plot/plot_chart.h"
+#include "cli/plot/plot_frame.h"
+#include "cli/plot/plot_paper.h"
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+
+enum {
+    WIDTH = 760,
+    HEIGHT = 440,
+    NAME_PX = 22,
+    NAME_PX_MAX = 140, /* of names that stand upright */
+    BAR_PX_MAX = 72,
+    WHISKER_PX = 4
+};
+
+#define GROUP_SHARE 0.72 /* of a group's place that its bars take */
+
+typedef struct bars_picture {
+    const aq_plot_bars *chart;
+    aq_plot_frame frame;
+    bool upright; /* names of groups are too long to lie */
+    double slot;  /* px of a group */
+    double bar;   /* px of a bar */
+} bars_picture;
+
+static double value_of(const aq_plot_bars *chart, size_t group, size_t part)
+{
+    return chart->values[group * chart->part_count + part];
+}
+
+/* 0 where there is none. */
+static double error_of(const aq_plot_bars *chart, size_t group, size_t part)
+{
+    const double error =
+        chart->errors && !chart->stacked ? chart->errors[group * chart->part_count + part] : 0;
+    return isfinite(error) ? fabs(error) : 0;
+}
+
+static uint32_t colour_of(const aq_plot_bars *chart, size_t part)
+{
+    return chart->colours ? chart->colours[part] : (uint32_t)part;
+}
+
+/* ---- layout --------------------------------------------------------------------------------- */
+
+static void measure(const aq_plot_bars *chart, double *ret_low, double *ret_high)
+{
+    double low = 0, high = 0;
+    for (size_t group = 0; group < chart->group_count; group++) {
+        double sum = 0;
+        for (size_t part = 0; part < chart->part_count; part++) {
+            const double value = value_of(chart, group, part);
+            if (isfinite(value)) {
+                const double error = error_of(chart, group, part);
+                sum += value;
+                low = fmin(low, chart->stacked ? sum : value - error);
+                high = fmax(high, chart->stacked ? sum : value + error);
+            }
+        }
+    }
+    *ret_low = low;
+    *ret_high = low < high ? high : 1;
+}
+
+static void lay(bars_picture *picture)
+{
+    const aq_plot_bars *chart = picture->chart;
+    double low, high, widest = 0;
+    measure(chart, &low, &high);
+    picture->frame = (aq_plot_frame){
+        .title = chart->title,
+        .y_label = chart->y_label,
+        .legend_count = chart->parts ? chart->part_count : 0,
+        .legend_boxes = true,
+        .width = chart->width ? chart->width : WIDTH,
+        .height = chart->height ? chart->height : HEIGHT,
+        .under_px = NAME_PX,
+    };
+    aq_plot_frame *frame = &picture->frame;
+    for (size_t i = 0; i < frame->legend_count; i++) {
+        frame->legend[i] = (aq_legend_entry){chart->parts[i], colour_of(chart, i)};
+    }
+    for (size_t i = 0; i < chart->group_count; i++) {
+        widest = fmax(widest, aq_plot_text_px(AQ_LETTERS_TICK, chart->groups[i]));
+    }
+    aq_plot_frame_lay(frame, low, high, true);
+    picture->slot = frame->area.width / (double)chart->group_count;
+    picture->upright = widest > picture->slot - 4;
+    if (picture->upright) { /* once more, with room for them */
+        frame->under_px = fmin(NAME_PX_MAX, widest + 10);
+        aq_plot_frame_lay(frame, low, high, true);
+        picture->slot = frame->area.width / (double)chart->group_count;
+    }
+    const double side_by_side = chart->stacked ? 1 : (double)chart->part_count;
+    picture->bar = fmin(BAR_PX_MAX, picture->slot * GROUP_SHARE / side_by_side);
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+/* A bar between two values; its middle is at `x`. */
+static void draw_bar(const bars_picture *picture, aq_plot_pen *pen, size_t group, size_t part,
+                     double x, double from, double to)
+{
+    const aq_plot_bars *chart = picture->chart;
+    const double a = aq_plot_frame_y(&picture->frame, from);
+    const double b = aq_plot_frame_y(&picture->frame, to);
+    char name[AQ_PLOT_TEXT_BYTES];
+    int rc =
+        aq_text_format(name, sizeof(name), "%s%s%s: %.4g", chart->groups[group],
+                       chart->parts ? ", " : "", chart->parts ? chart->parts[part] : "", to - from);
+    (void)rc; /* a long name is cut */
+    pen->class->box(pen, colour_of(chart, part), name,
+                    (aq_plot_box){x - picture->bar / 2, fmin(a, b), picture->bar, fabs(a - b)});
+}
+
+/* Three digits, as "0.0123", "450" and "12.3k"; thousands are as short whole. */
+static const char *value_text(char *out, size_t size, double value)
+{
+    if (isfinite(value) && fabs(value) >= 1e4) {
+        return aq_text_count(out, size, value);
+    }
+    if (!isfinite(value)) {
+        (void)snprintf(out, size, "n/a");
+    } else if (fabs(value) >= 1e3) {
+        (void)snprintf(out, size, "%.0f", value);
+    } else {
+        (void)snprintf(out, size, "%.3g", value);
+    }
+    return out;
+}
+
+/* `y` is the end of the bar, or of its whisker. */
+static void draw_value(const bars_picture *picture, aq_plot_pen *pen, double x, double y,
+                       bool below, double value)
+{
+    char text[32];
+    (void)value_text(text, sizeof(text), value);
+    if (aq_plot_text_px(AQ_LETTERS_TICK, text) <= 1.25 * picture->bar) {
+        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+                         (aq_plot_at){x, below ? y + 14 : y - 4}, text);
+    }
+}
+
+static void draw_whisker(const bars_picture *picture, aq_plot_pen *pen, double x, double value,
+                         double error)
+{
+    const double high = aq_plot_frame_y(&picture->frame, value + error);
+    const double low = aq_plot_frame_y(&picture->frame, value - error);
+    pen->class->whisker(pen, (aq_plot_at){x, high}, (aq_plot_at){x, low});
+    pen->class->whisker(pen, (aq_plot_at){x - WHISKER_PX, high},
+                        (aq_plot_at){x + WHISKER_PX, high});
+    pen->class->whisker(pen, (aq_plot_at){x - WHISKER_PX, low}, (aq_plot_at){x + WHISKER_PX, low});
+}
+
+/* First all bars, then what is written on them: a value may be wider than its bar. */
+static void draw_beside(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+{
+    const aq_plot_bars *chart = picture->chart;
+    const double first = middle - picture->bar * ((double)chart->part_count - 1) / 2;
+    for (size_t part = 0; part < chart->part_count; part++) {
+        const double value = value_of(chart, group, part);
+        if (isfinite(value)) {
+            draw_bar(picture, pen, group, part, first + (double)part * picture->bar, 0, value);
+        }
+    }
+    for (size_t part = 0; part < chart->part_count; part++) {
+        const double x = first + (double)part * picture->bar;
+        const double value = value_of(chart, group, part);
+        const double error = error_of(chart, group, part);
+        const double end = isfinite(value) ? value + (value < 0 ? -error : error) : 0;
+        if (isfinite(value) && error > 0) {
+            draw_whisker(picture, pen, x, value, error);
+        }
+        draw_value(picture, pen, x, aq_plot_frame_y(&picture->frame, end), value < 0, value);
+    }
+}
+
+static void draw_stack(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+{
+    const aq_plot_bars *chart = picture->chart;
+    double sum = 0;
+    bool any = false;
+    for (size_t part = 0; part < chart->part_count; part++) {
+        const double value = value_of(chart, group, part);
+        if (isfinite(value)) {
+            draw_bar(picture, pen, group, part, middle, sum, sum + value);
+            sum += value;
+            any = true;
+        }
+    }
+    draw_value(picture, pen, middle, aq_plot_frame_y(&picture->frame, sum), false, any ? sum : NAN);
+}
+
+static void draw_name(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+{
+    const aq_plot_box *area = &picture->frame.area;
+    const double bottom = area->y + area->height;
+    if (picture->upright) {
+        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_END, true,
+                         (aq_plot_at){middle + 4, bottom + 8}, picture->chart->groups[group]);
+    } else {
+        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+                         (aq_plot_at){middle, bottom + 18}, picture->chart->groups[group]);
+    }
+}
+
+static void draw(aq_plot_pen *pen, const void *user)
+{
+    bars_picture picture = {.chart = user};
+    const aq_plot_bars *chart = picture.chart;
+    lay(&picture);
+    const aq_plot_box *area = &picture.frame.area;
+    aq_plot_frame_draw(&picture.frame, pen);
+    for (size_t group = 0; group < chart->group_count; group++) {
+        const double middle = area->x + ((double)group + 0.5) * picture.slot;
+        if (chart->stacked) {
+            draw_stack(&picture, pen, group, middle);
+        } else {
+            draw_beside(&picture, pen, group, middle);
+        }
+        draw_name(&picture, pen, group, middle);
+    }
+    const double zero = aq_plot_frame_y(&picture.frame, 0);
+    pen->class->rule(pen, AQ_RULE_AXIS, (aq_plot_at){area->x, zero},
+                     (aq_plot_at){area->x + area->width, zero});
+}
+
+int aq_plot_bars_draw(const aq_plot_bars *chart, enum aq_plot_format format, aq_buffer *out)
+{
+    AQ_ASSERT(chart->group_count >= 1);
+    AQ_ASSERT(chart->group_count <= AQ_PLOT_GROUPS_MAX);
+    AQ_ASSERT(chart->part_count >= 1);
+    AQ_ASSERT(chart->part_count <= AQ_PLOT_SERIES_MAX);
+    return aq_plot_on_paper(format, chart->width ? chart->width : WIDTH,
+                            chart->height ? chart->height : HEIGHT, chart->title, draw, chart, out);
+}

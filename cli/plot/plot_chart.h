@@ -1,0 +1,83 @@
+/*
+ * Plot: charts as SVG or PNG: lines with bands, and bars. The SVG is one element that stands alone
+ * as a file or lies in a page: it follows the reader's light or dark colours, and prints in light
+ * ones. The PNG is the same drawing in light colours, at twice the size. Drawn by ourselves,
+ * without any program or font of the machine, so that the same chart looks the same everywhere.
+ *
+ * A chart only lends: texts, points and values are the caller's and read while it is drawn. Texts
+ * are UTF-8 and may hold anything; what is not printable is made plain. Any thread.
+ */
+#ifndef AQ_CLI_PLOT_PLOT_CHART_H
+#define AQ_CLI_PLOT_PLOT_CHART_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+enum {
+    AQ_PLOT_SERIES_MAX = 16, /* lines of a chart, parts of a bar */
+    AQ_PLOT_GROUPS_MAX = 64, /* groups of bars */
+    AQ_PLOT_POINTS_MAX = 1 << 20,
+    AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the buffers that charts are drawn into */
+    AQ_PLOT_SIDE_MIN = 160,
+    AQ_PLOT_SIDE_MAX = 4096,
+};
+
+enum aq_plot_format {
+    AQ_PLOT_SVG,
+    AQ_PLOT_PNG,
+};
+
+/* One point of a line. A point whose x or y is not finite is a gap in the line; one whose low or
+ * high is not finite is a gap in the band. A band far wider than the lines is cut off. */
+typedef struct aq_plot_point {
+    double x, y;
+    double low, high; /* the band: low <= y <= high */
+} aq_plot_point;
+
+typedef struct aq_plot_series {
+    const char *name;            /* in the legend; NULL: not there */
+    const aq_plot_point *points; /* x never falls */
+    size_t count;                /* <= AQ_PLOT_POINTS_MAX; 0 is fine */
+    uint32_t colour;             /* of the palette, which repeats; dashed from its second time on */
+} aq_plot_series;
+
+typedef struct aq_plot_lines {
+    const char *title;   /* NULL: none; likewise the labels */
+    const char *x_label; /* "environment steps" */
+    const char *y_label;
+    const aq_plot_series *series;
+    size_t series_count;    /* <= AQ_PLOT_SERIES_MAX */
+    bool y_from_zero;       /* zero is on the axis, whatever the points are */
+    const char *level_name; /* NULL: no level */
+    double level;           /* a dotted line across, such as a threshold; part of the y axis */
+    uint32_t width, height; /* of the SVG in px, AQ_PLOT_SIDE_MIN to _MAX; 0: 760 by 440 */
+} aq_plot_lines;
+
+/* Bars in groups along the x axis, in each group one bar for each part, side by side or stacked. A
+ * value that is not finite has no bar, and says "n/a" when it would stand alone. */
+typedef struct aq_plot_bars {
+    const char *title;
+    const char *y_label;
+    const char *const *groups; /* their names */
+    size_t group_count;        /* 1 to AQ_PLOT_GROUPS_MAX */
+    const char *const *parts;  /* their names, in the legend; NULL: no legend */
+    size_t part_count;         /* 1 to AQ_PLOT_SERIES_MAX */
+    const double *values;      /* (group_count, part_count); >= 0 where stacked */
+    const double *errors;      /* half an interval of each, not where stacked; NULL: none */
+    const uint32_t *colours;   /* of each part; NULL: 0, 1, 2 ... */
+    bool stacked;
+    uint32_t width, height;
+} aq_plot_bars;
+
+/* Append the picture to `out`: AQ_E_NOMEM, AQ_E_TOO_BIG beyond the buffer's limit; on failure out's
+ * content is as before. Without a single point the axes go from 0 to 1 and say "no data". */
+int aq_plot_lines_draw(const aq_plot_lines *chart, enum aq_plot_format format,
+                       aq_buffer *out) AQ_MUST_USE;
+int aq_plot_bars_draw(const aq_plot_bars *chart, enum aq_plot_format format,
+                      aq_buffer *out) AQ_MUST_USE;
+
+#endif

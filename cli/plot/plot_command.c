@@ -1,0 +1,292 @@
+/*
+ * actorq plot: curves of runs as a picture.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/run_plot.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { SIDE_TEXT_BYTES = 8 };
+
+typedef struct plot_arguments {
+    const char *runs[AQ_PLOT_RUNS_MAX];
+    size_t run_count;
+    const char *output;
+    aq_run_plot_options options;
+    bool json;
+} plot_arguments;
+
+static const aq_option option_rows[] = {
+    {"x", 'x', "WHAT", "env_steps, the default, learner_steps or time"},
+    {"y", 'y', "QUANTITY", "return, the default, or a number of metrics.jsonl such as loss"},
+    {"by", 0, "SETTING",
+     "what tells curves apart, or run for a curve each (default: what differs)"},
+    {"out", 'o', "FILE", "FILE.svg or FILE.png; - prints SVG (default: plot.svg)"},
+    {"title", 0, "TEXT", "above the picture (default: the task)"},
+    {"level", 0, "NUMBER", "a dotted line across, such as the return that solves the task"},
+    {"size", 0, "WxH", "of the picture in px (default: 760x440)"},
+    {"json", 0, NULL, "print one JSON object on standard output"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq plot",
+    .usage = "RUN... [options]",
+    .summary = "Draws how runs went. Runs that differ in nothing but their seed are one curve: "
+               "their mean, with its 95 % interval as a band.",
+    .details = "Quantities are those of metrics.jsonl, within objects as replay/stored; return is "
+               "the mean of the evaluations.\n\n"
+               "Examples:\n"
+               "  actorq plot runs/first\n"
+               "  actorq plot runs/int8-* runs/fp32-* --x time --out returns.png\n"
+               "  actorq plot runs/* -y env_steps_per_s --by quantizer.format\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+/* ---- arguments ------------------------------------------------------------------------------ */
+
+static int take_run(plot_arguments *arguments, const char *value, aq_error *error)
+{
+    if (value[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "the name of a run is empty");
+    }
+    if (arguments->run_count == AQ_PLOT_RUNS_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG, "at most %d runs can be drawn", AQ_PLOT_RUNS_MAX);
+    }
+    arguments->runs[arguments->run_count++] = value;
+    return 0;
+}
+
+static int take_x(plot_arguments *arguments, const char *value, aq_error *error)
+{
+    static const char *const names[] = {
+        [AQ_PLOT_X_ENV_STEPS] = "env_steps",
+        [AQ_PLOT_X_LEARNER_STEPS] = "learner_steps",
+        [AQ_PLOT_X_TIME] = "time",
+    };
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        if (strcmp(names[i], value) == 0) {
+            arguments->options.x = (enum aq_plot_x)i;
+            return 0;
+        }
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "'%s' can't be along the x axis; env_steps, learner_steps and time can", value);
+}
+
+static int take_side(const char *text, uint32_t *ret_side)
+{
+    uint64_t side;
+    if (aq_parse_u64(text, &side) || side < AQ_PLOT_SIDE_MIN || side > AQ_PLOT_SIDE_MAX) {
+        return AQ_E_INVALID;
+    }
+    *ret_side = (uint32_t)side;
+    return 0;
+}
+
+static int take_size(plot_arguments *arguments, const char *value, aq_error *error)
+{
+    char width[SIDE_TEXT_BYTES];
+    const char *cross = strchr(value, 'x');
+    const size_t length = cross ? (size_t)(cross - value) : 0;
+    if (length > 0 && length < sizeof(width)) {
+        memcpy(width, value, length);
+        width[length] = '\0';
+        if (take_side(width, &arguments->options.width) == 0 &&
+            take_side(cross + 1, &arguments->options.height) == 0) {
+            return 0;
+        }
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no size such as 760x440, with sides of %d to %d",
+                   value, AQ_PLOT_SIDE_MIN, AQ_PLOT_SIDE_MAX);
+}
+
+static int take_level(plot_arguments *arguments, const char *value, aq_error *error)
+{
+    if (aq_parse_f64(value, &arguments->options.level)) {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is no number", value);
+    }
+    arguments->options.has_level = true;
+    return 0;
+}
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    plot_arguments *arguments = user;
+    if (!option) {
+        return take_run(arguments, value, error);
+    }
+    if (strcmp(option->name, "x") == 0) {
+        return take_x(arguments, value, error);
+    }
+    if (strcmp(option->name, "size") == 0) {
+        return take_size(arguments, value, error);
+    }
+    if (strcmp(option->name, "level") == 0) {
+        return take_level(arguments, value, error);
+    }
+    if (strcmp(option->name, "y") == 0) {
+        arguments->options.y = value;
+    } else if (strcmp(option->name, "by") == 0) {
+        arguments->options.by = value;
+    } else if (strcmp(option->name, "out") == 0) {
+        arguments->output = value;
+    } else if (strcmp(option->name, "title") == 0) {
+        arguments->options.title = value;
+    } else {
+        arguments->json = true;
+    }
+    return 0;
+}
+
+/* ---- the picture ---------------------------------------------------------------------------- */
+
+static bool is_standard_output(const plot_arguments *arguments)
+{
+    return strcmp(arguments->output, "-") == 0;
+}
+
+static int choose_format(const plot_arguments *arguments, enum aq_plot_format *ret_format,
+                         aq_error *error)
+{
+    const char *dot = strrchr(arguments->output, '.');
+    if (is_standard_output(arguments) || (dot && strcmp(dot, ".svg") == 0)) {
+        *ret_format = AQ_PLOT_SVG;
+    } else if (dot && strcmp(dot, ".png") == 0) {
+        *ret_format = AQ_PLOT_PNG;
+    } else {
+        return aq_fail(error, AQ_E_INVALID, "'%s' is neither FILE.svg nor FILE.png",
+                       arguments->output);
+    }
+    return 0;
+}
+
+static int write_picture(const plot_arguments *arguments, const aq_run_plot *plot,
+                         enum aq_plot_format format, aq_error *error)
+{
+    aq_buffer picture;
+    aq_buffer_init(&picture, AQ_PLOT_BYTES_MAX);
+    int rc = aq_run_plot_draw(plot, format, &picture);
+    if (rc) {
+        rc = aq_fail(error, rc, "%s: %s", arguments->output, aq_error_text(rc));
+    } else if (is_standard_output(arguments)) {
+        (void)fwrite(picture.data, 1, picture.size, stdout); /* a failure is told by the stream */
+    } else {
+        rc = aq_file_write_atomic(arguments->output, picture.data, picture.size, error);
+    }
+    aq_buffer_fini(&picture);
+    return rc;
+}
+
+/* A picture of nothing helps nobody: a name that no run knows is a mistake. */
+static int check_points(const plot_arguments *arguments, const aq_run_plot *plot, aq_error *error)
+{
+    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
+        if (aq_run_plot_curve(plot, i).count > 0) {
+            return 0;
+        }
+    }
+    return aq_fail(error, AQ_E_NOT_FOUND, "no run has a number called '%s' in its metrics.jsonl",
+                   arguments->options.y);
+}
+
+static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_error *error)
+{
+    enum aq_plot_format format = AQ_PLOT_SVG;
+    if (arguments->run_count == 0) {
+        return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
+    }
+    int rc = choose_format(arguments, &format, error);
+    if (!rc) {
+        rc = aq_run_plot_create(arguments->runs, arguments->run_count, &arguments->options,
+                                ret_plot, error);
+    }
+    rc = rc ? rc : check_points(arguments, *ret_plot, error);
+    return rc ? rc : write_picture(arguments, *ret_plot, format, error);
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+/* Where a curve ends; NaN for one without points. */
+static aq_plot_point end_of(const aq_run_curve *curve)
+{
+    return curve->count > 0 ? curve->points[curve->count - 1] : (aq_plot_point){NAN, NAN, NAN, NAN};
+}
+
+static json_t *curve_json(const aq_run_curve *curve)
+{
+    const aq_plot_point end = end_of(curve);
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "name", aq_json_text(curve->name), "runs",
+                     aq_json_count(curve->run_count), "x", aq_json_number(end.x), "mean",
+                     aq_json_number(end.y), "ci95", aq_json_number(end.high - end.y));
+}
+
+static json_t *make_json(const plot_arguments *arguments, const aq_run_plot *plot)
+{
+    json_t *curves = json_array();
+    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
+        const aq_run_curve curve = aq_run_plot_curve(plot, i);
+        (void)json_array_append_new(curves, curve_json(&curve)); /* short of memory: left out */
+    }
+    return json_pack("{s:o, s:s, s:s, s:o}", "path", aq_json_text(arguments->output), "x",
+                     aq_run_plot_x_label(plot), "y", arguments->options.y, "curves", curves);
+}
+
+static void print(const plot_arguments *arguments, const aq_run_plot *plot)
+{
+    char plain[AQ_GROUP_NAME_BYTES];
+    (void)printf("%s: %s over %s\n", arguments->output, arguments->options.y,
+                 aq_run_plot_x_label(plot));
+    for (size_t i = 0; i < aq_run_plot_curves(plot); i++) {
+        const aq_run_curve curve = aq_run_plot_curve(plot, i);
+        const aq_plot_point end = end_of(&curve);
+        aq_figure x, mean, ci;
+        (void)printf("  %s: %zu run%s, %s at %s", aq_plain_text(plain, sizeof(plain), curve.name),
+                     curve.run_count, curve.run_count == 1 ? "" : "s",
+                     aq_figure_number(&mean, end.y), aq_figure_count(&x, end.x));
+        if (isfinite(end.high)) {
+            (void)printf(", +- %s", aq_figure_number(&ci, end.high - end.y));
+        }
+        (void)printf("\n");
+    }
+}
+
+static int show(const char *command, const plot_arguments *arguments, const aq_run_plot *plot)
+{
+    if (is_standard_output(arguments)) {
+        return aq_command_printed(command);
+    }
+    if (arguments->json) {
+        return aq_command_print_json(command, make_json(arguments, plot));
+    }
+    print(arguments, plot);
+    return aq_command_printed(command);
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    aq_run_plot *plot = NULL;
+    plot_arguments arguments = {.output = "plot.svg", .options = {.y = "return"}};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    int rc = draw(&arguments, &plot, &error);
+    status = rc ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, plot);
+    aq_run_plot_destroy(plot);
+    return status;
+}
+
+const aq_command aq_command_plot = {
+    .name = "plot",
+    .summary = "draw curves of runs, with bands",
+    .run = run,
+};

@@ -1,0 +1,147 @@
+/*
+ * Plot frame: see plot_frame.h.
+ */
+#include "cli/plot/plot_frame.h"
+
+#include <math.h>
+
+#include "cli/text/plain_text.h"
+
+enum {
+    MARGIN = 12,
+    TITLE_PX = 24,
+    LEGEND_ROW_PX = 19,
+    SWATCH_PX = 20,
+    SWATCH_GAP = 6,
+    ENTRY_GAP = 18,
+    LABEL_PX = 20,
+    TICK_GAP = 7,
+    TICK_EVERY_PX = 44, /* along the y axis, at least */
+    AREA_MIN = 32,
+    TICKS_MIN = 2,
+    TICKS_MAX = 10
+};
+
+/* What a letter of a common font is wide, on average, as a share of its height. */
+#define LETTER_SHARE 0.58
+
+double aq_plot_text_px(enum aq_plot_lettering lettering, const char *text)
+{
+    char plain[AQ_PLOT_TEXT_BYTES];
+    const size_t columns = aq_plain_columns(aq_plain_text(plain, sizeof(plain), text));
+    return LETTER_SHARE * aq_plot_letters_px(lettering) * (double)columns;
+}
+
+/* ---- the legend ----------------------------------------------------------------------------- */
+
+static void draw_entry(const aq_plot_frame *frame, aq_plot_pen *pen, const aq_legend_entry *entry,
+                       aq_plot_at at)
+{
+    if (frame->legend_boxes) {
+        pen->class->box(pen, entry->colour, NULL,
+                        (aq_plot_box){at.x + SWATCH_PX - 12, at.y - 10, 12, 12});
+    } else {
+        const aq_plot_at line[] = {{at.x, at.y - 4}, {at.x + SWATCH_PX, at.y - 4}};
+        pen->class->curve(pen, entry->colour, NULL, line, 2);
+    }
+    pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_START, false,
+                     (aq_plot_at){at.x + SWATCH_PX + SWATCH_GAP, at.y}, entry->name);
+}
+
+/* Rows of the legend; with a pen it is drawn, the first row with its baseline at `y`. An entry that
+ * is too long for what is left of a row begins the next. */
+static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_pen *pen, double left, double y)
+{
+    double x = left;
+    uint32_t rows = 0;
+    for (size_t i = 0; i < frame->legend_count; i++) {
+        const aq_legend_entry *entry = &frame->legend[i];
+        if (entry->name == NULL) {
+            continue;
+        }
+        const double width = SWATCH_PX + SWATCH_GAP + aq_plot_text_px(AQ_LETTERS_TICK, entry->name);
+        if (rows == 0 || x + width > frame->width - MARGIN) {
+            rows++;
+            x = left;
+        }
+        if (pen) {
+            draw_entry(frame, pen, entry, (aq_plot_at){x, y + (rows - 1) * LEGEND_ROW_PX});
+        }
+        x += width + ENTRY_GAP;
+    }
+    return rows;
+}
+
+/* ---- the layout ----------------------------------------------------------------------------- */
+
+static double widest_tick(const aq_plot_scale *scale)
+{
+    double widest = 0;
+    aq_tick_label room;
+    for (uint32_t i = 0; i < scale->tick_count; i++) {
+        widest =
+            fmax(widest, aq_plot_text_px(AQ_LETTERS_TICK, aq_plot_tick_label(scale, i, &room)));
+    }
+    return widest;
+}
+
+void aq_plot_frame_lay(aq_plot_frame *frame, double low, double high, bool whole_steps)
+{
+    const double legend_px = LEGEND_ROW_PX * walk_legend(frame, NULL, MARGIN, 0);
+    const double top = MARGIN + (frame->title ? TITLE_PX : 0) + legend_px + LABEL_PX / 2;
+    const double bottom =
+        frame->height - MARGIN - frame->under_px - (frame->x_label ? LABEL_PX : 0);
+    frame->area.y = top;
+    frame->area.height = fmax(AREA_MIN, bottom - top);
+
+    const double ticks = fmax(TICKS_MIN, fmin(TICKS_MAX, frame->area.height / TICK_EVERY_PX));
+    frame->y = aq_plot_scale_of(low, high, (uint32_t)ticks, whole_steps);
+    frame->area.x = MARGIN + (frame->y_label ? LABEL_PX : 0) + widest_tick(&frame->y) + TICK_GAP;
+    frame->area.width = fmax(AREA_MIN, frame->width - frame->area.x - 2 * MARGIN);
+}
+
+double aq_plot_frame_y(const aq_plot_frame *frame, double value)
+{
+    return frame->area.y + frame->area.height * (1 - aq_plot_scale_at(&frame->y, value));
+}
+
+/* ---- drawing -------------------------------------------------------------------------------- */
+
+static void draw_labels(const aq_plot_frame *frame, aq_plot_pen *pen)
+{
+    const aq_plot_box *area = &frame->area;
+    if (frame->title) {
+        pen->class->text(pen, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false,
+                         (aq_plot_at){MARGIN, MARGIN + 14}, frame->title);
+    }
+    if (frame->x_label) {
+        pen->class->text(pen, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
+                         (aq_plot_at){area->x + area->width / 2, frame->height - MARGIN},
+                         frame->x_label);
+    }
+    if (frame->y_label) {
+        pen->class->text(pen, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, true,
+                         (aq_plot_at){MARGIN + 12, area->y + area->height / 2}, frame->y_label);
+    }
+}
+
+static void draw_y_axis(const aq_plot_frame *frame, aq_plot_pen *pen)
+{
+    const aq_plot_box *area = &frame->area;
+    aq_tick_label room;
+    for (uint32_t i = 0; i < frame->y.tick_count; i++) {
+        const double y = aq_plot_frame_y(frame, aq_plot_tick(&frame->y, i));
+        pen->class->rule(pen, AQ_RULE_GRID, (aq_plot_at){area->x, y},
+                         (aq_plot_at){area->x + area->width, y});
+        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_END, false,
+                         (aq_plot_at){area->x - TICK_GAP, y + 4},
+                         aq_plot_tick_label(&frame->y, i, &room));
+    }
+}
+
+void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_pen *pen)
+{
+    draw_labels(frame, pen);
+    (void)walk_legend(frame, pen, MARGIN, MARGIN + (frame->title ? TITLE_PX : 0) + 14);
+    draw_y_axis(frame, pen);
+}

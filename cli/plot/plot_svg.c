@@ -1,0 +1,223 @@
+/*
+ * Plot SVG: see plot_svg.h. Looks are in classes of one style sheet, which each picture carries:
+ * several pictures in a page have the same rules. The picture has a background of its own, so that
+ * its colours are right whatever is behind it.
+ */
+#include "cli/plot/plot_svg.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/text/plain_text.h"
+#include "common/base/utf8.h"
+
+static const char style[] =
+    "<style>\n"
+    ".aq-plot text{font-family:system-ui,'DejaVu Sans',Helvetica,Arial,sans-serif;fill:#1c2026}\n"
+    ".aq-plot .aq-tick{font-size:12px}.aq-plot .aq-label{font-size:13px}\n"
+    ".aq-plot .aq-title{font-size:15px;font-weight:600}\n"
+    ".aq-plot .aq-ground{fill:#ffffff}\n"
+    ".aq-plot .aq-grid{stroke:#e3e6ea;stroke-width:1}\n"
+    ".aq-plot .aq-axis{stroke:#6d7680;stroke-width:1}\n"
+    ".aq-plot .aq-level{stroke:#6d7680;stroke-width:1.5;stroke-dasharray:2 4}\n"
+    ".aq-plot .aq-whisker{stroke:#1c2026;stroke-width:1.2}\n"
+    ".aq-plot .aq-curve{fill:none;stroke-width:2;stroke-linejoin:round;stroke-linecap:round}\n"
+    ".aq-plot .aq-dashed{stroke-dasharray:7 5}\n"
+    ".aq-plot .aq-band{stroke:none;fill-opacity:.18}\n"
+    ".aq-plot .aq-0{color:#2466c9}.aq-plot .aq-1{color:#d1590b}\n"
+    ".aq-plot .aq-2{color:#18834a}.aq-plot .aq-3{color:#8a3fb5}\n"
+    ".aq-plot .aq-4{color:#c4283c}.aq-plot .aq-5{color:#0f7f8c}\n"
+    ".aq-plot .aq-6{color:#7d5a1c}.aq-plot .aq-7{color:#5b6470}\n"
+    "@media screen and (prefers-color-scheme:dark){\n"
+    ".aq-plot text{fill:#e6e9ed}.aq-plot .aq-ground{fill:#14171c}\n"
+    ".aq-plot .aq-grid{stroke:#2b3038}.aq-plot .aq-axis{stroke:#8b949f}\n"
+    ".aq-plot .aq-level{stroke:#8b949f}.aq-plot .aq-whisker{stroke:#e6e9ed}\n"
+    ".aq-plot .aq-0{color:#6ea8ff}.aq-plot .aq-1{color:#ff9e57}\n"
+    ".aq-plot .aq-2{color:#52c785}.aq-plot .aq-3{color:#c792ea}\n"
+    ".aq-plot .aq-4{color:#ff7b86}.aq-plot .aq-5{color:#4ccad6}\n"
+    ".aq-plot .aq-6{color:#d1a85c}.aq-plot .aq-7{color:#a3adba}\n"
+    "}\n"
+    "</style>\n";
+
+static aq_plot_svg *svg_of(aq_plot_pen *pen)
+{
+    return (aq_plot_svg *)pen;
+}
+
+static void put(aq_plot_svg *svg, const char *text, size_t size)
+{
+    if (svg->pen.rc == 0) {
+        svg->pen.rc = aq_buffer_append(svg->out, text, size);
+    }
+}
+
+static void put_text(aq_plot_svg *svg, const char *text)
+{
+    put(svg, text, strlen(text));
+}
+
+/* Up to 255 bytes: numbers and words of ours. */
+static void put_format(aq_plot_svg *svg, const char *format, ...) AQ_PRINTF(2, 3);
+
+static void put_format(aq_plot_svg *svg, const char *format, ...)
+{
+    char text[256];
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(text, sizeof(text), format, arguments);
+    va_end(arguments);
+    put_text(svg, text);
+}
+
+/* What XML must not hold, or would read as its own, is written in other words. */
+static void put_escaped(aq_plot_svg *svg, const char *text)
+{
+    char plain[AQ_PLOT_TEXT_BYTES];
+    uint32_t code;
+    size_t size;
+    const char *at = aq_plain_text(plain, sizeof(plain), text);
+    while ((size = aq_utf8_decode(at, &code)) > 0) {
+        switch (code) {
+        case '&':
+            put_text(svg, "&amp;");
+            break;
+        case '<':
+            put_text(svg, "&lt;");
+            break;
+        case '>':
+            put_text(svg, "&gt;");
+            break;
+        case '"':
+            put_text(svg, "&quot;");
+            break;
+        case 0xFFFE:
+        case 0xFFFF:
+            put_text(svg, "?");
+            break;
+        default:
+            put(svg, at, size);
+        }
+        at += size;
+    }
+}
+
+static void put_name(aq_plot_svg *svg, const char *name)
+{
+    if (name) {
+        put_text(svg, "<title>");
+        put_escaped(svg, name);
+        put_text(svg, "</title>");
+    }
+}
+
+/* ---- the pen -------------------------------------------------------------------------------- */
+
+static void put_line(aq_plot_svg *svg, const char *class, aq_plot_at from, aq_plot_at to)
+{
+    put_format(svg,
+               "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" "
+               "y2=\"%.1f\"/>\n",
+               class, from.x, from.y, to.x, to.y);
+}
+
+static void draw_rule(aq_plot_pen *pen, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
+{
+    static const char *const classes[] = {"aq-grid", "aq-axis", "aq-level"};
+    put_line(svg_of(pen), classes[rule], from, to);
+}
+
+static void draw_whisker(aq_plot_pen *pen, aq_plot_at from, aq_plot_at to)
+{
+    put_line(svg_of(pen), "aq-whisker", from, to);
+}
+
+static void draw_curve(aq_plot_pen *pen, uint32_t colour, const char *name,
+                       const aq_plot_at *points, size_t count)
+{
+    aq_plot_svg *svg = svg_of(pen);
+    put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
+    put_name(svg, name);
+    put_format(svg, "<polyline class=\"aq-curve%s\" stroke=\"currentColor\" points=\"",
+               aq_plot_is_dashed(colour) ? " aq-dashed" : "");
+    for (size_t i = 0; i < count; i++) {
+        put_format(svg, "%s%.1f,%.1f", i > 0 ? " " : "", points[i].x, points[i].y);
+    }
+    if (count == 1) { /* the round ends of a line without length are a dot */
+        put_format(svg, " %.1f,%.1f", points[0].x, points[0].y);
+    }
+    put_text(svg, "\"/></g>\n");
+}
+
+static void draw_band(aq_plot_pen *pen, uint32_t colour, const aq_plot_cut *cuts, size_t count)
+{
+    aq_plot_svg *svg = svg_of(pen);
+    put_format(svg, "<g class=\"aq-%" PRIu32 "\"><polygon class=\"aq-band\" fill=\"currentColor\" ",
+               colour % AQ_PALETTE_COLOURS);
+    put_text(svg, "points=\"");
+    for (size_t i = 0; i < count; i++) {
+        put_format(svg, "%s%.1f,%.1f", i > 0 ? " " : "", cuts[i].x, cuts[i].top);
+    }
+    for (size_t i = count; i > 0; i--) {
+        put_format(svg, " %.1f,%.1f", cuts[i - 1].x, cuts[i - 1].bottom);
+    }
+    put_text(svg, "\"/></g>\n");
+}
+
+static void draw_box(aq_plot_pen *pen, uint32_t colour, const char *name, aq_plot_box box)
+{
+    aq_plot_svg *svg = svg_of(pen);
+    put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
+    put_name(svg, name);
+    put_format(svg,
+               "<rect class=\"aq-box\" fill=\"currentColor\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
+               "height=\"%.1f\"/></g>\n",
+               box.x, box.y, box.width, box.height);
+}
+
+static void draw_text(aq_plot_pen *pen, enum aq_plot_lettering lettering,
+                      enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text)
+{
+    static const char *const classes[] = {"aq-tick", "aq-label", "aq-title"};
+    static const char *const anchors[] = {"start", "middle", "end"};
+    aq_plot_svg *svg = svg_of(pen);
+    put_format(svg, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\"",
+               classes[lettering], anchors[anchor], at.x, at.y);
+    if (upwards) {
+        put_format(svg, " transform=\"rotate(-90 %.1f %.1f)\"", at.x, at.y);
+    }
+    put_text(svg, ">");
+    put_escaped(svg, text);
+    put_text(svg, "</text>\n");
+}
+
+static const aq_plot_pen_class svg_class = {
+    .rule = draw_rule,
+    .curve = draw_curve,
+    .band = draw_band,
+    .box = draw_box,
+    .whisker = draw_whisker,
+    .text = draw_text,
+};
+
+void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const char *title,
+                       aq_buffer *out)
+{
+    *svg = (aq_plot_svg){.pen = {.class = &svg_class}, .out = out};
+    put_format(svg,
+               "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"aq-plot\" role=\"img\" "
+               "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" width=\"%" PRIu32 "\" height=\"%" PRIu32
+               "\">\n",
+               width, height, width, height);
+    put_name(svg, title);
+    put_text(svg, style);
+    put_format(svg, "<rect class=\"aq-ground\" width=\"%" PRIu32 "\" height=\"%" PRIu32 "\"/>\n",
+               width, height);
+}
+
+int aq_plot_svg_end(aq_plot_svg *svg)
+{
+    put_text(svg, "</svg>\n");
+    return svg->pen.rc;
+}

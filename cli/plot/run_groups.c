@@ -1,0 +1,177 @@
+/*
+ * Run groups: see run_groups.h. A run is told by one text, its values of the settings that count,
+ * and runs with the same text are one group.
+ */
+#include "cli/plot/run_groups.h"
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/settings/settings.h"
+
+enum { SETTINGS_MAX = 512 };
+
+/* ---- settings ------------------------------------------------------------------------------- */
+
+static const void *member_of(const aq_setting *row, const aq_run_config *config)
+{
+    return (const char *)config + row->offset;
+}
+
+static bool is_equal(const aq_setting *row, const aq_run_config *a, const aq_run_config *b)
+{
+    return row->type == AQ_SETTING_TEXT
+               ? strcmp(member_of(row, a), member_of(row, b)) == 0
+               : memcmp(member_of(row, a), member_of(row, b), row->size) == 0;
+}
+
+static bool is_of_course(const aq_setting *row)
+{
+    return strcmp(row->key, "seed") != 0 && strncmp(row->key, "log.", 4) != 0 &&
+           strncmp(row->key, "net.", 4) != 0 && strncmp(row->key, "energy.", 7) != 0;
+}
+
+static void value_text(const aq_setting *row, const aq_run_config *config, char *out, size_t size)
+{
+    uint64_t whole;
+    uint32_t choice;
+    double number;
+    bool truth;
+    switch (row->type) {
+    case AQ_SETTING_U64:
+        memcpy(&whole, member_of(row, config), sizeof(whole));
+        (void)snprintf(out, size, "%" PRIu64, whole);
+        break;
+    case AQ_SETTING_F64:
+        memcpy(&number, member_of(row, config), sizeof(number));
+        (void)snprintf(out, size, "%g", number);
+        break;
+    case AQ_SETTING_BOOL:
+        memcpy(&truth, member_of(row, config), sizeof(truth));
+        (void)snprintf(out, size, "%s", truth ? "yes" : "no");
+        break;
+    case AQ_SETTING_TEXT: {
+        const char *text = member_of(row, config);
+        (void)snprintf(out, size, "%s", text[0] != '\0' ? text : "none");
+        break;
+    }
+    case AQ_SETTING_CHOICE:
+        memcpy(&choice, member_of(row, config), sizeof(choice));
+        (void)snprintf(out, size, "%s", row->choices[choice]);
+        break;
+    }
+}
+
+/* ---- which of them count -------------------------------------------------------------------- */
+
+typedef struct group_rows {
+    const aq_setting *rows[SETTINGS_MAX];
+    size_t count;
+} group_rows;
+
+static bool differs(const aq_setting *row, const aq_run_config *configs, size_t count)
+{
+    for (size_t i = 1; i < count; i++) {
+        if (!is_equal(row, &configs[0], &configs[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static int choose_rows(const aq_run_config *configs, size_t count, const char *by, group_rows *out,
+                       aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    AQ_ASSERT(table->count <= SETTINGS_MAX);
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        if (by ? strcmp(row->key, by) == 0 : is_of_course(row) && differs(row, configs, count)) {
+            out->rows[out->count++] = row;
+        }
+    }
+    return by && out->count == 0 ? aq_fail(error, AQ_E_INVALID, "'%s' is no setting of a run", by)
+                                 : 0;
+}
+
+/* "int8", or "int8, publish_period 100" when more than one counts; a choice or a text tells by
+ * itself what it is. */
+static void name_run(const group_rows *rows, const aq_run_config *config, char *out, size_t size)
+{
+    size_t used = 0;
+    (void)snprintf(out, size, "%s", rows->count == 0 ? config->task : "");
+    for (size_t i = 0; i < rows->count && used < size; i++) {
+        const aq_setting *row = rows->rows[i];
+        const bool alone = row->type == AQ_SETTING_CHOICE || strcmp(row->key, "task") == 0;
+        const char *dot = strchr(row->key, '.');
+        char value[AQ_GROUP_NAME_BYTES];
+        value_text(row, config, value, sizeof(value));
+        const int length =
+            snprintf(out + used, size - used, "%s%s%s%s", i > 0 ? ", " : "",
+                     alone ? "" : (dot ? dot + 1 : row->key), alone ? "" : " ", value);
+        used += length > 0 ? (size_t)length : 0;
+    }
+}
+
+static bool is_one_kind(const group_rows *rows, const aq_run_config *a, const aq_run_config *b)
+{
+    for (size_t i = 0; i < rows->count; i++) {
+        if (!is_equal(rows->rows[i], a, b)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+int aq_run_groups_make(const aq_run_config *configs, const char *const *names, size_t count,
+                       const char *by, aq_run_groups *ret_groups, aq_error *error)
+{
+    group_rows rows = {.count = 0};
+    const bool each = by && strcmp(by, "run") == 0;
+    AQ_ASSERT(count >= 1);
+    int rc = each ? 0 : choose_rows(configs, count, by, &rows, error);
+    if (rc) {
+        return rc;
+    }
+    aq_run_groups made = {
+        .groups = aq_alloc(count, sizeof(*made.groups)),
+        .group_of = aq_alloc(count, sizeof(*made.group_of)),
+    };
+    if (!made.groups || !made.group_of) {
+        aq_run_groups_fini(&made);
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; i < count; i++) {
+        size_t like = each ? i : 0; /* the first run of its kind */
+        while (like < i && !is_one_kind(&rows, &configs[like], &configs[i])) {
+            like++;
+        }
+        made.group_of[i] = like < i ? made.group_of[like] : made.count;
+        aq_run_group *group = &made.groups[made.group_of[i]];
+        if (like == i) {
+            made.count++;
+            if (each) {
+                (void)snprintf(group->name, sizeof(group->name), "%s", names[i]);
+            } else {
+                name_run(&rows, &configs[i], group->name, sizeof(group->name));
+            }
+        }
+        group->run_count++;
+    }
+    *ret_groups = made;
+    return 0;
+}
+
+void aq_run_groups_fini(aq_run_groups *groups)
+{
+    aq_free(groups->groups);
+    aq_free(groups->group_of);
+    *groups = (aq_run_groups){0};
+}

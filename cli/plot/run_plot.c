@@ -1,0 +1,267 @@
+/*
+ * Run plot: see run_plot.h.
+ */
+#include "cli/plot/run_plot.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/plot_band.h"
+#include "cli/plot/run_series.h"
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { CELLS = 240, PATH_BYTES_MAX = 4096, LEVEL_NAME_BYTES = 32 };
+
+typedef struct run_curve {
+    double *x, *y; /* in one block, at x */
+    size_t count;
+} run_curve;
+
+typedef struct group_curve {
+    aq_plot_point points[CELLS];
+    size_t count;
+} group_curve;
+
+struct aq_run_plot {
+    const aq_run_plot_options *options;
+    size_t run_count;
+    aq_run_config *configs; /* of each run */
+    run_curve *curves;      /* of each run */
+    aq_run_groups groups;
+    group_curve *group_curves;
+    const char *x_label;
+    char level_name[LEVEL_NAME_BYTES];
+};
+
+/* ---- reading -------------------------------------------------------------------------------- */
+
+static double x_of(enum aq_plot_x x, const aq_series_point *point)
+{
+    return x == AQ_PLOT_X_TIME        ? point->wall_s
+           : x == AQ_PLOT_X_ENV_STEPS ? point->env_steps
+                                      : point->learner_steps;
+}
+
+static int take_series(const aq_run_series *series, enum aq_plot_x x, run_curve *curve)
+{
+    curve->x = aq_alloc(2 * series->count + 1, sizeof(*curve->x));
+    if (!curve->x) {
+        return AQ_E_NOMEM;
+    }
+    curve->y = curve->x + series->count;
+    for (size_t i = 0; i < series->count; i++) {
+        const double at = x_of(x, &series->points[i]);
+        if (curve->count == 0 || at >= curve->x[curve->count - 1]) {
+            curve->x[curve->count] = at;
+            curve->y[curve->count++] = series->points[i].value;
+        }
+    }
+    return 0;
+}
+
+/* A run that was not trained yet has a configuration and no metrics: an empty curve. */
+static int read_run(aq_run_plot *plot, size_t index, const char *run, aq_error *error)
+{
+    char path[PATH_BYTES_MAX];
+    aq_run_series series = {0};
+    if (aq_text_format(path, sizeof(path), "%s/metrics.jsonl", run)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run);
+    }
+    (void)snprintf(path, sizeof(path), "%s/config.yaml", run);
+    if (!aq_path_exists(path)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s is no run folder: it has no config.yaml", run);
+    }
+    aq_settings_init(aq_run_config_table(), &plot->configs[index]);
+    int rc = aq_settings_read_file(aq_run_config_table(), path, &plot->configs[index], error);
+    if (rc) {
+        return rc;
+    }
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run);
+    rc = aq_path_exists(path) ? aq_run_series_read(path, plot->options->y, &series, error) : 0;
+    if (!rc && take_series(&series, plot->options->x, &plot->curves[index])) {
+        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    aq_run_series_fini(&series);
+    return rc;
+}
+
+/* ---- the x axis ----------------------------------------------------------------------------- */
+
+/* Long times are in minutes or hours. */
+static void choose_unit(aq_run_plot *plot)
+{
+    static const char *const labels[] = {"environment steps", "learner steps", "time (s)"};
+    double longest = 0, unit = 1;
+    plot->x_label = labels[plot->options->x];
+    for (size_t i = 0; i < plot->run_count; i++) {
+        const run_curve *curve = &plot->curves[i];
+        longest = curve->count > 0 ? fmax(longest, curve->x[curve->count - 1]) : longest;
+    }
+    if (plot->options->x != AQ_PLOT_X_TIME || longest < 600) {
+        return;
+    }
+    unit = longest < 3 * 3600 ? 60 : 3600;
+    plot->x_label = unit > 60 ? "time (h)" : "time (min)";
+    for (size_t i = 0; i < plot->run_count; i++) {
+        for (size_t j = 0; j < plot->curves[i].count; j++) {
+            plot->curves[i].x[j] /= unit;
+        }
+    }
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static int make_curve(aq_run_plot *plot, size_t group, aq_error *error)
+{
+    aq_band_curve curves[AQ_BAND_RUNS_MAX];
+    size_t count = 0;
+    if (plot->groups.groups[group].run_count > AQ_BAND_RUNS_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG, "'%s' are more than %d runs: leave some out",
+                       plot->groups.groups[group].name, AQ_BAND_RUNS_MAX);
+    }
+    for (size_t i = 0; i < plot->run_count; i++) {
+        if (plot->groups.group_of[i] == group) {
+            const run_curve *curve = &plot->curves[i];
+            curves[count++] = (aq_band_curve){curve->x, curve->y, curve->count};
+        }
+    }
+    group_curve *made = &plot->group_curves[group];
+    made->count = aq_plot_band(curves, count, CELLS, made->points);
+    return 0;
+}
+
+static int make_curves(aq_run_plot *plot, const char *const *runs, aq_error *error)
+{
+    int rc = aq_run_groups_make(plot->configs, runs, plot->run_count, plot->options->by,
+                                &plot->groups, error);
+    if (rc) {
+        return rc;
+    }
+    if (plot->groups.count > AQ_PLOT_SERIES_MAX) {
+        return aq_fail(error, AQ_E_TOO_BIG,
+                       "the runs are of %zu kinds, and a plot has room for %d: take fewer, or name "
+                       "the setting that counts with --by",
+                       plot->groups.count, AQ_PLOT_SERIES_MAX);
+    }
+    plot->group_curves = aq_alloc(plot->groups.count, sizeof(*plot->group_curves));
+    if (!plot->group_curves) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    for (size_t i = 0; !rc && i < plot->groups.count; i++) {
+        rc = make_curve(plot, i, error);
+    }
+    return rc;
+}
+
+int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
+                       aq_run_plot **ret_plot, aq_error *error)
+{
+    AQ_ASSERT(count >= 1);
+    AQ_ASSERT(count <= AQ_PLOT_RUNS_MAX);
+    aq_run_plot *plot = aq_alloc(1, sizeof(*plot));
+    if (!plot) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    plot->options = options;
+    plot->run_count = count;
+    plot->configs = aq_alloc(count, sizeof(*plot->configs));
+    plot->curves = aq_alloc(count, sizeof(*plot->curves));
+    int rc = plot->configs && plot->curves ? 0 : aq_fail(error, AQ_E_NOMEM, "out of memory");
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = read_run(plot, i, runs[i], error);
+    }
+    if (!rc) {
+        choose_unit(plot);
+        rc = make_curves(plot, runs, error);
+    }
+    if (rc) {
+        aq_run_plot_destroy(plot);
+        return rc;
+    }
+    (void)snprintf(plot->level_name, sizeof(plot->level_name), "%g", options->level);
+    *ret_plot = plot;
+    return 0;
+}
+
+void aq_run_plot_destroy(aq_run_plot *plot)
+{
+    if (!plot) {
+        return;
+    }
+    for (size_t i = 0; plot->curves && i < plot->run_count; i++) {
+        aq_free(plot->curves[i].x);
+    }
+    aq_run_groups_fini(&plot->groups);
+    aq_free(plot->group_curves);
+    aq_free(plot->curves);
+    aq_free(plot->configs);
+    aq_free(plot);
+}
+
+/* ---- what there is -------------------------------------------------------------------------- */
+
+size_t aq_run_plot_curves(const aq_run_plot *plot)
+{
+    return plot->groups.count;
+}
+
+aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index)
+{
+    AQ_ASSERT(index < plot->groups.count);
+    return (aq_run_curve){
+        .name = plot->groups.groups[index].name,
+        .run_count = plot->groups.groups[index].run_count,
+        .points = plot->group_curves[index].points,
+        .count = plot->group_curves[index].count,
+    };
+}
+
+const char *aq_run_plot_x_label(const aq_run_plot *plot)
+{
+    return plot->x_label;
+}
+
+/* The task, when all runs have the same. */
+static const char *title_of(const aq_run_plot *plot)
+{
+    if (plot->options->title) {
+        return plot->options->title;
+    }
+    for (size_t i = 1; i < plot->run_count; i++) {
+        if (strcmp(plot->configs[i].task, plot->configs[0].task) != 0) {
+            return NULL;
+        }
+    }
+    return plot->configs[0].task;
+}
+
+int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format, aq_buffer *out)
+{
+    aq_plot_series series[AQ_PLOT_SERIES_MAX];
+    const bool alone = plot->groups.count == 1 && !plot->options->by; /* the title says it all */
+    for (size_t i = 0; i < plot->groups.count; i++) {
+        const aq_run_curve curve = aq_run_plot_curve(plot, i);
+        series[i] = (aq_plot_series){
+            .name = alone ? NULL : curve.name,
+            .points = curve.points,
+            .count = curve.count,
+            .colour = (uint32_t)i,
+        };
+    }
+    const aq_plot_lines chart = {
+        .title = title_of(plot),
+        .x_label = plot->x_label,
+        .y_label = plot->options->y,
+        .series = series,
+        .series_count = plot->groups.count,
+        .level_name = plot->options->has_level ? plot->level_name : NULL,
+        .level = plot->options->level,
+        .width = plot->options->width,
+        .height = plot->options->height,
+    };
+    return aq_plot_lines_draw(&chart, format, out);
+}

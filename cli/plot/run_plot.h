@@ -1,0 +1,55 @@
+/*
+ * Run plot: curves of runs, of those of one kind together, as a chart. One owner.
+ */
+#ifndef AQ_CLI_PLOT_RUN_PLOT_H
+#define AQ_CLI_PLOT_RUN_PLOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "cli/plot/plot_chart.h"
+#include "cli/plot/run_groups.h"
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+enum { AQ_PLOT_RUNS_MAX = 256 };
+
+enum aq_plot_x { AQ_PLOT_X_ENV_STEPS, AQ_PLOT_X_LEARNER_STEPS, AQ_PLOT_X_TIME };
+
+typedef struct aq_run_plot_options {
+    enum aq_plot_x x;
+    const char *y;     /* a quantity of run_series.h */
+    const char *by;    /* of run_groups.h; NULL: what differs */
+    const char *title; /* NULL: the task, when there is one */
+    bool has_level;
+    double level; /* a line across */
+    uint32_t width, height;
+} aq_run_plot_options;
+
+/* One line of the chart. */
+typedef struct aq_run_curve {
+    const char *name; /* of the group */
+    size_t run_count;
+    const aq_plot_point *points;
+    size_t count;
+} aq_run_curve;
+
+typedef struct aq_run_plot aq_run_plot;
+
+/* Reads the run folders. `runs` and the options' texts are lent for as long as the plot lives.
+ * AQ_E_NOT_FOUND and AQ_E_CORRUPT name a folder that is no run's, AQ_E_TOO_BIG says that there are
+ * more than AQ_PLOT_SERIES_MAX curves, or too many runs in one. */
+int aq_run_plot_create(const char *const *runs, size_t count, const aq_run_plot_options *options,
+                       aq_run_plot **ret_plot, aq_error *error) AQ_MUST_USE;
+void aq_run_plot_destroy(aq_run_plot *plot); /* NULL is fine */
+
+size_t aq_run_plot_curves(const aq_run_plot *plot);
+aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);
+
+/* What the x axis is called: "environment steps", "time (min)". */
+const char *aq_run_plot_x_label(const aq_run_plot *plot);
+
+int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format,
+                     aq_buffer *out) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,36 @@
+/*
+ * Run series: one quantity of a run over its course, as metrics.jsonl tells it. A run that was
+ * resumed has gone back to its checkpoint; what it had done after that is forgotten here, too.
+ */
+#ifndef AQ_CLI_PLOT_RUN_SERIES_H
+#define AQ_CLI_PLOT_RUN_SERIES_H
+
+#include <stddef.h>
+
+#include "common/base/error.h"
+
+enum { AQ_SERIES_POINTS_MAX = 1 << 22 };
+
+/* Of one line. */
+typedef struct aq_series_point {
+    double wall_s;
+    double env_steps;
+    double learner_steps; /* between those of the lines around it, where its own doesn't say */
+    double value;
+} aq_series_point;
+
+typedef struct aq_run_series {
+    aq_series_point *points; /* neither time nor steps ever fall */
+    size_t count;
+    size_t capacity;
+} aq_run_series;
+
+/* `quantity` is "return", the mean of evaluations, or the name of a number in the lines, within
+ * objects as "replay/stored". Lines that don't have it, or not as a number, are passed over, as
+ * are broken ones. Of a file without any it is empty. As opening and reading the file fail;
+ * AQ_E_NOMEM, AQ_E_TOO_BIG beyond AQ_SERIES_POINTS_MAX. */
+int aq_run_series_read(const char *path, const char *quantity, aq_run_series *ret_series,
+                       aq_error *error) AQ_MUST_USE;
+void aq_run_series_fini(aq_run_series *series); /* a zeroed one is fine */
+
+#endif

@@ -1,0 +1,155 @@
+/*
+ * Config view: see config_view.h. The JSON is made from the table of settings, so that a new
+ * setting is in it without a word here.
+ */
+#include "cli/policy/config_view.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "common/base/assert.h"
+
+int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run_config *ret_config,
+                         aq_error *error)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    int rc = aq_settings_read_yaml(aq_run_config_table(), name, text, size, &config, error);
+    if (!rc) {
+        *ret_config = config;
+    }
+    return rc;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static const char *choice_of(const aq_setting *row, uint32_t index)
+{
+    for (uint32_t i = 0; row->choices[i]; i++) {
+        if (i == index) {
+            return row->choices[i];
+        }
+    }
+    return "unknown";
+}
+
+static json_t *value_json(const aq_setting *row, const aq_run_config *config)
+{
+    const char *at = (const char *)config + row->offset;
+    uint64_t whole;
+    uint32_t choice;
+    double number;
+    bool truth;
+    switch (row->type) {
+    case AQ_SETTING_U64:
+        memcpy(&whole, at, sizeof(whole));
+        return aq_json_count(whole);
+    case AQ_SETTING_F64:
+        memcpy(&number, at, sizeof(number));
+        return aq_json_number(number);
+    case AQ_SETTING_BOOL:
+        memcpy(&truth, at, sizeof(truth));
+        return json_boolean(truth);
+    case AQ_SETTING_TEXT:
+        return json_string(at);
+    case AQ_SETTING_CHOICE:
+        memcpy(&choice, at, sizeof(choice));
+        return json_string(choice_of(row, choice));
+    }
+    AQ_ASSERT(row->type <= AQ_SETTING_CHOICE);
+    return NULL;
+}
+
+/* The object that a key's value goes into, "learner" for "learner.hidden"; *ret_name is the rest of
+ * the key. NULL when out of memory. */
+static json_t *section_of(json_t *root, const char *key, const char **ret_name)
+{
+    char section[64];
+    const char *dot = strchr(key, '.');
+    if (!dot) {
+        *ret_name = key;
+        return root;
+    }
+    AQ_ASSERT((size_t)(dot - key) < sizeof(section));
+    memcpy(section, key, (size_t)(dot - key));
+    section[dot - key] = '\0';
+    *ret_name = dot + 1;
+    json_t *found = json_object_get(root, section);
+    if (!found && json_object_set_new(root, section, json_object()) == 0) {
+        found = json_object_get(root, section);
+    }
+    return found;
+}
+
+json_t *aq_config_view_json(const aq_run_config *config)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    json_t *root = json_object();
+    for (size_t i = 0; root && i < table->count; i++) {
+        const char *name;
+        json_t *section = section_of(root, table->rows[i].key, &name);
+        if (json_object_set_new(section, name, value_json(&table->rows[i], config))) {
+            json_decref(root);
+            return NULL;
+        }
+    }
+    return root;
+}
+
+/* ---- people --------------------------------------------------------------------------------- */
+
+static const char *choice_text(const char *key, const aq_run_config *config)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    for (size_t i = 0; i < table->count; i++) {
+        uint32_t choice;
+        if (strcmp(table->rows[i].key, key) == 0) {
+            memcpy(&choice, (const char *)config + table->rows[i].offset, sizeof(choice));
+            return choice_of(&table->rows[i], choice);
+        }
+    }
+    return "unknown";
+}
+
+static void print_replay(FILE *out, const aq_run_config *config)
+{
+    aq_figure room;
+    char ratio[64] = "no fixed proportion";
+    if (config->replay.samples_per_insert > 0) {
+        (void)snprintf(ratio, sizeof(ratio), "%g samples an insert",
+                       config->replay.samples_per_insert);
+    }
+    aq_print_fact(out, "replay", "%s transitions, %" PRIu64 " shard%s, %s, %s, in %s",
+                  aq_figure_count(&room, (double)config->replay.capacity), config->replay.shards,
+                  config->replay.shards == 1 ? "" : "s", choice_text("replay.selector", config),
+                  ratio, choice_text("replay.storage", config));
+    if (config->replay.tables[0] != '\0') {
+        aq_print_fact(out, "tables", "%s; the learner draws from %s", config->replay.tables,
+                      config->learner.table);
+    }
+}
+
+void aq_config_view_print(FILE *out, const aq_run_config *config)
+{
+    aq_print_fact(out, "learner",
+                  "%s, hidden layers %s (%s), batches of %" PRIu64
+                  ", learning rate %g, discount %g, %" PRIu64 "-step returns",
+                  choice_text("learner.algorithm", config),
+                  config->learner.hidden[0] != '\0' ? config->learner.hidden : "none",
+                  aq_activation_name(aq_run_config_activation(config)), config->learner.batch_size,
+                  config->learner.learning_rate, config->learner.discount, config->learner.n_step);
+    print_replay(out, config);
+    aq_print_fact(out, "actors", "%" PRIu64 " of %" PRIu64 " environments each",
+                  config->actor.count, config->actor.envs);
+    aq_print_fact(out, "broadcast", "%s every %" PRIu64 " learner steps",
+                  aq_format_name(aq_run_config_format(config)), config->quantizer.publish_period);
+    if (config->limits.wall_s > 0) {
+        aq_print_fact(out, "limits", "%" PRIu64 " steps, %g s", config->limits.env_steps,
+                      config->limits.wall_s);
+    } else {
+        aq_print_fact(out, "limits", "%" PRIu64 " steps", config->limits.env_steps);
+    }
+}

@@ -1,0 +1,185 @@
+/*
+ * actorq eval: what a policy is worth, over greedy episodes.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/policy/long_evaluation.h"
+#include "cli/policy/policy_source.h"
+#include "cli/text/command.h"
+#include "cli/text/plain_text.h"
+#include "common/base/rng.h"
+#include "common/sys/cpu.h"
+#include "quantizer/engine/engine.h"
+#include "rollout/env_task.h"
+#include "rollout/evaluation.h"
+
+enum { EPISODES_DEFAULT = 100 };
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
+
+typedef struct eval_arguments {
+    const char *source;
+    uint64_t episodes;
+    uint32_t precision; /* a format, or AQ_PRECISION_AS_STORED */
+    uint64_t seed;
+    bool has_seed;
+    bool json;
+} eval_arguments;
+
+/* What was evaluated, and what came out. */
+typedef struct eval_report {
+    char path[AQ_POLICY_PATH_MAX];
+    aq_env_task task;
+    const char *precision;
+    const char *rung;
+    uint64_t seed;
+    aq_evaluation result;
+} eval_report;
+
+static const aq_option option_rows[] = {
+    {"episodes", 'n', "N", "how many episodes, 1 to 1000000 (default 100)"},
+    {"precision", 0, "FORMAT",
+     "int8, fp32 or another weight format (default: as the policy was broadcast, or as the file "
+     "has "
+     "it)"},
+    {"seed", 0, "S",
+     "which episodes; the same seed plays the same for every policy (default: one from the system, "
+     "which is printed)"},
+    {"json", 0, NULL, "print the result as one JSON object on standard output"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq eval",
+    .usage = "RUN_OR_POLICY [options]",
+    .summary =
+        "Plays whole episodes with a policy, always taking the action that it values most, and "
+        "reports their returns. RUN_OR_POLICY is a run folder or a policy file (.aq).",
+    .details = "Examples:\n"
+               "  actorq eval runs/first\n"
+               "  actorq eval runs/first --precision fp32 --seed 7 --json\n"
+               "  actorq eval policy.aq --episodes 1000\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    eval_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->source, value, error);
+    }
+    if (strcmp(option->name, "episodes") == 0) {
+        return aq_command_number(value, 1, AQ_EVALUATION_EPISODES_MAX, &arguments->episodes, error);
+    }
+    if (strcmp(option->name, "precision") == 0) {
+        return aq_precision_from_text(value, &arguments->precision, error);
+    }
+    if (strcmp(option->name, "seed") == 0) {
+        arguments->has_seed = true;
+        return aq_command_number(value, 0, SEED_MAX, &arguments->seed, error);
+    }
+    arguments->json = true;
+    return 0;
+}
+
+/* ---- playing -------------------------------------------------------------------------------- */
+
+/* The environment that the policy says it is for, if this build's is the same. */
+static int find_task(const eval_report *report, const aq_snapshot *snapshot, aq_env_task *ret_task,
+                     aq_error *error)
+{
+    int rc = aq_env_task_find(snapshot->task, aq_schema_hash(&snapshot->schema), ret_task, error);
+    return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
+}
+
+static int evaluate(const eval_arguments *arguments, eval_report *report, aq_error *error)
+{
+    aq_snapshot *snapshot = NULL;
+    aq_engine *engine = NULL;
+    int rc = aq_policy_source_read(arguments->source, arguments->precision, &snapshot, report->path,
+                                   error);
+    if (!rc) {
+        rc = find_task(report, snapshot, &report->task, error);
+    }
+    if (!rc) {
+        report->precision = aq_precision_name(snapshot);
+        rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
+    }
+    if (!rc) {
+        report->rung = aq_engine_rung(engine);
+        rc = aq_long_evaluation(report->task.env, engine, (uint32_t)arguments->episodes,
+                                report->seed, &report->result, error);
+    }
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+    return rc;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static json_t *make_json(const eval_report *report)
+{
+    const aq_evaluation *result = &report->result;
+    return json_pack(
+        "{s:o, s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "policy",
+        aq_json_text(report->path), "task", report->task.env->name, "policy_version",
+        aq_json_count(result->version), "precision", report->precision, "kernels", report->rung,
+        "episodes", aq_json_count(result->episodes), "seed", aq_json_count(report->seed),
+        "return_mean", aq_json_number(result->return_mean), "return_std",
+        aq_json_number(result->return_std), "return_min", aq_json_number(result->return_min),
+        "return_max", aq_json_number(result->return_max), "reward_threshold",
+        aq_json_number(report->task.env->reward_threshold));
+}
+
+static void print(const eval_report *report)
+{
+    const aq_evaluation *result = &report->result;
+    char path[AQ_POLICY_PATH_MAX];
+    (void)printf("%s: %s, version %" PRIu64 ", %s\n",
+                 aq_plain_text(path, sizeof(path), report->path), report->task.env->name,
+                 result->version, report->precision);
+    aq_print_fact(stdout, "return", "%.2f +- %.2f (mean and standard deviation)",
+                  result->return_mean, result->return_std);
+    aq_print_fact(stdout, "range", "%.2f to %.2f", result->return_min, result->return_max);
+    aq_print_fact(stdout, "episodes", "%" PRIu32 ", seed %" PRIu64, result->episodes, report->seed);
+    if (!isnan(report->task.env->reward_threshold)) {
+        aq_print_fact(stdout, "solved", "%s (from a mean of %g)",
+                      result->return_mean >= report->task.env->reward_threshold ? "yes" : "no",
+                      report->task.env->reward_threshold);
+    }
+    aq_print_fact(stdout, "kernels", "%s", report->rung);
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    eval_report report = {0};
+    eval_arguments arguments = {.episodes = EPISODES_DEFAULT, .precision = AQ_PRECISION_AS_STORED};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    report.seed = arguments.has_seed ? arguments.seed : aq_rng_system_seed() & SEED_MAX;
+    int rc = arguments.source
+                 ? evaluate(&arguments, &report, &error)
+                 : aq_fail(&error, AQ_E_INVALID, "RUN_OR_POLICY is missing; see --help");
+    if (rc) {
+        status = aq_command_failed(argv[0], &error);
+    } else if (arguments.json) {
+        status = aq_command_print_json(argv[0], make_json(&report));
+    } else {
+        print(&report);
+        status = aq_command_printed(argv[0]);
+    }
+    aq_env_task_fini(&report.task);
+    return status;
+}
+
+const aq_command aq_command_eval = {
+    .name = "eval",
+    .summary = "play episodes with a policy and report their returns",
+    .run = run,
+};

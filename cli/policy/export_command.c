@@ -1,0 +1,172 @@
+/*
+ * actorq export: a policy as a file for machines that have no ActorQ.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/policy/policy_source.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "quantizer/export/export_c.h"
+
+typedef struct export_arguments {
+    const char *source;
+    const char *output; /* NULL: NAME.c */
+    const char *name;
+    bool json;
+} export_arguments;
+
+typedef struct export_report {
+    char source[AQ_POLICY_PATH_MAX]; /* the policy file that was read */
+    char path[AQ_POLICY_PATH_MAX];   /* the file that was written */
+    size_t bytes;
+    aq_export_figures figures;
+    aq_snapshot *snapshot;
+} export_report;
+
+static const aq_option option_rows[] = {
+    {"format", 0, "FORMAT", "what to write: c, the default"},
+    {"output", 'o', "FILE", "the file to write (default: NAME.c)"},
+    {"name", 0, "NAME", "what the names of its functions begin with (default: policy)"},
+    {"json", 0, NULL, "print one JSON object on standard output"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq export",
+    .usage = "RUN_OR_POLICY [options]",
+    .summary = "Writes an int8 policy as one freestanding C file: no library, no allocation, and "
+               "the same actions as an actor's, bit for bit, on any machine with a C99 compiler.",
+    .details = "The file has two functions: NAME_forward gives the network's outputs, NAME_act "
+               "the action.\n"
+               "docs/export.md tells how to use it on a microcontroller.\n\n"
+               "Examples:\n"
+               "  actorq export runs/first\n"
+               "  actorq export policy.aq --format c --output src/balance.c --name balance\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    export_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->source, value, error);
+    }
+    if (strcmp(option->name, "format") == 0) {
+        return strcmp(value, "c") == 0
+                   ? 0
+                   : aq_fail(error, AQ_E_INVALID, "'%s' is no format to export to; c is", value);
+    }
+    if (strcmp(option->name, "output") == 0) {
+        arguments->output = value;
+    } else if (strcmp(option->name, "name") == 0) {
+        arguments->name = value;
+    } else {
+        arguments->json = true;
+    }
+    return 0;
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static int choose_path(const export_arguments *arguments, export_report *report, aq_error *error)
+{
+    int rc = arguments->output
+                 ? aq_text_set(report->path, sizeof(report->path), arguments->output)
+                 : aq_text_format(report->path, sizeof(report->path), "%s.c", arguments->name);
+    return rc ? aq_fail(error, rc, "the path of the output is too long") : 0;
+}
+
+/* Nothing is written before all of the text is there. */
+static int write_text(const export_arguments *arguments, export_report *report, aq_error *error)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, AQ_EXPORT_BYTES_MAX);
+    int rc = aq_export_c(report->snapshot, arguments->name, &text, &report->figures, error);
+    if (rc) {
+        rc = aq_fail_context(error, rc, "%s", report->source);
+    }
+    if (!rc) {
+        report->bytes = text.size;
+        rc = aq_file_write_atomic(report->path, text.data, text.size, error);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+static int export_policy(const export_arguments *arguments, export_report *report, aq_error *error)
+{
+    if (!arguments->source) {
+        return aq_fail(error, AQ_E_INVALID, "RUN_OR_POLICY is missing; see --help");
+    }
+    int rc = choose_path(arguments, report, error);
+    if (!rc) {
+        rc = aq_policy_source_read(arguments->source, AQ_PRECISION_AS_STORED, &report->snapshot,
+                                   report->source, error);
+    }
+    return rc ? rc : write_text(arguments, report, error);
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static json_t *make_json(const export_arguments *arguments, const export_report *report)
+{
+    const aq_snapshot *snapshot = report->snapshot;
+    char net[256];
+    return json_pack(
+        "{s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:s, s:o, s:s}", "path", aq_json_text(report->path),
+        "format", "c", "name", arguments->name, "bytes", aq_json_count(report->bytes),
+        "weights_bytes", aq_json_count(report->figures.weights_bytes), "stack_bytes",
+        aq_json_count(report->figures.stack_bytes), "policy", aq_json_text(report->source), "task",
+        snapshot->task, "policy_version", aq_json_count(snapshot->version), "network",
+        aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+}
+
+static void print(const export_report *report)
+{
+    const aq_snapshot *snapshot = report->snapshot;
+    char path[AQ_POLICY_PATH_MAX];
+    char net[256];
+    aq_figure bytes, weights, stack;
+    (void)printf("%s: %s, version %" PRIu64 "\n", aq_plain_text(path, sizeof(path), report->path),
+                 snapshot->task, snapshot->version);
+    aq_print_fact(stdout, "network", "%s", aq_net_spec_text(&snapshot->spec, net, sizeof(net)));
+    aq_print_fact(stdout, "text", "%s of C", aq_figure_bytes(&bytes, (double)report->bytes));
+    aq_print_fact(stdout, "memory", "%s of constants, %s of arrays on the stack",
+                  aq_figure_bytes(&weights, (double)report->figures.weights_bytes),
+                  aq_figure_bytes(&stack, (double)report->figures.stack_bytes));
+}
+
+static int show(const char *command, const export_arguments *arguments, const export_report *report)
+{
+    if (arguments->json) {
+        return aq_command_print_json(command, make_json(arguments, report));
+    }
+    print(report);
+    return aq_command_printed(command);
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    export_arguments arguments = {.name = "policy"};
+    export_report report = {0};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    int rc = export_policy(&arguments, &report, &error);
+    status = rc ? aq_command_failed(argv[0], &error) : show(argv[0], &arguments, &report);
+    aq_snapshot_unref(report.snapshot);
+    return status;
+}
+
+const aq_command aq_command_export = {
+    .name = "export",
+    .summary = "write a policy as one freestanding C file",
+    .run = run,
+};

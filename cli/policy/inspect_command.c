@@ -1,0 +1,178 @@
+/*
+ * actorq inspect: what is in a policy, a checkpoint or a run folder.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/policy/checkpoint_view.h"
+#include "cli/policy/policy_view.h"
+#include "cli/policy/run_view.h"
+#include "cli/text/command.h"
+#include "common/net/rpc/frame.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+
+typedef struct inspect_arguments {
+    const char *path;
+    bool json;
+} inspect_arguments;
+
+static const aq_option option_rows[] = {
+    {"json", 0, NULL, "print one JSON object on standard output"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq inspect",
+    .usage = "PATH [options]",
+    .summary =
+        "Shows what is in a policy file (.aq), a checkpoint (.aqc) or a run folder: versions, "
+        "sizes, the network and the range of its numbers, how far int8 is from fp32. Every "
+        "checksum and every number is checked on the way; what is damaged is named.",
+    .details = "Examples:\n"
+               "  actorq inspect runs/first\n"
+               "  actorq inspect runs/first/policy.aq\n"
+               "  actorq inspect runs/first/checkpoints/step-000000003000.aqc --json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    inspect_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->path, value, error);
+    }
+    arguments->json = true;
+    return 0;
+}
+
+/* Each shows one kind of thing, as people's text, or as an object in *ret_json. */
+
+static int show_policy(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+                       aq_error *error)
+{
+    aq_snapshot *snapshot;
+    int rc = aq_wire_policy_unpack(bytes->data, bytes->size, &snapshot, error);
+    if (rc) {
+        return aq_fail_context(error, rc, "%s", path);
+    }
+    if (json) {
+        *ret_json = aq_policy_view_json(snapshot, bytes->size);
+    } else {
+        rc = aq_policy_view_print(stdout, path, snapshot, bytes->size);
+        rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+    }
+    aq_snapshot_unref(snapshot);
+    return rc;
+}
+
+static int show_checkpoint(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+                           aq_error *error)
+{
+    aq_checkpoint checkpoint;
+    int rc = aq_wire_checkpoint_unpack(bytes->data, bytes->size, &checkpoint, error);
+    if (rc) {
+        return aq_fail_context(error, rc, "%s", path);
+    }
+    if (json) {
+        *ret_json = aq_checkpoint_view_json(&checkpoint, bytes->size);
+    } else {
+        rc = aq_checkpoint_view_print(stdout, path, &checkpoint, bytes->size);
+        rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc)) : 0;
+    }
+    aq_checkpoint_fini(&checkpoint);
+    return rc;
+}
+
+static int show_bytes(const char *path, const aq_buffer *bytes, bool json, json_t **ret_json,
+                      aq_error *error)
+{
+    uint32_t kind;
+    const uint8_t *payload;
+    size_t payload_size;
+    int rc = aq_frame_check(bytes->data, bytes->size, 0, &kind, &payload, &payload_size, error);
+    if (rc == AQ_E_FOREIGN) {
+        return aq_fail_context(error, rc, "%s: neither a policy nor a checkpoint", path);
+    }
+    if (rc) {
+        return aq_fail_context(error, rc, "%s", path);
+    }
+    if (kind == AQ_FRAME_POLICY) {
+        return show_policy(path, bytes, json, ret_json, error);
+    }
+    if (kind == AQ_FRAME_CHECKPOINT) {
+        return show_checkpoint(path, bytes, json, ret_json, error);
+    }
+    return aq_fail(error, AQ_E_FOREIGN, "%s: a message (%s), not a policy or a checkpoint", path,
+                   aq_frame_kind_name(kind));
+}
+
+static int show_file(const char *path, bool json, json_t **ret_json, aq_error *error)
+{
+    aq_buffer bytes;
+    aq_buffer_init(&bytes, AQ_CHECKPOINT_FILE_BYTES_MAX);
+    int rc = aq_file_read(path, &bytes, error);
+    if (!rc) {
+        rc = show_bytes(path, &bytes, json, ret_json, error);
+    }
+    aq_buffer_fini(&bytes);
+    return rc;
+}
+
+static int show_run(const char *path, bool json, json_t **ret_json, aq_error *error)
+{
+    aq_run_record *record;
+    int rc = aq_run_record_read(path, &record, error);
+    if (rc) {
+        return rc;
+    }
+    if (json) {
+        *ret_json = aq_run_view_json(path, record);
+    } else {
+        aq_run_view_print(stdout, path, record);
+    }
+    aq_run_record_free(record);
+    return 0;
+}
+
+static int show(const inspect_arguments *arguments, json_t **ret_json, aq_error *error)
+{
+    struct stat status;
+    const char *path = arguments->path;
+    if (!path) {
+        return aq_fail(error, AQ_E_INVALID, "PATH is missing; see --help");
+    }
+    if (stat(path, &status) != 0) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
+    }
+    if (S_ISDIR(status.st_mode)) {
+        return show_run(path, arguments->json, ret_json, error);
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return aq_fail(error, AQ_E_INVALID, "%s is neither a file nor a folder", path);
+    }
+    return show_file(path, arguments->json, ret_json, error);
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    json_t *json = NULL;
+    inspect_arguments arguments = {0};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (show(&arguments, &json, &error)) {
+        return aq_command_failed(argv[0], &error);
+    }
+    return arguments.json ? aq_command_print_json(argv[0], json) : aq_command_printed(argv[0]);
+}
+
+const aq_command aq_command_inspect = {
+    .name = "inspect",
+    .summary = "show what is in a policy, a checkpoint or a run",
+    .run = run,
+};

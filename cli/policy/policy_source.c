@@ -1,0 +1,186 @@
+/*
+ * Policy source: see policy_source.h.
+ */
+#include "cli/policy/policy_source.h"
+
+#include <stdbool.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+#include "quantizer/quantize/quantize.h"
+
+enum { FORMAT_NAMES_BYTES = 128 };
+
+int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *error)
+{
+    char names[FORMAT_NAMES_BYTES] = "";
+    size_t used = 0;
+    if (aq_format_from_text(text, ret_precision) == 0) {
+        return 0;
+    }
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        const char *between = format == 1 ? "" : format == AQ_FORMAT_COUNT ? " and " : ", ";
+        int rc = aq_text_format(names + used, sizeof(names) - used, "%s%s", between,
+                                aq_format_name(format));
+        AQ_ASSERT(rc == 0);
+        used += strlen(names + used);
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is no format; there are %s", text, names);
+}
+
+/* The format of all layers that have a choice (of any layer, where none has), or 0 when they
+ * differ. */
+static uint32_t common_format(const aq_snapshot *snapshot)
+{
+    uint32_t format = 0;
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        if (!aq_layer_is_quantizable(&snapshot->spec.layers[i])) {
+            continue;
+        }
+        if (format != 0 && snapshot->layers[i].format != format) {
+            return 0;
+        }
+        format = snapshot->layers[i].format;
+    }
+    return format != 0 ? format : snapshot->layers[0].format;
+}
+
+const char *aq_precision_name(const aq_snapshot *snapshot)
+{
+    uint32_t format = common_format(snapshot);
+    return format ? aq_format_name(format) : "mixed";
+}
+
+/* ---- where it is ---------------------------------------------------------------------------- */
+
+static int find_in_folder(const char *folder, const char *name, char *ret_path, aq_error *error)
+{
+    int rc = aq_text_format(ret_path, AQ_POLICY_PATH_MAX, "%s/%s", folder, name);
+    if (rc) {
+        return aq_fail(error, rc, "%s: the path is too long", folder);
+    }
+    if (!aq_path_exists(ret_path)) {
+        return aq_fail(error, AQ_E_NOT_FOUND,
+                       "%s has no %s: it is no run folder, or its run has published no policy yet",
+                       folder, name);
+    }
+    return 0;
+}
+
+/* The file as it was broadcast, where it is in the precision; else the one in fp32. */
+static int read_folder(const char *folder, uint32_t precision, aq_snapshot **ret_snapshot,
+                       char *ret_path, aq_error *error)
+{
+    aq_snapshot *snapshot = NULL;
+    int rc;
+    if (precision != AQ_FORMAT_F32) {
+        rc = find_in_folder(folder, "policy.aq", ret_path, error);
+        rc = rc ? rc : aq_policy_file_read(ret_path, &snapshot, error);
+        if (rc) {
+            return rc;
+        }
+        if (precision == AQ_PRECISION_AS_STORED || common_format(snapshot) == precision) {
+            *ret_snapshot = snapshot;
+            return 0;
+        }
+        aq_snapshot_unref(snapshot);
+    }
+    rc = find_in_folder(folder, "policy.fp32.aq", ret_path, error);
+    return rc ? rc : aq_policy_file_read(ret_path, ret_snapshot, error);
+}
+
+static int read_file(const char *path, aq_snapshot **ret_snapshot, char *ret_path, aq_error *error)
+{
+    int rc = aq_text_set(ret_path, AQ_POLICY_PATH_MAX, path);
+    if (rc) {
+        return aq_fail(error, rc, "%s: the path is too long", path);
+    }
+    return aq_policy_file_read(path, ret_snapshot, error);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* ---- in which precision --------------------------------------------------------------------- */
+
+int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
+{
+    aq_params params;
+    int rc = aq_params_init(&snapshot->spec, &params);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_snapshot_layer *layer = &snapshot->layers[i];
+        const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
+        AQ_ASSERT(layer->format == AQ_FORMAT_F32);
+        if (rows > 0) {
+            memcpy(params.weight[i], layer->weights, layer->weights_bytes);
+            memcpy(params.bias[i], layer->bias, rows * sizeof(*layer->bias));
+        }
+    }
+    *ret_params = params;
+    return 0;
+}
+
+int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_plan *plan,
+                              aq_snapshot **ret_snapshot, aq_error *error)
+{
+    const aq_quantize_meta meta = {
+        .run_id = snapshot->run_id,
+        .version = snapshot->version,
+        .learner_step = snapshot->learner_step,
+        .task = snapshot->task,
+        .schema = &snapshot->schema,
+        .act_rule = snapshot->act_rule,
+    };
+    aq_params params;
+    int rc = aq_policy_source_params(snapshot, &params);
+    if (rc) {
+        return aq_fail(error, rc, "no memory for the policy's parameters");
+    }
+    rc = aq_quantize(&snapshot->spec, &params, plan, &meta, ret_snapshot, error);
+    aq_params_fini(&params);
+    return rc;
+}
+
+/* Takes the reference that `stored` is. */
+static int convert(const char *path, aq_snapshot *stored, uint32_t precision,
+                   aq_snapshot **ret_snapshot, aq_error *error)
+{
+    uint32_t format = common_format(stored);
+    if (precision == AQ_PRECISION_AS_STORED || format == precision) {
+        *ret_snapshot = stored;
+        return 0;
+    }
+    int rc;
+    if (format == AQ_FORMAT_F32) {
+        const aq_quantize_plan plan = {.format = precision};
+        rc = aq_policy_source_quantize(stored, &plan, ret_snapshot, error);
+        rc = rc ? aq_fail_context(error, rc, "%s", path) : 0;
+    } else {
+        rc = aq_fail(error, AQ_E_UNSUPPORTED,
+                     "%s holds %s weights, from which %s ones cannot be had; the run folder keeps "
+                     "the same policy in fp32, as policy.fp32.aq",
+                     path, aq_precision_name(stored), aq_format_name(precision));
+    }
+    aq_snapshot_unref(stored);
+    return rc;
+}
+
+int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
+                          char *ret_path, aq_error *error)
+{
+    aq_snapshot *stored;
+    int rc = is_folder(run_or_policy)
+                 ? read_folder(run_or_policy, precision, &stored, ret_path, error)
+                 : read_file(run_or_policy, &stored, ret_path, error);
+    return rc ? rc : convert(ret_path, stored, precision, ret_snapshot, error);
+}

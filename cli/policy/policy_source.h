@@ -1,0 +1,42 @@
+/*
+ * Policy source: what a person gives to name a policy. A policy file as it is stored, or a run
+ * folder, which has its best policy twice: policy.aq as it was broadcast, policy.fp32.aq in fp32.
+ */
+#ifndef AQ_CLI_POLICY_POLICY_SOURCE_H
+#define AQ_CLI_POLICY_POLICY_SOURCE_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/nn/params.h"
+#include "common/policy/snapshot.h"
+#include "quantizer/quantize/quantize.h"
+
+enum { AQ_POLICY_PATH_MAX = 4096 };
+
+/* A precision is a weight format, or: */
+enum { AQ_PRECISION_AS_STORED = 0 };
+
+/* A format's name; AQ_E_INVALID names all of them. */
+int aq_precision_from_text(const char *text, uint32_t *ret_precision, aq_error *error) AQ_MUST_USE;
+
+/* "int8", "fp32", ..., or "mixed" when layers that could have the same format differ. */
+const char *aq_precision_name(const aq_snapshot *snapshot);
+
+/* Reads the policy in the precision wanted. One in fp32 is quantized when another is asked for,
+ * with the quantizer's defaults; that can't be undone. ret_path (AQ_POLICY_PATH_MAX bytes) gets the
+ * file that was read: of a run folder policy.aq where that is what was asked for, else
+ * policy.fp32.aq. AQ_E_NOT_FOUND, AQ_E_UNSUPPORTED (another format than a file has that is not
+ * fp32), and what aq_policy_file_read says. */
+int aq_policy_source_read(const char *run_or_policy, uint32_t precision, aq_snapshot **ret_snapshot,
+                          char *ret_path, aq_error *error) AQ_MUST_USE;
+
+/* The parameters of a policy in fp32; the caller releases them. AQ_E_NOMEM. */
+int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params) AQ_MUST_USE;
+
+/* The policy in fp32 as the plan says, of the same version of the same run. Errors as of
+ * aq_quantize. */
+int aq_policy_source_quantize(const aq_snapshot *snapshot, const aq_quantize_plan *plan,
+                              aq_snapshot **ret_snapshot, aq_error *error) AQ_MUST_USE;
+
+#endif

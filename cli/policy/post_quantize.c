@@ -1,0 +1,81 @@
+/*
+ * Post-training quantization: see post_quantize.h.
+ */
+#include "cli/policy/post_quantize.h"
+
+#include "cli/policy/policy_source.h"
+#include "quantizer/engine/engine.h"
+#include "quantizer/engine/qerror.h"
+
+/* Rows that ranges are observed over at once, as a batch of replay is; and that are measured at
+ * once. */
+enum { RANGE_ROWS = 256, ENGINE_ROWS = 256 };
+
+static int observe(const aq_snapshot *exact, const aq_params *params,
+                   const aq_post_quantize_plan *plan, const aq_post_quantize_obs *obs,
+                   aq_input_ranges *ret_ranges, aq_error *error)
+{
+    aq_range_observer observer;
+    const size_t inputs = aq_net_spec_inputs(&exact->spec);
+    aq_range_observer_init(&observer, plan->range_method);
+    for (size_t row = 0; row < obs->rows; row += RANGE_ROWS) {
+        const size_t left = obs->rows - row;
+        int rc = aq_range_observe(&observer, &exact->spec, params, obs->ranged + row * inputs,
+                                  left < RANGE_ROWS ? left : RANGE_ROWS);
+        if (rc) {
+            return aq_fail(error, rc, "the ranges of activations: %s",
+                           rc == AQ_E_CORRUPT ? "the network computes NaN or infinity"
+                                              : aq_error_text(rc));
+        }
+    }
+    *ret_ranges = observer.ranges;
+    return 0;
+}
+
+static int measure(aq_snapshot *snapshot, const aq_params *params,
+                   const aq_post_quantize_plan *plan, const aq_post_quantize_obs *obs,
+                   aq_error *error)
+{
+    aq_engine *engine = NULL;
+    aq_quant_error measured;
+    int rc = aq_engine_create(snapshot, ENGINE_ROWS, plan->cpu_flags, &engine, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_quant_error_measure(engine, &snapshot->spec, params, obs->measured, obs->rows,
+                                &measured);
+    aq_engine_destroy(engine);
+    if (rc) {
+        return aq_fail(error, rc, "the error can't be measured: %s",
+                       rc == AQ_E_CORRUPT ? "it is NaN or infinite" : aq_error_text(rc));
+    }
+    snapshot->quant_error = measured;
+    return 0;
+}
+
+int aq_post_quantize(const aq_snapshot *exact, const aq_post_quantize_plan *plan,
+                     const aq_post_quantize_obs *obs, aq_snapshot **ret_snapshot, aq_error *error)
+{
+    aq_params params = {0};
+    aq_input_ranges ranges;
+    aq_quantize_plan quantize = plan->quantize;
+    aq_snapshot *snapshot = NULL;
+    int rc = aq_policy_source_params(exact, &params);
+    if (rc) {
+        return aq_fail(error, rc, "no memory for the policy's parameters");
+    }
+    quantize.ranges = NULL;
+    if (plan->static_activations) {
+        rc = observe(exact, &params, plan, obs, &ranges, error);
+        quantize.ranges = &ranges;
+    }
+    rc = rc ? rc : aq_policy_source_quantize(exact, &quantize, &snapshot, error);
+    rc = rc ? rc : measure(snapshot, &params, plan, obs, error);
+    aq_params_fini(&params);
+    if (rc) {
+        aq_snapshot_unref(snapshot);
+        return rc;
+    }
+    *ret_snapshot = snapshot;
+    return 0;
+}

@@ -1,0 +1,199 @@
+/*
+ * actorq quantize: a trained policy in other weight formats, with the error that they cost.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include "cli/policy/policy_source.h"
+#include "cli/policy/policy_view.h"
+#include "cli/policy/quantize_arguments.h"
+#include "cli/text/command.h"
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "common/wire/wire_policy.h"
+#include "rollout/greedy_obs.h"
+
+/* What was read and what was made of it. */
+typedef struct quantize_report {
+    char path[AQ_POLICY_PATH_MAX];
+    aq_snapshot *exact;
+    aq_snapshot *made;
+    uint64_t bytes_exact, bytes_made; /* of the files */
+} quantize_report;
+
+/* ---- files ---------------------------------------------------------------------------------- */
+
+static uint64_t file_bytes(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
+}
+
+/* The only copy in fp32 must not be lost to a slip of the fingers. */
+static int check_target(const char *source, const char *target, aq_error *error)
+{
+    struct stat from, to;
+    if (stat(target, &to) == 0) {
+        if (S_ISDIR(to.st_mode)) {
+            return aq_fail(error, AQ_E_INVALID, "%s is a folder; OUT is a file", target);
+        }
+        if (stat(source, &from) == 0 && from.st_dev == to.st_dev && from.st_ino == to.st_ino) {
+            return aq_fail(error, AQ_E_INVALID, "%s would be written over itself", source);
+        }
+    }
+    return 0;
+}
+
+/* The policy in fp32, as it is stored so. */
+static int read_exact(const char *source, quantize_report *report, aq_error *error)
+{
+    struct stat status;
+    const bool is_folder = stat(source, &status) == 0 && S_ISDIR(status.st_mode);
+    int rc = aq_policy_source_read(source, is_folder ? AQ_FORMAT_F32 : AQ_PRECISION_AS_STORED,
+                                   &report->exact, report->path, error);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < report->exact->spec.layer_count; i++) {
+        if (report->exact->layers[i].format != AQ_FORMAT_F32) {
+            return aq_fail(error, AQ_E_UNSUPPORTED,
+                           "%s holds %s weights; quantizing begins with fp32, which a run folder "
+                           "keeps as policy.fp32.aq",
+                           report->path, aq_precision_name(report->exact));
+        }
+    }
+    return 0;
+}
+
+/* ---- the work ------------------------------------------------------------------------------- */
+
+static int play(const quantize_report *report, const aq_env_task *task, size_t rows, uint64_t seed,
+                float **ret_obs, aq_error *error)
+{
+    aq_engine *engine = NULL;
+    int rc = aq_engine_create(report->exact, AQ_GREEDY_OBS_LANES, aq_cpu_flags(), &engine, error);
+    if (rc) {
+        return rc;
+    }
+    float *obs = aq_alloc(rows, task->obs_elements * sizeof(*obs));
+    rc = obs ? aq_greedy_obs(task, engine, rows, seed, obs, error)
+             : aq_fail(error, AQ_E_NOMEM, "no memory for %zu observations", rows);
+    aq_engine_destroy(engine);
+    if (rc) {
+        aq_free(obs);
+        return rc;
+    }
+    *ret_obs = obs;
+    return 0;
+}
+
+static int make(const aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
+{
+    const size_t rows = arguments->rows;
+    aq_env_task task = {0};
+    float *measured = NULL, *ranged = NULL;
+    int rc =
+        aq_env_task_find(report->exact->task, aq_schema_hash(&report->exact->schema), &task, error);
+    rc = rc ? rc : aq_env_task_check_policy(&task, report->exact, error);
+    rc = rc ? rc : play(report, &task, rows, arguments->seed, &measured, error);
+    if (!rc && arguments->plan.static_activations) {
+        rc = play(report, &task, rows, arguments->seed + 1, &ranged, error);
+    }
+    if (!rc) {
+        const aq_post_quantize_obs obs = {.measured = measured, .ranged = ranged, .rows = rows};
+        rc = aq_post_quantize(report->exact, &arguments->plan, &obs, &report->made, error);
+    }
+    aq_free(measured);
+    aq_free(ranged);
+    aq_env_task_fini(&task);
+    return rc ? aq_fail_context(error, rc, "%s", report->path) : 0;
+}
+
+static int quantize(aq_quantize_arguments *arguments, quantize_report *report, aq_error *error)
+{
+    aq_quantize_plan *plan = &arguments->plan.quantize;
+    if (!arguments->source || !arguments->target) {
+        return aq_fail(error, AQ_E_INVALID, "%s missing; see --help",
+                       arguments->source ? "OUT is" : "IN and OUT are");
+    }
+    int rc = read_exact(arguments->source, report, error);
+    rc = rc ? rc : check_target(report->path, arguments->target, error);
+    rc = rc ? rc
+            : aq_layer_formats_resolve(&arguments->layer_formats, &report->exact->spec,
+                                       plan->layer_formats, error);
+    rc = rc ? rc : aq_quantize_arguments_check(arguments, &report->exact->spec, error);
+    rc = rc ? rc : make(arguments, report, error);
+    rc = rc ? rc : aq_policy_file_write(arguments->target, report->made, error);
+    if (!rc) {
+        report->bytes_exact = file_bytes(report->path);
+        report->bytes_made = file_bytes(arguments->target);
+    }
+    return rc;
+}
+
+/* ---- the result ----------------------------------------------------------------------------- */
+
+static json_t *make_json(const aq_quantize_arguments *arguments, const quantize_report *report)
+{
+    json_t *policy = aq_policy_view_json(report->made, report->bytes_made);
+    if (!policy) {
+        return NULL;
+    }
+    return json_pack(
+        "{s:o, s:o, s:o, s:s, s:o, s:o, s:o}", "source", aq_json_text(report->path), "file",
+        aq_json_text(arguments->target), "source_file_bytes", aq_json_count(report->bytes_exact),
+        "activations", arguments->plan.static_activations ? "static" : "dynamic", "rows",
+        aq_json_count(arguments->rows), "seed", aq_json_count(arguments->seed), "policy", policy);
+}
+
+static void print(const aq_quantize_arguments *arguments, const quantize_report *report)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    aq_figure before, after;
+    (void)printf("%s: a policy, %s\n", aq_plain_text(path, sizeof(path), arguments->target),
+                 aq_precision_name(report->made));
+    aq_policy_view_print_facts(stdout, report->made, report->bytes_made);
+    aq_print_fact(stdout, "made from", "%s", report->path);
+    aq_print_fact(stdout, "files", "%s instead of %s",
+                  aq_figure_bytes(&after, (double)report->bytes_made),
+                  aq_figure_bytes(&before, (double)report->bytes_exact));
+    aq_print_fact(stdout, "activations", "%s",
+                  arguments->plan.static_activations ? "static, by ranges of other observations"
+                                                     : "dynamic, by the range of each row");
+    aq_print_fact(stdout, "measured on",
+                  "%" PRIu64 " observations of greedy play in fp32, seed %" PRIu64, arguments->rows,
+                  arguments->seed);
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    int status;
+    quantize_report report = {0};
+    aq_quantize_arguments arguments;
+    aq_quantize_arguments_init(&arguments);
+    if (!aq_command_begin(aq_quantize_arguments_options(), argc, argv, aq_quantize_arguments_apply,
+                          &arguments, &status)) {
+        return status;
+    }
+    if (quantize(&arguments, &report, &error)) {
+        status = aq_command_failed(argv[0], &error);
+    } else if (arguments.json) {
+        status = aq_command_print_json(argv[0], make_json(&arguments, &report));
+    } else {
+        print(&arguments, &report);
+        status = aq_command_printed(argv[0]);
+    }
+    aq_snapshot_unref(report.exact);
+    aq_snapshot_unref(report.made);
+    return status;
+}
+
+const aq_command aq_command_quantize = {
+    .name = "quantize",
+    .summary = "write a trained policy in another weight format",
+    .run = run,
+};

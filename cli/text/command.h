@@ -1,0 +1,48 @@
+/*
+ * The subcommands of actorq, a file each, and how they print JSON.
+ */
+#ifndef AQ_CLI_TEXT_COMMAND_H
+#define AQ_CLI_TEXT_COMMAND_H
+
+#include <jansson.h>
+#include <stdint.h>
+
+#include "common/sys/command_page.h"
+
+extern const aq_command aq_command_train;
+extern const aq_command aq_command_compare;
+extern const aq_command aq_command_eval;
+extern const aq_command aq_command_play;
+extern const aq_command aq_command_inspect;
+extern const aq_command aq_command_status;
+extern const aq_command aq_command_logs;
+extern const aq_command aq_command_set;
+extern const aq_command aq_command_checkpoint;
+extern const aq_command aq_command_drain;
+extern const aq_command aq_command_stop;
+extern const aq_command aq_command_call;
+extern const aq_command aq_command_certs;
+extern const aq_command aq_command_env;
+extern const aq_command aq_command_envs;
+extern const aq_command aq_command_export;
+extern const aq_command aq_command_bench;
+extern const aq_command aq_command_plot;
+extern const aq_command aq_command_quantize;
+extern const aq_command aq_command_health;
+extern const aq_command aq_command_replay;
+
+/* Prints one JSON object and a newline on standard output and releases it; NULL counts as out of
+ * memory. Returns the exit status. */
+int aq_command_print_json(const char *command, json_t *object) AQ_MUST_USE;
+
+/* A JSON number, or null for one that is not finite. */
+json_t *aq_json_number(double value);
+
+/* A JSON number, or a string of digits from 2^63 on, which jansson can't hold. */
+json_t *aq_json_count(uint64_t value);
+
+/* A JSON string of a text from elsewhere, such as a path: where it is not UTF-8, it is made plain
+ * (plain_text.h). */
+json_t *aq_json_text(const char *text);
+
+#endif

@@ -1,0 +1,68 @@
+/*
+ * Figures: see figure_text.h.
+ */
+#include "cli/text/figure_text.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "common/base/parse.h"
+
+static const char *none(aq_figure *room)
+{
+    room->text[0] = '-';
+    room->text[1] = '\0';
+    return room->text;
+}
+
+const char *aq_figure_count(aq_figure *room, double count)
+{
+    return isfinite(count) ? aq_text_count(room->text, sizeof(room->text), count) : none(room);
+}
+
+const char *aq_figure_bytes(aq_figure *room, double bytes)
+{
+    return isfinite(bytes) ? aq_text_bytes(room->text, sizeof(room->text), bytes) : none(room);
+}
+
+const char *aq_figure_duration(aq_figure *room, double seconds)
+{
+    if (!isfinite(seconds)) {
+        return none(room);
+    }
+    if (seconds == 0) { /* no time needs no microseconds */
+        (void)snprintf(room->text, sizeof(room->text), "0s");
+        return room->text;
+    }
+    return aq_text_duration(room->text, sizeof(room->text), seconds);
+}
+
+const char *aq_figure_number(aq_figure *room, double value)
+{
+    if (!isfinite(value)) {
+        return none(room);
+    }
+    (void)snprintf(room->text, sizeof(room->text), "%.4g", value);
+    return room->text;
+}
+
+const char *aq_figure_return(aq_figure *room, double value)
+{
+    /* Beyond this, a decimal is noise and the text would not fit. */
+    if (!isfinite(value) || fabs(value) >= 1e12) {
+        return aq_figure_number(room, value);
+    }
+    (void)snprintf(room->text, sizeof(room->text), "%.1f", value);
+    return room->text;
+}
+
+const char *aq_figure_share(aq_figure *room, double share)
+{
+    double percent = 100 * share;
+    if (!isfinite(percent)) {
+        return none(room);
+    }
+    (void)snprintf(room->text, sizeof(room->text),
+                   percent != 0 && fabs(percent) < 10 ? "%.2g %%" : "%.0f %%", percent);
+    return room->text;
+}

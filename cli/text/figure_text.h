@@ -1,0 +1,26 @@
+/*
+ * Figures as short texts for people: "12.3k", "1.5 MB", "2m05s", and "-" for a measurement that
+ * does not exist yet. Each call needs a room of its own while its text is in use.
+ */
+#ifndef AQ_CLI_TEXT_FIGURE_TEXT_H
+#define AQ_CLI_TEXT_FIGURE_TEXT_H
+
+#include "common/base/error.h"
+
+typedef struct aq_figure {
+    char text[32];
+} aq_figure;
+
+/* All return room->text. What is not finite becomes "-". */
+const char *aq_figure_count(aq_figure *room, double count);
+const char *aq_figure_bytes(aq_figure *room, double bytes);
+const char *aq_figure_duration(aq_figure *room, double seconds);
+
+/* Four digits, "%.4g"; one decimal, "%.1f". */
+const char *aq_figure_number(aq_figure *room, double value);
+const char *aq_figure_return(aq_figure *room, double value);
+
+/* A share as "12 %", "0.4 %". */
+const char *aq_figure_share(aq_figure *room, double share);
+
+#endif

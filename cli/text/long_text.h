@@ -1,0 +1,31 @@
+/*
+ * Long text: a text that is written piece by piece. The first failure is kept and what follows is
+ * dropped, so that the writer asks once, in the end. One thread.
+ */
+#ifndef AQ_CLI_TEXT_LONG_TEXT_H
+#define AQ_CLI_TEXT_LONG_TEXT_H
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+typedef struct aq_long_text {
+    aq_buffer bytes;
+    int rc; /* of the first that failed */
+} aq_long_text;
+
+void aq_long_text_init(aq_long_text *text, size_t size_max);
+void aq_long_text_fini(aq_long_text *text);
+
+/* As printf; a piece of 8 KiB at most, AQ_E_TOO_BIG. */
+void aq_long_text_add(aq_long_text *text, const char *format, ...) AQ_PRINTF(2, 3);
+
+/* Any text, as one that HTML shows: made plain (plain_text.h), with < > & and quotes escaped. */
+void aq_long_text_add_html(aq_long_text *text, const char *any);
+
+/* A number in four digits, or "-" where it is not finite. */
+void aq_long_text_add_number(aq_long_text *text, double value);
+
+/* Writes it whole, or not at all; what failed before is said now. */
+int aq_long_text_write(const aq_long_text *text, const char *path, aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,60 @@
+/*
+ * Plain text: see plain_text.h.
+ */
+#include "cli/text/plain_text.h"
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/utf8.h"
+
+enum { LABEL_COLUMNS = 14, FACT_BYTES_MAX = 1024 };
+
+/* C0, DEL and C1: the last also begin escape sequences on some terminals. */
+static bool is_control(uint32_t code_point)
+{
+    return code_point < 0x20 || (code_point >= 0x7f && code_point < 0xa0);
+}
+
+const char *aq_plain_text(char *out, size_t size, const char *text)
+{
+    AQ_ASSERT(size >= 1);
+    size_t used = 0;
+    while (*text != '\0') {
+        uint32_t code_point = 0;
+        size_t bytes = aq_utf8_decode(text, &code_point);
+        const char *from = bytes == 0 || is_control(code_point) ? "?" : text;
+        size_t count = from == text ? bytes : 1;
+        if (used + count >= size) {
+            break;
+        }
+        memcpy(out + used, from, count);
+        used += count;
+        text += bytes == 0 ? 1 : bytes;
+    }
+    out[used] = '\0';
+    return out;
+}
+
+size_t aq_plain_columns(const char *text)
+{
+    size_t columns = 0;
+    for (; *text != '\0'; text++) {
+        columns += ((unsigned char)*text & 0xc0) != 0x80; /* not within a character */
+    }
+    return columns;
+}
+
+void aq_print_fact(FILE *out, const char *label, const char *format, ...)
+{
+    char value[FACT_BYTES_MAX];
+    char plain[FACT_BYTES_MAX];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(value, sizeof(value), format, args);
+    va_end(args);
+    (void)fprintf(out, "  %-*s  %s\n", LABEL_COLUMNS, label,
+                  aq_plain_text(plain, sizeof(plain), value));
+}

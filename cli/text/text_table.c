@@ -1,0 +1,127 @@
+/*
+ * Text table: see text_table.h. Cells have a fixed size, so that a table is one block.
+ */
+#include "cli/text/text_table.h"
+
+#include <stdarg.h>
+
+#include "cli/text/plain_text.h"
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+typedef struct table_cell {
+    char text[AQ_TABLE_CELL_BYTES];
+} table_cell;
+
+struct aq_text_table {
+    aq_table_column columns[AQ_TABLE_COLUMNS_MAX];
+    size_t column_count;
+    size_t rows_max;
+    size_t row_count;
+    size_t next; /* cell of the last row to be filled */
+    table_cell *cells;
+};
+
+int aq_text_table_create(const aq_table_column *columns, size_t column_count, size_t rows_max,
+                         aq_text_table **ret_table)
+{
+    AQ_ASSERT(column_count >= 1);
+    AQ_ASSERT(column_count <= AQ_TABLE_COLUMNS_MAX);
+    AQ_ASSERT(rows_max <= AQ_TABLE_ROWS_MAX);
+    aq_text_table *table = aq_alloc(1, sizeof(*table));
+    if (!table) {
+        return AQ_E_NOMEM;
+    }
+    table->cells = aq_alloc(rows_max * column_count, sizeof(*table->cells));
+    if (!table->cells) {
+        aq_free(table);
+        return AQ_E_NOMEM;
+    }
+    for (size_t i = 0; i < column_count; i++) {
+        table->columns[i] = columns[i];
+    }
+    table->column_count = column_count;
+    table->rows_max = rows_max;
+    *ret_table = table;
+    return 0;
+}
+
+void aq_text_table_destroy(aq_text_table *table)
+{
+    if (!table) {
+        return;
+    }
+    aq_free(table->cells);
+    aq_free(table);
+}
+
+void aq_text_table_row(aq_text_table *table)
+{
+    AQ_ASSERT(table->row_count < table->rows_max);
+    table->row_count++;
+    table->next = 0;
+}
+
+void aq_text_table_cell(aq_text_table *table, const char *format, ...)
+{
+    AQ_ASSERT(table->row_count > 0);
+    AQ_ASSERT(table->next < table->column_count);
+    table_cell *cell = &table->cells[(table->row_count - 1) * table->column_count + table->next++];
+    char raw[4 * AQ_TABLE_CELL_BYTES];
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(raw, sizeof(raw), format, args);
+    va_end(args);
+    (void)aq_plain_text(cell->text, sizeof(cell->text), raw);
+}
+
+static const char *cell_text(const aq_text_table *table, size_t row, size_t column)
+{
+    const char *text = table->cells[row * table->column_count + column].text;
+    return text[0] != '\0' ? text : "-";
+}
+
+static size_t column_width(const aq_text_table *table, size_t column)
+{
+    size_t width = aq_plain_columns(table->columns[column].name);
+    for (size_t row = 0; row < table->row_count; row++) {
+        size_t columns = aq_plain_columns(cell_text(table, row, column));
+        width = columns > width ? columns : width;
+    }
+    return width;
+}
+
+static void print_blanks(FILE *out, size_t count)
+{
+    (void)fprintf(out, "%*s", (int)count, "");
+}
+
+static void print_cell(const aq_text_table *table, size_t column, size_t width, const char *text,
+                       FILE *out)
+{
+    size_t padding = width - aq_plain_columns(text);
+    print_blanks(out, 2);
+    if (table->columns[column].align == AQ_TABLE_RIGHT) {
+        print_blanks(out, padding);
+        (void)fputs(text, out);
+    } else {
+        (void)fputs(text, out);
+        print_blanks(out, column + 1 < table->column_count ? padding : 0);
+    }
+}
+
+void aq_text_table_print(const aq_text_table *table, FILE *out)
+{
+    size_t widths[AQ_TABLE_COLUMNS_MAX];
+    for (size_t i = 0; i < table->column_count; i++) {
+        widths[i] = column_width(table, i);
+        print_cell(table, i, widths[i], table->columns[i].name, out);
+    }
+    (void)fputc('\n', out);
+    for (size_t row = 0; row < table->row_count; row++) {
+        for (size_t i = 0; i < table->column_count; i++) {
+            print_cell(table, i, widths[i], cell_text(table, row, i), out);
+        }
+        (void)fputc('\n', out);
+    }
+}

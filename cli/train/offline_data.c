@@ -1,0 +1,196 @@
+/*
+ * The import is actorq-data's work (replay_command.c).
+ */
+#include "cli/train/offline_data.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "common/base/parse.h"
+#include "common/data_set/data_set_reader.h"
+#include "common/sys/process.h"
+#include "envs/env_open.h"
+
+enum { PATH_BYTES_MAX = 8192, NUMBER_TEXT_MAX = 24 };
+#define ENV_STEPS_ANY UINT64_C(1000000000000)
+
+int aq_offline_task(const char *path, char *task, aq_error *error)
+{
+    aq_data_set_reader *reader;
+    int rc = aq_data_set_reader_open(path, &reader, error);
+    if (!rc) {
+        rc = aq_text_set(task, AQ_TASK_NAME_MAX, aq_data_set_reader_info(reader)->task);
+        aq_data_set_reader_close(reader);
+    }
+    return rc;
+}
+
+static int check_task(const char *path, const aq_data_set_info *info, const aq_run_config *config,
+                      aq_error *error)
+{
+    aq_env *env;
+    int rc = aq_env_open(config->task, &env, error);
+    if (rc) {
+        return rc;
+    }
+    if (strcmp(env->name, info->task) != 0) {
+        rc = aq_fail(error, AQ_E_SCHEMA, "%s is of %s, not of %s", path, info->task, env->name);
+    } else if (aq_schema_hash(&env->schema) != info->schema_hash) {
+        rc = aq_fail(error, AQ_E_SCHEMA,
+                     "%s is of another %s: its schema is %016" PRIx64
+                     ", that of the task here is %016" PRIx64,
+                     path, info->task, info->schema_hash, aq_schema_hash(&env->schema));
+    }
+    aq_env_unref(env);
+    return rc;
+}
+
+int aq_offline_settings(const char *path, aq_run_config *config, aq_error *error)
+{
+    aq_data_set_reader *reader;
+    int rc = aq_data_set_reader_open(path, &reader, error);
+    if (rc) {
+        return rc;
+    }
+    const aq_data_set_info info = *aq_data_set_reader_info(reader);
+    const uint64_t steps = info.counts.transitions;
+    aq_data_set_reader_close(reader);
+    rc = check_task(path, &info, config, error);
+    if (rc) {
+        return rc;
+    }
+    if (steps == 0) {
+        return aq_fail(error, AQ_E_INVALID, "%s holds no steps", path);
+    }
+    if (config->limits.learner_steps == 0 && config->limits.wall_s <= 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "nothing would end this run; say how many gradient steps it has, such as "
+                       "--set limits.learner_steps=20000");
+    }
+    /* Chunks repeat a few steps each, which count as room. */
+    const uint64_t room = steps + steps / 2 + config->replay.chunk_length + 100;
+    config->replay.capacity = room > config->replay.capacity ? room : config->replay.capacity;
+    config->replay.min_size = config->replay.min_size < steps / 2 ? config->replay.min_size
+                              : steps > 1                         ? steps / 2
+                                                                  : 1;
+    config->replay.samples_per_insert = 0;
+    config->replay.shards = 1;
+    config->replay.storage = AQ_STORAGE_SEGMENTS;
+    config->limits.env_steps = ENV_STEPS_ANY;
+    return aq_run_config_validate(config, error);
+}
+
+/* The most steps that an item of any table spans. */
+static int span_of(const aq_run_config *config, uint32_t *ret_span, aq_error *error)
+{
+    aq_table_spec tables[AQ_TABLES_MAX];
+    uint32_t count, learner;
+    uint32_t span = 1;
+    int rc = aq_run_config_tables(config, tables, &count, &learner, error);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t wanted = aq_table_spec_span(&tables[i]);
+        span = wanted > span ? wanted : span;
+    }
+    *ret_span = span;
+    return 0;
+}
+
+typedef struct child_end {
+    int64_t status;
+    int signal_number;
+} child_end;
+
+static void on_exit_of_child(uv_process_t *process, int64_t status, int signal_number)
+{
+    child_end *end = process->data;
+    end->status = status;
+    end->signal_number = signal_number;
+    uv_close((uv_handle_t *)process, NULL);
+}
+
+/* Standard output is for the result of the run, so what the program prints goes to standard
+ * error. */
+static int run_and_wait(const char *program, char **argv, aq_error *error)
+{
+    child_end end = {.status = -1};
+    uv_process_t process = {.data = &end};
+    uv_stdio_container_t stdio[3] = {
+        {.flags = UV_IGNORE},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+        {.flags = UV_INHERIT_FD, .data.fd = STDERR_FILENO},
+    };
+    const uv_process_options_t options = {
+        .exit_cb = on_exit_of_child,
+        .file = program,
+        .args = argv,
+        .stdio_count = 3,
+        .stdio = stdio,
+    };
+    uv_loop_t loop;
+    if (uv_loop_init(&loop)) {
+        return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
+    }
+    int rc = uv_spawn(&loop, &process, &options);
+    if (rc) {
+        uv_close((uv_handle_t *)&process, NULL);
+    }
+    (void)uv_run(&loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&loop);
+    if (rc) {
+        return aq_fail(error, AQ_E_IO, "%s can't be started: %s", program, uv_strerror(rc));
+    }
+    return end.status == 0 && end.signal_number == 0
+               ? 0
+               : aq_fail(error, AQ_E_IO, "the data set could not be imported");
+}
+
+int aq_offline_import(const char *path, const char *folder, const aq_run_config *config,
+                      uint64_t run_id, bool quiet, aq_error *error)
+{
+    char program[PATH_BYTES_MAX];
+    char id[NUMBER_TEXT_MAX], span_text[NUMBER_TEXT_MAX], chunk[NUMBER_TEXT_MAX];
+    char message[NUMBER_TEXT_MAX], segment[NUMBER_TEXT_MAX];
+    uint32_t span = 0;
+    int rc = aq_process_find_program("actorq-data", "replay", program, sizeof(program), error);
+    if (!rc) {
+        rc = span_of(config, &span, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    (void)snprintf(id, sizeof(id), "%016" PRIx64, run_id);
+    (void)snprintf(span_text, sizeof(span_text), "%" PRIu32, span);
+    (void)snprintf(chunk, sizeof(chunk), "%" PRIu64, config->replay.chunk_length);
+    (void)snprintf(message, sizeof(message), "%" PRIu64, config->net.message_bytes);
+    (void)snprintf(segment, sizeof(segment), "%" PRIu64, config->replay.segment_bytes);
+    const char *argv[24] = {"replay",
+                            "import",
+                            path,
+                            folder,
+                            "--task",
+                            config->task,
+                            "--run-id",
+                            id,
+                            "--n-step",
+                            span_text,
+                            "--chunk-length",
+                            chunk,
+                            "--message-bytes",
+                            message,
+                            "--segment-bytes",
+                            segment};
+    size_t count = 16;
+    if (config->replay.compression) {
+        argv[count++] = "--compress";
+    }
+    if (quiet) {
+        argv[count++] = "--quiet";
+    }
+    return run_and_wait(program, (char **)(uintptr_t)argv, error);
+}

@@ -1,0 +1,31 @@
+/*
+ * Run energy: what a run took, read from its energy.json, and as a line for people. What each key
+ * means is in docs/energy.md.
+ */
+#ifndef AQ_CLI_TRAIN_RUN_ENERGY_H
+#define AQ_CLI_TRAIN_RUN_ENERGY_H
+
+#include <stddef.h>
+
+#include "common/base/error.h"
+
+enum { AQ_RUN_ENERGY_ROLES = 4, AQ_ENERGY_LINE_MAX = 512 };
+
+typedef struct aq_run_energy {
+    char source[8]; /* "rapl", "perf" or "model", of all joules; "": nothing is known */
+    double wall_s;
+    double cpu_s;
+    double energy_j;                        /* of all roles */
+    double idle_j;                          /* of the machines, beside it */
+    double carbon_g;                        /* CO2 equivalent of energy_j */
+    double role_cpu_s[AQ_RUN_ENERGY_ROLES]; /* learner, actor, evaluator, replay */
+    double role_j[AQ_RUN_ENERGY_ROLES];
+} aq_run_energy;
+
+/* AQ_E_NOT_FOUND for a run from before there was one, AQ_E_CORRUPT. */
+int aq_run_energy_read(const char *run_dir, aq_run_energy *ret_energy, aq_error *error) AQ_MUST_USE;
+
+/* "12.3 J by model, and 4.1 J idle; learner 60 %, actors 20 %, …; 0.0016 gCO2". Returns `out`. */
+const char *aq_run_energy_line(const aq_run_energy *energy, char out[AQ_ENERGY_LINE_MAX]);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * Supervisor: starts the daemons of a run as separate processes, keeps them running, and stops
+ * them.
+ *
+ * A daemon that dies is started again with back-off (100 ms, doubling to 5 s, from the beginning
+ * after 10 s of life), and its owner is told. One that dies within 2 s five times in a row is given
+ * up. One that exits with 0 has finished. Standard output and error of each go to a file of its
+ * own. Loop thread only.
+ */
+#ifndef AQ_CLI_TRAIN_SUPERVISOR_H
+#define AQ_CLI_TRAIN_SUPERVISOR_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <uv.h>
+
+#include "common/base/error.h"
+
+enum { AQ_SUPERVISOR_ARGS_MAX = 16 };
+
+typedef struct aq_supervisor aq_supervisor;
+
+typedef struct aq_child_spec {
+    const char *name;                                 /* "actor-0" */
+    const char *program;                              /* the file to run */
+    const char *log_path;                             /* appended to */
+    const char *args[AQ_SUPERVISOR_ARGS_MAX];         /* NULL-terminated, without argv[0] */
+    const char *restart_args[AQ_SUPERVISOR_ARGS_MAX]; /* put after them from the second start on */
+} aq_child_spec;
+
+typedef struct aq_supervisor_owner {
+    void *user;
+    /* It died without being asked to and is started again in `delay_ms`. */
+    void (*restarting)(void *user, const char *name, const char *how, int delay_ms);
+    /* It exited with 0 without being asked to: it has done its part. */
+    void (*finished)(void *user, const char *name);
+    /* It died at once too often: the run can't go on. */
+    void (*gave_up)(void *user, const char *name, const char *log_path, const char *how);
+} aq_supervisor_owner;
+
+int aq_supervisor_create(uv_loop_t *loop, const aq_supervisor_owner *owner,
+                         aq_supervisor **ret_supervisor) AQ_MUST_USE;
+
+/* Copies what it needs of `spec` and starts it. On failure `error` names the program or the log
+ * that could not be used (or it is AQ_E_FULL, AQ_E_NOMEM), and there is no such child. */
+int aq_supervisor_start(aq_supervisor *supervisor, const aq_child_spec *spec,
+                        aq_error *error) AQ_MUST_USE;
+
+/* SIGTERM to every child whose name begins with `prefix` ("" is all); they are not started again.
+ * After `patience_ms` those that are left get SIGKILL. */
+void aq_supervisor_stop(aq_supervisor *supervisor, const char *prefix, int patience_ms);
+
+/* Children that live or wait to be started again. */
+size_t aq_supervisor_alive(const aq_supervisor *supervisor, const char *prefix);
+
+/* Starts made after the first of each child. */
+unsigned aq_supervisor_restarts(const aq_supervisor *supervisor);
+
+/* None may live. The memory goes when the loop has run its close callbacks. NULL is fine. */
+void aq_supervisor_close(aq_supervisor *supervisor);
+
+#endif

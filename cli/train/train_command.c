@@ -1,0 +1,383 @@
+/*
+ * actorq train: resolves the configuration, runs it on this host, and says how it went.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/text/command.h"
+#include "cli/train/offline_data.h"
+#include "cli/train/train_report.h"
+#include "cli/train/train_session.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/file.h"
+#include "common/sys/options.h"
+#include "envs/env_open.h"
+
+enum { CONFIG_BYTES_MAX = 1 << 20 };
+#define SEED_MAX ((UINT64_C(1) << 53) - 1) /* what every JSON reader keeps whole */
+
+typedef struct train_arguments {
+    const char *task;
+    const char *config_path;
+    const char *seed;
+    const char *actors;
+    const char *offline;
+    aq_settings_assignments overrides;
+    bool json;
+    bool print_config;
+    bool no_http;
+    aq_train_options options;
+} train_arguments;
+
+static const aq_option option_rows[] = {
+    {"config", 'c', "FILE", "read settings from this YAML file"},
+    {"set", 0, "KEY=VALUE",
+     "change one setting, such as replay.capacity=100000; may be given often"},
+    {"seed", 0, "S", "the run's seed (default: one from the system, which is printed)"},
+    {"actors", 0, "N", "how many actors to start; short for --set actor.count=N"},
+    {"run", 0, "DIR", "the run folder (default: a new one below ./runs)"},
+    {"resume", 0, NULL, "go on with the run that --run holds"},
+    {"offline", 0, "FILE",
+     "train from this data set alone: no actors are started (see 'actorq replay export')"},
+    {"no-evaluator", 0, NULL, "measure no versions while training"},
+    {"http", 0, "HOST:PORT",
+     "let the learner serve its dashboard and metrics here, such as 127.0.0.1:8080; or "
+     "ACTORQ_HTTP (default: on this host, at a port that is free, which is said)"},
+    {"no-http", 0, NULL, "serve neither"},
+    {"print-config", 0, NULL, "print every setting with its bounds and meaning, and stop"},
+    {"json", 0, NULL, "print the result as one JSON object on standard output"},
+    {"quiet", 'q', NULL, "show no progress"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq train",
+    .usage = "[TASK] [options]",
+    .summary = "Trains a task on this host: a learner, a replay shard, actors that run the int8 "
+               "policy, and an evaluator, each a process of its own.",
+    .details = "Examples:\n"
+               "  actorq train gym:CartPole-v1\n"
+               "  actorq train gym:CartPole-v1 --actors 4 --set quantizer.format=fp32 --seed 7\n"
+               "  actorq train --run runs/first --resume\n"
+               "  actorq train --offline steps.aqds --set limits.learner_steps=20000\n"
+               "\n"
+               "The run folder keeps the configuration as resolved, metrics.jsonl, a log per "
+               "daemon,\ncheckpoints and policy.aq. 'actorq envs' lists the tasks.\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply_text(const char *name, const char *value, train_arguments *arguments,
+                      aq_error *error)
+{
+    if (strcmp(name, "config") == 0) {
+        arguments->config_path = value;
+    } else if (strcmp(name, "seed") == 0) {
+        arguments->seed = value;
+    } else if (strcmp(name, "actors") == 0) {
+        arguments->actors = value;
+    } else if (strcmp(name, "offline") == 0) {
+        arguments->offline = value;
+    } else if (strcmp(name, "http") == 0) {
+        arguments->options.http = value;
+    } else if (strcmp(name, "run") == 0) {
+        if (aq_text_set(arguments->options.run_dir, sizeof(arguments->options.run_dir), value)) {
+            return aq_fail(error, AQ_E_TOO_BIG, "the path is too long");
+        }
+    } else {
+        return aq_settings_assignments_add(&arguments->overrides, value, error);
+    }
+    return 0;
+}
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    train_arguments *arguments = user;
+    if (!option) {
+        if (arguments->task) {
+            return aq_fail(error, AQ_E_INVALID, "'%s': one task is trained at a time", value);
+        }
+        arguments->task = value;
+        return 0;
+    }
+    if (option->value) {
+        return apply_text(option->name, value, arguments, error);
+    }
+    arguments->json |= strcmp(option->name, "json") == 0;
+    arguments->no_http |= strcmp(option->name, "no-http") == 0;
+    arguments->print_config |= strcmp(option->name, "print-config") == 0;
+    arguments->options.resume |= strcmp(option->name, "resume") == 0;
+    arguments->options.no_evaluator |= strcmp(option->name, "no-evaluator") == 0;
+    arguments->options.quiet |= strcmp(option->name, "quiet") == 0;
+    return 0;
+}
+
+/* ---- the configuration ---------------------------------------------------------------------- */
+
+static int assign(aq_run_config *config, const char *key, const char *value, aq_error *error)
+{
+    char assignment[512];
+    if (aq_text_format(assignment, sizeof(assignment), "%s=%s", key, value)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the value is too long", key);
+    }
+    return aq_settings_assign(aq_run_config_table(), assignment, config, error);
+}
+
+/* Defaults, then the file (for a resumed run, its own), then what the command line says. */
+static int read_settings(const train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    char own[AQ_CLI_PATH_MAX + 16];
+    const char *path = arguments->config_path;
+    aq_settings_init(table, config);
+    if (!path && arguments->options.resume) {
+        (void)snprintf(own, sizeof(own), "%s/config.yaml", arguments->options.run_dir);
+        path = own;
+    }
+    int rc = path ? aq_settings_read_file(table, path, config, error) : 0;
+    if (!rc && !path && !arguments->task && arguments->offline) {
+        rc = aq_offline_task(arguments->offline, config->task, error);
+    }
+    if (!rc && arguments->task) {
+        rc = assign(config, "task", arguments->task, error);
+    }
+    if (!rc && arguments->seed) {
+        rc = assign(config, "seed", arguments->seed, error);
+    }
+    if (!rc && arguments->actors) {
+        rc = assign(config, "actor.count", arguments->actors, error);
+    }
+    if (!rc) {
+        rc = aq_settings_assign_all(table, &arguments->overrides, config, error);
+    }
+    return rc ? rc : aq_run_config_validate(config, error);
+}
+
+static int resolve_task(aq_run_config *config, aq_error *error)
+{
+    aq_env *env;
+    int rc = aq_env_open(config->task, &env, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_text_set(config->task, sizeof(config->task), env->name);
+    rc = rc ? aq_fail(error, rc, "the name of the task is too long")
+            : aq_run_config_check_task(config, &env->schema, error);
+    aq_env_unref(env);
+    return rc;
+}
+
+static int print_config(const aq_run_config *config, aq_error *error)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, CONFIG_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
+    if (!rc && fwrite(text.data, 1, text.size, stdout) != text.size) {
+        rc = AQ_E_IO;
+    }
+    aq_buffer_fini(&text);
+    return rc ? aq_fail(error, rc, "the configuration could not be printed") : 0;
+}
+
+/* ---- the run folder ------------------------------------------------------------------------- */
+
+/* runs/gym-CartPole-v1-20260131-120000-s7: what it is, when, and from which seed. */
+static int name_run(const aq_run_config *config, char *out, size_t size)
+{
+    char task[AQ_TASK_NAME_MAX];
+    char when[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)snprintf(task, sizeof(task), "%s", config->task);
+    for (char *letter = task; *letter; letter++) {
+        if (strchr(":/?&=", *letter)) {
+            *letter = '-';
+        }
+    }
+    (void)strftime(when, sizeof(when), "%Y%m%d-%H%M%S", gmtime_r(&now, &utc));
+    return aq_text_format(out, size, "runs/%s-%s-s%" PRIu64, task, when, config->seed);
+}
+
+static int choose_run_dir(const aq_run_config *config, aq_train_options *options, aq_error *error)
+{
+    char identity[AQ_CLI_PATH_MAX + 16];
+    char name[AQ_CLI_PATH_MAX];
+    if (options->run_dir[0] == '\0') {
+        if (name_run(config, name, sizeof(name))) {
+            return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
+        }
+        (void)snprintf(options->run_dir, sizeof(options->run_dir), "%s", name);
+        for (int i = 2; aq_path_exists(options->run_dir) && i < 1000; i++) {
+            if (aq_text_format(options->run_dir, sizeof(options->run_dir), "%s-%d", name, i)) {
+                return aq_fail(error, AQ_E_TOO_BIG, "the name of the run folder is too long");
+            }
+        }
+    }
+    (void)snprintf(identity, sizeof(identity), "%s/run.json", options->run_dir);
+    if (!options->resume && aq_path_exists(options->run_dir)) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s exists already; give --resume to go on with it, or another --run",
+                       options->run_dir);
+    }
+    if (options->resume && !aq_path_exists(identity)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s holds no run to resume (there is no %s)",
+                       options->run_dir, identity);
+    }
+    return aq_dir_create(options->run_dir, error);
+}
+
+/* Where the store of an offline run is; a run that has one and is resumed is one still. */
+static int offline_store(const aq_train_options *options, char *out, size_t size, aq_error *error)
+{
+    return aq_text_format(out, size, "%s/replay-0", options->run_dir)
+               ? aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long")
+               : 0;
+}
+
+static bool offline_mark_path(const aq_train_options *options, char *out, size_t size)
+{
+    return aq_text_format(out, size, "%s/offline", options->run_dir) == 0;
+}
+
+static int prepare_offline(train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    char mark[AQ_CLI_PATH_MAX + 16];
+    aq_train_options *options = &arguments->options;
+    if (options->resume) {
+        options->offline = offline_mark_path(options, mark, sizeof(mark)) && aq_path_exists(mark);
+        return !arguments->offline
+                   ? 0
+                   : aq_fail(error, AQ_E_INVALID,
+                             "a run that is resumed has its steps already: leave --offline out");
+    }
+    options->offline = arguments->offline != NULL;
+    return options->offline ? aq_offline_settings(arguments->offline, config, error) : 0;
+}
+
+/* Unless told otherwise, whoever is on this host may look. */
+static void choose_http(train_arguments *arguments)
+{
+    const char *known = getenv("ACTORQ_HTTP");
+    if (arguments->no_http) {
+        arguments->options.http = NULL;
+        (void)unsetenv("ACTORQ_HTTP");
+    } else if (!arguments->options.http && (!known || known[0] == '\0')) {
+        arguments->options.http = "127.0.0.1:0";
+    }
+}
+
+/* Before anything is started, so that what cannot be imported leaves nothing behind. */
+static int bring_data(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+{
+    char store[AQ_CLI_PATH_MAX + 16], mark[AQ_CLI_PATH_MAX + 16];
+    aq_train_options *options = &arguments->options;
+    if (!arguments->offline) {
+        return 0;
+    }
+    options->run_id = aq_rng_system_seed() | 1;
+    int rc = offline_store(options, store, sizeof(store), error);
+    if (!rc && offline_mark_path(options, mark, sizeof(mark))) {
+        rc = aq_file_write_atomic(mark, arguments->offline, strlen(arguments->offline), error);
+    }
+    if (!rc) {
+        rc = aq_offline_import(arguments->offline, store, config, options->run_id, options->quiet,
+                               error);
+        if (rc) {
+            (void)unlink(mark);
+            (void)rmdir(options->run_dir);
+        }
+    }
+    return rc;
+}
+
+static int prepare(train_arguments *arguments, aq_run_config *config, aq_error *error)
+{
+    if (arguments->options.resume && arguments->options.run_dir[0] == '\0') {
+        return aq_fail(error, AQ_E_INVALID, "--resume needs --run DIR");
+    }
+    int rc = read_settings(arguments, config, error);
+    if (!rc) {
+        rc = resolve_task(config, error);
+    }
+    if (!rc) {
+        rc = prepare_offline(arguments, config, error);
+    }
+    if (!rc && config->seed == 0 && !arguments->print_config) {
+        config->seed = 1 + aq_rng_system_seed() % SEED_MAX;
+    }
+    return rc;
+}
+
+static int train(train_arguments *arguments, const aq_run_config *config, aq_error *error)
+{
+    aq_train_result result = {0};
+    aq_train_report report;
+    choose_http(arguments);
+    int rc = choose_run_dir(config, &arguments->options, error);
+    if (rc) {
+        return rc;
+    }
+    rc = bring_data(arguments, config, error);
+    if (rc) {
+        return rc;
+    }
+    if (!arguments->options.quiet && arguments->options.offline) {
+        (void)fprintf(stderr, "training %s in %s from a data set alone (seed %" PRIu64 ")\n",
+                      config->task, arguments->options.run_dir, config->seed);
+    } else if (!arguments->options.quiet) {
+        (void)fprintf(stderr, "training %s in %s (seed %" PRIu64 ", %" PRIu64 " actors)\n",
+                      config->task, arguments->options.run_dir, config->seed, config->actor.count);
+    }
+    rc = aq_train_session_run(config, &arguments->options, &result, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_train_report_make(config, arguments->options.run_dir, &result, &report, error);
+    if (!rc && arguments->json) {
+        rc = aq_command_print_json("train", aq_train_report_json(&report)) == EXIT_SUCCESS
+                 ? 0
+                 : aq_fail(error, AQ_E_IO, "the result could not be written");
+    } else if (!rc) {
+        aq_train_report_print(&report);
+    }
+    if (!rc && report.diverged) {
+        rc = aq_fail(error, AQ_E_CORRUPT,
+                     "the run diverged: nothing was finite any more; 'actorq logs %s "
+                     "--level error' says when",
+                     arguments->options.run_dir);
+    }
+    aq_train_result_fini(&result);
+    return rc;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    aq_run_config config;
+    train_arguments arguments = {.options = {.started_ns = aq_clock_monotonic_ns()}};
+    int rc = aq_options_parse(&options_page, argc, argv, apply, &arguments, &error);
+    if (rc > 0) {
+        aq_options_print_help(&options_page, stdout);
+        return EXIT_SUCCESS;
+    }
+    if (!rc) {
+        rc = prepare(&arguments, &config, &error);
+    }
+    if (!rc) {
+        rc = arguments.print_config ? print_config(&config, &error)
+                                    : train(&arguments, &config, &error);
+    }
+    return rc ? aq_command_failed("train", &error) : EXIT_SUCCESS;
+}
+
+const aq_command aq_command_train = {
+    .name = "train",
+    .summary = "train a task on this host",
+    .run = run,
+};

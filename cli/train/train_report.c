@@ -1,0 +1,248 @@
+/*
+ * Train report: see train_report.h.
+ */
+#include "cli/train/train_report.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/text/command.h"
+#include "cli/train/metrics_digest.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/cpu.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+#include "envs/env_open.h"
+#include "quantizer/engine/engine.h"
+#include "rollout/evaluation.h"
+
+/* Gymnasium's convention for a task's threshold. */
+enum { REPORT_EPISODES = 100 };
+
+/* Names the stream of the episodes that judge the finished run. */
+#define REPORT_STREAM UINT64_C(0x7265706f7274)
+
+static int evaluate(const aq_run_config *config, const char *policy_path, aq_evaluation *ret_result,
+                    aq_error *error)
+{
+    aq_env *env = NULL;
+    aq_snapshot *snapshot = NULL;
+    aq_engine *engine = NULL;
+    aq_rng rng;
+    aq_rng_init(&rng, config->seed, REPORT_STREAM);
+    int rc = aq_env_open(config->task, &env, error);
+    if (!rc) {
+        rc = aq_policy_file_read(policy_path, &snapshot, error);
+    }
+    if (!rc) {
+        rc = aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, error);
+    }
+    if (!rc) {
+        rc = aq_evaluate(env, engine, REPORT_EPISODES, aq_rng_next(&rng), ret_result, error);
+    }
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+    aq_env_unref(env);
+    return rc;
+}
+
+static uint64_t count_of(const json_t *line, const char *key)
+{
+    json_int_t value = json_integer_value(json_object_get(line, key));
+    return value > 0 ? (uint64_t)value : 0;
+}
+
+static double number_of(const json_t *line, const char *key)
+{
+    const json_t *value = json_object_get(line, key);
+    return json_is_number(value) ? json_number_value(value) : (double)NAN;
+}
+
+/* The learner's last words, in the run folder, come after any status that was seen. They are
+ * missing when the run was interrupted, or the disk full. */
+static void take_last_words(const char *run_dir, aq_train_report *report)
+{
+    char path[AQ_CLI_PATH_MAX + 16];
+    aq_metrics_digest digest = {0};
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", run_dir);
+    if (aq_metrics_digest_read(path, &digest, NULL) || !digest.end) {
+        aq_metrics_digest_fini(&digest);
+        return;
+    }
+    const char *state = json_string_value(json_object_get(digest.end, "state"));
+    report->solved = state && strcmp(state, "solved") == 0;
+    report->diverged = state && strcmp(state, "diverged") == 0;
+    report->env_steps = count_of(digest.end, "env_steps");
+    report->learner_steps = count_of(digest.end, "learner_steps");
+    report->policy_versions = count_of(digest.end, "policy_versions");
+    report->broadcast_bytes = count_of(digest.end, "broadcast_bytes");
+    report->broadcast_bytes_fp32 = count_of(digest.end, "broadcast_bytes_fp32");
+    const json_t *gap = json_object_get(digest.end, "precision_gap");
+    report->gap_versions = count_of(gap, "versions");
+    report->gap_episodes = count_of(gap, "episodes");
+    report->gap_mean = number_of(gap, "mean");
+    report->gap_ci95 = number_of(gap, "ci95");
+    aq_metrics_digest_fini(&digest);
+}
+
+int aq_train_report_make(const aq_run_config *config, const char *run_dir,
+                         const aq_train_result *result, aq_train_report *ret_report,
+                         aq_error *error)
+{
+    aq_train_report report = {
+        .config = config,
+        .run_dir = run_dir,
+        .wall_s = result->wall_s,
+        .restarts = result->restarts,
+        .interrupted = result->interrupted,
+        .return_mean = NAN,
+        .return_std = NAN,
+        .gap_mean = NAN,
+        .gap_ci95 = NAN,
+        .algorithm = "",
+        .precision = "",
+    };
+    if (result->status && result->status->learner) {
+        const Actorq__V1__LearnerStatus *learner = result->status->learner;
+        report.algorithm = result->status->algorithm;
+        report.precision = result->status->precision;
+        report.env_steps = learner->env_steps;
+        report.learner_steps = learner->learner_steps;
+        report.policy_versions = learner->policy_versions;
+        report.broadcast_bytes = learner->broadcast_bytes;
+        report.broadcast_bytes_fp32 = learner->broadcast_bytes_fp32;
+        report.solved = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+        report.diverged = result->status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED;
+    }
+    if (!result->interrupted) {
+        take_last_words(run_dir, &report);
+    }
+    aq_error no_energy; /* a learner that was killed early leaves none */
+    int unknown = aq_run_energy_read(run_dir, &report.energy, &no_energy);
+    (void)unknown;
+    char path[AQ_CLI_PATH_MAX + 16];
+    (void)snprintf(path, sizeof(path), "%s/policy.aq", run_dir);
+    if (aq_path_exists(path)) {
+        aq_evaluation evaluation;
+        int rc = evaluate(config, path, &evaluation, error);
+        if (rc) {
+            return rc;
+        }
+        report.episodes = evaluation.episodes;
+        report.policy_version = evaluation.version;
+        report.return_mean = evaluation.return_mean;
+        report.return_std = evaluation.return_std;
+    }
+    *ret_report = report;
+    return 0;
+}
+
+static json_t *whole(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* Null when nothing is known of the energy. */
+static json_t *known_number(const aq_train_report *report, double value)
+{
+    return report->energy.source[0] != '\0' ? aq_json_number(value) : json_null();
+}
+
+json_t *aq_train_report_json(const aq_train_report *report)
+{
+    return json_pack(
+        "{s:s, s:s, s:s, s:o, s:o, s:o, s:o, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:b, s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}",
+        "task", report->config->task, "algorithm", report->algorithm, "precision",
+        report->precision, "seed", whole(report->config->seed), "env_steps",
+        whole(report->env_steps), "learner_steps", whole(report->learner_steps), "wall_s",
+        aq_json_number(report->wall_s), "solved", report->solved, "return_mean",
+        aq_json_number(report->return_mean), "return_std", aq_json_number(report->return_std),
+        "episodes", whole(report->episodes), "policy_version", whole(report->policy_version),
+        "policy_versions", whole(report->policy_versions), "broadcast_bytes",
+        whole(report->broadcast_bytes), "broadcast_bytes_fp32", whole(report->broadcast_bytes_fp32),
+        "restarts", whole(report->restarts), "interrupted", report->interrupted, "run",
+        report->run_dir, "energy_j", known_number(report, report->energy.energy_j), "energy_source",
+        report->energy.source, "cpu_s", known_number(report, report->energy.cpu_s), "gco2",
+        known_number(report, report->energy.carbon_g), "gap_mean", aq_json_number(report->gap_mean),
+        "gap_ci95", aq_json_number(report->gap_ci95), "gap_versions", whole(report->gap_versions),
+        "gap_episodes", whole(report->gap_episodes));
+}
+
+static const char *verdict(const aq_train_report *report)
+{
+    if (report->solved) {
+        return "solved";
+    }
+    if (report->diverged) {
+        return "diverged (its last good checkpoint is kept)";
+    }
+    return report->interrupted ? "interrupted" : "ended at its limit, not solved";
+}
+
+/* What to type for this program: ./run says so when it is what was called. */
+static const char *program_name(void)
+{
+    const char *name = getenv("ACTORQ_CALLED_AS");
+    return name && name[0] != '\0' ? name : "actorq";
+}
+
+void aq_train_report_print(const aq_train_report *report)
+{
+    const char *actorq = program_name();
+    char duration[32], steps[32], trained[32], sent[32], full[32];
+    (void)printf("\n%s: %s after %s\n", report->config->task, verdict(report),
+                 aq_text_duration(duration, sizeof(duration), report->wall_s));
+    if (report->episodes) {
+        (void)printf("  return     %.1f +- %.1f over %" PRIu32
+                     " fresh greedy episodes (%s policy, version %" PRIu64 ")\n",
+                     report->return_mean, report->return_std, report->episodes, report->precision,
+                     report->policy_version);
+    }
+    if (report->gap_versions > 0 && isfinite(report->gap_ci95)) {
+        (void)printf(
+            "  gap        %+.2f +- %.2f against fp32, over %" PRIu64 " pairs of episodes of "
+            "%" PRIu64 " versions\n",
+            report->gap_mean, report->gap_ci95, report->gap_episodes, report->gap_versions);
+    }
+    (void)printf("  steps      %s environment steps, %s gradient steps\n",
+                 aq_text_count(steps, sizeof(steps), (double)report->env_steps),
+                 aq_text_count(trained, sizeof(trained), (double)report->learner_steps));
+    (void)printf("  broadcast  %" PRIu64 " versions, %s; fp32 would have taken %s\n",
+                 report->policy_versions,
+                 aq_text_bytes(sent, sizeof(sent), (double)report->broadcast_bytes),
+                 aq_text_bytes(full, sizeof(full), (double)report->broadcast_bytes_fp32));
+    if (report->energy.source[0] != '\0') {
+        char line[AQ_ENERGY_LINE_MAX];
+        (void)printf("  energy     %s\n", aq_run_energy_line(&report->energy, line));
+    }
+    if (report->restarts) {
+        (void)printf("  restarts   %u (see %s/logs)\n", report->restarts, report->run_dir);
+    }
+    (void)printf("  run        %s\n\nTry next:\n", report->run_dir);
+    if (report->episodes) {
+        (void)printf("  %s eval %s --episodes 100 --precision int8\n", actorq, report->run_dir);
+        (void)printf("  %s eval %s --episodes 100 --precision fp32\n", actorq, report->run_dir);
+        (void)printf("  %s inspect %s/policy.aq\n", actorq, report->run_dir);
+    }
+    const uint64_t learner_steps = report->config->limits.learner_steps;
+    if (report->diverged) {
+        (void)printf("  %s train --run %s --resume --set learner.learning_rate=%g\n", actorq,
+                     report->run_dir, report->config->learner.learning_rate / 10);
+    } else if (!report->solved && learner_steps > 0 && report->learner_steps >= learner_steps) {
+        (void)printf("  %s train --run %s --resume --set limits.learner_steps=%" PRIu64 "\n",
+                     actorq, report->run_dir, learner_steps * 2);
+    } else if (!report->solved) {
+        (void)printf("  %s train --run %s --resume --set limits.env_steps=%" PRIu64 "\n", actorq,
+                     report->run_dir, report->config->limits.env_steps * 2);
+    }
+    const char *quote =
+        strchr(report->config->task, '?') ? "'" : ""; /* options mean much to a shell */
+    (void)printf("  %s train %s%s%s --set quantizer.format=%s\n", actorq, quote,
+                 report->config->task, quote,
+                 report->config->quantizer.format == 0 ? "fp32" : "int8");
+}

@@ -1,0 +1,45 @@
+/*
+ * Train report: what a run came to. The policy that it left is evaluated afresh, over episodes that
+ * had no part in choosing it, so that the figure does not flatter.
+ */
+#ifndef AQ_CLI_TRAIN_TRAIN_REPORT_H
+#define AQ_CLI_TRAIN_TRAIN_REPORT_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "cli/train/run_energy.h"
+#include "cli/train/train_session.h"
+#include "common/base/error.h"
+
+typedef struct aq_train_report {
+    const aq_run_config *config; /* lent */
+    const char *run_dir;         /* lent */
+    const char *algorithm;
+    const char *precision;
+    double wall_s;
+    uint64_t env_steps, learner_steps, policy_versions;
+    uint64_t broadcast_bytes, broadcast_bytes_fp32;
+    unsigned restarts;
+    bool solved, diverged, interrupted;
+    uint32_t episodes; /* 0: there is no policy to evaluate */
+    uint64_t policy_version;
+    double return_mean, return_std; /* NaN without a policy */
+    uint64_t gap_versions;          /* compared with their fp32 form; 0: none */
+    uint64_t gap_episodes;          /* over so many pairs of episodes */
+    double gap_mean, gap_ci95;      /* of the return as broadcast less that in fp32; NaN: unknown */
+    aq_run_energy energy;           /* its source is "" when nothing is known */
+} aq_train_report;
+
+/* Valid while config, run_dir and result are. */
+int aq_train_report_make(const aq_run_config *config, const char *run_dir,
+                         const aq_train_result *result, aq_train_report *ret_report,
+                         aq_error *error) AQ_MUST_USE;
+
+json_t *aq_train_report_json(const aq_train_report *report);
+
+/* The summary and what to try next, on standard output. */
+void aq_train_report_print(const aq_train_report *report);
+
+#endif

@@ -1,0 +1,461 @@
+/*
+ * Train session: see train_session.h.
+ *
+ *   starting -> running -> (run ended | Ctrl-C | a daemon given up) -> stopping -> gone
+ *
+ * Sockets are Unix-domain ones in a short-lived folder of their own (socket_folder.h).
+ */
+#include "cli/train/train_session.h"
+
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/train/progress.h"
+#include "cli/train/run_watch.h"
+#include "cli/train/socket_folder.h"
+#include "cli/train/supervisor.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/address/url.h"
+#include "common/sys/daemon.h"
+#include "common/sys/file.h"
+#include "common/sys/process.h"
+
+enum { POLL_MS = 25, PATIENCE_MS = 5000, CONFIG_BYTES_MAX = 1 << 20, LOG_TAIL_LINES = 12 };
+
+typedef struct train_session {
+    const aq_run_config *config;
+    const aq_train_options *options;
+    uv_loop_t loop;
+    uv_signal_t signals[2];
+    uv_timer_t stop_timer;
+    aq_supervisor *supervisor;
+    aq_run_watch *watch;
+    aq_progress progress;
+    aq_socket_folder sockets;
+    char learner_url[AQ_URL_MAX];
+    char config_path[128];
+    char parent[24];
+    const char *http; /* NULL: nothing is served */
+    bool http_told;
+    bool stopping;
+    bool failed;
+    aq_error error;
+    aq_train_result result;
+} train_session;
+
+/* ---- the folder of sockets ------------------------------------------------------------------ */
+
+static int make_socket_dir(train_session *session, aq_error *error)
+{
+    int rc = aq_socket_folder_make(&session->sockets, error);
+    if (rc) {
+        return rc;
+    }
+    (void)snprintf(session->learner_url, sizeof(session->learner_url), "ipc://%s/learner",
+                   session->sockets.path);
+    (void)snprintf(session->config_path, sizeof(session->config_path), "%s/config.yaml",
+                   session->sockets.path);
+    return 0;
+}
+
+/* What `actorq status RUN` finds the run by while it lives. */
+static int write_files(train_session *session, aq_error *error)
+{
+    char path[AQ_CLI_PATH_MAX + 32];
+    char text[AQ_URL_MAX + 32];
+    aq_buffer yaml;
+    aq_buffer_init(&yaml, CONFIG_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), session->config, &yaml);
+    if (rc) {
+        (void)aq_fail(error, rc, "the configuration could not be printed");
+    } else {
+        rc = aq_file_write_atomic(session->config_path, yaml.data, yaml.size, error);
+    }
+    aq_buffer_fini(&yaml);
+    (void)snprintf(path, sizeof(path), "%s/logs", session->options->run_dir);
+    if (!rc) {
+        rc = aq_dir_create(path, error);
+    }
+    /* What this start gives was made from what the run was changed to, so that it counts as it is;
+     * a learner that dies later keeps what is changed from now on. */
+    (void)snprintf(path, sizeof(path), "%s/config.given.yaml", session->options->run_dir);
+    (void)unlink(path);
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
+    (void)snprintf(text, sizeof(text), "{\"learner\": \"%s\"}\n", session->learner_url);
+    if (!rc) {
+        rc = aq_file_write_atomic(path, text, strlen(text), error);
+    }
+    return rc;
+}
+
+/* ---- starting the daemons ------------------------------------------------------------------- */
+
+typedef struct child_plan {
+    const char *role;    /* of its name and log: "actor" */
+    const char *program; /* "actorq-actor" */
+    const char *folder;  /* in the build tree */
+    bool numbered;
+} child_plan;
+
+static const child_plan learner_plan = {"learner", "actorq-learner", "learner", false};
+static const child_plan replay_plan = {"replay", "actorq-replay", "replay", true};
+static const child_plan actor_plan = {"actor", "actorq-actor", "actor", true};
+static const child_plan evaluator_plan = {"evaluator", "actorq-actor", "actor", false};
+
+/* Names the child, finds its program and starts it with what `spec` holds already. */
+static int start(train_session *session, const child_plan *plan, uint64_t number,
+                 aq_child_spec *spec, aq_error *error)
+{
+    char name[32];
+    char program[AQ_CLI_PATH_MAX];
+    char log_path[AQ_CLI_PATH_MAX + 64];
+    if (plan->numbered) {
+        (void)snprintf(name, sizeof(name), "%s-%" PRIu64, plan->role, number);
+    } else {
+        (void)snprintf(name, sizeof(name), "%s", plan->role);
+    }
+    (void)snprintf(log_path, sizeof(log_path), "%s/logs/%s.log", session->options->run_dir, name);
+    int rc = aq_process_find_program(plan->program, plan->folder, program, sizeof(program), error);
+    if (rc) {
+        return rc;
+    }
+    spec->name = name;
+    spec->program = program;
+    spec->log_path = log_path;
+    return aq_supervisor_start(session->supervisor, spec, error);
+}
+
+static int start_learner(train_session *session, aq_error *error)
+{
+    char id[24];
+    bool is_named = session->options->run_id != 0 && !session->options->resume;
+    (void)snprintf(id, sizeof(id), "%016" PRIx64, session->options->run_id);
+    aq_child_spec spec = {
+        .args = {"--config", session->config_path, "--listen", session->learner_url, "--run",
+                 session->options->run_dir, "--parent", session->parent},
+        .restart_args = {session->options->resume ? NULL : "--resume"},
+    };
+    const char *const more[] = {
+        session->options->resume ? "--resume"
+        : is_named               ? "--run-id"
+                                 : NULL,
+        is_named ? id : NULL,
+        session->http ? "--http" : NULL,
+        session->http,
+    };
+    size_t count = 8;
+    for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+        if (more[i]) {
+            spec.args[count++] = more[i];
+        }
+    }
+    return start(session, &learner_plan, 0, &spec, error);
+}
+
+/* A shard keeps its steps in the run's folder, where it finds them again after a crash and when the
+ * run is resumed. */
+static int start_replay(train_session *session, uint64_t number, aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    char data[AQ_CLI_PATH_MAX + 32];
+    bool durable = session->config->replay.storage == AQ_STORAGE_SEGMENTS;
+    (void)snprintf(url, sizeof(url), "ipc://%s/replay-%" PRIu64, session->sockets.path, number);
+    (void)snprintf(data, sizeof(data), "%s/replay-%" PRIu64, session->options->run_dir, number);
+    aq_child_spec spec = {
+        .args = {"--learner", session->learner_url, "--listen", url, "--parent", session->parent,
+                 durable ? "--data" : NULL, data},
+    };
+    return start(session, &replay_plan, number, &spec, error);
+}
+
+static int start_actor(train_session *session, uint64_t number, aq_error *error)
+{
+    aq_child_spec spec = {
+        .args = {"--learner", session->learner_url, "--parent", session->parent},
+    };
+    return start(session, &actor_plan, number, &spec, error);
+}
+
+static int start_evaluator(train_session *session, aq_error *error)
+{
+    aq_child_spec spec = {
+        .args = {"--learner", session->learner_url, "--parent", session->parent, "--evaluate"},
+    };
+    return start(session, &evaluator_plan, 0, &spec, error);
+}
+
+static int start_all(train_session *session, aq_error *error)
+{
+    const uint64_t actors = session->options->offline ? 0 : session->config->actor.count;
+    int rc = start_learner(session, error);
+    for (uint64_t i = 0; !rc && i < session->config->replay.shards; i++) {
+        rc = start_replay(session, i, error);
+    }
+    for (uint64_t i = 0; !rc && i < actors; i++) {
+        rc = start_actor(session, i, error);
+    }
+    if (!rc && !session->options->no_evaluator) {
+        rc = start_evaluator(session, error);
+    }
+    return rc;
+}
+
+/* ---- stopping them -------------------------------------------------------------------------- */
+
+/* Whoever produces goes first, so that what it holds can still be delivered; the learner last, as
+ * it hears of everybody's leaving. */
+static void on_stop_timer(uv_timer_t *timer)
+{
+    train_session *session = timer->data;
+    aq_supervisor *supervisor = session->supervisor;
+    aq_supervisor_stop(supervisor, "actor", PATIENCE_MS);
+    aq_supervisor_stop(supervisor, "evaluator", PATIENCE_MS);
+    if (aq_supervisor_alive(supervisor, "actor") + aq_supervisor_alive(supervisor, "evaluator")) {
+        return;
+    }
+    aq_supervisor_stop(supervisor, "replay", PATIENCE_MS);
+    if (aq_supervisor_alive(supervisor, "replay")) {
+        return;
+    }
+    aq_supervisor_stop(supervisor, "learner", PATIENCE_MS);
+    if (aq_supervisor_alive(supervisor, "learner") == 0) {
+        uv_stop(&session->loop);
+    }
+}
+
+static void begin_stopping(train_session *session)
+{
+    if (session->stopping) {
+        return;
+    }
+    session->stopping = true;
+    session->result.wall_s =
+        (double)(aq_clock_monotonic_ns() - session->options->started_ns) / (double)AQ_NS_PER_S;
+    aq_progress_clear(&session->progress);
+    uv_timer_start(&session->stop_timer, on_stop_timer, 0, 2);
+}
+
+static void on_signal(uv_signal_t *signal_handle, int number)
+{
+    train_session *session = signal_handle->data;
+    (void)number;
+    session->result.interrupted = true;
+    begin_stopping(session);
+}
+
+/* ---- what happens meanwhile ----------------------------------------------------------------- */
+
+/* Once, even if a learner that is started again serves elsewhere: then its log says where. */
+static void tell_http(train_session *session, const char *url)
+{
+    if (!session->http_told && url[0] != '\0') {
+        session->http_told = true;
+        aq_progress_clear(&session->progress);
+        (void)fprintf(stderr, "dashboard: %s/\n", url);
+    }
+}
+
+static void on_status(void *user, const Actorq__V1__StatusReply *status)
+{
+    train_session *session = user;
+    if (session->stopping || !status->learner) {
+        return;
+    }
+    if (!session->options->quiet) {
+        tell_http(session, status->http);
+        aq_progress_show(&session->progress, aq_clock_monotonic_ns(), status);
+    }
+    if (status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING) {
+        begin_stopping(session);
+    }
+}
+
+static void on_restarting(void *user, const char *name, const char *how, int delay_ms)
+{
+    train_session *session = user;
+    aq_progress_clear(&session->progress);
+    (void)fprintf(stderr, "%s died (%s); starting it again in %d ms\n", name, how, delay_ms);
+}
+
+/* A learner that ends by itself has ended the run. The watch may have missed that: nobody waits for
+ * it. */
+static void on_finished(void *user, const char *name)
+{
+    if (strcmp(name, learner_plan.role) == 0) {
+        begin_stopping(user);
+    }
+}
+
+/* The last lines of a log, for somebody who wants to know why. */
+static void print_tail(const char *path)
+{
+    char lines[LOG_TAIL_LINES][512];
+    size_t count = 0;
+    FILE *log = fopen(path, "r");
+    if (!log) {
+        return;
+    }
+    while (fgets(lines[count % LOG_TAIL_LINES], sizeof(lines[0]), log)) {
+        count++;
+    }
+    (void)fclose(log);
+    size_t first = count > LOG_TAIL_LINES ? count - LOG_TAIL_LINES : 0;
+    for (size_t i = first; i < count; i++) {
+        (void)fprintf(stderr, "  %s", lines[i % LOG_TAIL_LINES]);
+    }
+}
+
+static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+{
+    train_session *session = user;
+    aq_progress_clear(&session->progress);
+    (void)fprintf(stderr, "the last lines of %s:\n", log_path);
+    print_tail(log_path);
+    session->failed = true;
+    (void)aq_fail(&session->error, AQ_E_IO, "%s keeps dying (%s); see %s", name, how, log_path);
+    begin_stopping(session);
+}
+
+/* ---- the object ----------------------------------------------------------------------------- */
+
+static int create(train_session *session, aq_error *error)
+{
+    static const int numbers[] = {SIGINT, SIGTERM};
+    uv_timer_init(&session->loop, &session->stop_timer);
+    session->stop_timer.data = session;
+    for (int i = 0; i < 2; i++) {
+        uv_signal_init(&session->loop, &session->signals[i]);
+        session->signals[i].data = session;
+        if (uv_signal_start(&session->signals[i], on_signal, numbers[i])) {
+            return aq_fail(error, AQ_E_UNSUPPORTED, "signals could not be watched");
+        }
+    }
+    (void)snprintf(session->parent, sizeof(session->parent), "%" PRIdMAX, (intmax_t)getpid());
+    aq_supervisor_owner owner = {
+        .user = session,
+        .restarting = on_restarting,
+        .finished = on_finished,
+        .gave_up = on_gave_up,
+    };
+    if (aq_supervisor_create(&session->loop, &owner, &session->supervisor)) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = make_socket_dir(session, error);
+    if (!rc) {
+        rc = write_files(session, error);
+    }
+    if (!rc) {
+        rc = start_all(session, error);
+    }
+    if (!rc) {
+        rc = aq_run_watch_create(&session->loop, session->learner_url, POLL_MS, on_status, session,
+                                 &session->watch, error);
+    }
+    return rc;
+}
+
+static void close_handle(uv_handle_t *handle, void *user)
+{
+    (void)user;
+    if (!uv_is_closing(handle)) {
+        uv_close(handle, NULL);
+    }
+}
+
+/* The last status belongs to the watch; the result gets a copy of its own. */
+static Actorq__V1__StatusReply *copy_status(const Actorq__V1__StatusReply *status)
+{
+    size_t size = status ? actorq__v1__status_reply__get_packed_size(status) : 0;
+    uint8_t *bytes = status ? aq_alloc(size, 1) : NULL;
+    if (!bytes) {
+        return NULL;
+    }
+    (void)actorq__v1__status_reply__pack(status, bytes);
+    Actorq__V1__StatusReply *copied = actorq__v1__status_reply__unpack(NULL, size, bytes);
+    aq_free(bytes);
+    return copied;
+}
+
+static void destroy(train_session *session)
+{
+    if (session->supervisor) {
+        session->result.restarts = aq_supervisor_restarts(session->supervisor);
+    }
+    aq_run_watch_close(session->watch);
+    aq_supervisor_close(session->supervisor);
+    uv_close((uv_handle_t *)&session->stop_timer, NULL);
+    uv_close((uv_handle_t *)&session->signals[0], NULL);
+    uv_close((uv_handle_t *)&session->signals[1], NULL);
+    uv_run(&session->loop, UV_RUN_DEFAULT);
+    uv_walk(&session->loop, close_handle, NULL);
+    uv_run(&session->loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&session->loop);
+    aq_socket_folder_remove(&session->sockets);
+    char path[AQ_CLI_PATH_MAX + 32];
+    (void)snprintf(path, sizeof(path), "%s/endpoint.json", session->options->run_dir);
+    (void)unlink(path);
+}
+
+/* Where the learner serves HTTP: an address in the environment is its alone, since daemons of one
+ * host cannot share one. Free with aq_free; NULL: nowhere. */
+static char *take_http(const aq_train_options *options)
+{
+    const char *wanted = options->http ? options->http : getenv("ACTORQ_HTTP");
+    char *http = wanted && wanted[0] != '\0' ? aq_text_copy(wanted) : NULL;
+    (void)unsetenv("ACTORQ_HTTP");
+    return http;
+}
+
+int aq_train_session_run(const aq_run_config *config, const aq_train_options *options,
+                         aq_train_result *ret_result, aq_error *error)
+{
+    train_session *session = aq_alloc(1, sizeof(*session));
+    if (!session) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    session->config = config;
+    session->options = options;
+    aq_progress_init(&session->progress);
+    aq_credentials_forget(); /* all meet in a folder that only this user can enter */
+    char *http = take_http(options);
+    session->http = http;
+    if (uv_loop_init(&session->loop)) {
+        aq_free(http);
+        aq_free(session);
+        return aq_fail(error, AQ_E_NOMEM, "the event loop could not be made");
+    }
+    int rc = create(session, error);
+    if (rc) {
+        begin_stopping(session);
+    }
+    uv_run(&session->loop, UV_RUN_DEFAULT);
+    if (!rc && session->watch) {
+        session->result.status = copy_status(aq_run_watch_status(session->watch));
+    }
+    if (!rc && session->failed) {
+        *error = session->error;
+        rc = error->code;
+    }
+    destroy(session);
+    if (rc) {
+        aq_train_result_fini(&session->result);
+    } else {
+        *ret_result = session->result;
+    }
+    aq_free(http);
+    aq_free(session);
+    return rc;
+}
+
+void aq_train_result_fini(aq_train_result *result)
+{
+    actorq__v1__status_reply__free_unpacked(result->status, NULL);
+    result->status = NULL;
+}

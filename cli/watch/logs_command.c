@@ -1,0 +1,157 @@
+/*
+ * actorq logs: the logs of all daemons of a run as one, in the order of time.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/operate/live_endpoint.h"
+#include "cli/text/command.h"
+#include "cli/watch/log_filter.h"
+#include "cli/watch/log_merge.h"
+#include "cli/watch/log_view.h"
+#include "common/base/clock.h"
+#include "common/net/address/url.h"
+
+enum { LOOK_MS = 200, REFRESH_LOOKS = 5 };
+
+typedef struct logs_arguments {
+    const char *folder;
+    aq_log_filter filter;
+    bool follow;
+    bool json;
+} logs_arguments;
+
+static const aq_option option_rows[] = {
+    {"follow", 'f', NULL, "go on with what is logged from now on, until the run is over or Ctrl-C"},
+    {"role", 0, "ROLE", "only learner, replay, actor or evaluator"},
+    {"id", 0, "N", "only the daemons with this number (actor-3 has 3)"},
+    {"level", 0, "LEVEL", "only debug, info, warn or error, and what is worse"},
+    {"event", 0, "EVENT", "only this event; docs/events.md lists them"},
+    {"since", 0, "TIME", "only from 30s, 15m, 2h or 1d ago on, or from 2026-11-20T10:30 (UTC) on"},
+    {"json", 0, NULL, "one JSON object a line"},
+};
+
+static const aq_options options_page = {
+    .program = "actorq logs",
+    .usage = "FOLDER [options]",
+    .summary = "Shows the logs of all daemons of a run as one, in the order of time, whether they "
+               "are logfmt or JSON. FOLDER is a run's, or any that holds files *.log, such as "
+               "those collected from several hosts.",
+    .details = "What is no log line (a refusal at a start, the last words of a crash) is shown "
+               "with the time of\nthe line above it, and '-' for its level.\n"
+               "\n"
+               "Examples:\n"
+               "  actorq logs runs/first --level warn\n"
+               "  actorq logs runs/first --follow --role actor --id 3\n"
+               "  actorq logs runs/first --event member_lost --since 1h --json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    logs_arguments *arguments = user;
+    uint64_t id = 0;
+    if (!option) {
+        return aq_command_take(&arguments->folder, value, error);
+    }
+    if (strcmp(option->name, "since") == 0) {
+        return aq_log_filter_since(&arguments->filter, value, aq_clock_wall_ns(), error);
+    }
+    if (strcmp(option->name, "level") == 0) {
+        return aq_log_level_from_text(value, &arguments->filter.level)
+                   ? aq_fail(error, AQ_E_INVALID, "'%s' is not one of debug, info, warn, error",
+                             value)
+                   : 0;
+    }
+    if (strcmp(option->name, "id") == 0) {
+        int rc = aq_command_number(value, 0, UINT32_MAX, &id, error);
+        arguments->filter.id = (int64_t)id;
+        return rc;
+    }
+    if (strcmp(option->name, "role") == 0) {
+        return aq_log_filter_role(&arguments->filter, value, error);
+    }
+    if (strcmp(option->name, "event") == 0) {
+        arguments->filter.event = value;
+    } else {
+        arguments->follow |= strcmp(option->name, "follow") == 0;
+        arguments->json |= strcmp(option->name, "json") == 0;
+    }
+    return 0;
+}
+
+/* True when there was something. */
+static bool show_all(aq_log_merge *merge, const logs_arguments *arguments, aq_log_view *view,
+                     bool is_final)
+{
+    const char *name, *time;
+    const aq_log_line *line;
+    bool any = false;
+    while ((line = aq_log_merge_next(merge, is_final, &name, &time)) != NULL) {
+        any = true;
+        if (aq_log_filter_passes(&arguments->filter, line, name, time)) {
+            aq_log_view_print(view, stdout, line, name, time);
+        }
+    }
+    (void)fflush(stdout); /* a failure leaves its mark on the stream */
+    return any;
+}
+
+/* A run folder has an endpoint.json while its run goes on. */
+static bool is_live(const char *folder)
+{
+    char url[AQ_URL_MAX];
+    return aq_live_endpoint_url(folder, url, NULL) == 0;
+}
+
+static int follow(aq_log_merge *merge, const logs_arguments *arguments, aq_log_view *view,
+                  aq_error *error)
+{
+    bool was_live = is_live(arguments->folder);
+    for (int looks = 1; !ferror(stdout); looks++) {
+        aq_clock_wait_until(aq_clock_monotonic_ns() + LOOK_MS * AQ_NS_PER_MS);
+        int rc = looks % REFRESH_LOOKS == 0 ? aq_log_merge_refresh(merge, error) : 0;
+        if (rc) {
+            return rc;
+        }
+        if (!show_all(merge, arguments, view, false) && was_live && !is_live(arguments->folder)) {
+            (void)show_all(merge, arguments, view, true);
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    aq_log_merge *merge = NULL;
+    int status;
+    logs_arguments arguments = {.filter = {.id = -1, .level = AQ_LOG_DEBUG}};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    aq_log_view view = {
+        .as_json = arguments.json,
+        .has_colour = !arguments.json && isatty(STDOUT_FILENO) && !getenv("NO_COLOR"),
+    };
+    int rc = arguments.folder ? aq_log_merge_open(arguments.folder, &merge, &error)
+                              : aq_fail(&error, AQ_E_INVALID, "FOLDER is missing; see --help");
+    if (!rc) {
+        (void)show_all(merge, &arguments, &view, !arguments.follow);
+    }
+    if (!rc && arguments.follow) {
+        rc = follow(merge, &arguments, &view, &error);
+    }
+    aq_log_merge_close(merge);
+    return rc ? aq_command_failed(argv[0], &error) : aq_command_printed(argv[0]);
+}
+
+const aq_command aq_command_logs = {
+    .name = "logs",
+    .summary = "show the logs of a run's daemons as one",
+    .run = run,
+};

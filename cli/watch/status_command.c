@@ -1,0 +1,133 @@
+/*
+ * actorq status: who is in a run and how it goes, as the learner or a replay shard sees it.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/operate/live_endpoint.h"
+#include "cli/operate/rpc_catalog.h"
+#include "cli/text/command.h"
+#include "cli/watch/status_page.h"
+#include "cli/watch/status_watch.h"
+#include "common/net/rpc/caller.h"
+#include "common/net/rpc/reflect.h"
+#include "common/sys/daemon.h"
+
+enum { TIMEOUT_MS_DEFAULT = 3000 };
+
+typedef struct status_arguments {
+    const char *endpoint;
+    uint64_t timeout_ms;
+    bool watch;
+    bool json;
+} status_arguments;
+
+static const aq_option option_rows[] = {
+    {"watch", 'w', NULL, "ask every second until the run is over; Ctrl-C ends it"},
+    {"timeout-ms", 0, "MS",
+     "how long to wait for a connection and the answer together, 1 to 600000 (default 3000)"},
+    {"json", 0, NULL,
+     "print the whole answer as one JSON object on standard output; with --watch, one a line"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq status",
+    .usage = "ENDPOINT [options]",
+    .summary = "Shows who is in a run and how it goes. ENDPOINT is the URL of its learner or of a "
+               "replay shard, or the folder of a live run.",
+    .details = "Examples:\n"
+               "  actorq status tcp://learner:5550\n"
+               "  actorq status runs/first --watch\n"
+               "  actorq status tcp://learner:5550 --json\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    status_arguments *arguments = user;
+    if (!option) {
+        return aq_command_take(&arguments->endpoint, value, error);
+    }
+    if (strcmp(option->name, "timeout-ms") == 0) {
+        return aq_command_number(value, 1, AQ_RPC_TIMEOUT_MS_MAX, &arguments->timeout_ms, error);
+    }
+    arguments->watch |= strcmp(option->name, "watch") == 0;
+    arguments->json |= strcmp(option->name, "json") == 0;
+    return 0;
+}
+
+static int ask(const char *url, uint32_t timeout_ms, Actorq__V1__StatusReply **ret_status,
+               aq_error *error)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    aq_rpc_status answer;
+    aq_caller_method method;
+    ProtobufCMessage *reply;
+    aq_caller *caller = NULL;
+    int rc = aq_rpc_catalog_find("Operations/Status", &method, error);
+    if (!rc) {
+        rc = aq_caller_open(url, &caller, error);
+    }
+    if (!rc) {
+        rc = aq_caller_call(caller, method, &request.base, timeout_ms, &reply, &answer, error);
+    }
+    if (!rc) {
+        *ret_status = (Actorq__V1__StatusReply *)reply;
+    }
+    aq_caller_close(caller);
+    return rc;
+}
+
+static int show_once(const char *command, const char *url, const status_arguments *arguments,
+                     aq_error *error)
+{
+    Actorq__V1__StatusReply *status = NULL;
+    int exit_status = EXIT_SUCCESS;
+    int rc = ask(url, (uint32_t)arguments->timeout_ms, &status, error);
+    if (rc) {
+        return aq_command_failed(command, error);
+    }
+    if (arguments->json) {
+        exit_status = aq_command_print_json(command, aq_reflect_to_json(&status->base));
+    } else if (aq_status_page_print(stdout, url, status, SIZE_MAX)) {
+        (void)aq_fail(error, AQ_E_NOMEM, "out of memory");
+        exit_status = aq_command_failed(command, error);
+    } else {
+        exit_status = aq_command_printed(command);
+    }
+    actorq__v1__status_reply__free_unpacked(status, NULL);
+    return exit_status;
+}
+
+static int run(int argc, char **argv)
+{
+    aq_error error = {0};
+    char url[AQ_URL_MAX];
+    int exit_status;
+    status_arguments arguments = {.timeout_ms = TIMEOUT_MS_DEFAULT};
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &exit_status)) {
+        return exit_status;
+    }
+    int rc = AQ_E_INVALID;
+    if (!arguments.endpoint) {
+        (void)aq_fail(&error, rc, "ENDPOINT is missing; see --help");
+    } else if (arguments.watch) {
+        rc = aq_status_watch(arguments.endpoint, arguments.json, (uint32_t)arguments.timeout_ms,
+                             &error);
+    } else {
+        rc = aq_live_endpoint_url(arguments.endpoint, url, &error);
+    }
+    if (!rc && !arguments.watch) {
+        return show_once(argv[0], url, &arguments, &error);
+    }
+    return rc ? aq_command_failed(argv[0], &error) : EXIT_SUCCESS;
+}
+
+const aq_command aq_command_status = {
+    .name = "status",
+    .summary = "show who is in a run and how it goes",
+    .run = run,
+};

@@ -1,0 +1,192 @@
+/*
+ * Status page: see status_page.h.
+ */
+#include "cli/watch/status_page.h"
+
+#include <inttypes.h>
+#include <math.h>
+
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "cli/train/run_energy.h"
+#include "cli/watch/status_members.h"
+#include "cli/watch/status_replay.h"
+
+static const char *state_text(Actorq__V1__RunState state)
+{
+    switch (state) {
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING:
+        return "running";
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED:
+        return "solved";
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET:
+        return "ended at its limit";
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED:
+        return "stopped";
+    case ACTORQ__V1__RUN_STATE__RUN_STATE_DIVERGED:
+        return "diverged";
+    default:
+        return "in an unknown state";
+    }
+}
+
+/* NaN over nothing. */
+static double ratio(uint64_t over, uint64_t under)
+{
+    return under ? (double)over / (double)under : NAN;
+}
+
+static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply *status)
+{
+    aq_figure up, memory;
+    char role[32], task[128];
+    (void)fprintf(out, "%s at %s: ", aq_plain_text(role, sizeof(role), status->role), url);
+    if (status->task[0] != '\0') {
+        (void)fprintf(out, "%s, ", aq_plain_text(task, sizeof(task), status->task));
+    }
+    (void)fprintf(out, "%s\n", state_text(status->state));
+    aq_print_fact(out, "run", "%016" PRIx64 ", seed %" PRIu64 "%s%s", status->run_id, status->seed,
+                  status->run_dir[0] != '\0' ? ", in " : "", status->run_dir);
+    if (status->algorithm[0] != '\0') {
+        aq_print_fact(out, "method", "%s, the policy is broadcast in %s", status->algorithm,
+                      status->precision);
+    }
+    aq_print_fact(out, "daemon", "version %s, up %s, %s resident", status->software,
+                  aq_figure_duration(&up, status->uptime_s),
+                  aq_figure_bytes(&memory, (double)status->resident_bytes));
+}
+
+static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
+{
+    aq_figure done, limit, rate, share, loss, value;
+    aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s",
+                  aq_figure_count(&done, (double)learner->env_steps),
+                  aq_figure_count(&limit, (double)learner->env_steps_limit),
+                  aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
+                  aq_figure_count(&rate, learner->env_steps_per_s));
+    aq_print_fact(out, "training",
+                  "%s steps, %s/s; loss %s, mean value %s; waits for samples %s "
+                  "of the time",
+                  aq_figure_count(&done, (double)learner->learner_steps),
+                  aq_figure_count(&rate, learner->learner_steps_per_s),
+                  aq_figure_number(&loss, learner->loss), aq_figure_number(&value, learner->q_mean),
+                  aq_figure_share(&share, learner->batch_wait_share));
+}
+
+static void print_policy(FILE *out, const Actorq__V1__LearnerStatus *learner)
+{
+    const Actorq__V1__QuantErrorStatus *error = learner->quant_error;
+    aq_figure sent, full, times, stale, share, rms, largest;
+    aq_print_fact(out, "policy",
+                  "version %" PRIu64 ", %" PRIu64 " published, %" PRIu64
+                  " as changes; sampled steps are %s versions old",
+                  learner->policy_version, learner->policy_versions, learner->policy_deltas,
+                  aq_figure_number(&stale, learner->staleness_mean));
+    aq_print_fact(
+        out, "broadcast", "%s; %s in fp32 (%s times as much)",
+        aq_figure_bytes(&sent, (double)learner->broadcast_bytes),
+        aq_figure_bytes(&full, (double)learner->broadcast_bytes_fp32),
+        aq_figure_number(&times, ratio(learner->broadcast_bytes_fp32, learner->broadcast_bytes)));
+    if (error && error->rows) {
+        aq_print_fact(out, "error",
+                      "%s of %" PRIu32 " greedy actions differ, rms %s, largest %s; %" PRIu64
+                      " versions went out in fp32 for it",
+                      aq_figure_share(&share, error->action_disagreement), error->rows,
+                      aq_figure_number(&rms, error->output_rms),
+                      aq_figure_number(&largest, error->output_max), error->fallbacks);
+    }
+}
+
+static void print_returns(FILE *out, const Actorq__V1__LearnerStatus *learner)
+{
+    aq_figure mean, deviation, best;
+    if (!isfinite(learner->return_mean)) {
+        aq_print_fact(out, "return", "no evaluation yet");
+        return;
+    }
+    aq_print_fact(out, "return",
+                  "%s +- %s over %" PRIu32 " episodes of version %" PRIu64 " (%s); best %s of "
+                  "%" PRIu64 " evaluations",
+                  aq_figure_return(&mean, learner->return_mean),
+                  aq_figure_return(&deviation, learner->return_std), learner->return_episodes,
+                  learner->return_version, learner->return_confirmed ? "confirmed" : "screening",
+                  aq_figure_return(&best, learner->return_best), learner->evaluations);
+}
+
+static void print_gap(FILE *out, const Actorq__V1__PrecisionGapStatus *gap)
+{
+    aq_figure mean, width, latest;
+    aq_print_fact(out, "fp32",
+                  "returns as broadcast are %s +- %s above those in fp32, over %" PRIu64
+                  " pairs of episodes of %" PRIu64 " versions; the latest by %s",
+                  aq_figure_number(&mean, gap->mean), aq_figure_number(&width, gap->ci95),
+                  gap->episodes, gap->versions, aq_figure_number(&latest, gap->latest_mean));
+}
+
+/* What a learner says, which may be of another version, as what its file would say. */
+static void print_energy(FILE *out, const Actorq__V1__EnergyStatus *status)
+{
+    char line[AQ_ENERGY_LINE_MAX];
+    aq_figure spent;
+    aq_run_energy energy = {
+        .cpu_s = status->cpu_s,
+        .energy_j = status->energy_j,
+        .idle_j = status->idle_j,
+        .carbon_g = status->carbon_g,
+    };
+    (void)aq_plain_text(energy.source, sizeof(energy.source), status->source);
+    for (size_t i = 0; i < status->n_roles && i < AQ_RUN_ENERGY_ROLES; i++) {
+        energy.role_j[i] = status->roles[i]->energy_j;
+    }
+    aq_print_fact(out, "energy", "%s; %s of processor time", aq_run_energy_line(&energy, line),
+                  aq_figure_duration(&spent, status->cpu_s));
+}
+
+static void print_learner(FILE *out, const Actorq__V1__StatusReply *status)
+{
+    const Actorq__V1__LearnerStatus *learner = status->learner;
+    print_steps(out, learner);
+    print_policy(out, learner);
+    print_returns(out, learner);
+    if (learner->precision_gap) {
+        print_gap(out, learner->precision_gap);
+    }
+    if (learner->energy) {
+        print_energy(out, learner->energy);
+    }
+    if (learner->checkpoint_step) {
+        aq_print_fact(out, "checkpoint", "of learner step %" PRIu64, learner->checkpoint_step);
+    }
+    aq_print_fact(out, "members",
+                  "%zu here, %" PRIu64 " joined, %" PRIu64 " lost; %" PRIu64 " messages refused",
+                  status->n_members, learner->members_joined, learner->members_lost,
+                  learner->rejected_messages);
+}
+
+static void print_peers(FILE *out, const Actorq__V1__PeerStatus *peers)
+{
+    aq_print_fact(out, "peers",
+                  "%" PRIu64 " connections over TCP, %" PRIu64 " came; %" PRIu64
+                  " strangers, %" PRIu64 " refused, %" PRIu64 " cut as too slow, %" PRIu64
+                  " as too large",
+                  peers->connections, peers->accepted, peers->strangers, peers->refused_connections,
+                  peers->cut_slow, peers->cut_full);
+}
+
+int aq_status_page_print(FILE *out, const char *url, const Actorq__V1__StatusReply *status,
+                         size_t members_max)
+{
+    print_head(out, url, status);
+    int rc = 0;
+    if (status->learner) {
+        print_learner(out, status);
+        rc = aq_status_replay_print_run(out, status);
+    }
+    if (!rc && status->replay) {
+        rc = aq_status_replay_print_shard(out, status->replay);
+    }
+    if (!rc && status->peers && status->peers->accepted + status->peers->refused_connections > 0) {
+        print_peers(out, status->peers);
+    }
+    return rc ? rc : aq_status_members_print(out, status, members_max);
+}

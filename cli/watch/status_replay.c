@@ -1,0 +1,307 @@
+/*
+ * Status replay: see status_replay.h.
+ */
+#include "cli/watch/status_replay.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "cli/text/figure_text.h"
+#include "cli/text/plain_text.h"
+#include "cli/text/text_table.h"
+#include "cli/watch/replay_totals.h"
+
+enum { TABLES_SHOWN_MAX = 64 };
+
+/* NaN over nothing. */
+static double ratio(double over, double under)
+{
+    return under > 0 ? over / under : (double)NAN;
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+static void print_holdings(FILE *out, const aq_replay_totals *totals)
+{
+    aq_figure count, bytes, step;
+    const uint64_t mapped =
+        totals->mapped_bytes < totals->bytes ? totals->mapped_bytes : totals->bytes;
+    const double resident = (double)(totals->bytes - mapped);
+    if (mapped > 0) {
+        aq_print_fact(out, "stored", "%s transitions, %s in memory and %s in mapped files",
+                      aq_figure_count(&count, (double)totals->stored),
+                      aq_figure_bytes(&bytes, resident), aq_figure_bytes(&step, (double)mapped));
+        return;
+    }
+    aq_print_fact(out, "stored", "%s transitions, %s in memory, %s each",
+                  aq_figure_count(&count, (double)totals->stored),
+                  aq_figure_bytes(&bytes, resident),
+                  aq_figure_bytes(&step, ratio(resident, (double)totals->stored)));
+}
+
+static void print_times(FILE *out, const aq_replay_totals *totals)
+{
+    aq_figure inserting, sampling, actors, learner;
+    const double all = totals->running_s;
+    if (all > 0) {
+        aq_print_fact(out, "time",
+                      "inserting %s, sampling %s; actors waited for the learner %s, the learner "
+                      "for actors %s",
+                      aq_figure_share(&inserting, ratio(totals->inserting_s, all)),
+                      aq_figure_share(&sampling, ratio(totals->sampling_s, all)),
+                      aq_figure_share(&actors, ratio(totals->actors_waited_s, all)),
+                      aq_figure_share(&learner, ratio(totals->learner_waited_s, all)));
+    }
+}
+
+static const char *versions_text(aq_figure *room, uint64_t under)
+{
+    return under == UINT64_MAX ? "any number" : aq_figure_count(room, (double)under);
+}
+
+static const char *age_text(aq_figure *room, uint64_t under)
+{
+    return under == UINT64_MAX ? "any time" : aq_figure_duration(room, (double)under / 1000);
+}
+
+static void print_staleness(FILE *out, const char *label, const aq_spread *versions)
+{
+    char bars[AQ_SPREAD_BUCKETS + 1];
+    aq_figure half, most, all;
+    if (versions->total > 0) {
+        aq_print_fact(out, label, "half under %s versions, 90 %% under %s, all under %s [%s]",
+                      versions_text(&half, aq_spread_under(versions, 0.5)),
+                      versions_text(&most, aq_spread_under(versions, 0.9)),
+                      versions_text(&all, aq_spread_under(versions, 1)),
+                      aq_spread_bars(versions, bars));
+    }
+}
+
+/* How old what is sampled is: by policy versions, and by the clock. */
+static void print_freshness(FILE *out, const aq_replay_totals *totals)
+{
+    const aq_spread *age = &totals->age_ms;
+    char bars[AQ_SPREAD_BUCKETS + 1];
+    aq_figure half, most, all;
+    print_staleness(out, "staleness", &totals->staleness);
+    if (age->total > 0) {
+        aq_print_fact(out, "age", "half under %s, 90 %% under %s, all under %s [%s]",
+                      age_text(&half, aq_spread_under(age, 0.5)),
+                      age_text(&most, aq_spread_under(age, 0.9)),
+                      age_text(&all, aq_spread_under(age, 1)), aq_spread_bars(age, bars));
+    }
+}
+
+static bool has_log(const aq_replay_totals *totals)
+{
+    return totals->durable_messages > 0 || totals->disk_bytes > 0 || totals->backlog_bytes > 0;
+}
+
+static void print_log(FILE *out, const aq_replay_totals *totals)
+{
+    aq_figure disk, backlog, restored;
+    if (!has_log(totals)) {
+        aq_print_fact(out, "log", "none: steps are in memory only");
+        return;
+    }
+    aq_print_fact(out, "log",
+                  "%s on disk; %s not durable yet; %" PRIu64 " messages, %" PRIu64
+                  " snapshots written",
+                  aq_figure_bytes(&disk, (double)totals->disk_bytes),
+                  aq_figure_bytes(&backlog, (double)totals->backlog_bytes),
+                  totals->durable_messages, totals->snapshots);
+    if (totals->sync_failures > 0) {
+        aq_print_fact(out, "disk",
+                      "failed to sync %" PRIu64 " times: what is durable here may end with the "
+                      "machine",
+                      totals->sync_failures);
+    }
+    if (totals->restored > 0 || totals->damaged > 0) {
+        aq_print_fact(out, "restored", "%s transitions at the start; %" PRIu64 " damaged records",
+                      aq_figure_count(&restored, (double)totals->restored), totals->damaged);
+    }
+}
+
+static void print_waiting(FILE *out, const Actorq__V1__ReplayStats *stats)
+{
+    aq_figure since;
+    if (stats->waiting[0] != '\0') {
+        aq_print_fact(out, "waiting", "%s, for %s", stats->waiting,
+                      aq_figure_duration(&since, stats->waiting_s));
+    }
+    if (stats->stuck[0] != '\0') {
+        aq_print_fact(out, "stuck", "nothing can be written, nothing is acknowledged: %s",
+                      stats->stuck);
+    }
+}
+
+/* ---- tables --------------------------------------------------------------------------------- */
+
+static const aq_table_column table_columns[] = {
+    {"table", AQ_TABLE_LEFT},       {"items", AQ_TABLE_RIGHT},      {"transitions", AQ_TABLE_RIGHT},
+    {"bytes", AQ_TABLE_RIGHT},      {"mass", AQ_TABLE_RIGHT},       {"sampled", AQ_TABLE_RIGHT},
+    {"times each", AQ_TABLE_RIGHT}, {"priorities", AQ_TABLE_RIGHT}, {"too late", AQ_TABLE_RIGHT},
+};
+
+static void add_table(aq_text_table *text, const Actorq__V1__TableStats *table)
+{
+    aq_figure room;
+    aq_text_table_row(text);
+    aq_text_table_cell(text, "%s", table->name);
+    aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->items));
+    aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->transitions));
+    aq_text_table_cell(text, "%s", aq_figure_bytes(&room, (double)table->bytes));
+    aq_text_table_cell(text, "%s",
+                       table->mass < 1000 ? aq_figure_number(&room, table->mass)
+                                          : aq_figure_count(&room, table->mass));
+    aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->sampled));
+    aq_text_table_cell(text, "%s", aq_figure_number(&room, table->times_sampled));
+    aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->prioritized));
+    aq_text_table_cell(text, "%s", aq_figure_count(&room, (double)table->stale));
+}
+
+static int print_tables(FILE *out, const Actorq__V1__TableStats *tables, size_t count)
+{
+    aq_text_table *text;
+    if (count == 0) {
+        return 0;
+    }
+    int rc = aq_text_table_create(table_columns, sizeof(table_columns) / sizeof(table_columns[0]),
+                                  count, &text);
+    if (rc) {
+        return rc;
+    }
+    for (size_t i = 0; i < count; i++) {
+        add_table(text, &tables[i]);
+    }
+    (void)fputc('\n', out);
+    aq_text_table_print(text, out);
+    aq_text_table_destroy(text);
+    return 0;
+}
+
+/* A table of this name in another shard is the same table. The mean of times sampled is weighed by
+ * the draws, since how many items have left is not told. */
+static void merge_table(Actorq__V1__TableStats *into, const Actorq__V1__TableStats *from)
+{
+    const double left = (double)into->sampled, right = (double)from->sampled;
+    if (!isfinite(into->times_sampled)) {
+        into->times_sampled = from->times_sampled;
+    } else if (isfinite(from->times_sampled) && left + right > 0) {
+        into->times_sampled =
+            (into->times_sampled * left + from->times_sampled * right) / (left + right);
+    }
+    into->items += from->items;
+    into->mass += from->mass;
+    into->transitions += from->transitions;
+    into->bytes += from->bytes;
+    into->sampled += from->sampled;
+    into->prioritized += from->prioritized;
+    into->stale += from->stale;
+}
+
+static void merge_tables(const Actorq__V1__ReplayStats *stats, Actorq__V1__TableStats *merged,
+                         size_t *count)
+{
+    for (size_t i = 0; i < stats->n_tables; i++) {
+        size_t k = 0;
+        while (k < *count && strcmp(merged[k].name, stats->tables[i]->name) != 0) {
+            k++;
+        }
+        if (k < *count) {
+            merge_table(&merged[k], stats->tables[i]);
+        } else if (k < TABLES_SHOWN_MAX) {
+            merged[k] = *stats->tables[i];
+            *count = k + 1;
+        }
+    }
+}
+
+/* ---- the learner's side --------------------------------------------------------------------- */
+
+static void print_priorities(FILE *out, const Actorq__V1__ReplayUseStatus *use)
+{
+    aq_figure sent, applied, stale, dropped;
+    if (use->priorities_sent > 0) {
+        aq_print_fact(out, "priorities", "%s sent back: %s applied, %s too late, %s dropped",
+                      aq_figure_count(&sent, (double)use->priorities_sent),
+                      aq_figure_count(&applied, (double)use->priorities_applied),
+                      aq_figure_count(&stale, (double)use->priorities_stale),
+                      aq_figure_count(&dropped, (double)use->priorities_dropped));
+    }
+}
+
+static void print_use(FILE *out, const Actorq__V1__ReplayUseStatus *use)
+{
+    aq_figure answers, each, actors, answer, shard, trouble;
+    aq_spread staleness = {0};
+    aq_spread_add(&staleness, use->staleness, use->n_staleness);
+    aq_print_fact(
+        out, "samples", "%s answers, %s each; %" PRIu64 " times not yet, %" PRIu64 " failed",
+        aq_figure_count(&answers, (double)use->answers),
+        aq_figure_duration(&each, use->answer_ms_mean / 1000), use->not_yet, use->failures);
+    aq_print_fact(out, "waited",
+                  "for actors %s, for answers %s, for a shard to join %s, for one to be reached %s",
+                  aq_figure_duration(&actors, use->waited_limiter_s),
+                  aq_figure_duration(&answer, use->waited_answer_s),
+                  aq_figure_duration(&shard, use->waited_no_shard_s),
+                  aq_figure_duration(&trouble, use->waited_trouble_s));
+    print_staleness(out, "trained on", &staleness);
+    print_priorities(out, use);
+}
+
+/* ---- pages ---------------------------------------------------------------------------------- */
+
+void aq_status_replay_print_sum(FILE *out, const Actorq__V1__ReplayStats *stats)
+{
+    aq_figure count, rate;
+    aq_replay_totals totals = {0};
+    aq_replay_totals_add(&totals, stats);
+    print_holdings(out, &totals);
+    aq_print_fact(out, "inserted", "%s transitions, %s/s",
+                  aq_figure_count(&count, (double)stats->inserted),
+                  aq_figure_count(&rate, stats->insert_per_s));
+    aq_print_fact(out, "sampled", "%s items, %s/s", aq_figure_count(&count, (double)stats->sampled),
+                  aq_figure_count(&rate, stats->sample_per_s));
+    aq_print_fact(out, "messages", "%" PRIu64 " repeats, %" PRIu64 " gaps, %" PRIu64 " refused",
+                  stats->duplicates, stats->gaps, stats->rejected);
+    print_times(out, &totals);
+    print_freshness(out, &totals);
+    print_log(out, &totals);
+}
+
+int aq_status_replay_print_shard(FILE *out, const Actorq__V1__ReplayStats *stats)
+{
+    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
+    size_t table_count = 0;
+    merge_tables(stats, tables, &table_count);
+    print_waiting(out, stats);
+    aq_status_replay_print_sum(out, stats);
+    return print_tables(out, tables, table_count);
+}
+
+int aq_status_replay_print_run(FILE *out, const Actorq__V1__StatusReply *status)
+{
+    Actorq__V1__TableStats tables[TABLES_SHOWN_MAX];
+    size_t table_count = 0;
+    aq_replay_totals totals = {0};
+    if (status->learner && status->learner->replay_use) {
+        print_use(out, status->learner->replay_use);
+    }
+    for (size_t i = 0; i < status->n_members; i++) {
+        if (status->members[i]->replay) {
+            aq_replay_totals_add(&totals, status->members[i]->replay);
+            merge_tables(status->members[i]->replay, tables, &table_count);
+        }
+    }
+    if (totals.shards == 0) {
+        return 0;
+    }
+    print_holdings(out, &totals);
+    print_times(out, &totals);
+    print_freshness(out, &totals);
+    print_log(out, &totals);
+    return table_count > 1 ? print_tables(out, tables, table_count) : 0;
+}

@@ -1,0 +1,180 @@
+/*
+ * Status watch: see status_watch.h.
+ *
+ * Two things happen on the loop: an answer is shown when it comes, and every second it is looked
+ * whether answers still come.
+ */
+#include "cli/watch/status_watch.h"
+
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/operate/live_endpoint.h"
+#include "cli/train/run_watch.h"
+#include "cli/watch/status_page.h"
+#include "common/base/clock.h"
+#include "common/net/rpc/reflect.h"
+
+enum {
+    PERIOD_MS = 1000,
+    LOOK_MS = 100,
+    /* Rows of a terminal that are not members: the page's facts, heads of tables, the prompt. */
+    PAGE_ROWS = 30,
+    MEMBERS_MIN = 3,
+};
+#define SILENCE_NS (3 * AQ_NS_PER_S) /* more than run_watch waits for one answer */
+
+typedef struct status_watch {
+    const char *endpoint; /* as given */
+    char url[AQ_URL_MAX];
+    bool as_json;
+    bool is_terminal;
+    uv_loop_t loop;
+    uv_timer_t timer;
+    aq_run_watch *watch;
+    int64_t started_ns;
+    int64_t first_ns; /* how long the first answer may take */
+    int64_t heard_ns; /* 0: never */
+    bool run_is_over;
+    bool silent; /* that it does not answer was said */
+    bool done;
+    int rc;
+    aq_error *error;
+} status_watch;
+
+static void finish(status_watch *watch, int rc)
+{
+    watch->rc = rc;
+    watch->done = true;
+    uv_stop(&watch->loop);
+}
+
+/* ---- an answer ------------------------------------------------------------------------------ */
+
+static size_t members_max(const status_watch *watch)
+{
+    struct winsize window;
+    if (!watch->is_terminal) {
+        return SIZE_MAX;
+    }
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_row < PAGE_ROWS + MEMBERS_MIN) {
+        return MEMBERS_MIN;
+    }
+    return window.ws_row - (size_t)PAGE_ROWS;
+}
+
+/* The whole page in one write, so that a terminal never shows half of it. */
+static int show_page(const status_watch *watch, const Actorq__V1__StatusReply *status)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *page = open_memstream(&text, &size);
+    if (!page) {
+        return AQ_E_NOMEM;
+    }
+    (void)fputs(watch->is_terminal ? "\033[H\033[J" : "", page);
+    int rc = aq_status_page_print(page, watch->url, status, members_max(watch));
+    (void)fputs(watch->is_terminal ? "" : "\n", page);
+    if (fclose(page) == EOF) {
+        rc = rc ? rc : AQ_E_NOMEM;
+    } else if (!rc) {
+        (void)fwrite(text, 1, size, stdout);
+    }
+    free(text);
+    return rc;
+}
+
+static int show_json(const Actorq__V1__StatusReply *status)
+{
+    json_t *object = aq_reflect_to_json(&status->base);
+    if (!object) {
+        return AQ_E_NOMEM;
+    }
+    (void)json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(10));
+    (void)fputc('\n', stdout);
+    json_decref(object);
+    return 0;
+}
+
+static void on_status(void *user, const Actorq__V1__StatusReply *status)
+{
+    status_watch *watch = user;
+    watch->heard_ns = aq_clock_monotonic_ns();
+    watch->silent = false;
+    watch->run_is_over = status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN &&
+                         status->state != ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
+    int rc = watch->as_json ? show_json(status) : show_page(watch, status);
+    if (rc) {
+        finish(watch, aq_fail(watch->error, rc, "out of memory"));
+    } else if (fflush(stdout) == EOF || ferror(stdout)) {
+        finish(watch, aq_fail(watch->error, AQ_E_IO, "the result could not be written"));
+    }
+}
+
+/* ---- silence -------------------------------------------------------------------------------- */
+
+/* A run folder loses its endpoint.json when its run ends. */
+static bool is_over(const status_watch *watch)
+{
+    char url[AQ_URL_MAX];
+    return watch->run_is_over || aq_live_endpoint_url(watch->endpoint, url, NULL) != 0;
+}
+
+static void on_look(uv_timer_t *timer)
+{
+    status_watch *watch = timer->data;
+    int64_t now_ns = aq_clock_monotonic_ns();
+    if (!watch->heard_ns) {
+        if (now_ns - watch->started_ns >= watch->first_ns) {
+            finish(watch, aq_fail(watch->error, AQ_E_TIMEOUT, "%s gave no answer within %lld ms",
+                                  watch->url, (long long)(watch->first_ns / AQ_NS_PER_MS)));
+        }
+    } else if (now_ns - watch->heard_ns >= SILENCE_NS) {
+        if (is_over(watch)) {
+            finish(watch, 0);
+        } else if (!watch->silent) {
+            watch->silent = true;
+            (void)fprintf(stderr, "actorq status: %s does not answer any more; still asking\n",
+                          watch->url);
+        }
+    }
+}
+
+int aq_status_watch(const char *endpoint, bool as_json, uint32_t first_ms, aq_error *error)
+{
+    status_watch watch = {
+        .endpoint = endpoint,
+        .as_json = as_json,
+        .is_terminal = !as_json && isatty(STDOUT_FILENO),
+        .started_ns = aq_clock_monotonic_ns(),
+        .first_ns = first_ms * AQ_NS_PER_MS,
+        .error = error,
+    };
+    int rc = aq_live_endpoint_url(endpoint, watch.url, error);
+    if (rc) {
+        return rc;
+    }
+    if (uv_loop_init(&watch.loop)) {
+        return aq_fail(error, AQ_E_NOMEM, "an event loop could not be made");
+    }
+    (void)uv_timer_init(&watch.loop, &watch.timer);
+    watch.timer.data = &watch;
+    rc = aq_run_watch_create(&watch.loop, watch.url, PERIOD_MS, on_status, &watch, &watch.watch,
+                             error);
+    if (!rc) {
+        (void)uv_timer_start(&watch.timer, on_look, LOOK_MS, LOOK_MS);
+        while (!watch.done) {
+            (void)uv_run(&watch.loop, UV_RUN_DEFAULT);
+        }
+        rc = watch.rc;
+        aq_run_watch_close(watch.watch);
+    }
+    uv_close((uv_handle_t *)&watch.timer, NULL);
+    (void)uv_run(&watch.loop, UV_RUN_DEFAULT);
+    (void)uv_loop_close(&watch.loop);
+    return rc;
+}

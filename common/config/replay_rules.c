@@ -1,0 +1,326 @@
+/*
+ * Replay rules: see replay_rules.h. Most of them keep a run from standing still: whoever waits must
+ * be waiting for somebody who may move.
+ *
+ * Any thread; no state.
+ */
+#include "common/config/replay_rules.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/nearest.h"
+#include "common/base/parse.h"
+#include "common/config/config_bounds.h"
+
+/* What the rules look at: the tables, and which of them the learner reads. */
+typedef struct tables_view {
+    aq_table_spec specs[AQ_TABLES_MAX];
+    uint32_t count;
+    uint32_t learner;
+} tables_view;
+
+/* ---- how far one side must be allowed to run ahead ----------------------------------------- */
+
+/* Tolerance of a run that asks for none and needs less: how far one side usually runs ahead. */
+static const double usual_tolerance = 2000.0;
+
+static double lanes(const aq_run_config *config)
+{
+    return (double)config->actor.count * (double)config->actor.envs;
+}
+
+/* All lanes fill their chunks at the same pace, so they may hold a chunk's worth of steps each
+ * before the first one arrives. */
+static double held_back(const aq_run_config *config)
+{
+    return lanes(config) * (double)config->replay.chunk_length;
+}
+
+static double request_rows(const aq_run_config *config)
+{
+    return (double)config->learner.batch_size * (double)config->learner.batches_per_request;
+}
+
+/* Inserted steps that the rows of one request stand for. */
+static double request_steps(const aq_run_config *config, const aq_table_spec *spec)
+{
+    return ceil(request_rows(config) / spec->samples_per_insert);
+}
+
+/* The limiter keeps inserted steps within `tolerance` of what was sampled, on both sides. It must
+ * not happen that neither side may move. What the lanes hold back, the actors must be allowed to
+ * run ahead. And a request takes its rows at once: that much, and the chunk whose arrival makes
+ * room for it, the samples must be allowed to run ahead. */
+static double least_tolerance(const aq_run_config *config, const aq_table_spec *spec)
+{
+    const double chunk = (double)config->replay.chunk_length;
+    return fmax(held_back(config), request_steps(config, spec) + chunk);
+}
+
+static void settle_tolerance(const aq_run_config *config, aq_table_spec *spec)
+{
+    if (spec->tolerance == 0.0 && spec->samples_per_insert > 0.0) {
+        const double most = aq_config_row("replay.tolerance")->max;
+        spec->tolerance = fmin(most, fmax(usual_tolerance, least_tolerance(config, spec)));
+    }
+}
+
+/* ---- tables -------------------------------------------------------------------------------- */
+
+static void describe_main(const aq_run_config *config, aq_table_spec *ret_spec)
+{
+    *ret_spec = (aq_table_spec){
+        .selector = config->replay.selector,
+        .remover = config->replay.remover,
+        .priority_exponent = config->replay.priority_exponent,
+        .capacity = config->replay.capacity,
+        .capacity_bytes = config->replay.capacity_bytes,
+        .times_sampled_max = (uint32_t)config->replay.times_sampled_max,
+        .n_step = (uint32_t)config->learner.n_step,
+        .sequence_length = (uint32_t)config->replay.sequence_length,
+        .sequence_period = (uint32_t)config->replay.sequence_period,
+        .min_size = config->replay.min_size,
+        .samples_per_insert = config->replay.samples_per_insert,
+        .tolerance = config->replay.tolerance,
+    };
+    int rc = aq_text_set(ret_spec->name, sizeof(ret_spec->name), "main");
+    AQ_ASSERT(rc == 0);
+}
+
+/* AQ_E_INVALID with the nearest name that there is. */
+static int find_table(const aq_table_spec *specs, uint32_t count, const char *name,
+                      uint32_t *ret_index, aq_error *error)
+{
+    aq_nearest nearest;
+    aq_nearest_init(&nearest, name);
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(specs[i].name, name) == 0) {
+            *ret_index = i;
+            return 0;
+        }
+        aq_nearest_offer(&nearest, specs[i].name);
+    }
+    const char *near = aq_nearest_name(&nearest);
+    return aq_fail(error, AQ_E_INVALID, "learner.table: there is no table '%s'%s%s%s", name,
+                   near != NULL ? "; did you mean " : "", near != NULL ? near : "",
+                   near != NULL ? "?" : "; see replay.tables");
+}
+
+int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint32_t *ret_count,
+                         uint32_t *ret_learner, aq_error *error)
+{
+    uint32_t count;
+    aq_error why;
+    describe_main(config, &specs[0]);
+    int rc = aq_table_spec_validate(&specs[0], &why);
+    if (rc == 0) {
+        rc = aq_table_specs_parse(config->replay.tables, specs, &count, &why);
+    }
+    if (rc != 0) {
+        return aq_fail(error, rc, "replay: %s", why.text);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        settle_tolerance(config, &specs[i]);
+    }
+    rc = find_table(specs, count, config->learner.table, ret_learner, error);
+    if (rc == 0) {
+        *ret_count = count;
+    }
+    return rc;
+}
+
+/* ---- sizes --------------------------------------------------------------------------------- */
+
+static int check_spans(const aq_run_config *config, const tables_view *tables, aq_error *error)
+{
+    const uint64_t chunk = config->replay.chunk_length;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        const aq_table_spec *spec = &tables->specs[i];
+        if (chunk >= aq_table_spec_span(spec)) {
+            continue;
+        }
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.chunk_length is %" PRIu64 ", but %s %" PRIu32
+                       " of table %s must fit in a chunk",
+                       chunk,
+                       spec->sequence_length > 0 ? "a sequence of sequence_length"
+                                                 : "a return over learner.n_step",
+                       aq_table_spec_span(spec), spec->name);
+    }
+    return 0;
+}
+
+static int check_sizes(const aq_run_config *config, const tables_view *tables, aq_error *error)
+{
+    const uint64_t chunk = config->replay.chunk_length;
+    const uint64_t shards = config->replay.shards;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        const aq_table_spec *spec = &tables->specs[i];
+        if (spec->capacity < 2 * chunk * shards) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "replay: table %s: capacity %" PRIu64
+                           " is too small: each of the replay.shards %" PRIu64
+                           " must hold two chunks of replay.chunk_length %" PRIu64
+                           ", which takes %" PRIu64,
+                           spec->name, spec->capacity, shards, chunk, 2 * chunk * shards);
+        }
+    }
+    const uint64_t min_size = tables->specs[tables->learner].min_size;
+    if (min_size < config->learner.batch_size) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.min_size is %" PRIu64
+                       ", less than one learner.batch_size of %" PRIu64
+                       ": the first batches would hold the same steps over and over",
+                       min_size, config->learner.batch_size);
+    }
+    if (config->limits.env_steps < min_size) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "limits.env_steps %" PRIu64 " is less than replay.min_size %" PRIu64
+                       ": the run would end before the learner starts",
+                       config->limits.env_steps, min_size);
+    }
+    return 0;
+}
+
+/* ---- who waits for whom -------------------------------------------------------------------- */
+
+/* A table from which nobody draws would stop the actors for good, were it to hold them back. */
+static int check_readers(const tables_view *tables, aq_error *error)
+{
+    const char *read = tables->specs[tables->learner].name;
+    for (uint32_t i = 0; i < tables->count; i++) {
+        const aq_table_spec *spec = &tables->specs[i];
+        if (i == tables->learner) {
+            continue;
+        }
+        if (spec->selector == AQ_SELECTOR_QUEUE) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "replay: table %s is a queue, but learner.table is %s: once it is full, "
+                           "the actors would wait for ever",
+                           spec->name, read);
+        }
+        if (spec->samples_per_insert > 0.0) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "replay: table %s has samples_per_insert %g, but learner.table is %s: "
+                           "the actors would wait for ever; samples_per_insert=0 works",
+                           spec->name, spec->samples_per_insert, read);
+        }
+    }
+    return 0;
+}
+
+static int check_band(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
+{
+    const double held = held_back(config);
+    const double request = request_steps(config, spec);
+    const double least = least_tolerance(config, spec);
+    if (spec->tolerance < held) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.tolerance is %g steps, but actor.count times actor.envs, %.0f "
+                       "environments, may hold back a chunk of replay.chunk_length %" PRIu64
+                       " steps each: everybody could wait for everybody; %.0f is the least that "
+                       "works, and 0 takes what is needed",
+                       spec->tolerance, lanes(config), config->replay.chunk_length, least);
+    }
+    if (spec->tolerance < least) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.tolerance is %g steps, but one request of learner.batch_size times "
+                       "learner.batches_per_request, %.0f rows, counts as %.0f steps at "
+                       "replay.samples_per_insert %g: everybody could wait for everybody; with one "
+                       "chunk more, %.0f is the least that works, and 0 takes what is needed",
+                       spec->tolerance, request_rows(config), request, spec->samples_per_insert,
+                       least);
+    }
+    return 0;
+}
+
+/* A queue is full when it has no room for the chunks that lanes still fill; then a whole request
+ * must be in it. */
+static int check_queue(const aq_run_config *config, const aq_table_spec *spec, aq_error *error)
+{
+    const double rows = request_rows(config);
+    const double shards = (double)config->replay.shards;
+    const double least = (rows + held_back(config)) * shards;
+    if ((double)spec->capacity >= least) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "replay: table %s is a queue of capacity %" PRIu64
+                   ", but a request takes %.0f items from one of %.0f shards, and %.0f "
+                   "environments may hold back a chunk of replay.chunk_length %" PRIu64
+                   " steps each: everybody could wait for everybody; %.0f is the least that works",
+                   spec->name, spec->capacity, rows, shards, lanes(config),
+                   config->replay.chunk_length, least);
+}
+
+static int check_limiter(const aq_run_config *config, const tables_view *tables, aq_error *error)
+{
+    const aq_table_spec *spec = &tables->specs[tables->learner];
+    if (spec->selector == AQ_SELECTOR_QUEUE) {
+        return check_queue(config, spec, error);
+    }
+    return spec->samples_per_insert > 0.0 ? check_band(config, spec, error) : 0;
+}
+
+/* ---- what else goes together --------------------------------------------------------------- */
+
+/* Every algorithm that there is learns from n-step items. */
+static int check_items(const aq_run_config *config, const tables_view *tables, aq_error *error)
+{
+    const aq_table_spec *spec = &tables->specs[tables->learner];
+    (void)config;
+    if (spec->sequence_length > 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.table %s holds sequences of %" PRIu32
+                       " transitions, but the learner needs n-step items; sequence_length=0 works",
+                       spec->name, spec->sequence_length);
+    }
+    return 0;
+}
+
+static int check_storage(const aq_run_config *config, aq_error *error)
+{
+    const uint64_t memory = config->replay.memory_bytes;
+    if (config->replay.segment_bytes < config->net.message_bytes) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.segment_bytes %" PRIu64 " is less than one message of "
+                       "net.message_bytes %" PRIu64,
+                       config->replay.segment_bytes, config->net.message_bytes);
+    }
+    if (memory > 0 && config->replay.storage == AQ_STORAGE_MEMORY) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.memory_bytes %" PRIu64
+                       " needs files to which the other steps can go: replay.storage=segments "
+                       "works, or replay.capacity_bytes, which lets them go for good",
+                       memory);
+    }
+    if (memory > 0 && config->replay.compression) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "replay.memory_bytes %" PRIu64
+                       " needs records that can be read in place; replay.compression=false works",
+                       memory);
+    }
+    return 0;
+}
+
+int aq_replay_rules_check(const aq_run_config *config, aq_error *error)
+{
+    static int (*const checks[])(const aq_run_config *config, const tables_view *tables,
+                                 aq_error *error) = {check_spans, check_sizes, check_items,
+                                                     check_limiter};
+    tables_view tables;
+    int rc = aq_run_config_tables(config, tables.specs, &tables.count, &tables.learner, error);
+    for (size_t i = 0; rc == 0 && i < sizeof(checks) / sizeof(checks[0]); i++) {
+        rc = checks[i](config, &tables, error);
+    }
+    if (rc == 0) {
+        rc = check_readers(&tables, error);
+    }
+    if (rc == 0) {
+        rc = check_storage(config, error);
+    }
+    return rc;
+}

@@ -1,0 +1,15 @@
+/*
+ * Replay rules: which of the settings of replay, and of what feeds and reads it, go together. A
+ * part of aq_run_config_validate.
+ */
+#ifndef AQ_COMMON_CONFIG_REPLAY_RULES_H
+#define AQ_COMMON_CONFIG_REPLAY_RULES_H
+
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+
+/* AQ_E_INVALID, naming the settings that contradict each other and a value that works. Learner's
+ * own settings must have been checked. */
+int aq_replay_rules_check(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,310 @@
+/*
+ * The rules between settings. Each message names the settings that contradict each other and a
+ * value that works, since it is read by somebody whose run did not start.
+ */
+#include "common/config/run_config.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "common/config/config_bounds.h"
+#include "common/config/replay_rules.h"
+#include "common/energy/carbon_intensity.h"
+#include "common/experience/batch.h"
+
+enum { WIDTH_TEXT_MAX = 24, BITS_ALL = 8 };
+
+/* One width of `length` characters, blanks around it allowed. */
+static int parse_width(const char *text, size_t length, uint32_t *ret_width)
+{
+    char digits[WIDTH_TEXT_MAX];
+    uint64_t width;
+    while (length > 0 && *text == ' ') {
+        text++;
+        length--;
+    }
+    while (length > 0 && text[length - 1] == ' ') {
+        length--;
+    }
+    if (length >= sizeof(digits)) {
+        return AQ_E_INVALID;
+    }
+    memcpy(digits, text, length);
+    digits[length] = '\0';
+    if (aq_parse_u64(digits, &width) != 0 || width < 1 || width > AQ_NET_WIDTH_MAX) {
+        return AQ_E_INVALID;
+    }
+    *ret_width = (uint32_t)width;
+    return 0;
+}
+
+static int parse_widths(const char *text, uint32_t *widths, uint32_t *ret_count)
+{
+    uint32_t count = 0;
+    for (bool more = text[0] != '\0'; more;) {
+        size_t length = strcspn(text, ",");
+        if (count == AQ_HIDDEN_LAYERS_MAX || parse_width(text, length, &widths[count]) != 0) {
+            return AQ_E_INVALID;
+        }
+        count++;
+        more = text[length] == ',';
+        text += length + 1;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+{
+    return parse_widths(config->learner.hidden, widths, ret_count);
+}
+
+int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths, uint32_t *ret_count)
+{
+    const char *own = config->learner.critic_hidden;
+    return parse_widths(own[0] != '\0' ? own : config->learner.hidden, widths, ret_count);
+}
+
+int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
+                            double *ret_threshold)
+{
+    if (strcmp(config->evaluator.threshold, "auto") == 0) {
+        *ret_threshold = reward_threshold;
+        return 0;
+    }
+    return aq_parse_f64(config->evaluator.threshold, ret_threshold);
+}
+
+/* In the order of the table's choices. */
+static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
+                                                 AQ_ACTIVATION_ELU};
+
+enum aq_activation aq_run_config_activation(const aq_run_config *config)
+{
+    return activations[config->learner.activation];
+}
+
+enum aq_activation aq_run_config_critic_activation(const aq_run_config *config)
+{
+    return activations[config->learner.critic_activation];
+}
+
+enum aq_format aq_run_config_format(const aq_run_config *config)
+{
+    static const enum aq_format choices[] = {
+        AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32,  AQ_FORMAT_F16,  AQ_FORMAT_BF16,
+        AQ_FORMAT_INT8_TENSOR,  AQ_FORMAT_INT4, AQ_FORMAT_INT2, AQ_FORMAT_INT8_SPARSE};
+    return choices[config->quantizer.format];
+}
+
+/* "-1:bf16", of `length` characters. */
+static int parse_layer_format(const char *text, size_t length, aq_layer_format *ret_format)
+{
+    char copy[WIDTH_TEXT_MAX];
+    uint64_t index;
+    if (length >= sizeof(copy)) {
+        return AQ_E_INVALID;
+    }
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    char *colon = strchr(copy, ':');
+    if (colon == NULL) {
+        return AQ_E_INVALID;
+    }
+    *colon = '\0';
+    const bool from_end = copy[0] == '-';
+    if (aq_parse_u64(copy + from_end, &index) != 0 || index > AQ_NET_LAYERS_MAX ||
+        (from_end && index == 0)) {
+        return AQ_E_INVALID;
+    }
+    ret_format->index = from_end ? -(int32_t)index : (int32_t)index;
+    return aq_format_from_text(colon + 1, &ret_format->format);
+}
+
+int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
+                                uint32_t *ret_count)
+{
+    const char *text = config->quantizer.layer_formats;
+    uint32_t count = 0;
+    for (bool more = text[0] != '\0'; more;) {
+        size_t length = strcspn(text, ",");
+        if (count == AQ_NET_LAYERS_MAX || parse_layer_format(text, length, &formats[count]) != 0) {
+            return AQ_E_INVALID;
+        }
+        count++;
+        more = text[length] == ',';
+        text += length + 1;
+    }
+    *ret_count = count;
+    return 0;
+}
+
+static int check_texts(const aq_run_config *config, aq_error *error)
+{
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    uint32_t count;
+    double threshold;
+    if (aq_run_config_hidden(config, widths, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
+                       " are possible, such as \"64,64\"",
+                       config->learner.hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    }
+    if (aq_run_config_critic_hidden(config, widths, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.critic_hidden is \"%s\"; up to %d widths of 1 to %" PRIu32
+                       " are possible, such as \"512,512,256\"",
+                       config->learner.critic_hidden, AQ_HIDDEN_LAYERS_MAX, AQ_NET_WIDTH_MAX);
+    }
+    if (aq_run_config_threshold(config, 0.0, &threshold) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "evaluator.threshold is \"%s\"; \"auto\" or a number is possible",
+                       config->evaluator.threshold);
+    }
+    return 0;
+}
+
+static int check_learner(const aq_run_config *config, aq_error *error)
+{
+    uint64_t batch = config->learner.batch_size;
+    uint64_t batches = config->learner.batches_per_request;
+    if (batch * batches > AQ_BATCH_ROWS_MAX) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.batch_size %" PRIu64 " times learner.batches_per_request %" PRIu64
+                       " is more than the %" PRIu32 " rows of one sample request; at most %" PRIu64
+                       " batches fit",
+                       batch, batches, AQ_BATCH_ROWS_MAX, AQ_BATCH_ROWS_MAX / batch);
+    }
+    if (!(config->learner.value_min < config->learner.value_max)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.value_min %g is not less than learner.value_max %g",
+                       config->learner.value_min, config->learner.value_max);
+    }
+    return 0;
+}
+
+/* Training for levels that are then not published would be training for nothing. */
+static int check_qat(const aq_run_config *config, aq_error *error)
+{
+    const uint32_t bits = (uint32_t)config->learner.qat_bits;
+    const enum aq_format format = aq_run_config_format(config);
+    if (bits == 0) {
+        return 0;
+    }
+    if (bits < 2) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits is %u; 2 to 8 are possible, and 0 to train in fp32", bits);
+    }
+    if (!aq_format_holds_bits(format, bits)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for weights of %u bits, which quantizer.format "
+                       "%s does not store; quantizer.format=int8 does",
+                       bits, bits, aq_format_name(format));
+    }
+    if (config->quantizer.bits != BITS_ALL && config->quantizer.bits != bits) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for other levels than those of quantizer.bits "
+                       "%" PRIu64 "; leave quantizer.bits out, and they are the same",
+                       bits, config->quantizer.bits);
+    }
+    if (config->quantizer.formula != AQ_FORMULA_SYMMETRIC ||
+        config->quantizer.layer_formats[0] != '\0') {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.qat_bits %u trains for symmetric levels of one format: "
+                       "quantizer.formula must be symmetric, and quantizer.layer_formats empty",
+                       bits);
+    }
+    return 0;
+}
+
+static int check_quantizer(const aq_run_config *config, aq_error *error)
+{
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count;
+    const uint32_t bits = (uint32_t)config->quantizer.bits;
+    if (aq_run_config_layer_formats(config, formats, &count) != 0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "quantizer.layer_formats is \"%s\"; up to %d layers with a format each are "
+                       "possible, such as \"0:fp32,-1:bf16\"",
+                       config->quantizer.layer_formats, AQ_NET_LAYERS_MAX);
+    }
+    bool holds = aq_format_holds_bits(aq_run_config_format(config), bits);
+    for (uint32_t i = 0; i < count; i++) {
+        holds = holds || aq_format_holds_bits(formats[i].format, bits);
+    }
+    if (bits != BITS_ALL && !holds) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "quantizer.bits is %u, but no layer is int8 or int8-tensor: "
+                       "quantizer.format %s has bits of its own",
+                       bits, aq_format_name(aq_run_config_format(config)));
+    }
+    return 0;
+}
+
+static int check_net(const aq_run_config *config, aq_error *error)
+{
+    if (config->net.reconnect_max_ms < config->net.reconnect_min_ms) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "net.reconnect_max_ms %" PRIu64
+                       " is less than net.reconnect_min_ms %" PRIu64,
+                       config->net.reconnect_max_ms, config->net.reconnect_min_ms);
+    }
+    if (config->net.member_timeout_ms < 2 * config->net.heartbeat_ms) {
+        return aq_fail(
+            error, AQ_E_INVALID,
+            "net.member_timeout_ms %" PRIu64 " is less than twice net.heartbeat_ms %" PRIu64
+            ": one late heartbeat would count as a death; %" PRIu64 " is the least that works",
+            config->net.member_timeout_ms, config->net.heartbeat_ms, 2 * config->net.heartbeat_ms);
+    }
+    return 0;
+}
+
+static int check_energy(const aq_run_config *config, aq_error *error)
+{
+    if (!aq_carbon_intensity_find(config->energy.country)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "energy.country is \"%s\"; a code of docs/energy.md such as DEU, or WORLD, "
+                       "is possible; for another place, set energy.carbon_intensity",
+                       config->energy.country);
+    }
+    return 0;
+}
+
+int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
+{
+    const uint32_t algorithm = config->learner.algorithm;
+    const char *name = aq_config_row("learner.algorithm")->choices[algorithm];
+    const bool wants_choices = algorithm == AQ_ALGORITHM_DQN || algorithm == AQ_ALGORITHM_C51;
+    const bool has_choices = schema->action.kind == AQ_SPACE_DISCRETE;
+    if (wants_choices && !has_choices) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.algorithm %s needs actions that are choices; those of %s are "
+                       "continuous, for which d4pg, ddpg and td3 are made",
+                       name, config->task);
+    }
+    if (!wants_choices && has_choices) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.algorithm %s needs continuous actions; those of %s are choices, "
+                       "for which dqn and c51 are made",
+                       name, config->task);
+    }
+    return 0;
+}
+
+int aq_run_config_validate(const aq_run_config *config, aq_error *error)
+{
+    static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
+        check_texts,           check_learner, check_qat,    check_quantizer,
+        aq_replay_rules_check, check_net,     check_energy,
+    };
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
+        int rc = checks[i](config, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,218 @@
+/*
+ * Run configuration: everything that a person can set about a run, as one plain struct that mirrors
+ * the sections of the file. Read by the learner and the command line; all other roles are handed
+ * what they need when they join (run_settings.h).
+ *
+ * A default, bounds, unit and explanation of each member is one row of the table.
+ */
+#ifndef AQ_COMMON_CONFIG_RUN_CONFIG_H
+#define AQ_COMMON_CONFIG_RUN_CONFIG_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/config/table_spec.h"
+#include "common/policy/netspec.h"
+#include "common/policy/snapshot.h"
+#include "common/settings/settings.h"
+
+enum aq_algorithm {
+    AQ_ALGORITHM_DQN = 0,
+    AQ_ALGORITHM_C51 = 1,
+    AQ_ALGORITHM_D4PG = 2,
+    AQ_ALGORITHM_DDPG = 3,
+    AQ_ALGORITHM_TD3 = 4,
+};
+
+/* In the order of the table's choices. */
+enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
+enum aq_quantizer_activations { AQ_ACTIVATIONS_DYNAMIC = 0, AQ_ACTIVATIONS_STATIC = 1 };
+enum aq_replay_storage { AQ_STORAGE_SEGMENTS = 0, AQ_STORAGE_MEMORY = 1 };
+enum aq_quantizer_ranges { AQ_RANGES_AVERAGE = 0, AQ_RANGES_MIN_MAX = 1, AQ_RANGES_PERCENTILE = 2 };
+
+enum {
+    AQ_RUN_TEXT_MAX = 256,
+    AQ_TABLES_TEXT_MAX = 1024,
+    AQ_HIDDEN_LAYERS_MAX = AQ_NET_LAYERS_MAX - 1
+};
+
+typedef struct aq_run_config {
+    char task[AQ_TASK_NAME_MAX];
+    uint64_t seed; /* 0: the system chooses one */
+
+    struct {
+        uint32_t algorithm; /* enum aq_algorithm */
+        char hidden[AQ_RUN_TEXT_MAX];
+        uint32_t activation; /* a choice; see aq_run_config_activation */
+        bool norm;
+        bool dueling;
+        uint64_t batch_size;
+        double learning_rate;
+        double adam_epsilon;
+        double discount;
+        uint64_t n_step;
+        uint64_t target_period; /* learner steps */
+        double gradient_clip;   /* 0: off */
+        double huber_delta;
+        uint64_t qat_bits;  /* 0: off */
+        uint64_t qat_delay; /* learner steps */
+        uint64_t threads;
+        uint64_t prefetch; /* sample requests in flight */
+        uint64_t batches_per_request;
+        char table[AQ_TABLE_NAME_MAX]; /* that batches are drawn from */
+        double importance_exponent;    /* 0: draws are not corrected */
+        double checkpoint_period_s;
+        uint64_t checkpoints_kept;
+        bool norm_first;
+        char critic_hidden[AQ_RUN_TEXT_MAX]; /* see aq_run_config_critic_hidden */
+        uint32_t critic_activation;          /* see aq_run_config_critic_activation */
+        bool critic_norm_first;
+        double critic_learning_rate; /* 0: learning_rate */
+        double learning_rate_end;    /* a share of both; 1: they stay */
+        bool double_q;
+        uint64_t atoms;
+        double value_min;
+        double value_max;
+        double tau;                  /* 0: the target is copied every target_period */
+        uint64_t policy_delay;       /* learner steps */
+        double target_noise;         /* a share of half the action's range, as actor.noise */
+        double target_noise_clip;    /* likewise */
+        double action_gradient_clip; /* 0: off */
+        bool normalize_obs;
+    } learner;
+
+    struct {               /* sizes are of all shards together */
+        uint32_t selector; /* enum aq_selector */
+        double priority_exponent;
+        uint32_t remover;           /* enum aq_remover */
+        uint64_t capacity;          /* steps */
+        uint64_t capacity_bytes;    /* 0: no bound */
+        uint64_t times_sampled_max; /* 0: no bound */
+        uint64_t min_size;          /* steps */
+        double samples_per_insert;  /* sampled items a step; 0: none is kept */
+        double tolerance;           /* steps, of each shard; 0: as many as the run needs */
+        uint64_t sequence_length;   /* transitions; 0: n-step items */
+        uint64_t sequence_period;   /* transitions */
+        char tables[AQ_TABLES_TEXT_MAX];
+        uint64_t chunk_length; /* transitions */
+        uint64_t shards;
+        uint32_t storage;       /* enum aq_replay_storage */
+        uint64_t segment_bytes; /* of one file */
+        uint64_t fsync_ms;      /* 0: before each acknowledgement */
+        bool compression;
+        uint64_t memory_bytes; /* 0: no bound */
+        uint64_t snapshot_ms;
+    } replay;
+
+    struct {
+        uint64_t count;
+        uint64_t envs; /* of each actor */
+        double epsilon_base;
+        double epsilon_alpha;
+        double noise; /* of continuous actions, a share of half their range */
+        uint64_t flush_ms;
+        uint32_t noise_ladder; /* enum aq_noise_ladder of run_settings.h */
+    } actor;
+
+    struct {
+        uint64_t screen_episodes;
+        uint64_t episodes;
+        char threshold[AQ_RUN_TEXT_MAX]; /* see aq_run_config_threshold */
+        double share;                    /* of the time of one processor */
+        bool fp32;
+    } evaluator;
+
+    struct {
+        uint32_t format;                     /* a choice; see aq_run_config_format */
+        char layer_formats[AQ_RUN_TEXT_MAX]; /* see aq_run_config_layer_formats */
+        uint64_t bits;
+        uint32_t formula; /* enum aq_quantizer_formula */
+        double density;
+        uint32_t activations;    /* enum aq_quantizer_activations */
+        uint32_t ranges;         /* enum aq_quantizer_ranges */
+        uint64_t publish_period; /* learner steps */
+        uint64_t full_period;    /* versions */
+        double error_budget;     /* share of what the policy does, 0 to 1 */
+        uint64_t error_rows;
+    } quantizer;
+
+    struct {
+        uint64_t env_steps;
+        uint64_t learner_steps; /* 0: none */
+        double wall_s;          /* 0: none */
+    } limits;
+
+    struct {
+        uint64_t message_bytes;
+        uint64_t heartbeat_ms;
+        uint64_t member_timeout_ms;
+        uint64_t reconnect_min_ms;
+        uint64_t reconnect_max_ms;
+        uint64_t rpc_timeout_ms;
+    } net;
+
+    struct {
+        bool tensorboard;
+        bool csv;
+        uint32_t step;  /* a choice: 0 environment steps, 1 learner steps */
+        uint32_t level; /* one more than enum aq_log_level; 0: as each was started */
+    } log;
+
+    struct {
+        double tdp_w;            /* of a machine's processors; 0: by their name */
+        char country[8];         /* of carbon_intensity.h */
+        double carbon_intensity; /* gCO2/kWh; 0: the country's */
+        double pue;
+    } energy;
+} aq_run_config;
+
+/* Static storage. */
+const aq_settings_table *aq_run_config_table(void);
+
+/* The rules between settings, once each is within its own bounds. AQ_E_INVALID, naming the settings
+ * that contradict each other and a value that works. */
+int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* Whether learner.algorithm is for what is seen and done in a task. AQ_E_UNSUPPORTED, in words. */
+int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema,
+                             aq_error *error) AQ_MUST_USE;
+
+/* learner.hidden as numbers: none for an empty text, else up to AQ_HIDDEN_LAYERS_MAX widths of 1 to
+ * AQ_NET_WIDTH_MAX. `widths` has room for AQ_HIDDEN_LAYERS_MAX and may be touched on failure.
+ * AQ_E_INVALID for a text that isn't that. */
+int aq_run_config_hidden(const aq_run_config *config, uint32_t *widths,
+                         uint32_t *ret_count) AQ_MUST_USE;
+
+/* The same of learner.critic_hidden; an empty text is learner.hidden. */
+int aq_run_config_critic_hidden(const aq_run_config *config, uint32_t *widths,
+                                uint32_t *ret_count) AQ_MUST_USE;
+
+/* evaluator.threshold as a number: for "auto", the environment's own `reward_threshold`, which is
+ * NaN for one that has none. AQ_E_INVALID for a text that is neither "auto" nor a number. */
+int aq_run_config_threshold(const aq_run_config *config, double reward_threshold,
+                            double *ret_threshold) AQ_MUST_USE;
+
+/* The tables that replay.* and learner.n_step describe, the main one first, into `specs`, which has
+ * room for AQ_TABLES_MAX and may be touched on failure. Sizes are of all shards together.
+ * *ret_learner is the one that learner.table names. AQ_E_INVALID, in words. */
+int aq_run_config_tables(const aq_run_config *config, aq_table_spec *specs, uint32_t *ret_count,
+                         uint32_t *ret_learner, aq_error *error) AQ_MUST_USE;
+
+enum aq_activation aq_run_config_activation(const aq_run_config *config);
+enum aq_activation aq_run_config_critic_activation(const aq_run_config *config);
+enum aq_format aq_run_config_format(const aq_run_config *config);
+
+/* quantizer.layer_formats: layers of formats of their own. Those are counted that have a choice
+ * (aq_layer_is_quantizable), from the first, 0, or, below zero, from the last, -1. */
+typedef struct aq_layer_format {
+    int32_t index;
+    uint32_t format;
+} aq_layer_format;
+
+/* None for an empty text, else up to AQ_NET_LAYERS_MAX, into `formats`, which may be touched on
+ * failure. AQ_E_INVALID for a text that isn't that. */
+int aq_run_config_layer_formats(const aq_run_config *config, aq_layer_format *formats,
+                                uint32_t *ret_count) AQ_MUST_USE;
+
+#endif

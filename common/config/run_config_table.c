@@ -1,0 +1,322 @@
+/*
+ * The table of the run's settings: one row each, from which the file, the command line, the
+ * printed configuration and the documentation are made.
+ *
+ * Whole numbers are held in doubles while bounds are checked, so none goes past 2^53 - 1.
+ */
+#include "common/config/run_config.h"
+
+/* The key of a row is the path of its member. A live one may change in a running system; what does
+ * it is learner/daemon/learner_configure.c. */
+#define MEMBER_OF(type, path, is_live)                                                             \
+#path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path),   \
+        is_live
+#define MEMBER(type, path)      MEMBER_OF(type, path, false)
+#define LIVE_MEMBER(type, path) MEMBER_OF(type, path, true)
+
+static const char *const algorithm_choices[] = {"dqn", "c51", "d4pg", "ddpg", "td3", NULL};
+/* In the order of enum aq_selector and enum aq_remover. */
+static const char *const selector_choices[] = {"uniform", "prioritized", "fifo",
+                                               "lifo",    "queue",       NULL};
+static const char *const remover_choices[] = {"fifo", "lowest-priority", NULL};
+static const char *const storage_choices[] = {"segments", "memory", NULL};
+static const char *const activation_choices[] = {"relu", "tanh", "elu", NULL};
+static const char *const format_choices[] = {"int8", "fp32", "fp16",        "bf16", "int8-tensor",
+                                             "int4", "int2", "int8-sparse", NULL};
+static const char *const formula_choices[] = {"symmetric", "paper", NULL};
+static const char *const activations_choices[] = {"dynamic", "static", NULL};
+static const char *const ranges_choices[] = {"moving-average", "min-max", "percentile", NULL};
+
+/* In the order of enum aq_noise_ladder. */
+static const char *const ladder_choices[] = {"constant", "uniform", NULL};
+
+/* One more than enum aq_log_level. */
+static const char *const log_level_choices[] = {"as-started", "debug", "info", "warn",
+                                                "error",      "off",   NULL};
+static const char *const log_step_choices[] = {"env_steps", "learner_steps", NULL};
+
+static const aq_setting rows[] = {
+    {MEMBER(TEXT, task), "gym:CartPole-v1", 1, 0, NULL, "",
+     "The environment to learn; `actorq envs` lists them."},
+    {MEMBER(U64, seed), "0", 0, 9007199254740991.0, NULL, "",
+     "From which every random number of the run follows. 0 lets the system choose one, which is "
+     "printed at the start."},
+
+    {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, algorithm_choices, "",
+     "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
+     "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3."},
+    {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",
+     "Widths of the hidden layers, separated by commas. An empty text is a linear network."},
+    {MEMBER(CHOICE, learner.activation), "relu", 0, 0, activation_choices, "",
+     "What follows each hidden layer."},
+    {MEMBER(BOOL, learner.norm), "false", 0, 0, NULL, "",
+     "Normalizes what each hidden layer gives, over its width, before the activation."},
+    {MEMBER(BOOL, learner.dueling), "false", 0, 0, NULL, "",
+     "dqn and c51: learns the value of a state and each action's advantage apart; the network's "
+     "last layer adds "
+     "them up."},
+    {MEMBER(U64, learner.batch_size), "64", 1, 65536, NULL, "rows",
+     "How many sampled returns one learner step averages over."},
+    {LIVE_MEMBER(F64, learner.learning_rate), "0.002", 1e-8, 1, NULL, "",
+     "Step size of the Adam optimizer."},
+    {MEMBER(F64, learner.adam_epsilon), "1e-8", 1e-16, 1, NULL, "",
+     "Added to Adam's divisor. Larger values damp the steps of parameters that rarely move."},
+    {MEMBER(F64, learner.discount), "0.99", 0, 1, NULL, "",
+     "What a reward is worth one step later."},
+    {MEMBER(U64, learner.n_step), "3", 1, 64, NULL, "steps",
+     "How many rewards are added up before the network's own estimate takes over."},
+    {MEMBER(U64, learner.target_period), "300", 1, 1e6, NULL, "learner steps",
+     "How often the target networks become copies of the learned ones, unless learner.tau is set."},
+    {MEMBER(F64, learner.gradient_clip), "10", 0, 1e6, NULL, "",
+     "Longest gradient, as a norm over all parameters of the policy or of the critic; a longer one "
+     "is shortened. 0 turns it off."},
+    {MEMBER(F64, learner.huber_delta), "1", 1e-6, 1e6, NULL, "",
+     "dqn: errors up to this size count squared, larger ones in proportion."},
+    {MEMBER(U64, learner.qat_bits), "0", 0, 8, NULL, "bits",
+     "Trains the network as it acts when its weights have 2 to 8 bits, and publishes it so. 0 "
+     "trains in fp32 and quantizes afterwards."},
+    {MEMBER(U64, learner.qat_delay), "0", 0, 1e12, NULL, "learner steps",
+     "How long training stays in fp32 before learner.qat_bits begins to count."},
+    {MEMBER(U64, learner.threads), "1", 1, 64, NULL, "threads",
+     "Threads that the linear algebra of a learner step may use. More than one pays only for wide "
+     "networks."},
+    {MEMBER(U64, learner.prefetch), "4", 1, 64, NULL, "requests",
+     "Sample requests kept in flight, so that the learner rarely waits for replay."},
+    {MEMBER(U64, learner.batches_per_request), "8", 1, 256, NULL, "batches",
+     "Batches that one sample request brings. More of them cost fewer messages, but the last one "
+     "is "
+     "older when it is used."},
+    {MEMBER(TEXT, learner.table), "main", 1, 0, NULL, "",
+     "The table of replay that batches are drawn from: main, which the settings replay.* describe, "
+     "or one of replay.tables."},
+    {MEMBER(F64, learner.importance_exponent), "0.4", 0, 1, NULL, "",
+     "How far training makes up for prioritized draws, which show some steps more often than they "
+     "occur: 0 not at all, 1 fully. Other selectors need no correction."},
+    {LIVE_MEMBER(F64, learner.checkpoint_period_s), "10", 0.1, 86400, NULL, "s",
+     "How often a checkpoint is written: the most work that a crash of the learner can cost."},
+    {MEMBER(U64, learner.checkpoints_kept), "3", 1, 100, NULL, "files",
+     "How many of the newest checkpoints stay on disk."},
+    {MEMBER(BOOL, learner.norm_first), "false", 0, 0, NULL, "",
+     "Normalizes what the first hidden layer gives and follows it with tanh, whatever "
+     "learner.norm and learner.activation say, as Acme's networks do."},
+    {MEMBER(TEXT, learner.critic_hidden), "", 0, 0, NULL, "",
+     "d4pg, ddpg, td3: widths of the critic's hidden layers. An empty text takes learner.hidden."},
+    {MEMBER(CHOICE, learner.critic_activation), "relu", 0, 0, activation_choices, "",
+     "d4pg, ddpg, td3: what follows each hidden layer of the critic."},
+    {MEMBER(BOOL, learner.critic_norm_first), "false", 0, 0, NULL, "",
+     "d4pg, ddpg, td3: learner.norm_first, of the critic."},
+    {LIVE_MEMBER(F64, learner.critic_learning_rate), "0", 0, 1, NULL, "",
+     "d4pg, ddpg, td3: step size of the critic's optimizer. 0 takes learner.learning_rate."},
+    {LIVE_MEMBER(F64, learner.learning_rate_end), "1", 0, 1, NULL, "",
+     "Share of the step sizes that is left when the run comes to limits.env_steps or "
+     "limits.learner_steps; they fall to it in a straight line. 1 keeps them as they are."},
+    {MEMBER(BOOL, learner.double_q), "true", 0, 0, NULL, "",
+     "dqn and c51: the learned network chooses the next action, the target network says what it is "
+     "worth. Otherwise the target network does both."},
+    {MEMBER(U64, learner.atoms), "51", 2, 1024, NULL, "atoms",
+     "d4pg and c51: returns that the learned distribution is made of, evenly spaced between "
+     "learner.value_min and learner.value_max."},
+    {MEMBER(F64, learner.value_min), "-150", -1e9, 1e9, NULL, "",
+     "d4pg and c51: the least discounted return that can be told apart."},
+    {MEMBER(F64, learner.value_max), "150", -1e9, 1e9, NULL, "",
+     "d4pg and c51: the greatest discounted return that can be told apart."},
+    {MEMBER(F64, learner.tau), "0", 0, 1, NULL, "",
+     "Share of the way to the learned networks that the target networks go each step, for td3 each "
+     "step of the policy. 0 copies them every learner.target_period instead."},
+    {MEMBER(U64, learner.policy_delay), "2", 1, 1000, NULL, "learner steps",
+     "td3: how often the policy is improved, and the target networks follow."},
+    {MEMBER(F64, learner.target_noise), "0.2", 0, 2, NULL, "",
+     "td3: standard deviation of what is added to the next action before it is judged, as a share "
+     "of half the action's range."},
+    {MEMBER(F64, learner.target_noise_clip), "0.5", 0, 2, NULL, "",
+     "td3: the most that learner.target_noise adds."},
+    {MEMBER(F64, learner.action_gradient_clip), "1", 0, 1e6, NULL, "",
+     "d4pg and ddpg: longest gradient of the value along one sample's action; a longer one is "
+     "shortened. 0 turns it off."},
+    {MEMBER(BOOL, learner.normalize_obs), "false", 0, 0, NULL, "",
+     "Trains on observations less their running mean, divided by their running deviation. The "
+     "policy that is broadcast does so itself, in the weights of its first layer, which is fp32 "
+     "unless quantizer.layer_formats says otherwise."},
+
+    {MEMBER(CHOICE, replay.selector), "uniform", 0, 0, selector_choices, "",
+     "Which items a batch is drawn from. prioritized prefers those on which the learner was most "
+     "wrong, fifo takes the oldest and lifo the newest; queue gives each item once and makes "
+     "actors "
+     "wait when it is full."},
+    {MEMBER(F64, replay.priority_exponent), "0.6", 0, 4, NULL, "",
+     "How much priorities matter to prioritized draws: an item's chance is its priority to this "
+     "power. 0 makes all equally likely."},
+    {MEMBER(CHOICE, replay.remover), "fifo", 0, 0, remover_choices, "",
+     "Which chunk makes room for new ones: the oldest, or the one whose items' mean priority is "
+     "least."},
+    {MEMBER(U64, replay.capacity), "100000", 100, 1e9, NULL, "steps",
+     "How many environment steps replay holds, over all shards. Others make room for new ones, see "
+     "replay.remover."},
+    {MEMBER(U64, replay.capacity_bytes), "0", 0, 1e15, NULL, "bytes",
+     "How many bytes of steps replay holds, over all shards, whatever replay.capacity allows. 0 is "
+     "no bound."},
+    {MEMBER(U64, replay.times_sampled_max), "0", 0, 1e9, NULL, "times",
+     "An item that was drawn so often is not drawn again. 0 is no bound."},
+    {MEMBER(U64, replay.min_size), "1000", 1, 1e9, NULL, "steps",
+     "How many steps replay must hold before the learner may start."},
+    {MEMBER(F64, replay.samples_per_insert), "32", 0, 1e5, NULL, "items a step",
+     "How often each step is learned from, on average. It ties the learner's speed to that of the "
+     "actors; the faster one waits. 0 lets both go as fast as they can."},
+    {MEMBER(F64, replay.tolerance), "0", 0, 1e9, NULL, "steps",
+     "How far, in inserted steps, actors may run ahead of or fall behind the ratio before one side "
+     "waits for the other. 0 takes 2000, or more where a chunk from each environment of "
+     "actor.count actors, or one request, takes more."},
+    {MEMBER(U64, replay.sequence_length), "0", 0, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
+     "Items are sequences of so many transitions, for learners that remember. 0 makes n-step items "
+     "of learner.n_step."},
+    {MEMBER(U64, replay.sequence_period), "1", 1, AQ_SEQUENCE_LENGTH_MAX, NULL, "transitions",
+     "A sequence starts every so many transitions of an episode."},
+    {MEMBER(TEXT, replay.tables), "", 0, 0, NULL, "",
+     "Further tables over the same steps, such as \"recent: selector=lifo capacity=10000; whole: "
+     "n_step=1\". What is left out is as in the main table, but such a table keeps no "
+     "proportion unless it says samples_per_insert itself."},
+    {MEMBER(U64, replay.chunk_length), "32", 1, 65536, NULL, "transitions",
+     "Longest piece of an episode that is sent and stored as one."},
+    {MEMBER(U64, replay.shards), "1", 1, 64, NULL, "shards",
+     "Replay processes that share the experience among them."},
+    {MEMBER(CHOICE, replay.storage), "segments", 0, 0, storage_choices, "",
+     "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
+     "or "
+     "in memory only."},
+    {MEMBER(U64, replay.segment_bytes), "67108864", 65536, 4294967296.0, NULL, "bytes",
+     "A segment file is closed when it has so many. It is deleted as a whole, once nothing in it "
+     "is "
+     "needed."},
+    {MEMBER(U64, replay.fsync_ms), "1000", 0, 600000, NULL, "ms",
+     "How often segment files are synced to the disk: what the end of the machine, not of a "
+     "process, may cost. 0 syncs before each acknowledgement."},
+    {MEMBER(BOOL, replay.compression), "false", 0, 0, NULL, "",
+     "Writes records compressed by zstd, where that makes them smaller. Steps in memory are not."},
+    {MEMBER(U64, replay.memory_bytes), "0", 0, 1e15, NULL, "bytes",
+     "How much memory steps may take, over all shards; the oldest are then read from their segment "
+     "files. 0 keeps all in memory."},
+    {MEMBER(U64, replay.snapshot_ms), "10000", 10, 3600000, NULL, "ms",
+     "How often priorities, times sampled and the rate limiter's counts are written: what a crash "
+     "may cost of them. Steps are not in it."},
+
+    {MEMBER(U64, actor.count), "2", 1, 4096, NULL, "actors",
+     "Actors that `actorq train` starts, and over which the exploration rates are spread."},
+    {MEMBER(U64, actor.envs), "8", 1, 4096, NULL, "environments",
+     "Environments that each actor steps together, in one pass through the network."},
+    {LIVE_MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
+     "Share of random actions of the actor that explores most."},
+    {LIVE_MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
+     "How steeply the share falls over the environments of all actors: number i of n has "
+     "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
+    {LIVE_MEMBER(F64, actor.noise), "0.2", 0, 2, NULL, "",
+     "Standard deviation of what is added to each element of a continuous action, as a share of "
+     "half "
+     "its range; choices are explored by epsilon instead."},
+    {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
+     "Longest time for which an actor may hold back a finished chunk to fill a message."},
+    {LIVE_MEMBER(CHOICE, actor.noise_ladder), "constant", 0, 0, ladder_choices, "",
+     "How actor.noise is spread over the environments of all actors: the same in each, or "
+     "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
+
+    {LIVE_MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
+     "Greedy episodes with which each policy is tried first."},
+    {LIVE_MEMBER(U64, evaluator.episodes), "200", 1, 10000, NULL, "episodes",
+     "Fresh greedy episodes that confirm a policy which passed the first trial."},
+    {LIVE_MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
+     "Mean return from which the task counts as solved and the run ends. auto takes the "
+     "environment's own, if it has one."},
+    {LIVE_MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
+     "Share of the time of one processor that an evaluator may take. The first ten seconds of its "
+     "work are free, so that short runs are watched closely; then each evaluation is followed by a "
+     "pause. 1 never pauses."},
+    {LIVE_MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",
+     "Plays the episodes of each screening once more under the fp32 weights of the same version, "
+     "and keeps the difference of their returns."},
+
+    {MEMBER(CHOICE, quantizer.format), "int8", 0, 0, format_choices, "",
+     "How the weights of the broadcast policy are stored. fp32 sends them as they are; int8 has a "
+     "scale for each output, int8-tensor one for a layer, int4 and int2 one for 64 weights, and "
+     "int8-sparse stores only the blocks of weights that matter most."},
+    {MEMBER(TEXT, quantizer.layer_formats), "", 0, 0, NULL, "",
+     "Layers of another format, such as \"0:fp32,-1:bf16\": the first one in fp32, the last in "
+     "bf16. Linear and convolutional layers are counted; the others are always fp32."},
+    {MEMBER(U64, quantizer.bits), "8", 2, 8, NULL, "bits",
+     "Of the levels that int8 and int8-tensor use. learner.qat_bits takes its place where it is "
+     "set."},
+    {MEMBER(CHOICE, quantizer.formula), "symmetric", 0, 0, formula_choices, "",
+     "How int8-tensor chooses its levels: around zero, or over the range of the weights, as in the "
+     "ActorQ paper."},
+    {MEMBER(F64, quantizer.density), "0.5", 0.01, 1, NULL, "",
+     "Share of its blocks that int8-sparse stores of each layer."},
+    {MEMBER(CHOICE, quantizer.activations), "dynamic", 0, 0, activations_choices, "",
+     "How the inputs of integer layers are quantized: by the range of each row when it is there, "
+     "or "
+     "by a range that was observed before."},
+    {MEMBER(CHOICE, quantizer.ranges), "moving-average", 0, 0, ranges_choices, "",
+     "Which range quantizer.activations static takes: the recent mean of the extremes, the "
+     "extremes "
+     "ever seen, or the recent mean without the outermost thousandth on each side."},
+    {LIVE_MEMBER(U64, quantizer.publish_period), "100", 1, 1e6, NULL, "learner steps",
+     "How often a new version of the policy is broadcast."},
+    {LIVE_MEMBER(U64, quantizer.full_period), "32", 1, 1e6, NULL, "versions",
+     "How often a version is broadcast in full; those between are sent as changes of the one "
+     "before. 1 sends all in full."},
+    {LIVE_MEMBER(F64, quantizer.error_budget), "0.25", 0, 1, NULL, "",
+     "Share of greedy actions that may differ from fp32, or, where actions are continuous, their "
+     "rms error as a share of the range. A version past it is published in fp32 instead, and is "
+     "not taken for the run's result. Where two actions are worth nearly the same, a difference "
+     "costs little."},
+    {MEMBER(U64, quantizer.error_rows), "256", 1, 4096, NULL, "rows",
+     "Recent observations on which that share is measured."},
+
+    {LIVE_MEMBER(U64, limits.env_steps), "500000", 1, 1e12, NULL, "steps",
+     "The run ends after this many environment steps, solved or not."},
+    {LIVE_MEMBER(U64, limits.learner_steps), "0", 0, 1e12, NULL, "steps",
+     "The run ends after at least this many gradient steps, solved or not. 0 is no limit."},
+    {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
+     "The run ends after this time, solved or not. 0 is no limit."},
+
+    {MEMBER(U64, net.message_bytes), "262144", 4096, 67108864, NULL, "bytes",
+     "Largest experience message. A larger one from a peer closes its connection."},
+    {MEMBER(U64, net.heartbeat_ms), "500", 10, 60000, NULL, "ms",
+     "How often each member of the run tells the learner that it is there."},
+    {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",
+     "A member that was not heard of for this long counts as gone."},
+    {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
+     "Pause before a lost connection is tried again; it doubles with every failure. 10 ms at most "
+     "on the same host."},
+    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
+     "Longest pause between two tries of a lost connection. 1000 ms at most on the same host."},
+    {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
+     "How long a call waits for its answer before it counts as failed."},
+
+    {MEMBER(BOOL, log.tensorboard), "true", 0, 0, NULL, "",
+     "Writes the metrics into events.out.tfevents.* of the run folder, for TensorBoard."},
+    {MEMBER(BOOL, log.csv), "true", 0, 0, NULL, "",
+     "Writes the metrics into metrics.csv of the run folder, for spreadsheets and data frames."},
+    {MEMBER(CHOICE, log.step), "env_steps", 0, 0, log_step_choices, "",
+     "What TensorBoard shows as steps."},
+    {LIVE_MEMBER(CHOICE, log.level), "as-started", 0, 0, log_level_choices, "",
+     "The least level of the lines that the run's daemons log. as-started leaves to each what it "
+     "was started with: --log-level, ACTORQ_LOG, or else info."},
+
+    {MEMBER(F64, energy.tdp_w), "0", 0, 1e5, NULL, "W",
+     "What the processors of a machine take together at full load, for the model that counts where "
+     "nothing can be measured. 0 goes by their name, or takes 4 W for each. For all machines of "
+     "the run."},
+    {MEMBER(TEXT, energy.country), "WORLD", 1, 0, NULL, "",
+     "Whose electricity it is: three letters of ISO 3166, such as DEU, or WORLD for the mean of "
+     "all; docs/energy.md lists them."},
+    {MEMBER(F64, energy.carbon_intensity), "0", 0, 1e5, NULL, "gCO2/kWh",
+     "Carbon intensity of the electricity, for places that are not in the table or a tariff of "
+     "one's own. 0 takes energy.country's."},
+    {MEMBER(F64, energy.pue), "1", 1, 10, NULL, "",
+     "Power usage effectiveness: what the building takes for each joule of its machines, cooling "
+     "included. It counts for carbon, not for joules."},
+};
+
+const aq_settings_table *aq_run_config_table(void)
+{
+    static const aq_settings_table table = {rows, sizeof(rows) / sizeof(rows[0])};
+    return &table;
+}

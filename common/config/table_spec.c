@@ -1,0 +1,403 @@
+/*
+ * Table specs: their texts and their checks. Bounds and choices are those of the configuration's
+ * rows replay.*, so that a table which is described in one line and the main one are held to the
+ * same.
+ *
+ * Any thread; no state.
+ */
+#include "common/config/table_spec.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "common/base/nearest.h"
+#include "common/base/parse.h"
+#include "common/config/config_bounds.h"
+
+enum { WORD_MAX = 64, SHOWN_MAX = 80, KEY_COUNT = 12 };
+
+/* Below this, a proportion other than 0 would make actors wait for years. */
+static const double RATIO_MIN = 0.001;
+
+#define NUMBER(key, type, member)                                                                  \
+    {                                                                                              \
+        key, AQ_NUMBER_##type, offsetof(aq_table_spec, member)                                     \
+    }
+
+enum field {
+    FIELD_SELECTOR,
+    FIELD_REMOVER,
+    FIELD_PRIORITY_EXPONENT,
+    FIELD_CAPACITY,
+    FIELD_CAPACITY_BYTES,
+    FIELD_TIMES_SAMPLED_MAX,
+    FIELD_N_STEP,
+    FIELD_SEQUENCE_LENGTH,
+    FIELD_SEQUENCE_PERIOD,
+    FIELD_MIN_SIZE,
+    FIELD_SAMPLES_PER_INSERT,
+    FIELD_TOLERANCE,
+};
+
+static const aq_bounded_number fields[KEY_COUNT] = {
+    [FIELD_SELECTOR] = NUMBER("replay.selector", U32, selector),
+    [FIELD_REMOVER] = NUMBER("replay.remover", U32, remover),
+    [FIELD_PRIORITY_EXPONENT] = NUMBER("replay.priority_exponent", F64, priority_exponent),
+    [FIELD_CAPACITY] = NUMBER("replay.capacity", U64, capacity),
+    [FIELD_CAPACITY_BYTES] = NUMBER("replay.capacity_bytes", U64, capacity_bytes),
+    [FIELD_TIMES_SAMPLED_MAX] = NUMBER("replay.times_sampled_max", U32, times_sampled_max),
+    [FIELD_N_STEP] = NUMBER("learner.n_step", U32, n_step),
+    [FIELD_SEQUENCE_LENGTH] = NUMBER("replay.sequence_length", U32, sequence_length),
+    [FIELD_SEQUENCE_PERIOD] = NUMBER("replay.sequence_period", U32, sequence_period),
+    [FIELD_MIN_SIZE] = NUMBER("replay.min_size", U64, min_size),
+    [FIELD_SAMPLES_PER_INSERT] = NUMBER("replay.samples_per_insert", F64, samples_per_insert),
+    [FIELD_TOLERANCE] = NUMBER("replay.tolerance", F64, tolerance),
+};
+
+/* "capacity" of "replay.capacity". */
+static const char *short_key(const aq_bounded_number *field)
+{
+    return strchr(field->key, '.') + 1;
+}
+
+static const char *choice_name(const char *key, uint32_t choice)
+{
+    const aq_setting *row = aq_config_row(key);
+    for (uint32_t i = 0; row->choices[i] != NULL; i++) {
+        if (i == choice) {
+            return row->choices[i];
+        }
+    }
+    return "unknown";
+}
+
+const char *aq_selector_name(uint32_t selector)
+{
+    return choice_name("replay.selector", selector);
+}
+
+const char *aq_remover_name(uint32_t remover)
+{
+    return choice_name("replay.remover", remover);
+}
+
+uint32_t aq_table_spec_span(const aq_table_spec *spec)
+{
+    return spec->sequence_length > 0 ? spec->sequence_length : spec->n_step;
+}
+
+bool aq_table_spec_uses_priorities(const aq_table_spec *spec)
+{
+    return spec->selector == AQ_SELECTOR_PRIORITIZED || spec->remover == AQ_REMOVER_LOWEST_PRIORITY;
+}
+
+/* ---- checks -------------------------------------------------------------------------------- */
+
+static int check_name(const char *name, aq_error *error)
+{
+    size_t length = 0;
+    while (length < AQ_TABLE_NAME_MAX && name[length] != '\0') {
+        const unsigned char letter = (unsigned char)name[length];
+        if (letter >= 0x80 || (!isalnum(letter) && letter != '-' && letter != '_')) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "the name of a table holds a character that is no letter, digit, '-' or "
+                           "'_'");
+        }
+        length++;
+    }
+    if (length == 0 || length == AQ_TABLE_NAME_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "the name of a table has 1 to %d characters",
+                       AQ_TABLE_NAME_MAX - 1);
+    }
+    return 0;
+}
+
+/* What has no meaning in this table is not looked at. */
+static bool is_unused(const aq_table_spec *spec, enum field field)
+{
+    switch (field) {
+    case FIELD_N_STEP:
+        return spec->sequence_length > 0;
+    case FIELD_SEQUENCE_PERIOD:
+        return spec->sequence_length == 0;
+    case FIELD_TOLERANCE:
+        return spec->samples_per_insert == 0.0;
+    default:
+        return false;
+    }
+}
+
+static int check_fields(const aq_table_spec *spec, aq_error *error)
+{
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        int rc = 0;
+        const aq_setting *row = aq_config_row(fields[i].key);
+        if (row->type == AQ_SETTING_CHOICE) {
+            const double choice = aq_bounded_number_get(&fields[i], spec);
+            if (strcmp(choice_name(fields[i].key, (uint32_t)choice), "unknown") == 0) {
+                rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known", short_key(&fields[i]),
+                             choice);
+            }
+        } else if (!is_unused(spec, i)) {
+            rc = aq_bounded_number_check(&fields[i], short_key(&fields[i]), spec, error);
+        }
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+/* In a queue each item is drawn once, so there is no proportion to keep: what is in it is the lead
+ * that actors have. */
+static int check_queue(const aq_table_spec *spec, aq_error *error)
+{
+    if (spec->samples_per_insert != 0.0) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a queue gives each item once, so samples_per_insert %g could not be kept; "
+                       "samples_per_insert=0 works",
+                       spec->samples_per_insert);
+    }
+    if (spec->remover != AQ_REMOVER_FIFO) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a queue loses nothing that was not drawn; remover=fifo works");
+    }
+    if (spec->times_sampled_max > 1) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "a queue gives each item once, not times_sampled_max %" PRIu32,
+                       spec->times_sampled_max);
+    }
+    return 0;
+}
+
+static int check_spec(const aq_table_spec *spec, aq_error *error)
+{
+    int rc = check_fields(spec, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (spec->samples_per_insert > 0.0 && spec->samples_per_insert < RATIO_MIN) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "samples_per_insert is %g; 0, which keeps no proportion, or %g and more are "
+                       "possible",
+                       spec->samples_per_insert, RATIO_MIN);
+    }
+    if (spec->capacity < spec->min_size) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "capacity %" PRIu64 " is less than min_size %" PRIu64
+                       ": the learner would never start",
+                       spec->capacity, spec->min_size);
+    }
+    if (spec->selector == AQ_SELECTOR_QUEUE) {
+        return check_queue(spec, error);
+    }
+    if (spec->times_sampled_max > 0 && spec->samples_per_insert > spec->times_sampled_max) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "items that leave after times_sampled_max %" PRIu32
+                       " draws cannot be drawn samples_per_insert %g times: everybody would wait "
+                       "for everybody",
+                       spec->times_sampled_max, spec->samples_per_insert);
+    }
+    return 0;
+}
+
+int aq_table_spec_validate(const aq_table_spec *spec, aq_error *error)
+{
+    aq_error why;
+    int rc = check_name(spec->name, error);
+    if (rc == 0) {
+        rc = check_spec(spec, &why);
+        if (rc != 0) {
+            return aq_fail(error, rc, "table %s: %s", spec->name, why.text);
+        }
+    }
+    return rc;
+}
+
+/* ---- texts --------------------------------------------------------------------------------- */
+
+/* A piece of the text that is read, blanks around it left out. */
+typedef struct piece {
+    const char *at;
+    size_t length;
+} piece;
+
+static piece trimmed(const char *at, size_t length)
+{
+    while (length > 0 && *at == ' ') {
+        at++;
+        length--;
+    }
+    while (length > 0 && at[length - 1] == ' ') {
+        length--;
+    }
+    return (piece){at, length};
+}
+
+/* AQ_E_INVALID: `why`, with what was read, cut to be shown. */
+static int refuse(piece what, const char *why, aq_error *error)
+{
+    const int shown = what.length < SHOWN_MAX ? (int)what.length : SHOWN_MAX;
+    return aq_fail(error, AQ_E_INVALID, "\"%.*s\" %s", shown, what.at, why);
+}
+
+static bool copy_piece(piece from, char *out, size_t size)
+{
+    if (from.length >= size) {
+        return false;
+    }
+    memcpy(out, from.at, from.length);
+    out[from.length] = '\0';
+    return true;
+}
+
+static int unknown_key(piece word, const char *key, aq_error *error)
+{
+    aq_nearest nearest;
+    aq_nearest_init(&nearest, key);
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        aq_nearest_offer(&nearest, short_key(&fields[i]));
+    }
+    const char *name = aq_nearest_name(&nearest);
+    if (name == NULL) {
+        return refuse(word, "sets nothing that a table has", error);
+    }
+    return aq_fail(error, AQ_E_INVALID, "\"%s\" is nothing that a table has; did you mean %s?", key,
+                   name);
+}
+
+/* Stores what fits its type; bounds come with the check of the whole. */
+static bool set_field(const aq_bounded_number *field, const char *value, aq_table_spec *spec)
+{
+    uint8_t *member = (uint8_t *)spec + field->offset;
+    const aq_setting *row = aq_config_row(field->key);
+    uint64_t u64 = 0;
+    double f64;
+    if (row->type == AQ_SETTING_CHOICE) {
+        while (row->choices[u64] != NULL && strcmp(row->choices[u64], value) != 0) {
+            u64++;
+        }
+        if (row->choices[u64] == NULL) {
+            return false;
+        }
+    } else if (field->type == AQ_NUMBER_F64) {
+        if (aq_parse_f64(value, &f64) != 0) {
+            return false;
+        }
+        memcpy(member, &f64, sizeof(f64));
+        return true;
+    } else if (aq_parse_u64(value, &u64) != 0) {
+        return false;
+    }
+    if (field->type == AQ_NUMBER_U64) {
+        memcpy(member, &u64, sizeof(u64));
+        return true;
+    }
+    const uint32_t u32 = (uint32_t)u64;
+    memcpy(member, &u32, sizeof(u32));
+    return u64 == u32;
+}
+
+/* One "key=value". */
+static int read_word(piece word, aq_table_spec *spec, uint32_t *said, aq_error *error)
+{
+    char key[WORD_MAX];
+    if (!copy_piece(word, key, sizeof(key)) || strchr(key, '=') == NULL) {
+        return refuse(word, "is no key=value", error);
+    }
+    char *value = strchr(key, '=');
+    *value++ = '\0';
+    for (uint32_t i = 0; i < KEY_COUNT; i++) {
+        if (strcmp(short_key(&fields[i]), key) == 0) {
+            if ((*said & 1u << i) != 0) {
+                return refuse(word, "is said twice of one table", error);
+            }
+            *said |= 1u << i;
+            return set_field(&fields[i], value, spec)
+                       ? 0
+                       : refuse(word, "has a value that is not possible there", error);
+        }
+    }
+    return unknown_key(word, key, error);
+}
+
+/* "recent: selector=lifo capacity=10000" over a copy of the main table. */
+static int read_table(piece text, const aq_table_spec *main, aq_table_spec *ret_spec,
+                      aq_error *error)
+{
+    uint32_t said = 0;
+    const char *colon = memchr(text.at, ':', text.length);
+    aq_table_spec spec = *main;
+    if (colon == NULL) {
+        return refuse(text, "has no name, which a colon ends, such as \"recent: selector=lifo\"",
+                      error);
+    }
+    const piece name = trimmed(text.at, (size_t)(colon - text.at));
+    memset(spec.name, 0, sizeof(spec.name));
+    if (!copy_piece(name, spec.name, sizeof(spec.name)) || check_name(spec.name, error) != 0) {
+        return refuse(name, "is no name of a table: 1 to 31 letters, digits, '-' and '_' are",
+                      error);
+    }
+    spec.samples_per_insert = 0.0;
+    const char *end = text.at + text.length;
+    for (const char *at = colon + 1; at < end;) {
+        at += strspn(at, " ");
+        const size_t left = (size_t)(end - at);
+        const size_t blank = strcspn(at, " ");
+        const piece word = {at, blank < left ? blank : left};
+        int rc = word.length > 0 ? read_word(word, &spec, &said, error) : 0;
+        if (rc != 0) {
+            return rc;
+        }
+        at += word.length;
+    }
+    if ((said & 1u << FIELD_N_STEP) != 0 && (said & 1u << FIELD_SEQUENCE_LENGTH) == 0) {
+        spec.sequence_length = 0;
+    }
+    if ((said & 1u << FIELD_MIN_SIZE) == 0 && spec.min_size > spec.capacity) {
+        spec.min_size = spec.capacity;
+    }
+    *ret_spec = spec;
+    return aq_table_spec_validate(ret_spec, error);
+}
+
+static bool is_taken(const aq_table_spec *specs, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        if (strcmp(specs[i].name, name) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+int aq_table_specs_parse(const char *text, aq_table_spec *specs, uint32_t *ret_count,
+                         aq_error *error)
+{
+    uint32_t count = 1;
+    int rc = aq_table_spec_validate(&specs[0], error);
+    for (bool more = *text != '\0'; rc == 0 && more;) {
+        const size_t length = strcspn(text, ";");
+        const piece part = trimmed(text, length);
+        more = text[length] == ';';
+        text += length + 1;
+        if (part.length == 0) {
+            continue; /* nothing between two semicolons describes nothing */
+        }
+        if (count == AQ_TABLES_MAX) {
+            return aq_fail(error, AQ_E_INVALID, "more than %d tables, the main one included",
+                           AQ_TABLES_MAX);
+        }
+        rc = read_table(part, &specs[0], &specs[count], error);
+        if (rc == 0 && is_taken(specs, count, specs[count].name)) {
+            rc = aq_fail(error, AQ_E_INVALID, "two tables are called %s", specs[count].name);
+        }
+        count++;
+    }
+    if (rc == 0) {
+        *ret_count = count;
+    }
+    return rc;
+}

@@ -1,0 +1,70 @@
+/*
+ * Table spec: what one table of a replay shard keeps, how items are chosen and which leave. A run
+ * has one or more; all hold the same chunks, each under its own rules. The first is the "main"
+ * table, made of the settings replay.*; others are described by replay.tables, one text:
+ *
+ *   recent: selector=lifo capacity=10000; whole: selector=queue n_step=1
+ *
+ * What a description leaves out is as in the main table, but for the limiter: a further table
+ * stops nobody unless it says samples_per_insert itself. (Nor is it to wait for a min_size that it
+ * cannot hold; and who says n_step but no sequence_length means n-step items.)
+ */
+#ifndef AQ_COMMON_CONFIG_TABLE_SPEC_H
+#define AQ_COMMON_CONFIG_TABLE_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+enum { AQ_TABLE_NAME_MAX = 32, AQ_TABLES_MAX = 8, AQ_SEQUENCE_LENGTH_MAX = 1024 };
+
+enum aq_selector {
+    AQ_SELECTOR_UNIFORM,     /* each live item as likely as any other */
+    AQ_SELECTOR_PRIORITIZED, /* in proportion to priority^exponent */
+    AQ_SELECTOR_FIFO,        /* the oldest items, one after the other */
+    AQ_SELECTOR_LIFO,        /* the newest items, one after the other */
+    AQ_SELECTOR_QUEUE,       /* the oldest, each once; a full table makes actors wait */
+};
+
+enum aq_remover {
+    AQ_REMOVER_FIFO,            /* the oldest chunk leaves first */
+    AQ_REMOVER_LOWEST_PRIORITY, /* the chunk whose items' mean priority is least */
+};
+
+typedef struct aq_table_spec {
+    char name[AQ_TABLE_NAME_MAX];
+    uint32_t selector; /* enum aq_selector */
+    uint32_t remover;  /* enum aq_remover */
+    double priority_exponent;
+    uint64_t capacity;          /* fresh transitions, of one shard */
+    uint64_t capacity_bytes;    /* of one shard; 0: no bound */
+    uint32_t times_sampled_max; /* an item that was drawn so often leaves; 0: never */
+    uint32_t n_step;            /* of n-step items, 1 to 64 */
+    uint32_t sequence_length;   /* 0: n-step items; else sequences of so many transitions ... */
+    uint32_t sequence_period;   /* ... that start every so many transitions of an episode */
+    uint64_t min_size;          /* transitions, of one shard */
+    double samples_per_insert;  /* 0: no proportion is kept, min_size alone counts */
+    double tolerance;           /* transitions, of one shard */
+} aq_table_spec;
+
+/* Transitions that an item may span: n_step or sequence_length. */
+uint32_t aq_table_spec_span(const aq_table_spec *spec);
+
+/* Whether anybody asks for the priorities of its items: to choose or to remove them. */
+bool aq_table_spec_uses_priorities(const aq_table_spec *spec);
+
+/* Every number within its bounds, choices known, a name of letters, digits, '-' and '_', and what
+ * contradicts itself refused: AQ_E_INVALID, naming table and setting. */
+int aq_table_spec_validate(const aq_table_spec *spec, aq_error *error) AQ_MUST_USE;
+
+/* Reads `text` (see above) into specs[1 ..], specs[0] being the main table, and checks all.
+ * AQ_E_INVALID, in words that quote the part which is wrong, for a text that isn't that, a name
+ * that comes twice, or more than AQ_TABLES_MAX tables. */
+int aq_table_specs_parse(const char *text, aq_table_spec *specs, uint32_t *ret_count,
+                         aq_error *error) AQ_MUST_USE;
+
+const char *aq_selector_name(uint32_t selector);
+const char *aq_remover_name(uint32_t remover);
+
+#endif

@@ -1,0 +1,235 @@
+/*
+ * The memory for a block is taken only once its mark holds and the file is large enough for it.
+ */
+#include "common/data_set/data_set_reader.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+
+struct aq_data_set_reader {
+    char path[PATH_MAX];
+    FILE *file;
+    uint64_t size, at;
+    aq_data_set_info info;
+    aq_data_set_counts found;
+    aq_chunk_layout layout;
+    uint32_t marks_crc;
+    uint8_t *columns;
+    size_t columns_size;
+};
+
+static int corrupt(const aq_data_set_reader *reader, uint64_t at, const char *what, aq_error *error)
+{
+    return aq_fail(error, AQ_E_CORRUPT, "%s: offset %" PRIu64 ": %s", reader->path, at, what);
+}
+
+static int take(aq_data_set_reader *reader, void *bytes, size_t size, aq_error *error)
+{
+    if (reader->size - reader->at < size) {
+        return corrupt(reader, reader->at, "the file is cut short", error);
+    }
+    errno = 0;
+    if (fread(bytes, 1, size, reader->file) != size) {
+        return errno != 0
+                   ? aq_fail(error, AQ_E_IO, "%s: can't read: %s", reader->path, strerror(errno))
+                   : corrupt(reader, reader->at, "the file is cut short", error);
+    }
+    reader->at += size;
+    return 0;
+}
+
+static int take_header(aq_data_set_reader *reader, aq_error *error)
+{
+    uint8_t start[AQ_DATA_SET_START_BYTES];
+    size_t text_bytes = 0;
+    if (reader->size < sizeof(start)) {
+        return aq_fail(error, AQ_E_FOREIGN, "%s: not a data set", reader->path);
+    }
+    int rc = take(reader, start, sizeof(start), error);
+    if (rc == 0) {
+        rc = aq_data_set_start_decode(reader->path, start, &text_bytes, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    uint8_t *text = aq_alloc(text_bytes, 1);
+    if (text == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", reader->path);
+    }
+    rc = take(reader, text, text_bytes, error);
+    if (rc == 0) {
+        rc = aq_data_set_text_decode(reader->path, start, text, text_bytes, &reader->info, error);
+    }
+    aq_free(text);
+    return rc;
+}
+
+static int open_file(aq_data_set_reader *reader, const char *path, aq_error *error)
+{
+    struct stat status;
+    if (aq_text_set(reader->path, sizeof(reader->path), path) != 0) {
+        return aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long");
+    }
+    reader->file = fopen(path, "rbe");
+    if (reader->file == NULL || fstat(fileno(reader->file), &status) != 0) {
+        return aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno));
+    }
+    if (!S_ISREG(status.st_mode)) {
+        return aq_fail(error, AQ_E_FOREIGN, "%s: not a data set", path);
+    }
+    reader->size = (uint64_t)status.st_size;
+    return 0;
+}
+
+int aq_data_set_reader_open(const char *path, aq_data_set_reader **ret_reader, aq_error *error)
+{
+    aq_data_set_reader *reader = aq_alloc(1, sizeof(*reader));
+    if (reader == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+    }
+    reader->found.n_step = 1;
+    int rc = open_file(reader, path, error);
+    if (rc == 0) {
+        rc = take_header(reader, error);
+    }
+    if (rc == 0) {
+        rc = aq_data_set_layout(&reader->info.schema, &reader->layout, error);
+    }
+    if (rc != 0) {
+        aq_data_set_reader_close(reader);
+        return rc;
+    }
+    *ret_reader = reader;
+    return 0;
+}
+
+void aq_data_set_reader_close(aq_data_set_reader *reader)
+{
+    if (reader == NULL) {
+        return;
+    }
+    if (reader->file != NULL) {
+        (void)fclose(reader->file);
+    }
+    aq_free(reader->columns);
+    aq_free(reader);
+}
+
+const aq_data_set_info *aq_data_set_reader_info(const aq_data_set_reader *reader)
+{
+    return &reader->info;
+}
+
+const aq_chunk_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader)
+{
+    return &reader->layout;
+}
+
+static bool counts_agree(const aq_data_set_counts *a, const aq_data_set_counts *b)
+{
+    return a->blocks == b->blocks && a->transitions == b->transitions &&
+           a->episodes == b->episodes && a->n_step == b->n_step;
+}
+
+static int take_end(const aq_data_set_reader *reader, const aq_data_set_mark *mark, uint64_t at,
+                    aq_error *error)
+{
+    if (mark->crc != reader->marks_crc || !counts_agree(&mark->counts, &reader->found)) {
+        return corrupt(reader, at, "the end does not fit the blocks before it", error);
+    }
+    if (!counts_agree(&reader->info.counts, &reader->found)) {
+        return corrupt(reader, 0, "the header does not fit the blocks", error);
+    }
+    if (reader->at != reader->size) {
+        return corrupt(reader, reader->at, "something follows the end", error);
+    }
+    return 0;
+}
+
+static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark, uint64_t at,
+                        aq_error *error)
+{
+    const uint32_t length = mark->block.view.length;
+    if (length < 1 || length > AQ_CHUNK_LENGTH_MAX) {
+        return corrupt(reader, at, "a block of a length that cannot be", error);
+    }
+    const uint64_t size = aq_data_set_block_bytes(&reader->layout, length);
+    if (size > AQ_CHUNK_BYTES_MAX || size > reader->size - reader->at) {
+        return corrupt(reader, at, "the file is cut short", error);
+    }
+    if (size > reader->columns_size) {
+        aq_free(reader->columns);
+        reader->columns_size = 0;
+        reader->columns = aq_alloc((size_t)size, 1);
+        if (reader->columns == NULL) {
+            return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", reader->path);
+        }
+        reader->columns_size = (size_t)size;
+    }
+    int rc = take(reader, reader->columns, (size_t)size, error);
+    if (rc == 0 && aq_crc32c(0, reader->columns, (size_t)size) != mark->crc) {
+        rc = corrupt(reader, at, "the block is damaged", error);
+    }
+    return rc;
+}
+
+static void count(aq_data_set_counts *counts, const aq_chunk_view *view)
+{
+    counts->blocks++;
+    counts->transitions += aq_chunk_view_fresh(view);
+    counts->episodes += view->terminated || view->truncated;
+    counts->n_step = view->overlap >= counts->n_step ? view->overlap + 1 : counts->n_step;
+}
+
+int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
+                            aq_data_set_block *ret_block, aq_error *error)
+{
+    uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
+    aq_data_set_mark mark;
+    const uint64_t at = reader->at;
+    int rc = take(reader, bytes, sizeof(bytes), error);
+    if (rc == 0 && aq_data_set_mark_decode(bytes, &mark) != 0) {
+        rc = corrupt(reader, at, "no block begins here", error);
+    }
+    if (rc == 0 && mark.is_end) {
+        rc = take_end(reader, &mark, at, error);
+        if (rc == 0) {
+            *ret_more = false;
+        }
+        return rc;
+    }
+    if (rc == 0) {
+        rc = take_columns(reader, &mark, at, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    aq_chunk_view *view = &mark.block.view;
+    view->obs = reader->columns;
+    view->action = view->obs + ((size_t)view->length + 1) * reader->layout.obs_bytes;
+    view->reward = view->action + (size_t)view->length * reader->layout.action_bytes;
+    view->version = view->reward + (size_t)view->length * sizeof(float);
+    rc = aq_chunk_view_validate(view, &reader->layout, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "%s: offset %" PRIu64, reader->path, at);
+    }
+    reader->marks_crc = aq_crc32c(reader->marks_crc, bytes, sizeof(bytes));
+    count(&reader->found, view);
+    *ret_block = mark.block;
+    *ret_more = true;
+    return 0;
+}
+
+double aq_data_set_reader_done(const aq_data_set_reader *reader)
+{
+    return reader->size > 0 ? (double)reader->at / (double)reader->size : 1.0;
+}

@@ -1,0 +1,215 @@
+/*
+ * Workload: gigabytes in blocks of some kilobytes; stdio's buffer makes them few large writes.
+ */
+#include "common/data_set/data_set_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/file.h"
+
+enum { BUFFER_BYTES = 1 << 20 };
+
+struct aq_data_set_writer {
+    char path[PATH_MAX];
+    char temporary[PATH_MAX];
+    FILE *file;
+    char *buffer;
+    aq_data_set_info info;
+    aq_chunk_layout layout;
+    size_t text_bytes;
+    uint32_t marks_crc;
+    bool renamed;
+};
+
+static int fail(const aq_data_set_writer *writer, const char *what, aq_error *error)
+{
+    return aq_fail(error, aq_error_from_errno(errno), "%s: can't %s: %s", writer->path, what,
+                   strerror(errno));
+}
+
+static int put(aq_data_set_writer *writer, const void *bytes, size_t size, aq_error *error)
+{
+    return fwrite(bytes, 1, size, writer->file) == size ? 0 : fail(writer, "write", error);
+}
+
+static int put_header(aq_data_set_writer *writer, aq_error *error)
+{
+    aq_buffer header;
+    aq_buffer_init(&header, AQ_DATA_SET_START_BYTES + AQ_DATA_SET_TEXT_BYTES_MAX);
+    int rc = aq_data_set_header_encode(&writer->info, writer->text_bytes, &header);
+    if (rc != 0) {
+        rc = aq_fail(error, rc, "%s: the header: %s", writer->path, aq_error_text(rc));
+    } else {
+        writer->text_bytes = header.size - AQ_DATA_SET_START_BYTES;
+        rc = put(writer, header.data, header.size, error);
+    }
+    aq_buffer_fini(&header);
+    return rc;
+}
+
+static int open_file(aq_data_set_writer *writer, aq_error *error)
+{
+    int fd = open(writer->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0) {
+        return fail(writer, "make the file", error);
+    }
+    writer->file = fdopen(fd, "w+");
+    if (writer->file == NULL) {
+        (void)close(fd);
+        (void)unlink(writer->temporary);
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", writer->path);
+    }
+    (void)setvbuf(writer->file, writer->buffer, _IOFBF, BUFFER_BYTES);
+    return 0;
+}
+
+int aq_data_set_writer_create(const char *path, const aq_data_set_info *info, bool replaces,
+                              aq_data_set_writer **ret_writer, aq_error *error)
+{
+    if (!replaces && aq_path_exists(path)) {
+        return aq_fail(error, AQ_E_EXISTS, "%s exists already; give --force to replace it", path);
+    }
+    aq_data_set_writer *writer = aq_alloc(1, sizeof(*writer));
+    if (writer == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+    }
+    writer->info = *info;
+    writer->info.counts = (aq_data_set_counts){.n_step = 1};
+    writer->info.schema_hash = aq_schema_hash(&info->schema);
+    writer->buffer = aq_alloc(BUFFER_BYTES, 1);
+    int rc = writer->buffer != NULL ? 0 : aq_fail(error, AQ_E_NOMEM, "%s: out of memory", path);
+    if (rc == 0 && (aq_text_set(writer->path, sizeof(writer->path), path) != 0 ||
+                    aq_text_format(writer->temporary, sizeof(writer->temporary),
+                                   "%s.tmp-%016" PRIx64, path, aq_rng_system_seed()) != 0)) {
+        rc = aq_fail(error, AQ_E_TOO_BIG, "the path of the data set is too long");
+    }
+    if (rc == 0) {
+        rc = aq_data_set_layout(&info->schema, &writer->layout, error);
+    }
+    if (rc == 0) {
+        rc = open_file(writer, error);
+    }
+    if (rc == 0) {
+        rc = put_header(writer, error);
+    }
+    if (rc != 0) {
+        aq_data_set_writer_destroy(writer);
+        return rc;
+    }
+    *ret_writer = writer;
+    return 0;
+}
+
+void aq_data_set_writer_destroy(aq_data_set_writer *writer)
+{
+    if (writer == NULL) {
+        return;
+    }
+    if (writer->file != NULL) {
+        (void)fclose(writer->file);
+        if (!writer->renamed) {
+            (void)unlink(writer->temporary);
+        }
+    }
+    aq_free(writer->buffer);
+    aq_free(writer);
+}
+
+int aq_data_set_writer_add(aq_data_set_writer *writer, const aq_data_set_block *block,
+                           aq_error *error)
+{
+    const aq_chunk_view *view = &block->view;
+    const aq_chunk_layout *layout = &writer->layout;
+    uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
+    int rc = aq_chunk_view_validate(view, layout, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "%s", writer->path);
+    }
+    const struct {
+        const uint8_t *bytes;
+        size_t size;
+    } columns[] = {
+        {view->obs, ((size_t)view->length + 1) * layout->obs_bytes},
+        {view->action, (size_t)view->length * layout->action_bytes},
+        {view->reward, (size_t)view->length * sizeof(float)},
+        {view->version, (size_t)view->length * sizeof(uint32_t)},
+    };
+    aq_data_set_mark mark = {.block = *block};
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
+        mark.crc = aq_crc32c(mark.crc, columns[i].bytes, columns[i].size);
+    }
+    aq_data_set_mark_encode(&mark, bytes);
+    writer->marks_crc = aq_crc32c(writer->marks_crc, bytes, sizeof(bytes));
+    rc = put(writer, bytes, sizeof(bytes), error);
+    for (size_t i = 0; rc == 0 && i < sizeof(columns) / sizeof(columns[0]); i++) {
+        rc = put(writer, columns[i].bytes, columns[i].size, error);
+    }
+    if (rc == 0) {
+        aq_data_set_counts *counts = &writer->info.counts;
+        counts->blocks++;
+        counts->transitions += aq_chunk_view_fresh(view);
+        counts->episodes += view->terminated || view->truncated;
+        counts->n_step = view->overlap >= counts->n_step ? view->overlap + 1 : counts->n_step;
+    }
+    return rc;
+}
+
+/* So that the name is on the disk, too. */
+static int sync_folder(const aq_data_set_writer *writer, aq_error *error)
+{
+    char folder[PATH_MAX];
+    (void)snprintf(folder, sizeof(folder), "%s", writer->path);
+    char *slash = strrchr(folder, '/');
+    if (slash == NULL) {
+        (void)snprintf(folder, sizeof(folder), ".");
+    } else {
+        slash[slash == folder] = '\0';
+    }
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int rc = fd >= 0 && (fsync(fd) == 0 || errno == EINVAL) ? 0 : fail(writer, "sync", error);
+    if (fd >= 0) {
+        (void)close(fd);
+    }
+    return rc;
+}
+
+int aq_data_set_writer_finish(aq_data_set_writer *writer, aq_error *error)
+{
+    uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
+    const aq_data_set_mark mark = {
+        .is_end = 1, .counts = writer->info.counts, .crc = writer->marks_crc};
+    aq_data_set_mark_encode(&mark, bytes);
+    int rc = put(writer, bytes, sizeof(bytes), error);
+    if (rc == 0 && fseek(writer->file, 0, SEEK_SET) != 0) {
+        rc = fail(writer, "write", error);
+    }
+    if (rc == 0) {
+        rc = put_header(writer, error);
+    }
+    if (rc == 0 && (fflush(writer->file) != 0 || fsync(fileno(writer->file)) != 0)) {
+        rc = fail(writer, "write", error);
+    }
+    if (rc == 0 && rename(writer->temporary, writer->path) != 0) {
+        rc = fail(writer, "give the file its name", error);
+    }
+    if (rc == 0) {
+        writer->renamed = true;
+        rc = sync_folder(writer, error);
+    }
+    return rc;
+}
+
+aq_data_set_counts aq_data_set_writer_counts(const aq_data_set_writer *writer)
+{
+    return writer->info.counts;
+}

@@ -1,0 +1,183 @@
+/*
+ * The unit describes itself in files: `type`, `cpumask` (one processor of each socket: "0,32"),
+ * `events/energy-pkg` ("event=0x02") and `events/energy-pkg.scale` (joules of a count). Counts have
+ * 64 bits, which no machine fills.
+ */
+#define _DEFAULT_SOURCE /* syscall */
+#include "common/energy/energy_perf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/base/parse.h"
+
+enum { PATH_BYTES = 512, TEXT_BYTES = 256 };
+
+int aq_energy_perf_open_event(uint32_t type, uint64_t config, int cpu)
+{
+    struct perf_event_attr attributes;
+    memset(&attributes, 0, sizeof(attributes));
+    attributes.size = sizeof(attributes);
+    attributes.type = type;
+    attributes.config = config;
+    return (int)syscall(SYS_perf_event_open, &attributes, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* The first line of DIR/power/NAME. */
+static bool read_line(const char *dir, const char *name, char out[TEXT_BYTES])
+{
+    char path[PATH_BYTES];
+    if (aq_text_format(path, sizeof(path), "%s/power/%s", dir, name)) {
+        return false;
+    }
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) {
+        return false;
+    }
+    ssize_t length = read(file, out, TEXT_BYTES - 1);
+    (void)close(file);
+    out[length > 0 ? length : 0] = '\0';
+    out[strcspn(out, "\n")] = '\0';
+    return length > 0;
+}
+
+typedef struct perf_event {
+    uint64_t config;
+    double count_j;
+} perf_event;
+
+/* At most 4 digits: the unit has a handful of events. */
+static bool parse_hex(const char *text, uint64_t *ret_value)
+{
+    static const char digits[] = "0123456789abcdef";
+    uint64_t value = 0;
+    size_t length = strlen(text);
+    for (size_t i = 0; i < length; i++) {
+        const char *digit = strchr(digits, text[i]);
+        if (!digit || length > 4) {
+            return false;
+        }
+        value = value << 4 | (uint64_t)(digit - digits);
+    }
+    *ret_value = value;
+    return length > 0;
+}
+
+/* "event=0x02", alone: whoever adds another term means something else. */
+static bool read_event(const char *dir, const char *event, perf_event *ret_event)
+{
+    char name[64];
+    char text[TEXT_BYTES];
+    char scale[TEXT_BYTES];
+    uint64_t config;
+    (void)snprintf(name, sizeof(name), "events/%s", event);
+    if (!read_line(dir, name, text) || strncmp(text, "event=0x", strlen("event=0x")) != 0 ||
+        !parse_hex(text + strlen("event=0x"), &config)) {
+        return false;
+    }
+    (void)snprintf(name, sizeof(name), "events/%s.scale", event);
+    double count_j = 0;
+    if (!read_line(dir, name, scale) || aq_parse_f64(scale, &count_j) || !(count_j > 0)) {
+        return false;
+    }
+    *ret_event = (perf_event){.config = config, .count_j = count_j};
+    return true;
+}
+
+/* "32" or "0-1", one place of a list. */
+static bool parse_range(char *text, uint64_t *ret_first, uint64_t *ret_last)
+{
+    char *dash = strchr(text, '-');
+    if (dash) {
+        *dash = '\0';
+    }
+    return !aq_parse_u64(text, ret_first) && !aq_parse_u64(dash ? dash + 1 : text, ret_last) &&
+           *ret_first <= *ret_last && *ret_last <= INT16_MAX;
+}
+
+typedef struct perf_unit {
+    uint32_t type;
+    char cpus[TEXT_BYTES];
+    aq_energy_perf_open_fn open_event;
+} perf_unit;
+
+static int open_on(const perf_unit *unit, const char *name, const perf_event *event, bool is_dram,
+                   int cpu, aq_energy_counters *counters, aq_error *error)
+{
+    if (counters->count == AQ_ENERGY_DOMAINS_MAX) {
+        return aq_fail(error, AQ_E_FULL, "perf: more than %d energy counters",
+                       AQ_ENERGY_DOMAINS_MAX);
+    }
+    aq_energy_domain domain = {.is_dram = is_dram, .count_j = event->count_j};
+    (void)snprintf(domain.name, sizeof(domain.name), "%s of processor %d", name, cpu);
+    domain.file = unit->open_event(unit->type, event->config, cpu);
+    if (domain.file < 0) {
+        return aq_fail(error, AQ_E_IO, "perf: %s can't be opened: %s", domain.name,
+                       strerror(errno));
+    }
+    if (!aq_energy_domain_read(&domain, &domain.last)) {
+        (void)close(domain.file);
+        return aq_fail(error, AQ_E_IO, "perf: %s can't be read", domain.name);
+    }
+    counters->domains[counters->count++] = domain;
+    return 0;
+}
+
+static int open_event_everywhere(const perf_unit *unit, const char *name, const perf_event *event,
+                                 bool is_dram, aq_energy_counters *counters, aq_error *error)
+{
+    char cpus[TEXT_BYTES];
+    memcpy(cpus, unit->cpus, sizeof(cpus));
+    char *saved = NULL;
+    for (char *range = strtok_r(cpus, ",", &saved); range; range = strtok_r(NULL, ",", &saved)) {
+        uint64_t first, last;
+        if (!parse_range(range, &first, &last)) {
+            return aq_fail(error, AQ_E_CORRUPT, "perf: power/cpumask is '%s'", unit->cpus);
+        }
+        for (uint64_t cpu = first; cpu <= last; cpu++) {
+            int rc = open_on(unit, name, event, is_dram, (int)cpu, counters, error);
+            if (rc) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+int aq_energy_perf_open(const char *dir, aq_energy_perf_open_fn open_event,
+                        aq_energy_counters *ret_counters, aq_error *error)
+{
+    char type[TEXT_BYTES];
+    uint64_t type_number;
+    perf_event package, dram;
+    perf_unit unit = {.open_event = open_event};
+    aq_energy_counters counters = {.source = "perf"};
+    if (!read_line(dir, "type", type)) {
+        return aq_fail(error, AQ_E_NOT_FOUND, "%s/power: no such unit", dir);
+    }
+    if (aq_parse_u64(type, &type_number) || type_number > UINT32_MAX ||
+        !read_line(dir, "cpumask", unit.cpus) || !read_event(dir, "energy-pkg", &package)) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s/power: not a unit that counts packages", dir);
+    }
+    unit.type = (uint32_t)type_number;
+    int rc = open_event_everywhere(&unit, "energy-pkg", &package, false, &counters, error);
+    if (!rc && read_event(dir, "energy-ram", &dram)) {
+        rc = open_event_everywhere(&unit, "energy-ram", &dram, true, &counters, error);
+    }
+    if (!rc && counters.count == 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s/power: no processor to count on", dir);
+    }
+    if (rc) {
+        aq_energy_counters_fini(&counters);
+        return rc;
+    }
+    *ret_counters = counters;
+    return 0;
+}

@@ -1,0 +1,79 @@
+/*
+ * One block for header and views, one reference for the frame under them.
+ */
+#include "common/experience/arrival.h"
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+static size_t own_bytes(uint32_t chunk_count)
+{
+    return sizeof(aq_arrival) + (size_t)chunk_count * sizeof(aq_chunk_view);
+}
+
+int aq_arrival_create(uint32_t chunk_count, aq_lease *frame, aq_arrival **ret_arrival)
+{
+    aq_arrival *arrival = aq_alloc(1, own_bytes(chunk_count));
+    if (arrival == NULL) {
+        return AQ_E_NOMEM;
+    }
+    atomic_init(&arrival->references, 1);
+    arrival->chunk_count = chunk_count;
+    arrival->frame = frame;
+    *ret_arrival = arrival;
+    return 0;
+}
+
+aq_arrival *aq_arrival_ref(aq_arrival *arrival)
+{
+    uint32_t before = atomic_fetch_add_explicit(&arrival->references, 1, memory_order_relaxed);
+    AQ_ASSERT(before > 0);
+    AQ_ASSERT(before < UINT32_MAX);
+    return arrival;
+}
+
+void aq_arrival_unref(aq_arrival *arrival)
+{
+    if (arrival == NULL) {
+        return;
+    }
+    /* Release what this owner did, and acquire what the others did before the last one frees. */
+    uint32_t before = atomic_fetch_sub_explicit(&arrival->references, 1, memory_order_acq_rel);
+    AQ_ASSERT(before > 0);
+    if (before == 1) {
+        aq_lease_unref(arrival->frame);
+        aq_free(arrival);
+    }
+}
+
+/* The same place in the other copy. A column that isn't there has no place. */
+static const uint8_t *moved(const uint8_t *column, const aq_lease *from, const aq_lease *to)
+{
+    if (column == NULL) {
+        return NULL;
+    }
+    AQ_ASSERT(column >= from->bytes);
+    size_t at = (size_t)(column - from->bytes);
+    AQ_ASSERT(at <= to->size);
+    return to->bytes + at;
+}
+
+void aq_arrival_rehouse(aq_arrival *arrival, aq_lease *frame)
+{
+    aq_lease *former = arrival->frame;
+    AQ_ASSERT(frame->size == former->size);
+    for (uint32_t i = 0; i < arrival->chunk_count; i++) {
+        aq_chunk_view *chunk = &arrival->chunks[i];
+        chunk->obs = moved(chunk->obs, former, frame);
+        chunk->action = moved(chunk->action, former, frame);
+        chunk->reward = moved(chunk->reward, former, frame);
+        chunk->version = moved(chunk->version, former, frame);
+    }
+    arrival->frame = frame;
+    aq_lease_unref(former);
+}
+
+size_t aq_arrival_bytes(const aq_arrival *arrival)
+{
+    return own_bytes(arrival->chunk_count) + sizeof(*arrival->frame) + arrival->frame->size;
+}

@@ -1,0 +1,16 @@
+/*
+ * Finite: the scan that every float from a peer goes through before it is believed. One NaN in a
+ * weight or a reward would spread to the whole policy, so nothing is sampled, none is skipped.
+ *
+ * Any thread.
+ */
+#ifndef AQ_COMMON_EXPERIENCE_FINITE_H
+#define AQ_COMMON_EXPERIENCE_FINITE_H
+
+#include <stddef.h>
+
+/* Index of the first of `count` floats that is NaN or infinite; `count` when there is none. The
+ * floats may lie at any alignment, as those of a message do. */
+size_t aq_find_nonfinite(const void *values, size_t count);
+
+#endif

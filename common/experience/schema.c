@@ -1,0 +1,193 @@
+/*
+ * Checks, sizes and the hash of a schema. Everything here is safe on a schema that came from a peer
+ * and was not checked yet: counts are clamped before they index an array.
+ */
+#include "common/experience/schema.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/fnv1a.h"
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+void aq_space_init_box(aq_space *space, uint32_t count, const float *low, const float *high)
+{
+    AQ_ASSERT(count >= 1);
+    AQ_ASSERT(count <= AQ_BOUNDS_MAX);
+    memset(space, 0, sizeof(*space));
+    space->kind = AQ_SPACE_BOX;
+    space->dtype = AQ_DTYPE_F32;
+    space->rank = 1;
+    space->shape[0] = count;
+    space->bound_count = count;
+    memcpy(space->low, low, count * sizeof(*low));
+    memcpy(space->high, high, count * sizeof(*high));
+}
+
+void aq_space_init_discrete(aq_space *space, uint32_t choice_count)
+{
+    memset(space, 0, sizeof(*space));
+    space->kind = AQ_SPACE_DISCRETE;
+    space->dtype = AQ_DTYPE_F32;
+    space->choice_count = choice_count;
+}
+
+size_t aq_space_elements(const aq_space *space)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        return 1;
+    }
+    size_t elements = 1;
+    for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
+        if (__builtin_mul_overflow(elements, (size_t)space->shape[i], &elements)) {
+            return SIZE_MAX;
+        }
+    }
+    return elements;
+}
+
+size_t aq_space_bytes(const aq_space *space)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        return sizeof(int32_t);
+    }
+    size_t bytes;
+    size_t element_bytes = space->dtype == AQ_DTYPE_U8 ? sizeof(uint8_t) : sizeof(float);
+    if (__builtin_mul_overflow(aq_space_elements(space), element_bytes, &bytes)) {
+        return SIZE_MAX;
+    }
+    return bytes;
+}
+
+static int validate_bounds(const aq_space *space, const char *name, aq_error *error)
+{
+    if (space->bound_count == 0 || space->bound_count > AQ_BOUNDS_MAX ||
+        (space->bound_count != 1 && space->bound_count != aq_space_elements(space))) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "%s: %u bounds for a box of %zu elements; one for all, or one each up to %d",
+                       name, space->bound_count, aq_space_elements(space), AQ_BOUNDS_MAX);
+    }
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        float low = space->low[i], high = space->high[i];
+        if (isnan(low) || isnan(high)) {
+            return aq_fail(error, AQ_E_SCHEMA, "%s: bound %u is not a number", name, i);
+        }
+        if (low > high || low == INFINITY || high == -INFINITY) {
+            return aq_fail(error, AQ_E_SCHEMA, "%s: bound %u: no value lies between %g and %g",
+                           name, i, (double)low, (double)high);
+        }
+    }
+    return 0;
+}
+
+static int validate_box(const aq_space *space, const char *name, aq_error *error)
+{
+    if (space->dtype != AQ_DTYPE_F32 && space->dtype != AQ_DTYPE_U8) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: unknown element type %u", name, space->dtype);
+    }
+    if (space->rank < 1 || space->rank > AQ_SHAPE_RANK_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: a box of %u dimensions; 1 to %d are possible", name,
+                       space->rank, AQ_SHAPE_RANK_MAX);
+    }
+    for (uint32_t i = 0; i < space->rank; i++) {
+        if (space->shape[i] == 0) {
+            return aq_fail(error, AQ_E_SCHEMA, "%s: dimension %u is empty", name, i);
+        }
+    }
+    if (aq_space_elements(space) > AQ_SPACE_ELEMENTS_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: more than %u elements", name,
+                       AQ_SPACE_ELEMENTS_MAX);
+    }
+    return validate_bounds(space, name, error);
+}
+
+int aq_space_validate(const aq_space *space, const char *name, aq_error *error)
+{
+    if (space->kind == AQ_SPACE_BOX) {
+        return validate_box(space, name, error);
+    }
+    if (space->kind != AQ_SPACE_DISCRETE) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: unknown kind of space %u", name, space->kind);
+    }
+    if (space->choice_count == 0 || space->choice_count > AQ_SPACE_ELEMENTS_MAX) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s: %u choices; 1 to %u are possible", name,
+                       space->choice_count, AQ_SPACE_ELEMENTS_MAX);
+    }
+    return 0;
+}
+
+int aq_schema_validate(const aq_schema *schema, aq_error *error)
+{
+    int rc = aq_space_validate(&schema->obs, "observation", error);
+    if (rc == 0) {
+        rc = aq_space_validate(&schema->action, "action", error);
+    }
+    return rc;
+}
+
+/* -0 and +0 are the same bound, so they hash the same. */
+static uint64_t hash_bound(uint64_t hash, float bound)
+{
+    uint32_t bits;
+    float canonical = bound == 0.0f ? 0.0f : bound;
+    memcpy(&bits, &canonical, sizeof(bits));
+    return aq_fnv1a_word(hash, bits);
+}
+
+/* Each part of varying length comes after that length, so two schemas never give the same words. */
+static uint64_t hash_space(uint64_t hash, const aq_space *space)
+{
+    hash = aq_fnv1a_word(hash, space->kind);
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        return aq_fnv1a_word(hash, space->choice_count);
+    }
+    hash = aq_fnv1a_word(hash, space->dtype);
+    hash = aq_fnv1a_word(hash, space->rank);
+    for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
+        hash = aq_fnv1a_word(hash, space->shape[i]);
+    }
+    hash = aq_fnv1a_word(hash, space->bound_count);
+    for (uint32_t i = 0; i < smaller(space->bound_count, AQ_BOUNDS_MAX); i++) {
+        hash = hash_bound(hash, space->low[i]);
+        hash = hash_bound(hash, space->high[i]);
+    }
+    return hash;
+}
+
+uint64_t aq_schema_hash(const aq_schema *schema)
+{
+    return aq_fnv1a_end(hash_space(hash_space(AQ_FNV1A_START, &schema->obs), &schema->action));
+}
+
+enum { SPACE_TEXT_MAX = 80 }; /* "box f32[" and four numbers of ten digits */
+
+static void space_text(const aq_space *space, char *out, size_t size)
+{
+    if (space->kind == AQ_SPACE_DISCRETE) {
+        snprintf(out, size, "discrete %u", space->choice_count);
+        return;
+    }
+    const char *dtype = space->dtype == AQ_DTYPE_F32  ? "f32"
+                        : space->dtype == AQ_DTYPE_U8 ? "u8"
+                                                      : "?";
+    size_t used = (size_t)snprintf(out, size, "box %s[", dtype);
+    for (uint32_t i = 0; i < smaller(space->rank, AQ_SHAPE_RANK_MAX); i++) {
+        used += (size_t)snprintf(out + used, size - used, i == 0 ? "%u" : ",%u", space->shape[i]);
+    }
+    snprintf(out + used, size - used, "]");
+}
+
+const char *aq_schema_text(const aq_schema *schema, char *out, size_t size)
+{
+    char obs[SPACE_TEXT_MAX], action[SPACE_TEXT_MAX];
+    space_text(&schema->obs, obs, sizeof(obs));
+    space_text(&schema->action, action, sizeof(action));
+    snprintf(out, size, "%s -> %s", obs, action);
+    return out;
+}

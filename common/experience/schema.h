@@ -1,0 +1,57 @@
+/*
+ * Schema: what an observation and an action are. Plain data, hashed; both ends of every edge
+ * compare the hash before they believe a byte.
+ */
+#ifndef AQ_COMMON_EXPERIENCE_SCHEMA_H
+#define AQ_COMMON_EXPERIENCE_SCHEMA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+enum { AQ_SHAPE_RANK_MAX = 4, AQ_BOUNDS_MAX = 128 };
+#define AQ_SPACE_ELEMENTS_MAX (UINT32_C(1) << 24)
+
+enum aq_dtype { AQ_DTYPE_F32 = 1, AQ_DTYPE_U8 = 2 };
+enum aq_space_kind { AQ_SPACE_BOX = 1, AQ_SPACE_DISCRETE = 2 };
+
+/* A box of `shape` with one bound for all elements (bound_count 1) or one each, or n discrete
+ * choices (shape {}, dtype F32 unused, stored as int32). Bounds may be infinite, not NaN. */
+typedef struct aq_space {
+    uint32_t kind;  /* enum aq_space_kind */
+    uint32_t dtype; /* enum aq_dtype; box only */
+    uint32_t rank;
+    uint32_t shape[AQ_SHAPE_RANK_MAX];
+    uint32_t choice_count; /* discrete only */
+    uint32_t bound_count;
+    float low[AQ_BOUNDS_MAX];
+    float high[AQ_BOUNDS_MAX];
+} aq_space;
+
+typedef struct aq_schema {
+    aq_space obs;
+    aq_space action;
+} aq_schema;
+
+/* A 1-D float box of `count` elements with one bound each (count <= AQ_BOUNDS_MAX). */
+void aq_space_init_box(aq_space *space, uint32_t count, const float *low, const float *high);
+void aq_space_init_discrete(aq_space *space, uint32_t choice_count);
+
+/* Elements of one value: the product of the shape; 1 for discrete. SIZE_MAX when it overflows. */
+size_t aq_space_elements(const aq_space *space);
+
+/* Bytes of one value as stored in columns: 4 an f32 element, 1 a u8 element, 4 (int32) discrete. */
+size_t aq_space_bytes(const aq_space *space);
+
+/* AQ_E_SCHEMA, in words, for a space that can't be: rank, sizes, NaN or crossed bounds. */
+int aq_space_validate(const aq_space *space, const char *name, aq_error *error) AQ_MUST_USE;
+int aq_schema_validate(const aq_schema *schema, aq_error *error) AQ_MUST_USE;
+
+/* 64-bit FNV-1a over the canonical little-endian bytes of every meaningful field; never 0. */
+uint64_t aq_schema_hash(const aq_schema *schema);
+
+/* "box f32[4] -> discrete 2" into out[size]; returns out. */
+const char *aq_schema_text(const aq_schema *schema, char *out, size_t size);
+
+#endif

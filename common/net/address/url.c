@@ -1,0 +1,233 @@
+/*
+ * URLs of sockets: a small strict grammar, checked before NNG sees the text, so that a mistake in a
+ * configuration is answered with what is allowed and not with "address invalid".
+ *
+ *   tcp://host:port   host: a name, an IPv4 address, an [IPv6 address], or * to listen everywhere
+ *   ipc:///path       an absolute path that fits a socket address
+ *   inproc://name
+ *
+ * NNG's further spellings (tcp4, a source address before ";", user names, queries) are refused.
+ * Any thread; no state.
+ */
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#include "common/base/parse.h"
+#include "common/net/address/url.h"
+
+enum scheme { SCHEME_TCP, SCHEME_IPC, SCHEME_INPROC };
+
+enum { IPC_PATH_MAX = sizeof(((struct sockaddr_un *)0)->sun_path) - 1 };
+
+/* Views into the url's text. */
+typedef struct url_parts {
+    enum scheme scheme;
+    const char *host; /* tcp: with the brackets of an IPv6 address; else the path or the name */
+    size_t host_size;
+    uint32_t port; /* tcp */
+} url_parts;
+
+static bool starts_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+static bool host_is(const url_parts *parts, const char *host)
+{
+    return parts->host_size == strlen(host) && memcmp(parts->host, host, parts->host_size) == 0;
+}
+
+static bool host_is_wildcard(const url_parts *parts)
+{
+    return host_is(parts, "*") || host_is(parts, "0.0.0.0") || host_is(parts, "[::]");
+}
+
+static bool host_is_loopback(const url_parts *parts)
+{
+    return host_is(parts, "localhost") || host_is(parts, "[::1]") ||
+           (parts->host_size > 4 && memcmp(parts->host, "127.", 4) == 0 &&
+            strspn(parts->host, "0123456789.") == parts->host_size);
+}
+
+/* Printable ASCII without blanks: what is left can be printed, logged and pasted. */
+static bool is_plain(const char *text)
+{
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at <= ' ' || *at > '~') {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool is_host(const char *host, size_t size)
+{
+    static const char name_letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                       "0123456789-._";
+
+    if (size == 1 && host[0] == '*') {
+        return true;
+    }
+    if (size > 2 && host[0] == '[' && host[size - 1] == ']') {
+        return strspn(host + 1, "0123456789abcdefABCDEF:.") == size - 2;
+    }
+    return size > 0 && strspn(host, name_letters) >= size;
+}
+
+/* "host:port" up to the end of the text; NULL, or what is wrong with it. */
+static const char *split_authority(const char *text, url_parts *parts)
+{
+    const char *colon = strrchr(text, ':');
+    uint64_t port;
+
+    if (colon == NULL || strchr(colon, ']') != NULL) {
+        return "it has no port (tcp://host:port)";
+    }
+    if (!is_host(text, (size_t)(colon - text))) {
+        return "its host is not a name, an address, an [IPv6 address] or * (tcp://host:port)";
+    }
+    if (aq_parse_u64(colon + 1, &port) < 0 || port > UINT16_MAX) {
+        return "its port is not a number from 0 to 65535";
+    }
+    *parts = (url_parts){.scheme = SCHEME_TCP,
+                         .host = text,
+                         .host_size = (size_t)(colon - text),
+                         .port = (uint32_t)port};
+    return NULL;
+}
+
+static const char *split_path(enum scheme scheme, const char *path, url_parts *parts)
+{
+    size_t size = strlen(path);
+
+    if (scheme == SCHEME_IPC && path[0] != '/') {
+        return "its path is not absolute (ipc:///path)";
+    }
+    if (scheme == SCHEME_IPC && size > IPC_PATH_MAX) {
+        return "its path is longer than a socket address can hold (107 bytes)";
+    }
+    if (size == 0) {
+        return "it has no name (inproc://name)";
+    }
+    *parts = (url_parts){.scheme = scheme, .host = path, .host_size = size};
+    return NULL;
+}
+
+/* NULL, or what is wrong with the url. */
+static const char *split(const char *url, url_parts *parts)
+{
+    if (strlen(url) >= AQ_URL_MAX) {
+        return "it is longer than 255 bytes";
+    }
+    if (!is_plain(url)) {
+        return "it holds blanks or characters that cannot be printed";
+    }
+    if (starts_with(url, "tcp://")) {
+        return split_authority(url + strlen("tcp://"), parts);
+    }
+    if (starts_with(url, "ipc://")) {
+        return split_path(SCHEME_IPC, url + strlen("ipc://"), parts);
+    }
+    if (starts_with(url, "inproc://")) {
+        return split_path(SCHEME_INPROC, url + strlen("inproc://"), parts);
+    }
+    return "allowed are tcp://host:port, ipc:///path and inproc://name";
+}
+
+int aq_url_validate(const char *url, aq_error *error)
+{
+    url_parts parts;
+    const char *fault = split(url, &parts);
+
+    if (fault != NULL) {
+        return aq_fail(error, AQ_E_INVALID, "bad url '%.*s': %s", AQ_URL_MAX, url, fault);
+    }
+    return 0;
+}
+
+/* A finished url must fit the caller's array, and be one itself: a path may have grown too long. */
+static int deliver(const char *url, char *ret_url, size_t size)
+{
+    url_parts parts;
+
+    if (strlen(url) >= size || split(url, &parts) != NULL) {
+        return AQ_E_TOO_BIG;
+    }
+    return aq_text_set(ret_url, size, url);
+}
+
+int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t size)
+{
+    char text[AQ_URL_MAX];
+    url_parts parts;
+    int rc;
+
+    if (split(url, &parts) != NULL) {
+        return AQ_E_INVALID;
+    }
+    if (parts.scheme != SCHEME_TCP) {
+        rc = aq_text_format(text, sizeof(text), "%s.%s", url, suffix);
+    } else if (parts.port == UINT16_MAX) {
+        rc = AQ_E_INVALID;
+    } else {
+        rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)parts.host_size, parts.host,
+                            parts.port == 0 ? 0 : parts.port + 1);
+    }
+    return rc < 0 ? rc : deliver(text, ret_url, size);
+}
+
+/* The host of a url or an address; false when it has none, since its owner is on this host. */
+static bool host_seen(const char *seen_from, url_parts *parts)
+{
+    if (split(seen_from, parts) == NULL) {
+        return parts->scheme == SCHEME_TCP;
+    }
+    if (split_authority(seen_from, parts) == NULL) {
+        return true;
+    }
+    *parts = (url_parts){.host = seen_from, .host_size = strlen(seen_from)};
+    return strcmp(seen_from, "ipc") != 0 && strcmp(seen_from, "inproc") != 0 &&
+           is_host(parts->host, parts->host_size);
+}
+
+int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size_t size)
+{
+    static const url_parts here = {.host = "127.0.0.1", .host_size = sizeof("127.0.0.1") - 1};
+    url_parts parts, seen;
+    bool replace = false;
+    char text[AQ_URL_MAX];
+    int rc;
+
+    if (split(url, &parts) != NULL) {
+        return AQ_E_INVALID;
+    }
+    if (parts.scheme != SCHEME_TCP) {
+        return deliver(url, ret_url, size);
+    }
+    if (!host_seen(seen_from, &seen) || host_is_wildcard(&seen)) {
+        seen = here;
+    }
+    replace = host_is_wildcard(&parts) || (host_is_loopback(&parts) && !host_is_loopback(&seen));
+    if (!replace) {
+        return deliver(url, ret_url, size);
+    }
+    rc = aq_text_format(text, sizeof(text), "tcp://%.*s:%u", (int)seen.host_size, seen.host,
+                        parts.port);
+    return rc < 0 ? rc : deliver(text, ret_url, size);
+}
+
+bool aq_url_is_local(const char *url)
+{
+    url_parts parts;
+
+    return split(url, &parts) == NULL && (parts.scheme != SCHEME_TCP || host_is_loopback(&parts));
+}
+
+bool aq_url_is_wildcard(const char *url)
+{
+    url_parts parts;
+
+    return split(url, &parts) == NULL && parts.scheme == SCHEME_TCP && host_is_wildcard(&parts);
+}

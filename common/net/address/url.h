@@ -1,0 +1,37 @@
+/*
+ * URLs: where a socket listens or dials, as text. tcp://host:port, ipc:///path, inproc://name.
+ * Pure; any thread.
+ */
+#ifndef AQ_COMMON_NET_ADDRESS_URL_H
+#define AQ_COMMON_NET_ADDRESS_URL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/base/error.h"
+
+enum { AQ_URL_MAX = 256 };
+
+/* AQ_E_INVALID, naming the url and what is allowed: an unknown scheme, no port, an ipc path that
+ * does not fit a socket address. Port 0 is valid: it lets the system choose when listening. */
+int aq_url_validate(const char *url, aq_error *error) AQ_MUST_USE;
+
+/* The url of a second socket of the same daemon: the port after it (tcp; port 0 stays 0), or the
+ * path with "." and `suffix` (ipc, inproc). AQ_E_INVALID for a bad url and after port 65535,
+ * AQ_E_TOO_BIG when it does not fit; ret_url is untouched then. */
+int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t size) AQ_MUST_USE;
+
+/* `url` with its host replaced when that host is a wildcard ("*", "0.0.0.0", "[::]") or loopback
+ * while `seen_from` (the url or address through which its owner was reached) is not; else a copy.
+ * An owner seen on this host ("ipc", "inproc://x") is reached at 127.0.0.1 when it listens at a
+ * wildcard. Fails as aq_url_sibling does. */
+int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
+                     size_t size) AQ_MUST_USE;
+
+/* 1 when the url can be reached from this host only (ipc, inproc, a loopback address). */
+bool aq_url_is_local(const char *url);
+
+/* 1 for tcp with a wildcard host. */
+bool aq_url_is_wildcard(const char *url);
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * A small HTTP server beside a daemon's own sockets: it answers GET and HEAD on a fixed list of
+ * paths with what a function writes on the loop's thread, and everything else with a status. It
+ * changes nothing: whoever reaches it can look, and no more.
+ *
+ * Connections (64), their idle time, the size of a request (8 KiB) and of an answer (16 MiB), and
+ * the time that either may take are bounded; a peer beyond a bound is closed and counted. When all
+ * connections are taken, a new one takes the place of the one that has asked nothing for longest.
+ *
+ * The loop's thread, all of it.
+ */
+#ifndef AQ_COMMON_NET_HTTP_HTTP_SERVER_H
+#define AQ_COMMON_NET_HTTP_HTTP_SERVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <uv.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+/* What a path answers. `body` comes empty, and is the server's. */
+typedef struct aq_http_reply {
+    unsigned status;          /* 200 unless set */
+    const char *content_type; /* "text/plain; charset=utf-8" unless set; a constant */
+    aq_buffer *body;
+} aq_http_reply;
+
+/* Writes the answer, on the loop's thread. A negative code becomes a 500. */
+typedef int (*aq_http_get_fn)(void *user, aq_http_reply *reply);
+
+typedef struct aq_http_route {
+    const char *path; /* "/metrics"; a constant */
+    aq_http_get_fn get;
+    void *user;
+} aq_http_route;
+
+typedef struct aq_http_server aq_http_server;
+
+typedef struct aq_http_counters {
+    uint64_t requests; /* answered, whatever the status */
+    uint64_t refused;  /* connections closed: too many, too slow, not HTTP, too large */
+} aq_http_counters;
+
+/* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE,
+ * AQ_E_INVALID, AQ_E_NOT_FOUND and what the system says name the address. The loop must run its
+ * close callbacks after a failure, too. */
+int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_route *routes,
+                          size_t count, aq_http_server **ret_server, aq_error *error) AQ_MUST_USE;
+
+const char *aq_http_server_url(const aq_http_server *server); /* "http://127.0.0.1:41234" */
+
+/* Whether it can be reached from this host only. */
+bool aq_http_server_is_local(const aq_http_server *server);
+
+aq_http_counters aq_http_server_counters(const aq_http_server *server);
+
+/* Once; NULL is fine; a route's function may call it. What is under way ends unanswered. The memory
+ * goes when the loop has run its close callbacks. */
+void aq_http_server_close(aq_http_server *server);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * What stands in for functions that NNG 1.5 calls, in the whole process. The linker prefers a
+ * program's own function over a shared library's of the same name, also for calls from within
+ * the library.
+ *
+ * sendmsg: all that NNG writes to connections with. NNG has one name, ECLOSED, for EPIPE and for
+ * its own closing of an endpoint. So when a peer has gone before it was greeted (it was killed, or
+ * it was a probe), the listener takes the failed greeting for its own end and never serves another
+ * connection, and a dialler never dials again. One connection that is closed at once is enough
+ * over ipc; over TCP it must also be reset.
+ *
+ * nng_stream_send, nng_stream_recv: one step of a transfer. A message takes several: its length,
+ * then its body, in as many parts as the kernel makes of it. When the connection is closed between
+ * two of them, by us or since the other direction has failed, the next step is refused without a
+ * word: the transfer never ends, and NNG's one thread that ends connections waits for it for good.
+ * No connection of the process is ended or made anew after that, and no socket can be closed.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT, syscall */
+
+#include "common/net/nng_mend/nng_mend.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <nng/nng.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "common/base/assert.h"
+#include "common/net/nng_mend/tcp_door.h"
+#include "common/net/nng_mend/tcp_patience.h"
+
+#define STAND_IN __attribute__((visibility("default")))
+
+typedef void (*stream_fn)(nng_stream *stream, nng_aio *step);
+
+/* Process-wide, written once. */
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static stream_fn real_send;
+static stream_fn real_recv;
+static bool loses_steps; /* this release of NNG does */
+
+static stream_fn find(void *library, const char *name)
+{
+    void *address = dlsym(library, name);
+    stream_fn function;
+
+    _Static_assert(sizeof(function) == sizeof(address), "POSIX lets a pointer be either");
+    memcpy(&function, &address, sizeof(function));
+    AQ_ASSERT(function != NULL);
+    return function;
+}
+
+static int (*find_close(void))(int)
+{
+    void *address = dlsym(RTLD_NEXT, "close");
+    int (*function)(int descriptor);
+
+    _Static_assert(sizeof(function) == sizeof(address), "POSIX lets a pointer be either");
+    memcpy(&function, &address, sizeof(function));
+    return function;
+}
+
+static void find_real(void)
+{
+    static const char *const of_the_c_library[] = {"accept", "close", "connect", "readv",
+                                                   "setsockopt"};
+
+    real_send = find(RTLD_NEXT, "nng_stream_send");
+    real_recv = find(RTLD_NEXT, "nng_stream_recv");
+    loses_steps = strncmp(nng_version(), "1.5.", 4) == 0;
+    AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_send") == nng_stream_send);
+    AQ_ASSERT(find(RTLD_DEFAULT, "nng_stream_recv") == nng_stream_recv);
+    aq_tcp_patience();
+    aq_tcp_door();
+    aq_tcp_door_closes_with(find_close());
+    for (size_t i = 0; i < sizeof(of_the_c_library) / sizeof(of_the_c_library[0]); i++) {
+        const char *name = of_the_c_library[i];
+        AQ_ASSERT(dlsym(RTLD_DEFAULT, name) != dlsym(RTLD_NEXT, name));
+    }
+}
+
+void aq_nng_mend(void)
+{
+    int rc = pthread_once(&once, find_real);
+
+    AQ_ASSERT(rc == 0);
+}
+
+/* ECANCELED is what a step that was refused has for a result, at once, and no other: NNG cancels
+ * the steps that were begun with ECLOSED or with what the caller's own limit of time is called. */
+static void end_if_refused(nng_aio *step)
+{
+    if (loses_steps && nng_aio_result(step) == NNG_ECANCELED) {
+        nng_aio_finish(step, NNG_ECONNRESET);
+    }
+}
+
+STAND_IN void nng_stream_send(nng_stream *stream, nng_aio *step)
+{
+    aq_nng_mend();
+    real_send(stream, step);
+    end_if_refused(step);
+}
+
+STAND_IN void nng_stream_recv(nng_stream *stream, nng_aio *step)
+{
+    aq_nng_mend();
+    real_recv(stream, step);
+    end_if_refused(step);
+}
+
+STAND_IN ssize_t sendmsg(int descriptor, const struct msghdr *message, int flags)
+{
+    ssize_t size = syscall(SYS_sendmsg, descriptor, message, flags);
+
+    if (size < 0 && errno == EPIPE) {
+        errno = ECONNRESET; /* which NNG goes on after */
+    }
+    return size;
+}

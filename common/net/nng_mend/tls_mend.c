@@ -1,0 +1,127 @@
+/*
+ * One signature at a time.
+ *
+ * NNG keeps one private key and one authority for all handshakes of a socket, and its threads
+ * shake hands at the same time. mbedTLS 2.28 writes to an elliptic key that it signs or verifies
+ * with: the first use makes a table that later ones read. Two first uses at once, as when a run's
+ * actors all connect, free each other's table while a third reads it. RSA keys have a lock of their
+ * own, these have none; so the functions through which handshakes reach keys take turns here, in
+ * the whole process. A signature takes about a millisecond.
+ *
+ * The linker prefers a program's own function over a shared library's of the same name, also for
+ * calls from within other libraries, as in nng_mend.c.
+ */
+#define _GNU_SOURCE /* RTLD_NEXT, PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP */
+
+#include "common/net/nng_mend/tls_mend.h"
+
+#include <dlfcn.h>
+#include <mbedtls/pk.h>
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+
+#define STAND_IN __attribute__((visibility("default")))
+
+typedef int (*rng_fn)(void *, unsigned char *, size_t);
+typedef int (*sign_fn)(mbedtls_pk_context *key, mbedtls_md_type_t hash, const unsigned char *digest,
+                       size_t digest_size, unsigned char *signature, size_t *signature_size,
+                       rng_fn rng, void *rng_user);
+typedef int (*sign_restartable_fn)(mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                   const unsigned char *digest, size_t digest_size,
+                                   unsigned char *signature, size_t *signature_size, rng_fn rng,
+                                   void *rng_user, mbedtls_pk_restart_ctx *restart);
+typedef int (*verify_ext_fn)(mbedtls_pk_type_t type, const void *options, mbedtls_pk_context *key,
+                             mbedtls_md_type_t hash, const unsigned char *digest,
+                             size_t digest_size, const unsigned char *signature,
+                             size_t signature_size);
+
+/* Process-wide. Recursive, since each of them may be made of another. */
+static pthread_mutex_t turn = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static sign_fn real_sign;
+static sign_restartable_fn real_sign_restartable;
+static verify_ext_fn real_verify_ext;
+
+/* Writes a pointer to the function that the library has by this name, behind ours. */
+static void find(const char *name, void *ret_function)
+{
+    void *theirs = dlsym(RTLD_NEXT, name);
+
+    AQ_ASSERT(theirs != NULL);
+    AQ_ASSERT(theirs != dlsym(RTLD_DEFAULT, name)); /* that is ours */
+    _Static_assert(sizeof(real_sign) == sizeof(theirs), "POSIX lets a pointer be either");
+    memcpy(ret_function, &theirs, sizeof(theirs));
+}
+
+static void find_real(void)
+{
+    find("mbedtls_pk_sign", &real_sign);
+    find("mbedtls_pk_sign_restartable", &real_sign_restartable);
+    find("mbedtls_pk_verify_ext", &real_verify_ext);
+}
+
+void aq_tls_mend(void)
+{
+    int rc = pthread_once(&once, find_real);
+
+    AQ_ASSERT(rc == 0);
+}
+
+static void take_turn(void)
+{
+    int rc;
+
+    aq_tls_mend();
+    rc = pthread_mutex_lock(&turn);
+    AQ_ASSERT(rc == 0);
+}
+
+static void end_turn(void)
+{
+    int rc = pthread_mutex_unlock(&turn);
+
+    AQ_ASSERT(rc == 0);
+}
+
+STAND_IN int mbedtls_pk_sign(mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                             const unsigned char *digest, size_t digest_size,
+                             unsigned char *signature, size_t *signature_size, rng_fn rng,
+                             void *rng_user)
+{
+    int rc;
+
+    take_turn();
+    rc = real_sign(key, hash, digest, digest_size, signature, signature_size, rng, rng_user);
+    end_turn();
+    return rc;
+}
+
+STAND_IN int mbedtls_pk_sign_restartable(mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                         const unsigned char *digest, size_t digest_size,
+                                         unsigned char *signature, size_t *signature_size,
+                                         rng_fn rng, void *rng_user,
+                                         mbedtls_pk_restart_ctx *restart)
+{
+    int rc;
+
+    take_turn();
+    rc = real_sign_restartable(key, hash, digest, digest_size, signature, signature_size, rng,
+                               rng_user, restart);
+    end_turn();
+    return rc;
+}
+
+STAND_IN int mbedtls_pk_verify_ext(mbedtls_pk_type_t type, const void *options,
+                                   mbedtls_pk_context *key, mbedtls_md_type_t hash,
+                                   const unsigned char *digest, size_t digest_size,
+                                   const unsigned char *signature, size_t signature_size)
+{
+    int rc;
+
+    take_turn();
+    rc = real_verify_ext(type, options, key, hash, digest, digest_size, signature, signature_size);
+    end_turn();
+    return rc;
+}

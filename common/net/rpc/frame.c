@@ -1,0 +1,192 @@
+/*
+ * The frame: 16 bytes before every message and in every file of ours.
+ *
+ * The checks run from the outside in (magic, version, length, crc, kind), each with words of its
+ * own: a browser pointed at our port, a peer of another release and a damaged message need three
+ * different people. Any thread; no state.
+ */
+#include "common/net/rpc/frame.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/crc32c.h"
+
+enum { KIND_AT = 4, VERSION_AT = 6, LENGTH_AT = 8, CRC_AT = 12 };
+
+static const uint8_t magic[4] = {'A', 'Q', 'F', '1'};
+
+static void put_u16(uint8_t *at, uint16_t value)
+{
+    at[0] = (uint8_t)value;
+    at[1] = (uint8_t)(value >> 8);
+}
+
+static void put_u32(uint8_t *at, uint32_t value)
+{
+    put_u16(at, (uint16_t)value);
+    put_u16(at + 2, (uint16_t)(value >> 16));
+}
+
+static uint16_t get_u16(const uint8_t *at)
+{
+    return (uint16_t)(at[0] | at[1] << 8);
+}
+
+static uint32_t get_u32(const uint8_t *at)
+{
+    return get_u16(at) | (uint32_t)get_u16(at + 2) << 16;
+}
+
+/* Over kind, version, length and payload: everything but the magic and the crc itself. */
+static uint32_t compute_crc(const uint8_t *frame, size_t size)
+{
+    uint32_t crc = aq_crc32c(0, frame + KIND_AT, CRC_AT - KIND_AT);
+
+    return aq_crc32c(crc, frame + AQ_FRAME_HEADER_BYTES, size - AQ_FRAME_HEADER_BYTES);
+}
+
+int aq_frame_begin(aq_buffer *out, size_t *ret_start)
+{
+    size_t start = out->size;
+    uint8_t *header;
+    int rc = aq_buffer_extend(out, AQ_FRAME_HEADER_BYTES, &header);
+
+    if (rc < 0) {
+        return rc;
+    }
+    *ret_start = start;
+    return 0;
+}
+
+void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind)
+{
+    uint8_t *frame = out->data + start;
+    size_t size = out->size - start;
+
+    AQ_ASSERT(out->size >= start);
+    AQ_ASSERT(size >= AQ_FRAME_HEADER_BYTES);
+    AQ_ASSERT(size - AQ_FRAME_HEADER_BYTES <= UINT32_MAX);
+    memcpy(frame, magic, sizeof(magic));
+    put_u16(frame + KIND_AT, (uint16_t)kind);
+    put_u16(frame + VERSION_AT, AQ_PROTOCOL_VERSION);
+    put_u32(frame + LENGTH_AT, (uint32_t)(size - AQ_FRAME_HEADER_BYTES));
+    put_u32(frame + CRC_AT, compute_crc(frame, size));
+}
+
+const char *aq_frame_kind_name(uint32_t kind)
+{
+    static const char *const names[] = {
+        [AQ_FRAME_RPC_REQUEST] = "RPC request",   [AQ_FRAME_RPC_REPLY] = "RPC reply",
+        [AQ_FRAME_EXPERIENCE] = "experience",     [AQ_FRAME_POLICY] = "policy",
+        [AQ_FRAME_ANNOUNCE] = "announcement",     [AQ_FRAME_CHECKPOINT] = "checkpoint",
+        [AQ_FRAME_POLICY_DELTA] = "policy delta",
+    };
+
+    if (kind >= sizeof(names) / sizeof(names[0]) || names[kind] == NULL) {
+        return "unknown";
+    }
+    return names[kind];
+}
+
+/* What the bytes look like when they do not begin with our magic. */
+static const char *foreign_guess(const uint8_t *bytes, size_t size)
+{
+    static const struct {
+        const char *start;
+        size_t size;
+        const char *guess;
+    } rows[] = {
+        {"GET ", 4, "HTTP"},
+        {"POST", 4, "HTTP"},
+        {"HTTP", 4, "HTTP"},
+        {"HEAD", 4, "HTTP"},
+        {"PUT ", 4, "HTTP"},
+        {"OPTIONS", 7, "HTTP"},
+        {"PRI * HTTP/2", 12, "HTTP/2 (gRPC)"},
+        {"\x16\x03", 2, "TLS"},
+        {"SSH-", 4, "SSH"},
+        {"\0SP\0", 4, "an NNG handshake"},
+        {"AQF", 3, "a frame of another format"},
+        {"\177ELF", 4, "a program"},
+        {"\x1f\x8b", 2, "gzip"},
+        {"PK\x03\x04", 4, "zip"},
+        {"\x93NUMPY", 6, "a NumPy array"},
+        {"{", 1, "JSON"},
+    };
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (size >= rows[i].size && memcmp(bytes, rows[i].start, rows[i].size) == 0) {
+            return rows[i].guess;
+        }
+    }
+    return NULL;
+}
+
+static int refuse_foreign(const uint8_t *bytes, size_t size, aq_error *error)
+{
+    const char *guess = foreign_guess(bytes, size);
+
+    if (guess == NULL) {
+        return aq_fail(error, AQ_E_FOREIGN, "not a message of ours (%zu bytes)", size);
+    }
+    return aq_fail(error, AQ_E_FOREIGN, "not a message of ours: looks like %s", guess);
+}
+
+static int check_header(const uint8_t *bytes, size_t size, aq_error *error)
+{
+    size_t payload_size = size - AQ_FRAME_HEADER_BYTES;
+    uint32_t version = get_u16(bytes + VERSION_AT);
+    uint32_t length = get_u32(bytes + LENGTH_AT);
+
+    if (version != AQ_PROTOCOL_VERSION) {
+        return aq_fail(error, AQ_E_VERSION,
+                       "the message is of protocol version %u, this program speaks version %d: "
+                       "the %s of the two must be replaced",
+                       version, AQ_PROTOCOL_VERSION,
+                       version > AQ_PROTOCOL_VERSION ? "receiver" : "sender");
+    }
+    if (length != payload_size) {
+        return aq_fail(error, AQ_E_CORRUPT, "the frame announces %u bytes, %zu came", length,
+                       payload_size);
+    }
+    if (get_u32(bytes + CRC_AT) != compute_crc(bytes, size)) {
+        return aq_fail(error, AQ_E_CORRUPT, "wrong checksum over %zu bytes", payload_size);
+    }
+    return 0;
+}
+
+int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
+                   const uint8_t **ret_payload, size_t *ret_payload_size, aq_error *error)
+{
+    const uint8_t *frame = bytes;
+    size_t magic_size = size < sizeof(magic) ? size : sizeof(magic);
+    uint32_t found;
+    int rc;
+
+    if (magic_size > 0 && memcmp(frame, magic, magic_size) != 0) {
+        return refuse_foreign(frame, size, error);
+    }
+    if (size < AQ_FRAME_HEADER_BYTES) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu bytes cannot hold a frame's header of %d", size,
+                       AQ_FRAME_HEADER_BYTES);
+    }
+    rc = check_header(frame, size, error);
+    if (rc < 0) {
+        return rc;
+    }
+    found = get_u16(frame + KIND_AT);
+    if (kind != 0 && found != kind) {
+        return aq_fail(error, AQ_E_INVALID, "a frame of kind %u (%s) where %u (%s) is expected",
+                       found, aq_frame_kind_name(found), kind, aq_frame_kind_name(kind));
+    }
+    *ret_kind = found;
+    *ret_payload = frame + AQ_FRAME_HEADER_BYTES;
+    *ret_payload_size = size - AQ_FRAME_HEADER_BYTES;
+    return 0;
+}
+
+uint32_t aq_frame_crc(const void *frame)
+{
+    return get_u32((const uint8_t *)frame + CRC_AT);
+}

@@ -1,0 +1,50 @@
+/*
+ * Frame: what stands before every message and in every file of ours. 16 bytes, little-endian:
+ *
+ *   0  magic "AQF1"      8  length of the payload
+ *   4  kind   (u16)     12  crc32c of bytes 4 to 11 and the payload
+ *   6  protocol version (u16)
+ *
+ * A receiver believes nothing before the frame has been checked; what is wrong with it is said in
+ * words, so that an HTTP client or an older peer can be told from a corrupt message.
+ */
+#ifndef AQ_COMMON_NET_RPC_FRAME_H
+#define AQ_COMMON_NET_RPC_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/base/error.h"
+
+enum { AQ_PROTOCOL_VERSION = 1, AQ_FRAME_HEADER_BYTES = 16 };
+
+enum aq_frame_kind {
+    AQ_FRAME_RPC_REQUEST = 1,
+    AQ_FRAME_RPC_REPLY = 2,
+    AQ_FRAME_EXPERIENCE = 3,
+    AQ_FRAME_POLICY = 4,
+    AQ_FRAME_ANNOUNCE = 5,
+    AQ_FRAME_CHECKPOINT = 6,
+    AQ_FRAME_POLICY_DELTA = 7,
+};
+
+/* "RPC request", "policy"; "unknown" for a kind that is not in the list. Static storage. */
+const char *aq_frame_kind_name(uint32_t kind);
+
+/* Starts a frame at the end of `out`: appends a header to be filled by aq_frame_end. */
+int aq_frame_begin(aq_buffer *out, size_t *ret_start) AQ_MUST_USE;
+
+/* Completes the frame that begins at `start` and reaches to the end of `out`. */
+void aq_frame_end(aq_buffer *out, size_t start, enum aq_frame_kind kind);
+
+/* Checks the one frame that fills bytes[size]. AQ_E_FOREIGN (magic), AQ_E_VERSION, AQ_E_CORRUPT
+ * (length, crc), AQ_E_INVALID (another kind than `kind`; 0 accepts any). */
+int aq_frame_check(const void *bytes, size_t size, uint32_t kind, uint32_t *ret_kind,
+                   const uint8_t **ret_payload, size_t *ret_payload_size,
+                   aq_error *error) AQ_MUST_USE;
+
+/* The crc that a frame which aq_frame_check has passed carries: tells one message from another. */
+uint32_t aq_frame_crc(const void *frame);
+
+#endif

@@ -1,0 +1,257 @@
+/*
+ * Messages to JSON by their descriptors. See reflect.h; any thread, no state.
+ *
+ * A message may come from a hostile peer: its strings need not be UTF-8 and jansson takes nothing
+ * else, so what is not is shown as U+FFFD.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/utf8.h"
+#include "common/net/rpc/reflect.h"
+#include "common/net/rpc/reflect_field.h"
+#include "common/net/security/base64.h"
+
+static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth);
+
+static json_t *real_to_json(double value)
+{
+    if (isnan(value)) {
+        return json_string("NaN");
+    }
+    if (isinf(value)) {
+        return json_string(value > 0 ? "Infinity" : "-Infinity");
+    }
+    return json_real(value);
+}
+
+/* json_int_t is signed: what it cannot hold is written as protobuf writes all 64-bit numbers. */
+static json_t *unsigned_to_json(uint64_t value)
+{
+    char text[24];
+
+    if (value <= INT64_MAX) {
+        return json_integer((json_int_t)value);
+    }
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)value);
+    return json_string(text);
+}
+
+static json_t *string_to_json(const char *text)
+{
+    static const char replacement[] = "\xEF\xBF\xBD";
+    const size_t replacement_size = sizeof(replacement) - 1;
+    size_t length = 0;
+    uint32_t code_point;
+    json_t *json;
+    char *clean;
+
+    if (text == NULL) {
+        text = "";
+    }
+    json = json_string(text);
+    if (json != NULL) {
+        return json;
+    }
+    clean = aq_alloc(strlen(text) + 1, replacement_size);
+    if (clean == NULL) {
+        return NULL;
+    }
+    while (*text != '\0') {
+        size_t size = aq_utf8_decode(text, &code_point);
+
+        memcpy(clean + length, size == 0 ? replacement : text, size == 0 ? replacement_size : size);
+        length += size == 0 ? replacement_size : size;
+        text += size == 0 ? 1 : size;
+    }
+    json = json_stringn(clean, length);
+    aq_free(clean);
+    return json;
+}
+
+static json_t *bytes_to_json(const ProtobufCBinaryData *bytes)
+{
+    char *text = aq_base64_encode(bytes->data, bytes->len);
+    json_t *json = text == NULL ? NULL : json_string(text);
+
+    aq_free(text);
+    return json;
+}
+
+static json_t *enum_to_json(const ProtobufCFieldDescriptor *field, int32_t number)
+{
+    const ProtobufCEnumValue *value = aq_reflect_enum_value(field, number);
+
+    return value == NULL ? json_integer(number) : json_string(value->name);
+}
+
+static json_t *value_to_json(const ProtobufCFieldDescriptor *field, const void *at, unsigned depth)
+{
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_INT32:
+    case PROTOBUF_C_TYPE_SINT32:
+    case PROTOBUF_C_TYPE_SFIXED32:
+        return json_integer(*(const int32_t *)at);
+    case PROTOBUF_C_TYPE_UINT32:
+    case PROTOBUF_C_TYPE_FIXED32:
+        return json_integer(*(const uint32_t *)at);
+    case PROTOBUF_C_TYPE_INT64:
+    case PROTOBUF_C_TYPE_SINT64:
+    case PROTOBUF_C_TYPE_SFIXED64:
+        return json_integer(*(const int64_t *)at);
+    case PROTOBUF_C_TYPE_UINT64:
+    case PROTOBUF_C_TYPE_FIXED64:
+        return unsigned_to_json(*(const uint64_t *)at);
+    case PROTOBUF_C_TYPE_FLOAT:
+        return real_to_json((double)*(const float *)at);
+    case PROTOBUF_C_TYPE_DOUBLE:
+        return real_to_json(*(const double *)at);
+    case PROTOBUF_C_TYPE_BOOL:
+        return json_boolean(*(const protobuf_c_boolean *)at);
+    case PROTOBUF_C_TYPE_ENUM:
+        return enum_to_json(field, *(const int32_t *)at);
+    case PROTOBUF_C_TYPE_STRING:
+        return string_to_json(*(char *const *)at);
+    case PROTOBUF_C_TYPE_BYTES:
+        return bytes_to_json(at);
+    case PROTOBUF_C_TYPE_MESSAGE:
+        break;
+    }
+    return message_to_json(*(ProtobufCMessage *const *)at, depth + 1);
+}
+
+static json_t *repeated_to_json(const ProtobufCMessage *message,
+                                const ProtobufCFieldDescriptor *field, unsigned depth)
+{
+    const uint8_t *base = (const uint8_t *)message;
+    size_t count = *(const size_t *)(base + field->quantifier_offset);
+    const uint8_t *values = *(uint8_t *const *)(base + field->offset);
+    json_t *array = json_array();
+
+    for (size_t i = 0; array != NULL && i < count; i++) {
+        const void *at = values + i * aq_reflect_value_size(field->type);
+
+        if (json_array_append_new(array, value_to_json(field, at, depth)) != 0) {
+            json_decref(array);
+            array = NULL;
+        }
+    }
+    return array;
+}
+
+/* Whether a field that is not repeated has a value to show. */
+static bool is_present(const ProtobufCMessage *message, const ProtobufCFieldDescriptor *field)
+{
+    const uint8_t *base = (const uint8_t *)message;
+    const uint8_t *at = base + field->offset;
+    const uint8_t *quantifier = base + field->quantifier_offset;
+
+    if (aq_reflect_is_oneof(field)) {
+        return *(const uint32_t *)quantifier == field->id;
+    }
+    if (field->type == PROTOBUF_C_TYPE_MESSAGE) {
+        return *(ProtobufCMessage *const *)at != NULL;
+    }
+    if (field->label != PROTOBUF_C_LABEL_OPTIONAL) {
+        return true;
+    }
+    if (field->type == PROTOBUF_C_TYPE_STRING) {
+        return *(const void *const *)at != NULL && *(const void *const *)at != field->default_value;
+    }
+    return *(const protobuf_c_boolean *)quantifier;
+}
+
+static json_t *message_to_json(const ProtobufCMessage *message, unsigned depth)
+{
+    const ProtobufCMessageDescriptor *descriptor = message->descriptor;
+    json_t *object;
+
+    if (depth > AQ_REFLECT_DEPTH_MAX) {
+        return json_null();
+    }
+    object = json_object();
+    for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        json_t *value;
+
+        if (field->label == PROTOBUF_C_LABEL_REPEATED) {
+            value = repeated_to_json(message, field, depth);
+        } else if (is_present(message, field)) {
+            value = value_to_json(field, (const uint8_t *)message + field->offset, depth);
+        } else {
+            continue;
+        }
+        if (json_object_set_new(object, field->name, value) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+json_t *aq_reflect_to_json(const ProtobufCMessage *message)
+{
+    return message_to_json(message, 0);
+}
+
+/* ---- what a call takes --------------------------------------------------------------------- */
+
+/* The types around a field: one that contains itself is shown once. */
+typedef struct enclosing {
+    const ProtobufCMessageDescriptor *descriptor;
+    const struct enclosing *outer;
+} enclosing;
+
+static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const enclosing *outer);
+
+static json_t *template_of_value(const ProtobufCFieldDescriptor *field, const enclosing *outer)
+{
+    static const uint64_t zero;
+    static const ProtobufCBinaryData no_bytes;
+    const char *text = field->default_value == NULL ? "" : field->default_value;
+    const void *value = field->default_value;
+
+    switch (field->type) {
+    case PROTOBUF_C_TYPE_MESSAGE:
+        return template_of(field->descriptor, outer);
+    case PROTOBUF_C_TYPE_STRING:
+        return string_to_json(text);
+    case PROTOBUF_C_TYPE_BYTES:
+        return bytes_to_json(value == NULL ? &no_bytes : value);
+    default:
+        return value_to_json(field, value == NULL ? &zero : value, 0);
+    }
+}
+
+static json_t *template_of(const ProtobufCMessageDescriptor *descriptor, const enclosing *outer)
+{
+    const enclosing here = {descriptor, outer};
+    json_t *object;
+
+    for (const enclosing *around = outer; around != NULL; around = around->outer) {
+        if (around->descriptor == descriptor) {
+            return json_null();
+        }
+    }
+    object = json_object();
+    for (unsigned i = 0; object != NULL && i < descriptor->n_fields; i++) {
+        const ProtobufCFieldDescriptor *field = &descriptor->fields[i];
+        json_t *value = template_of_value(field, &here);
+
+        if (field->label == PROTOBUF_C_LABEL_REPEATED && value != NULL) {
+            value = json_pack("[o]", value);
+        }
+        if (json_object_set_new(object, field->name, value) != 0) {
+            json_decref(object);
+            object = NULL;
+        }
+    }
+    return object;
+}
+
+json_t *aq_reflect_template(const ProtobufCMessageDescriptor *descriptor)
+{
+    return template_of(descriptor, NULL);
+}

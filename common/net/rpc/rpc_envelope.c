@@ -1,0 +1,253 @@
+/*
+ * Packing and unpacking of envelopes and bodies.
+ *
+ * The fields of a protobuf message may stand in any order, so an envelope without its body, then
+ * the body's field, is an encoding of the whole envelope as good as any other.
+ */
+#include "common/net/rpc/rpc_envelope.h"
+
+#include <stdbool.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+enum { WIRE_TYPE_BITS = 3, VARINT_BYTES_MAX = 10 };
+
+/* Memory that unpacking may take: a two-byte field can become a message of a few hundred bytes, but
+ * no message of ours is made of such fields alone. */
+enum { EXPANSION_MAX = 32, EXPANSION_FREE_BYTES = 64 * 1024 };
+
+typedef struct unpack_budget {
+    ProtobufCAllocator allocator;
+    size_t left;
+    int failure; /* 0, AQ_E_TOO_BIG or AQ_E_NOMEM */
+} unpack_budget;
+
+static void *budget_alloc(void *data, size_t size)
+{
+    unpack_budget *budget = data;
+    void *block;
+
+    if (size > budget->left) {
+        budget->failure = AQ_E_TOO_BIG;
+        return NULL;
+    }
+    block = aq_alloc(size, 1);
+    if (block == NULL) {
+        budget->failure = AQ_E_NOMEM;
+        return NULL;
+    }
+    budget->left -= size;
+    return block;
+}
+
+static void budget_free(void *data, void *block)
+{
+    (void)data;
+    aq_free(block);
+}
+
+int aq_message_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *bytes,
+                      size_t size, ProtobufCMessage **ret_message)
+{
+    unpack_budget budget = {.allocator = {budget_alloc, budget_free, &budget}};
+    ProtobufCMessage *message;
+
+    if (size > (SIZE_MAX - EXPANSION_FREE_BYTES) / EXPANSION_MAX) {
+        return AQ_E_TOO_BIG;
+    }
+    budget.left = size * EXPANSION_MAX + EXPANSION_FREE_BYTES;
+    message = protobuf_c_message_unpack(descriptor, &budget.allocator, size, bytes);
+    if (message == NULL) {
+        return budget.failure < 0 ? budget.failure : AQ_E_CORRUPT;
+    }
+    *ret_message = message;
+    return 0;
+}
+
+void aq_message_free(ProtobufCMessage *message)
+{
+    ProtobufCAllocator allocator = {budget_alloc, budget_free, NULL};
+
+    protobuf_c_message_free_unpacked(message, &allocator);
+}
+
+/* ---- packing ------------------------------------------------------------------------------- */
+
+static const ProtobufCFieldDescriptor *body_field(const ProtobufCMessageDescriptor *descriptor)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(descriptor, "body");
+
+    AQ_ASSERT(field != NULL);
+    AQ_ASSERT(field->type == PROTOBUF_C_TYPE_BYTES);
+    return field;
+}
+
+static size_t put_varint(uint8_t *out, uint64_t value)
+{
+    size_t size = 0;
+
+    for (; value >= 0x80; value >>= 7) {
+        out[size++] = (uint8_t)(value | 0x80);
+    }
+    out[size++] = (uint8_t)value;
+    return size;
+}
+
+/* Appends the message's bytes. */
+static int append_message(aq_buffer *out, const ProtobufCMessage *message, size_t size)
+{
+    uint8_t *at;
+    size_t packed_size;
+    int rc;
+
+    if (size == 0) {
+        return 0;
+    }
+    rc = aq_buffer_extend(out, size, &at);
+    if (rc < 0) {
+        return rc;
+    }
+    packed_size = protobuf_c_message_pack(message, at);
+    AQ_ASSERT(packed_size == size);
+    return 0;
+}
+
+static int append_body(aq_buffer *out, const ProtobufCFieldDescriptor *field,
+                       const ProtobufCMessage *body)
+{
+    size_t size = protobuf_c_message_get_packed_size(body);
+    uint8_t head[2 * VARINT_BYTES_MAX];
+    size_t head_size;
+    int rc;
+
+    if (size == 0) {
+        return 0;
+    }
+    head_size = put_varint(head, (uint64_t)field->id << WIRE_TYPE_BITS |
+                                     PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED);
+    head_size += put_varint(head + head_size, size);
+    rc = aq_buffer_append(out, head, head_size);
+    return rc < 0 ? rc : append_message(out, body, size);
+}
+
+int aq_envelope_pack(aq_buffer *out, enum aq_frame_kind kind, const ProtobufCMessage *envelope,
+                     const ProtobufCMessage *body)
+{
+    const ProtobufCFieldDescriptor *field = body_field(envelope->descriptor);
+    size_t size_before = out->size;
+    size_t start;
+    int rc;
+
+    rc = aq_frame_begin(out, &start);
+    if (rc == 0) {
+        rc = append_message(out, envelope, protobuf_c_message_get_packed_size(envelope));
+    }
+    if (rc == 0 && body != NULL) {
+        rc = append_body(out, field, body);
+    }
+    if (rc == 0 && out->size - start - AQ_FRAME_HEADER_BYTES > UINT32_MAX) {
+        rc = AQ_E_TOO_BIG;
+    }
+    if (rc < 0) {
+        out->size = size_before;
+        return rc;
+    }
+    aq_frame_end(out, start, kind);
+    return 0;
+}
+
+/* ---- unpacking ----------------------------------------------------------------------------- */
+
+/* Reads the varint at `*at`, which moves past it. */
+static bool get_varint(const uint8_t *bytes, size_t size, size_t *at, uint64_t *ret_value)
+{
+    uint64_t value = 0;
+
+    for (unsigned shift = 0; shift < 64 && *at < size; shift += 7) {
+        uint8_t byte = bytes[(*at)++];
+
+        value |= (uint64_t)(byte & 0x7f) << shift;
+        if (byte < 0x80) {
+            *ret_value = value;
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Moves `*at` past the value of a field; a length-prefixed one begins at `*ret_value`. */
+static bool skip_value(const uint8_t *bytes, size_t size, size_t *at, uint64_t wire_type,
+                       size_t *ret_value)
+{
+    uint64_t length = 0;
+
+    switch (wire_type) {
+    case PROTOBUF_C_WIRE_TYPE_VARINT:
+        return get_varint(bytes, size, at, &length);
+    case PROTOBUF_C_WIRE_TYPE_64BIT:
+        length = 8;
+        break;
+    case PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED:
+        if (!get_varint(bytes, size, at, &length)) {
+            return false;
+        }
+        break;
+    case PROTOBUF_C_WIRE_TYPE_32BIT:
+        length = 4;
+        break;
+    default:
+        return false;
+    }
+    if (length > size - *at) {
+        return false;
+    }
+    *ret_value = *at;
+    *at += (size_t)length;
+    return true;
+}
+
+/* Where the body lies when it is the last field, as our own senders write it: the size of what is
+ * before it. SIZE_MAX when there is none, or it stands elsewhere, or the bytes are no message. */
+static size_t find_last_body(const uint8_t *bytes, size_t size, uint32_t field_id, size_t *ret_body)
+{
+    size_t at = 0;
+
+    while (at < size) {
+        size_t field_start = at;
+        uint64_t tag;
+
+        if (!get_varint(bytes, size, &at, &tag) ||
+            !skip_value(bytes, size, &at, tag & ((1U << WIRE_TYPE_BITS) - 1), ret_body)) {
+            return SIZE_MAX;
+        }
+        if (tag == ((uint64_t)field_id << WIRE_TYPE_BITS | PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)) {
+            return at == size ? field_start : SIZE_MAX;
+        }
+    }
+    return SIZE_MAX;
+}
+
+int aq_envelope_unpack(const ProtobufCMessageDescriptor *descriptor, const uint8_t *payload,
+                       size_t size, aq_envelope *ret_envelope)
+{
+    const ProtobufCFieldDescriptor *field = body_field(descriptor);
+    const ProtobufCBinaryData *inner;
+    size_t body = 0;
+    size_t head_size = find_last_body(payload, size, field->id, &body);
+    ProtobufCMessage *message = NULL;
+    int rc;
+
+    rc = aq_message_unpack(descriptor, payload, head_size == SIZE_MAX ? size : head_size, &message);
+    if (rc < 0) {
+        return rc;
+    }
+    if (head_size != SIZE_MAX) {
+        *ret_envelope = (aq_envelope){message, payload + body, size - body};
+        return 0;
+    }
+    inner = (const ProtobufCBinaryData *)((const uint8_t *)message + field->offset);
+    *ret_envelope = (aq_envelope){message, inner->data, inner->len};
+    return 0;
+}

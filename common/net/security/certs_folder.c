@@ -1,0 +1,297 @@
+/*
+ * The folder of certificates: see certs_folder.h.
+ */
+#include "common/net/security/certs_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/security/certificate.h"
+#include "common/net/security/secret_file.h"
+#include "common/net/security/token.h"
+#include "common/sys/file.h"
+
+enum {
+    PATH_BYTES = 4096,
+    AUTHORITY_DAYS_MIN = 3650,
+    SKEW_S = 24 * 3600, /* of clocks between hosts, in the past of a certificate */
+    DAY_S = 24 * 3600,
+};
+
+static const struct {
+    enum aq_access_role role;
+    bool listens;
+} roles[] = {
+    {AQ_ACCESS_LEARNER, true},
+    {AQ_ACCESS_REPLAY, true},
+    {AQ_ACCESS_ACTOR, false},
+    {AQ_ACCESS_OPERATOR, false},
+};
+
+enum { ROLE_COUNT = sizeof(roles) / sizeof(roles[0]) };
+
+/* ---- files --------------------------------------------------------------------------------- */
+
+static int join(char path[PATH_BYTES], const char *folder, const char *part, const char *name,
+                aq_error *error)
+{
+    int rc = aq_text_format(path, PATH_BYTES, "%s/%s%s%s", folder, part, name[0] != '\0' ? "/" : "",
+                            name);
+
+    return rc < 0 ? aq_fail(error, rc, "%s: the folder's name is too long", folder) : 0;
+}
+
+static int fail_at(const char *what, const char *path, aq_error *error)
+{
+    return aq_fail(error, aq_error_from_errno(errno), "cannot %s %s: %s", what, path,
+                   strerror(errno));
+}
+
+static int make_folder(const char *path, aq_error *error)
+{
+    return mkdir(path, 0700) == 0 ? 0 : fail_at("make", path, error);
+}
+
+/* Writes beside the place and renames, so that a file is the old one or the new one. */
+static int write_file(const char *folder, const char *part, const char *name, const char *text,
+                      size_t size, aq_error *error)
+{
+    char path[PATH_BYTES];
+    char beside[PATH_BYTES + 8];
+    int descriptor;
+    int rc = join(path, folder, part, name, error);
+
+    if (rc < 0) {
+        return rc;
+    }
+    snprintf(beside, sizeof(beside), "%s.new", path);
+    (void)unlink(beside); /* of a process that was killed */
+    descriptor = open(beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    if (descriptor < 0) {
+        return fail_at("write", beside, error);
+    }
+    if (write(descriptor, text, size) != (ssize_t)size || fsync(descriptor) != 0) {
+        rc = fail_at("write", beside, error);
+    }
+    if (close(descriptor) != 0 && rc == 0) {
+        rc = fail_at("write", beside, error);
+    }
+    if (rc == 0 && rename(beside, path) != 0) {
+        rc = fail_at("write", path, error);
+    }
+    if (rc < 0) {
+        (void)unlink(beside);
+    }
+    return rc;
+}
+
+static int is_empty(const char *path, bool *ret_empty, aq_error *error)
+{
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    bool empty = true;
+
+    if (folder == NULL && errno == ENOENT) {
+        *ret_empty = true;
+        return 0;
+    }
+    if (folder == NULL) {
+        return fail_at("read", path, error);
+    }
+    while (empty && (entry = readdir(folder)) != NULL) {
+        empty = strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0;
+    }
+    closedir(folder);
+    *ret_empty = empty;
+    return 0;
+}
+
+/* ---- making -------------------------------------------------------------------------------- */
+
+static int make_role(const char *path, size_t index, const aq_certificate *authority, int64_t now_s,
+                     unsigned days, aq_error *error)
+{
+    const char *name = aq_access_role_name(roles[index].role);
+    const aq_certificate_spec spec = {.name = name,
+                                      .listens = roles[index].listens,
+                                      .from_s = now_s - SKEW_S,
+                                      .until_s = now_s + (int64_t)days * DAY_S};
+    aq_certificate made = {0};
+    int rc = aq_certificate_make(&spec, authority, &made, error);
+
+    if (rc == 0) {
+        rc = write_file(path, name, "ca.pem", authority->cert, strlen(authority->cert), error);
+    }
+    if (rc == 0) {
+        rc = write_file(path, name, "key.pem", made.key, strlen(made.key), error);
+    }
+    if (rc == 0) {
+        rc = write_file(path, name, "cert.pem", made.cert, strlen(made.cert), error);
+    }
+    aq_wipe(&made, sizeof(made));
+    return rc;
+}
+
+static int make_token(const char *path, enum aq_access_role role,
+                      const uint8_t master[AQ_TOKEN_KEY_BYTES], aq_error *error)
+{
+    aq_buffer text;
+    int rc;
+
+    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
+    rc = aq_token_write_role(master, role, &text);
+    if (rc < 0) {
+        rc = aq_fail(error, rc, "%s", aq_error_text(rc));
+    } else {
+        rc = write_file(path, aq_access_role_name(role), "token", (const char *)text.data,
+                        text.size, error);
+    }
+    if (text.data != NULL) {
+        aq_wipe(text.data, text.capacity);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+static int make_authority(const char *path, int64_t now_s, unsigned days,
+                          aq_certificate *ret_authority, aq_error *error)
+{
+    unsigned lasts = days < AUTHORITY_DAYS_MIN ? AUTHORITY_DAYS_MIN : days;
+    char name[AQ_CERTIFICATE_NAME_MAX];
+    const aq_certificate_spec spec = {
+        .name = name, .from_s = now_s - SKEW_S, .until_s = now_s + (int64_t)lasts * DAY_S};
+    uint32_t number;
+    int rc = getentropy(&number, sizeof(number));
+
+    AQ_ASSERT(rc == 0);
+    snprintf(name, sizeof(name), "run authority %08x", (unsigned)number);
+    rc = aq_certificate_make(&spec, NULL, ret_authority, error);
+    if (rc == 0) {
+        rc = write_file(path, "authority", "ca.pem", ret_authority->cert,
+                        strlen(ret_authority->cert), error);
+    }
+    if (rc == 0) {
+        rc = write_file(path, "authority", "ca-key.pem", ret_authority->key,
+                        strlen(ret_authority->key), error);
+    }
+    return rc;
+}
+
+/* The root of all tokens. It is kept for roles that come later; nothing reads it now. */
+static int make_master(const char *path, uint8_t ret_master[AQ_TOKEN_KEY_BYTES], aq_error *error)
+{
+    char text[2 * AQ_TOKEN_KEY_BYTES + 2];
+    int rc = getentropy(ret_master, AQ_TOKEN_KEY_BYTES);
+
+    AQ_ASSERT(rc == 0);
+    for (size_t i = 0; i < AQ_TOKEN_KEY_BYTES; i++) {
+        snprintf(text + 2 * i, 4, "%02x\n", ret_master[i]);
+    }
+    rc = write_file(path, "authority", "master", text, sizeof(text) - 1, error);
+    aq_wipe(text, sizeof(text));
+    return rc;
+}
+
+static int make_folders(const char *path, aq_error *error)
+{
+    char part[PATH_BYTES];
+    bool empty = false;
+    int rc = is_empty(path, &empty, error);
+
+    if (rc < 0) {
+        return rc;
+    }
+    if (!empty) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s is not empty, and nothing in it is written over; name another folder, "
+                       "or give --renew for new certificates of the same authority",
+                       path);
+    }
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) {
+        return fail_at("make", path, error);
+    }
+    rc = join(part, path, "authority", "", error);
+    if (rc == 0) {
+        rc = make_folder(part, error);
+    }
+    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
+        rc = join(part, path, aq_access_role_name(roles[i].role), "", error);
+        if (rc == 0) {
+            rc = make_folder(part, error);
+        }
+    }
+    return rc;
+}
+
+int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days, aq_error *error)
+{
+    uint8_t master[AQ_TOKEN_KEY_BYTES] = {0};
+    aq_certificate authority = {0};
+    int rc = make_folders(path, error);
+
+    if (rc == 0) {
+        rc = make_authority(path, now_s, days, &authority, error);
+    }
+    if (rc == 0) {
+        rc = make_master(path, master, error);
+    }
+    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
+        rc = make_role(path, i, &authority, now_s, days, error);
+        if (rc == 0) {
+            rc = make_token(path, roles[i].role, master, error);
+        }
+    }
+    aq_wipe(master, sizeof(master));
+    aq_wipe(&authority, sizeof(authority));
+    return rc;
+}
+
+/* ---- renewing ------------------------------------------------------------------------------ */
+
+static int read_authority(const char *path, aq_certificate *ret_authority, aq_error *error)
+{
+    char file[PATH_BYTES];
+    aq_secret secret = {0};
+    aq_buffer text;
+    int rc = join(file, path, "authority", "ca.pem", error);
+
+    aq_buffer_init(&text, AQ_CERTIFICATE_PEM_MAX - 1);
+    if (rc == 0) {
+        rc = aq_file_read(file, &text, error);
+    }
+    if (rc == 0) {
+        memcpy(ret_authority->cert, text.data, text.size);
+        rc = join(file, path, "authority", "ca-key.pem", error);
+    }
+    if (rc == 0) {
+        rc = aq_secret_read(file, AQ_CERTIFICATE_PEM_MAX - 1, &secret, error);
+    }
+    if (rc == 0) {
+        memcpy(ret_authority->key, secret.text, secret.size);
+    }
+    aq_secret_wipe(&secret);
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_certs_folder_renew(const char *path, int64_t now_s, unsigned days, aq_error *error)
+{
+    aq_certificate authority = {0};
+    int rc = read_authority(path, &authority, error);
+
+    for (size_t i = 0; rc == 0 && i < ROLE_COUNT; i++) {
+        rc = make_role(path, i, &authority, now_s, days, error);
+    }
+    aq_wipe(&authority, sizeof(authority));
+    return rc;
+}

@@ -1,0 +1,28 @@
+/*
+ * The folder of a run's certificates, as `actorq certs` makes it:
+ *
+ *   authority/   ca.pem, ca-key.pem, master: stays where it was made
+ *   learner/     ca.pem, cert.pem, key.pem, token: what --certs of that role is given
+ *   replay/      the same
+ *   actor/       the same; for evaluators, too
+ *   operator/    the same; for people who look at the run and steer it
+ *
+ * Folders are 0700 and files 0600. One thread.
+ */
+#ifndef AQ_COMMON_NET_SECURITY_CERTS_FOLDER_H
+#define AQ_COMMON_NET_SECURITY_CERTS_FOLDER_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+/* Makes the folder and everything in it. AQ_E_EXISTS when there is something already. */
+int aq_certs_folder_make(const char *path, int64_t now_s, unsigned days,
+                         aq_error *error) AQ_MUST_USE;
+
+/* New keys and certificates for all roles, of the same authority; tokens stay. AQ_E_NOT_FOUND
+ * without one. */
+int aq_certs_folder_renew(const char *path, int64_t now_s, unsigned days,
+                          aq_error *error) AQ_MUST_USE;
+
+#endif

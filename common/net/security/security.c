@@ -1,0 +1,161 @@
+/*
+ * Security: see security.h.
+ */
+#include "common/net/security/security.h"
+
+#include <stdio.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/address/url.h"
+#include "common/net/security/secret_file.h"
+#include "common/net/security/security_tls.h"
+#include "common/sys/file.h"
+
+#define TOKEN_VARIABLE "ACTORQ_TOKEN"
+
+enum { PATH_BYTES = 4096, TOKEN_FILE_MAX = AQ_TOKEN_TEXT_MAX + 16 };
+
+struct aq_security {
+    aq_tls tls; /* NULLs: none */
+    aq_token *token;
+};
+
+/* The token's text, and where it is from. AQ_E_NOT_FOUND when there is none. */
+static int find_token(const aq_daemon_options *options, enum aq_security_use use,
+                      aq_secret *ret_secret, char ret_place[PATH_BYTES], aq_error *error)
+{
+    int rc;
+
+    if (options->token_file != NULL) {
+        rc = aq_text_set(ret_place, PATH_BYTES, options->token_file);
+        return rc < 0 ? aq_fail(error, rc, "the name of the token's file is too long")
+                      : aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error);
+    }
+    rc = aq_text_set(ret_place, PATH_BYTES, TOKEN_VARIABLE);
+    AQ_ASSERT(rc == 0);
+    rc = aq_secret_from_environment(TOKEN_VARIABLE, use != AQ_SECURITY_ASKS, ret_secret, error);
+    if (rc != AQ_E_NOT_FOUND || options->certs_dir == NULL) {
+        return rc;
+    }
+    rc = aq_text_format(ret_place, PATH_BYTES, "%s/token", options->certs_dir);
+    if (rc < 0) {
+        return aq_fail(error, rc, "the name of the folder of certificates is too long");
+    }
+    return aq_path_exists(ret_place) ? aq_secret_read(ret_place, TOKEN_FILE_MAX, ret_secret, error)
+                                     : AQ_E_NOT_FOUND;
+}
+
+/* 0, also when there is none. */
+static int load_token(const aq_daemon_options *options, enum aq_security_use use,
+                      aq_token **ret_token, aq_error *error)
+{
+    char place[PATH_BYTES];
+    aq_secret secret = {0};
+    aq_error why = {0};
+    int rc = find_token(options, use, &secret, place, error);
+
+    if (rc == AQ_E_NOT_FOUND && options->token_file == NULL) {
+        return 0;
+    }
+    if (rc < 0) {
+        return rc;
+    }
+    rc = aq_token_parse(secret.text, secret.size, ret_token, &why);
+    aq_secret_wipe(&secret);
+    if (rc < 0) {
+        return aq_fail(error, rc, "%s: %s", place, why.text);
+    }
+    if (use == AQ_SECURITY_LISTENS && !aq_token_is_for_listening(*ret_token)) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "%s is the token of the role %s, which nobody calls; this daemon needs that "
+                       "of the learner or of replay",
+                       place, aq_access_role_name(aq_token_role(*ret_token)));
+    }
+    return 0;
+}
+
+int aq_security_load(const aq_daemon_options *options, enum aq_security_use use,
+                     aq_security **ret_security, aq_error *error)
+{
+    aq_security *security = aq_alloc(1, sizeof(*security));
+    int rc;
+
+    if (security == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
+    }
+    rc = load_token(options, use, &security->token, error);
+    if (rc == 0 && options->certs_dir != NULL) {
+        rc = aq_tls_load(options->certs_dir, use == AQ_SECURITY_LISTENS, &security->tls, error);
+    }
+    if (rc < 0) {
+        aq_security_destroy(security);
+        return rc;
+    }
+    if (security->token == NULL && security->tls.client == NULL) {
+        aq_security_destroy(security);
+        security = NULL;
+    }
+    *ret_security = security;
+    return 0;
+}
+
+int aq_security_from_environment(aq_security **ret_security, aq_error *error)
+{
+    aq_daemon_options options = {0};
+    int rc = aq_daemon_read_environment(&options, error);
+
+    return rc < 0 ? rc : aq_security_load(&options, AQ_SECURITY_ASKS, ret_security, error);
+}
+
+void aq_security_destroy(aq_security *security)
+{
+    if (security != NULL) {
+        aq_tls_fini(&security->tls);
+        aq_token_destroy(security->token);
+        aq_free(security);
+    }
+}
+
+bool aq_security_has_tls(const aq_security *security)
+{
+    return security != NULL && security->tls.client != NULL;
+}
+
+const aq_tls *aq_security_tls(const aq_security *security)
+{
+    return aq_security_has_tls(security) ? &security->tls : NULL;
+}
+
+const aq_token *aq_security_token(const aq_security *security)
+{
+    return security == NULL ? NULL : security->token;
+}
+
+int64_t aq_security_expires_s(const aq_security *security)
+{
+    return aq_security_has_tls(security) ? security->tls.expires_s : 0;
+}
+
+const char *aq_security_text(const aq_security *security)
+{
+    if (!aq_security_has_tls(security)) {
+        return aq_security_token(security) != NULL ? "token" : "none";
+    }
+    return aq_security_token(security) != NULL ? "tls+token" : "tls";
+}
+
+int aq_security_may_listen(const aq_security *security, const char *url, bool insecure,
+                           aq_error *error)
+{
+    if (security != NULL || insecure || aq_url_is_local(url)) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID,
+                   "other hosts could reach %s, and whoever does could read, fill and stop the "
+                   "run. Give --certs DIR ('actorq certs' makes one) or --token-file FILE; listen "
+                   "at tcp://127.0.0.1:PORT; or say --insecure where the network itself keeps "
+                   "strangers out",
+                   url);
+}

@@ -1,0 +1,97 @@
+/*
+ * Layer description: one layer of a network as plain data. A kind joins by a row in layer_spec.c,
+ * in the reference forward pass (forward.c) and in the engine (engine.c).
+ *
+ *   linear       y = act(W x + b)
+ *   conv2d       the same for every patch of an image; images are (height, width, channels), in
+ *                and out, so a row of W is (kernel, kernel, channels)
+ *   norm         y = act(g (x - mean) / sqrt(variance + AQ_NORM_EPSILON) + b), over all of x
+ *   dueling      x is (1 + choices, atoms): the state's value, then each choice's advantage;
+ *                y[c][k] = x[0][k] + x[1 + c][k] - mean over choices of x[1 + .][k]
+ *   categorical  x is (choices, atoms) logits over atoms from `low` to `high`;
+ *                y[c] = sum_k softmax(x[c])[k] atom[k]
+ */
+#ifndef AQ_COMMON_POLICY_LAYER_SPEC_H
+#define AQ_COMMON_POLICY_LAYER_SPEC_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+
+#define AQ_NET_WIDTH_MAX   UINT32_C(16384)     /* of a linear layer, and of a patch */
+#define AQ_NET_IMAGE_MAX   (UINT32_C(1) << 18) /* values of an image, in or out */
+#define AQ_NET_CHOICES_MAX UINT32_C(4096)
+#define AQ_NET_ATOMS_MAX   UINT32_C(1024)
+#define AQ_NORM_EPSILON    1e-5f
+
+enum aq_layer_kind {
+    AQ_LAYER_LINEAR = 1,
+    AQ_LAYER_CONV2D = 2,
+    AQ_LAYER_NORM = 3,
+    AQ_LAYER_DUELING = 4,
+    AQ_LAYER_CATEGORICAL = 5,
+};
+
+enum aq_activation {
+    AQ_ACTIVATION_NONE = 1,
+    AQ_ACTIVATION_RELU = 2,
+    AQ_ACTIVATION_TANH = 3,
+    AQ_ACTIVATION_ELU = 4,
+};
+
+typedef struct aq_conv_shape {
+    uint32_t height, width, channels; /* of the image */
+    uint32_t filters, kernel, stride, padding;
+} aq_conv_shape;
+
+typedef struct aq_head_shape {
+    uint32_t choices;
+    uint32_t atoms;  /* dueling: 1 without a distribution */
+    float low, high; /* categorical */
+} aq_head_shape;
+
+typedef struct aq_layer_spec {
+    uint32_t kind;
+    uint32_t inputs;
+    uint32_t outputs;
+    uint32_t activation;
+    aq_conv_shape conv; /* conv2d only, else zero */
+    aq_head_shape head; /* dueling and categorical only, else zero */
+} aq_layer_spec;
+
+/* A layer's parameters are a weight matrix and one bias a row. No rows: it has none. */
+typedef struct aq_layer_matrix_shape {
+    uint32_t rows;
+    uint32_t columns;
+} aq_layer_matrix_shape;
+
+/* Not validated; what a shape says about inputs and outputs is filled in. */
+aq_layer_spec aq_layer_linear(uint32_t inputs, uint32_t outputs, enum aq_activation activation);
+aq_layer_spec aq_layer_conv2d(const aq_conv_shape *shape, enum aq_activation activation);
+aq_layer_spec aq_layer_norm(uint32_t width, enum aq_activation activation);
+aq_layer_spec aq_layer_dueling(uint32_t choices, uint32_t atoms);
+aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
+
+/* Known kind and activation, sizes that fit each other and the limits; AQ_E_INVALID in words that
+ * name layer `index`. Safe on anything a peer may have sent. */
+int aq_layer_spec_validate(const aq_layer_spec *layer, uint32_t index, aq_error *error) AQ_MUST_USE;
+
+/* Of a valid layer. */
+aq_layer_matrix_shape aq_layer_matrix(const aq_layer_spec *layer);
+size_t aq_layer_parameters(const aq_layer_spec *layer); /* weights and biases */
+uint32_t aq_layer_patches(const aq_layer_spec *layer);  /* conv2d: pixels of its output; else 1 */
+uint32_t aq_conv_out_height(const aq_conv_shape *shape);
+uint32_t aq_conv_out_width(const aq_conv_shape *shape);
+
+/* Its weights may be stored in any format; otherwise they are fp32. */
+bool aq_layer_is_quantizable(const aq_layer_spec *layer);
+
+const char *aq_layer_kind_name(uint32_t kind); /* "linear", ...; "unknown" */
+
+/* "none", "relu", "tanh", "elu"; AQ_E_INVALID for another text, "unknown" for another number. */
+int aq_activation_from_text(const char *text, enum aq_activation *ret_activation) AQ_MUST_USE;
+const char *aq_activation_name(uint32_t activation);
+
+#endif

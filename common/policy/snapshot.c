@@ -1,0 +1,179 @@
+/*
+ * Snapshots: one block for header and tensors, so that handing a policy to another thread is one
+ * reference, and the memory of an old version goes in one piece. What a peer could get wrong about
+ * one is in snapshot_check.c.
+ */
+#include "common/policy/snapshot.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/columns.h"
+#include "common/base/memory.h"
+
+/* Offsets in the block of one layer's tensors; 0 for one that the format has not. */
+typedef struct layer_columns {
+    size_t weights, scale, sum, mask, bias;
+} layer_columns;
+
+static size_t add_some(size_t *bytes, size_t count, size_t size)
+{
+    return count > 0 ? aq_columns_add(bytes, count, size) : 0;
+}
+
+static layer_columns layer_columns_add(const aq_tensor_sizes *sizes, uint32_t rows, size_t *bytes)
+{
+    layer_columns at;
+    at.weights = aq_columns_add(bytes, sizes->weights_bytes, 1);
+    at.scale = add_some(bytes, sizes->scales, sizeof(float));
+    at.sum = add_some(bytes, sizes->sums, sizeof(int32_t));
+    at.mask = add_some(bytes, sizes->mask_bytes, 1);
+    at.bias = aq_columns_add(bytes, rows, sizeof(float));
+    return at;
+}
+
+static void *at_offset(uint8_t *block, size_t offset)
+{
+    return offset != 0 ? block + offset : NULL;
+}
+
+static void layer_view(uint8_t *block, uint32_t format, const aq_tensor_sizes *sizes,
+                       const layer_columns *at, aq_snapshot_layer *view)
+{
+    view->format = format;
+    view->sizes = *sizes;
+    view->weights = block + at->weights;
+    view->weights_bytes = sizes->weights_bytes;
+    view->scale = at_offset(block, at->scale);
+    view->sum = at_offset(block, at->sum);
+    view->mask = at_offset(block, at->mask);
+    view->bias = at_offset(block, at->bias);
+}
+
+/* Sizes of layer `index`, if it can be stored so. */
+static int layer_sizes(const aq_layer_spec *layer, uint32_t format, size_t blocks,
+                       aq_tensor_sizes *ret_sizes)
+{
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+    if (!aq_format_known(format)) {
+        return AQ_E_VERSION;
+    }
+    if (format != AQ_FORMAT_F32 && !aq_layer_is_quantizable(layer)) {
+        return AQ_E_INVALID;
+    }
+    if (blocks > (size_t)aq_block_row_count(matrix.rows) * aq_block_column_count(matrix.columns)) {
+        return AQ_E_INVALID;
+    }
+    *ret_sizes = aq_format_sizes(format, matrix.rows, matrix.columns, blocks);
+    return 0;
+}
+
+int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
+                              const size_t *blocks, aq_snapshot **ret_snapshot)
+{
+    layer_columns at[AQ_NET_LAYERS_MAX];
+    aq_tensor_sizes sizes[AQ_NET_LAYERS_MAX];
+    size_t bytes = sizeof(aq_snapshot);
+    int rc = aq_net_spec_validate(spec, NULL);
+    if (rc != 0) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        rc = layer_sizes(&spec->layers[i], formats[i], blocks != NULL ? blocks[i] : 0, &sizes[i]);
+        if (rc != 0) {
+            return rc;
+        }
+        at[i] = layer_columns_add(&sizes[i], aq_layer_matrix(&spec->layers[i]).rows, &bytes);
+    }
+    if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
+        return AQ_E_TOO_BIG;
+    }
+    uint8_t *block = aq_alloc(1, bytes);
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
+    snapshot->spec = *spec;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
+    }
+    atomic_init(&snapshot->references, 1);
+    *ret_snapshot = snapshot;
+    return 0;
+}
+
+int aq_snapshot_create(const aq_net_spec *spec, const uint32_t *formats, aq_snapshot **ret_snapshot)
+{
+    return aq_snapshot_create_sparse(spec, formats, NULL, ret_snapshot);
+}
+
+aq_snapshot *aq_snapshot_ref(aq_snapshot *snapshot)
+{
+    uint32_t before = atomic_fetch_add_explicit(&snapshot->references, 1, memory_order_relaxed);
+    AQ_ASSERT(before > 0);
+    AQ_ASSERT(before < UINT32_MAX);
+    return snapshot;
+}
+
+void aq_snapshot_unref(aq_snapshot *snapshot)
+{
+    if (snapshot == NULL) {
+        return;
+    }
+    /* Release what this owner did, and acquire what the others did before the last one frees. */
+    uint32_t before = atomic_fetch_sub_explicit(&snapshot->references, 1, memory_order_acq_rel);
+    AQ_ASSERT(before > 0);
+    if (before == 1) {
+        aq_free(snapshot);
+    }
+}
+
+/* The views are const for everybody who shares the snapshot. Its one owner may write, through a
+ * pointer made anew from the block that the tensor lies in. */
+static void *writable(aq_snapshot *snapshot, const void *tensor)
+{
+    if (tensor == NULL) {
+        return NULL;
+    }
+    return (uint8_t *)snapshot + ((const uint8_t *)tensor - (const uint8_t *)snapshot);
+}
+
+void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer, aq_snapshot_layer_data *ret_data)
+{
+    AQ_ASSERT(layer < snapshot->spec.layer_count);
+    AQ_ASSERT(atomic_load_explicit(&snapshot->references, memory_order_relaxed) == 1);
+    const aq_snapshot_layer *view = &snapshot->layers[layer];
+    ret_data->weights = writable(snapshot, view->weights);
+    ret_data->scale = writable(snapshot, view->scale);
+    ret_data->sum = writable(snapshot, view->sum);
+    ret_data->mask = writable(snapshot, view->mask);
+    ret_data->bias = writable(snapshot, view->bias);
+}
+
+size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_tensor_sizes *sizes = &snapshot->layers[i].sizes;
+        const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;
+        bytes += sizes->weights_bytes + sizes->mask_bytes + sizes->scales * sizeof(float) +
+                 sizes->sums * sizeof(int32_t) + rows * sizeof(float);
+    }
+    return bytes;
+}
+
+bool aq_snapshot_is_fp32(const aq_snapshot *snapshot)
+{
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        if (snapshot->layers[i].format != AQ_FORMAT_F32) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t aq_snapshot_tensor_bytes_f32(const aq_snapshot *snapshot)
+{
+    return aq_net_spec_parameters(&snapshot->spec) * sizeof(float);
+}

@@ -1,0 +1,446 @@
+/*
+ * Actor and critic: one step is three pieces of work for the crew.
+ *
+ *   rows        each member takes some of the batch to gradients of its own (actor_critic_share.c)
+ *   sums        each member adds up all members' gradients over some of the parameters, and squares
+ *   parameters  each member changes those: Adam, then the target networks
+ *
+ * Between the second and the third it is decided whether all is finite, and how much is clipped.
+ * The parameters are two sections, the policy's and the critics', of an optimizer each.
+ *
+ * A step that is not the policy's leaves its section alone. So the number of the policy's steps
+ * follows from the number of steps, and a checkpoint needs one of them only.
+ */
+#include "learner/algorithms/actor_critic/actor_critic.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "learner/algorithms/actor_critic/actor_critic_share.h"
+#include "learner/algorithms/actor_critic/policy_network.h"
+#include "learner/nn/adam.h"
+#include "learner/nn/crew.h"
+#include "learner/nn/passes.h"
+
+/* The stream of the initial weights, among those of the run's seed: "a-c init". */
+#define INIT_STREAM UINT64_C(0x612d6320696e6974)
+
+enum { SECTION_POLICY, SECTION_CRITIC, SECTION_COUNT };
+
+/* Pieces of a section begin on a cache line. */
+enum { LINE_FLOATS = 16 };
+
+typedef struct section {
+    size_t first, count; /* floats of the block */
+    aq_adam adam;
+    aq_adam_pass pass; /* of this step */
+    bool is_due;       /* in this step */
+} section;
+
+typedef struct actor_critic {
+    aq_algorithm head;
+    aq_actor_critic_setup setup;
+    uint32_t rows_max;
+    uint32_t obs_bytes;
+    double gradient_clip; /* 0: off */
+    uint64_t target_period;
+    float tau; /* 0: copies */
+    uint64_t policy_period;
+    uint64_t quant_delay;
+    uint64_t step;
+    size_t parameters;
+    float *arrays; /* online, target, first and second moments */
+    aq_actor_critic_nets online, target;
+    aq_params acting; /* the policy as it acts, once training is quantized */
+    section sections[SECTION_COUNT];
+    aq_crew *crew;
+    aq_actor_critic_share *shares[AQ_CREW_MAX];
+    double squares[AQ_CREW_MAX][SECTION_COUNT];
+    aq_actor_critic_work work;
+    bool targets_follow; /* in this step */
+} actor_critic;
+
+static actor_critic *actor_critic_of(aq_algorithm *algorithm)
+{
+    AQ_ASSERT(algorithm->class->destroy == aq_actor_critic_destroy);
+    return (actor_critic *)algorithm; /* the head is the first member */
+}
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
+{
+    setup->bounds = action->bound_count;
+    for (uint32_t i = 0; i < action->bound_count; i++) {
+        setup->middle[i] = 0.5f * action->low[i] + 0.5f * action->high[i];
+        setup->half_range[i] = 0.5f * action->high[i] - 0.5f * action->low[i];
+    }
+}
+
+static int make_setup(const aq_actor_critic_kind *kind, const aq_run_config *config,
+                      const aq_schema *schema, uint64_t seed, aq_actor_critic_setup *setup,
+                      aq_error *error)
+{
+    const uint32_t outputs = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
+    int rc = aq_policy_network_spec(config, schema, kind->class->name, &setup->policy, error);
+
+    if (rc == 0) {
+        rc = aq_critic_network_spec(config, schema, outputs, &setup->critic, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    setup->kind = kind;
+    setup->inputs = (uint32_t)aq_space_elements(&schema->obs);
+    setup->actions = (uint32_t)aq_space_elements(&schema->action);
+    setup->obs_dtype = schema->obs.dtype;
+    setup->seed = seed;
+    setup->quant = aq_fake_quant_of(config);
+    take_bounds(&schema->action, setup);
+    if (kind->is_distributional) {
+        aq_atoms_init(&setup->atoms, outputs, (float)config->learner.value_min,
+                      (float)config->learner.value_max);
+    }
+    if (kind->clips_action_slope) {
+        setup->action_slope_max = (float)config->learner.action_gradient_clip;
+    }
+    if (kind->is_delayed) {
+        setup->target_noise = (float)config->learner.target_noise;
+        setup->target_noise_clip = (float)config->learner.target_noise_clip;
+    }
+    return 0;
+}
+
+static void make_section(section *made, size_t first, size_t count, double learning_rate,
+                         const aq_run_config *config, float *m, float *v)
+{
+    made->first = first;
+    made->count = count;
+    made->adam = (aq_adam){
+        .learning_rate = (float)learning_rate,
+        .beta1 = 0.9f,
+        .beta2 = 0.999f,
+        .epsilon = (float)config->learner.adam_epsilon,
+        .m = m + first,
+        .v = v + first,
+    };
+}
+
+static int make_arrays(actor_critic *self, const aq_run_config *config, aq_error *error)
+{
+    const size_t count = aq_actor_critic_parameters(&self->setup);
+    const double rate = config->learner.learning_rate;
+    const double critic_rate = config->learner.critic_learning_rate;
+
+    self->parameters = count;
+    self->arrays = aq_alloc_large(count, 4 * sizeof(float));
+    if (self->arrays == NULL ||
+        (self->setup.quant.bits != 0 && aq_params_init(&self->setup.policy, &self->acting) != 0)) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for networks of %zu parameters", count);
+    }
+    self->online = aq_actor_critic_nets_view(&self->setup, self->arrays);
+    self->target = aq_actor_critic_nets_view(&self->setup, self->arrays + count);
+    float *m = self->arrays + 2 * count, *v = self->arrays + 3 * count;
+    const size_t policy = self->online.policy.count;
+    make_section(&self->sections[SECTION_POLICY], 0, policy, rate, config, m, v);
+    make_section(&self->sections[SECTION_CRITIC], policy, count - policy,
+                 critic_rate > 0 ? critic_rate : rate, config, m, v);
+    return 0;
+}
+
+static int make_shares(actor_critic *self, uint32_t threads, aq_error *error)
+{
+    const uint32_t members = threads < self->rows_max ? threads : self->rows_max;
+    const uint32_t rows = (self->rows_max + members - 1) / members;
+    int rc = aq_crew_create(members, &self->crew);
+
+    if (rc != 0) {
+        return aq_fail(error, rc, "learner.threads: %u threads can't be started", members);
+    }
+    for (uint32_t i = 0; rc == 0 && i < members; i++) {
+        rc = aq_actor_critic_share_create(&self->setup, rows, &self->shares[i], error);
+    }
+    return rc;
+}
+
+static void begin(actor_critic *self, uint64_t seed)
+{
+    aq_rng rng;
+
+    aq_rng_init(&rng, seed, INIT_STREAM);
+    aq_params_randomize(&self->setup.policy, &self->online.policy, &rng);
+    aq_policy_network_center(&self->setup.policy, &self->online.policy);
+    for (uint32_t k = 0; k < self->setup.kind->critics; k++) {
+        aq_params_randomize(&self->setup.critic, &self->online.critic[k], &rng);
+    }
+    memcpy(self->target.block, self->online.block, self->parameters * sizeof(float));
+}
+
+int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config *config,
+                           const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
+                           aq_error *error)
+{
+    actor_critic *self = aq_alloc(1, sizeof(*self));
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", kind->class->name);
+    }
+    AQ_ASSERT(config->learner.batch_size > 0 && config->learner.batch_size <= AQ_BATCH_ROWS_MAX);
+    self->head.class = kind->class;
+    self->rows_max = (uint32_t)config->learner.batch_size;
+    self->obs_bytes = (uint32_t)aq_space_bytes(&schema->obs);
+    self->gradient_clip = config->learner.gradient_clip;
+    self->target_period = config->learner.target_period;
+    self->tau = (float)config->learner.tau;
+    self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
+    self->quant_delay = config->learner.qat_delay;
+    int rc = make_setup(kind, config, schema, seed, &self->setup, error);
+    if (rc == 0) {
+        rc = make_arrays(self, config, error);
+    }
+    if (rc == 0) {
+        rc = make_shares(self, (uint32_t)config->learner.threads, error);
+    }
+    if (rc != 0) {
+        aq_actor_critic_destroy(&self->head);
+        return rc;
+    }
+    begin(self, seed);
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+void aq_actor_critic_destroy(aq_algorithm *algorithm)
+{
+    if (algorithm == NULL) {
+        return;
+    }
+    actor_critic *self = actor_critic_of(algorithm);
+    aq_crew_destroy(self->crew);
+    for (uint32_t i = 0; i < AQ_CREW_MAX; i++) {
+        aq_actor_critic_share_destroy(self->shares[i]);
+    }
+    aq_params_fini(&self->acting);
+    aq_free(self->arrays);
+    aq_free(self);
+}
+
+/* ---- a step --------------------------------------------------------------------------------- */
+
+/* Of the step that comes next; the same after a resume. */
+static bool is_quantized(const actor_critic *self)
+{
+    return self->setup.quant.bits != 0 && self->step >= self->quant_delay;
+}
+
+/* Member `index`'s part of `count` things. */
+static size_t part_begin(size_t count, uint32_t index, uint32_t members, size_t align)
+{
+    const size_t at = count * index / members;
+
+    return index == members ? count : at - at % align;
+}
+
+static void train_part(void *user, uint32_t index)
+{
+    actor_critic *self = user;
+    const uint32_t rows = self->work.batch->rows, members = aq_crew_size(self->crew);
+    const uint32_t first = (uint32_t)part_begin(rows, index, members, 1);
+
+    aq_actor_critic_share_train(self->shares[index], &self->work, first,
+                                (uint32_t)part_begin(rows, index + 1, members, 1) - first);
+}
+
+static void sum_part(void *user, uint32_t index)
+{
+    actor_critic *self = user;
+    const uint32_t members = aq_crew_size(self->crew);
+    const aq_passes *passes = aq_passes_best();
+    float *sum = aq_actor_critic_share_gradient(self->shares[0]);
+
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        const section *of = &self->sections[s];
+        const size_t first = of->first + part_begin(of->count, index, members, LINE_FLOATS);
+        const size_t end = of->first + part_begin(of->count, index + 1, members, LINE_FLOATS);
+
+        if (!of->is_due) {
+            continue;
+        }
+        for (uint32_t i = 1; i < members; i++) {
+            passes->add(sum + first, aq_actor_critic_share_gradient(self->shares[i]) + first,
+                        end - first);
+        }
+        self->squares[index][s] = passes->sum_squares(sum + first, end - first);
+    }
+}
+
+static void change_part(void *user, uint32_t index)
+{
+    actor_critic *self = user;
+    const uint32_t members = aq_crew_size(self->crew);
+    const aq_passes *passes = aq_passes_best();
+    const float *gradient = aq_actor_critic_share_gradient(self->shares[0]);
+
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        const section *of = &self->sections[s];
+        const size_t first = part_begin(of->count, index, members, LINE_FLOATS);
+        const size_t count = part_begin(of->count, index + 1, members, LINE_FLOATS) - first;
+        const size_t at = of->first + first;
+        float *online = self->online.block + at, *target = self->target.block + at;
+
+        if (of->is_due) {
+            passes->adam(&of->pass, online, of->adam.m + first, of->adam.v + first, gradient + at,
+                         count);
+        }
+        if (!self->targets_follow) {
+            continue;
+        }
+        if (self->tau > 0.0f) {
+            passes->approach(target, online, self->tau, count);
+        } else {
+            memcpy(target, online, count * sizeof(*target));
+        }
+    }
+}
+
+/* Everything before the parameters may change. */
+static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_stats *ret_stats,
+                          double norms[SECTION_COUNT])
+{
+    aq_actor_critic_sums sums = {0};
+    double squares[SECTION_COUNT] = {0};
+
+    aq_crew_run(self->crew, train_part, self);
+    aq_crew_run(self->crew, sum_part, self);
+    for (uint32_t i = 0; i < aq_crew_size(self->crew); i++) {
+        const aq_actor_critic_sums part = aq_actor_critic_share_sums(self->shares[i]);
+
+        sums.loss += part.loss;
+        sums.value += part.value;
+        sums.has_bad_action |= part.has_bad_action;
+        for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+            squares[s] += self->sections[s].is_due ? self->squares[i][s] : 0.0;
+        }
+    }
+    if (sums.has_bad_action) {
+        return AQ_E_CORRUPT;
+    }
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        norms[s] = sqrt(squares[s]);
+    }
+    *ret_stats = (aq_train_stats){
+        .loss = sums.loss / batch->rows,
+        .q_mean = sums.value / batch->rows,
+        .gradient_norm = norms[SECTION_CRITIC],
+    };
+    return isfinite(ret_stats->loss) ? 0 : AQ_E_CORRUPT;
+}
+
+static double clip_of(const actor_critic *self, double norm)
+{
+    return self->gradient_clip > 0 && norm > self->gradient_clip ? self->gradient_clip / norm : 1.0;
+}
+
+static void plan_step(actor_critic *self, const aq_batch *batch)
+{
+    const uint64_t next = self->step + 1;
+    const bool is_policys = next % self->policy_period == 0;
+
+    self->sections[SECTION_POLICY].is_due = is_policys;
+    self->sections[SECTION_CRITIC].is_due = true;
+    self->targets_follow = self->tau > 0.0f ? is_policys : next % self->target_period == 0;
+    self->work = (aq_actor_critic_work){
+        .batch = batch,
+        .online = &self->online,
+        .target = &self->target,
+        .improves_policy = is_policys,
+        .is_quantized = is_quantized(self),
+        .step = self->step,
+    };
+}
+
+int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats)
+{
+    actor_critic *self = actor_critic_of(algorithm);
+    double norms[SECTION_COUNT];
+    aq_train_stats stats;
+
+    AQ_ASSERT(batch->rows > 0 && batch->rows <= self->rows_max);
+    AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
+    AQ_ASSERT(batch->action_bytes == self->setup.actions * sizeof(float));
+    plan_step(self, batch);
+    int rc = find_gradients(self, batch, &stats, norms);
+    if (rc != 0) {
+        return rc;
+    }
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        /* Written so that a NaN fails it. */
+        if (!(norms[s] * clip_of(self, norms[s]) <= AQ_GRADIENT_NORM_MAX)) {
+            return AQ_E_CORRUPT;
+        }
+    }
+    for (uint32_t s = 0; s < SECTION_COUNT; s++) {
+        section *of = &self->sections[s];
+        if (of->is_due) {
+            of->pass = aq_adam_advance(&of->adam, (float)clip_of(self, norms[s]));
+        }
+    }
+    aq_crew_run(self->crew, change_part, self);
+    self->step++;
+    *ret_stats = stats;
+    return 0;
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm)
+{
+    return &((const actor_critic *)algorithm)->setup.policy;
+}
+
+const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm)
+{
+    const actor_critic *self = (const actor_critic *)algorithm;
+
+    if (!is_quantized(self)) {
+        return &self->online.policy;
+    }
+    aq_fake_quant_params(&self->setup.quant, &self->setup.policy, &self->online.policy,
+                         &self->acting);
+    return &self->acting;
+}
+
+void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
+                               double critic_learning_rate)
+{
+    actor_critic *self = actor_critic_of(algorithm);
+
+    self->sections[SECTION_POLICY].adam.learning_rate = (float)learning_rate;
+    self->sections[SECTION_CRITIC].adam.learning_rate =
+        (float)(critic_learning_rate > 0 ? critic_learning_rate : learning_rate);
+}
+
+void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
+{
+    actor_critic *self = actor_critic_of(algorithm);
+
+    *ret_state = (aq_algorithm_state){
+        .count = self->parameters,
+        .parameters = self->online.block,
+        .target = self->target.block,
+        .adam_m = self->sections[SECTION_POLICY].adam.m,
+        .adam_v = self->sections[SECTION_POLICY].adam.v,
+        .adam_step = self->step,
+    };
+}
+
+void aq_actor_critic_restored(aq_algorithm *algorithm, uint64_t adam_step)
+{
+    actor_critic *self = actor_critic_of(algorithm);
+
+    self->step = adam_step;
+    self->sections[SECTION_POLICY].adam.step = adam_step / self->policy_period;
+    self->sections[SECTION_CRITIC].adam.step = adam_step;
+}

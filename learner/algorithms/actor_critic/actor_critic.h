@@ -1,0 +1,50 @@
+/*
+ * Actor and critic: what d4pg, ddpg and td3 have in common, each of which is a file that says in
+ * what it differs. A critic learns what an action is worth, from n-step returns and older copies of
+ * both networks; the policy follows the critic's slope along its own actions.
+ *
+ *   target   y = reward + bootstrap * Q_target(s', policy_target(s'))
+ *   critic   how far Q(s, a) is from y, over the batch, each row `weight` times
+ *   policy   - mean of Q(x, policy(x)), x being s' or s; its slope along each row's action is cut
+ *
+ * Both gradients are of the parameters as they are before the step, and both norms are clipped at
+ * learner.gradient_clip. The actors act with the learned policy, not with its older copy.
+ *
+ * The rows of a batch are shared out among learner.threads threads, which go forward and back on
+ * their own; their gradients are then added up in their order.
+ */
+#ifndef AQ_LEARNER_ALGORITHMS_ACTOR_CRITIC_ACTOR_CRITIC_H
+#define AQ_LEARNER_ALGORITHMS_ACTOR_CRITIC_ACTOR_CRITIC_H
+
+#include <stdbool.h>
+
+#include "learner/algorithms/algorithm.h"
+
+enum { AQ_CRITICS_MAX = 2 };
+
+typedef struct aq_actor_critic_kind {
+    const aq_algorithm_class *class;
+    uint32_t critics;       /* of which the least value counts */
+    bool is_distributional; /* one critic, whose values are distributions; else errors squared */
+    bool improves_at_next;  /* x is s', as in Acme; else s */
+    bool clips_action_slope;
+    bool is_delayed; /* learner.policy_delay and learner.target_noise count */
+} aq_actor_critic_kind;
+
+/* As aq_algorithm_class.create; `kind` is of static storage. */
+int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config *config,
+                           const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
+                           aq_error *error) AQ_MUST_USE;
+
+/* Members of the class. */
+void aq_actor_critic_destroy(aq_algorithm *algorithm);
+int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
+                          aq_train_stats *ret_stats) AQ_MUST_USE;
+const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
+const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
+void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
+                               double critic_learning_rate);
+void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
+void aq_actor_critic_restored(aq_algorithm *algorithm, uint64_t adam_step);
+
+#endif

@@ -1,0 +1,34 @@
+/*
+ * DDPG: in what it differs from the others; the rest is actor_critic.c.
+ */
+#include "learner/algorithms/actor_critic/ddpg.h"
+
+#include "learner/algorithms/actor_critic/actor_critic.h"
+
+static const aq_actor_critic_kind kind = {
+    .class = &aq_ddpg_class,
+    .critics = 1,
+    .improves_at_next = true,
+    .clips_action_slope = true,
+};
+
+static int create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
+                  aq_algorithm **ret_algorithm, aq_error *error)
+{
+    return aq_actor_critic_create(&kind, config, schema, seed, ret_algorithm, error);
+}
+
+const aq_algorithm_class aq_ddpg_class = {
+    .name = "ddpg",
+    .summary = "a policy and a critic of values, for continuous actions",
+    .act_rule = AQ_ACT_CONTINUOUS,
+    .has_own_threads = true,
+    .create = create,
+    .destroy = aq_actor_critic_destroy,
+    .train = aq_actor_critic_train,
+    .spec = aq_actor_critic_spec,
+    .policy = aq_actor_critic_policy,
+    .set_rates = aq_actor_critic_set_rates,
+    .state = aq_actor_critic_state,
+    .restored = aq_actor_critic_restored,
+};

@@ -1,0 +1,119 @@
+/*
+ * Building the networks layer by layer; each is validated when it is whole.
+ */
+#include "learner/algorithms/actor_critic/policy_network.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "learner/nn/hidden_layers.h"
+
+/* Of the last layer's first weights: small enough for tanh not to be where it is flat. */
+static const float HEAD_SHARE = 0.01f;
+
+static bool has_bounds(const aq_space *space)
+{
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        if (!isfinite(space->low[i]) || !isfinite(space->high[i])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static int check_actions(const aq_schema *schema, const char *algorithm, aq_error *error)
+{
+    const aq_space *action = &schema->action;
+
+    if (action->kind != AQ_SPACE_BOX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s needs continuous actions; those of this task are choices, for which "
+                       "learner.algorithm dqn or c51 is made",
+                       algorithm);
+    }
+    if (action->dtype != AQ_DTYPE_F32 || !has_bounds(action)) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s needs actions that are floats between finite bounds", algorithm);
+    }
+    if (aq_space_elements(action) + aq_space_elements(&schema->obs) > AQ_NET_WIDTH_MAX) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "a critic takes an observation and an action of up to %" PRIu32
+                       " elements together; this task's have %zu",
+                       AQ_NET_WIDTH_MAX,
+                       aq_space_elements(action) + aq_space_elements(&schema->obs));
+    }
+    return 0;
+}
+
+static int finish(const aq_hidden_layers *hidden, uint32_t width, const aq_layer_spec *head,
+                  aq_net_spec *ret_spec, aq_error *error)
+{
+    aq_net_spec spec;
+    aq_layer_spec last = *head;
+
+    memset(&spec, 0, sizeof(spec));
+    int rc = aq_hidden_layers_add(hidden, &width, &spec, error);
+    if (rc == 0) {
+        last.inputs = width;
+        rc = aq_net_spec_add(&spec, &last, error);
+    }
+    if (rc == 0) {
+        rc = aq_net_spec_validate(&spec, error);
+    }
+    if (rc == 0) {
+        *ret_spec = spec;
+    }
+    return rc;
+}
+
+int aq_policy_network_spec(const aq_run_config *config, const aq_schema *schema,
+                           const char *algorithm, aq_net_spec *ret_spec, aq_error *error)
+{
+    aq_hidden_layers hidden;
+    uint32_t inputs;
+    int rc = aq_network_inputs(schema, algorithm, &inputs, error);
+
+    if (rc == 0) {
+        rc = check_actions(schema, algorithm, error);
+    }
+    if (rc == 0) {
+        rc = aq_hidden_layers_of(config, &hidden, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_layer_spec head =
+        aq_layer_linear(inputs, (uint32_t)aq_space_elements(&schema->action), AQ_ACTIVATION_TANH);
+    return finish(&hidden, inputs, &head, ret_spec, error);
+}
+
+int aq_critic_network_spec(const aq_run_config *config, const aq_schema *schema, uint32_t outputs,
+                           aq_net_spec *ret_spec, aq_error *error)
+{
+    const uint32_t inputs =
+        (uint32_t)(aq_space_elements(&schema->obs) + aq_space_elements(&schema->action));
+    const aq_layer_spec head = aq_layer_linear(inputs, outputs, AQ_ACTIVATION_NONE);
+    aq_hidden_layers hidden = {
+        .activation = aq_run_config_critic_activation(config),
+        .norm_first = config->learner.critic_norm_first,
+    };
+    int rc = aq_run_config_critic_hidden(config, hidden.widths, &hidden.count);
+
+    if (rc != 0) {
+        return aq_fail(error, rc, "learner.critic_hidden: '%s' is not a list of widths",
+                       config->learner.critic_hidden);
+    }
+    return finish(&hidden, inputs, &head, ret_spec, error);
+}
+
+void aq_policy_network_center(const aq_net_spec *spec, aq_params *params)
+{
+    const uint32_t last = spec->layer_count - 1;
+    const size_t count = aq_layer_parameters(&spec->layers[last]);
+
+    for (size_t i = 0; i < count; i++) {
+        params->weight[last][i] *= HEAD_SHARE; /* its biases lie behind its weights */
+    }
+}

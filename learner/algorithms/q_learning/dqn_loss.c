@@ -1,0 +1,63 @@
+/*
+ * DQN's loss. A few numbers a row: not worth a vector.
+ */
+#include "learner/algorithms/q_learning/dqn_loss.h"
+
+#include <math.h>
+#include <string.h>
+
+uint32_t aq_dqn_argmax(const float *values, uint32_t count)
+{
+    uint32_t best = 0;
+
+    for (uint32_t a = 1; a < count; a++) {
+        if (values[a] > values[best]) {
+            best = a;
+        }
+    }
+    return best;
+}
+
+float aq_dqn_target(float reward, float bootstrap, const float *online_next,
+                    const float *target_next, uint32_t actions)
+{
+    return reward + bootstrap * target_next[aq_dqn_argmax(online_next, actions)];
+}
+
+int aq_dqn_loss_of(const aq_batch *batch, const aq_dqn_values *values, float huber_delta,
+                   float *ret_d_online, aq_dqn_loss *ret_loss)
+{
+    const uint32_t actions = values->actions;
+    const float per_row = 1.0f / (float)batch->rows;
+    double loss = 0, q_sum = 0;
+
+    memset(ret_d_online, 0, (size_t)batch->rows * actions * sizeof(*ret_d_online));
+    for (uint32_t i = 0; i < batch->rows; i++) {
+        size_t row = (size_t)i * actions;
+        float weight = batch->weight[i];
+        float target, q, error, size;
+        int32_t action;
+
+        memcpy(&action, batch->action + (size_t)i * sizeof(action), sizeof(action));
+        if (action < 0 || (uint32_t)action >= actions) {
+            return AQ_E_CORRUPT;
+        }
+        target = aq_dqn_target(batch->reward[i], batch->bootstrap[i], values->online_next + row,
+                               values->target_next + row, actions);
+        q = values->online[row + (uint32_t)action];
+        error = q - target;
+        size = fabsf(error);
+        batch->priority[i] = size;
+        if (size > huber_delta) {
+            loss += (double)weight * huber_delta * (size - 0.5 * huber_delta);
+            error = copysignf(huber_delta, error);
+        } else {
+            loss += 0.5 * weight * error * error;
+        }
+        ret_d_online[row + (uint32_t)action] = per_row * weight * error;
+        q_sum += q;
+    }
+    ret_loss->loss = loss / batch->rows;
+    ret_loss->q_mean = q_sum / batch->rows;
+    return 0;
+}

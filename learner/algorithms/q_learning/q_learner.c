@@ -1,0 +1,373 @@
+/*
+ * Q-learning. One step is two passes forward and one back:
+ *
+ *   Q_target(s')             rows of next_obs, through the target network
+ *   Q_online(s), Q_online(s')  one product over twice the rows, [s ; s'], through the learned one;
+ *                            without learner.double_q, only s
+ *   backward                 the first half of those rows
+ *
+ * Both forward passes use the same scratch, so the target's values are set aside between them.
+ *
+ * Of distributions, what is trained are the logits: the layer that makes values of them has no
+ * parameters, and is part of the policy alone.
+ *
+ * With learner.qat_bits both networks compute quantized, once the delay is over: what is learned is
+ * the function that actors run, and the target is an older copy of the same function. The policy is
+ * then what the levels stand for, so that it is published, measured and evaluated as such; the
+ * checkpoint keeps the real weights.
+ */
+#include "learner/algorithms/q_learning/q_learner.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/columns.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "learner/algorithms/q_learning/c51_loss.h"
+#include "learner/algorithms/q_learning/dqn_loss.h"
+#include "learner/algorithms/q_learning/q_network.h"
+#include "learner/nn/adam.h"
+#include "learner/nn/fake_quant.h"
+#include "learner/nn/net_train.h"
+#include "learner/nn/passes.h"
+
+/* The stream of the initial weights, among those of the run's seed: "dqn init". */
+#define INIT_STREAM UINT64_C(0x64716e20696e6974)
+
+typedef struct q_learner {
+    aq_algorithm head;
+    aq_net_spec spec;        /* of what is trained */
+    aq_net_spec acting_spec; /* of the policy: with the values of distributions */
+    bool is_distributional;
+    bool is_double;
+    uint32_t obs_dtype; /* enum aq_dtype */
+    uint32_t obs_bytes; /* of one row */
+    uint32_t inputs, actions, outputs;
+    uint32_t rows_max;
+    float huber_delta;
+    double gradient_clip; /* 0: off */
+    uint64_t target_period;
+    float tau; /* 0: copies */
+    aq_fake_quant quant;
+    uint64_t quant_delay; /* steps */
+    aq_params online, target, gradient;
+    aq_params acting; /* the learned network as it acts, once training is quantized */
+    aq_adam adam;
+    aq_net_train *net;
+    aq_atoms atoms;  /* distributional only; else one value an action */
+    float *input;    /* (2 rows, inputs): obs, then next_obs */
+    float *target_q; /* (rows, outputs): values, or logits */
+    float *d_q;      /* (rows, outputs) */
+    float *room;     /* see c51_loss.h; distributional only */
+} q_learner;
+
+static q_learner *q_learner_of(aq_algorithm *algorithm)
+{
+    AQ_ASSERT(algorithm->class->destroy == aq_q_learner_destroy);
+    return (q_learner *)algorithm; /* the head is the first member */
+}
+
+static int check_task(const aq_schema *schema, const char *name, aq_error *error)
+{
+    if (schema->action.kind != AQ_SPACE_DISCRETE) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "%s chooses among discrete actions; those of this task are continuous, for "
+                       "which learner.algorithm d4pg, ddpg or td3 is made",
+                       name);
+    }
+    return 0;
+}
+
+void aq_q_learner_destroy(aq_algorithm *algorithm)
+{
+    q_learner *self;
+
+    if (algorithm == NULL) {
+        return;
+    }
+    self = q_learner_of(algorithm);
+    aq_net_train_destroy(self->net);
+    aq_params_fini(&self->acting);
+    aq_params_fini(&self->gradient);
+    aq_params_fini(&self->target);
+    aq_params_fini(&self->online);
+    aq_free(self);
+}
+
+/* The struct with its arrays behind it, in one block. */
+static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint32_t atoms,
+                                uint32_t rows_max)
+{
+    size_t bytes = sizeof(q_learner);
+    size_t parameters = aq_net_spec_parameters(spec);
+    size_t m = aq_columns_add(&bytes, parameters, sizeof(float));
+    size_t v = aq_columns_add(&bytes, parameters, sizeof(float));
+    size_t input =
+        aq_columns_add(&bytes, (size_t)2 * rows_max, aq_net_spec_inputs(spec) * sizeof(float));
+    size_t row_bytes = aq_net_spec_outputs(spec) * sizeof(float);
+    size_t target_q = aq_columns_add(&bytes, rows_max, row_bytes);
+    size_t d_q = aq_columns_add(&bytes, rows_max, row_bytes);
+    size_t room = aq_columns_add(&bytes, aq_c51_room(actions, atoms), sizeof(float));
+    char *block = aq_alloc(1, bytes);
+    q_learner *self = (q_learner *)block;
+
+    if (block == NULL) {
+        return NULL;
+    }
+    self->spec = *spec;
+    self->inputs = aq_net_spec_inputs(spec);
+    self->actions = actions;
+    self->outputs = aq_net_spec_outputs(spec);
+    self->rows_max = rows_max;
+    self->adam.m = (float *)(block + m);
+    self->adam.v = (float *)(block + v);
+    self->input = (float *)(block + input);
+    self->target_q = (float *)(block + target_q);
+    self->d_q = (float *)(block + d_q);
+    self->room = (float *)(block + room);
+    return self;
+}
+
+/* The networks and what they are trained with. */
+static int make_networks(q_learner *self, const aq_fake_quant *quant, aq_error *error)
+{
+    const aq_net_spec *spec = &self->spec;
+
+    self->quant = *quant;
+    if (aq_params_init(spec, &self->online) != 0 || aq_params_init(spec, &self->target) != 0 ||
+        aq_params_init(spec, &self->gradient) != 0 ||
+        (quant->bits != 0 && aq_params_init(spec, &self->acting) != 0)) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for a network of %zu parameters",
+                       aq_net_spec_parameters(spec));
+    }
+    return aq_net_train_create(&(aq_net_train_config){.spec = spec,
+                                                      .rows_max = 2 * self->rows_max,
+                                                      .backward_rows_max = self->rows_max,
+                                                      .quant = *quant},
+                               &self->net, error);
+}
+
+/* What is published: the network, and of distributions their means. */
+static int make_acting_spec(q_learner *self, aq_error *error)
+{
+    const aq_layer_spec means = aq_layer_categorical(&(aq_head_shape){.choices = self->actions,
+                                                                      .atoms = self->atoms.count,
+                                                                      .low = self->atoms.low,
+                                                                      .high = self->atoms.high});
+    self->acting_spec = self->spec;
+    if (!self->is_distributional) {
+        return 0;
+    }
+    int rc = aq_net_spec_add(&self->acting_spec, &means, error);
+    return rc == 0 ? aq_net_spec_validate(&self->acting_spec, error) : rc;
+}
+
+static void take_settings(q_learner *self, const aq_run_config *config, const aq_schema *schema)
+{
+    self->obs_dtype = schema->obs.dtype;
+    self->obs_bytes = (uint32_t)aq_space_bytes(&schema->obs);
+    self->is_double = config->learner.double_q;
+    self->huber_delta = (float)config->learner.huber_delta;
+    self->gradient_clip = config->learner.gradient_clip;
+    self->target_period = config->learner.target_period;
+    self->tau = (float)config->learner.tau;
+    self->quant_delay = config->learner.qat_delay;
+    self->adam.learning_rate = (float)config->learner.learning_rate;
+    self->adam.beta1 = 0.9f;
+    self->adam.beta2 = 0.999f;
+    self->adam.epsilon = (float)config->learner.adam_epsilon;
+    if (self->is_distributional) {
+        aq_atoms_init(&self->atoms, (uint32_t)config->learner.atoms,
+                      (float)config->learner.value_min, (float)config->learner.value_max);
+    }
+}
+
+int aq_q_learner_create(const aq_q_learner_kind *kind, const aq_run_config *config,
+                        const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
+                        aq_error *error)
+{
+    const char *name = kind->class->name;
+    const uint32_t atoms = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
+    const uint32_t rows_max = (uint32_t)config->learner.batch_size;
+    aq_fake_quant quant = aq_fake_quant_of(config);
+    aq_net_spec spec;
+    aq_rng rng;
+    int rc = check_task(schema, name, error);
+
+    if (rc == 0) {
+        rc = aq_q_network_spec(config, schema, name, atoms, &spec, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
+    q_learner *self = learner_alloc(&spec, schema->action.choice_count, atoms, rows_max);
+    if (self == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
+    }
+    self->head.class = kind->class;
+    self->is_distributional = kind->is_distributional;
+    take_settings(self, config, schema);
+    rc = make_acting_spec(self, error);
+    if (rc == 0) {
+        rc = make_networks(self, &quant, error);
+    }
+    if (rc != 0) {
+        aq_q_learner_destroy(&self->head);
+        return rc;
+    }
+    aq_rng_init(&rng, seed, INIT_STREAM);
+    aq_params_randomize(&spec, &self->online, &rng);
+    aq_params_copy(&self->target, &self->online);
+    *ret_algorithm = &self->head;
+    return 0;
+}
+
+/* A column of observations as floats. */
+static void load_obs(const q_learner *self, const uint8_t *column, uint32_t rows, float *out)
+{
+    if (self->obs_dtype == AQ_DTYPE_U8) {
+        aq_passes_best()->unit_from_u8(column, out, (size_t)rows * self->inputs);
+    } else {
+        memcpy(out, column, (size_t)rows * self->obs_bytes);
+    }
+}
+
+/* Of the step that comes next; the same after a resume. */
+static bool is_quantized(const q_learner *self)
+{
+    return self->quant.bits != 0 && self->adam.step >= self->quant_delay;
+}
+
+static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_dqn_loss *ret_loss)
+{
+    const float *online_next = q + (size_t)batch->rows * self->outputs;
+    const float *chooser = self->is_double ? online_next : self->target_q;
+
+    if (self->is_distributional) {
+        return aq_c51_loss_of(batch,
+                              &(aq_c51_values){.actions = self->actions,
+                                               .atoms = &self->atoms,
+                                               .online = q,
+                                               .chooser = chooser,
+                                               .target_next = self->target_q},
+                              self->room, self->d_q, ret_loss);
+    }
+    return aq_dqn_loss_of(batch,
+                          &(aq_dqn_values){.actions = self->actions,
+                                           .online = q,
+                                           .online_next = chooser,
+                                           .target_next = self->target_q},
+                          self->huber_delta, self->d_q, ret_loss);
+}
+
+/* The gradient's part of a step: everything before the parameters may change. */
+static int find_gradient(q_learner *self, const aq_batch *batch, aq_train_stats *ret_stats)
+{
+    const uint32_t rows = batch->rows;
+    float *obs = self->input, *next_obs = obs + (size_t)rows * self->inputs;
+    const float *q;
+    aq_dqn_loss loss;
+    int rc;
+
+    load_obs(self, batch->obs, rows, obs);
+    load_obs(self, batch->next_obs, rows, next_obs);
+    aq_net_train_quantize(self->net, is_quantized(self));
+    q = aq_net_forward(self->net, &self->target, next_obs, rows);
+    memcpy(self->target_q, q, (size_t)rows * self->outputs * sizeof(*q));
+    q = aq_net_forward(self->net, &self->online, obs, self->is_double ? 2 * rows : rows);
+    rc = find_loss(self, batch, q, &loss);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_net_backward(self->net, self->d_q, rows, &self->gradient);
+    ret_stats->loss = loss.loss;
+    ret_stats->q_mean = loss.q_mean;
+    ret_stats->gradient_norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
+    return 0;
+}
+
+static void follow(q_learner *self)
+{
+    if (self->tau > 0.0f) {
+        aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
+                                   self->online.count);
+    } else if (self->adam.step % self->target_period == 0) {
+        aq_params_copy(&self->target, &self->online);
+    }
+}
+
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats)
+{
+    q_learner *self = q_learner_of(algorithm);
+    aq_train_stats stats;
+    double scale = 1.0;
+    int rc;
+
+    AQ_ASSERT(batch->rows > 0);
+    AQ_ASSERT(batch->rows <= self->rows_max);
+    AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
+    AQ_ASSERT(batch->action_bytes == sizeof(int32_t));
+    rc = find_gradient(self, batch, &stats);
+    if (rc != 0) {
+        return rc;
+    }
+    if (self->gradient_clip > 0 && stats.gradient_norm > self->gradient_clip) {
+        scale = self->gradient_clip / stats.gradient_norm;
+    }
+    /* Written so that a NaN fails it. */
+    if (!(isfinite(stats.loss) && stats.gradient_norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+        return AQ_E_CORRUPT;
+    }
+    aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
+                 (float)scale);
+    follow(self);
+    *ret_stats = stats;
+    return 0;
+}
+
+const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm)
+{
+    return &((const q_learner *)algorithm)->acting_spec;
+}
+
+/* A layer that makes values of distributions has no parameters: these are the policy's, too. */
+const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm)
+{
+    const q_learner *self = (const q_learner *)algorithm;
+
+    if (!is_quantized(self)) {
+        return &self->online;
+    }
+    aq_fake_quant_params(&self->quant, &self->spec, &self->online, &self->acting);
+    return &self->acting;
+}
+
+void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
+                            double critic_learning_rate)
+{
+    (void)critic_learning_rate; /* there is one network only */
+    q_learner_of(algorithm)->adam.learning_rate = (float)learning_rate;
+}
+
+void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
+{
+    q_learner *self = q_learner_of(algorithm);
+
+    *ret_state = (aq_algorithm_state){
+        .count = self->online.count,
+        .parameters = self->online.block,
+        .target = self->target.block,
+        .adam_m = self->adam.m,
+        .adam_v = self->adam.v,
+        .adam_step = self->adam.step,
+    };
+}
+
+void aq_q_learner_restored(aq_algorithm *algorithm, uint64_t adam_step)
+{
+    q_learner_of(algorithm)->adam.step = adam_step;
+}

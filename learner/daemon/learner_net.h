@@ -1,0 +1,25 @@
+/*
+ * The learner daemon: sockets, threads and timers around its cores.
+ */
+#ifndef AQ_LEARNER_DAEMON_LEARNER_NET_H
+#define AQ_LEARNER_DAEMON_LEARNER_NET_H
+
+#include <stdbool.h>
+
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+#include "common/sys/daemon.h"
+
+typedef struct aq_learner_options {
+    aq_daemon_options daemon;
+    const char *listen_url;
+    const char *run_dir;
+    bool resume;     /* go on with the run that is in run_dir */
+    uint64_t run_id; /* of a new run; 0: any */
+} aq_learner_options;
+
+/* Runs until the run has ended or a signal came. 0 when it ended in good order. */
+int aq_learner_run(const aq_run_config *config, const aq_learner_options *options,
+                   aq_error *error) AQ_MUST_USE;
+
+#endif

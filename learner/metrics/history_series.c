@@ -1,0 +1,240 @@
+/*
+ * History series: see history_series.h.
+ */
+#include "learner/metrics/history_series.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+/* Greater whole numbers have no exact double. */
+#define WHOLE_MAX 9007199254740992.0
+
+struct aq_history_series {
+    aq_history_shape shape;
+    double period_s;
+    size_t rows;
+    double *values;    /* (rows_max, column_count) */
+    uint32_t *samples; /* (rows_max): merged into each */
+};
+
+int aq_history_series_create(const aq_history_shape *shape, aq_history_series **ret_series)
+{
+    AQ_ASSERT(shape->rows_max >= 2);
+    AQ_ASSERT(shape->column_count > 0 && shape->column_count <= AQ_HISTORY_COLUMNS_MAX);
+    AQ_ASSERT(shape->period_s > 0);
+    aq_history_series *series = aq_alloc(1, sizeof(*series));
+    if (!series) {
+        return AQ_E_NOMEM;
+    }
+    series->shape = *shape;
+    series->period_s = shape->period_s;
+    series->values = aq_alloc(shape->rows_max * shape->column_count, sizeof(double));
+    series->samples = aq_alloc(shape->rows_max, sizeof(uint32_t));
+    if (!series->values || !series->samples) {
+        aq_history_series_destroy(series);
+        return AQ_E_NOMEM;
+    }
+    *ret_series = series;
+    return 0;
+}
+
+void aq_history_series_destroy(aq_history_series *series)
+{
+    if (!series) {
+        return;
+    }
+    aq_free(series->values);
+    aq_free(series->samples);
+    aq_free(series);
+}
+
+static double *row_at(const aq_history_series *series, size_t row)
+{
+    return series->values + row * series->shape.column_count;
+}
+
+/* Which period a time belongs to. */
+static double period_of(const aq_history_series *series, double time_s)
+{
+    return floor(time_s / series->period_s);
+}
+
+static double merged(enum aq_history_merge rule, double left, double left_samples, double right,
+                     double right_samples)
+{
+    if (isnan(left) || isnan(right)) {
+        return isnan(right) ? left : right;
+    }
+    switch (rule) {
+    case AQ_HISTORY_LAST:
+        return right;
+    case AQ_HISTORY_MEAN:
+        return (left * left_samples + right * right_samples) / (left_samples + right_samples);
+    case AQ_HISTORY_LEAST:
+        return fmin(left, right);
+    case AQ_HISTORY_MOST:
+        return fmax(left, right);
+    }
+    return right;
+}
+
+static void merge_into(aq_history_series *series, size_t row, const double *values,
+                       uint32_t samples)
+{
+    double *into = row_at(series, row);
+    for (size_t i = 0; i < series->shape.column_count; i++) {
+        into[i] = merged(series->shape.columns[i].merge, into[i], series->samples[row], values[i],
+                         samples);
+    }
+    if (series->samples[row] <= UINT32_MAX - samples) {
+        series->samples[row] += samples;
+    }
+}
+
+static void move_row(aq_history_series *series, size_t from, size_t to)
+{
+    memmove(row_at(series, to), row_at(series, from), series->shape.column_count * sizeof(double));
+    series->samples[to] = series->samples[from];
+}
+
+/* Merges each row into the one before it where both are of one period. */
+static void merge_neighbours(aq_history_series *series)
+{
+    size_t kept = 0;
+    for (size_t i = 1; i < series->rows; i++) {
+        if (period_of(series, row_at(series, kept)[0]) == period_of(series, row_at(series, i)[0])) {
+            merge_into(series, kept, row_at(series, i), series->samples[i]);
+        } else {
+            kept++;
+            move_row(series, i, kept);
+        }
+    }
+    series->rows = kept + 1;
+}
+
+static void make_room(aq_history_series *series)
+{
+    const size_t row_bytes = series->shape.column_count * sizeof(double);
+    if (series->shape.slides) {
+        series->rows--;
+        memmove(series->values, row_at(series, 1), series->rows * row_bytes);
+        memmove(series->samples, series->samples + 1, series->rows * sizeof(uint32_t));
+        return;
+    }
+    while (series->rows == series->shape.rows_max) {
+        series->period_s *= 2;
+        merge_neighbours(series);
+    }
+}
+
+static void go_back_to(aq_history_series *series, double time_s)
+{
+    while (series->rows > 0 && row_at(series, series->rows - 1)[0] > time_s) {
+        series->rows--;
+    }
+}
+
+static bool is_in_last_row(const aq_history_series *series, double time_s)
+{
+    return series->rows > 0 &&
+           period_of(series, row_at(series, series->rows - 1)[0]) == period_of(series, time_s);
+}
+
+void aq_history_series_add(aq_history_series *series, const double *values)
+{
+    const double time_s = values[0];
+    if (!isfinite(time_s) || time_s < 0) {
+        return;
+    }
+    go_back_to(series, time_s);
+    if (!is_in_last_row(series, time_s) && series->rows == series->shape.rows_max) {
+        make_room(series); /* which may make the last row's period this one's, too */
+    }
+    if (is_in_last_row(series, time_s)) {
+        merge_into(series, series->rows - 1, values, 1);
+        return;
+    }
+    memcpy(row_at(series, series->rows), values, series->shape.column_count * sizeof(double));
+    series->samples[series->rows] = 1;
+    series->rows++;
+}
+
+size_t aq_history_series_rows(const aq_history_series *series)
+{
+    return series->rows;
+}
+
+double aq_history_series_period_s(const aq_history_series *series)
+{
+    return series->period_s;
+}
+
+double aq_history_series_at(const aq_history_series *series, size_t row, size_t column)
+{
+    AQ_ASSERT(row < series->rows);
+    AQ_ASSERT(column < series->shape.column_count);
+    return row_at(series, row)[column];
+}
+
+double aq_history_series_recent(const aq_history_series *series, size_t column, double seconds)
+{
+    double sum = 0;
+    double count = 0;
+    if (series->rows == 0) {
+        return NAN;
+    }
+    const double since_s = row_at(series, series->rows - 1)[0] - seconds;
+    for (size_t i = series->rows; i > 0 && row_at(series, i - 1)[0] > since_s; i--) {
+        const double value = row_at(series, i - 1)[column];
+        if (isfinite(value)) {
+            sum += value;
+            count++;
+        }
+    }
+    return count > 0 ? sum / count : NAN;
+}
+
+/* ---- JSON ----------------------------------------------------------------------------------- */
+
+static int print_text(aq_buffer *out, const char *text)
+{
+    return aq_buffer_append(out, text, strlen(text));
+}
+
+/* Counts whole, what was measured in seven digits, as differences of sums are shown. */
+static int print_number(aq_buffer *out, double value)
+{
+    char text[32];
+    if (!isfinite(value)) {
+        return print_text(out, "null");
+    }
+    const bool whole = value == floor(value) && fabs(value) < WHOLE_MAX;
+    (void)snprintf(text, sizeof(text), whole ? "%.0f" : "%.7g", value);
+    return print_text(out, text);
+}
+
+static int print_column(const aq_history_series *series, size_t column, aq_buffer *out)
+{
+    char head[64];
+    (void)snprintf(head, sizeof(head), ",\"%s\":[", series->shape.columns[column].name);
+    int rc = print_text(out, head);
+    for (size_t i = 0; !rc && i < series->rows; i++) {
+        rc = i > 0 ? print_text(out, ",") : 0;
+        rc = rc ? rc : print_number(out, row_at(series, i)[column]);
+    }
+    return rc ? rc : print_text(out, "]");
+}
+
+int aq_history_series_print(const aq_history_series *series, aq_buffer *out)
+{
+    int rc = print_text(out, "{\"period_s\":");
+    rc = rc ? rc : print_number(out, series->period_s);
+    for (size_t i = 0; !rc && i < series->shape.column_count; i++) {
+        rc = print_column(series, i, out);
+    }
+    return rc ? rc : print_text(out, "}");
+}

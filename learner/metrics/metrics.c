@@ -1,0 +1,248 @@
+/*
+ * Metrics: see metrics.h.
+ */
+#include "learner/metrics/metrics.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "learner/run/run_folder.h"
+
+struct aq_metrics {
+    char path[AQ_PATH_MAX];
+    int file;
+    bool torn; /* the file ends within a line that a full disk cut short: the next begins with \n */
+    aq_metrics_mirror *mirror; /* NULL: none */
+};
+
+/* Whether an earlier process left the file with a line that has no end. */
+static bool ends_within_a_line(int file)
+{
+    char last = '\n';
+    off_t size = lseek(file, 0, SEEK_END);
+    return size > 0 && pread(file, &last, 1, size - 1) == 1 && last != '\n';
+}
+
+int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error)
+{
+    aq_metrics *metrics = aq_alloc(1, sizeof(*metrics));
+    if (!metrics) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = aq_text_format(metrics->path, sizeof(metrics->path), "%s/metrics.jsonl", run_dir);
+    if (rc) {
+        rc = aq_fail(error, rc, "%s: the path is too long", run_dir);
+        goto fail;
+    }
+    metrics->file = open(metrics->path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    if (metrics->file < 0) {
+        rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", metrics->path, strerror(errno));
+        goto fail;
+    }
+    metrics->torn = ends_within_a_line(metrics->file);
+    *ret_metrics = metrics;
+    return 0;
+fail:
+    aq_free(metrics);
+    return rc;
+}
+
+void aq_metrics_close(aq_metrics *metrics)
+{
+    if (!metrics) {
+        return;
+    }
+    (void)close(metrics->file);
+    aq_metrics_mirror_close(metrics->mirror);
+    aq_free(metrics);
+}
+
+void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror)
+{
+    aq_metrics_mirror_close(metrics->mirror);
+    metrics->mirror = mirror;
+}
+
+static int append_text(aq_metrics *metrics, const json_t *line, aq_error *error)
+{
+    char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(10)) : NULL;
+    if (!text) {
+        return aq_fail(error, AQ_E_NOMEM, "%s: out of memory", metrics->path);
+    }
+    size_t size = strlen(text);
+    char *whole = aq_alloc(size + 2, 1);
+    int rc = AQ_E_NOMEM;
+    if (whole) {
+        size_t start = metrics->torn ? 1 : 0;
+        whole[0] = '\n';
+        memcpy(whole + start, text, size);
+        whole[start + size] = '\n';
+        ssize_t written = write(metrics->file, whole, start + size + 1);
+        rc = written == (ssize_t)(start + size + 1) ? 0 : AQ_E_NO_SPACE;
+        if (written < 0) {
+            rc = aq_error_from_errno(errno);
+        }
+        if (written > 0) {
+            metrics->torn = whole[written - 1] != '\n';
+        }
+        aq_free(whole);
+    }
+    free(text);
+    return rc ? aq_fail(error, rc, "%s: %s", metrics->path, aq_error_text(rc)) : 0;
+}
+
+/* Steals `line`, which may be NULL when it could not be made. Each file is tried; the error is the
+ * first one's. */
+static int append(aq_metrics *metrics, json_t *line, aq_error *error)
+{
+    aq_error again;
+    int rc = append_text(metrics, line, error);
+    if (line && metrics->mirror) {
+        int mirrored = aq_metrics_mirror_line(metrics->mirror, line, rc ? &again : error);
+        rc = rc ? rc : mirrored;
+    }
+    json_decref(line);
+    return rc;
+}
+
+/* JSON knows no NaN. */
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* A copy in which numbers that JSON doesn't know, which reflection shows as texts, are null. */
+static json_t *plain_copy(const json_t *value)
+{
+    if (json_is_object(value)) {
+        json_t *copy = json_object();
+        const char *key;
+        json_t *part;
+        json_object_foreach((json_t *)(uintptr_t)value, key, part)
+        {
+            (void)json_object_set_new(copy, key, plain_copy(part)); /* short of memory: left out */
+        }
+        return copy;
+    }
+    if (json_is_array(value)) {
+        json_t *copy = json_array();
+        for (size_t i = 0; i < json_array_size(value); i++) {
+            (void)json_array_append_new(copy, plain_copy(json_array_get(value, i)));
+        }
+        return copy;
+    }
+    const char *text = json_string_value(value);
+    bool no_number = text && (strcmp(text, "NaN") == 0 || strcmp(text, "Infinity") == 0 ||
+                              strcmp(text, "-Infinity") == 0);
+    return no_number ? json_null() : json_copy((json_t *)(uintptr_t)value);
+}
+
+static void put_part(json_t *line, const char *key, const json_t *part)
+{
+    if (line && part) {
+        (void)json_object_set_new(line, key, plain_copy(part)); /* short of memory: left out */
+    }
+}
+
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq_error *error)
+{
+    json_t *line = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
+        "s:o, s:o, s:o}",
+        "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
+        count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
+        number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
+        "loss", number(sample->loss), "q_mean", number(sample->q_mean), "staleness",
+        number(sample->staleness), "training_return", number(sample->training_return),
+        "policy_version", count(sample->policy_version), "policy_versions",
+        count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
+        "broadcast_bytes", count(sample->broadcast_bytes), "broadcast_bytes_fp32",
+        count(sample->broadcast_bytes_fp32), "action_disagreement",
+        number(sample->action_disagreement), "actors", count(sample->actors), "evaluators",
+        count(sample->evaluators), "shards", count(sample->shards), "batch_wait_share",
+        number(sample->batch_wait_share));
+    put_part(line, "replay", sample->replay);
+    put_part(line, "replay_use", sample->replay_use);
+    put_part(line, "time", sample->time);
+    put_part(line, "energy", sample->energy);
+    return append(metrics, line, error);
+}
+
+int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                          const aq_evaluation_result *result, aq_error *error)
+{
+    json_t *line = json_pack(
+        "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "event", "evaluation", "wall_s",
+        number(wall_s), "env_steps", count(env_steps), "policy_version", count(result->version),
+        "episodes", count(result->episodes), "return_mean", number(result->return_mean),
+        "return_std", number(result->return_std), "return_min", number(result->return_min),
+        "return_max", number(result->return_max), "confirmed", result->confirmed);
+    return append(metrics, line, error);
+}
+
+int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                   const aq_version_gap *gap, aq_error *error)
+{
+    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "gap", "wall_s",
+                             number(wall_s), "env_steps", count(env_steps), "policy_version",
+                             count(gap->version), "episodes", count(gap->episodes), "return_fp32",
+                             number(gap->return_fp32), "mean", number(gap->mean), "ci95",
+                             number(aq_version_gap_ci95(gap)));
+    return append(metrics, line, error);
+}
+
+int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                       uint64_t learner_steps, const char *key, const char *before,
+                       const char *after, aq_error *error)
+{
+    json_t *line = json_pack("{s:s, s:o, s:o, s:o, s:s, s:s, s:s}", "event", "setting", "wall_s",
+                             number(wall_s), "env_steps", count(env_steps), "learner_steps",
+                             count(learner_steps), "key", key, "before", before, "after", after);
+    int rc = append_text(metrics, line, error); /* it is no number, and so not in the mirror */
+    json_decref(line);
+    return rc;
+}
+
+/* NULL when nothing was compared. */
+static json_t *gap_of_run(const aq_precision_gap *gap)
+{
+    if (gap->versions == 0) {
+        return NULL;
+    }
+    return json_pack("{s:o, s:o, s:o, s:o}", "versions", count(gap->versions), "episodes",
+                     count(gap->episodes), "mean", number(gap->mean), "ci95",
+                     number(aq_precision_gap_ci95(gap)));
+}
+
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome, aq_error *error)
+{
+    json_t *line =
+        json_pack("{s:s, s:o, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "event", "end", "wall_s",
+                  number(outcome->wall_s), "state", outcome->state, "env_steps",
+                  count(outcome->env_steps), "learner_steps", count(outcome->learner_steps),
+                  "policy_versions", count(outcome->policy_versions), "policy_deltas",
+                  count(outcome->policy_deltas), "broadcast_bytes", count(outcome->broadcast_bytes),
+                  "broadcast_bytes_fp32", count(outcome->broadcast_bytes_fp32));
+    put_part(line, "time", outcome->time);
+    put_part(line, "energy", outcome->energy);
+    json_t *gap = gap_of_run(&outcome->gap);
+    if (line && gap) {
+        (void)json_object_set_new(line, "precision_gap", gap); /* short of memory: left out */
+    } else {
+        json_decref(gap);
+    }
+    return append(metrics, line, error);
+}

@@ -1,0 +1,80 @@
+/*
+ * Metrics: metrics.jsonl of the run folder, one JSON object a line, appended by one write each, so
+ * that a crash leaves whole lines. A line that a full disk cut short stays by itself: what follows
+ * begins a new one, also after a restart. Numbers that are not finite are null. Loop thread only.
+ */
+#ifndef AQ_LEARNER_METRICS_METRICS_H
+#define AQ_LEARNER_METRICS_METRICS_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "learner/metrics/metrics_mirror.h"
+#include "learner/publish/precision_gap.h"
+#include "learner/run/coordinator.h"
+
+typedef struct aq_metrics aq_metrics;
+struct json_t; /* jansson's */
+
+/* What the learner did since the last sample, and where the run stands. */
+typedef struct aq_metrics_sample {
+    double wall_s;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    double env_steps_per_s;
+    double learner_steps_per_s;
+    double loss;            /* NaN: no step since */
+    double q_mean;          /* NaN: no step since */
+    double staleness;       /* versions behind, mean; NaN: none */
+    double training_return; /* of the actors' episodes; NaN: none yet */
+    uint64_t policy_version;
+    uint64_t policy_versions; /* published in all */
+    uint64_t policy_deltas;   /* of them */
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_bytes_fp32;
+    double action_disagreement;
+    uint32_t actors, evaluators, shards;
+    double batch_wait_share;   /* of the time, 0 to 1 */
+    struct json_t *replay;     /* what the shards said, together; NULL: nothing. Lent */
+    struct json_t *replay_use; /* how the learner gets on with them; NULL: left out. Lent */
+    struct json_t *time;       /* where it went, by role; NULL: left out. Lent */
+    struct json_t *energy;     /* what the run took so far; NULL: left out. Lent */
+} aq_metrics_sample;
+
+/* What a run came to. */
+typedef struct aq_metrics_outcome {
+    struct json_t *time;   /* as in a sample */
+    const char *state;     /* "solved" */
+    struct json_t *energy; /* what it took; NULL: left out. Lent */
+    double wall_s;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    uint64_t policy_versions; /* published in all */
+    uint64_t policy_deltas;   /* of them */
+    uint64_t broadcast_bytes;
+    uint64_t broadcast_bytes_fp32;
+    aq_precision_gap gap;
+} aq_metrics_outcome;
+
+int aq_metrics_open(const char *run_dir, aq_metrics **ret_metrics, aq_error *error) AQ_MUST_USE;
+void aq_metrics_close(aq_metrics *metrics); /* NULL is fine */
+
+/* From now on each line goes there, too. Takes the mirror over. */
+void aq_metrics_set_mirror(aq_metrics *metrics, aq_metrics_mirror *mirror);
+
+/* A full disk loses the line, not the run. */
+int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample,
+                        aq_error *error) AQ_MUST_USE;
+int aq_metrics_evaluation(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                          const aq_evaluation_result *result, aq_error *error) AQ_MUST_USE;
+int aq_metrics_gap(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                   const aq_version_gap *gap, aq_error *error) AQ_MUST_USE;
+/* A setting was changed in the running system; the values are as the configuration has them. It is
+ * not mirrored: it has no numbers. */
+int aq_metrics_setting(aq_metrics *metrics, double wall_s, uint64_t env_steps,
+                       uint64_t learner_steps, const char *key, const char *before,
+                       const char *after, aq_error *error) AQ_MUST_USE;
+int aq_metrics_end(aq_metrics *metrics, const aq_metrics_outcome *outcome,
+                   aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * Metrics mirror: see metrics_mirror.h.
+ */
+#include "learner/metrics/metrics_mirror.h"
+
+#include <jansson.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "learner/metrics/csv_log.h"
+#include "learner/metrics/metric_names.h"
+#include "learner/metrics/tensorboard_events.h"
+
+struct aq_metrics_mirror {
+    const char *format;
+    enum aq_log_step step;
+    aq_tensorboard *board; /* NULL: off; likewise csv */
+    aq_csv_log *csv;
+    aq_run_history *history;
+    uint64_t learner_steps; /* of the last line that says: evaluations don't */
+};
+
+/* A line on its way to TensorBoard. */
+typedef struct scalar_line {
+    aq_metrics_mirror *mirror;
+    const char *event;
+} scalar_line;
+
+int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,
+                           aq_error *error)
+{
+    int rc = 0;
+    aq_metrics_mirror *mirror = aq_alloc(1, sizeof(*mirror));
+    if (!mirror) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    mirror->format = config->format;
+    mirror->step = config->step;
+    mirror->history = config->history;
+    if (config->tensorboard) {
+        rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
+    }
+    if (!rc && config->csv) {
+        rc = aq_csv_log_open(config->run_dir, &mirror->csv, error);
+    }
+    if (rc) {
+        aq_metrics_mirror_close(mirror);
+        return rc;
+    }
+    *ret_mirror = mirror;
+    return 0;
+}
+
+void aq_metrics_mirror_close(aq_metrics_mirror *mirror)
+{
+    if (!mirror) {
+        return;
+    }
+    aq_tensorboard_close(mirror->board);
+    aq_csv_log_close(mirror->csv);
+    aq_free(mirror);
+}
+
+static void take_number(void *user, const char *name, double value)
+{
+    const scalar_line *line = user;
+    char room[AQ_TENSORBOARD_TAG_BYTES];
+    const char *tag = aq_metric_tag(line->event, name, line->mirror->format, room, sizeof(room));
+    if (tag) {
+        aq_tensorboard_scalar(line->mirror->board, tag, value);
+    }
+}
+
+static int write_scalars(aq_metrics_mirror *mirror, const json_t *line, aq_error *error)
+{
+    const char *event = json_string_value(json_object_get(line, "event"));
+    scalar_line of = {mirror, event ? event : "event"};
+    aq_metric_each(line, take_number, &of);
+    const uint64_t env_steps = (uint64_t)json_integer_value(json_object_get(line, "env_steps"));
+    return aq_tensorboard_write(mirror->board,
+                                mirror->step == AQ_LOG_STEP_ENV ? env_steps : mirror->learner_steps,
+                                aq_clock_wall_ns(), error);
+}
+
+int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line, aq_error *error)
+{
+    const json_t *learner_steps = json_object_get(line, "learner_steps");
+    aq_error again;
+    if (json_is_integer(learner_steps)) {
+        mirror->learner_steps = (uint64_t)json_integer_value(learner_steps);
+    }
+    if (mirror->history) {
+        aq_run_history_line(mirror->history, line);
+    }
+    int rc = mirror->board ? write_scalars(mirror, line, error) : 0;
+    if (mirror->csv) {
+        int csv_rc = aq_csv_log_row(mirror->csv, line, rc ? &again : error);
+        rc = rc ? rc : csv_rc;
+    }
+    return rc;
+}

@@ -1,0 +1,38 @@
+/*
+ * Metrics mirror: the lines of metrics.jsonl once more, in the files that other people's tools
+ * read, TensorBoard's events and CSV, and in the history that the dashboard draws. Loop thread
+ * only.
+ */
+#ifndef AQ_LEARNER_METRICS_METRICS_MIRROR_H
+#define AQ_LEARNER_METRICS_METRICS_MIRROR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "learner/metrics/run_history.h"
+
+typedef struct aq_metrics_mirror aq_metrics_mirror;
+struct json_t; /* jansson's */
+
+/* In the order of the choices of log.step. */
+enum aq_log_step { AQ_LOG_STEP_ENV = 0, AQ_LOG_STEP_LEARNER = 1 };
+
+typedef struct aq_mirror_config {
+    const char *run_dir;
+    const char *format; /* of the broadcast, "int8": its returns are called by it. Lent */
+    bool tensorboard, csv;
+    enum aq_log_step step;   /* what TensorBoard's steps are */
+    bool goes_on;            /* the run was there before this process */
+    aq_run_history *history; /* NULL: none is kept. Lent */
+} aq_mirror_config;
+
+int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,
+                           aq_error *error) AQ_MUST_USE;
+void aq_metrics_mirror_close(aq_metrics_mirror *mirror); /* NULL is fine */
+
+/* Every file is tried; the error is the first one's. */
+int aq_metrics_mirror_line(aq_metrics_mirror *mirror, const struct json_t *line,
+                           aq_error *error) AQ_MUST_USE;
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Run history: see run_history.h.
+ */
+#include "learner/metrics/run_history.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "learner/metrics/metric_names.h"
+
+/* Rows of each span; those of evaluations are fewer, and may be further apart than a second. */
+enum { MINUTES_ROWS = 300, HOUR_ROWS = 360, RUN_ROWS = 600, EVENT_ROWS = 300 };
+
+static const aq_history_column progress_columns[] = {
+    {"wall_s", "wall_s", AQ_HISTORY_LAST},
+    {"env_steps", "env_steps", AQ_HISTORY_LAST},
+    {"learner_steps", "learner_steps", AQ_HISTORY_LAST},
+    {"env_rate", "env_steps_per_s", AQ_HISTORY_MEAN},
+    {"learner_rate", "learner_steps_per_s", AQ_HISTORY_MEAN},
+    {"sample_rate", "replay/sample_per_s", AQ_HISTORY_MEAN},
+    {"loss", "loss", AQ_HISTORY_MEAN},
+    {"q_mean", "q_mean", AQ_HISTORY_MEAN},
+    {"staleness", "staleness", AQ_HISTORY_MEAN},
+    {"learner_waits", "batch_wait_share", AQ_HISTORY_MEAN},
+    {"actors_waited_s", "time/actors/waiting_s", AQ_HISTORY_LAST},
+    {"actors_ran_s", "time/actors/running_s", AQ_HISTORY_LAST},
+    {"training_return", "training_return", AQ_HISTORY_MEAN},
+    {"disagreement", "action_disagreement", AQ_HISTORY_MEAN},
+    {"bytes", "broadcast_bytes", AQ_HISTORY_LAST},
+    {"bytes_fp32", "broadcast_bytes_fp32", AQ_HISTORY_LAST},
+    {"stored", "replay/stored", AQ_HISTORY_LAST},
+    {"actors", "actors", AQ_HISTORY_LEAST},
+    {"learner_j", "energy/roles/learner/energy_j", AQ_HISTORY_LAST},
+    {"actor_j", "energy/roles/actor/energy_j", AQ_HISTORY_LAST},
+    {"evaluator_j", "energy/roles/evaluator/energy_j", AQ_HISTORY_LAST},
+    {"replay_j", "energy/roles/replay/energy_j", AQ_HISTORY_LAST},
+};
+
+static const aq_history_column evaluation_columns[] = {
+    {"wall_s", "wall_s", AQ_HISTORY_LAST},          {"env_steps", "env_steps", AQ_HISTORY_LAST},
+    {"version", "policy_version", AQ_HISTORY_LAST}, {"return", "return_mean", AQ_HISTORY_MEAN},
+    {"std", "return_std", AQ_HISTORY_MEAN},         {"least", "return_min", AQ_HISTORY_LEAST},
+    {"most", "return_max", AQ_HISTORY_MOST},
+};
+
+static const aq_history_column gap_columns[] = {
+    {"wall_s", "wall_s", AQ_HISTORY_LAST},
+    {"env_steps", "env_steps", AQ_HISTORY_LAST},
+    {"return_fp32", "return_fp32", AQ_HISTORY_MEAN},
+    {"gap", "mean", AQ_HISTORY_MEAN},
+    {"ci95", "ci95", AQ_HISTORY_MEAN},
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+_Static_assert(COUNT_OF(progress_columns) <= AQ_HISTORY_COLUMNS_MAX, "a row is on the stack");
+
+static const struct {
+    const char *name;
+    const aq_history_column *columns;
+    size_t column_count;
+} kinds[AQ_HISTORY_KINDS] = {
+    [AQ_HISTORY_PROGRESS] = {"progress", progress_columns, COUNT_OF(progress_columns)},
+    [AQ_HISTORY_SCREENED] = {"screened", evaluation_columns, COUNT_OF(evaluation_columns)},
+    [AQ_HISTORY_CONFIRMED] = {"confirmed", evaluation_columns, COUNT_OF(evaluation_columns)},
+    [AQ_HISTORY_COMPARED] = {"compared", gap_columns, COUNT_OF(gap_columns)},
+};
+
+static const struct {
+    size_t rows;
+    double period_s;
+    bool slides;
+} spans[AQ_HISTORY_SPANS] = {
+    [AQ_SPAN_MINUTES] = {MINUTES_ROWS, 1, true},
+    [AQ_SPAN_HOUR] = {HOUR_ROWS, 10, true},
+    [AQ_SPAN_RUN] = {RUN_ROWS, 1, false},
+};
+
+struct aq_run_history {
+    aq_history_series *series[AQ_HISTORY_SPANS][AQ_HISTORY_KINDS];
+};
+
+/* What slides has as many rows for each kind, so that all of them end at the same age. */
+static aq_history_shape shape_of(size_t span, size_t kind)
+{
+    const bool fewer = kind != AQ_HISTORY_PROGRESS && !spans[span].slides;
+    return (aq_history_shape){
+        .columns = kinds[kind].columns,
+        .column_count = kinds[kind].column_count,
+        .rows_max = fewer ? EVENT_ROWS : spans[span].rows,
+        .period_s = spans[span].period_s,
+        .slides = spans[span].slides,
+    };
+}
+
+int aq_run_history_create(aq_run_history **ret_history)
+{
+    aq_run_history *history = aq_alloc(1, sizeof(*history));
+    if (!history) {
+        return AQ_E_NOMEM;
+    }
+    int rc = 0;
+    for (size_t span = 0; !rc && span < AQ_HISTORY_SPANS; span++) {
+        for (size_t kind = 0; !rc && kind < AQ_HISTORY_KINDS; kind++) {
+            const aq_history_shape shape = shape_of(span, kind);
+            rc = aq_history_series_create(&shape, &history->series[span][kind]);
+        }
+    }
+    if (rc) {
+        aq_run_history_destroy(history);
+        return rc;
+    }
+    *ret_history = history;
+    return 0;
+}
+
+void aq_run_history_destroy(aq_run_history *history)
+{
+    if (!history) {
+        return;
+    }
+    for (size_t span = 0; span < AQ_HISTORY_SPANS; span++) {
+        for (size_t kind = 0; kind < AQ_HISTORY_KINDS; kind++) {
+            aq_history_series_destroy(history->series[span][kind]);
+        }
+    }
+    aq_free(history);
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+typedef struct line_row {
+    const aq_history_column *columns;
+    size_t count;
+    double values[AQ_HISTORY_COLUMNS_MAX];
+} line_row;
+
+static void take_number(void *user, const char *name, double value)
+{
+    line_row *row = user;
+    for (size_t i = 0; i < row->count; i++) {
+        if (strcmp(row->columns[i].path, name) == 0) {
+            row->values[i] = value;
+            return;
+        }
+    }
+}
+
+/* False: of a line like this nothing is kept. */
+static bool kind_of(const json_t *line, enum aq_history_kind *ret_kind)
+{
+    const char *event = json_string_value(json_object_get(line, "event"));
+    if (!event) {
+        return false;
+    }
+    if (strcmp(event, "progress") == 0) {
+        *ret_kind = AQ_HISTORY_PROGRESS;
+    } else if (strcmp(event, "evaluation") == 0) {
+        *ret_kind = json_is_true(json_object_get(line, "confirmed")) ? AQ_HISTORY_CONFIRMED
+                                                                     : AQ_HISTORY_SCREENED;
+    } else if (strcmp(event, "gap") == 0) {
+        *ret_kind = AQ_HISTORY_COMPARED;
+    } else {
+        return false;
+    }
+    return true;
+}
+
+void aq_run_history_line(aq_run_history *history, const struct json_t *line)
+{
+    enum aq_history_kind kind;
+    if (!kind_of(line, &kind)) {
+        return;
+    }
+    line_row row = {.columns = kinds[kind].columns, .count = kinds[kind].column_count};
+    for (size_t i = 0; i < row.count; i++) {
+        row.values[i] = NAN;
+    }
+    aq_metric_each(line, take_number, &row);
+    for (size_t span = 0; span < AQ_HISTORY_SPANS; span++) {
+        aq_history_series_add(history->series[span][kind], row.values);
+    }
+}
+
+/* ---- what is shown -------------------------------------------------------------------------- */
+
+const aq_history_series *aq_run_history_series(const aq_run_history *history,
+                                               enum aq_history_span span, enum aq_history_kind kind)
+{
+    return history->series[span][kind];
+}
+
+int aq_run_history_print(const aq_run_history *history, enum aq_history_span span, aq_buffer *out)
+{
+    int rc = 0;
+    for (size_t kind = 0; !rc && kind < AQ_HISTORY_KINDS; kind++) {
+        rc = aq_buffer_append(out, kind == 0 ? "{\"" : ",\"", 2);
+        rc = rc ? rc : aq_buffer_append(out, kinds[kind].name, strlen(kinds[kind].name));
+        rc = rc ? rc : aq_buffer_append(out, "\":", 2);
+        rc = rc ? rc : aq_history_series_print(history->series[span][kind], out);
+    }
+    return rc ? rc : aq_buffer_append(out, "}", 1);
+}

@@ -1,0 +1,202 @@
+/*
+ * TensorBoard events: see tensorboard_events.h.
+ */
+#include "learner/metrics/tensorboard_events.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/buffer.h"
+#include "common/base/clock.h"
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "learner/metrics/log_file.h"
+#include "learner/run/run_folder.h"
+#include "proto/tensorboard.pb-c.h"
+
+enum { RECORD_BYTES_MAX = 1 << 20, HEAD_BYTES = 12, TAIL_BYTES = 4, NAME_TRIES = 64 };
+
+#define CRC_MASK       UINT32_C(0xa282ead8)
+#define SESSION_BEGINS 1
+#define FILE_VERSION   "brain.Event:2"
+#define HOST_BYTES     64
+
+typedef struct scalar {
+    char tag[AQ_TENSORBOARD_TAG_BYTES];
+    Actorq__V1__TensorboardValue value;
+} scalar;
+
+struct aq_tensorboard {
+    char path[AQ_PATH_MAX];
+    aq_log_file log;
+    bool goes_on; /* said before the first scalars */
+    size_t count;
+    scalar scalars[AQ_TENSORBOARD_SCALARS_MAX];
+    Actorq__V1__TensorboardValue *values[AQ_TENSORBOARD_SCALARS_MAX];
+};
+
+/* ---- records -------------------------------------------------------------------------------- */
+
+static void put_little(uint8_t *at, uint64_t value, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        at[i] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+/* A crc over bytes that hold a crc is a weak one; so files have it turned and shifted. */
+static uint32_t masked_crc(const void *bytes, size_t size)
+{
+    const uint32_t crc = aq_crc32c(0, bytes, size);
+    return ((crc >> 15) | (crc << 17)) + CRC_MASK;
+}
+
+static int append(aq_tensorboard *board, const Actorq__V1__TensorboardEvent *event, aq_error *error)
+{
+    const size_t size = actorq__v1__tensorboard_event__get_packed_size(event);
+    uint8_t *record = NULL;
+    aq_buffer buffer;
+    aq_buffer_init(&buffer, RECORD_BYTES_MAX);
+    int rc = aq_buffer_extend(&buffer, HEAD_BYTES + size + TAIL_BYTES, &record);
+    if (rc == 0) {
+        put_little(record, size, 8);
+        put_little(record + 8, masked_crc(record, 8), 4);
+        (void)actorq__v1__tensorboard_event__pack(event, record + HEAD_BYTES);
+        put_little(record + HEAD_BYTES + size, masked_crc(record + HEAD_BYTES, size), 4);
+        rc = aq_log_file_append(&board->log, record, buffer.size);
+    }
+    aq_buffer_fini(&buffer);
+    return rc ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
+}
+
+static Actorq__V1__TensorboardEvent event_at(uint64_t step, int64_t wall_ns)
+{
+    Actorq__V1__TensorboardEvent event = ACTORQ__V1__TENSORBOARD_EVENT__INIT;
+    event.wall_time = (double)wall_ns / (double)AQ_NS_PER_S;
+    event.step = (int64_t)step;
+    return event;
+}
+
+/* ---- the file ------------------------------------------------------------------------------- */
+
+/* A name that no file has: TensorBoard reads a folder's files in the order of their names, so that
+ * the time is first. */
+static int make_file(aq_tensorboard *board, const char *folder, int64_t wall_ns, aq_error *error)
+{
+    char host[HOST_BYTES] = "host";
+    if (gethostname(host, sizeof(host) - 1) || strchr(host, '/')) {
+        (void)snprintf(host, sizeof(host), "host");
+    }
+    for (int i = 0; i < NAME_TRIES; i++) {
+        int rc = aq_text_format(board->path, sizeof(board->path),
+                                "%s/events.out.tfevents.%010" PRId64 ".%s.%ld.%d", folder,
+                                wall_ns / AQ_NS_PER_S, host, (long)getpid(), i);
+        if (rc) {
+            return aq_fail(error, rc, "%s: the path is too long", folder);
+        }
+        int file = open(board->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+        if (file >= 0) {
+            rc = aq_log_file_init(&board->log, file, 0);
+            return rc ? aq_fail(error, rc, "%s: %s", board->path, aq_error_text(rc)) : 0;
+        }
+        if (errno != EEXIST) {
+            break;
+        }
+    }
+    return aq_fail(error, aq_error_from_errno(errno), "%s: %s", board->path, strerror(errno));
+}
+
+int aq_tensorboard_open(const char *folder, bool goes_on, aq_tensorboard **ret_board,
+                        aq_error *error)
+{
+    const int64_t wall_ns = aq_clock_wall_ns();
+    aq_tensorboard *board = aq_alloc(1, sizeof(*board));
+    if (!board) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    board->log.file = -1;
+    board->goes_on = goes_on;
+    for (size_t i = 0; i < AQ_TENSORBOARD_SCALARS_MAX; i++) {
+        board->values[i] = &board->scalars[i].value;
+    }
+    int rc = make_file(board, folder, wall_ns, error);
+    if (rc) {
+        goto fail;
+    }
+    Actorq__V1__TensorboardEvent event = event_at(0, wall_ns);
+    event.what_case = ACTORQ__V1__TENSORBOARD_EVENT__WHAT_FILE_VERSION;
+    event.file_version = (char *)(uintptr_t)FILE_VERSION;
+    rc = append(board, &event, error);
+    if (rc) {
+        goto fail;
+    }
+    *ret_board = board;
+    return 0;
+fail:
+    aq_tensorboard_close(board);
+    return rc;
+}
+
+void aq_tensorboard_close(aq_tensorboard *board)
+{
+    if (!board) {
+        return;
+    }
+    aq_log_file_fini(&board->log);
+    aq_free(board);
+}
+
+/* ---- scalars -------------------------------------------------------------------------------- */
+
+void aq_tensorboard_scalar(aq_tensorboard *board, const char *tag, double value)
+{
+    if (board->count == AQ_TENSORBOARD_SCALARS_MAX) {
+        return;
+    }
+    scalar *next = &board->scalars[board->count];
+    if (aq_text_set(next->tag, sizeof(next->tag), tag)) {
+        return;
+    }
+    next->value = (Actorq__V1__TensorboardValue)ACTORQ__V1__TENSORBOARD_VALUE__INIT;
+    next->value.tag = next->tag;
+    next->value.value_case = ACTORQ__V1__TENSORBOARD_VALUE__VALUE_SIMPLE_VALUE;
+    next->value.simple_value = (float)value;
+    board->count++;
+}
+
+static int say_that_it_goes_on(aq_tensorboard *board, uint64_t step, int64_t wall_ns,
+                               aq_error *error)
+{
+    Actorq__V1__TensorboardSession session = ACTORQ__V1__TENSORBOARD_SESSION__INIT;
+    session.status = SESSION_BEGINS;
+    Actorq__V1__TensorboardEvent event = event_at(step, wall_ns);
+    event.what_case = ACTORQ__V1__TENSORBOARD_EVENT__WHAT_SESSION_LOG;
+    event.session_log = &session;
+    int rc = append(board, &event, error);
+    board->goes_on = rc != 0;
+    return rc;
+}
+
+int aq_tensorboard_write(aq_tensorboard *board, uint64_t step, int64_t wall_ns, aq_error *error)
+{
+    Actorq__V1__TensorboardSummary summary = ACTORQ__V1__TENSORBOARD_SUMMARY__INIT;
+    summary.n_value = board->count;
+    summary.value = board->values;
+    board->count = 0;
+    if (summary.n_value == 0) {
+        return 0;
+    }
+    int rc = board->goes_on ? say_that_it_goes_on(board, step, wall_ns, error) : 0;
+    if (rc == 0) {
+        Actorq__V1__TensorboardEvent event = event_at(step, wall_ns);
+        event.what_case = ACTORQ__V1__TENSORBOARD_EVENT__WHAT_SUMMARY;
+        event.summary = &summary;
+        rc = append(board, &event, error);
+    }
+    return rc;
+}

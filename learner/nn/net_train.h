@@ -1,0 +1,64 @@
+/*
+ * Forward and backward over a network description on OpenBLAS, with everything kept that the
+ * backward pass needs, and quantization-aware where that is asked for. Sized once; a step allocates
+ * nothing. One thread at a time.
+ *
+ *   X[0] = input (rows, inputs);  X[l+1] = layer[l](X[l])
+ *
+ * What each kind of layer does is train_layers.h. Quantized, a linear layer computes with what the
+ * levels of its weights and of its input stand for (fake_quant.h), forward and backward; the
+ * gradient at that point counts as the gradient of the real weights and of the real input.
+ */
+#ifndef AQ_LEARNER_NN_NET_TRAIN_H
+#define AQ_LEARNER_NN_NET_TRAIN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/nn/params.h"
+#include "learner/nn/fake_quant.h"
+
+typedef struct aq_net_train aq_net_train;
+
+typedef struct aq_net_train_config {
+    const aq_net_spec *spec;    /* valid; copied */
+    uint32_t rows_max;          /* that go forward; not 0 */
+    uint32_t backward_rows_max; /* of these, at most, back; not 0, not more */
+    aq_fake_quant quant;        /* no bits: it can't be quantized */
+} aq_net_train_config;
+
+/* AQ_E_UNSUPPORTED, in words, for a kind of layer that can't be trained; AQ_E_NOMEM. */
+int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
+                        aq_error *error) AQ_MUST_USE;
+void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */
+
+/* Whether the passes from now on are quantized; at first they are not. */
+void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
+
+/* The outputs, (rows, outputs); they stay valid until the next forward of this object. `params` and
+ * `input` must stay as they are until the backward pass is over. */
+const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
+                            uint32_t rows);
+
+/* Gradients of sum over the first `rows` rows of d_out . out, with respect to every parameter of
+ * the last forward, into `gradient` (overwritten). `d_out` is (rows, outputs) and is used as
+ * scratch. Follows a forward of at least so many rows: the rows beyond count as constants, at no
+ * cost. */
+void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient);
+
+/* A backward pass in which rows differ in what they are for. */
+typedef struct aq_net_backward_plan {
+    float *d_out;          /* (rows, outputs); scratch */
+    uint32_t rows;         /* through which gradients flow */
+    uint32_t counted_rows; /* the first of them, which count in `gradient`; not 0 */
+    aq_params *gradient;   /* overwritten */
+    /* The gradient of the input, its rows and columns from these on, (rows - input_first_row,
+     * inputs - input_first_column); NULL: not wanted. The first layer is linear then. */
+    float *d_input;
+    uint32_t input_first_row, input_first_column;
+} aq_net_backward_plan;
+
+void aq_net_backward_as(aq_net_train *train, const aq_net_backward_plan *plan);
+
+#endif

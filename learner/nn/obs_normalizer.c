@@ -1,0 +1,128 @@
+/*
+ * Observation normalizer: see obs_normalizer.h.
+ */
+#include "learner/nn/obs_normalizer.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+/* A deviation below this share of the mean's size (of 1, near 0) is rounding, not variation. */
+#define DEVIATION_MIN 1e-6
+
+int aq_obs_normalizer_init(aq_obs_normalizer *normalizer, uint32_t width)
+{
+    AQ_ASSERT(width >= 1);
+    aq_obs_normalizer made = {.width = width, .statistics_count = 1 + 2 * (size_t)width};
+    made.statistics = aq_alloc(made.statistics_count, sizeof(double));
+    made.batch = aq_alloc(2 * (size_t)width, sizeof(double));
+    made.shift = aq_alloc(width, sizeof(float));
+    made.factor = aq_alloc(width, sizeof(float));
+    if (!made.statistics || !made.batch || !made.shift || !made.factor) {
+        aq_obs_normalizer_fini(&made);
+        return AQ_E_NOMEM;
+    }
+    made.mean = made.statistics + 1;
+    made.squares = made.mean + width;
+    aq_obs_normalizer_restored(&made);
+    *normalizer = made;
+    return 0;
+}
+
+void aq_obs_normalizer_fini(aq_obs_normalizer *normalizer)
+{
+    aq_free(normalizer->statistics);
+    aq_free(normalizer->batch);
+    aq_free(normalizer->shift);
+    aq_free(normalizer->factor);
+    *normalizer = (aq_obs_normalizer){0};
+}
+
+void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer)
+{
+    const double count = normalizer->statistics[0];
+    for (uint32_t j = 0; j < normalizer->width; j++) {
+        const double deviation = count > 0 ? sqrt(normalizer->squares[j] / count) : 0;
+        const double least = DEVIATION_MIN * (1 + fabs(normalizer->mean[j]));
+        normalizer->shift[j] = (float)normalizer->mean[j];
+        normalizer->factor[j] = deviation > least ? (float)(1 / deviation) : 1.0f;
+    }
+}
+
+/* Means and sums of squared deviations of the rows alone, into `batch`. */
+static void describe(const aq_obs_normalizer *normalizer, const float *rows, size_t count)
+{
+    const size_t width = normalizer->width;
+    double *mean = normalizer->batch;
+    double *squares = mean + width;
+    memset(mean, 0, 2 * width * sizeof(double));
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < width; j++) {
+            mean[j] += (double)rows[i * width + j];
+        }
+    }
+    for (size_t j = 0; j < width; j++) {
+        mean[j] /= (double)count;
+    }
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < width; j++) {
+            const double deviation = (double)rows[i * width + j] - mean[j];
+            squares[j] += deviation * deviation;
+        }
+    }
+}
+
+int aq_obs_normalizer_see(aq_obs_normalizer *normalizer, const float *rows, size_t count)
+{
+    AQ_ASSERT(count >= 1);
+    const double *mean = normalizer->batch;
+    const double *squares = mean + normalizer->width;
+    describe(normalizer, rows, count);
+    for (uint32_t j = 0; j < normalizer->width; j++) {
+        if (!isfinite(squares[j])) { /* as is one that follows from a mean which is not */
+            return AQ_E_CORRUPT;
+        }
+    }
+    const double before = normalizer->statistics[0];
+    const double after = before + (double)count;
+    for (uint32_t j = 0; j < normalizer->width; j++) {
+        const double apart = mean[j] - normalizer->mean[j];
+        normalizer->mean[j] += apart * ((double)count / after);
+        normalizer->squares[j] += squares[j] + apart * apart * (before * (double)count / after);
+    }
+    normalizer->statistics[0] = after;
+    aq_obs_normalizer_restored(normalizer);
+    return 0;
+}
+
+void aq_obs_normalizer_apply(const aq_obs_normalizer *normalizer, const float *rows, size_t count,
+                             float *out)
+{
+    const size_t width = normalizer->width;
+    for (size_t i = 0; i < count; i++) {
+        for (size_t j = 0; j < width; j++) {
+            out[i * width + j] =
+                (rows[i * width + j] - normalizer->shift[j]) * normalizer->factor[j];
+        }
+    }
+}
+
+void aq_obs_normalizer_fold(const aq_obs_normalizer *normalizer, const aq_net_spec *spec,
+                            aq_params *params)
+{
+    const size_t width = normalizer->width;
+    AQ_ASSERT(spec->layers[0].kind == AQ_LAYER_LINEAR);
+    AQ_ASSERT(spec->layers[0].inputs == width);
+    for (size_t i = 0; i < spec->layers[0].outputs; i++) {
+        float *weights = params->weight[0] + i * width;
+        double bias = (double)params->bias[0][i];
+        for (size_t j = 0; j < width; j++) {
+            const double weight = (double)weights[j] * (double)normalizer->factor[j];
+            bias -= weight * (double)normalizer->shift[j];
+            weights[j] = (float)weight;
+        }
+        params->bias[0][i] = (float)bias;
+    }
+}

@@ -1,0 +1,199 @@
+/*
+ * Layer normalization in the passes, with the activation that follows it. With
+ * n = (x - mean) / sqrt(variance + AQ_NORM_EPSILON) over a row of x, the slope g of what goes into
+ * the activation, and h = g * gain:
+ *
+ *   forward   out = act(gain * n + bias)
+ *   backward  d_bias = sum over rows of g;  d_gain = sum over rows of g * n
+ *             d_x = (h - mean(h) - n * mean(h * n)) / sqrt(variance + AQ_NORM_EPSILON)
+ *
+ * Private to passes_rung.c. Static, because each rung's library is compiled with flags of its own.
+ * A sum is taken in float, in NORM_LANES parts that are the same on every rung: of a thousand
+ * values a part has some dozens, which float holds well enough.
+ */
+#ifndef AQ_LEARNER_NN_PASSES_NORM_H
+#define AQ_LEARNER_NN_PASSES_NORM_H
+
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/policy/layer_spec.h"
+#include "learner/nn/passes.h"
+#include "learner/nn/passes_activate.h"
+
+/* A vector of the compiler's, which it splits where the rung's are narrower. */
+enum { NORM_LANES = 16 };
+typedef float norm_lanes __attribute__((vector_size(NORM_LANES * sizeof(float))));
+
+INLINE void norm_load(const float *x, norm_lanes *lanes)
+{
+    memcpy(lanes, x, sizeof(*lanes));
+}
+
+INLINE float norm_add_up(const norm_lanes *lanes)
+{
+    float part[NORM_LANES];
+    memcpy(part, lanes, sizeof(part));
+    for (size_t half = NORM_LANES / 2; half > 0; half /= 2) {
+        for (size_t j = 0; j < half; j++) {
+            part[j] += part[j + half];
+        }
+    }
+    return part[0];
+}
+
+INLINE float row_sum(const float *x, size_t width)
+{
+    const size_t whole = width - width % (2 * NORM_LANES);
+    norm_lanes even = {0}, odd = {0}, value;
+    float rest = 0.0f;
+    for (size_t i = 0; i < whole; i += 2 * NORM_LANES) {
+        norm_load(x + i, &value);
+        even += value;
+        norm_load(x + i + NORM_LANES, &value);
+        odd += value;
+    }
+    for (size_t i = whole; i < width; i++) {
+        rest += x[i];
+    }
+    even += odd;
+    return norm_add_up(&even) + rest;
+}
+
+/* Sum of (x - center)^2. */
+INLINE float row_squares(const float *x, size_t width, float center)
+{
+    const size_t whole = width - width % (2 * NORM_LANES);
+    norm_lanes even = {0}, odd = {0}, value;
+    float rest = 0.0f;
+    for (size_t i = 0; i < whole; i += 2 * NORM_LANES) {
+        norm_load(x + i, &value);
+        value -= center;
+        even += value * value;
+        norm_load(x + i + NORM_LANES, &value);
+        value -= center;
+        odd += value * value;
+    }
+    for (size_t i = whole; i < width; i++) {
+        rest += (x[i] - center) * (x[i] - center);
+    }
+    even += odd;
+    return norm_add_up(&even) + rest;
+}
+
+INLINE aq_norm_row norm_row_of(const float *x, size_t width)
+{
+    const float mean = row_sum(x, width) / (float)width;
+    const float variance = row_squares(x, width, mean) / (float)width;
+    return (aq_norm_row){.mean = mean, .inverse = 1.0f / sqrtf(variance + AQ_NORM_EPSILON)};
+}
+
+INLINE void norm_forward_rows(const float *restrict x, const float *restrict gain,
+                              const float *restrict bias, size_t rows, size_t width,
+                              aq_norm_row *restrict ret_rows, float *restrict out, scalar_fn *act)
+{
+    for (size_t r = 0; r < rows; r++, x += width, out += width) {
+        const aq_norm_row row = norm_row_of(x, width);
+        for (size_t i = 0; i < width; i++) {
+            out[i] = act(gain[i] * ((x[i] - row.mean) * row.inverse) + bias[i]);
+        }
+        ret_rows[r] = row;
+    }
+}
+
+static void norm_forward(const float *x, const float *gain, const float *bias, size_t rows,
+                         size_t width, uint32_t activation, aq_norm_row *ret_rows, float *out)
+{
+    switch (activation) {
+    case AQ_ACTIVATION_NONE:
+        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_none);
+        return;
+    case AQ_ACTIVATION_RELU:
+        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_relu);
+        return;
+    case AQ_ACTIVATION_TANH:
+        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_tanh);
+        return;
+    case AQ_ACTIVATION_ELU:
+        norm_forward_rows(x, gain, bias, rows, width, ret_rows, out, act_elu);
+        return;
+    default:
+        AQ_ASSERT(!"activation is of enum aq_activation");
+    }
+}
+
+/* Means over a row of h and of h * n. */
+INLINE void row_slopes(const float *g, const float *x, const float *gain, aq_norm_row row,
+                       size_t width, float *ret_h, float *ret_hn)
+{
+    const size_t whole = width - width % NORM_LANES;
+    norm_lanes h_sum = {0}, hn_sum = {0}, h, n, gains;
+    float h_rest = 0.0f, hn_rest = 0.0f;
+    for (size_t i = 0; i < whole; i += NORM_LANES) {
+        norm_load(g + i, &h);
+        norm_load(x + i, &n);
+        norm_load(gain + i, &gains);
+        h *= gains;
+        h_sum += h;
+        hn_sum += h * ((n - row.mean) * row.inverse);
+    }
+    for (size_t i = whole; i < width; i++) {
+        const float one = g[i] * gain[i];
+        h_rest += one;
+        hn_rest += one * ((x[i] - row.mean) * row.inverse);
+    }
+    *ret_h = (norm_add_up(&h_sum) + h_rest) / (float)width;
+    *ret_hn = (norm_add_up(&hn_sum) + hn_rest) / (float)width;
+}
+
+INLINE void norm_backward_rows(const aq_norm_backward *pass, derivative_fn *back)
+{
+    const size_t width = pass->width;
+    const float *restrict x = pass->x, *restrict out = pass->out, *restrict gain = pass->gain;
+    float *restrict d = pass->d, *restrict d_x = pass->d_x;
+    float *restrict d_gain = pass->ret_d_gain, *restrict d_bias = pass->ret_d_bias;
+    memset(d_gain, 0, width * sizeof(*d_gain));
+    memset(d_bias, 0, width * sizeof(*d_bias));
+    for (size_t r = 0; r < pass->rows; r++) {
+        const aq_norm_row row = pass->kept[r];
+        float h_mean, hn_mean;
+        for (size_t i = 0; i < width; i++) {
+            const float g = back(d[i], out[i]);
+            d[i] = g;
+            d_bias[i] += g;
+            d_gain[i] += g * ((x[i] - row.mean) * row.inverse);
+        }
+        row_slopes(d, x, gain, row, width, &h_mean, &hn_mean);
+        for (size_t i = 0; i < width; i++) {
+            const float n = (x[i] - row.mean) * row.inverse;
+            d_x[i] = row.inverse * ((d[i] * gain[i] - h_mean) - n * hn_mean);
+        }
+        d += width;
+        out += width;
+        x += width;
+        d_x += width;
+    }
+}
+
+static void norm_backward(const aq_norm_backward *pass)
+{
+    switch (pass->activation) {
+    case AQ_ACTIVATION_NONE:
+        norm_backward_rows(pass, back_none);
+        return;
+    case AQ_ACTIVATION_RELU:
+        norm_backward_rows(pass, back_relu);
+        return;
+    case AQ_ACTIVATION_TANH:
+        norm_backward_rows(pass, back_tanh);
+        return;
+    case AQ_ACTIVATION_ELU:
+        norm_backward_rows(pass, back_elu);
+        return;
+    default:
+        AQ_ASSERT(!"activation is of enum aq_activation");
+    }
+}
+
+#endif

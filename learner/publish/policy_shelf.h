@@ -1,0 +1,40 @@
+/*
+ * Policy shelf: the newest version for those who ask for it, and the recent ones, so that the
+ * version which an evaluation was about can still be kept when its result arrives. At most 256
+ * versions and 64 MiB, but always the last 4. Loop thread only.
+ */
+#ifndef AQ_LEARNER_PUBLISH_POLICY_SHELF_H
+#define AQ_LEARNER_PUBLISH_POLICY_SHELF_H
+
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "learner/publish/publication.h"
+
+typedef struct aq_policy_shelf aq_policy_shelf;
+
+int aq_policy_shelf_create(aq_policy_shelf **ret_shelf) AQ_MUST_USE;
+void aq_policy_shelf_destroy(aq_policy_shelf *shelf); /* NULL is fine */
+
+/* Takes what the publication holds; it is empty afterwards. Only the newest keeps its frame. */
+void aq_policy_shelf_put(aq_policy_shelf *shelf, aq_publication *publication);
+
+/* The newest publication, or NULL before the first. Valid until the next put. */
+const aq_publication *aq_policy_shelf_newest(const aq_policy_shelf *shelf);
+
+/* That version, or NULL when it has left the shelf. Valid until the next put. */
+const aq_publication *aq_policy_shelf_find(const aq_policy_shelf *shelf, uint64_t version);
+
+/* Of everything ever put. */
+typedef struct aq_shelf_totals {
+    uint64_t versions;
+    uint64_t deltas;     /* of them, sent as a change of the version before */
+    uint64_t bytes;      /* of frames as they went out */
+    uint64_t bytes_fp32; /* had they gone out in fp32 */
+    uint64_t fallbacks;
+} aq_shelf_totals;
+
+aq_shelf_totals aq_policy_shelf_totals(const aq_policy_shelf *shelf);
+void aq_policy_shelf_restore_totals(aq_policy_shelf *shelf, const aq_shelf_totals *totals);
+
+#endif

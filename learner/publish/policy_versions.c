@@ -1,0 +1,79 @@
+/*
+ * The file holds one decimal number and the end of a line: the first that was never reserved. A
+ * missing file is a new run folder; any other content is refused, as guessing could hand out a
+ * number twice.
+ */
+#include "learner/publish/policy_versions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/buffer.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { PATH_TEXT_MAX = 4096, FILE_BYTES_MAX = 21 /* "18446744073709551615\n" */ };
+
+/* "N\n" to N. */
+static int parse_next(const uint8_t *bytes, size_t size, uint64_t *ret_next)
+{
+    char text[FILE_BYTES_MAX];
+
+    if (size == 0 || size > sizeof(text) || bytes[size - 1] != '\n') {
+        return AQ_E_CORRUPT;
+    }
+    memcpy(text, bytes, size - 1);
+    text[size - 1] = '\0';
+    if (strlen(text) != size - 1) {
+        return AQ_E_CORRUPT;
+    }
+    return aq_parse_u64(text, ret_next);
+}
+
+static int read_next(const char *path, uint64_t *ret_next, aq_error *error)
+{
+    aq_buffer bytes;
+    int rc;
+
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    rc = aq_file_read(path, &bytes, error);
+    if (rc == AQ_E_NOT_FOUND) {
+        *ret_next = 1;
+        rc = 0;
+    } else if (rc == AQ_E_TOO_BIG ||
+               (rc == 0 && parse_next(bytes.data, bytes.size, ret_next) != 0)) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: it must be one number and the end of a line", path);
+    }
+    aq_buffer_fini(&bytes);
+    return rc;
+}
+
+int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, uint64_t *ret_first,
+                       aq_error *error)
+{
+    char path[PATH_TEXT_MAX], text[FILE_BYTES_MAX + 1];
+    uint64_t first, next;
+    int rc = aq_text_format(path, sizeof(path), "%s/versions", run_dir);
+
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: the path is too long", run_dir);
+    }
+    rc = read_next(path, &first, error);
+    if (rc != 0) {
+        return rc;
+    }
+    if (first <= at_least) {
+        first = at_least + 1; /* 0 after the last number there is */
+    }
+    if (first == 0 || __builtin_add_overflow(first, count, &next)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: no %" PRIu64 " numbers are left after %" PRIu64,
+                       path, count, at_least);
+    }
+    snprintf(text, sizeof(text), "%" PRIu64 "\n", next);
+    rc = aq_file_write_atomic(path, text, strlen(text), error);
+    if (rc == 0) {
+        *ret_first = first;
+    }
+    return rc;
+}

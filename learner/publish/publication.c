@@ -1,0 +1,190 @@
+/*
+ * Publication: see publication.h.
+ */
+#include "learner/publish/publication.h"
+
+#include <stdio.h>
+
+#include "common/wire/wire_delta.h"
+#include "common/wire/wire_policy.h"
+#include "quantizer/engine/engine.h"
+#include "quantizer/engine/qerror.h"
+
+/* A frame holds the tensors and a description of at most a few KiB. */
+#define FRAME_OVERHEAD_MAX ((size_t)64 * 1024)
+
+void aq_publication_history_init(aq_publication_history *history,
+                                 const aq_publication_config *config)
+{
+    *history = (aq_publication_history){0};
+    if (config->range_method != 0) {
+        aq_range_observer_init(&history->ranges, (enum aq_range_method)config->range_method);
+    }
+}
+
+void aq_publication_history_fini(aq_publication_history *history)
+{
+    aq_snapshot_unref(history->newest);
+    history->newest = NULL;
+}
+
+/* ---- in other formats ----------------------------------------------------------------------- */
+
+static int observe_ranges(const aq_publication_config *config, aq_publication_history *history,
+                          const aq_net_spec *spec, const aq_params *params, const float *obs,
+                          size_t rows, aq_error *error)
+{
+    if (config->range_method == 0 || rows == 0) {
+        return 0;
+    }
+    int rc = aq_range_observe(&history->ranges, spec, params, obs, rows);
+    return rc ? aq_fail(error, rc, "the ranges of the layers' inputs could not be observed") : 0;
+}
+
+static int measure(const aq_publication_config *config, aq_snapshot *snapshot,
+                   const aq_net_spec *spec, const aq_params *params, const float *obs, size_t rows,
+                   aq_error *error)
+{
+    aq_engine *engine = NULL;
+    int rc = aq_engine_create(snapshot, rows, config->cpu_flags, &engine, error);
+    if (rc) {
+        return rc;
+    }
+    rc = aq_quant_error_measure(engine, spec, params, obs, rows, &snapshot->quant_error);
+    aq_engine_destroy(engine);
+    return rc ? aq_fail(error, rc, "the quantization error could not be measured") : 0;
+}
+
+static int make_twin(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
+                     aq_publication *made, aq_error *error)
+{
+    return aq_quantize(spec, params, &(aq_quantize_plan){.format = AQ_FORMAT_F32}, meta,
+                       &made->twin, error);
+}
+
+/* Nobody would take a quantized form that says nothing of an output, but fp32 can say it. What is
+ * not finite has no form at all. */
+static int fall_back(const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
+                     aq_publication *made, const aq_error *why)
+{
+    int rc = make_twin(meta, spec, params, made, NULL);
+    if (rc) {
+        return rc;
+    }
+    made->snapshot = aq_snapshot_ref(made->twin);
+    made->fell_back = true;
+    (void)snprintf(made->fallback, sizeof(made->fallback), "%s", why->text);
+    return 0;
+}
+
+/* Both snapshots, of which one goes out. */
+static int quantize(const aq_publication_config *config, const aq_publication_history *history,
+                    const aq_quantize_meta *meta, const aq_net_spec *spec, const aq_params *params,
+                    const float *obs, size_t rows, aq_publication *made, aq_error *error)
+{
+    aq_quantize_plan plan = config->plan;
+    plan.previous = config->has_own_scales ? NULL : history->newest;
+    plan.ranges = history->ranges.batches > 0 ? &history->ranges.ranges : NULL;
+    aq_error why = {0};
+    int rc = aq_quantize(spec, params, &plan, meta, &made->snapshot, &why);
+    if (rc == AQ_E_CORRUPT && fall_back(meta, spec, params, made, &why) == 0) {
+        return 0;
+    }
+    if (rc) {
+        return aq_fail(error, rc, "%s", why.text);
+    }
+    if (rows > 0) {
+        rc = measure(config, made->snapshot, spec, params, obs, rows, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    made->measured = made->snapshot->quant_error;
+    if (aq_snapshot_is_fp32(made->snapshot)) {
+        made->twin = aq_snapshot_ref(made->snapshot);
+        return 0;
+    }
+    rc = make_twin(meta, spec, params, made, error);
+    if (rc) {
+        return rc;
+    }
+    double share = (double)aq_quant_error_share(&made->measured, meta->act_rule);
+    made->fell_back = share > config->error_budget;
+    if (made->fell_back) {
+        aq_snapshot_unref(made->snapshot);
+        made->snapshot = aq_snapshot_ref(made->twin);
+    }
+    return 0;
+}
+
+/* ---- as frames ------------------------------------------------------------------------------ */
+
+static bool may_be_delta(const aq_publication_config *config, const aq_publication_history *history,
+                         const aq_snapshot *snapshot)
+{
+    return history->newest && history->deltas + 1 < config->full_period &&
+           aq_wire_delta_possible(history->newest, snapshot);
+}
+
+static int pack(const aq_publication_config *config, const aq_publication_history *history,
+                aq_publication *made)
+{
+    made->frame_bytes_fp32 = aq_wire_policy_bytes(made->twin);
+    size_t bytes_max = made->frame_bytes_fp32 + FRAME_OVERHEAD_MAX;
+    aq_buffer_init(&made->frame, bytes_max);
+    aq_buffer_init(&made->delta, bytes_max);
+    int rc = aq_wire_policy_pack_compact(made->snapshot, &made->frame);
+    if (!rc && may_be_delta(config, history, made->snapshot)) {
+        rc = aq_wire_delta_pack(history->newest, made->snapshot, &made->delta);
+    }
+    if (!rc && made->delta.size >= made->frame.size) {
+        aq_buffer_fini(&made->delta);
+    }
+    return rc;
+}
+
+int aq_publication_make(const aq_publication_config *config, aq_publication_history *history,
+                        const aq_quantize_meta *meta, const aq_net_spec *spec,
+                        const aq_params *params, const float *obs, size_t rows,
+                        aq_publication *ret_publication, aq_error *error)
+{
+    aq_publication made = {0};
+    rows = rows < config->error_rows ? rows : config->error_rows;
+    int rc = observe_ranges(config, history, spec, params, obs, rows, error);
+    if (!rc) {
+        rc = quantize(config, history, meta, spec, params, obs, rows, &made, error);
+    }
+    if (rc) {
+        goto fail;
+    }
+    rc = pack(config, history, &made);
+    if (rc) {
+        (void)aq_fail(error, rc, "policy version %llu could not be packed",
+                      (unsigned long long)meta->version);
+        goto fail;
+    }
+    aq_snapshot_unref(history->newest);
+    history->newest = aq_snapshot_ref(made.snapshot);
+    history->deltas = made.delta.size > 0 ? history->deltas + 1 : 0;
+    *ret_publication = made;
+    return 0;
+
+fail:
+    aq_publication_fini(&made);
+    return rc;
+}
+
+void aq_publication_fini(aq_publication *publication)
+{
+    aq_snapshot_unref(publication->snapshot);
+    aq_snapshot_unref(publication->twin);
+    publication->snapshot = NULL;
+    publication->twin = NULL;
+    aq_buffer_fini(&publication->frame);
+    aq_buffer_fini(&publication->delta);
+}
+
+const aq_buffer *aq_publication_broadcast(const aq_publication *publication)
+{
+    return publication->delta.size > 0 ? &publication->delta : &publication->frame;
+}

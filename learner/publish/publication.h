@@ -1,0 +1,70 @@
+/*
+ * Publication: the quantizer stage as one pure step. Parameters in; out come a snapshot, its
+ * measured error and what is broadcast of it. The publisher's thread runs it; tests run it inline.
+ *
+ * The gate: when quantizing changes more of what the policy does than the budget allows, or there
+ * are no levels for its weights (an output whose weights are all zero), this version goes out in
+ * fp32, and says so. NaN never goes out at all.
+ *
+ * A version goes out as a change of the one before it, or in full: the first, every full_period-th,
+ * one in other formats, and one whose change would not be smaller. Whoever misses one fetches the
+ * newest in full, so that each version has both frames.
+ */
+#ifndef AQ_LEARNER_PUBLISH_PUBLICATION_H
+#define AQ_LEARNER_PUBLISH_PUBLICATION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+#include "common/nn/params.h"
+#include "common/policy/snapshot.h"
+#include "quantizer/quantize/input_ranges.h"
+#include "quantizer/quantize/quantize.h"
+
+typedef struct aq_publication_config {
+    aq_quantize_plan plan; /* but for `ranges` and `previous`, which follow from the history */
+    bool has_own_scales;   /* each version; those of the one before are never kept */
+    uint32_t range_method; /* enum aq_range_method for static activations; 0: dynamic */
+    uint32_t full_period;  /* versions; 1: every one goes out in full */
+    double error_budget;   /* share of what the policy does (aq_quant_error_share), 0 to 1 */
+    uint32_t error_rows;   /* observations to measure on, at most */
+    uint32_t cpu_flags;
+} aq_publication_config;
+
+/* What went out before. Begins anew with each process, whose first version goes out in full. */
+typedef struct aq_publication_history {
+    aq_snapshot *newest; /* NULL: none yet */
+    uint32_t deltas;     /* since the last one in full */
+    aq_range_observer ranges;
+} aq_publication_history;
+
+void aq_publication_history_init(aq_publication_history *history,
+                                 const aq_publication_config *config);
+void aq_publication_history_fini(aq_publication_history *history);
+
+typedef struct aq_publication {
+    aq_snapshot *snapshot; /* as it goes out */
+    aq_snapshot *twin;     /* the same version in fp32, to compare with; may be `snapshot` itself */
+    aq_buffer frame;       /* all of it, for those who fetch */
+    aq_buffer delta;       /* empty when it goes out in full */
+    size_t frame_bytes_fp32; /* what the same version takes in fp32, in full and as it is */
+    bool fell_back;          /* the quantized form broke the budget, or there is none */
+    char fallback[AQ_ERROR_TEXT_MAX]; /* why there is no quantized form; "" where there is one */
+    aq_quant_error measured; /* of the quantized form, also when it was not the one to go out */
+} aq_publication;
+
+/* The receiver owns one reference to each snapshot. `obs` (rows, inputs) are recent observations;
+ * rows may be 0: nothing is measured then. The version becomes the newest of `history`.
+ * AQ_E_CORRUPT for parameters, or outputs on the observations, that are not finite, and what
+ * aq_quantize refuses; nothing is left behind but observed ranges. */
+int aq_publication_make(const aq_publication_config *config, aq_publication_history *history,
+                        const aq_quantize_meta *meta, const aq_net_spec *spec,
+                        const aq_params *params, const float *obs, size_t rows,
+                        aq_publication *ret_publication, aq_error *error) AQ_MUST_USE;
+void aq_publication_fini(aq_publication *publication);
+
+/* The frame that is broadcast. */
+const aq_buffer *aq_publication_broadcast(const aq_publication *publication);
+
+#endif

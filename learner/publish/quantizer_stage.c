@@ -1,0 +1,288 @@
+/*
+ * Quantizer stage: see quantizer_stage.h.
+ *
+ * Jobs are made once. Each stands either in `free_*` (the trainer may fill it) or in `work` (the
+ * stage may carry it out), so there is no lock around their content.
+ */
+#include "learner/publish/quantizer_stage.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/queue.h"
+
+enum { POLICY_JOBS = 2 };
+
+typedef struct job {
+    bool is_checkpoint;
+    uint64_t step;
+    aq_params params; /* policy */
+    float *obs;       /* policy: error_rows rows */
+    size_t rows;
+    float *arrays;      /* checkpoint: four of state_count */
+    double *statistics; /* checkpoint: statistics_count; NULL: none */
+    uint64_t adam_step;
+} job;
+
+struct aq_quantizer_stage {
+    aq_stage_config config;
+    aq_stage_owner owner;
+    aq_publication_history history; /* the stage's own */
+    job policy_jobs[POLICY_JOBS];
+    job checkpoint_job;
+    aq_queue *free_policy;
+    aq_queue *free_checkpoint;
+    aq_queue *work;
+    pthread_t thread;
+    bool has_thread;
+    _Atomic int64_t busy_ns;      /* with policies */
+    _Atomic uint32_t full_period; /* these two go over those of config.publication */
+    _Atomic double error_budget;
+};
+
+static int make_jobs(aq_quantizer_stage *stage)
+{
+    size_t obs_floats =
+        (size_t)stage->config.publication.error_rows * aq_net_spec_inputs(stage->config.spec);
+    for (int i = 0; i < POLICY_JOBS; i++) {
+        job *made = &stage->policy_jobs[i];
+        int rc = aq_params_init(stage->config.spec, &made->params);
+        if (rc) {
+            return rc;
+        }
+        made->obs = aq_alloc(obs_floats, sizeof(float));
+        if (!made->obs) {
+            return AQ_E_NOMEM;
+        }
+        rc = aq_queue_push(stage->free_policy, made);
+        AQ_ASSERT(rc == 0);
+    }
+    job *made = &stage->checkpoint_job;
+    made->is_checkpoint = true;
+    made->arrays = aq_alloc(stage->config.state_count, 4 * sizeof(float));
+    if (!made->arrays) {
+        return AQ_E_NOMEM;
+    }
+    if (stage->config.statistics_count > 0) {
+        made->statistics = aq_alloc(stage->config.statistics_count, sizeof(double));
+        if (!made->statistics) {
+            return AQ_E_NOMEM;
+        }
+    }
+    return aq_queue_push(stage->free_checkpoint, made);
+}
+
+int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owner *owner,
+                              aq_quantizer_stage **ret_stage)
+{
+    aq_quantizer_stage *stage = aq_alloc(1, sizeof(*stage));
+    if (!stage) {
+        return AQ_E_NOMEM;
+    }
+    stage->config = *config;
+    aq_quantizer_stage_configure(stage, config->publication.full_period,
+                                 config->publication.error_budget);
+    stage->owner = *owner;
+    aq_publication_history_init(&stage->history, &config->publication);
+    int rc = aq_queue_create(POLICY_JOBS, &stage->free_policy);
+    if (!rc) {
+        rc = aq_queue_create(1, &stage->free_checkpoint);
+    }
+    if (!rc) {
+        rc = aq_queue_create(POLICY_JOBS + 1, &stage->work);
+    }
+    if (!rc) {
+        rc = make_jobs(stage);
+    }
+    if (rc) {
+        aq_quantizer_stage_destroy(stage);
+        return rc;
+    }
+    *ret_stage = stage;
+    return 0;
+}
+
+static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
+{
+    aq_error error = {0};
+    aq_quantize_meta meta = stage->config.meta;
+    meta.learner_step = due->step;
+    int rc = stage->owner.next_version(stage->owner.user, &meta.version, &error);
+    if (rc) {
+        stage->owner.trouble(stage->owner.user, &error);
+        return;
+    }
+    aq_publication publication;
+    stage->config.publication.full_period = stage->full_period;
+    stage->config.publication.error_budget = stage->error_budget;
+    rc = aq_publication_make(&stage->config.publication, &stage->history, &meta, stage->config.spec,
+                             &due->params, due->obs, due->rows, &publication, &error);
+    if (rc) {
+        stage->owner.trouble(stage->owner.user, &error);
+        return;
+    }
+    stage->owner.publish(stage->owner.user, &publication);
+}
+
+static void carry_out_checkpoint(aq_quantizer_stage *stage, const job *due)
+{
+    size_t count = stage->config.state_count;
+    aq_algorithm_state state = {
+        .count = count,
+        .parameters = due->arrays,
+        .target = due->arrays + count,
+        .adam_m = due->arrays + 2 * count,
+        .adam_v = due->arrays + 3 * count,
+        .adam_step = due->adam_step,
+        .statistics_count = stage->config.statistics_count,
+        .statistics = due->statistics,
+    };
+    stage->owner.write_checkpoint(stage->owner.user, &state, due->step);
+}
+
+static void give_place_back(aq_quantizer_stage *stage, job *done)
+{
+    int rc = aq_queue_push(done->is_checkpoint ? stage->free_checkpoint : stage->free_policy, done);
+    AQ_ASSERT(rc == 0); /* there is a place for every job */
+}
+
+/* False when no job came in time or the queue is closed and empty. */
+static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
+{
+    void *item = NULL;
+    if (aq_queue_pop(stage->work, timeout_ms, &item)) {
+        return false;
+    }
+    job *due = item;
+    if (due->is_checkpoint) {
+        carry_out_checkpoint(stage, due);
+    } else {
+        int64_t begun_ns = aq_clock_monotonic_ns();
+        carry_out_policy(stage, due);
+        stage->busy_ns += aq_clock_monotonic_ns() - begun_ns;
+    }
+    give_place_back(stage, due);
+    return true;
+}
+
+static void *run(void *user)
+{
+    aq_quantizer_stage *stage = user;
+    while (carry_out_next(stage, -1)) {
+    }
+    return NULL;
+}
+
+int aq_quantizer_stage_start(aq_quantizer_stage *stage)
+{
+    AQ_ASSERT(!stage->has_thread);
+    int problem = pthread_create(&stage->thread, NULL, run, stage);
+    if (problem) {
+        return aq_error_from_errno(problem);
+    }
+    stage->has_thread = true;
+    return 0;
+}
+
+void aq_quantizer_stage_stop(aq_quantizer_stage *stage)
+{
+    aq_queue_close(stage->work);
+    if (stage->has_thread) {
+        pthread_join(stage->thread, NULL);
+        stage->has_thread = false;
+    }
+    while (carry_out_next(stage, 0)) {
+    }
+}
+
+void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
+{
+    if (!stage) {
+        return;
+    }
+    AQ_ASSERT(!stage->has_thread);
+    for (int i = 0; i < POLICY_JOBS; i++) {
+        aq_params_fini(&stage->policy_jobs[i].params);
+        aq_free(stage->policy_jobs[i].obs);
+    }
+    aq_free(stage->checkpoint_job.arrays);
+    aq_free(stage->checkpoint_job.statistics);
+    aq_publication_history_fini(&stage->history);
+    aq_queue_destroy(stage->free_policy);
+    aq_queue_destroy(stage->free_checkpoint);
+    aq_queue_destroy(stage->work);
+    aq_free(stage);
+}
+
+/* False when the stage was stopped; the job's place is free again then. */
+static bool hand_over(aq_quantizer_stage *stage, job *due)
+{
+    if (aq_queue_push(stage->work, due) == 0) {
+        return true;
+    }
+    give_place_back(stage, due);
+    return false;
+}
+
+bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
+                                     uint64_t step, const float *obs, size_t rows)
+{
+    void *item = NULL;
+    if (aq_queue_pop(stage->free_policy, 0, &item)) {
+        return false;
+    }
+    job *due = item;
+    size_t inputs = aq_net_spec_inputs(stage->config.spec);
+    due->step = step;
+    due->rows =
+        rows < stage->config.publication.error_rows ? rows : stage->config.publication.error_rows;
+    aq_params_copy(&due->params, params);
+    if (due->rows) {
+        memcpy(due->obs, obs, due->rows * inputs * sizeof(float));
+    }
+    return hand_over(stage, due);
+}
+
+bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
+                                         uint64_t step)
+{
+    void *item = NULL;
+    if (aq_queue_pop(stage->free_checkpoint, 0, &item)) {
+        return false;
+    }
+    job *due = item;
+    size_t count = stage->config.state_count;
+    AQ_ASSERT(state->count == count);
+    const float *const arrays[4] = {state->parameters, state->target, state->adam_m, state->adam_v};
+    for (int i = 0; i < 4; i++) {
+        memcpy(due->arrays + (size_t)i * count, arrays[i], count * sizeof(float));
+    }
+    AQ_ASSERT(state->statistics_count == stage->config.statistics_count);
+    if (due->statistics) {
+        memcpy(due->statistics, state->statistics, state->statistics_count * sizeof(double));
+    }
+    due->step = step;
+    due->adam_step = state->adam_step;
+    return hand_over(stage, due);
+}
+
+void aq_quantizer_stage_configure(aq_quantizer_stage *stage, uint32_t full_period,
+                                  double error_budget)
+{
+    stage->full_period = full_period;
+    stage->error_budget = error_budget;
+}
+
+int64_t aq_quantizer_stage_busy_ns(const aq_quantizer_stage *stage)
+{
+    return stage->busy_ns;
+}
+
+bool aq_quantizer_stage_run_one(aq_quantizer_stage *stage)
+{
+    AQ_ASSERT(!stage->has_thread);
+    return carry_out_next(stage, 0);
+}

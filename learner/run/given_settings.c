@@ -1,0 +1,105 @@
+/*
+ * Given settings: see given_settings.h.
+ */
+#include "learner/run/given_settings.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "learner/run/run_folder.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+static int path_of(const char *run_dir, const char *name, char *out, aq_error *error)
+{
+    return aq_text_format(out, AQ_PATH_MAX, "%s/%s", run_dir, name)
+               ? aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", run_dir)
+               : 0;
+}
+
+static int path_of_given(const char *run_dir, char *out, aq_error *error)
+{
+    return path_of(run_dir, "config.given.yaml", out, error);
+}
+
+static int write_given(const char *path, const aq_run_config *given, aq_error *error)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, FILE_BYTES_MAX);
+    int rc = aq_settings_print_yaml(aq_run_config_table(), given, &text);
+    rc = rc ? aq_fail(error, rc, "%s: %s", path, aq_error_text(rc))
+            : aq_file_write_atomic(path, text.data, text.size, error);
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_given_settings_keep(const char *run_dir, const aq_run_config *given, aq_error *error)
+{
+    char path[AQ_PATH_MAX];
+    int rc = path_of_given(run_dir, path, error);
+    if (rc || aq_path_exists(path)) {
+        return rc;
+    }
+    return write_given(path, given, error);
+}
+
+static int read_config(const char *path, aq_run_config *ret_config, aq_error *error)
+{
+    aq_settings_init(aq_run_config_table(), ret_config);
+    return aq_settings_read_file(aq_run_config_table(), path, ret_config, error);
+}
+
+int aq_given_settings_take_up(const char *run_dir, aq_run_config *config, aq_error *error)
+{
+    char path[AQ_PATH_MAX];
+    aq_run_config given;
+    aq_run_config used;
+    int rc = path_of_given(run_dir, path, error);
+    if (rc || !aq_path_exists(path)) {
+        return rc;
+    }
+    rc = read_config(path, &given, error);
+    if (!rc) {
+        rc = path_of(run_dir, "config.yaml", path, error);
+    }
+    if (!rc) {
+        rc = read_config(path, &used, error);
+    }
+    if (!rc) {
+        aq_settings_keep_live(aq_run_config_table(), &given, &used, config);
+    }
+    return rc;
+}
+
+static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
+{
+    bool *differs = user;
+    (void)before;
+    (void)after;
+    *differs = *differs || row->is_live;
+    return 0;
+}
+
+int aq_given_settings_settle(const char *run_dir, const aq_run_config *given,
+                             const aq_run_config *used, aq_error *error)
+{
+    char path[AQ_PATH_MAX];
+    bool differs = false;
+    int rc = path_of_given(run_dir, path, error);
+    if (rc || !aq_path_exists(path)) {
+        return rc;
+    }
+    rc = aq_settings_compare(aq_run_config_table(), given, used, on_difference, &differs);
+    if (rc) {
+        return aq_fail(error, rc, "%s: %s", path, aq_error_text(rc));
+    }
+    if (differs) {
+        return write_given(path, given, error);
+    }
+    return unlink(path) && errno != ENOENT
+               ? aq_fail(error, aq_error_from_errno(errno), "%s: %s", path, strerror(errno))
+               : 0;
+}

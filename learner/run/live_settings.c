@@ -1,0 +1,36 @@
+/*
+ * Live settings: see live_settings.h.
+ */
+#include "learner/run/live_settings.h"
+
+static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
+{
+    aq_error *error = user;
+    if (row->is_live) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_UNSUPPORTED,
+                   "%s is fixed while the run goes on (it is %s): stop the run, and resume it with "
+                   "--set %s=%s",
+                   row->key, before, row->key, after);
+}
+
+int aq_live_settings_change(const aq_run_plan *plan, const char *const *assignments, size_t count,
+                            aq_run_plan *ret_plan, aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    aq_run_config config = plan->config;
+    aq_error why = {0};
+    int rc = 0;
+    for (size_t i = 0; !rc && i < count; i++) {
+        rc = aq_settings_assign(table, assignments[i], &config, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    rc = aq_settings_compare(table, &plan->config, &config, on_difference, &why);
+    if (rc) {
+        return aq_fail(error, rc, "%s", why.code ? why.text : aq_error_text(rc));
+    }
+    return aq_run_plan_change(plan, &config, ret_plan, error);
+}

@@ -1,0 +1,181 @@
+/*
+ * Run folder: see run_folder.h.
+ */
+#include "learner/run/run_folder.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/sys/file.h"
+#include "common/wire/wire_policy.h"
+
+enum { IDENTITY_BYTES_MAX = 65536, CONFIG_BYTES_MAX = 1 << 20 };
+
+static int path_of(const aq_run_folder *folder, const char *name, char *out, aq_error *error)
+{
+    if (aq_text_format(out, AQ_PATH_MAX, "%s/%s", folder->path, name)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "%s: the path is too long", folder->path);
+    }
+    return 0;
+}
+
+static int write_identity(const aq_run_folder *folder, const char *path,
+                          const aq_run_config *config, aq_error *error)
+{
+    char id[24];
+    char made[32];
+    time_t now = (time_t)(aq_clock_wall_ns() / AQ_NS_PER_S);
+    struct tm utc;
+    (void)snprintf(id, sizeof(id), "%016" PRIx64, folder->run_id);
+    (void)strftime(made, sizeof(made), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+
+    int rc = AQ_E_NOMEM;
+    char *text = NULL;
+    json_t *identity =
+        json_pack("{s:s, s:s, s:I, s:s, s:s}", "run_id", id, "task", config->task, "seed",
+                  (json_int_t)config->seed, "made", made, "software", AQ_VERSION);
+    if (identity) {
+        text = json_dumps(identity, JSON_INDENT(2));
+    }
+    if (text) {
+        rc = aq_file_write_atomic(path, text, strlen(text), error);
+    } else {
+        (void)aq_fail(error, rc, "%s: out of memory", path);
+    }
+    free(text);
+    json_decref(identity);
+    return rc;
+}
+
+/* `text` as the identity of a run of `config`'s task. */
+static int parse_identity(const char *path, const aq_buffer *text, const aq_run_config *config,
+                          uint64_t *ret_run_id, aq_error *error)
+{
+    json_error_t where;
+    const char *id = NULL;
+    const char *task = NULL;
+    int rc = 0;
+    json_t *identity = json_loadb((const char *)text->data, text->size, 0, &where);
+    if (!identity || json_unpack(identity, "{s:s, s:s}", "run_id", &id, "task", &task)) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: not the identity of a run", path);
+        goto out;
+    }
+    uint64_t run_id = 0;
+    if (aq_parse_id(id, &run_id) || run_id == 0) {
+        rc = aq_fail(error, AQ_E_CORRUPT, "%s: '%s' is not a run id", path, id);
+        goto out;
+    }
+    if (strcmp(task, config->task) != 0) {
+        rc = aq_fail(error, AQ_E_INVALID, "%s: the folder holds a run of %s, not of %s", path, task,
+                     config->task);
+        goto out;
+    }
+    *ret_run_id = run_id;
+out:
+    json_decref(identity);
+    return rc;
+}
+
+static int read_identity(aq_run_folder *folder, const char *path, const aq_run_config *config,
+                         aq_error *error)
+{
+    aq_buffer text;
+    aq_buffer_init(&text, IDENTITY_BYTES_MAX);
+    int rc = aq_file_read(path, &text, error);
+    if (!rc) {
+        rc = parse_identity(path, &text, config, &folder->run_id, error);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
+                               aq_error *error)
+{
+    char path[AQ_PATH_MAX];
+    aq_buffer text;
+    aq_buffer_init(&text, CONFIG_BYTES_MAX);
+    int rc = path_of(folder, "config.yaml", path, error);
+    if (!rc) {
+        rc = aq_settings_print_yaml(aq_run_config_table(), config, &text);
+    }
+    if (!rc) {
+        rc = aq_file_write_atomic(path, text.data, text.size, error);
+    }
+    aq_buffer_fini(&text);
+    return rc;
+}
+
+int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool resume,
+                          uint64_t run_id, aq_run_folder *ret_folder, aq_error *error)
+{
+    aq_run_folder folder = {0};
+    char identity[AQ_PATH_MAX];
+    char checkpoints[AQ_PATH_MAX];
+    if (aq_text_set(folder.path, sizeof(folder.path), path)) {
+        return aq_fail(error, AQ_E_TOO_BIG, "the path of the run folder is too long");
+    }
+    int rc = path_of(&folder, "run.json", identity, error);
+    if (rc) {
+        return rc;
+    }
+    rc = path_of(&folder, "checkpoints", checkpoints, error);
+    if (rc) {
+        return rc;
+    }
+    folder.resumed = aq_path_exists(identity);
+    if (folder.resumed && !resume) {
+        return aq_fail(error, AQ_E_EXISTS,
+                       "%s: the folder holds a run already; give --resume to go on with it, or "
+                       "another folder",
+                       path);
+    }
+    rc = aq_dir_create(checkpoints, error);
+    if (rc) {
+        return rc;
+    }
+    if (folder.resumed) {
+        rc = read_identity(&folder, identity, config, error);
+    }
+    if (!rc && !folder.resumed) {
+        rc = aq_run_folder_write_config(&folder, config, error);
+    }
+    if (!rc && !folder.resumed) {
+        folder.run_id = run_id != 0 ? run_id : aq_rng_system_seed() | 1;
+        rc = write_identity(&folder, identity, config, error);
+    }
+    if (!rc) {
+        *ret_folder = folder;
+    }
+    return rc;
+}
+
+int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
+                       aq_run_folder *ret_folder, aq_error *error)
+{
+    return aq_run_folder_open_as(path, config, resume, 0, ret_folder, error);
+}
+
+int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
+                               aq_error *error)
+{
+    char path[AQ_PATH_MAX];
+    int rc = path_of(folder, "policy.fp32.aq", path, error);
+    if (!rc) {
+        rc = aq_policy_file_write(path, publication->twin, error);
+    }
+    if (!rc) {
+        rc = path_of(folder, "policy.aq", path, error);
+    }
+    if (!rc) {
+        rc = aq_policy_file_write(path, publication->snapshot, error);
+    }
+    return rc;
+}

@@ -1,0 +1,52 @@
+/*
+ * Run folder: what a run leaves behind.
+ *
+ *   run.json         who this run is: id, task, seed, when it was made
+ *   config.yaml      the configuration as resolved
+ *   metrics.jsonl    one JSON object a line: progress and evaluations
+ *   metrics.csv      the same as a table; log.csv turns it off
+ *   events.out.tfevents.*  the same for TensorBoard; log.tensorboard turns them off
+ *   checkpoints/     step-*.aqc
+ *   policy.aq        the best version so far, as broadcast; policy.fp32.aq the same in fp32
+ *   versions         the policy numbers reserved so far
+ *   logs/            one file per daemon, when `actorq train` started them
+ */
+#ifndef AQ_LEARNER_RUN_RUN_FOLDER_H
+#define AQ_LEARNER_RUN_RUN_FOLDER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+#include "learner/publish/publication.h"
+
+enum { AQ_PATH_MAX = 4096 };
+
+typedef struct aq_run_folder {
+    char path[AQ_PATH_MAX];
+    uint64_t run_id; /* never 0 */
+    bool resumed;    /* it held a run already */
+} aq_run_folder;
+
+/* Makes the folder a run's, or takes up the run that is in it, and keeps the configuration there.
+ * run.json makes a folder a run's and is written last, so that what failed halfway can be begun
+ * again. A folder that holds a run needs `resume` (AQ_E_EXISTS names it), and its task must be the
+ * configuration's (AQ_E_INVALID). AQ_E_CORRUPT names a run.json that is not one of ours. */
+int aq_run_folder_open(const char *path, const aq_run_config *config, bool resume,
+                       aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
+
+/* The same; a new run is called `run_id`, or by a name that is drawn if that is 0. */
+int aq_run_folder_open_as(const char *path, const aq_run_config *config, bool resume,
+                          uint64_t run_id, aq_run_folder *ret_folder, aq_error *error) AQ_MUST_USE;
+
+/* config.yaml. A new run's is written by opening the folder; a resumed run's is for the caller to
+ * replace once it is sure that the run can go on under it. */
+int aq_run_folder_write_config(const aq_run_folder *folder, const aq_run_config *config,
+                               aq_error *error) AQ_MUST_USE;
+
+/* policy.aq and policy.fp32.aq, each replaced atomically. */
+int aq_run_folder_write_policy(const aq_run_folder *folder, const aq_publication *publication,
+                               aq_error *error) AQ_MUST_USE;
+
+#endif

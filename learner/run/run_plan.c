@@ -1,0 +1,195 @@
+/*
+ * Run plan: see run_plan.h.
+ */
+#include "learner/run/run_plan.h"
+
+#include <inttypes.h>
+
+#include "common/base/assert.h"
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "envs/env_open.h"
+
+/* Seeds of the system are cut to what every JSON reader keeps whole. */
+#define SEED_MAX ((UINT64_C(1) << 53) - 1)
+
+/* The full name, what is seen and done in it, and its own threshold. */
+static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold, aq_error *error)
+{
+    aq_env *env;
+    int rc = aq_env_open(name, &env, error);
+    if (rc) {
+        return aq_fail_context(error, rc, "task");
+    }
+    rc = aq_text_set(plan->config.task, sizeof(plan->config.task), env->name);
+    if (!rc) {
+        rc = aq_text_set(plan->settings.task, sizeof(plan->settings.task), env->name);
+    }
+    if (rc) {
+        (void)aq_fail(error, rc, "task: the name '%s' is too long", env->name);
+    }
+    plan->settings.schema = env->schema;
+    *ret_threshold = env->reward_threshold;
+    aq_env_unref(env);
+    return rc;
+}
+
+/* Of one shard, rounded up so that nothing becomes 0. */
+static uint64_t share(uint64_t total, uint64_t shards)
+{
+    return (total + shards - 1) / shards;
+}
+
+static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
+{
+    aq_run_settings *settings = &plan->settings;
+    settings->schema_hash = aq_schema_hash(&settings->schema);
+    settings->seed = config->seed;
+    settings->chunk_length = (uint32_t)config->replay.chunk_length;
+    settings->message_bytes = (uint32_t)config->net.message_bytes;
+    settings->rpc_timeout_ms = (uint32_t)config->net.rpc_timeout_ms;
+    settings->heartbeat_ms = (uint32_t)config->net.heartbeat_ms;
+    settings->reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms;
+    settings->reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms;
+    settings->actor_envs = (uint32_t)config->actor.envs;
+    settings->actor_count = (uint32_t)config->actor.count;
+    settings->epsilon_base = config->actor.epsilon_base;
+    settings->epsilon_alpha = config->actor.epsilon_alpha;
+    settings->noise = config->actor.noise;
+    settings->flush_ms = (uint32_t)config->actor.flush_ms;
+    settings->screen_episodes = (uint32_t)config->evaluator.screen_episodes;
+    settings->evaluation_episodes = (uint32_t)config->evaluator.episodes;
+    settings->evaluation_threshold = plan->threshold;
+    settings->evaluator_share = config->evaluator.share;
+    settings->evaluator_fp32 = config->evaluator.fp32;
+    settings->noise_ladder = config->actor.noise_ladder;
+    settings->log_level = config->log.level;
+    settings->sample_rows =
+        (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
+    settings->storage = (aq_storage_settings){
+        .durable = config->replay.storage == AQ_STORAGE_SEGMENTS,
+        .segment_bytes = config->replay.segment_bytes,
+        .fsync_ms = (uint32_t)config->replay.fsync_ms,
+        .compressed = config->replay.compression,
+        .memory_bytes = share(config->replay.memory_bytes, config->replay.shards),
+        .snapshot_ms = (uint32_t)config->replay.snapshot_ms,
+    };
+}
+
+/* The tables are spread over the shards, and chunks serve the longest of their items. */
+static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
+{
+    aq_run_settings *settings = &plan->settings;
+    const uint64_t shards = config->replay.shards;
+    uint32_t learner = 0;
+    int rc =
+        aq_run_config_tables(config, settings->tables, &settings->table_count, &learner, error);
+    if (rc) {
+        return rc;
+    }
+    for (uint32_t i = 0; i < settings->table_count; i++) {
+        aq_table_spec *spec = &settings->tables[i];
+        const uint32_t span = aq_table_spec_span(spec);
+        spec->capacity /= shards;
+        spec->min_size = share(spec->min_size, shards);
+        if (spec->min_size > spec->capacity) { /* by rounding */
+            spec->min_size = spec->capacity;
+        }
+        spec->capacity_bytes = share(spec->capacity_bytes, shards);
+        settings->n_step = span > settings->n_step ? span : settings->n_step;
+    }
+    plan->table = settings->tables[learner];
+    return 0;
+}
+
+/* Bytes are compared once it is known how large a step is. */
+static int check_bytes(const aq_run_plan *plan, aq_error *error)
+{
+    const uint64_t step = (uint64_t)plan->layout.obs_bytes + plan->layout.action_bytes +
+                          sizeof(float) + sizeof(uint32_t);
+    const uint64_t least = 2 * plan->layout.length_max * step;
+    for (uint32_t i = 0; i < plan->settings.table_count; i++) {
+        const aq_table_spec *spec = &plan->settings.tables[i];
+        if (spec->capacity_bytes > 0 && spec->capacity_bytes < least) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "replay: table %s: capacity_bytes leaves each shard %" PRIu64
+                           " bytes; two chunks of this task take %" PRIu64,
+                           spec->name, spec->capacity_bytes, least);
+        }
+    }
+    return 0;
+}
+
+static int take_threshold(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
+{
+    int rc = aq_run_config_threshold(config, plan->environment_threshold, &plan->threshold);
+    return rc ? aq_fail(error, rc, "evaluator.threshold: '%s' is not a number",
+                        config->evaluator.threshold)
+              : 0;
+}
+
+int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_error *error)
+{
+    int rc = aq_run_config_validate(config, error);
+    if (rc) {
+        return rc;
+    }
+    aq_run_plan plan = {.config = *config};
+    double threshold = 0.0;
+    rc = take_task(config->task, &plan, &threshold, error);
+    if (rc) {
+        return rc;
+    }
+    if (config->seed == 0) {
+        plan.config.seed = 1 + aq_rng_system_seed() % SEED_MAX;
+    }
+    rc = aq_run_config_check_task(&plan.config, &plan.settings.schema, error);
+    if (rc) {
+        return rc;
+    }
+    plan.environment_threshold = threshold;
+    rc = take_threshold(config, &plan, error);
+    if (rc) {
+        return rc;
+    }
+    rc = fill_tables(config, &plan, error);
+    if (!rc) {
+        rc = aq_chunk_layout_init(&plan.settings.schema, plan.settings.n_step,
+                                  (uint32_t)config->replay.chunk_length, &plan.layout, error);
+    }
+    if (!rc) {
+        rc = check_bytes(&plan, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    AQ_ASSERT(config->learner.algorithm < aq_algorithm_count());
+    plan.algorithm_class = aq_algorithm_at(config->learner.algorithm);
+    fill_settings(&plan.config, &plan);
+    rc = aq_run_settings_validate(&plan.settings, error);
+    if (rc) {
+        return rc;
+    }
+    *ret_plan = plan;
+    return 0;
+}
+
+int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_run_plan *ret_plan,
+                       aq_error *error)
+{
+    aq_run_plan changed = *plan;
+    int rc = aq_run_config_validate(config, error);
+    if (!rc) {
+        rc = take_threshold(config, &changed, error);
+    }
+    if (rc) {
+        return rc;
+    }
+    changed.config = *config;
+    fill_settings(config, &changed);
+    rc = aq_run_settings_validate(&changed.settings, error);
+    if (!rc) {
+        *ret_plan = changed;
+    }
+    return rc;
+}

@@ -1,0 +1,34 @@
+/*
+ * Run plan: what follows from the configuration and the task, worked out once before anything
+ * starts, so that whatever can't work is said then.
+ */
+#ifndef AQ_LEARNER_RUN_RUN_PLAN_H
+#define AQ_LEARNER_RUN_RUN_PLAN_H
+
+#include "common/base/error.h"
+#include "common/config/run_config.h"
+#include "common/config/run_settings.h"
+#include "common/experience/chunk.h"
+#include "learner/algorithms/algorithm.h"
+
+typedef struct aq_run_plan {
+    aq_run_config config; /* with the seed that is really used */
+    aq_run_settings settings;
+    aq_chunk_layout layout;
+    aq_table_spec table; /* of one shard; the one that the learner draws from */
+    const aq_algorithm_class *algorithm_class;
+    double threshold;             /* NaN: none */
+    double environment_threshold; /* the environment's own; NaN: none */
+} aq_run_plan;
+
+/* Resolves the task, the seed (one from the system for 0), the threshold and what the members are
+ * told. AQ_E_NOT_FOUND names an unknown task and the nearest known one. */
+int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan,
+                     aq_error *error) AQ_MUST_USE;
+
+/* The plan under `config`, which differs from the plan's own in live settings alone. AQ_E_INVALID,
+ * as when a plan is made. */
+int aq_run_plan_change(const aq_run_plan *plan, const aq_run_config *config, aq_run_plan *ret_plan,
+                       aq_error *error) AQ_MUST_USE;
+
+#endif

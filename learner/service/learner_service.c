@@ -1,0 +1,453 @@
+/*
+ * Learner service: see learner_service.h. Operations are in learner_operations.c, Policy is in
+ * learner_policy.c.
+ */
+#include "learner/service/learner_service.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_run.h"
+#include "learner/sampling/shard_address.h"
+#include "learner/service/learner_service_priv.h"
+
+static aq_learner_service *of_membership(Actorq__V1__Membership_Service *service)
+{
+    return ((aq_learner_methods *)(void *)service)->owner;
+}
+
+static Actorq__V1__RunState state_of(const aq_learner_service *service)
+{
+    return (Actorq__V1__RunState)aq_coordinator_state(service->coordinator);
+}
+
+/* ---- Membership ----------------------------------------------------------------------------- */
+
+/* What a Join asks for as a record, or why it can't be. */
+static int read_join(const Actorq__V1__JoinRequest *request, const char *peer, uint64_t run_id,
+                     aq_member_record *ret_record, aq_error *error)
+{
+    aq_member_record record = {
+        .role = (enum aq_role)request->role,
+        .incarnation = request->incarnation,
+        .member = request->run_id == run_id ? request->member : 0,
+        .slot = request->run_id == run_id || request->run_id == 0 ? request->slot : 0,
+        .pid = request->pid,
+        .store = request->store ? request->store : request->incarnation, /* of one life */
+    };
+    if (record.role < AQ_ROLE_ACTOR || record.role > AQ_ROLE_REPLAY) {
+        return aq_fail(error, AQ_E_INVALID, "role %d is not one that can join", (int)request->role);
+    }
+    if (record.incarnation == 0) {
+        return aq_fail(error, AQ_E_INVALID, "an incarnation of 0 cannot join");
+    }
+    (void)snprintf(record.host, sizeof(record.host), "%s", request->host);
+    (void)snprintf(record.address, sizeof(record.address), "%s", peer);
+    if (record.role == AQ_ROLE_REPLAY) {
+        int rc = aq_url_validate(request->rpc_url, error);
+        if (!rc) {
+            rc = aq_url_validate(request->push_url, error);
+        }
+        if (!rc) {
+            rc = aq_url_reachable(request->rpc_url, peer, record.rpc_url, sizeof(record.rpc_url));
+        }
+        if (!rc) {
+            rc =
+                aq_url_reachable(request->push_url, peer, record.push_url, sizeof(record.push_url));
+        }
+        if (rc) {
+            return aq_fail_context(error, rc, "a replay shard must say where it listens");
+        }
+        record.follows_address = strcmp(record.rpc_url, request->rpc_url) != 0;
+    }
+    *ret_record = record;
+    return 0;
+}
+
+/* A token says which kind of member its holder may be; without one, it may be any. */
+static bool may_join_as(enum aq_access_role access, enum aq_role role)
+{
+    enum aq_access_role needed = role == AQ_ROLE_REPLAY ? AQ_ACCESS_REPLAY : AQ_ACCESS_ACTOR;
+    return access == needed || access == AQ_ACCESS_NONE || access == AQ_ACCESS_SHARED;
+}
+
+static void membership_join(Actorq__V1__Membership_Service *methods,
+                            const Actorq__V1__JoinRequest *request,
+                            Actorq__V1__JoinReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    const aq_learner_identity *identity = &service->identity;
+    aq_error error = {0};
+    aq_member_record wanted;
+    if (read_join(request, aq_rpc_call_peer(call), identity->run_id, &wanted, &error)) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", error.text);
+        return;
+    }
+    if (!may_join_as(aq_rpc_call_role(call), wanted.role)) {
+        aq_rpc_fail(call, AQ_RPC_PERMISSION_DENIED, "a token of the role %s is for other members",
+                    aq_access_role_name(aq_rpc_call_role(call)));
+        return;
+    }
+    uint64_t joined_before = aq_coordinator_joined_total(service->coordinator);
+    const aq_member_record *record = NULL;
+    uint64_t replaced[AQ_REPLACED_MAX];
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    int rc = aq_coordinator_join(service->coordinator, now_ns, &wanted, &record, replaced, &error);
+    if (rc) {
+        aq_rpc_fail(call, aq_rpc_code_from_error(rc), "%s", error.text);
+        return;
+    }
+    for (size_t i = 0; i < AQ_REPLACED_MAX; i++) {
+        aq_member_stats_remove(&service->stats, replaced[i]);
+    }
+    bool again = aq_coordinator_joined_total(service->coordinator) == joined_before;
+    service->owner.joined(service->owner.user, record, again);
+
+    aq_wire_settings_view settings;
+    aq_wire_settings_to(identity->settings, &settings);
+    Actorq__V1__JoinReply reply = ACTORQ__V1__JOIN_REPLY__INIT;
+    reply.run_id = identity->run_id;
+    reply.member = record->member;
+    reply.slot = record->slot;
+    reply.settings = &settings.message;
+    reply.settings_generation = service->settings_generation;
+    reply.policy_url = (char *)(uintptr_t)identity->policy_url;
+    reply.state = state_of(service);
+    closure(&reply, call);
+}
+
+static uint64_t newest_version(const aq_learner_service *service)
+{
+    const aq_publication *newest = aq_policy_shelf_newest(service->shelf);
+    return newest ? newest->snapshot->version : 0;
+}
+
+/* The live shards in the order of their slots, into storage on the caller's stack. */
+typedef struct shard_list {
+    Actorq__V1__ShardAddress addresses[AQ_SHARDS_MAX];
+    Actorq__V1__ShardAddress *pointers[AQ_SHARDS_MAX];
+    size_t count;
+} shard_list;
+
+static void insert_shard(shard_list *list, const aq_member_record *record)
+{
+    Actorq__V1__ShardAddress *address = &list->addresses[list->count];
+    size_t place = list->count++;
+    actorq__v1__shard_address__init(address);
+    address->member = record->member;
+    address->rpc_url = (char *)(uintptr_t)record->rpc_url;
+    address->push_url = (char *)(uintptr_t)record->push_url;
+    address->slot = record->slot;
+    address->store = record->store;
+    for (; place > 0 && list->pointers[place - 1]->slot > record->slot; place--) {
+        list->pointers[place] = list->pointers[place - 1];
+    }
+    list->pointers[place] = address;
+}
+
+static void list_shards(const aq_learner_service *service, shard_list *ret_list)
+{
+    ret_list->count = 0;
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        if (record->role == AQ_ROLE_REPLAY && ret_list->count < AQ_SHARDS_MAX) {
+            insert_shard(ret_list, record);
+        }
+    }
+}
+
+static void hear_energy(const aq_learner_service *service, const aq_member_record *record,
+                        const Actorq__V1__EnergyStats *stats)
+{
+    if (stats && service->owner.energy_said) {
+        service->owner.energy_said(service->owner.user, record, stats);
+    }
+}
+
+/* NULL when it is not a member (any more), or of another run. */
+static const aq_member_record *hear_member(const aq_learner_service *service, uint64_t run_id,
+                                           uint64_t member, uint64_t incarnation)
+{
+    int64_t now_ns = service->owner.now_ns(service->owner.user);
+    return run_id == service->identity.run_id
+               ? aq_coordinator_heartbeat(service->coordinator, now_ns, member, incarnation)
+               : NULL;
+}
+
+static void membership_heartbeat(Actorq__V1__Membership_Service *methods,
+                                 const Actorq__V1__HeartbeatRequest *request,
+                                 Actorq__V1__HeartbeatReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    Actorq__V1__HeartbeatReply reply = ACTORQ__V1__HEARTBEAT_REPLY__INIT;
+    shard_list shards;
+    aq_wire_settings_view settings;
+    const aq_member_record *record =
+        hear_member(service, request->run_id, request->member, request->incarnation);
+    reply.state = state_of(service);
+    if (record && !aq_shard_has_moved(record, aq_rpc_call_peer(call))) {
+        aq_member_stats_put(&service->stats, request);
+        hear_energy(service, record, request->energy);
+        if (record->role == AQ_ROLE_REPLAY && request->replay) {
+            aq_coordinator_progress(service->coordinator, record->incarnation,
+                                    request->replay->inserted);
+            if (service->owner.replay_said) {
+                service->owner.replay_said(service->owner.user, record, request->replay);
+            }
+        }
+        list_shards(service, &shards);
+        reply.known = 1;
+        reply.version = newest_version(service);
+        reply.n_shards = shards.count;
+        reply.shards = shards.pointers;
+        reply.leave = record->leaving;
+        reply.settings_generation = service->settings_generation;
+        if (request->settings_generation != service->settings_generation) {
+            aq_wire_settings_to(service->identity.settings, &settings);
+            reply.settings = &settings.message;
+        }
+    }
+    closure(&reply, call);
+}
+
+static void membership_leave(Actorq__V1__Membership_Service *methods,
+                             const Actorq__V1__LeaveRequest *request,
+                             Actorq__V1__LeaveReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    const aq_member_record *record =
+        hear_member(service, request->run_id, request->member, request->incarnation);
+    if (record) {
+        hear_energy(service, record, request->energy);
+        service->owner.left(service->owner.user, record, request->reason);
+        aq_member_stats_remove(&service->stats, record->incarnation);
+        (void)aq_coordinator_leave(service->coordinator, request->member, request->incarnation);
+    }
+    Actorq__V1__LeaveReply reply = ACTORQ__V1__LEAVE_REPLY__INIT;
+    closure(&reply, call);
+}
+
+/* NULL, or what can't be true of an evaluation. */
+static const char *evaluation_problem(const Actorq__V1__EvaluationReport *report)
+{
+    if (report->version == 0) {
+        return "an evaluation is of a version, and they begin with 1";
+    }
+    if (report->episodes == 0) {
+        return "an evaluation needs episodes";
+    }
+    if (!isfinite(report->return_mean) || !isfinite(report->return_std) ||
+        !isfinite(report->return_min) || !isfinite(report->return_max)) {
+        return "an evaluation's returns are finite";
+    }
+    if (report->return_std < 0 || report->return_min > report->return_max) {
+        return "an evaluation's returns contradict each other";
+    }
+    return NULL;
+}
+
+/* NULL, or what can't be true of a comparison. */
+static const char *gap_problem(const Actorq__V1__PrecisionGap *gap)
+{
+    if (gap->episodes == 0) {
+        return "a comparison needs episodes";
+    }
+    if (!isfinite(gap->return_fp32) || !isfinite(gap->mean) || !isfinite(gap->std)) {
+        return "a comparison's returns are finite";
+    }
+    return gap->std < 0 ? "a standard deviation is not below 0" : NULL;
+}
+
+/* The screening that it belongs to was reported before. */
+static void take_gap(aq_learner_service *service, const Actorq__V1__EvaluationReport *request)
+{
+    const aq_version_gap gap = {
+        .version = request->version,
+        .episodes = request->gap->episodes,
+        .return_fp32 = request->gap->return_fp32,
+        .mean = request->gap->mean,
+        .std = request->gap->std,
+    };
+    if (aq_coordinator_state(service->coordinator) != AQ_RUN_RUNNING) {
+        return;
+    }
+    aq_precision_gap_add(&service->gap, &gap);
+    if (service->owner.compared) {
+        service->owner.compared(service->owner.user, &gap);
+    }
+}
+
+/* Whether that version can be the run's result: it is on the shelf in the precision that was asked
+ * for (not one that fell back to fp32), or it is the best one already, which its owner keeps. */
+static bool version_is_held(const aq_learner_service *service, uint64_t version)
+{
+    const aq_evaluation_result *best = aq_coordinator_best(service->coordinator);
+    const aq_publication *shelved = aq_policy_shelf_find(service->shelf, version);
+    return shelved ? !shelved->fell_back : best && best->version == version;
+}
+
+static void take_evaluation(aq_learner_service *service,
+                            const Actorq__V1__EvaluationReport *request)
+{
+    aq_evaluation_result result = {
+        .version = request->version,
+        .episodes = request->episodes,
+        .return_mean = request->return_mean,
+        .return_std = request->return_std,
+        .return_min = request->return_min,
+        .return_max = request->return_max,
+        .confirmed = request->confirmed,
+    };
+    bool held = version_is_held(service, result.version);
+    bool best = aq_coordinator_evaluated(service->coordinator, &result, held);
+    service->owner.evaluated(service->owner.user, &result, best);
+}
+
+static void membership_report_evaluation(Actorq__V1__Membership_Service *methods,
+                                         const Actorq__V1__EvaluationReport *request,
+                                         Actorq__V1__EvaluationReply_Closure closure, void *call)
+{
+    aq_learner_service *service = of_membership(methods);
+    if (request->run_id != service->identity.run_id) {
+        aq_rpc_fail(call, AQ_RPC_FAILED_PRECONDITION, "run %016" PRIx64 " is not run here",
+                    request->run_id);
+        return;
+    }
+    const char *problem = evaluation_problem(request);
+    if (!problem && request->gap) {
+        problem = gap_problem(request->gap);
+    }
+    if (problem) {
+        aq_rpc_fail(call, AQ_RPC_INVALID_ARGUMENT, "%s", problem);
+        return;
+    }
+    if (request->gap) {
+        take_gap(service, request);
+    } else {
+        take_evaluation(service, request);
+    }
+    Actorq__V1__EvaluationReply reply = ACTORQ__V1__EVALUATION_REPLY__INIT;
+    reply.state = state_of(service);
+    closure(&reply, call);
+}
+
+/* ---- the object ----------------------------------------------------------------------------- */
+
+int aq_learner_service_create(const aq_learner_identity *identity, aq_coordinator *coordinator,
+                              aq_policy_shelf *shelf, const aq_learner_service_owner *owner,
+                              aq_learner_service **ret_service)
+{
+    aq_learner_service *service = aq_alloc(1, sizeof(*service));
+    if (!service) {
+        return AQ_E_NOMEM;
+    }
+    service->identity = *identity;
+    service->coordinator = coordinator;
+    service->shelf = shelf;
+    service->settings_generation = 1;
+    service->owner = *owner;
+    service->membership = (aq_learner_methods){
+        .methods = ACTORQ__V1__MEMBERSHIP__INIT(membership_),
+        .owner = service,
+    };
+    aq_learner_policy_init(service);
+    aq_learner_operations_init(service);
+    *ret_service = service;
+    return 0;
+}
+
+void aq_learner_service_destroy(aq_learner_service *service)
+{
+    if (!service) {
+        return;
+    }
+    aq_member_stats_fini(&service->stats);
+    aq_free(service);
+}
+
+int aq_learner_service_offer(aq_learner_service *service, aq_rpc_dispatcher *dispatcher)
+{
+    ProtobufCService *const services[] = {
+        &service->membership.methods.base,
+        &service->policy.methods.base,
+        &service->operations.methods.base,
+    };
+    for (size_t i = 0; i < sizeof(services) / sizeof(services[0]); i++) {
+        int rc = aq_rpc_dispatcher_add(dispatcher, services[i]);
+        if (rc) {
+            return rc;
+        }
+    }
+    return 0;
+}
+
+void aq_learner_service_forget(aq_learner_service *service, const aq_member_record *record)
+{
+    aq_member_stats_remove(&service->stats, record->incarnation);
+}
+
+const aq_precision_gap *aq_learner_service_gap(const aq_learner_service *service)
+{
+    return &service->gap;
+}
+
+void aq_learner_service_restore_gap(aq_learner_service *service, const aq_precision_gap *gap)
+{
+    service->gap = *gap;
+}
+
+static void add_times(aq_actors_summary *summary, const Actorq__V1__ActorStats *stats)
+{
+    if (isfinite(stats->running_s) && stats->running_s > 0) {
+        summary->timed++;
+        summary->timed_steps += (double)stats->env_steps;
+        summary->inference_s += stats->inference_s;
+        summary->environment_s += stats->environment_s;
+        summary->waited_s += (double)stats->waits_ms * 1e-3;
+        summary->running_s += stats->running_s;
+    }
+}
+
+aq_actors_summary aq_learner_service_summary(const aq_learner_service *service)
+{
+    aq_actors_summary summary = {.return_mean = NAN};
+    double return_sum = 0;
+    uint32_t return_count = 0;
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        summary.actors += record->role == AQ_ROLE_ACTOR;
+        summary.evaluators += record->role == AQ_ROLE_EVALUATOR;
+        summary.shards += record->role == AQ_ROLE_REPLAY;
+        const aq_member_stats_row *row = aq_member_stats_find(&service->stats, record->incarnation);
+        if (record->role == AQ_ROLE_ACTOR && row && row->has_actor) {
+            summary.steps_per_s += isfinite(row->actor.steps_per_s) ? row->actor.steps_per_s : 0;
+            add_times(&summary, &row->actor);
+            if (isfinite(row->actor.return_mean)) {
+                return_sum += row->actor.return_mean;
+                return_count++;
+            }
+        }
+    }
+    if (return_count) {
+        summary.return_mean = return_sum / return_count;
+    }
+    return summary;
+}
+
+void aq_learner_service_replay(const aq_learner_service *service, aq_replay_said *ret_sum)
+{
+    aq_replay_said_clear(ret_sum);
+    for (size_t i = 0; i < aq_coordinator_member_count(service->coordinator); i++) {
+        const aq_member_record *record = aq_coordinator_member_at(service->coordinator, i);
+        const aq_member_stats_row *row =
+            record->role == AQ_ROLE_REPLAY
+                ? aq_member_stats_find(&service->stats, record->incarnation)
+                : NULL;
+        if (row && row->replay) {
+            aq_replay_said_add(ret_sum, &row->replay->stats);
+        }
+    }
+}

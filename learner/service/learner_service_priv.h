@@ -1,0 +1,53 @@
+/*
+ * Learner service, the inside: shared by the two files that implement it.
+ *
+ * protobuf-c hands a method its service object; each is embedded as the first member of a struct
+ * that also knows whose it is.
+ */
+#ifndef AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
+#define AQ_LEARNER_SERVICE_LEARNER_SERVICE_PRIV_H
+
+#include "common/wire/wire_policy.h"
+#include "learner/service/learner_service.h"
+#include "learner/service/member_stats.h"
+#include "proto/policy.pb-c.h"
+
+enum { AQ_CHECKPOINT_WAITERS_MAX = 16 };
+
+typedef struct aq_learner_methods {
+    Actorq__V1__Membership_Service methods;
+    aq_learner_service *owner;
+} aq_learner_methods;
+
+typedef struct aq_learner_policy_methods {
+    Actorq__V1__Policy_Service methods;
+    aq_learner_service *owner;
+} aq_learner_policy_methods;
+
+typedef struct aq_learner_operations_methods {
+    Actorq__V1__Operations_Service methods;
+    aq_learner_service *owner;
+} aq_learner_operations_methods;
+
+struct aq_learner_service {
+    aq_learner_identity identity;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_learner_service_owner owner;
+    aq_learner_methods membership;
+    aq_learner_policy_methods policy;
+    aq_learner_operations_methods operations;
+    aq_member_stats stats;
+    aq_precision_gap gap;
+    uint64_t settings_generation; /* from 1; grows with each change */
+    struct {
+        Actorq__V1__CheckpointReply_Closure closure;
+        void *call;
+    } checkpoint_waiters[AQ_CHECKPOINT_WAITERS_MAX];
+    size_t checkpoint_waiter_count;
+};
+
+void aq_learner_operations_init(aq_learner_service *service);
+void aq_learner_policy_init(aq_learner_service *service);
+
+#endif

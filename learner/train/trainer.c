@@ -1,0 +1,242 @@
+/*
+ * Trainer: see trainer.h.
+ *
+ * The core belongs to the thread alone. What the loop wants to know is added up under a lock once a
+ * group, so that neither ever waits for a gradient step of the other's.
+ */
+#include "learner/train/trainer.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/queue.h"
+
+/* How often an idle trainer looks whether a checkpoint is wanted. */
+#define IDLE_MS 50
+
+struct aq_trainer {
+    aq_trainer_config config;
+    aq_trainer_core *core;
+    aq_queue *groups;
+    pthread_t thread;
+    bool has_thread;
+    atomic_bool checkpoint_wanted;
+    _Atomic uint64_t newest_version;
+    int64_t publishing_ns; /* of the group at hand; the thread's */
+    pthread_mutex_t lock;  /* of what follows */
+    aq_trainer_progress progress;
+    aq_trainer_times times;
+    uint64_t failed_in_row;
+    aq_trainer_settings settings; /* to go by from the next group on */
+    bool is_configured;           /* they are not taken yet */
+};
+
+static bool policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
+                       size_t rows)
+{
+    aq_trainer *trainer = user;
+    int64_t begun_ns = aq_clock_monotonic_ns();
+    bool taken = aq_quantizer_stage_offer_policy(trainer->config.stage, params, step, obs, rows);
+    trainer->publishing_ns += aq_clock_monotonic_ns() - begun_ns;
+    return taken;
+}
+
+int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
+{
+    aq_trainer *trainer = aq_alloc(1, sizeof(*trainer));
+    if (!trainer) {
+        return AQ_E_NOMEM;
+    }
+    trainer->config = *config;
+    atomic_init(&trainer->checkpoint_wanted, false);
+    atomic_init(&trainer->newest_version, 0);
+    pthread_mutex_init(&trainer->lock, NULL);
+    int rc = aq_queue_create(config->groups_max, &trainer->groups);
+    if (!rc) {
+        rc = aq_trainer_core_create(&config->core, config->algorithm_class, config->algorithm,
+                                    policy_due, trainer, &trainer->core);
+    }
+    if (rc) {
+        aq_trainer_destroy(trainer);
+        return rc;
+    }
+    trainer->progress.step = config->core.first_step;
+    *ret_trainer = trainer;
+    return 0;
+}
+
+/* `busy_ns` is training and what was published meanwhile. */
+static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns)
+{
+    aq_trainer_sums sums = aq_trainer_core_take_sums(trainer->core);
+    pthread_mutex_lock(&trainer->lock);
+    aq_trainer_progress *progress = &trainer->progress;
+    progress->sums.steps += sums.steps;
+    progress->sums.rows += sums.rows;
+    progress->sums.loss += sums.loss;
+    progress->sums.q_mean += sums.q_mean;
+    progress->sums.version_sum += sums.version_sum;
+    progress->sums.version_rows += sums.version_rows;
+    progress->sums.failed_steps += sums.failed_steps;
+    trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed_steps;
+    for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
+        progress->sums.staleness[i] += sums.staleness[i];
+    }
+    progress->step = aq_trainer_core_step(trainer->core);
+    progress->waited_ns += waited_ns;
+    trainer->times.waiting_ns += waited_ns;
+    trainer->times.training_ns += busy_ns - trainer->publishing_ns;
+    trainer->times.publishing_ns += trainer->publishing_ns;
+    pthread_mutex_unlock(&trainer->lock);
+    trainer->publishing_ns = 0;
+}
+
+static void serve_checkpoint(aq_trainer *trainer)
+{
+    /* Taken back first: a request that comes while this one is served is another one. */
+    if (!atomic_exchange(&trainer->checkpoint_wanted, false)) {
+        return;
+    }
+    aq_algorithm_state state;
+    int64_t begun_ns = aq_clock_monotonic_ns();
+    trainer->config.algorithm_class->state(trainer->config.algorithm, &state);
+    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
+                                             aq_trainer_core_step(trainer->core))) {
+        atomic_store(&trainer->checkpoint_wanted, true);
+    }
+    int64_t served_ns = aq_clock_monotonic_ns() - begun_ns;
+    pthread_mutex_lock(&trainer->lock);
+    trainer->times.publishing_ns += served_ns;
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+static void take_settings(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    bool is_configured = trainer->is_configured;
+    aq_trainer_settings settings = trainer->settings;
+    trainer->is_configured = false;
+    pthread_mutex_unlock(&trainer->lock);
+    if (is_configured) {
+        aq_trainer_core_set_publish_period(trainer->core, settings.publish_period);
+        trainer->config.algorithm_class->set_rates(
+            trainer->config.algorithm, settings.learning_rate, settings.critic_learning_rate);
+    }
+}
+
+static void *run(void *user)
+{
+    aq_trainer *trainer = user;
+    aq_trainer_core_offer_first(trainer->core);
+    add_progress(trainer, 0, trainer->publishing_ns);
+    for (;;) {
+        void *item = NULL;
+        int64_t asked_ns = aq_clock_monotonic_ns();
+        int rc = aq_queue_pop(trainer->groups, IDLE_MS, &item);
+        int64_t come_ns = aq_clock_monotonic_ns();
+        if (rc == AQ_E_CLOSED) {
+            return NULL;
+        }
+        take_settings(trainer);
+        if (!rc) {
+            aq_trainer_core_train(trainer->core, item, atomic_load(&trainer->newest_version));
+            trainer->config.group_done(trainer->config.user, item);
+        }
+        add_progress(trainer, come_ns - asked_ns, aq_clock_monotonic_ns() - come_ns);
+        serve_checkpoint(trainer);
+    }
+}
+
+int aq_trainer_start(aq_trainer *trainer)
+{
+    AQ_ASSERT(!trainer->has_thread);
+    int problem = pthread_create(&trainer->thread, NULL, run, trainer);
+    if (problem) {
+        return aq_error_from_errno(problem);
+    }
+    trainer->has_thread = true;
+    return 0;
+}
+
+void aq_trainer_stop(aq_trainer *trainer)
+{
+    void *dropped = NULL;
+    while (aq_queue_pop(trainer->groups, 0, &dropped) == 0) {
+    }
+    aq_queue_close(trainer->groups);
+    if (trainer->has_thread) {
+        pthread_join(trainer->thread, NULL);
+        trainer->has_thread = false;
+    }
+}
+
+void aq_trainer_destroy(aq_trainer *trainer)
+{
+    if (!trainer) {
+        return;
+    }
+    AQ_ASSERT(!trainer->has_thread);
+    aq_trainer_core_destroy(trainer->core);
+    aq_queue_destroy(trainer->groups);
+    pthread_mutex_destroy(&trainer->lock);
+    aq_free(trainer);
+}
+
+int aq_trainer_give(aq_trainer *trainer, aq_batch *group)
+{
+    return aq_queue_push(trainer->groups, group);
+}
+
+void aq_trainer_configure(aq_trainer *trainer, const aq_trainer_settings *settings)
+{
+    pthread_mutex_lock(&trainer->lock);
+    trainer->settings = *settings;
+    trainer->is_configured = true;
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+void aq_trainer_request_checkpoint(aq_trainer *trainer)
+{
+    atomic_store(&trainer->checkpoint_wanted, true);
+}
+
+uint64_t aq_trainer_step(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    uint64_t step = trainer->progress.step;
+    pthread_mutex_unlock(&trainer->lock);
+    return step;
+}
+
+void aq_trainer_published(aq_trainer *trainer, uint64_t version)
+{
+    atomic_store(&trainer->newest_version, version);
+}
+
+void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress)
+{
+    pthread_mutex_lock(&trainer->lock);
+    *ret_progress = trainer->progress;
+    trainer->progress.sums = (aq_trainer_sums){0};
+    trainer->progress.waited_ns = 0;
+    pthread_mutex_unlock(&trainer->lock);
+}
+
+aq_trainer_times aq_trainer_spent(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    aq_trainer_times times = trainer->times;
+    pthread_mutex_unlock(&trainer->lock);
+    return times;
+}
+
+uint64_t aq_trainer_failed_in_row(aq_trainer *trainer)
+{
+    pthread_mutex_lock(&trainer->lock);
+    uint64_t failed = trainer->failed_in_row;
+    pthread_mutex_unlock(&trainer->lock);
+    return failed;
+}

@@ -1,0 +1,151 @@
+/*
+ * Trainer core: see trainer_core.h.
+ */
+#include "learner/train/trainer_core.h"
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+
+struct aq_trainer_core {
+    aq_trainer_core_config config;
+    const aq_algorithm_class *algorithm_class;
+    aq_algorithm *algorithm;
+    aq_policy_due_fn policy_due;
+    void *user;
+    uint64_t step;
+    uint64_t publish_at; /* the step from which a version is due */
+    aq_trainer_sums sums;
+};
+
+int aq_trainer_core_create(const aq_trainer_core_config *config,
+                           const aq_algorithm_class *algorithm_class, aq_algorithm *algorithm,
+                           aq_policy_due_fn policy_due, void *user, aq_trainer_core **ret_core)
+{
+    AQ_ASSERT(config->batch_rows > 0 && config->publish_period > 0);
+
+    aq_trainer_core *core = aq_alloc(1, sizeof(*core));
+    if (!core) {
+        return AQ_E_NOMEM;
+    }
+    *core = (aq_trainer_core){
+        .config = *config,
+        .algorithm_class = algorithm_class,
+        .algorithm = algorithm,
+        .policy_due = policy_due,
+        .user = user,
+        .step = config->first_step,
+        .publish_at = config->first_step + config->publish_period,
+    };
+    *ret_core = core;
+    return 0;
+}
+
+void aq_trainer_core_destroy(aq_trainer_core *core)
+{
+    aq_free(core);
+}
+
+static bool offer(aq_trainer_core *core, const aq_batch *batch)
+{
+    const aq_params *params = core->algorithm_class->policy(core->algorithm);
+    bool measurable = batch && core->config.obs_is_f32;
+    return core->policy_due(core->user, params, core->step,
+                            measurable ? (const float *)(const void *)batch->obs : NULL,
+                            measurable ? batch->rows : 0);
+}
+
+void aq_trainer_core_offer_first(aq_trainer_core *core)
+{
+    (void)offer(core, NULL);
+}
+
+/* The rows [first, first + count) of a group, as a batch that owns nothing. */
+static aq_batch view(const aq_batch *group, uint32_t first, uint32_t count)
+{
+    aq_batch part = *group;
+    part.rows = count;
+    part.rows_max = count;
+    size_t first_step = (size_t)first * group->steps;
+    if (aq_batch_has_sequences(group)) {
+        part.obs += (first_step + first) * group->obs_bytes;
+        part.length += first;
+    } else {
+        part.obs += first_step * group->obs_bytes;
+        part.next_obs += first_step * group->obs_bytes;
+    }
+    part.action += first_step * group->action_bytes;
+    part.reward += first_step;
+    part.bootstrap += first_step;
+    part.version += first_step;
+    part.weight += first;
+    part.item += first;
+    part.priority += first;
+    return part;
+}
+
+size_t aq_staleness_bin(uint64_t behind)
+{
+    size_t bin = 0;
+    for (; behind > 0 && bin < AQ_STALENESS_BINS - 1; behind /= 2) {
+        bin++;
+    }
+    return bin;
+}
+
+/* Those of a policy; rows that were acted at random, and what follows a sequence, have none. */
+static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    size_t steps = (size_t)group->rows * group->steps;
+    for (size_t i = 0; i < steps; i++) {
+        uint64_t version = group->version[i];
+        if (version > 0) {
+            uint64_t behind = newest_version > version ? newest_version - version : 0;
+            core->sums.version_sum += (double)version;
+            core->sums.version_rows++;
+            core->sums.staleness[aq_staleness_bin(behind)]++;
+        }
+    }
+}
+
+void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
+{
+    uint32_t batch_rows = core->config.batch_rows;
+    AQ_ASSERT(group->rows % batch_rows == 0);
+
+    count_versions(core, group, newest_version);
+    for (uint32_t first = 0; first < group->rows; first += batch_rows) {
+        aq_batch batch = view(group, first, batch_rows);
+        aq_train_stats stats;
+        if (core->algorithm_class->train(core->algorithm, &batch, &stats)) {
+            core->sums.failed_steps++;
+            continue;
+        }
+        core->step++;
+        core->sums.steps++;
+        core->sums.rows += batch_rows;
+        core->sums.loss += stats.loss;
+        core->sums.q_mean += stats.q_mean;
+        if (core->step >= core->publish_at && offer(core, group)) {
+            core->publish_at = core->step + core->config.publish_period;
+        }
+    }
+}
+
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period)
+{
+    AQ_ASSERT(publish_period > 0);
+    core->publish_at = core->publish_at - core->config.publish_period + publish_period;
+    core->config.publish_period = publish_period;
+}
+
+uint64_t aq_trainer_core_step(const aq_trainer_core *core)
+{
+    return core->step;
+}
+
+aq_trainer_sums aq_trainer_core_take_sums(aq_trainer_core *core)
+{
+    aq_trainer_sums sums = core->sums;
+    core->sums = (aq_trainer_sums){0};
+    return sums;
+}

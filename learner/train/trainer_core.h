@@ -1,0 +1,68 @@
+/*
+ * Trainer core: turns groups of batches into gradient steps and policies that are due. No thread of
+ * its own: trainer.h gives it one, tests run it inline.
+ */
+#ifndef AQ_LEARNER_TRAIN_TRAINER_CORE_H
+#define AQ_LEARNER_TRAIN_TRAINER_CORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/experience/batch.h"
+#include "learner/algorithms/algorithm.h"
+
+typedef struct aq_trainer_core aq_trainer_core;
+
+typedef struct aq_trainer_core_config {
+    uint32_t batch_rows;
+    uint64_t publish_period; /* steps */
+    uint64_t first_step;     /* steps done before, by an earlier process */
+    bool obs_is_f32;         /* else nothing can be measured on the observations */
+} aq_trainer_core_config;
+
+/* Offered the parameters when a version is due. False: not now (the stage is busy); it is offered
+ * again after the next step, so training never waits for publishing. */
+typedef bool (*aq_policy_due_fn)(void *user, const aq_params *params, uint64_t step,
+                                 const float *obs, size_t rows);
+
+/* Rows by the versions that they were behind: [0, 1), [1, 2), [2, 4), ... and more. */
+enum { AQ_STALENESS_BINS = 16 };
+
+/* Sums since the last take. */
+typedef struct aq_trainer_sums {
+    uint64_t steps;
+    uint64_t rows;
+    double loss;
+    double q_mean;
+    double version_sum; /* of rows that a policy acted in */
+    uint64_t version_rows;
+    uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
+    uint64_t failed_steps;                 /* not finite: skipped */
+} aq_trainer_sums;
+
+int aq_trainer_core_create(const aq_trainer_core_config *config,
+                           const aq_algorithm_class *algorithm_class, aq_algorithm *algorithm,
+                           aq_policy_due_fn policy_due, void *user,
+                           aq_trainer_core **ret_core) AQ_MUST_USE;
+void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
+
+/* Offers the parameters as they are, before any training: so that actors have a version 1. */
+void aq_trainer_core_offer_first(aq_trainer_core *core);
+
+/* One step for each batch_rows rows of the group. `newest_version` is that of the newest policy,
+ * 0 for none. */
+void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
+
+/* How often a version is due, from the last one on. */
+void aq_trainer_core_set_publish_period(aq_trainer_core *core, uint64_t publish_period);
+
+/* The bin of a row that was `behind` versions behind. */
+size_t aq_staleness_bin(uint64_t behind);
+
+uint64_t aq_trainer_core_step(const aq_trainer_core *core);
+
+/* Reads the sums and starts them anew. */
+aq_trainer_sums aq_trainer_core_take_sums(aq_trainer_core *core);
+
+#endif

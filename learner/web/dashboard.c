@@ -1,0 +1,254 @@
+/*
+ * Dashboard: see dashboard.h.
+ */
+#include "learner/web/dashboard.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/rpc/reflect.h"
+#include "learner/web/dashboard_page.h"
+#include "learner/web/dashboard_stats.h"
+
+enum { NETWORK_TEXT_MAX = 128 };
+#define DOCUMENT_BYTES_MAX ((size_t)4 << 20)
+
+/* How old a document may be. */
+#define RUN_NS     (200 * AQ_NS_PER_MS)
+#define HISTORY_NS (500 * AQ_NS_PER_MS)
+
+typedef struct document {
+    aq_buffer text;
+    int64_t made_ns;
+} document;
+
+typedef struct history_view {
+    aq_dashboard *dashboard;
+    enum aq_history_span span;
+    document document;
+} history_view;
+
+struct aq_dashboard {
+    aq_dashboard_sources sources;
+    char network[NETWORK_TEXT_MAX];
+    document run;
+    history_view histories[AQ_HISTORY_SPANS];
+};
+
+int aq_dashboard_create(const aq_dashboard_sources *sources, aq_dashboard **ret_dashboard)
+{
+    aq_dashboard *dashboard = aq_alloc(1, sizeof(*dashboard));
+    if (!dashboard) {
+        return AQ_E_NOMEM;
+    }
+    dashboard->sources = *sources;
+    (void)snprintf(dashboard->network, sizeof(dashboard->network), "%s", sources->network);
+    aq_buffer_init(&dashboard->run.text, DOCUMENT_BYTES_MAX);
+    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
+        history_view *view = &dashboard->histories[span];
+        view->dashboard = dashboard;
+        view->span = (enum aq_history_span)span;
+        aq_buffer_init(&view->document.text, DOCUMENT_BYTES_MAX);
+    }
+    *ret_dashboard = dashboard;
+    return 0;
+}
+
+void aq_dashboard_destroy(aq_dashboard *dashboard)
+{
+    if (!dashboard) {
+        return;
+    }
+    aq_buffer_fini(&dashboard->run.text);
+    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
+        aq_buffer_fini(&dashboard->histories[span].document.text);
+    }
+    aq_free(dashboard);
+}
+
+/* ---- how things stand ----------------------------------------------------------------------- */
+
+typedef struct run_telling {
+    const aq_dashboard *dashboard;
+    json_t *document; /* NULL: it could not be made */
+} run_telling;
+
+static json_t *number(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+static json_t *count(uint64_t value)
+{
+    return json_integer((json_int_t)value);
+}
+
+/* Shards and evaluators first, then who has been silent for longest: what is beyond the maximum is
+ * what there is least to say about. */
+static int by_interest(const void *left, const void *right)
+{
+    const Actorq__V1__MemberStatus *a = *(Actorq__V1__MemberStatus *const *)left;
+    const Actorq__V1__MemberStatus *b = *(Actorq__V1__MemberStatus *const *)right;
+    if (a->role != b->role) {
+        return a->role > b->role ? -1 : 1;
+    }
+    return a->heartbeat_ms == b->heartbeat_ms ? 0 : a->heartbeat_ms > b->heartbeat_ms ? -1 : 1;
+}
+
+static json_t *status_json(const Actorq__V1__StatusReply *status)
+{
+    Actorq__V1__StatusReply shown = *status;
+    if (shown.n_members > AQ_DASHBOARD_MEMBERS_MAX) {
+        qsort(shown.members, shown.n_members, sizeof(Actorq__V1__MemberStatus *), by_interest);
+        shown.n_members = AQ_DASHBOARD_MEMBERS_MAX;
+    }
+    return aq_reflect_to_json(&shown.base);
+}
+
+static json_t *verdict_json(const aq_run_facts *facts)
+{
+    aq_verdict verdict;
+    aq_verdict_of(facts, &verdict);
+    json_t *notes = json_array();
+    for (size_t i = 0; i < verdict.note_count; i++) {
+        (void)json_array_append_new(
+            notes, json_pack("{s:s, s:s}", "level", aq_verdict_level_name(verdict.notes[i].level),
+                             "text", verdict.notes[i].text)); /* short of memory: left out */
+    }
+    return json_pack("{s:s, s:s, s:o}", "level", aq_verdict_level_name(verdict.level), "headline",
+                     verdict.headline, "notes", notes);
+}
+
+/* What the run is to be, as far as the page shows it. */
+static json_t *plan_json(const aq_dashboard *dashboard)
+{
+    const aq_run_plan *plan = dashboard->sources.plan;
+    const aq_run_config *config = &plan->config;
+    return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s}", "threshold",
+                     number(aq_dashboard_threshold(plan)), "env_steps",
+                     count(config->limits.env_steps), "learner_steps",
+                     count(config->limits.learner_steps), "wall_s", number(config->limits.wall_s),
+                     "actors", count(config->actor.count), "envs", count(config->actor.envs),
+                     "shards", count(config->replay.shards), "capacity",
+                     count(config->replay.capacity), "samples_per_insert",
+                     number(config->replay.samples_per_insert), "heartbeat_ms",
+                     count(config->net.heartbeat_ms), "network", dashboard->network);
+}
+
+static json_t *facts_json(const aq_run_facts *facts)
+{
+    return json_pack(
+        "{s:o, s:o, s:o, s:o, s:i, s:i, s:i}", "env_rate", number(facts->env_steps_per_s),
+        "learner_rate", number(facts->learner_steps_per_s), "learner_waits",
+        number(facts->learner_waits), "actors_wait", number(facts->actors_wait), "actors",
+        (int)facts->actors, "evaluators", (int)facts->evaluators, "shards", (int)facts->shards);
+}
+
+static void tell_run(void *user, const Actorq__V1__StatusReply *status)
+{
+    run_telling *telling = user;
+    const aq_dashboard_sources *sources = &telling->dashboard->sources;
+    aq_run_facts facts;
+    aq_dashboard_facts(status, sources->plan, sources->history, &facts);
+    json_t *time = sources->time ? sources->time(sources->user) : NULL;
+    char run_id[24]; /* in JSON, a number of 64 bits is no longer whole in a browser */
+    (void)snprintf(run_id, sizeof(run_id), "%016" PRIx64, status->run_id);
+    telling->document =
+        json_pack("{s:s, s:o, s:o, s:o, s:o, s:I, s:o}", "run_id", run_id, "verdict",
+                  verdict_json(&facts), "status", status_json(status), "plan",
+                  plan_json(telling->dashboard), "lately", facts_json(&facts), "members_total",
+                  (json_int_t)status->n_members, "time", time ? time : json_null());
+}
+
+static int make_run(const aq_dashboard *dashboard, aq_buffer *out)
+{
+    run_telling telling = {.dashboard = dashboard};
+    int rc = aq_learner_service_status(dashboard->sources.service, tell_run, &telling);
+    char *text = telling.document
+                     ? json_dumps(telling.document, JSON_COMPACT | JSON_REAL_PRECISION(8))
+                     : NULL;
+    json_decref(telling.document);
+    rc = rc || text ? rc : AQ_E_NOMEM;
+    rc = rc ? rc : aq_buffer_append(out, text, strlen(text));
+    free(text);
+    return rc;
+}
+
+/* ---- routes --------------------------------------------------------------------------------- */
+
+static bool is_fresh(const document *kept, int64_t now_ns, int64_t age_ns_max)
+{
+    return kept->text.size > 0 && now_ns - kept->made_ns < age_ns_max;
+}
+
+/* `rc` tells how making it went. One that was not made is not kept. */
+static int answer(document *kept, int rc, aq_http_reply *reply)
+{
+    if (rc) {
+        aq_buffer_clear(&kept->text);
+        return rc;
+    }
+    reply->content_type = "application/json";
+    return aq_buffer_append(reply->body, kept->text.data, kept->text.size);
+}
+
+static int get_run(void *user, aq_http_reply *reply)
+{
+    aq_dashboard *dashboard = user;
+    document *kept = &dashboard->run;
+    const int64_t now_ns = dashboard->sources.now_ns(dashboard->sources.user);
+    int rc = 0;
+    if (!is_fresh(kept, now_ns, RUN_NS)) {
+        aq_buffer_clear(&kept->text);
+        rc = make_run(dashboard, &kept->text);
+        kept->made_ns = now_ns;
+    }
+    return answer(kept, rc, reply);
+}
+
+static int get_history(void *user, aq_http_reply *reply)
+{
+    history_view *view = user;
+    const aq_dashboard_sources *sources = &view->dashboard->sources;
+    document *kept = &view->document;
+    const int64_t now_ns = sources->now_ns(sources->user);
+    int rc = 0;
+    if (!is_fresh(kept, now_ns, HISTORY_NS)) {
+        aq_buffer_clear(&kept->text);
+        rc = aq_run_history_print(sources->history, view->span, &kept->text);
+        kept->made_ns = now_ns;
+    }
+    return answer(kept, rc, reply);
+}
+
+static int get_page(void *user, aq_http_reply *reply)
+{
+    (void)user;
+    reply->content_type = "text/html; charset=utf-8";
+    return aq_buffer_append(reply->body, aq_dashboard_page, aq_dashboard_page_bytes);
+}
+
+void aq_dashboard_routes(aq_dashboard *dashboard, aq_http_route routes[AQ_DASHBOARD_ROUTES])
+{
+    static const char *const history_paths[AQ_HISTORY_SPANS] = {
+        [AQ_SPAN_MINUTES] = "/api/history/minutes",
+        [AQ_SPAN_HOUR] = "/api/history/hour",
+        [AQ_SPAN_RUN] = "/api/history",
+    };
+    _Static_assert(AQ_DASHBOARD_ROUTES == 2 + AQ_HISTORY_SPANS, "a route for each");
+    routes[0] = (aq_http_route){.path = "/", .get = get_page, .user = dashboard};
+    routes[1] = (aq_http_route){.path = "/api/run", .get = get_run, .user = dashboard};
+    for (int span = 0; span < AQ_HISTORY_SPANS; span++) {
+        routes[2 + span] = (aq_http_route){
+            .path = history_paths[span],
+            .get = get_history,
+            .user = &dashboard->histories[span],
+        };
+    }
+}

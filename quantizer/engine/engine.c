@@ -1,0 +1,218 @@
+/*
+ * The engine: a list of layers, and two halves of scratch that activations alternate between.
+ *
+ * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, so that what a
+ * layer writes is in the cache when the next one reads it, and scratch does not grow with the
+ * number of rows. Rows of scratch start on cache lines, and a line of slack keeps the rows of a
+ * power-of-two width from falling into the same sets of the cache.
+ */
+#include "quantizer/engine/engine.h"
+
+#include <math.h>
+
+#include "common/base/assert.h"
+#include "common/base/columns.h"
+#include "common/base/memory.h"
+#include "quantizer/engine/engine_layer.h"
+
+struct aq_engine {
+    aq_snapshot *snapshot;
+    aq_engine_tables tables;
+    size_t rows_max;
+    uint32_t layer_count;
+    aq_engine_layer layers[AQ_NET_LAYERS_MAX];
+
+    aq_engine_scratch scratch;
+    size_t y_stride; /* floats */
+    float *y[2];     /* (block, y_stride) each: layer i writes y[i % 2] and reads the other */
+    void *scratch_block;
+};
+
+static size_t round_up(size_t value, size_t multiple)
+{
+    return (value + multiple - 1) / multiple * multiple;
+}
+
+static size_t min_size(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+static size_t max_size(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What all layers need, and the widest output that is not the network's. */
+static aq_engine_need whole_need(const aq_engine *engine, size_t rows, size_t *ret_width)
+{
+    aq_engine_need whole = {0};
+    size_t width = 0;
+    for (uint32_t i = 0; i < engine->layer_count; i++) {
+        const aq_engine_need need = aq_engine_layer_need(&engine->layers[i], rows);
+        whole.q_row_bytes = max_size(whole.q_row_bytes, need.q_row_bytes);
+        whole.q_rows = max_size(whole.q_rows, need.q_rows);
+        whole.patches_bytes = max_size(whole.patches_bytes, need.patches_bytes);
+        if (i + 1 < engine->layer_count) {
+            width = max_size(width, engine->layers[i].spec->outputs);
+        }
+    }
+    *ret_width = width;
+    return whole;
+}
+
+static int create_scratch(aq_engine *engine)
+{
+    const size_t line = AQ_ALIGNMENT_BYTES;
+    const size_t rows = min_size(engine->rows_max, AQ_ENGINE_BLOCK);
+    size_t width;
+    const aq_engine_need need = whole_need(engine, rows, &width);
+    size_t bytes = 0;
+
+    engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
+    engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
+    const size_t even_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    const size_t odd_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    const size_t quant_at = aq_columns_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
+    const size_t q_at = aq_columns_add(&bytes, need.q_rows, engine->scratch.q_stride);
+    const size_t patches_at = aq_columns_add(&bytes, need.patches_bytes, 1);
+    unsigned char *block = aq_alloc(1, bytes);
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    engine->scratch_block = block;
+    engine->y[0] = (float *)(void *)(block + even_at);
+    engine->y[1] = (float *)(void *)(block + odd_at);
+    engine->scratch.quant = (aq_row_quant *)(void *)(block + quant_at);
+    engine->scratch.q = block + q_at;
+    engine->scratch.patches = block + patches_at;
+    return 0;
+}
+
+static int init_layers(aq_engine *engine, aq_error *error)
+{
+    const aq_snapshot *snapshot = engine->snapshot;
+    while (engine->layer_count < snapshot->spec.layer_count) {
+        const uint32_t i = engine->layer_count;
+        int rc = aq_engine_layer_init(&engine->tables, &snapshot->spec.layers[i],
+                                      &snapshot->layers[i], &engine->layers[i]);
+        if (rc == AQ_E_UNSUPPORTED) {
+            return aq_fail(error, rc, "engine: layer %u: there is no kernel for %s weights", i,
+                           aq_format_name(snapshot->layers[i].format));
+        }
+        if (rc != 0) {
+            return aq_fail(error, rc, "engine: layer %u: %s", i, aq_error_text(rc));
+        }
+        engine->layer_count++;
+    }
+    return 0;
+}
+
+int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
+                     aq_engine **ret_engine, aq_error *error)
+{
+    if (rows_max == 0 || rows_max > AQ_ENGINE_ROWS_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "engine: %zu rows at once; 1 to %u are possible",
+                       rows_max, AQ_ENGINE_ROWS_MAX);
+    }
+    int rc = aq_snapshot_validate(snapshot, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_engine *engine = aq_alloc(1, sizeof(*engine));
+    if (engine == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "engine: %s", aq_error_text(AQ_E_NOMEM));
+    }
+    engine->snapshot = aq_snapshot_ref(snapshot);
+    engine->tables.kernels = aq_qkernels_select(cpu_flags);
+    engine->tables.passes = aq_float_passes_select(cpu_flags);
+    engine->rows_max = rows_max;
+    rc = init_layers(engine, error);
+    if (rc == 0) {
+        rc = create_scratch(engine);
+        rc = rc == 0 ? 0
+                     : aq_fail(error, rc, "engine for %zu rows: %s", rows_max, aq_error_text(rc));
+    }
+    if (rc != 0) {
+        aq_engine_destroy(engine);
+        return rc;
+    }
+    *ret_engine = engine;
+    return 0;
+}
+
+void aq_engine_destroy(aq_engine *engine)
+{
+    if (engine == NULL) {
+        return;
+    }
+    for (uint32_t i = 0; i < engine->layer_count; i++) {
+        aq_engine_layer_fini(&engine->layers[i]);
+    }
+    aq_free(engine->scratch_block);
+    aq_snapshot_unref(engine->snapshot);
+    aq_free(engine);
+}
+
+/* A block of rows through the first `layer_count` layers. */
+static void forward_block(const aq_engine *engine, const float *obs, size_t rows,
+                          uint32_t layer_count, float *out)
+{
+    aq_const_rows x = {.values = obs, .stride = engine->layers[0].spec->inputs};
+    for (uint32_t i = 0; i < layer_count; i++) {
+        const aq_engine_layer *layer = &engine->layers[i];
+        const bool last = i + 1 == layer_count;
+        const aq_float_rows y = {
+            .values = last ? out : engine->y[i % 2],
+            .stride = last ? layer->spec->outputs : engine->y_stride,
+            .rows = rows,
+        };
+        layer->run(layer, &engine->scratch, &x, &y);
+        x = (aq_const_rows){.values = y.values, .stride = y.stride};
+    }
+}
+
+void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
+                             float *out)
+{
+    AQ_ASSERT(rows <= engine->rows_max);
+    AQ_ASSERT(layer_count > 0 && layer_count <= engine->layer_count);
+    const size_t inputs = engine->layers[0].spec->inputs;
+    const size_t outputs = engine->layers[layer_count - 1].spec->outputs;
+    for (size_t row = 0; row < rows; row += AQ_ENGINE_BLOCK) {
+        forward_block(engine, obs + row * inputs, min_size(rows - row, AQ_ENGINE_BLOCK),
+                      layer_count, out + row * outputs);
+    }
+}
+
+void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out)
+{
+    aq_engine_forward_until(engine, obs, rows, engine->layer_count, out);
+}
+
+const aq_snapshot *aq_engine_snapshot(const aq_engine *engine)
+{
+    return engine->snapshot;
+}
+
+size_t aq_engine_rows_max(const aq_engine *engine)
+{
+    return engine->rows_max;
+}
+
+const char *aq_engine_rung(const aq_engine *engine)
+{
+    return engine->tables.kernels->name;
+}
+
+uint32_t aq_argmax(const float *values, uint32_t count)
+{
+    AQ_ASSERT(count > 0);
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < count; i++) {
+        if (values[i] > values[best] || (isnan(values[best]) && !isnan(values[i]))) {
+            best = i;
+        }
+    }
+    return best;
+}

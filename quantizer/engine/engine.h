@@ -1,0 +1,48 @@
+/*
+ * Engine: a snapshot made ready to run on this processor. Checked and packed once when it is made;
+ * a forward pass allocates nothing. What actors, evaluators and the error measurement run.
+ *
+ * The same snapshot and observations give the same bits on every rung where all weights are in
+ * integer formats (qkernels.h, float_passes.h); with fp32, fp16 or bf16 weights they differ by
+ * rounding. A result that is NaN is NaN everywhere, but which of its bit patterns is not said.
+ *
+ * One thread at a time per engine (it owns its scratch rows).
+ */
+#ifndef AQ_QUANTIZER_ENGINE_ENGINE_H
+#define AQ_QUANTIZER_ENGINE_ENGINE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/error.h"
+#include "common/policy/snapshot.h"
+
+#define AQ_ENGINE_ROWS_MAX UINT32_C(65536)
+
+typedef struct aq_engine aq_engine;
+
+/* Validates the snapshot (aq_snapshot_validate), packs it, keeps a reference to it. `rows_max`,
+ * 1 to AQ_ENGINE_ROWS_MAX, bounds a forward pass. `cpu_flags`:
+ * aq_cpu_flags(), or less in tests. What aq_snapshot_validate refuses, AQ_E_INVALID for rows_max,
+ * AQ_E_UNSUPPORTED for a format without a kernel, AQ_E_NOMEM. */
+int aq_engine_create(aq_snapshot *snapshot, size_t rows_max, uint32_t cpu_flags,
+                     aq_engine **ret_engine, aq_error *error) AQ_MUST_USE;
+void aq_engine_destroy(aq_engine *engine); /* NULL is fine */
+
+/* out (rows, outputs) = policy(obs (rows, inputs)), fp32 on both sides; they don't overlap.
+ * rows <= rows_max. A NaN or infinite value that comes to weights of an integer format counts as 0
+ * there. */
+void aq_engine_forward(aq_engine *engine, const float *obs, size_t rows, float *out);
+
+/* out (rows, outputs of the last of them) = the first `layer_count` layers; 1 to all of them. */
+void aq_engine_forward_until(aq_engine *engine, const float *obs, size_t rows, uint32_t layer_count,
+                             float *out);
+
+const aq_snapshot *aq_engine_snapshot(const aq_engine *engine);
+size_t aq_engine_rows_max(const aq_engine *engine);
+const char *aq_engine_rung(const aq_engine *engine); /* "avx512vnni"; static storage */
+
+/* Index of the greatest value; the first of equals. NaN never wins; 0 if all are NaN. count > 0. */
+uint32_t aq_argmax(const float *values, uint32_t count);
+
+#endif

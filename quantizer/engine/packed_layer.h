@@ -1,0 +1,18 @@
+/*
+ * Packed layer: one layer of a snapshot, laid out for one rung and one format. One block.
+ */
+#ifndef AQ_QUANTIZER_ENGINE_PACKED_LAYER_H
+#define AQ_QUANTIZER_ENGINE_PACKED_LAYER_H
+
+#include "common/base/error.h"
+#include "quantizer/kernels/qkernels.h"
+
+/* Copies what it needs of `layer`, which was validated. AQ_E_UNSUPPORTED for a format that the rung
+ * has no kernel for, AQ_E_NOMEM. */
+int aq_packed_layer_init(const aq_qkernels *kernels, const aq_layer_spec *spec,
+                         const aq_snapshot_layer *layer, aq_packed_layer *ret_packed) AQ_MUST_USE;
+
+/* A zeroed one is fine. */
+void aq_packed_layer_fini(aq_packed_layer *packed);
+
+#endif

@@ -1,0 +1,214 @@
+/*
+ * Measuring the quantization error, a piece of rows at a time. Sums in double.
+ *
+ * What is compared with is another engine, of the same parameters in fp32: what would act in the
+ * snapshot's place. Its rounding is far below any error that a budget could be about, and it takes
+ * a twentieth of the time of the reference of common/nn, which for a wide policy is seconds.
+ */
+#include "quantizer/engine/qerror.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "quantizer/quantize/quantize.h"
+
+typedef struct tally {
+    size_t disagreements;
+    double squares;
+    double greatest;
+    double divergence; /* over rows and choices */
+} tally;
+
+/* What both networks say about a piece of rows. The logits are those of a categorical head, which
+ * its outputs no longer show; none without one. */
+typedef struct piece {
+    size_t rows;
+    float *got, *exact;               /* (rows, outputs) */
+    float *got_logits, *exact_logits; /* (rows, choices, atoms) */
+    void *block;                      /* what they lie in */
+} piece;
+
+/* NULL if the network ends in none. */
+static const aq_layer_spec *categorical_head(const aq_net_spec *spec)
+{
+    const aq_layer_spec *last = &spec->layers[spec->layer_count - 1];
+    return last->kind == AQ_LAYER_CATEGORICAL ? last : NULL;
+}
+
+/* ---- tallies -------------------------------------------------------------------------------- */
+
+/* NaN makes `squares` NaN, so one look at the end is enough. */
+static void tally_outputs(tally *sum, const piece *both, uint32_t outputs)
+{
+    for (size_t row = 0; row < both->rows; row++) {
+        const float *a = both->got + row * outputs;
+        const float *b = both->exact + row * outputs;
+        for (uint32_t o = 0; o < outputs; o++) {
+            const double difference = fabs((double)a[o] - (double)b[o]);
+            sum->squares += difference * difference;
+            sum->greatest = difference > sum->greatest ? difference : sum->greatest;
+        }
+        sum->disagreements += aq_argmax(a, outputs) != aq_argmax(b, outputs);
+    }
+}
+
+/* log sum_k exp(logits[k]) */
+static double log_total(const float *logits, uint32_t atoms)
+{
+    double greatest = (double)logits[0];
+    double sum = 0.0;
+    for (uint32_t k = 1; k < atoms; k++) {
+        greatest = (double)logits[k] > greatest ? (double)logits[k] : greatest;
+    }
+    for (uint32_t k = 0; k < atoms; k++) {
+        sum += exp((double)logits[k] - greatest);
+    }
+    return greatest + log(sum);
+}
+
+/* sum_k p[k] log(p[k] / pq[k]) by logarithms, so that no probability is too small for it. Rounding
+ * may bring it below 0, which it cannot be; NaN stays. */
+static double divergence(const float *exact, const float *got, uint32_t atoms)
+{
+    const double exact_total = log_total(exact, atoms);
+    const double got_total = log_total(got, atoms);
+    double sum = 0.0;
+    for (uint32_t k = 0; k < atoms; k++) {
+        const double log_p = (double)exact[k] - exact_total;
+        const double log_q = (double)got[k] - got_total;
+        sum += exp(log_p) * (log_p - log_q);
+    }
+    return sum < 0.0 ? 0.0 : sum;
+}
+
+static void tally_logits(tally *sum, const piece *both, const aq_head_shape *head)
+{
+    for (size_t i = 0; i < both->rows * head->choices; i++) {
+        const size_t first = i * head->atoms;
+        sum->divergence +=
+            divergence(both->exact_logits + first, both->got_logits + first, head->atoms);
+    }
+}
+
+/* ---- running both --------------------------------------------------------------------------- */
+
+/* The same policy in fp32, for as many rows at a time. */
+static int make_exact(const aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
+                      aq_engine **ret_exact)
+{
+    const aq_snapshot *snapshot = aq_engine_snapshot(engine);
+    const aq_quantize_plan plan = {.format = AQ_FORMAT_F32};
+    const aq_quantize_meta meta = {.run_id = snapshot->run_id,
+                                   .version = snapshot->version,
+                                   .learner_step = snapshot->learner_step,
+                                   .task = snapshot->task,
+                                   .schema = &snapshot->schema,
+                                   .act_rule = snapshot->act_rule};
+    aq_snapshot *exact = NULL;
+    int rc = aq_quantize(spec, params, &plan, &meta, &exact, NULL);
+    if (rc == 0) {
+        rc = aq_engine_create(exact, aq_engine_rows_max(engine), aq_cpu_flags(), ret_exact, NULL);
+        aq_snapshot_unref(exact);
+    }
+    return rc;
+}
+
+static void run(aq_engine *engine, const float *obs, size_t rows, float *out, float *logits)
+{
+    const aq_net_spec *spec = &aq_engine_snapshot(engine)->spec;
+    const aq_layer_spec *head = categorical_head(spec);
+    aq_engine_forward(engine, obs, rows, out);
+    if (head == NULL) {
+        return;
+    }
+    if (spec->layer_count == 1) { /* a head alone: what it sees is what there is */
+        memcpy(logits, obs, rows * head->inputs * sizeof(*obs));
+    } else {
+        aq_engine_forward_until(engine, obs, rows, spec->layer_count - 1, logits);
+    }
+}
+
+/* ---- the measurement ------------------------------------------------------------------------ */
+
+static int piece_init(const aq_net_spec *spec, size_t rows_max, piece *ret_piece)
+{
+    const aq_layer_spec *head = categorical_head(spec);
+    const size_t outputs = aq_net_spec_outputs(spec);
+    const size_t logits = head != NULL ? head->inputs : 0;
+    float *block = aq_alloc(rows_max, 2 * (outputs + logits) * sizeof(*block));
+    if (block == NULL) {
+        return AQ_E_NOMEM;
+    }
+    ret_piece->block = block;
+    ret_piece->got = block;
+    ret_piece->exact = ret_piece->got + rows_max * outputs;
+    ret_piece->got_logits = ret_piece->exact + rows_max * outputs;
+    ret_piece->exact_logits = ret_piece->got_logits + rows_max * logits;
+    return 0;
+}
+
+static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
+                    aq_quant_error *ret_result)
+{
+    const aq_layer_spec *head = categorical_head(&snapshot->spec);
+    const double values = (double)rows * aq_net_spec_outputs(&snapshot->spec);
+    const double choices = head != NULL ? (double)rows * head->head.choices : 1.0;
+    const double kl = sum->divergence / choices;
+    /* Written so that NaN fails it. */
+    if (!(sum->squares <= DBL_MAX) || sum->greatest > (double)FLT_MAX || !(kl <= (double)FLT_MAX)) {
+        return AQ_E_CORRUPT;
+    }
+    const double share = (double)sum->disagreements / (double)rows;
+    *ret_result = (aq_quant_error){
+        .rows = (uint32_t)rows,
+        .action_disagreement = snapshot->act_rule == AQ_ACT_ARGMAX ? (float)share : 0.0f,
+        .output_rms = (float)sqrt(sum->squares / values),
+        .output_max = (float)sum->greatest,
+        .kl = (float)kl,
+    };
+    return 0;
+}
+
+int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
+                           const float *obs, size_t rows, aq_quant_error *ret_result)
+{
+    const aq_layer_spec *head = categorical_head(spec);
+    const aq_snapshot *snapshot = aq_engine_snapshot(engine);
+    AQ_ASSERT(rows > 0);
+    AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&snapshot->spec));
+    if (rows > UINT32_MAX) {
+        return AQ_E_TOO_BIG;
+    }
+
+    const size_t rows_max = aq_engine_rows_max(engine);
+    const size_t piece_max = rows < rows_max ? rows : rows_max;
+    aq_engine *exact = NULL;
+    tally sum = {0};
+    piece both = {0};
+    int rc = piece_init(spec, piece_max, &both);
+    if (rc == 0) {
+        rc = make_exact(engine, spec, params, &exact);
+    }
+    for (size_t row = 0; rc == 0 && row < rows; row += piece_max) {
+        const float *in = obs + row * aq_net_spec_inputs(spec);
+        both.rows = rows - row < piece_max ? rows - row : piece_max;
+        run(engine, in, both.rows, both.got, both.got_logits);
+        run(exact, in, both.rows, both.exact, both.exact_logits);
+        tally_outputs(&sum, &both, aq_net_spec_outputs(spec));
+        if (head != NULL) {
+            tally_logits(&sum, &both, &head->head);
+        }
+    }
+    aq_engine_destroy(exact);
+    aq_free(both.block);
+    return rc == 0 ? conclude(&sum, snapshot, rows, ret_result) : rc;
+}
+
+float aq_quant_error_share(const aq_quant_error *measured, uint32_t act_rule)
+{
+    return act_rule == AQ_ACT_ARGMAX ? measured->action_disagreement : measured->output_rms / 2.0f;
+}

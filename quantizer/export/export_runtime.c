@@ -1,0 +1,432 @@
+/*
+ * The text of the pieces. A change here is a change to the code that it repeats, and the tests of
+ * the export compare the two bit by bit.
+ *
+ * Quantized inputs are kept less their zero point, so that neither sums of weights nor the padding
+ * of an image take part: the integers that come out are the same.
+ */
+#include "quantizer/export/export_runtime.h"
+
+#include <stddef.h>
+
+#include "common/base/assert.h"
+
+#define NEEDS(piece) (UINT32_C(1) << AQ_PIECE_##piece)
+
+/* clang-format off */
+static const char compiler_text[] =
+    "#include <stddef.h>\n"
+    "#include <stdint.h>\n"
+    "#include <string.h>\n"
+    "\n"
+    "#if defined(__GNUC__) && !defined(__clang__)\n"
+    "#pragma GCC optimize(\"fp-contract=off\")\n"
+    "#else\n"
+    "#pragma STDC FP_CONTRACT OFF\n"
+    "#endif\n"
+    "/* Where it sees constants, GCC 12 joins products and sums in spite of that. */\n"
+    "#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 8\n"
+    "#define @_APART __attribute__((noipa))\n"
+    "#else\n"
+    "#define @_APART\n"
+    "#endif\n"
+    "#if defined(__FAST_MATH__)\n"
+    "#error \"-ffast-math would change the results\"\n"
+    "#endif\n"
+    "#if !defined(__FLT_EVAL_METHOD__)\n"
+    "#elif __FLT_EVAL_METHOD__ < 0 || __FLT_EVAL_METHOD__ == 1 || __FLT_EVAL_METHOD__ == 2\n"
+    "#error \"floats must be rounded to float; on x86, -msse2 -mfpmath=sse\"\n"
+    "#endif\n";
+
+static const char bits_text[] =
+    "\n"
+    "static uint32_t @_bits(float value)\n"
+    "{\n"
+    "    uint32_t bits;\n"
+    "    memcpy(&bits, &value, sizeof(bits));\n"
+    "    return bits;\n"
+    "}\n";
+
+static const char float_text[] =
+    "\n"
+    "static float @_float(uint32_t bits)\n"
+    "{\n"
+    "    float value;\n"
+    "    memcpy(&value, &bits, sizeof(value));\n"
+    "    return value;\n"
+    "}\n";
+
+static const char quantize_text[] =
+    "\n"
+    "/* NaN and infinities count as 0. */\n"
+    "static float @_finite(float value)\n"
+    "{\n"
+    "    return (@_bits(value) & 0x7f800000u) == 0x7f800000u ? 0.0f : value;\n"
+    "}\n"
+    "\n"
+    "/* To the nearest integer, ties to even; |value| < 2^22. Adding 1.5 * 2^23 leaves it in the\n"
+    " * low bits of the sum. */\n"
+    "static int32_t @_round(float value)\n"
+    "{\n"
+    "    return (int32_t)(@_bits(value + 12582912.0f) - 0x4b400000u);\n"
+    "}\n"
+    "\n"
+    "/* Levels of 0 to 255, less the zero point. */\n"
+    "static void @_quantize(const float *x, uint32_t count, float inverse, int32_t zero,\n"
+    "                       int16_t *levels)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float scaled = @_finite(x[i]) * inverse;\n"
+    "        const float held = scaled < -255.0f ? -255.0f : scaled > 255.0f ? 255.0f : scaled;\n"
+    "        const int32_t level = @_round(held) + zero;\n"
+    "        levels[i] = (int16_t)((level < 0 ? 0 : level > 255 ? 255 : level) - zero);\n"
+    "    }\n"
+    "}\n";
+
+static const char levels_text[] =
+    "\n"
+    "/* Quantizes x by its range; returns the scale: x is about scale * levels. */\n"
+    "static float @_levels(const float *x, uint32_t count, int16_t *levels)\n"
+    "{\n"
+    "    float low = 0.0f;\n"
+    "    float high = 0.0f;\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float value = @_finite(x[i]);\n"
+    "        low = value < low ? value : low;\n"
+    "        high = value > high ? value : high;\n"
+    "    }\n"
+    "    const float step = 1.0f / 255.0f;\n"
+    "    const float scale = high * step - low * step;\n"
+    "    if (scale < 0x1p-126f) {\n"
+    "        memset(levels, 0, count * sizeof(*levels));\n"
+    "        return 1.0f;\n"
+    "    }\n"
+    "    const float inverse = 1.0f / scale;\n"
+    "    @_quantize(x, count, inverse, @_round(-low * inverse), levels);\n"
+    "    return scale;\n"
+    "}\n";
+
+static const char levels_fixed_text[] =
+    "\n"
+    "/* The same by a scale and zero point from observed ranges. */\n"
+    "static float @_levels_fixed(const float *x, uint32_t count, float scale, int32_t zero,\n"
+    "                            int16_t *levels)\n"
+    "{\n"
+    "    @_quantize(x, count, 1.0f / scale, zero, levels);\n"
+    "    return scale;\n"
+    "}\n";
+
+static const char matrix_text[] =
+    "\n"
+    "typedef struct {\n"
+    "    uint32_t rows, columns;\n"
+    "    const int8_t *weights; /* [rows][columns] */\n"
+    "    int32_t weight_zero;   /* a weight is scale * (level - weight_zero) */\n"
+    "    const float *scale;    /* one a row, or one for all */\n"
+    "    uint32_t scale_step;   /* 1, or 0 */\n"
+    "    const float *bias;     /* [rows] */\n"
+    "    int relu;\n"
+    "} @_matrix;\n"
+    "\n"
+    "static float @_finish(const @_matrix *matrix, uint32_t row, float input_scale, int32_t sum)\n"
+    "{\n"
+    "    const float factor = input_scale * matrix->scale[row * matrix->scale_step];\n"
+    "    const float value = factor * (float)sum + matrix->bias[row];\n"
+    "    return matrix->relu && value < 0.0f ? 0.0f : value;\n"
+    "}\n";
+
+static const char linear_text[] =
+    "\n"
+    "@_APART\n"
+    "static void @_linear(const @_matrix *matrix, const int16_t *levels, float input_scale,\n"
+    "                     float *y)\n"
+    "{\n"
+    "    int32_t total = 0;\n"
+    "    for (uint32_t i = 0; matrix->weight_zero != 0 && i < matrix->columns; i++) {\n"
+    "        total += levels[i];\n"
+    "    }\n"
+    "    for (uint32_t row = 0; row < matrix->rows; row++) {\n"
+    "        const int8_t *weights = matrix->weights + (size_t)row * matrix->columns;\n"
+    "        int32_t sum = 0;\n"
+    "        for (uint32_t i = 0; i < matrix->columns; i++) {\n"
+    "            sum += (int32_t)levels[i] * (int32_t)weights[i];\n"
+    "        }\n"
+    "        y[row] = @_finish(matrix, row, input_scale, sum - matrix->weight_zero * total);\n"
+    "    }\n"
+    "}\n";
+
+static const char conv2d_text[] =
+    "\n"
+    "/* Images are [height][width][channels], filters [kernel][kernel][channels]. */\n"
+    "typedef struct {\n"
+    "    uint32_t height, width, channels;\n"
+    "    uint32_t kernel, stride, padding;\n"
+    "    uint32_t out_height, out_width;\n"
+    "} @_image;\n"
+    "\n"
+    "/* One filter whose upper left corner is at (top, left), which may be outside the image. */\n"
+    "static int32_t @_filter(const @_matrix *matrix, const @_image *image, const int8_t *weights,\n"
+    "                        const int16_t *levels, int32_t top, int32_t left)\n"
+    "{\n"
+    "    int32_t sum = 0;\n"
+    "    for (int32_t i = 0; i < (int32_t)image->kernel; i++) {\n"
+    "        if (top + i < 0 || top + i >= (int32_t)image->height) {\n"
+    "            continue;\n"
+    "        }\n"
+    "        for (int32_t j = 0; j < (int32_t)image->kernel; j++) {\n"
+    "            if (left + j < 0 || left + j >= (int32_t)image->width) {\n"
+    "                continue;\n"
+    "            }\n"
+    "            const size_t pixel = (size_t)(top + i) * image->width + (size_t)(left + j);\n"
+    "            const int16_t *level = levels + pixel * image->channels;\n"
+    "            const int8_t *weight =\n"
+    "                weights + ((size_t)i * image->kernel + (size_t)j) * image->channels;\n"
+    "            for (uint32_t c = 0; c < image->channels; c++) {\n"
+    "                sum += (int32_t)level[c] * ((int32_t)weight[c] - matrix->weight_zero);\n"
+    "            }\n"
+    "        }\n"
+    "    }\n"
+    "    return sum;\n"
+    "}\n"
+    "\n"
+    "@_APART\n"
+    "static void @_conv2d(const @_matrix *matrix, const @_image *image, const int16_t *levels,\n"
+    "                     float input_scale, float *y)\n"
+    "{\n"
+    "    for (uint32_t row = 0; row < image->out_height; row++) {\n"
+    "        const int32_t top = (int32_t)(row * image->stride) - (int32_t)image->padding;\n"
+    "        for (uint32_t column = 0; column < image->out_width; column++) {\n"
+    "            const int32_t left =\n"
+    "                (int32_t)(column * image->stride) - (int32_t)image->padding;\n"
+    "            for (uint32_t filter = 0; filter < matrix->rows; filter++) {\n"
+    "                const int8_t *weights = matrix->weights + (size_t)filter * matrix->columns;\n"
+    "                const int32_t sum = @_filter(matrix, image, weights, levels, top, left);\n"
+    "                *y++ = @_finish(matrix, filter, input_scale, sum);\n"
+    "            }\n"
+    "        }\n"
+    "    }\n"
+    "}\n";
+
+static const char exp_text[] =
+    "\n"
+    "/* x = n ln 2 + r, |r| <= ln 2 / 2. Returns exp(r) - 1 by its series, and 2^n. */\n"
+    "static float @_exp_parts(float x, float *power)\n"
+    "{\n"
+    "    const float shifted = x * 1.44269504f + 12582912.0f;\n"
+    "    const float n = shifted - 12582912.0f;\n"
+    "    const float r = (x - n * 0.693145752f) - n * 1.42860677e-6f;\n"
+    "    *power = @_float((@_bits(shifted) << 23) + ((uint32_t)127 << 23));\n"
+    "\n"
+    "    float tail = 1.0f / 40320;\n"
+    "    tail = tail * r + 1.0f / 5040;\n"
+    "    tail = tail * r + 1.0f / 720;\n"
+    "    tail = tail * r + 1.0f / 120;\n"
+    "    tail = tail * r + 1.0f / 24;\n"
+    "    tail = tail * r + 1.0f / 6;\n"
+    "    tail = tail * r + 0.5f;\n"
+    "    return r + r * r * tail;\n"
+    "}\n";
+
+static const char expm1_text[] =
+    "\n"
+    "/* exp(x) - 1 for |x| <= 20. */\n"
+    "static float @_expm1(float x)\n"
+    "{\n"
+    "    float power;\n"
+    "    const float series = @_exp_parts(x, &power);\n"
+    "    return power * series + (power - 1.0f);\n"
+    "}\n";
+
+static const char tanh_text[] =
+    "\n"
+    "static void @_tanh(float *y, uint32_t count)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float twice = @_float(@_bits(y[i]) & 0x7fffffffu) * 2.0f;\n"
+    "        const float t = @_expm1(twice > 20.0f ? 20.0f : twice);\n"
+    "        const float result = t / (t + 2.0f);\n"
+    "        y[i] = @_float(@_bits(result) | (@_bits(y[i]) & 0x80000000u));\n"
+    "    }\n"
+    "}\n";
+
+static const char elu_text[] =
+    "\n"
+    "static void @_elu(float *y, uint32_t count)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float negative = y[i] < -20.0f ? -20.0f : y[i] > 0.0f ? 0.0f : y[i];\n"
+    "        const float below = @_expm1(negative);\n"
+    "        y[i] = y[i] > 0.0f ? y[i] : below;\n"
+    "    }\n"
+    "}\n";
+
+static const char relu_text[] =
+    "\n"
+    "static void @_relu(float *y, uint32_t count)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        y[i] = y[i] < 0.0f ? 0.0f : y[i];\n"
+    "    }\n"
+    "}\n";
+
+static const char lanes_text[] =
+    "\n"
+    "/* Sums over a row are taken in 16 interleaved parts. */\n"
+    "static float @_add_lanes(float lanes[16])\n"
+    "{\n"
+    "    for (uint32_t half = 8; half > 0; half /= 2) {\n"
+    "        for (uint32_t j = 0; j < half; j++) {\n"
+    "            lanes[j] = lanes[j] + lanes[j + half];\n"
+    "        }\n"
+    "    }\n"
+    "    return lanes[0];\n"
+    "}\n";
+
+static const char norm_text[] =
+    "\n"
+    "/* The root of a positive number, rounded to the nearest: its 25 leading bits, of which the\n"
+    " * last one says where to round to (no root lies half way). Infinity and NaN stay what they\n"
+    " * are. */\n"
+    "static float @_root(float value)\n"
+    "{\n"
+    "    const uint32_t bits = @_bits(value);\n"
+    "    if (bits >= 0x7f800000u) {\n"
+    "        return value;\n"
+    "    }\n"
+    "    const uint32_t exponent = bits >> 23;\n"
+    "    const uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;\n"
+    "    uint64_t rest = mantissa << (25 + (exponent + 1) % 2);\n"
+    "    uint64_t root = 0;\n"
+    "    for (uint64_t bit = (uint64_t)1 << 48; bit != 0; bit >>= 2) {\n"
+    "        const int fits = rest >= root + bit;\n"
+    "        rest -= fits ? root + bit : 0;\n"
+    "        root = (root >> 1) + (fits ? bit : 0);\n"
+    "    }\n"
+    "    return @_float((((exponent + 127) / 2 - 1) << 23) + (uint32_t)((root + 1) >> 1));\n"
+    "}\n"
+    "\n"
+    "@_APART\n"
+    "static void @_norm(const float *x, uint32_t width, const float *gain, const float *bias,\n"
+    "                   float *y)\n"
+    "{\n"
+    "    float lanes[16] = {0};\n"
+    "    for (uint32_t i = 0; i < width; i++) {\n"
+    "        lanes[i % 16] += x[i];\n"
+    "    }\n"
+    "    const float mean = @_add_lanes(lanes) / (float)width;\n"
+    "    memset(lanes, 0, sizeof(lanes));\n"
+    "    for (uint32_t i = 0; i < width; i++) {\n"
+    "        const float off = x[i] - mean;\n"
+    "        lanes[i % 16] += off * off;\n"
+    "    }\n"
+    "    const float variance = @_add_lanes(lanes) / (float)width;\n"
+    "    const float inverse = 1.0f / @_root(variance + 1e-5f);\n"
+    "    for (uint32_t i = 0; i < width; i++) {\n"
+    "        y[i] = (x[i] - mean) * inverse * gain[i] + bias[i];\n"
+    "    }\n"
+    "}\n";
+
+static const char scale_text[] =
+    "\n"
+    "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
+    "   held there, and what is not a number is low. */\n"
+    "@_APART\n"
+    "static void @_scale(const float (*bounds)[3], uint32_t count, float *action)\n"
+    "{\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float low = bounds[i][0], high = bounds[i][1];\n"
+    "        const float spread = low + (action[i] + 1.0f) / 2.0f * bounds[i][2];\n"
+    "        action[i] = !(spread >= low) ? low : spread <= high ? spread : high;\n"
+    "    }\n"
+    "}\n";
+
+static const char dueling_text[] =
+    "\n"
+    "/* x is [1 + choices][atoms]: the state's value, then each choice's advantage. */\n"
+    "static void @_dueling(const float *x, uint32_t choices, uint32_t atoms, float *y)\n"
+    "{\n"
+    "    const float *advantage = x + atoms;\n"
+    "    for (uint32_t k = 0; k < atoms; k++) {\n"
+    "        float mean = 0.0f;\n"
+    "        for (uint32_t c = 0; c < choices; c++) {\n"
+    "            mean += advantage[(size_t)c * atoms + k];\n"
+    "        }\n"
+    "        mean = mean / (float)choices;\n"
+    "        for (uint32_t c = 0; c < choices; c++) {\n"
+    "            y[(size_t)c * atoms + k] = x[k] + (advantage[(size_t)c * atoms + k] - mean);\n"
+    "        }\n"
+    "    }\n"
+    "}\n";
+
+static const char categorical_text[] =
+    "\n"
+    "/* The expectation of atom under softmax(logit). */\n"
+    "static float @_expectation(const float *logit, const float *atom, uint32_t count)\n"
+    "{\n"
+    "    float weight[16] = {0};\n"
+    "    float value[16] = {0};\n"
+    "    float greatest = logit[0];\n"
+    "    for (uint32_t i = 1; i < count; i++) {\n"
+    "        greatest = logit[i] > greatest ? logit[i] : greatest;\n"
+    "    }\n"
+    "    for (uint32_t i = 0; i < count; i++) {\n"
+    "        const float below = logit[i] - greatest;\n"
+    "        float power;\n"
+    "        const float series = @_exp_parts(below < -80.0f ? -80.0f : below, &power);\n"
+    "        const float e = power * series + power;\n"
+    "        weight[i % 16] += e;\n"
+    "        value[i % 16] += e * atom[i];\n"
+    "    }\n"
+    "    return @_add_lanes(value) / @_add_lanes(weight);\n"
+    "}\n"
+    "\n"
+    "@_APART\n"
+    "static void @_categorical(const float *x, uint32_t choices, const float *atom,\n"
+    "                          uint32_t atoms, float *y)\n"
+    "{\n"
+    "    for (uint32_t c = 0; c < choices; c++) {\n"
+    "        y[c] = @_expectation(x + (size_t)c * atoms, atom, atoms);\n"
+    "    }\n"
+    "}\n";
+
+/* clang-format on */
+
+static const struct piece_row {
+    const char *text;
+    uint32_t needs;
+} pieces[AQ_PIECE_COUNT] = {
+    [AQ_PIECE_COMPILER] = {compiler_text, 0},
+    [AQ_PIECE_BITS] = {bits_text, 0},
+    [AQ_PIECE_FLOAT] = {float_text, 0},
+    [AQ_PIECE_QUANTIZE] = {quantize_text, NEEDS(BITS)},
+    [AQ_PIECE_LEVELS] = {levels_text, NEEDS(QUANTIZE)},
+    [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, NEEDS(QUANTIZE)},
+    [AQ_PIECE_MATRIX] = {matrix_text, 0},
+    [AQ_PIECE_LINEAR] = {linear_text, NEEDS(MATRIX)},
+    [AQ_PIECE_CONV2D] = {conv2d_text, NEEDS(MATRIX)},
+    [AQ_PIECE_EXP] = {exp_text, NEEDS(BITS) | NEEDS(FLOAT)},
+    [AQ_PIECE_EXPM1] = {expm1_text, NEEDS(EXP)},
+    [AQ_PIECE_TANH] = {tanh_text, NEEDS(EXPM1)},
+    [AQ_PIECE_ELU] = {elu_text, NEEDS(EXPM1)},
+    [AQ_PIECE_RELU] = {relu_text, 0},
+    [AQ_PIECE_LANES] = {lanes_text, 0},
+    [AQ_PIECE_NORM] = {norm_text, NEEDS(LANES) | NEEDS(BITS) | NEEDS(FLOAT)},
+    [AQ_PIECE_SCALE] = {scale_text, 0},
+    [AQ_PIECE_DUELING] = {dueling_text, 0},
+    [AQ_PIECE_CATEGORICAL] = {categorical_text, NEEDS(LANES) | NEEDS(EXP)},
+};
+
+uint32_t aq_export_pieces_close(uint32_t wanted)
+{
+    /* What a piece needs stands before it. */
+    for (uint32_t i = AQ_PIECE_COUNT; i-- > 0;) {
+        wanted |= (wanted >> i & 1) != 0 ? pieces[i].needs : 0;
+    }
+    return wanted;
+}
+
+const char *aq_export_piece_text(enum aq_export_piece piece)
+{
+    AQ_ASSERT(piece < AQ_PIECE_COUNT);
+    return pieces[piece].text;
+}

@@ -1,0 +1,76 @@
+/*
+ * Appending C to a buffer. Numbers are written by hand-sized lines, so that a diff of two exports
+ * shows where they differ.
+ */
+#include "quantizer/export/export_text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+
+enum { FLOATS_A_LINE = 4, LEVELS_A_LINE = 18 };
+
+static void append(aq_export_text *text, const char *bytes, size_t size)
+{
+    if (text->rc == 0) {
+        text->rc = aq_buffer_append(text->out, bytes, size);
+    }
+}
+
+void aq_export_put(aq_export_text *text, const char *piece)
+{
+    for (const char *at = piece; *at != '\0';) {
+        const size_t plain = strcspn(at, "@");
+        append(text, at, plain);
+        at += plain;
+        if (*at == '@') {
+            append(text, text->prefix, strlen(text->prefix));
+            at++;
+        }
+    }
+}
+
+void aq_export_print(aq_export_text *text, const char *format, ...)
+{
+    char line[AQ_EXPORT_LINE_MAX + 1];
+    va_list arguments;
+    va_start(arguments, format);
+    const int length = vsnprintf(line, sizeof(line), format, arguments);
+    va_end(arguments);
+    AQ_ASSERT(length >= 0 && length <= AQ_EXPORT_LINE_MAX);
+    aq_export_put(text, line);
+}
+
+void aq_export_float_text(float value, char line[32])
+{
+    (void)snprintf(line, 32, "%af", (double)value);
+}
+
+void aq_export_floats(aq_export_text *text, const char *name, uint32_t index, const float *values,
+                      size_t count)
+{
+    aq_export_print(text, "\nstatic const float @_%s%u[%zu] = {", name, index, count);
+    for (size_t i = 0; i < count; i++) {
+        char line[32];
+        aq_export_float_text(values[i], line);
+        append(text, i % FLOATS_A_LINE == 0 ? "\n    " : " ", i % FLOATS_A_LINE == 0 ? 5 : 1);
+        append(text, line, strlen(line));
+        append(text, ",", 1);
+    }
+    append(text, "\n};\n", 4);
+}
+
+void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
+                    size_t count)
+{
+    aq_export_print(text, "\nstatic const int8_t @_%s%u[%zu] = {", name, index, count);
+    for (size_t i = 0; i < count; i++) {
+        char line[16];
+        const int length = snprintf(line, sizeof(line), "%s%d,",
+                                    i % LEVELS_A_LINE == 0 ? "\n    " : " ", (int)values[i]);
+        append(text, line, (size_t)length);
+    }
+    append(text, "\n};\n", 4);
+}

@@ -1,0 +1,38 @@
+/*
+ * Export text: appends pieces of C to a buffer. The first failure sticks, so that a writer of many
+ * lines asks once, at the end.
+ *
+ * One owner, no locking.
+ */
+#ifndef AQ_QUANTIZER_EXPORT_EXPORT_TEXT_H
+#define AQ_QUANTIZER_EXPORT_EXPORT_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "common/base/buffer.h"
+
+typedef struct aq_export_text {
+    aq_buffer *out;
+    const char *prefix;
+    int rc; /* of the first append that failed */
+} aq_export_text;
+
+/* Each '@' becomes the prefix. */
+void aq_export_put(aq_export_text *text, const char *piece);
+
+/* The same of a formatted text of at most AQ_EXPORT_LINE_MAX bytes. */
+enum { AQ_EXPORT_LINE_MAX = 511 };
+void aq_export_print(aq_export_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A float's exact value as C reads it, "0x1.8p+1f", into a line of at least 32 bytes. */
+void aq_export_float_text(float value, char line[32]);
+
+/* "static const TYPE PREFIX_NAMEINDEX[] = {...};" */
+void aq_export_floats(aq_export_text *text, const char *name, uint32_t index, const float *values,
+                      size_t count);
+void aq_export_int8(aq_export_text *text, const char *name, uint32_t index, const int8_t *values,
+                    size_t count);
+
+#endif

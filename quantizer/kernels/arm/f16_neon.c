@@ -1,0 +1,18 @@
+/*
+ * fp16 layers with NEON: half the bytes of fp32, widened as they are loaded. The conversion is as
+ * old as NEON of 64 bits, arithmetic in fp16 is not.
+ */
+#define WEIGHT_UNIT_BYTES 2
+
+#include <arm_neon.h>
+
+#include "quantizer/kernels/arm/qkernels_arm.h"
+
+static inline float32x4_t load_weight(const unsigned char *from)
+{
+    return vcvt_f32_f16(vld1_f16((const float16_t *)(const void *)from));
+}
+
+#include "quantizer/kernels/arm/float_neon.h"
+
+const aq_linear_kernel aq_f16_neon = TILE_KERNEL;

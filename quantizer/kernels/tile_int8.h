@@ -1,0 +1,33 @@
+/*
+ * An int8 kernel from the register tile. Included behind the arithmetic of an instruction set, as
+ * tile.h is; then TILE_KERNEL is what its aq_linear_kernel is initialized with.
+ */
+#ifndef AQ_QUANTIZER_KERNELS_TILE_INT8_H
+#define AQ_QUANTIZER_KERNELS_TILE_INT8_H
+
+#include "quantizer/kernels/tile.h"
+
+static size_t packed_bytes(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs)
+{
+    (void)layer;
+    return tile_packed_bytes(inputs, outputs);
+}
+
+static void pack(const aq_snapshot_layer *layer, uint32_t inputs, uint32_t outputs, void *packed)
+{
+    tile_pack(layer->weights, inputs, outputs, packed);
+}
+
+static void run(const aq_packed_layer *layer, const aq_kernel_input *input, float *y,
+                size_t y_stride)
+{
+    tile_layer(layer, layer->inputs, input->q, input->q_stride, input, y, y_stride);
+}
+
+#define TILE_KERNEL                                                                                \
+    {                                                                                              \
+        .quantizes_input = true, .pack_writes_all = true, .packed_bytes = packed_bytes,            \
+        .pack = pack, .run = run                                                                   \
+    }
+
+#endif

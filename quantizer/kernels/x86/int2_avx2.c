@@ -1,0 +1,14 @@
+/*
+ * int2 layers with AVX2.
+ */
+#define GROUP_BITS 2
+
+#include "quantizer/kernels/x86/group_avx2.h"
+#include "quantizer/kernels/x86/qkernels_x86.h"
+
+const aq_linear_kernel aq_int2_avx2 = {
+    .quantizes_input = true,
+    .packed_bytes = group_packed_bytes,
+    .pack = group_pack,
+    .run = group_layer,
+};

@@ -1,0 +1,15 @@
+/*
+ * int8-sparse layers with AVX-VNNI.
+ */
+#include "quantizer/kernels/x86/dot_avxvnni.h"
+#include "quantizer/kernels/x86/qkernels_x86.h"
+
+/* After the arithmetic that it is built from. */
+#include "quantizer/kernels/sparse_block.h"
+
+const aq_linear_kernel aq_sparse_avxvnni = {
+    .quantizes_input = true,
+    .packed_bytes = sparse_packed_bytes,
+    .pack = sparse_pack,
+    .run = sparse_layer,
+};

@@ -1,0 +1,144 @@
+/*
+ * Observing the ranges of the layers' inputs. A batch is looked at as a whole before any of it is
+ * taken in, so that a broken value in its last layer leaves the observer as it was.
+ */
+#include "quantizer/quantize/input_ranges.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "common/experience/finite.h"
+#include "common/nn/forward.h"
+#include "quantizer/quantize/rank.h"
+
+/* A larger step could not be multiplied by every level. */
+#define INPUT_SCALE_MAX (FLT_MAX / 256.0f)
+
+static const struct method_row {
+    const char *name;
+    double cut; /* share of a batch's values beyond each end */
+    bool averages;
+} methods[] = {
+    [AQ_RANGE_MIN_MAX] = {"min-max", 0.0, false},
+    [AQ_RANGE_MOVING_AVERAGE] = {"moving-average", 0.0, true},
+    [AQ_RANGE_PERCENTILE] = {"percentile", AQ_RANGE_PERCENTILE_CUT, true},
+};
+
+enum { METHODS = sizeof(methods) / sizeof(methods[0]) };
+
+static bool is_method(uint32_t method)
+{
+    return method > 0 && method < METHODS;
+}
+
+void aq_range_observer_init(aq_range_observer *observer, enum aq_range_method method)
+{
+    AQ_ASSERT(is_method(method));
+    *observer = (aq_range_observer){.method = method};
+}
+
+int aq_range_method_from_text(const char *text, enum aq_range_method *ret_method)
+{
+    for (uint32_t i = 1; i < METHODS; i++) {
+        if (strcmp(text, methods[i].name) == 0) {
+            *ret_method = (enum aq_range_method)i;
+            return 0;
+        }
+    }
+    return AQ_E_INVALID;
+}
+
+/* ---- one batch ------------------------------------------------------------------------------ */
+
+typedef struct batch_view {
+    const aq_net_spec *spec;
+    double cut;
+    bool is_finite;
+    aq_input_ranges ranges;
+} batch_view;
+
+static void find_range(const float *values, size_t count, double cut, float *ret_low,
+                       float *ret_high)
+{
+    const size_t beyond = (size_t)(cut * (double)count);
+    float low = 0.0f;
+    float high = 0.0f;
+    if (beyond > 0) {
+        const float first = aq_rank_value(values, count, beyond);
+        const float last = aq_rank_value(values, count, count - 1 - beyond);
+        low = first < 0.0f ? first : 0.0f;
+        high = last > 0.0f ? last : 0.0f;
+    } else {
+        for (size_t i = 0; i < count; i++) {
+            low = values[i] < low ? values[i] : low;
+            high = values[i] > high ? values[i] : high;
+        }
+    }
+    *ret_low = low;
+    *ret_high = high;
+}
+
+static void visit_layer(void *user, uint32_t layer, const float *in, size_t rows)
+{
+    batch_view *batch = user;
+    const size_t count = rows * batch->spec->layers[layer].inputs;
+    if (aq_find_nonfinite(in, count) < count) {
+        batch->is_finite = false;
+        return;
+    }
+    find_range(in, count, batch->cut, &batch->ranges.low[layer], &batch->ranges.high[layer]);
+}
+
+/* ---- all batches ---------------------------------------------------------------------------- */
+
+static void take_in(float *so_far, float newest, bool averages)
+{
+    if (averages) {
+        *so_far =
+            (float)((double)*so_far + AQ_RANGE_AVERAGE_SHARE * ((double)newest - (double)*so_far));
+    } else if (fabsf(newest) > fabsf(*so_far)) {
+        *so_far = newest;
+    }
+}
+
+int aq_range_observe(aq_range_observer *observer, const aq_net_spec *spec, const aq_params *params,
+                     const float *obs, size_t rows)
+{
+    AQ_ASSERT(is_method(observer->method));
+    AQ_ASSERT(rows > 0);
+    const struct method_row *method = &methods[observer->method];
+    const size_t width = aq_net_spec_width_max(spec);
+    float *scratch = aq_alloc(rows, 3 * width * sizeof(*scratch));
+    if (scratch == NULL) {
+        return AQ_E_NOMEM;
+    }
+    float *out = scratch + 2 * rows * width;
+    batch_view batch = {.spec = spec, .cut = method->cut, .is_finite = true};
+    const aq_forward_visitor visitor = {.user = &batch, .visit = visit_layer};
+    aq_forward_visit(spec, params, obs, rows, scratch, out, &visitor);
+    const size_t outputs = rows * aq_net_spec_outputs(spec);
+    const bool is_finite = batch.is_finite && aq_find_nonfinite(out, outputs) == outputs;
+    aq_free(scratch);
+    if (!is_finite) {
+        return AQ_E_CORRUPT;
+    }
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        const bool averages = method->averages && observer->batches > 0;
+        take_in(&observer->ranges.low[i], batch.ranges.low[i], averages);
+        take_in(&observer->ranges.high[i], batch.ranges.high[i], averages);
+    }
+    observer->batches++;
+    return 0;
+}
+
+void aq_input_range_quant(float low, float high, float *ret_scale, int32_t *ret_zero_point)
+{
+    const float step = 1.0f / 255.0f;
+    const float scale = high * step - low * step;
+    const bool is_usable = scale >= FLT_MIN && scale <= INPUT_SCALE_MAX;
+    *ret_scale = is_usable ? scale : 0.0f;
+    *ret_zero_point = is_usable ? (int32_t)lrintf(-low * (1.0f / scale)) : 0;
+}

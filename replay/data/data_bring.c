@@ -1,0 +1,190 @@
+/*
+ * actorq replay import: a data set as a new store, or into a shard that runs.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/parse.h"
+#include "common/base/rng.h"
+#include "common/config/run_config.h"
+#include "common/sys/daemon.h"
+#include "replay/data/data_command.h"
+#include "replay/data/data_import.h"
+#include "replay/data/data_live_net.h"
+#include "replay/data/data_origin.h"
+
+typedef struct import_arguments {
+    const char *path;
+    const char *to;
+    const char *task;
+    uint64_t run_id, n_step, chunk_length, message_bytes, segment_bytes;
+    bool compressed, json, quiet;
+} import_arguments;
+
+static const aq_option option_rows[] = {
+    {"task", 0, "TASK", "refuse a data set of another task"},
+    {"run-id", 0, "ID", "of a new store: the run that may open it, 16 hexadecimal digits"},
+    {"n-step", 0, "N",
+     "of a new store: the most steps that an item of the run spans (default: the data set's)"},
+    {"chunk-length", 0, "N", "of a new store: steps of a chunk (default 64)"},
+    {"message-bytes", 0, "N", "of a new store: the largest message (default 262144)"},
+    {"segment-bytes", 0, "N", "of a new store: the size of a file (default 67108864)"},
+    {"compress", 0, NULL, "of a new store: compress its records"},
+    {"json", 0, NULL, "print the counts as one JSON object on standard output"},
+    {"quiet", 'q', NULL, "say nothing but what is wrong"},
+    AQ_CREDENTIAL_OPTION_ROWS,
+};
+
+static const aq_options options_page = {
+    .program = "actorq replay import",
+    .usage = "FILE DIR|ENDPOINT [options]",
+    .summary = "Brings a data set into a new store's folder, or into a shard that runs: there its "
+               "steps count as an actor's, and wait when the rate limiter makes actors wait. To "
+               "train from a data set alone, 'actorq train --offline' does all of it.",
+    .details = "Examples:\n"
+               "  actorq replay import steps.aqds tcp://127.0.0.1:5560\n"
+               "  actorq replay import steps.aqds store --run-id 00c0ffee00c0ffee\n",
+    .rows = option_rows,
+    .count = sizeof(option_rows) / sizeof(option_rows[0]),
+};
+
+static int apply_number(const char *name, const char *value, import_arguments *arguments,
+                        aq_error *error)
+{
+    static const struct {
+        const char *name;
+        size_t place;
+        uint64_t min, max;
+    } numbers[] = {
+        {"n-step", offsetof(import_arguments, n_step), 1, 1024},
+        {"chunk-length", offsetof(import_arguments, chunk_length), 1, AQ_CHUNK_LENGTH_MAX},
+        {"message-bytes", offsetof(import_arguments, message_bytes), 4096, 67108864},
+        {"segment-bytes", offsetof(import_arguments, segment_bytes), 65536, UINT64_C(4294967296)},
+    };
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        if (strcmp(numbers[i].name, name) == 0) {
+            uint64_t number = 0;
+            if (aq_parse_u64(value, &number) != 0 || number < numbers[i].min ||
+                number > numbers[i].max) {
+                return aq_fail(error, AQ_E_INVALID, "'%s': %" PRIu64 " to %" PRIu64 " is possible",
+                               value, numbers[i].min, numbers[i].max);
+            }
+            memcpy((char *)arguments + numbers[i].place, &number, sizeof(number));
+        }
+    }
+    return 0;
+}
+
+static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
+{
+    import_arguments *arguments = user;
+    if (option == NULL) {
+        const char **place = arguments->path == NULL ? &arguments->path : &arguments->to;
+        if (*place != NULL) {
+            return aq_fail(error, AQ_E_INVALID, "'%s': it takes two names; see --help", value);
+        }
+        *place = value;
+        return 0;
+    }
+    if (strcmp(option->name, "task") == 0) {
+        arguments->task = value;
+    } else if (strcmp(option->name, "run-id") == 0) {
+        if (aq_parse_id(value, &arguments->run_id) != 0) {
+            return aq_fail(error, AQ_E_INVALID, "'%s' is not 16 hexadecimal digits", value);
+        }
+    } else if (option->value != NULL) {
+        return apply_number(option->name, value, arguments, error);
+    }
+    arguments->compressed |= strcmp(option->name, "compress") == 0;
+    arguments->json |= strcmp(option->name, "json") == 0;
+    arguments->quiet |= strcmp(option->name, "quiet") == 0;
+    return 0;
+}
+
+static int bring(const import_arguments *arguments, aq_data_set_reader *reader, aq_data_line *line,
+                 aq_data_imported *ret_imported, aq_error *error)
+{
+    const aq_data_set_info *info = aq_data_set_reader_info(reader);
+    if (arguments->task != NULL && strcmp(arguments->task, info->task) != 0) {
+        return aq_fail(error, AQ_E_SCHEMA, "%s is of %s, not of %s", arguments->path, info->task,
+                       arguments->task);
+    }
+    if (aq_data_is_url(arguments->to)) {
+        aq_data_live *live;
+        int rc = aq_data_live_open(arguments->to, &live, error);
+        if (rc == 0) {
+            rc = aq_data_live_import(live, reader, aq_data_line_show, line, ret_imported, error);
+            aq_data_live_close(live);
+        }
+        return rc;
+    }
+    const aq_data_import import = {
+        .folder = arguments->to,
+        .run_id = arguments->run_id != 0 ? arguments->run_id : aq_rng_system_seed() | 1,
+        .n_step = (uint32_t)(arguments->n_step != 0 ? arguments->n_step : info->counts.n_step),
+        .chunk_length = (uint32_t)arguments->chunk_length,
+        .message_bytes = arguments->message_bytes,
+        .segment_bytes = arguments->segment_bytes,
+        .compressed = arguments->compressed,
+        .progress = aq_data_line_show,
+        .user = line,
+    };
+    return aq_data_import_folder(reader, &import, ret_imported, error);
+}
+
+static int show(const import_arguments *arguments, const aq_data_imported *imported)
+{
+    if (arguments->quiet && !arguments->json) {
+        return EXIT_SUCCESS;
+    }
+    if (arguments->json) {
+        return aq_data_command_print("replay import",
+                                     json_pack("{s:I, s:I, s:I}", "transitions",
+                                               (json_int_t)imported->transitions, "messages",
+                                               (json_int_t)imported->messages, "left_out",
+                                               (json_int_t)imported->left_out));
+    }
+    (void)printf("%s: %" PRIu64 " steps", arguments->to, imported->transitions);
+    if (imported->left_out > 0) {
+        (void)printf("; %" PRIu64 " left out, as too few follow them to make an item",
+                     imported->left_out);
+    }
+    (void)printf("\n");
+    return aq_command_printed("replay import");
+}
+
+static int run(int argc, char **argv)
+{
+    import_arguments arguments = {
+        .chunk_length = 64, .message_bytes = 262144, .segment_bytes = 67108864};
+    aq_error error = {0};
+    aq_data_set_reader *reader;
+    aq_data_imported imported;
+    aq_data_line line;
+    int status;
+    if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
+        return status;
+    }
+    if (arguments.to == NULL) {
+        (void)aq_fail(&error, AQ_E_INVALID, "%s is missing; see --help",
+                      arguments.path == NULL ? "FILE" : "DIR or ENDPOINT");
+        return aq_command_failed("replay import", &error);
+    }
+    aq_data_line_init(&line, "importing", arguments.quiet);
+    int rc = aq_data_set_reader_open(arguments.path, &reader, &error);
+    if (rc == 0) {
+        rc = bring(&arguments, reader, &line, &imported, &error);
+        aq_data_set_reader_close(reader);
+    }
+    aq_data_line_clear(&line);
+    return rc == 0 ? show(&arguments, &imported) : aq_command_failed("replay import", &error);
+}
+
+const aq_command aq_data_command_import = {
+    .name = "import",
+    .summary = "bring a data set into a new store or a running shard",
+    .run = run,
+};

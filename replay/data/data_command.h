@@ -1,0 +1,34 @@
+/*
+ * The subcommands of `actorq replay`, and what they share. Standard output is for results, standard
+ * error for everything else. Private to actorq-data.
+ */
+#ifndef AQ_REPLAY_DATA_DATA_COMMAND_H
+#define AQ_REPLAY_DATA_DATA_COMMAND_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/sys/command_page.h"
+
+extern const aq_command aq_data_command_export;
+extern const aq_command aq_data_command_import;
+extern const aq_command aq_data_command_inspect;
+
+/* One object and a newline, released; the exit status. `name` is "replay export". */
+int aq_data_command_print(const char *name, json_t *object) AQ_MUST_USE;
+
+/* A line on standard error that says how far the work is, on a terminal only, a few times a
+ * second. */
+typedef struct aq_data_line {
+    const char *what; /* "exporting" */
+    bool is_shown;
+    bool is_drawn;
+    int64_t next_ns;
+} aq_data_line;
+
+void aq_data_line_init(aq_data_line *line, const char *what, bool quiet);
+void aq_data_line_show(void *line, double done); /* an aq_data_progress_fn */
+void aq_data_line_clear(aq_data_line *line);
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * Import: a data set as a new store's folder, which a shard can open. It has its name once it is
+ * complete; until then there is another one beside it.
+ */
+#ifndef AQ_REPLAY_DATA_DATA_IMPORT_H
+#define AQ_REPLAY_DATA_DATA_IMPORT_H
+
+#include "common/data_set/data_set_reader.h"
+
+typedef struct aq_data_import {
+    const char *folder;
+    uint64_t run_id;
+    uint32_t n_step;        /* the most steps that an item of the run spans */
+    uint32_t chunk_length;  /* transitions */
+    uint64_t message_bytes; /* the largest message */
+    uint64_t segment_bytes;
+    bool compressed;
+    void (*progress)(void *user, double done); /* now and then; NULL: nobody asks */
+    void *user;
+} aq_data_import;
+
+typedef struct aq_data_imported {
+    uint64_t transitions, messages;
+    uint64_t left_out; /* transitions that no item can begin with */
+} aq_data_imported;
+
+/* AQ_E_EXISTS when there is something at the folder's place; what the reader finds; AQ_E_NO_SPACE
+ * and the like. Nothing is left behind then. */
+int aq_data_import_folder(aq_data_set_reader *reader, const aq_data_import *import,
+                          aq_data_imported *ret_imported, aq_error *error) AQ_MUST_USE;
+
+#endif

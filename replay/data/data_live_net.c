@@ -1,0 +1,341 @@
+/*
+ * One call at a time: the shard has better things to do than to be emptied fast.
+ */
+#include "replay/data/data_live_net.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/net/address/url.h"
+#include "common/net/rpc/caller.h"
+#include "common/net/rpc/rpc.h"
+#include "proto/exchange.pb-c.h"
+#include "proto/experience.pb-c.h"
+#include "replay/data/data_lanes.h"
+#include "replay/data/data_packer.h"
+#include "replay/data/data_recut.h"
+
+enum { CALL_MS = 10000, PAGE_BYTES = 4 << 20, CREDIT_WAIT_MS = 500, CREDIT_TRIES_MAX = 240 };
+enum { EXPORT = 0, IMPORT = 1, CREDIT = 0 };
+
+struct aq_data_live {
+    char url[AQ_URL_MAX];
+    aq_caller *caller;
+    aq_data_live_info info;
+};
+
+/* ---- calls ----------------------------------------------------------------------------------- */
+
+static int call(aq_data_live *live, const ProtobufCServiceDescriptor *service, unsigned index,
+                const ProtobufCMessage *request, ProtobufCMessage **ret_reply, aq_error *error)
+{
+    aq_rpc_status status;
+    return aq_caller_call(live->caller, (aq_caller_method){.service = service, .index = index},
+                          request, CALL_MS, ret_reply, &status, error);
+}
+
+static int ask_page(aq_data_live *live, uint64_t after, uint32_t bytes_max,
+                    Actorq__V1__ExportReply **ret_page, aq_error *error)
+{
+    Actorq__V1__ExportRequest request = ACTORQ__V1__EXPORT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+    request.after = after;
+    request.bytes_max = bytes_max;
+    int rc = call(live, &actorq__v1__exchange__descriptor, EXPORT, &request.base, &reply, error);
+    if (rc == 0) {
+        *ret_page = (Actorq__V1__ExportReply *)reply;
+    }
+    return rc;
+}
+
+int aq_data_live_open(const char *url, aq_data_live **ret_live, aq_error *error)
+{
+    Actorq__V1__ExportReply *page;
+    aq_data_live *live = aq_alloc(1, sizeof(*live));
+    if (live == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = aq_text_set(live->url, sizeof(live->url), url);
+    rc = rc != 0 ? aq_fail(error, rc, "the address is too long")
+                 : aq_caller_open(url, &live->caller, error);
+    if (rc == 0) {
+        rc = ask_page(live, UINT64_MAX, 1, &page, error);
+    }
+    if (rc == 0) {
+        live->info = (aq_data_live_info){
+            .run_id = page->run_id,
+            .schema_hash = page->schema_hash,
+            .store = page->store,
+            .messages = page->messages,
+            .n_step = page->n_step,
+            .chunk_length = page->chunk_length,
+            .message_bytes = page->message_bytes,
+        };
+        rc = aq_text_set(live->info.task, sizeof(live->info.task), page->task);
+        if (rc != 0) {
+            (void)aq_fail(error, rc, "%s: the name of its task is too long", url);
+        }
+        actorq__v1__export_reply__free_unpacked(page, NULL);
+    }
+    if (rc != 0) {
+        aq_data_live_close(live);
+        return rc;
+    }
+    *ret_live = live;
+    return 0;
+}
+
+void aq_data_live_close(aq_data_live *live)
+{
+    if (live != NULL) {
+        aq_caller_close(live->caller);
+        aq_free(live);
+    }
+}
+
+const aq_data_live_info *aq_data_live_about(const aq_data_live *live)
+{
+    return &live->info;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes,
+                      const aq_chunk_layout *layout, const aq_data_sink *sink, aq_error *error)
+{
+    uint8_t *copy;
+    aq_lease *frame;
+    int rc = aq_lease_create(bytes->len, &copy, &frame);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    if (bytes->len > 0) {
+        memcpy(copy, bytes->data, bytes->len);
+    }
+    rc =
+        aq_data_source_frame(frame, live->info.run_id, live->info.schema_hash, layout, sink, error);
+    aq_lease_unref(frame);
+    return rc;
+}
+
+int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
+                      void (*progress)(void *user, double done), void *user, aq_error *error)
+{
+    aq_chunk_layout layout;
+    uint64_t after = 0;
+    uint64_t count = 0;
+    bool more = true;
+    int rc = aq_data_set_layout(schema, &layout, error);
+    while (rc == 0 && more) {
+        Actorq__V1__ExportReply *page;
+        rc = ask_page(live, after, PAGE_BYTES, &page, error);
+        if (rc != 0) {
+            break;
+        }
+        if (page->store != live->info.store) {
+            rc = aq_fail(error, AQ_E_FOREIGN, "%s: another store has taken its place meanwhile",
+                         live->url);
+        }
+        for (size_t i = 0; rc == 0 && i < page->n_frames; i++) {
+            rc = take_frame(live, &page->frames[i], &layout, sink, error);
+        }
+        count += page->n_frames;
+        more = page->more && page->last > after;
+        after = page->last;
+        if (progress != NULL && page->messages > 0) {
+            const double done = (double)count / (double)page->messages;
+            progress(user, done < 1.0 ? done : 1.0);
+        }
+        actorq__v1__export_reply__free_unpacked(page, NULL);
+    }
+    return rc;
+}
+
+/* ---- bringing -------------------------------------------------------------------------------- */
+
+typedef struct sender_state {
+    uint64_t granted, acknowledged, sent;
+    uint64_t transitions; /* in all messages so far */
+} sender_state;
+
+typedef struct bringing {
+    aq_data_live *live;
+    aq_data_packer *packer;
+    aq_data_lanes *senders;
+    uint64_t salt; /* of incarnations */
+    aq_data_imported imported;
+} bringing;
+
+/* One long poll. */
+static int ask_credit(bringing *work, const aq_data_lane *sender, uint32_t wait_ms, aq_error *error)
+{
+    Actorq__V1__CreditRequest request = ACTORQ__V1__CREDIT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+    sender_state *state = sender->memory;
+    request.run_id = work->live->info.run_id;
+    request.actor = sender->actor;
+    request.incarnation = sender->incarnation;
+    request.known_acknowledged = state->acknowledged;
+    request.known_granted = state->granted;
+    request.wait_ms = wait_ms;
+    request.store = work->live->info.store;
+    int rc = call(work->live, &actorq__v1__flow__descriptor, CREDIT, &request.base, &reply, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const Actorq__V1__CreditReply *credit = (const Actorq__V1__CreditReply *)reply;
+    if (credit->store != work->live->info.store) {
+        rc = aq_fail(error, AQ_E_FOREIGN, "%s: another store has taken its place meanwhile",
+                     work->live->url);
+    } else {
+        state->granted = credit->granted;
+        state->acknowledged = credit->acknowledged;
+    }
+    protobuf_c_message_free_unpacked(reply, NULL);
+    return rc;
+}
+
+static int send_frame(bringing *work, const aq_lease *frame, bool *ret_stored, aq_error *error)
+{
+    Actorq__V1__ImportRequest request = ACTORQ__V1__IMPORT_REQUEST__INIT;
+    ProtobufCMessage *reply;
+    request.frame =
+        (ProtobufCBinaryData){.len = frame->size, .data = (uint8_t *)(uintptr_t)frame->bytes};
+    int rc =
+        call(work->live, &actorq__v1__exchange__descriptor, IMPORT, &request.base, &reply, error);
+    if (rc == 0) {
+        *ret_stored = ((const Actorq__V1__ImportReply *)reply)->stored;
+        protobuf_c_message_free_unpacked(reply, NULL);
+    }
+    return rc;
+}
+
+static int on_message(void *user, const aq_data_message *message, aq_error *error)
+{
+    bringing *work = user;
+    aq_data_lane *sender;
+    bool stored = false;
+    int rc = aq_data_lanes_find(work->senders, message->actor, message->incarnation,
+                                AQ_DATA_LANE_ALL, &sender);
+    if (rc != 0) {
+        return aq_fail(error, rc, "the senders of a data set: %s", aq_error_text(rc));
+    }
+    sender_state *state = sender->memory;
+    for (int tries = 0; rc == 0 && !stored; tries++) {
+        if (tries == CREDIT_TRIES_MAX) {
+            return aq_fail(error, AQ_E_TIMEOUT,
+                           "%s has taken nothing for %d s: its rate limiter waits for the learner",
+                           work->live->url, CREDIT_TRIES_MAX * CREDIT_WAIT_MS / 1000);
+        }
+        if (message->seq > state->acknowledged && message->transitions_total > state->granted) {
+            rc = ask_credit(work, sender, tries == 0 ? 0 : CREDIT_WAIT_MS, error);
+        } else if (message->seq <= state->acknowledged) {
+            stored = true; /* in an earlier attempt */
+        } else {
+            rc = send_frame(work, message->frame, &stored, error);
+        }
+    }
+    state->sent = message->seq;
+    work->imported.messages++;
+    work->imported.transitions += message->transitions;
+    return rc;
+}
+
+static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
+                    aq_error *error)
+{
+    bringing *work = user;
+    return aq_data_packer_chunk(work->packer, actor, incarnation ^ work->salt, chunk, error);
+}
+
+/* Until the shard says that it would not lose any of it. */
+static int settle(bringing *work, aq_error *error)
+{
+    for (size_t i = 0; i < aq_data_lanes_count(work->senders); i++) {
+        const aq_data_lane *sender = aq_data_lanes_at(work->senders, i);
+        const sender_state *state = sender->memory;
+        for (int tries = 0; state->acknowledged < state->sent; tries++) {
+            int rc = tries < CREDIT_TRIES_MAX
+                         ? ask_credit(work, sender, CREDIT_WAIT_MS, error)
+                         : aq_fail(error, AQ_E_TIMEOUT, "%s does not acknowledge what it was sent",
+                                   work->live->url);
+            if (rc != 0) {
+                return rc;
+            }
+        }
+    }
+    return 0;
+}
+
+static int bring(bringing *work, aq_data_recut *recut, aq_data_set_reader *reader,
+                 void (*progress)(void *user, double done), void *user, aq_error *error)
+{
+    aq_data_set_block block;
+    bool more = true;
+    int rc = 0;
+    while (rc == 0 && more) {
+        rc = aq_data_set_reader_next(reader, &more, &block, error);
+        if (rc == 0 && more) {
+            rc = aq_data_recut_block(recut, &block, error);
+        }
+        if (progress != NULL) {
+            progress(user, aq_data_set_reader_done(reader));
+        }
+    }
+    if (rc == 0) {
+        rc = aq_data_recut_end(recut, error);
+    }
+    if (rc == 0) {
+        rc = aq_data_packer_flush(work->packer, error);
+    }
+    return rc == 0 ? settle(work, error) : rc;
+}
+
+int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
+                        void (*progress)(void *user, double done), void *user,
+                        aq_data_imported *ret_imported, aq_error *error)
+{
+    const aq_data_set_info *info = aq_data_set_reader_info(reader);
+    bringing work = {.live = live};
+    aq_data_recut *recut = NULL;
+    aq_data_packer_config config = {
+        .run_id = live->info.run_id,
+        .schema_hash = info->schema_hash,
+        .store = live->info.store,
+        .message_bytes = live->info.message_bytes,
+        .send = on_message,
+        .user = &work,
+    };
+    if (info->schema_hash != live->info.schema_hash) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "the data set is of %s (schema %016" PRIx64 "), the shard of %s (%016" PRIx64
+                       ")",
+                       info->task, info->schema_hash, live->info.task, live->info.schema_hash);
+    }
+    work.salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
+                UINT64_C(0x8000000000000000);
+    int rc = aq_chunk_layout_init(&info->schema, live->info.n_step, live->info.chunk_length,
+                                  &config.layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_data_packer_create(&config, &work.packer);
+    if (rc == 0) {
+        rc = aq_data_recut_create(&config.layout, on_chunk, &work, &recut);
+    }
+    if (rc == 0) {
+        rc = aq_data_lanes_create(sizeof(sender_state), &work.senders);
+    }
+    rc = rc != 0 ? aq_fail(error, rc, "out of memory")
+                 : bring(&work, recut, reader, progress, user, error);
+    if (rc == 0) {
+        work.imported.left_out = aq_data_recut_left_out(recut);
+        *ret_imported = work.imported;
+    }
+    aq_data_lanes_destroy(work.senders);
+    aq_data_recut_destroy(recut);
+    aq_data_packer_destroy(work.packer);
+    return rc;
+}

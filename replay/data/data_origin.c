@@ -1,0 +1,210 @@
+/*
+ * A store says of which task it is, and the task says what an observation is; the hash tells
+ * whether it still is the same.
+ */
+#include "replay/data/data_origin.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "envs/env_open.h"
+
+enum { BLOCKS_PER_WORD = 256 };
+
+bool aq_data_is_url(const char *name)
+{
+    return strstr(name, "://") != NULL;
+}
+
+/* AQ_E_SCHEMA where the task has another one here than that of this hash. */
+static int schema_of(const char *task, uint64_t schema_hash, aq_schema *ret_schema, aq_error *error)
+{
+    aq_env *env;
+    int rc = aq_env_open(task, &env, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const uint64_t hash = aq_schema_hash(&env->schema);
+    if (hash == schema_hash) {
+        *ret_schema = env->schema;
+    } else {
+        rc = aq_fail(error, AQ_E_SCHEMA,
+                     "the steps are of another %s: their schema is %016" PRIx64
+                     ", that of the task here is %016" PRIx64,
+                     task, schema_hash, hash);
+    }
+    aq_env_unref(env);
+    return rc;
+}
+
+static int open_folder(aq_data_origin *origin, aq_error *error)
+{
+    char inner[PATH_MAX];
+    int rc = aq_segment_folder_open_any(origin->name, &origin->folder, error);
+    if (rc == AQ_E_EXISTS) {
+        return aq_fail(error, rc,
+                       "%s is in use: name the address of the shard that uses it instead, which "
+                       "'actorq status' shows",
+                       origin->name);
+    }
+    if (rc != 0 && aq_text_format(inner, sizeof(inner), "%s/replay-0", origin->name) == 0 &&
+        aq_path_exists(inner)) {
+        return aq_fail(error, AQ_E_INVALID, "%s is the folder of a run; name one of its stores, %s",
+                       origin->name, inner);
+    }
+    if (rc != 0) {
+        return aq_path_exists(origin->name) && rc != AQ_E_VERSION && rc != AQ_E_CORRUPT
+                   ? aq_fail(error, rc, "%s: not the folder of a replay store", origin->name)
+                   : rc;
+    }
+    origin->has_folder = true;
+    const aq_store_identity *identity = &origin->folder.identity;
+    origin->info.schema_hash = identity->schema_hash;
+    origin->info.run_id = identity->run_id;
+    rc = aq_text_set(origin->info.task, sizeof(origin->info.task), identity->task);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: the name of its task is too long", origin->name);
+    }
+    return schema_of(origin->info.task, identity->schema_hash, &origin->info.schema, error);
+}
+
+static int open_live(aq_data_origin *origin, aq_error *error)
+{
+    int rc = aq_data_live_open(origin->name, &origin->live, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_data_live_info *info = aq_data_live_about(origin->live);
+    origin->info.schema_hash = info->schema_hash;
+    origin->info.run_id = info->run_id;
+    rc = aq_text_set(origin->info.task, sizeof(origin->info.task), info->task);
+    return rc != 0 ? aq_fail(error, rc, "%s: the name of its task is too long", origin->name)
+                   : schema_of(origin->info.task, info->schema_hash, &origin->info.schema, error);
+}
+
+static int open_file(aq_data_origin *origin, aq_error *error)
+{
+    int rc = aq_data_set_reader_open(origin->name, &origin->reader, error);
+    if (rc == 0) {
+        origin->info = *aq_data_set_reader_info(origin->reader);
+    }
+    return rc;
+}
+
+int aq_data_origin_open(const char *name, aq_data_origin *ret_origin, aq_error *error)
+{
+    struct stat status;
+    aq_data_origin origin = {.name = name};
+    int rc;
+    if (aq_data_is_url(name)) {
+        rc = open_live(&origin, error);
+    } else if (stat(name, &status) != 0) {
+        rc = aq_fail(error, aq_error_from_errno(errno), "%s: %s", name, strerror(errno));
+    } else if (S_ISDIR(status.st_mode)) {
+        rc = open_folder(&origin, error);
+    } else {
+        rc = open_file(&origin, error);
+    }
+    if (rc != 0) {
+        aq_data_origin_close(&origin);
+        return rc;
+    }
+    *ret_origin = origin;
+    return 0;
+}
+
+void aq_data_origin_close(aq_data_origin *origin)
+{
+    if (origin->has_folder) {
+        aq_segment_folder_close(&origin->folder);
+    }
+    aq_data_set_reader_close(origin->reader);
+    aq_data_live_close(origin->live);
+    *origin = (aq_data_origin){0};
+}
+
+static int read_file(aq_data_origin *origin, const aq_data_sink *sink, aq_data_progress_fn progress,
+                     void *user, aq_error *error)
+{
+    aq_data_set_block block;
+    bool more = true;
+    for (uint64_t count = 0;; count++) {
+        int rc = aq_data_set_reader_next(origin->reader, &more, &block, error);
+        if (rc == 0 && more) {
+            rc = sink->block(sink->user, &block, error);
+        }
+        if (rc != 0 || !more) {
+            return rc;
+        }
+        if (progress != NULL && count % BLOCKS_PER_WORD == 0) {
+            progress(user, aq_data_set_reader_done(origin->reader));
+        }
+    }
+}
+
+/* Of a folder's reading, how far it is: by records there is no saying, so only that it goes on. */
+typedef struct folder_reading {
+    const aq_data_sink *sink;
+    aq_data_progress_fn progress;
+    void *user;
+    uint64_t count;
+} folder_reading;
+
+static int on_block(void *user, const aq_data_set_block *block, aq_error *error)
+{
+    folder_reading *reading = user;
+    if (reading->progress != NULL && reading->count++ % BLOCKS_PER_WORD == 0) {
+        reading->progress(reading->user, -1.0);
+    }
+    return reading->sink->block(reading->sink->user, block, error);
+}
+
+static int on_message(void *user, uint64_t actor, uint64_t incarnation, uint64_t seq,
+                      aq_error *error)
+{
+    const folder_reading *reading = user;
+    const aq_data_sink *sink = reading->sink;
+    return sink->message != NULL ? sink->message(sink->user, actor, incarnation, seq, error) : 0;
+}
+
+static int on_mark(void *user, uint64_t actor, uint64_t incarnation, uint64_t acknowledged,
+                   aq_error *error)
+{
+    const folder_reading *reading = user;
+    const aq_data_sink *sink = reading->sink;
+    return sink->mark != NULL ? sink->mark(sink->user, actor, incarnation, acknowledged, error) : 0;
+}
+
+static void on_damage(void *user, const char *what)
+{
+    const folder_reading *reading = user;
+    if (reading->sink->damage != NULL) {
+        reading->sink->damage(reading->sink->user, what);
+    }
+}
+
+int aq_data_origin_read(aq_data_origin *origin, const aq_data_sink *sink,
+                        aq_data_progress_fn progress, void *user, aq_error *error)
+{
+    if (origin->reader != NULL) {
+        return read_file(origin, sink, progress, user, error);
+    }
+    if (origin->live != NULL) {
+        return aq_data_live_read(origin->live, &origin->info.schema, sink, progress, user, error);
+    }
+    folder_reading reading = {.sink = sink, .progress = progress, .user = user};
+    const aq_data_sink watched = {
+        .user = &reading,
+        .block = on_block,
+        .message = on_message,
+        .mark = on_mark,
+        .damage = on_damage,
+    };
+    return aq_data_source_read(&origin->folder, &origin->info.schema, &watched, error);
+}

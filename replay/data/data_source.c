@@ -1,0 +1,152 @@
+/*
+ * A record may be there twice: when a message was written but could not be stored, it came again.
+ */
+#include "replay/data/data_source.h"
+
+#include "common/base/memory.h"
+#include "common/experience/arrival.h"
+#include "common/wire/wire_experience.h"
+#include "replay/data/data_lanes.h"
+#include "replay/disk/segment_map.h"
+#include "replay/disk/segment_recovery.h"
+
+typedef struct source_reading {
+    const aq_segment_folder *folder;
+    const aq_data_sink *sink;
+    aq_chunk_layout layout;
+    aq_data_lanes *senders; /* each remembers its last message */
+    int sink_code;          /* a failure of the sink's, which must not count as damage */
+    aq_error sink_error;
+} source_reading;
+
+static int give(const aq_arrival *arrival, const aq_data_sink *sink, aq_error *error)
+{
+    int rc = sink->message != NULL ? sink->message(sink->user, arrival->actor, arrival->incarnation,
+                                                   arrival->seq, error)
+                                   : 0;
+    for (uint32_t i = 0; rc == 0 && i < arrival->chunk_count; i++) {
+        const aq_data_set_block block = {
+            .actor = arrival->actor,
+            .incarnation = arrival->incarnation,
+            .view = arrival->chunks[i],
+        };
+        rc = sink->block(sink->user, &block, error);
+    }
+    return rc;
+}
+
+int aq_data_source_frame(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
+                         const aq_chunk_layout *layout, const aq_data_sink *sink, aq_error *error)
+{
+    aq_arrival *arrival;
+    int rc = aq_wire_experience_arrive(frame, run_id, schema_hash, layout, &arrival, error);
+    if (rc == 0) {
+        rc = give(arrival, sink, error);
+        aq_arrival_unref(arrival);
+    }
+    return rc;
+}
+
+static int on_head(void *user, uint64_t segment, const aq_log_head *head, aq_error *error)
+{
+    source_reading *reading = user;
+    const aq_data_sink *sink = reading->sink;
+    int rc = 0;
+    (void)segment;
+    for (uint64_t i = 0; rc == 0 && sink->mark != NULL && i < head->mark_count; i++) {
+        const aq_log_mark *mark = &head->marks[i];
+        rc = sink->mark(sink->user, mark->actor, mark->incarnation, mark->acknowledged, error);
+    }
+    return rc;
+}
+
+static int take(source_reading *reading, const aq_arrival *arrival, aq_error *error)
+{
+    aq_data_lane *sender;
+    int rc = aq_data_lanes_find(reading->senders, arrival->actor, arrival->incarnation,
+                                AQ_DATA_LANE_ALL, &sender);
+    if (rc != 0) {
+        return aq_fail(error, rc, "the senders of a store: %s", aq_error_text(rc));
+    }
+    uint64_t *last = sender->memory;
+    if (arrival->seq <= *last) {
+        return 0;
+    }
+    *last = arrival->seq;
+    return give(arrival, reading->sink, error);
+}
+
+static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *frame,
+                     aq_error *error)
+{
+    source_reading *reading = user;
+    aq_arrival *arrival;
+    (void)segment;
+    (void)number;
+    int rc = aq_wire_experience_arrive(frame, reading->folder->identity.run_id,
+                                       reading->folder->identity.schema_hash, &reading->layout,
+                                       &arrival, error);
+    if (rc != 0) {
+        return rc == AQ_E_NOMEM ? rc : AQ_E_CORRUPT;
+    }
+    rc = take(reading, arrival, error);
+    aq_arrival_unref(arrival);
+    if (rc == AQ_E_CORRUPT) { /* of the sink's, not of the record */
+        reading->sink_code = rc;
+        reading->sink_error = *error;
+        rc = AQ_E_IO;
+    }
+    return rc;
+}
+
+static int on_snapshot(void *user, const void *bytes, size_t size, aq_error *error)
+{
+    (void)user;
+    (void)bytes;
+    (void)size;
+    (void)error;
+    return 0;
+}
+
+static void on_damage(void *user, const char *what)
+{
+    const source_reading *reading = user;
+    if (reading->sink->damage != NULL) {
+        reading->sink->damage(reading->sink->user, what);
+    }
+}
+
+int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema,
+                        const aq_data_sink *sink, aq_error *error)
+{
+    source_reading reading = {.folder = folder, .sink = sink};
+    const aq_replay_log_recovery calls = {
+        .user = &reading,
+        .head = on_head,
+        .record = on_record,
+        .snapshot = on_snapshot,
+        .damage = on_damage,
+    };
+    aq_segment_recovered recovered = {0};
+    aq_segment_map *map = NULL;
+    int rc = aq_data_set_layout(schema, &reading.layout, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = aq_data_lanes_create(sizeof(uint64_t), &reading.senders);
+    if (rc == 0) {
+        rc = aq_segment_map_create(folder, &map);
+    }
+    if (rc != 0) {
+        rc = aq_fail(error, rc, "%s: %s", folder->path, aq_error_text(rc));
+    } else {
+        rc = aq_segment_recover(folder, map, &calls, &recovered, error);
+    }
+    if (rc != 0 && reading.sink_code != 0) {
+        rc = reading.sink_code;
+        *error = reading.sink_error;
+    }
+    aq_segment_map_destroy(map);
+    aq_data_lanes_destroy(reading.senders);
+    return rc;
+}

@@ -1,0 +1,353 @@
+/*
+ * A store's folder.
+ *
+ * The lock is flock's: it goes with the process that holds it, however that ends. The lock file
+ * stays, because deleting it could let two processes hold locks on two files of one name.
+ */
+#include "replay/disk/segment_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include "common/base/assert.h"
+#include "common/base/buffer.h"
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+#include "replay/disk/segment_format.h"
+
+#define SEGMENT_PREFIX "segment-"
+#define SUFFIX         ".aqrs"
+
+enum { SEGMENT_DIGITS = 14, IDENTITY_NUMBERS = 2, IDENTITY_FILE_BYTES_MAX = 4096 };
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+/* Every folder is short enough (aq_segment_folder_open). */
+static const char *path_of(const char *folder, const char *name, char *out)
+{
+    int rc = aq_text_format(out, PATH_MAX, "%s/%s", folder, name);
+    AQ_ASSERT(rc == 0);
+    return out;
+}
+
+const char *aq_segment_path(const char *folder, uint64_t segment, char *out)
+{
+    int rc = aq_text_format(out, PATH_MAX, "%s/" SEGMENT_PREFIX "%0*" PRIu64 SUFFIX, folder,
+                            SEGMENT_DIGITS, segment);
+    AQ_ASSERT(rc == 0);
+    return out;
+}
+
+const char *aq_snapshot_path(const char *folder, char *out)
+{
+    return path_of(folder, "snapshot" SUFFIX, out);
+}
+
+const char *aq_snapshot_temporary_path(const char *folder, char *out)
+{
+    return path_of(folder, "snapshot" SUFFIX ".tmp", out);
+}
+
+/* 0 where it isn't the name of a segment. */
+static uint64_t segment_of(const char *name)
+{
+    const size_t prefix = strlen(SEGMENT_PREFIX);
+    char digits[SEGMENT_DIGITS + 1] = {0};
+    uint64_t number = 0;
+    if (strlen(name) != prefix + SEGMENT_DIGITS + strlen(SUFFIX) ||
+        strncmp(name, SEGMENT_PREFIX, prefix) != 0 ||
+        strcmp(name + prefix + SEGMENT_DIGITS, SUFFIX) != 0) {
+        return 0;
+    }
+    memcpy(digits, name + prefix, SEGMENT_DIGITS);
+    return strspn(digits, "0123456789") == SEGMENT_DIGITS && aq_parse_u64(digits, &number) == 0
+               ? number
+               : 0;
+}
+
+int aq_segment_fail(aq_error *error, const char *path, const char *what, int errno_value)
+{
+    char reason[128];
+    if (strerror_r(errno_value, reason, sizeof(reason)) != 0) {
+        snprintf(reason, sizeof(reason), "error %d", errno_value);
+    }
+    int code = aq_error_from_errno(errno_value);
+    if (code != AQ_E_NO_SPACE && code != AQ_E_NOMEM) {
+        code = AQ_E_IO;
+    }
+    return aq_fail(error, code, "%s: can't %s: %s", path, what, reason);
+}
+
+/* ---- the file that names the store ----------------------------------------------------------- */
+
+static int identity_write(const char *folder, const aq_store_identity *identity, aq_error *error)
+{
+    const size_t task_size = strlen(identity->task);
+    uint8_t payload[IDENTITY_NUMBERS * sizeof(uint64_t) + AQ_STORE_TASK_BYTES_MAX];
+    uint8_t bytes[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + sizeof(payload)];
+    char path[PATH_MAX];
+    for (int i = 0; i < 8; i++) {
+        payload[i] = (uint8_t)(identity->run_id >> (8 * i));
+        payload[8 + i] = (uint8_t)(identity->schema_hash >> (8 * i));
+    }
+    memcpy(payload + IDENTITY_NUMBERS * sizeof(uint64_t), identity->task, task_size);
+    const uint32_t size = (uint32_t)(IDENTITY_NUMBERS * sizeof(uint64_t) + task_size);
+    const aq_file_header header = {.kind = AQ_STORE_FILE_IDENTITY, .store = identity->store};
+    const aq_record record = {
+        .kind = AQ_RECORD_IDENTITY,
+        .size = size,
+        .unpacked_size = size,
+        .payload_crc = aq_crc32c(0, payload, size),
+    };
+    aq_file_header_encode(&header, bytes);
+    aq_record_encode(&record, aq_record_salt(identity->store, 0), bytes + AQ_FILE_HEADER_BYTES);
+    memcpy(bytes + AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES, payload, size);
+    return aq_file_write_atomic(path_of(folder, "store" SUFFIX, path), bytes,
+                                AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES + (size_t)size,
+                                error);
+}
+
+static int identity_decode(const char *path, const uint8_t *bytes, size_t size,
+                           aq_store_identity *ret_identity, aq_error *error)
+{
+    aq_file_header header = {0};
+    uint32_t version = 0;
+    int rc = aq_file_header_decode(bytes, size, &header, &version);
+    if (rc == AQ_E_VERSION) {
+        return aq_fail(error, rc, "%s: of format version %" PRIu32 "; this program reads %d", path,
+                       version, AQ_SEGMENT_VERSION);
+    }
+    if (rc == AQ_E_FOREIGN || (rc == 0 && header.kind != AQ_STORE_FILE_IDENTITY)) {
+        return aq_fail(error, AQ_E_FOREIGN, "%s: not a file that names a replay store", path);
+    }
+    aq_scan_step step = {0};
+    if (rc == 0) {
+        step = aq_segment_scan(bytes, size, aq_record_salt(header.store, 0), AQ_FILE_HEADER_BYTES);
+    }
+    const size_t fixed = IDENTITY_NUMBERS * sizeof(uint64_t);
+    if (rc != 0 || step.kind != AQ_SCAN_RECORD || step.record.kind != AQ_RECORD_IDENTITY ||
+        step.record.size < fixed || step.record.size - fixed >= AQ_STORE_TASK_BYTES_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s: damaged: it can't be told what the store is of",
+                       path);
+    }
+    aq_store_identity identity = {.store = header.store};
+    for (int i = 0; i < 8; i++) {
+        identity.run_id |= (uint64_t)step.payload[i] << (8 * i);
+        identity.schema_hash |= (uint64_t)step.payload[8 + i] << (8 * i);
+    }
+    memcpy(identity.task, step.payload + fixed, step.record.size - fixed);
+    *ret_identity = identity;
+    return 0;
+}
+
+/* AQ_E_NOT_FOUND when there is none. */
+static int identity_read(const char *folder, aq_store_identity *ret_identity, aq_error *error)
+{
+    char path[PATH_MAX];
+    aq_buffer buffer;
+    aq_error reason = {0};
+    aq_buffer_init(&buffer, IDENTITY_FILE_BYTES_MAX);
+    int rc = aq_file_read(path_of(folder, "store" SUFFIX, path), &buffer, &reason);
+    if (rc == AQ_E_TOO_BIG || rc == AQ_E_INVALID) {
+        rc = aq_fail(error, AQ_E_FOREIGN, "%s: not a file that names a replay store", path);
+    } else if (rc == 0) {
+        rc = identity_decode(path, buffer.data, buffer.size, ret_identity, error);
+    } else if (rc != 0) {
+        const bool is_telling = rc == AQ_E_NOT_FOUND || rc == AQ_E_NOMEM;
+        rc = aq_fail(error, is_telling ? rc : AQ_E_IO, "%s", reason.text);
+    }
+    aq_buffer_fini(&buffer);
+    return rc;
+}
+
+static int identity_compare(const aq_segment_folder *folder, const aq_store_identity *wanted,
+                            aq_error *error)
+{
+    const aq_store_identity *found = &folder->identity;
+    if (found->run_id != wanted->run_id) {
+        return aq_fail(error, AQ_E_SCHEMA,
+                       "%s: a store of another run: %016" PRIx64 " (task %s), not %016" PRIx64,
+                       folder->path, found->run_id, found->task, wanted->run_id);
+    }
+    if (found->schema_hash != wanted->schema_hash) {
+        return aq_fail(
+            error, AQ_E_SCHEMA,
+            "%s: a store of another schema: %016" PRIx64 " (task %s), not %016" PRIx64 " (task %s)",
+            folder->path, found->schema_hash, found->task, wanted->schema_hash, wanted->task);
+    }
+    return 0;
+}
+
+/* ---- listing -------------------------------------------------------------------------------- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+int aq_segment_folder_list(const aq_segment_folder *folder, uint64_t **ret_numbers,
+                           size_t *ret_count, aq_error *error)
+{
+    aq_buffer buffer;
+    int rc = 0;
+    DIR *dir = opendir(folder->path);
+    if (dir == NULL) {
+        return aq_segment_fail(error, folder->path, "list the folder", errno);
+    }
+    aq_buffer_init(&buffer, AQ_SEGMENTS_MAX * sizeof(uint64_t));
+    errno = 0;
+    for (const struct dirent *entry = readdir(dir); rc == 0 && entry != NULL;
+         entry = readdir(dir)) {
+        const uint64_t number = segment_of(entry->d_name);
+        if (number != 0) {
+            rc = aq_buffer_append(&buffer, &number, sizeof(number));
+        }
+        errno = 0;
+    }
+    if (rc != 0) {
+        rc = aq_fail(error, rc, "%s: too many segments to list: %s", folder->path,
+                     aq_error_text(rc));
+    } else if (errno != 0) {
+        rc = aq_segment_fail(error, folder->path, "list the folder", errno);
+    }
+    closedir(dir);
+    if (rc != 0) {
+        aq_buffer_fini(&buffer);
+        return rc;
+    }
+    *ret_count = buffer.size / sizeof(uint64_t);
+    *ret_numbers = (uint64_t *)(void *)buffer.data;
+    if (*ret_count > 0) {
+        qsort(*ret_numbers, *ret_count, sizeof(uint64_t), compare_numbers);
+    }
+    return 0;
+}
+
+/* ---- opening -------------------------------------------------------------------------------- */
+
+static int lock_folder(aq_segment_folder *folder, int flags, aq_error *error)
+{
+    char path[PATH_MAX];
+    path_of(folder->path, "lock", path);
+    if (access(folder->path, flags == O_RDONLY ? R_OK | X_OK : R_OK | W_OK | X_OK) != 0) {
+        return aq_segment_fail(error, folder->path, "use the folder", errno);
+    }
+    folder->lock_fd = open(path, flags | O_CLOEXEC, 0666);
+    if (folder->lock_fd < 0) {
+        return aq_segment_fail(error, path, "open", errno);
+    }
+    if (flock(folder->lock_fd, LOCK_EX | LOCK_NB) == 0) {
+        return 0;
+    }
+    int rc = errno == EWOULDBLOCK
+                 ? aq_fail(error, AQ_E_EXISTS, "%s: in use by another process", folder->path)
+                 : aq_segment_fail(error, path, "lock", errno);
+    close(folder->lock_fd);
+    return rc;
+}
+
+/* Nothing names the store: it is new, if nothing else of a store is here either. */
+static int start_store(aq_segment_folder *folder, const aq_store_identity *wanted, aq_error *error)
+{
+    char path[PATH_MAX];
+    uint64_t *numbers = NULL;
+    size_t count = 0;
+    int rc = aq_segment_folder_list(folder, &numbers, &count, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_free(numbers);
+    if (count > 0 || aq_path_exists(aq_snapshot_path(folder->path, path))) {
+        return aq_fail(error, AQ_E_FOREIGN,
+                       "%s: it holds segments or a snapshot, but no store" SUFFIX
+                       " that says what they are of",
+                       folder->path);
+    }
+    AQ_ASSERT(wanted->store != 0);
+    folder->identity = *wanted;
+    folder->is_new = true;
+    return identity_write(folder->path, &folder->identity, error);
+}
+
+static int take_path(const char *path, aq_segment_folder *folder, aq_error *error)
+{
+    *folder = (aq_segment_folder){.lock_fd = -1};
+    if (aq_text_set(folder->path, sizeof(folder->path), path) != 0) {
+        return aq_fail(error, AQ_E_IO, "the path of the store is too long: %s", path);
+    }
+    return 0;
+}
+
+int aq_segment_folder_identify(const char *path, aq_store_identity *ret_identity, aq_error *error)
+{
+    aq_segment_folder folder;
+    int rc = take_path(path, &folder, error);
+    return rc == 0 ? identity_read(path, ret_identity, error) : rc;
+}
+
+int aq_segment_folder_open(const char *path, const aq_store_identity *wanted,
+                           aq_segment_folder *ret_folder, aq_error *error)
+{
+    aq_segment_folder folder;
+    int rc = take_path(path, &folder, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_error reason = {0};
+    rc = aq_dir_create(path, &reason);
+    if (rc != 0) {
+        return aq_fail(error, rc == AQ_E_NO_SPACE ? rc : AQ_E_IO, "%s", reason.text);
+    }
+    rc = lock_folder(&folder, O_RDWR | O_CREAT, error);
+    if (rc != 0) {
+        return rc;
+    }
+    rc = identity_read(folder.path, &folder.identity, error);
+    if (rc == AQ_E_NOT_FOUND) {
+        rc = start_store(&folder, wanted, error);
+    } else if (rc == 0) {
+        rc = identity_compare(&folder, wanted, error);
+    }
+    if (rc != 0) {
+        aq_segment_folder_close(&folder);
+        return rc;
+    }
+    *ret_folder = folder;
+    return 0;
+}
+
+int aq_segment_folder_open_any(const char *path, aq_segment_folder *ret_folder, aq_error *error)
+{
+    aq_segment_folder folder;
+    int rc = take_path(path, &folder, error);
+    if (rc == 0) {
+        rc = lock_folder(&folder, O_RDONLY, error);
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    rc = identity_read(folder.path, &folder.identity, error);
+    if (rc != 0) {
+        aq_segment_folder_close(&folder);
+        return rc;
+    }
+    *ret_folder = folder;
+    return 0;
+}
+
+void aq_segment_folder_close(aq_segment_folder *folder)
+{
+    close(folder->lock_fd);
+    folder->lock_fd = -1;
+}

@@ -1,0 +1,405 @@
+/*
+ * The segments of a store, ascending, each with the places of its frames, ascending too: a few
+ * hundred segments of a few thousand frames, searched by halves.
+ *
+ * A segment that still grows is mapped over the size that it is expected to reach, so that one
+ * mapping does; the kernel lets the pages past the end be read once the file has grown over them.
+ */
+#include "replay/disk/segment_map.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "replay/disk/segment_format.h"
+
+enum segment_state { LIVE, DROPPED, EMPTIED, NOTED };
+
+enum { PLACES_MIN = 64, SEGMENTS_MIN = 16 };
+
+/* Frames of one segment; as many as a segment of the largest size could have of the smallest. */
+#define PLACES_MAX ((size_t)1 << 32)
+
+typedef struct place {
+    uint64_t number;
+    uint64_t offset; /* 0: not written yet */
+} place;
+
+typedef struct segment_entry {
+    uint64_t segment;
+    uint64_t size, size_expected;
+    enum segment_state state;
+    place *places;
+    size_t place_count, place_capacity;
+    aq_segment_mapping *mapping; /* or NULL */
+} segment_entry;
+
+struct aq_segment_map {
+    const aq_segment_folder *folder;
+    pthread_mutex_t mutex;
+    segment_entry *entries;
+    size_t count, capacity;
+    uint64_t bytes;
+};
+
+static void lock(aq_segment_map *map)
+{
+    int rc = pthread_mutex_lock(&map->mutex);
+    AQ_ASSERT(rc == 0);
+}
+
+static void unlock(aq_segment_map *map)
+{
+    int rc = pthread_mutex_unlock(&map->mutex);
+    AQ_ASSERT(rc == 0);
+}
+
+int aq_segment_map_create(const aq_segment_folder *folder, aq_segment_map **ret_map)
+{
+    aq_segment_map *map = aq_alloc(1, sizeof(*map));
+    if (map == NULL) {
+        return AQ_E_NOMEM;
+    }
+    if (pthread_mutex_init(&map->mutex, NULL) != 0) {
+        aq_free(map);
+        return AQ_E_NOMEM;
+    }
+    map->folder = folder;
+    *ret_map = map;
+    return 0;
+}
+
+static void give_back(segment_entry *entry)
+{
+    aq_segment_mapping_unref(entry->mapping);
+    aq_free(entry->places);
+    entry->mapping = NULL;
+    entry->places = NULL;
+    entry->place_count = 0;
+    entry->place_capacity = 0;
+}
+
+void aq_segment_map_destroy(aq_segment_map *map)
+{
+    if (map == NULL) {
+        return;
+    }
+    for (size_t i = 0; i < map->count; i++) {
+        give_back(&map->entries[i]);
+    }
+    aq_free(map->entries);
+    pthread_mutex_destroy(&map->mutex);
+    aq_free(map);
+}
+
+/* ---- segments ------------------------------------------------------------------------------- */
+
+/* Doubles an array of `count` rows of `size` bytes. */
+static int grow(void **rows, size_t *capacity, size_t count, size_t size, size_t first)
+{
+    const size_t wanted = *capacity == 0 ? first : *capacity * 2;
+    void *grown = aq_alloc(wanted, size);
+    if (grown == NULL) {
+        return AQ_E_NOMEM;
+    }
+    if (count > 0) {
+        memcpy(grown, *rows, count * size);
+    }
+    aq_free(*rows);
+    *rows = grown;
+    *capacity = wanted;
+    return 0;
+}
+
+static segment_entry *find(aq_segment_map *map, uint64_t segment)
+{
+    size_t low = 0;
+    size_t high = map->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (map->entries[middle].segment < segment) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < map->count && map->entries[low].segment == segment ? &map->entries[low] : NULL;
+}
+
+int aq_segment_map_add(aq_segment_map *map, uint64_t segment, uint64_t size_expected)
+{
+    int rc = 0;
+    lock(map);
+    AQ_ASSERT(map->count == 0 || map->entries[map->count - 1].segment < segment);
+    if (map->count == AQ_SEGMENTS_MAX) {
+        rc = AQ_E_FULL;
+    } else if (map->count == map->capacity) {
+        void *rows = map->entries;
+        rc = grow(&rows, &map->capacity, map->count, sizeof(*map->entries), SEGMENTS_MIN);
+        map->entries = rows;
+    }
+    if (rc == 0) {
+        map->entries[map->count++] =
+            (segment_entry){.segment = segment, .size_expected = size_expected};
+    }
+    unlock(map);
+    return rc;
+}
+
+void aq_segment_map_size(aq_segment_map *map, uint64_t segment, uint64_t size)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    if (entry != NULL) {
+        map->bytes += size - entry->size;
+        entry->size = size;
+    }
+    unlock(map);
+}
+
+void aq_segment_map_adopt(aq_segment_map *map, uint64_t segment, aq_segment_mapping *mapping)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL && entry->mapping == NULL);
+    entry->mapping = aq_segment_mapping_ref(mapping);
+    unlock(map);
+}
+
+uint64_t aq_segment_map_bytes(aq_segment_map *map)
+{
+    lock(map);
+    const uint64_t bytes = map->bytes;
+    unlock(map);
+    return bytes;
+}
+
+int aq_segment_map_live(aq_segment_map *map, uint64_t before, uint64_t **ret_segments,
+                        uint64_t *ret_count)
+{
+    lock(map);
+    uint64_t *segments = aq_alloc(map->count, sizeof(*segments));
+    uint64_t count = 0;
+    for (size_t i = 0; segments != NULL && i < map->count; i++) {
+        const segment_entry *entry = &map->entries[i];
+        if (entry->segment < before) {
+            segments[count++] = entry->segment;
+        }
+    }
+    unlock(map);
+    if (segments == NULL) {
+        return AQ_E_NOMEM;
+    }
+    *ret_segments = segments;
+    *ret_count = count;
+    return 0;
+}
+
+/* ---- dropping ------------------------------------------------------------------------------- */
+
+void aq_segment_map_drop(aq_segment_map *map, uint64_t segment)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    if (entry != NULL && entry->state == LIVE) {
+        entry->state = DROPPED;
+    }
+    unlock(map);
+}
+
+size_t aq_segment_map_to_note(aq_segment_map *map, uint64_t headed, uint64_t *ret_segments,
+                              size_t count_max)
+{
+    size_t count = 0;
+    lock(map);
+    for (size_t i = 0; i < map->count && count < count_max; i++) {
+        const segment_entry *entry = &map->entries[i];
+        if ((entry->state == DROPPED || entry->state == EMPTIED) && entry->segment < headed) {
+            ret_segments[count++] = entry->segment;
+        }
+    }
+    unlock(map);
+    return count;
+}
+
+void aq_segment_map_noted(aq_segment_map *map, uint64_t segment)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    entry->state = NOTED;
+    unlock(map);
+}
+
+static bool first_in(aq_segment_map *map, enum segment_state state, uint64_t headed,
+                     uint64_t *ret_segment)
+{
+    bool found = false;
+    lock(map);
+    for (size_t i = 0; !found && i < map->count && map->entries[i].segment < headed; i++) {
+        if (map->entries[i].state == state) {
+            *ret_segment = map->entries[i].segment;
+            found = true;
+        }
+    }
+    unlock(map);
+    return found;
+}
+
+bool aq_segment_map_to_delete(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment)
+{
+    return first_in(map, NOTED, headed, ret_segment);
+}
+
+bool aq_segment_map_to_empty(aq_segment_map *map, uint64_t headed, uint64_t *ret_segment)
+{
+    return first_in(map, DROPPED, headed, ret_segment);
+}
+
+void aq_segment_map_emptied(aq_segment_map *map, uint64_t segment)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    map->bytes -= entry->size;
+    entry->size = 0;
+    entry->state = EMPTIED;
+    give_back(entry);
+    unlock(map);
+}
+
+void aq_segment_map_forget(aq_segment_map *map, uint64_t segment)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    map->bytes -= entry->size;
+    give_back(entry);
+    const size_t after = map->count - 1 - (size_t)(entry - map->entries);
+    memmove(entry, entry + 1, after * sizeof(*entry));
+    map->count--;
+    unlock(map);
+}
+
+/* ---- frames --------------------------------------------------------------------------------- */
+
+int aq_segment_map_reserve(aq_segment_map *map, uint64_t segment, uint64_t number)
+{
+    int rc = 0;
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    if (entry->place_count == entry->place_capacity) {
+        void *rows = entry->places;
+        rc = entry->place_count == PLACES_MAX ? AQ_E_FULL
+                                              : grow(&rows, &entry->place_capacity,
+                                                     entry->place_count, sizeof(place), PLACES_MIN);
+        entry->places = rows;
+    }
+    if (rc == 0) {
+        AQ_ASSERT(entry->place_count == 0 || entry->places[entry->place_count - 1].number < number);
+        entry->places[entry->place_count++] = (place){.number = number};
+    }
+    unlock(map);
+    return rc;
+}
+
+void aq_segment_map_unreserve(aq_segment_map *map, uint64_t segment, uint64_t number)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL && entry->place_count > 0);
+    AQ_ASSERT(entry->places[entry->place_count - 1].number == number);
+    entry->place_count--;
+    unlock(map);
+}
+
+static place *find_place(segment_entry *entry, uint64_t number)
+{
+    size_t low = 0;
+    size_t high = entry->place_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (entry->places[middle].number < number) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low < entry->place_count && entry->places[low].number == number ? &entry->places[low]
+                                                                           : NULL;
+}
+
+void aq_segment_map_place(aq_segment_map *map, uint64_t segment, uint64_t number, uint64_t offset)
+{
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    AQ_ASSERT(entry != NULL);
+    place *at = find_place(entry, number);
+    AQ_ASSERT(at != NULL);
+    at->offset = offset;
+    unlock(map);
+}
+
+/* A mapping over the file's first `size` bytes. */
+static int map_up_to(aq_segment_map *map, segment_entry *entry, uint64_t size)
+{
+    char path[PATH_MAX];
+    if (entry->mapping != NULL && aq_segment_mapping_size(entry->mapping) >= size) {
+        return 0;
+    }
+    const uint64_t wanted = size > entry->size_expected ? size : entry->size_expected;
+    aq_segment_mapping *mapping;
+    int rc = aq_segment_mapping_open(aq_segment_path(map->folder->path, entry->segment, path),
+                                     (size_t)wanted, &mapping);
+    if (rc == 0) {
+        aq_segment_mapping_unref(entry->mapping);
+        entry->mapping = mapping;
+    }
+    return rc;
+}
+
+static int lease_place(aq_segment_map *map, segment_entry *entry, const place *at,
+                       aq_lease **ret_frame)
+{
+    aq_record record;
+    if (at->offset + AQ_RECORD_HEADER_BYTES > entry->size) {
+        return AQ_E_CORRUPT;
+    }
+    int rc = map_up_to(map, entry, entry->size);
+    if (rc != 0) {
+        return rc;
+    }
+    const uint8_t *header = aq_segment_mapping_bytes(entry->mapping) + at->offset;
+    const uint32_t salt = aq_record_salt(map->folder->identity.store, entry->segment);
+    if (!aq_record_decode(header, salt, &record) || record.kind != AQ_RECORD_FRAME ||
+        record.number != at->number ||
+        record.size > entry->size - at->offset - AQ_RECORD_HEADER_BYTES) {
+        return AQ_E_CORRUPT;
+    }
+    if ((record.flags & AQ_RECORD_ZSTD) != 0) {
+        return AQ_E_UNSUPPORTED;
+    }
+    if (aq_crc32c(0, header + AQ_RECORD_HEADER_BYTES, record.size) != record.payload_crc) {
+        return AQ_E_CORRUPT;
+    }
+    return aq_segment_mapping_lease(entry->mapping, (size_t)at->offset + AQ_RECORD_HEADER_BYTES,
+                                    record.size, ret_frame);
+}
+
+int aq_segment_map_lease(aq_segment_map *map, uint64_t segment, uint64_t number,
+                         aq_lease **ret_frame)
+{
+    int rc = AQ_E_NOT_FOUND;
+    lock(map);
+    segment_entry *entry = find(map, segment);
+    if (entry != NULL) {
+        const place *at = find_place(entry, number);
+        rc =
+            at != NULL && at->offset != 0 ? lease_place(map, entry, at, ret_frame) : AQ_E_NOT_FOUND;
+    }
+    unlock(map);
+    return rc;
+}

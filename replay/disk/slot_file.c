@@ -1,0 +1,56 @@
+/*
+ * A decimal number and a newline.
+ */
+#include "replay/disk/slot_file.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/buffer.h"
+#include "common/base/parse.h"
+#include "common/sys/file.h"
+
+enum { PATH_BYTES = 4096, SLOT_TEXT_MAX = 16, SLOT_MAX = 65535 };
+
+static int path_of(const char *folder, char path[PATH_BYTES])
+{
+    int length = snprintf(path, PATH_BYTES, "%s/slot", folder);
+    return length > 0 && length < PATH_BYTES ? 0 : AQ_E_TOO_BIG;
+}
+
+uint32_t aq_slot_file_read(const char *folder)
+{
+    char path[PATH_BYTES];
+    char text[SLOT_TEXT_MAX + 1] = "";
+    uint64_t slot = 0;
+    aq_buffer bytes;
+    if (path_of(folder, path) != 0) {
+        return 0;
+    }
+    aq_buffer_init(&bytes, SLOT_TEXT_MAX);
+    if (aq_file_read(path, &bytes, NULL) == 0 && bytes.size > 0) {
+        memcpy(text, bytes.data, bytes.size);
+        text[strcspn(text, "\n")] = '\0';
+        if (aq_parse_u64(text, &slot) != 0 || slot > SLOT_MAX) {
+            slot = 0;
+        }
+    }
+    aq_buffer_fini(&bytes);
+    return (uint32_t)slot;
+}
+
+int aq_slot_file_write(const char *folder, uint32_t slot, aq_error *error)
+{
+    char path[PATH_BYTES];
+    char text[SLOT_TEXT_MAX];
+    int rc = path_of(folder, path);
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: the path is too long", folder);
+    }
+    if (aq_path_exists(path) && aq_slot_file_read(folder) == slot) {
+        return 0;
+    }
+    int length = snprintf(text, sizeof(text), "%" PRIu32 "\n", slot);
+    return aq_file_write_atomic(path, text, (size_t)length, error);
+}

@@ -1,0 +1,125 @@
+/*
+ * A reply points at the frames where they lie; it is packed before the call of its closure returns.
+ */
+#include "replay/service/replay_exchange_service.h"
+
+#include <string.h>
+
+#include "common/base/lease.h"
+#include "common/net/rpc/frame.h"
+#include "common/net/rpc/rpc.h"
+#include "common/wire/wire_experience.h"
+
+/* Fills the page; returns how many frames. */
+static size_t fill(aq_exchange_service *exchange, const Actorq__V1__ExportRequest *input,
+                   uint64_t *ret_last)
+{
+    const aq_replay_core *core = exchange->host->core;
+    const aq_stored_message *message = aq_replay_core_message_after(core, input->after);
+    uint64_t bytes = 0;
+    size_t count = 0;
+    *ret_last = input->after;
+    for (; message != NULL && count < AQ_EXCHANGE_FRAMES_MAX; message = message->newer) {
+        const aq_lease *frame = message->arrival->frame;
+        bytes += frame->size;
+        if (count > 0 && bytes > input->bytes_max) {
+            break;
+        }
+        exchange->frames[count++] =
+            (ProtobufCBinaryData){.len = frame->size, .data = (uint8_t *)(uintptr_t)frame->bytes};
+        *ret_last = message->number;
+    }
+    return count;
+}
+
+static void exchange_export(Actorq__V1__Exchange_Service *service,
+                            const Actorq__V1__ExportRequest *input,
+                            Actorq__V1__ExportReply_Closure closure, void *closure_data)
+{
+    aq_exchange_service *exchange = (aq_exchange_service *)service;
+    const aq_replay_core *core = exchange->host->core;
+    if (core == NULL) {
+        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+        return;
+    }
+    if (input->bytes_max < 1 || input->bytes_max > AQ_EXCHANGE_BYTES_MAX) {
+        aq_rpc_fail(closure_data, AQ_RPC_INVALID_ARGUMENT,
+                    "a page of %u bytes; 1 to %d are possible", (unsigned)input->bytes_max,
+                    AQ_EXCHANGE_BYTES_MAX);
+        return;
+    }
+    const aq_run_settings *settings = aq_replay_core_settings(core);
+    ProtobufCBinaryData *frames = exchange->frames;
+    Actorq__V1__ExportReply reply = ACTORQ__V1__EXPORT_REPLY__INIT;
+    reply.n_frames = fill(exchange, input, &reply.last);
+    reply.frames = frames;
+    reply.more = aq_replay_core_message_after(core, reply.last) != NULL;
+    reply.run_id = aq_replay_core_run_id(core);
+    reply.task = (char *)(uintptr_t)settings->task;
+    reply.schema_hash = settings->schema_hash;
+    reply.store = aq_replay_core_store(core);
+    reply.shard_incarnation = aq_replay_core_incarnation(core);
+    reply.messages = aq_replay_core_stored(core).messages;
+    reply.n_step = settings->n_step;
+    reply.chunk_length = settings->chunk_length;
+    reply.message_bytes = settings->message_bytes;
+    closure(&reply, closure_data);
+}
+
+static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,
+                enum aq_replay_verdict *ret_verdict, aq_error *error)
+{
+    aq_replay_core *core = host->core;
+    const aq_run_settings *settings = aq_replay_core_settings(core);
+    uint8_t *copy;
+    aq_lease *frame;
+    aq_arrival *arrival;
+    if (bytes->len > (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES) {
+        return aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
+                       bytes->len, (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES);
+    }
+    int rc = aq_lease_create(bytes->len, &copy, &frame);
+    if (rc != 0) {
+        return aq_fail(error, rc, "no memory for a message");
+    }
+    if (bytes->len > 0) {
+        memcpy(copy, bytes->data, bytes->len);
+    }
+    rc = aq_wire_experience_arrive(frame, aq_replay_core_run_id(core), settings->schema_hash,
+                                   aq_replay_core_layout(core), &arrival, error);
+    aq_lease_unref(frame);
+    if (rc != 0) {
+        aq_replay_core_reject(core);
+        return rc;
+    }
+    return aq_replay_core_insert(core, host->now_ns, arrival, ret_verdict, error);
+}
+
+static void exchange_import(Actorq__V1__Exchange_Service *service,
+                            const Actorq__V1__ImportRequest *input,
+                            Actorq__V1__ImportReply_Closure closure, void *closure_data)
+{
+    const aq_replay_host *host = ((aq_exchange_service *)service)->host;
+    Actorq__V1__ImportReply reply = ACTORQ__V1__IMPORT_REPLY__INIT;
+    enum aq_replay_verdict verdict;
+    aq_error error;
+    if (host->core == NULL) {
+        aq_rpc_fail(closure_data, AQ_RPC_UNAVAILABLE, "this shard has not joined a run yet");
+        return;
+    }
+    int rc = take(host, &input->frame, &verdict, &error);
+    if (rc != 0) {
+        aq_rpc_fail(closure_data, aq_rpc_code_from_error(rc), "%s", error.text);
+        return;
+    }
+    reply.stored = verdict == AQ_REPLAY_STORED || verdict == AQ_REPLAY_DUPLICATE;
+    closure(&reply, closure_data);
+}
+
+void aq_exchange_service_init(aq_exchange_service *exchange, const aq_replay_host *host)
+{
+    *exchange = (aq_exchange_service){
+        .base = ACTORQ__V1__EXCHANGE__INIT(exchange_),
+        .host = host,
+    };
+}

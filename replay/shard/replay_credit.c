@@ -1,0 +1,180 @@
+/*
+ * Two walks over the roster: what is outstanding in all, then who gets how much of the rest.
+ */
+#include "replay/shard/replay_credit.h"
+
+#include "common/base/assert.h"
+
+#define ANSWER_INTERVAL_MIN_NS      (2 * AQ_NS_PER_MS)
+#define ANSWER_INTERVAL_MAX_NS      (100 * AQ_NS_PER_MS)
+#define ANSWER_INTERVAL_PER_LIVE_NS (200 * AQ_NS_PER_US)
+
+static uint64_t least_of(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint64_t most_of(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings)
+{
+    *credit = (aq_replay_credit){
+        .lanes = settings->actor_envs,
+        .rest_steps = (uint64_t)settings->actor_envs * settings->n_step - 1,
+        .least_steps = most_of(settings->chunk_length, settings->actor_envs),
+        .chunk_steps = settings->chunk_length,
+        .lane_steps = (uint64_t)settings->chunk_length * settings->actor_envs,
+    };
+    AQ_ASSERT(credit->lane_steps >= 1);
+}
+
+static uint64_t outstanding(const aq_replay_actor *actor)
+{
+    return actor->granted > actor->received ? actor->granted - actor->received : 0;
+}
+
+void aq_replay_credit_called(aq_replay_actor *actor, int64_t now_ns, uint64_t known_granted)
+{
+    AQ_ASSERT(known_granted <= AQ_CREDIT_COUNT_MAX);
+    actor->polled = true;
+    actor->polled_ns = now_ns;
+    if (known_granted > actor->granted) {
+        /* How much of it was spent is not known here. All of it is the guess that heals itself, as
+         * aq_replay_credit_received ignores what still comes of it. */
+        actor->received += known_granted - actor->granted;
+        actor->granted = known_granted;
+    }
+}
+
+uint64_t aq_replay_credit_overdraft(const aq_replay_credit *credit)
+{
+    return credit->lane_steps + credit->chunk_steps;
+}
+
+void aq_replay_credit_acknowledged(aq_replay_actor *actor, uint64_t steps)
+{
+    AQ_ASSERT(steps <= AQ_CREDIT_COUNT_MAX);
+    actor->received = most_of(actor->received, steps);
+}
+
+void aq_replay_credit_received(const aq_replay_credit *credit, aq_replay_actor *actor,
+                               int64_t now_ns, uint64_t fresh)
+{
+    actor->progress_ns = now_ns;
+    /* Still more than that was granted by an earlier incarnation of this shard, and was assumed to
+     * have come. */
+    actor->received = least_of(actor->received + fresh, actor->granted + credit->lanes);
+}
+
+static bool is_live(const aq_replay_actor *actor, int64_t now_ns)
+{
+    return actor->polled && now_ns - actor->polled_ns < AQ_CREDIT_LIVE_NS;
+}
+
+/* No progress for too long while the learner waits: what is outstanding is not expected any more.
+ * */
+static bool is_stuck(const aq_replay_credit *credit, const aq_replay_actor *actor, int64_t now_ns,
+                     bool learner_waits)
+{
+    uint64_t steps = outstanding(actor);
+    int64_t patience_ns = steps < credit->lane_steps ? AQ_CREDIT_PATIENCE_NS : AQ_CREDIT_LIVE_NS;
+    return steps > 0 && learner_waits && now_ns - actor->progress_ns >= patience_ns;
+}
+
+/* What one actor that holds so much lacks of `target`; 0 when that is not worth a message, which
+ * takes `*ret_least` at least. Who has nothing left to spend may hold much and still be unable to
+ * make a step, so it is to have a step of all its environments on top. */
+static uint64_t lack(const aq_replay_credit *credit, uint64_t held, uint64_t target,
+                     uint64_t *ret_least)
+{
+    bool broke = held <= credit->rest_steps;
+    uint64_t goal = broke ? most_of(target, held + credit->least_steps) : target;
+    uint64_t least = broke ? credit->least_steps : most_of(target / 4, 1);
+    *ret_least = least_of(least, target);
+    return goal >= held + *ret_least ? goal - held : 0;
+}
+
+void aq_replay_credit_share(aq_replay_credit *credit, const aq_credit_supply *supply,
+                            aq_replay_roster *roster, int64_t now_ns)
+{
+    bool learner_waits = supply->learner_waits;
+    uint64_t headroom = supply->headroom;
+    size_t count = aq_replay_roster_count(roster);
+    uint64_t taken = 0;
+    credit->live = 0;
+    for (size_t i = 0; i < count; i++) {
+        const aq_replay_actor *actor = aq_replay_roster_at(roster, i);
+        if (is_live(actor, now_ns)) {
+            credit->live++;
+            taken += is_stuck(credit, actor, now_ns, learner_waits) ? 0 : outstanding(actor);
+        }
+    }
+    if (credit->live == 0 || taken >= headroom) {
+        return;
+    }
+    uint64_t free_steps = headroom - taken;
+    /* Not more than is always allowed while the learner waits, or a wait for a whole portion could
+     * be a wait for ever. */
+    uint64_t lanes = least_of(credit->lane_steps, supply->width);
+    uint64_t target = most_of(headroom / credit->live, lanes);
+    size_t start = credit->turn < count ? credit->turn : 0;
+    for (size_t i = 0; i < count && free_steps > 0; i++) {
+        size_t at = (start + i) % count;
+        aq_replay_actor *actor = aq_replay_roster_at(roster, at);
+        if (!is_live(actor, now_ns)) {
+            continue;
+        }
+        uint64_t held = outstanding(actor);
+        uint64_t give, least;
+        if (is_stuck(credit, actor, now_ns, learner_waits)) {
+            give = held < credit->lane_steps ? credit->lane_steps - held : 0;
+        } else {
+            give = lack(credit, held, target, &least);
+            if (give > 0 && free_steps < least) {
+                break; /* it is this one's turn: those who ask for less must not get all there is */
+            }
+            give = least_of(give, free_steps);
+        }
+        if (give > 0) {
+            actor->granted = most_of(actor->granted, actor->received) + give;
+            actor->progress_ns = now_ns;
+            free_steps -= least_of(give, free_steps);
+            credit->turn = at + 1;
+        }
+    }
+}
+
+bool aq_replay_credit_due(const aq_replay_credit *credit, const aq_replay_actor *actor,
+                          int64_t now_ns, uint64_t known_acknowledged, uint64_t known_granted)
+{
+    if (!actor->answered) {
+        return true;
+    }
+    bool more_credit = actor->granted > known_granted;
+    bool broke = known_granted <= actor->received + credit->rest_steps;
+    if (more_credit && broke) {
+        return true;
+    }
+    int64_t interval_ns = (int64_t)credit->live * ANSWER_INTERVAL_PER_LIVE_NS;
+    if (interval_ns < ANSWER_INTERVAL_MIN_NS) {
+        interval_ns = ANSWER_INTERVAL_MIN_NS;
+    }
+    if (interval_ns > ANSWER_INTERVAL_MAX_NS) {
+        interval_ns = ANSWER_INTERVAL_MAX_NS;
+    }
+    if (now_ns - actor->answered_ns < interval_ns) {
+        return false;
+    }
+    return more_credit || actor->sequence.acknowledged > known_acknowledged ||
+           actor->sequence.gaps != actor->told_gaps;
+}
+
+void aq_replay_credit_answered(aq_replay_actor *actor, int64_t now_ns)
+{
+    actor->answered = true;
+    actor->answered_ns = now_ns;
+    actor->told_gaps = actor->sequence.gaps;
+}

@@ -1,0 +1,23 @@
+/*
+ * Gather: from item numbers to the columns of a batch. The n-step return is folded here, when an
+ * item is sampled, so that a store of single transitions serves any discount:
+ *
+ *   m = min(n, length - row);  R = sum_{i<m} discount^i reward[row+i], in double
+ *   bootstrap = discount^m, or 0 when the episode terminated at row + m
+ *
+ * A sequence is copied as it is, m being 1 at each step; what is beyond the end of its episode is
+ * zero. It never reaches beyond its chunk.
+ */
+#ifndef AQ_REPLAY_TABLE_REPLAY_GATHER_H
+#define AQ_REPLAY_TABLE_REPLAY_GATHER_H
+
+#include "common/config/table_spec.h"
+#include "common/experience/batch.h"
+#include "replay/table/chunk_ring.h"
+
+/* Fills obs, next_obs, action, reward, bootstrap, version and length of the batch's rows from the
+ * items that its `item` column names, whose chunks must be there; counts their draws. */
+void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float discount,
+                      aq_batch *batch);
+
+#endif

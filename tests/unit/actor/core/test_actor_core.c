@@ -1,0 +1,496 @@
+/*
+ * The actor's core: credit, policies and their versions, messages, draining. Messages are unpacked
+ * and looked into, as a shard would.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "actor/core/actor_core.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/experience/experience.h"
+#include "tests/unit/actor/core_kit.h"
+#include "tests/unit/common/wire/experience_read.h"
+
+enum { MEMBER = 7, SLOT = 1 };
+#define INCARNATION UINT64_C(0x1234)
+
+static void open_shard(aq_actor_core *core)
+{
+    uint32_t shard;
+    assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(core), 1, &shard), 0);
+    assert_int_equal(shard, 0);
+    aq_shard_spread_set_taking(aq_actor_core_spread(core), shard, true);
+}
+
+static aq_actor_core *core_of(const aq_run_settings *settings)
+{
+    aq_actor_core *core = NULL;
+    aq_error error = {0};
+    int rc = aq_actor_core_create(settings, KIT_RUN, MEMBER, INCARNATION, SLOT, &core, &error);
+    assert_string_equal(error.text, "");
+    assert_int_equal(rc, 0);
+    open_shard(core);
+    return core;
+}
+
+/* What its one shard says at first. */
+static void grant(aq_actor_core *core, uint64_t granted)
+{
+    const aq_shard_mark mark = {.shard_incarnation = 1, .expected = 1};
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &mark, granted);
+}
+
+static aq_actor_core *core_with_credit(uint64_t granted)
+{
+    aq_run_settings settings = kit_settings();
+    aq_actor_core *core = core_of(&settings);
+    grant(core, granted);
+    return core;
+}
+
+static aq_engine *engine_of(uint64_t version, int32_t choice)
+{
+    aq_engine *engine = NULL;
+    aq_snapshot *snapshot = kit_policy(KIT_RUN, version, choice);
+    assert_int_equal(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, NULL), 0);
+    aq_snapshot_unref(snapshot);
+    return engine;
+}
+
+/* All that the core sends until now, unpacked; the sum of what `look` makes of each chunk. */
+typedef uint64_t (*chunk_fn)(const aq_chunk *chunk);
+
+static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
+{
+    aq_run_settings settings = kit_settings();
+    aq_chunk_layout layout;
+    const uint8_t *frame;
+    size_t size;
+    uint64_t sum = 0;
+    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
+                                          &layout, NULL),
+                     0);
+    while (aq_actor_core_next(core, 0, now_ns, &frame, &size)) {
+        aq_experience experience;
+        assert_int_equal(
+            experience_read(frame, size, KIT_RUN, settings.schema_hash, &layout, &experience, NULL),
+            0);
+        assert_int_equal(experience.actor, MEMBER);
+        assert_int_equal(experience.incarnation, INCARNATION);
+        for (uint32_t i = 0; i < experience.chunk_count; i++) {
+            sum += look(experience.chunks[i]);
+        }
+        aq_experience_fini(&experience);
+        aq_shard_spread_sent(aq_actor_core_spread(core), 0, now_ns);
+    }
+    return sum;
+}
+
+static uint64_t fresh_of(const aq_chunk *chunk)
+{
+    return aq_chunk_fresh(chunk);
+}
+
+static uint64_t count_of(const aq_chunk *chunk)
+{
+    (void)chunk;
+    return 1;
+}
+
+static void acknowledge_all(aq_actor_core *core, int64_t now_ns, uint64_t granted)
+{
+    uint64_t acknowledged, known_granted;
+    aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &known_granted);
+    acknowledged += aq_actor_core_counters(core).unacknowledged;
+    const aq_shard_mark mark = {
+        .shard_incarnation = 1,
+        .acknowledged = acknowledged,
+        .expected = acknowledged + 1,
+    };
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, now_ns, &mark, granted);
+}
+
+/* ---- credit --------------------------------------------------------------------------------- */
+
+static void test_without_credit_nothing_is_stepped(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    aq_actor_core *core = core_of(&settings);
+    (void)state;
+    assert_int_equal(aq_actor_core_step(core, 0), 0);
+    assert_true(aq_actor_core_needs_credit(core));
+    assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
+    aq_actor_core_destroy(core);
+}
+
+static void test_it_steps_as_far_as_credit_goes_and_goes_on_with_more(void **state)
+{
+    aq_actor_core *core = core_with_credit(3 * KIT_ENVS + KIT_ENVS - 1);
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(aq_actor_core_step(core, i), KIT_ENVS);
+    }
+    assert_int_equal(aq_actor_core_step(core, 3), 0); /* not enough for all environments */
+    assert_true(aq_actor_core_needs_credit(core));
+    acknowledge_all(core, 3, 4 * KIT_ENVS);
+    assert_int_equal(aq_actor_core_step(core, 4), KIT_ENVS);
+    assert_int_equal(aq_actor_core_step(core, 5), 0);
+    assert_int_equal(aq_actor_core_counters(core).env_steps, 4 * KIT_ENVS);
+    aq_actor_core_destroy(core);
+}
+
+static void test_a_grant_never_shrinks(void **state)
+{
+    aq_actor_core *core = core_with_credit(2 * KIT_ENVS);
+    uint64_t acknowledged, granted;
+    (void)state;
+    const aq_shard_mark restarted = {.shard_incarnation = 2, .expected = 1};
+    aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &restarted, 0);
+    aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &granted);
+    assert_int_equal(granted, 2 * KIT_ENVS);
+    assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    aq_actor_core_destroy(core);
+}
+
+static void test_a_full_outbox_stops_it_whatever_the_credit(void **state)
+{
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
+    int64_t now_ns = 0;
+    (void)state;
+    while (aq_actor_core_step(core, now_ns) > 0) {
+        now_ns += KIT_FLUSH_MS * AQ_NS_PER_MS;
+        (void)send_all(core, now_ns, count_of);
+        assert_true(aq_actor_core_counters(core).env_steps < 100000);
+    }
+    assert_false(aq_actor_core_needs_credit(core));
+    acknowledge_all(core, now_ns, 0);
+    assert_int_equal(aq_actor_core_step(core, now_ns), KIT_ENVS);
+    aq_actor_core_destroy(core);
+}
+
+/* ---- policies ------------------------------------------------------------------------------- */
+
+static uint32_t versions_allowed; /* as a bit set */
+static int32_t choice_expected;   /* of versions above 0 */
+
+static uint64_t check_versions(const aq_chunk *chunk)
+{
+    for (uint32_t row = 0; row < chunk->length; row++) {
+        int32_t choice;
+        memcpy(&choice, chunk->action + row * sizeof(choice), sizeof(choice));
+        assert_true((versions_allowed >> chunk->version[row] & 1) == 1);
+        if (chunk->version[row] > 0) {
+            assert_int_equal(choice, choice_expected);
+        }
+    }
+    return 1;
+}
+
+static void test_without_a_policy_it_acts_at_random_as_version_0(void **state)
+{
+    aq_actor_core *core = core_with_credit(4000);
+    (void)state;
+    while (aq_actor_core_step(core, 0) > 0) {
+        versions_allowed = 1u << 0;
+        (void)send_all(core, 0, check_versions);
+        acknowledge_all(core, 0, 0);
+    }
+    /* At random the pole falls after about 20 steps; either action alone is over within 10. */
+    assert_true(aq_actor_core_counters(core).return_mean > 12.0);
+    assert_int_equal(aq_actor_core_counters(core).policy_version, 0);
+    aq_actor_core_destroy(core);
+}
+
+static void test_each_step_is_stamped_with_the_version_that_chose_it(void **state)
+{
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
+    aq_engine *first = engine_of(3, 1);
+    aq_engine *second = engine_of(5, 1);
+    (void)state;
+    choice_expected = 1;
+    versions_allowed = 1u << 0 | 1u << 3 | 1u << 5;
+    assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    assert_null(aq_actor_core_set_engine(core, first));
+    assert_int_equal(aq_actor_core_counters(core).policy_version, 3);
+    assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    assert_ptr_equal(aq_actor_core_set_engine(core, second), first);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    }
+    aq_actor_core_drain(core);
+    assert_true(send_all(core, 0, check_versions) > 0);
+    assert_ptr_equal(aq_actor_core_set_engine(core, NULL), second);
+    aq_engine_destroy(first);
+    aq_engine_destroy(second);
+    aq_actor_core_destroy(core);
+}
+
+static uint64_t random_choices;
+
+static uint64_t count_choices(const aq_chunk *chunk)
+{
+    for (uint32_t row = chunk->overlap; row < chunk->length; row++) {
+        int32_t choice;
+        memcpy(&choice, chunk->action + row * sizeof(choice), sizeof(choice));
+        random_choices += choice == 0;
+    }
+    return aq_chunk_fresh(chunk);
+}
+
+static void test_exploration_has_its_share_of_the_actions(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    settings.epsilon_base = 0.5;
+    settings.epsilon_alpha = 0.0; /* everywhere */
+    aq_actor_core *core = core_of(&settings);
+    aq_engine *engine = engine_of(1, 1);
+    uint64_t total = 0;
+    (void)state;
+    (void)aq_actor_core_set_engine(core, engine);
+    random_choices = 0;
+    acknowledge_all(core, 0, 40000);
+    while (aq_actor_core_step(core, 0) > 0) {
+        total += send_all(core, 0, count_choices);
+        acknowledge_all(core, 0, 0);
+    }
+    /* Half explore, half of those choose 0: a quarter, within 4 standard deviations. */
+    double share = (double)random_choices / (double)total;
+    assert_true(total > 39000);
+    assert_true(fabs(share - 0.25) < 4.0 * sqrt(0.25 * 0.75 / (double)total));
+
+    settings.epsilon_base = 0.0; /* as a live setting */
+    aq_actor_core_explore(core, &settings);
+    random_choices = 0;
+    acknowledge_all(core, 0, 80000);
+    while (aq_actor_core_step(core, 0) > 0) {
+        (void)send_all(core, 0, count_choices);
+        acknowledge_all(core, 0, 0);
+    }
+    assert_true(random_choices < 100); /* of 10,000: what was in open chunks */
+    (void)aq_actor_core_set_engine(core, NULL);
+    aq_engine_destroy(engine);
+    aq_actor_core_destroy(core);
+}
+
+static void test_incarnations_and_slots_play_different_episodes(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    aq_actor_core *cores[3] = {NULL};
+    const uint8_t *frames[3];
+    size_t sizes[3];
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, i == 2 ? 9 : 8,
+                                              i == 1 ? 1 : 0, &cores[i], NULL),
+                         0);
+        open_shard(cores[i]);
+        grant(cores[i], 16 * KIT_ENVS);
+        while (aq_actor_core_step(cores[i], 0) > 0) {
+        }
+        assert_true(aq_actor_core_next(cores[i], 0, 0, &frames[i], &sizes[i]));
+    }
+    for (int i = 0; i < 3; i++) {
+        int next = (i + 1) % 3;
+        assert_true(sizes[i] != sizes[next] || memcmp(frames[i], frames[next], sizes[i]) != 0);
+    }
+    for (int i = 0; i < 3; i++) {
+        aq_actor_core_destroy(cores[i]);
+    }
+}
+
+/* ---- messages ------------------------------------------------------------------------------- */
+
+static void test_an_open_chunk_is_held_back_for_the_flush_time_only(void **state)
+{
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
+    const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
+    (void)state;
+    for (int i = 0; i < 3; i++) { /* an n-step item each, no chunk full */
+        assert_int_equal(aq_actor_core_step(core, 5), KIT_ENVS);
+    }
+    assert_int_equal(aq_actor_core_due_ns(core, 0), 5 + flush_ns);
+    assert_int_equal(send_all(core, 4 + flush_ns, fresh_of), 0);
+    assert_int_equal(send_all(core, 5 + flush_ns, fresh_of), 3 * KIT_ENVS);
+    assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
+    aq_actor_core_destroy(core);
+}
+
+/* A chunk that was too short to be closed when the others were flushed is due by its own age. */
+static void test_whatever_is_due_is_offered_at_that_time(void **state)
+{
+    const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
+    (void)state;
+    for (uint64_t steps = 1; steps < 40; steps++) {
+        aq_actor_core *core = core_with_credit(steps * KIT_ENVS);
+        int64_t now_ns = 0;
+        const uint8_t *frame;
+        size_t size;
+        while (aq_actor_core_step(core, now_ns) > 0) {
+            now_ns += flush_ns * 3 / 10; /* so that flushes come in the middle of episodes */
+            (void)send_all(core, now_ns, count_of);
+            acknowledge_all(core, now_ns, 0);
+        }
+        for (int i = 0; i < 4; i++) {
+            int64_t due_ns = aq_actor_core_due_ns(core, 0);
+            if (due_ns == INT64_MAX) {
+                break;
+            }
+            now_ns = due_ns > now_ns ? due_ns : now_ns;
+            /* At the worst once for nothing, since the bound was low; then it has what it said. */
+            bool has = aq_actor_core_next(core, 0, now_ns, &frame, &size);
+            assert_true(has || aq_actor_core_due_ns(core, 0) > now_ns);
+            if (has) {
+                aq_shard_spread_sent(aq_actor_core_spread(core), 0, now_ns);
+            }
+        }
+        assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
+        aq_actor_core_destroy(core);
+    }
+}
+
+static void test_out_of_credit_what_is_closed_goes_at_once(void **state)
+{
+    aq_actor_core *core = core_with_credit(8 * KIT_ENVS); /* a chunk each */
+    (void)state;
+    while (aq_actor_core_step(core, 0) > 0) {
+    }
+    assert_true(aq_actor_core_due_ns(core, 0) <= 0);
+    assert_true(send_all(core, 0, fresh_of) >= 8);
+    aq_actor_core_destroy(core);
+}
+
+static void test_everything_stepped_is_sent_but_what_is_no_item_yet(void **state)
+{
+    const uint64_t granted = 1000 * KIT_ENVS;
+    aq_actor_core *core = core_with_credit(granted);
+    int64_t now_ns = 0;
+    uint64_t sent = 0;
+    (void)state;
+    while (aq_actor_core_step(core, now_ns) > 0) {
+        now_ns += AQ_NS_PER_MS;
+        sent += send_all(core, now_ns, fresh_of);
+        acknowledge_all(core, now_ns, 0);
+    }
+    now_ns += KIT_FLUSH_MS * AQ_NS_PER_MS;
+    sent += send_all(core, now_ns, fresh_of);
+    assert_true(sent <= granted);
+    assert_true(granted - sent <= 2 * KIT_ENVS); /* n - 1 each */
+    aq_actor_core_destroy(core);
+}
+
+static void test_a_new_connection_gets_everything_again(void **state)
+{
+    aq_actor_core *core = core_with_credit(8 * KIT_ENVS);
+    (void)state;
+    while (aq_actor_core_step(core, 0) > 0) {
+    }
+    uint64_t first = send_all(core, 0, fresh_of);
+    aq_shard_spread_resend(aq_actor_core_spread(core), 0, 1);
+    assert_int_equal(send_all(core, 1, fresh_of), first);
+    assert_int_equal(aq_actor_core_counters(core).resent,
+                     aq_actor_core_counters(core).unacknowledged);
+    aq_actor_core_destroy(core);
+}
+
+static void test_draining_closes_what_is_open_and_waits_for_acknowledgement(void **state)
+{
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    }
+    assert_false(aq_actor_core_drained(core));
+    aq_actor_core_drain(core);
+    assert_int_equal(aq_actor_core_step(core, 0), 0);
+    assert_false(aq_actor_core_drained(core));
+    assert_int_equal(send_all(core, 0, fresh_of), 5 * KIT_ENVS);
+    assert_false(aq_actor_core_drained(core));
+    acknowledge_all(core, 0, 0);
+    assert_true(aq_actor_core_drained(core));
+    aq_actor_core_destroy(core);
+}
+
+static void test_draining_a_fresh_core_is_done_at_once(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    aq_actor_core *core = core_of(&settings);
+    (void)state;
+    aq_actor_core_drain(core);
+    assert_true(aq_actor_core_drained(core));
+    aq_actor_core_destroy(core);
+}
+
+/* ---- memory and refusals -------------------------------------------------------------------- */
+
+static void test_a_step_allocates_chunks_only(void **state)
+{
+    aq_run_settings settings = kit_settings();
+    settings.chunk_length = 512; /* no chunk is full, none is flushed, so only ends open new ones */
+    settings.message_bytes = 1 << 20;
+    aq_actor_core *core = core_of(&settings);
+    aq_engine *engine = engine_of(1, 1);
+    (void)state;
+    acknowledge_all(core, 0, UINT64_C(1) << 40);
+    (void)aq_actor_core_set_engine(core, engine);
+    uint64_t missing = KIT_ENVS; /* chunks that the next step has to open */
+    for (int i = 0; i < 2000; i++) {
+        uint64_t episodes = aq_actor_core_counters(core).episodes;
+        uint64_t allocations = aq_memory_allocation_count();
+        assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+        assert_int_equal(aq_memory_allocation_count() - allocations, missing);
+        missing = aq_actor_core_counters(core).episodes - episodes;
+        const uint8_t *frame;
+        size_t size;
+        while (aq_actor_core_next(core, 0, 0, &frame, &size)) {
+            aq_shard_spread_sent(aq_actor_core_spread(core), 0, 0);
+        }
+        acknowledge_all(core, 0, 0);
+    }
+    (void)aq_actor_core_set_engine(core, NULL);
+    aq_engine_destroy(engine);
+    aq_actor_core_destroy(core);
+}
+
+static void test_without_memory_for_a_chunk_it_steps_later(void **state)
+{
+    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
+    (void)state;
+    aq_memory_fail_at(2, 1);
+    assert_int_equal(aq_actor_core_step(core, 0), 0);
+    assert_int_equal(aq_actor_core_step(core, 0), 0);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
+    assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
+    aq_actor_core_destroy(core);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_credit_nothing_is_stepped),
+        cmocka_unit_test(test_it_steps_as_far_as_credit_goes_and_goes_on_with_more),
+        cmocka_unit_test(test_a_grant_never_shrinks),
+        cmocka_unit_test(test_a_full_outbox_stops_it_whatever_the_credit),
+        cmocka_unit_test(test_without_a_policy_it_acts_at_random_as_version_0),
+        cmocka_unit_test(test_each_step_is_stamped_with_the_version_that_chose_it),
+        cmocka_unit_test(test_exploration_has_its_share_of_the_actions),
+        cmocka_unit_test(test_incarnations_and_slots_play_different_episodes),
+        cmocka_unit_test(test_an_open_chunk_is_held_back_for_the_flush_time_only),
+        cmocka_unit_test(test_whatever_is_due_is_offered_at_that_time),
+        cmocka_unit_test(test_out_of_credit_what_is_closed_goes_at_once),
+        cmocka_unit_test(test_everything_stepped_is_sent_but_what_is_no_item_yet),
+        cmocka_unit_test(test_a_new_connection_gets_everything_again),
+        cmocka_unit_test(test_draining_closes_what_is_open_and_waits_for_acknowledgement),
+        cmocka_unit_test(test_draining_a_fresh_core_is_done_at_once),
+        cmocka_unit_test(test_a_step_allocates_chunks_only),
+        cmocka_unit_test(test_without_memory_for_a_chunk_it_steps_later),
+    };
+    return cmocka_run_group_tests_name("actor_core", tests, NULL, NULL);
+}

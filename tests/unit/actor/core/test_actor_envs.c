@@ -1,0 +1,282 @@
+/*
+ * The actor's core in environments of all kinds: those that fail, those whose actions are boxes,
+ * and those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "actor/core/actor_core.h"
+#include "common/base/clock.h"
+#include "common/base/parse.h"
+#include "common/experience/experience.h"
+#include "tests/unit/actor/core_kit.h"
+#include "tests/unit/common/wire/experience_read.h"
+#include "tests/unit/rollout/tally_env.h"
+
+enum { MEMBER = 7, ACTIONS_MAX = 4096 };
+#define INCARNATION UINT64_C(0x1234)
+
+typedef struct stage {
+    aq_run_settings settings;
+    aq_actor_core *core;
+    uint64_t fresh;             /* transitions received */
+    float actions[ACTIONS_MAX]; /* those of boxes of one element, as they came */
+    uint32_t action_count;
+} stage;
+
+static stage all;
+
+/* Takes the task. */
+static void start(aq_env_task task, double noise)
+{
+    memset(&all, 0, sizeof(all));
+    all.settings = kit_settings();
+    all.settings.schema = task.env->schema;
+    all.settings.schema_hash = task.schema_hash;
+    all.settings.noise = noise;
+    assert_int_equal(aq_text_set(all.settings.task, sizeof(all.settings.task), task.env->name), 0);
+    assert_int_equal(aq_run_settings_validate(&all.settings, NULL), 0);
+    assert_int_equal(aq_actor_core_create_in(&task, &all.settings, KIT_RUN, MEMBER, INCARNATION, 0,
+                                             &all.core, NULL),
+                     0);
+    uint32_t shard;
+    assert_int_equal(aq_shard_spread_open(aq_actor_core_spread(all.core), 1, &shard), 0);
+    aq_shard_spread_set_taking(aq_actor_core_spread(all.core), shard, true);
+    aq_env_task_fini(&task);
+}
+
+static aq_env_task task_named(const char *name)
+{
+    aq_env *env = NULL;
+    aq_env_task task;
+    assert_int_equal(aq_env_open(name, &env, NULL), 0);
+    assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
+    aq_env_unref(env);
+    return task;
+}
+
+static void take(const aq_chunk *chunk)
+{
+    const bool is_box = all.settings.schema.action.kind == AQ_SPACE_BOX;
+    all.fresh += aq_chunk_fresh(chunk);
+    for (uint32_t i = chunk->overlap; is_box && i < chunk->length; i++) {
+        if (all.action_count < ACTIONS_MAX) {
+            all.actions[all.action_count++] = ((const float *)(const void *)chunk->action)[i];
+        }
+    }
+}
+
+/* Receives what there is, every chunk of which must be valid, and acknowledges it. */
+static void receive(int64_t now_ns, uint64_t granted)
+{
+    aq_chunk_layout layout;
+    const uint8_t *frame;
+    size_t size;
+    aq_shard_spread *spread = aq_actor_core_spread(all.core);
+    assert_int_equal(aq_chunk_layout_init(&all.settings.schema, all.settings.n_step,
+                                          all.settings.chunk_length, &layout, NULL),
+                     0);
+    while (aq_actor_core_next(all.core, 0, now_ns, &frame, &size)) {
+        aq_experience experience;
+        assert_int_equal(experience_read(frame, size, KIT_RUN, all.settings.schema_hash, &layout,
+                                         &experience, NULL),
+                         0);
+        for (uint32_t i = 0; i < experience.chunk_count; i++) {
+            take(experience.chunks[i]);
+        }
+        aq_experience_fini(&experience);
+        aq_shard_spread_sent(spread, 0, now_ns);
+    }
+    const uint64_t sent = aq_shard_spread_count_of(spread, 0).sent;
+    const aq_shard_mark mark = {.shard_incarnation = 1, .acknowledged = sent, .expected = sent + 1};
+    aq_shard_spread_answered(spread, 0, now_ns, &mark, granted);
+}
+
+/* Steps until credit ends, and then drains. */
+static void run(uint64_t granted)
+{
+    int64_t now_ns = 0;
+    receive(now_ns, granted);
+    while (!aq_actor_core_needs_credit(all.core)) {
+        (void)aq_actor_core_step(all.core, now_ns);
+        receive(now_ns, granted);
+        now_ns += AQ_NS_PER_MS;
+        assert_true(now_ns < 1000 * AQ_NS_PER_S);
+    }
+    aq_actor_core_drain(all.core);
+    receive(now_ns, granted);
+    assert_true(aq_actor_core_drained(all.core));
+}
+
+static void finish(void)
+{
+    aq_engine_destroy(aq_actor_core_set_engine(all.core, NULL));
+    aq_actor_core_destroy(all.core);
+}
+
+/* ---- failures ------------------------------------------------------------------------------- */
+
+/* What is forgotten gives its credit back: all that was granted arrives, but for what is held back
+ * in the end by every actor. */
+static void check_failing(const char *options, const char *words)
+{
+    enum { GRANTED = 5000 };
+    start(tally_task(options), 0.0);
+    run(GRANTED);
+    const aq_actor_counters counters = aq_actor_core_counters(all.core);
+    assert_true(counters.env_failures > 100);
+    assert_int_equal(counters.env_failures, aq_actor_core_env_failures(all.core));
+    assert_non_null(strstr(aq_actor_core_env_failure(all.core), words));
+    assert_true(all.fresh <= GRANTED);
+    assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > GRANTED);
+    assert_int_equal(counters.acknowledged_steps, all.fresh);
+    assert_true(counters.env_steps > all.fresh);
+    finish();
+}
+
+static void test_an_episode_that_fails_is_forgotten_and_its_credit_used_again(void **state)
+{
+    (void)state;
+    check_failing("?fail_step=6", "failed in a step");
+}
+
+static void test_an_environment_that_shows_no_number_does_not_stop_the_actor(void **state)
+{
+    (void)state;
+    check_failing("?nan_step=6", "not finite");
+}
+
+static void test_environments_that_cannot_be_reset_come_back(void **state)
+{
+    enum { GRANTED = 400 };
+    (void)state;
+    start(tally_task("?fail_resets=2"), 0.0);
+    run(GRANTED);
+    assert_true(aq_actor_core_counters(all.core).env_failures > 10);
+    assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > GRANTED);
+    finish();
+}
+
+static void test_while_all_wait_it_says_until_when(void **state)
+{
+    (void)state;
+    start(tally_task("?fail_resets=1000"), 0.0);
+    receive(0, 1000);
+    assert_true(aq_actor_core_env_due_ns(all.core) == INT64_MIN);
+    assert_int_equal(aq_actor_core_step(all.core, 0), 0);
+    assert_false(aq_actor_core_needs_credit(all.core));
+    assert_int_equal(aq_actor_core_env_due_ns(all.core), 20 * AQ_NS_PER_MS);
+    aq_actor_core_drain(all.core);
+    assert_true(aq_actor_core_drained(all.core));
+    finish();
+}
+
+/* ---- continuous actions --------------------------------------------------------------------- */
+
+/* Pendulum's torque is within 2; this policy always says tanh(bias). */
+static void adopt_pendulum_policy(float bias)
+{
+    const uint32_t format = AQ_FORMAT_F32;
+    aq_snapshot *snapshot = NULL;
+    aq_snapshot_layer_data layer;
+    aq_engine *engine = NULL;
+    aq_net_spec spec;
+    assert_int_equal(aq_net_spec_init_mlp(3, NULL, 0, 1, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    spec.layers[0].activation = AQ_ACTIVATION_TANH;
+    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    snapshot->run_id = KIT_RUN;
+    snapshot->version = 1;
+    snapshot->act_rule = AQ_ACT_CONTINUOUS;
+    assert_int_equal(aq_text_set(snapshot->task, sizeof(snapshot->task), all.settings.task), 0);
+    snapshot->schema = all.settings.schema;
+    aq_snapshot_layer_edit(snapshot, 0, &layer);
+    layer.bias[0] = bias;
+    assert_int_equal(aq_env_task_check_policy(aq_actor_core_task(all.core), snapshot, NULL), 0);
+    assert_int_equal(aq_engine_create(snapshot, KIT_ENVS, 0, &engine, NULL), 0);
+    assert_null(aq_actor_core_set_engine(all.core, engine));
+    aq_snapshot_unref(snapshot);
+}
+
+static void spread_of(double *ret_mean, double *ret_deviation)
+{
+    double sum = 0.0, squares = 0.0;
+    assert_true(all.action_count > 1000);
+    for (uint32_t i = 0; i < all.action_count; i++) {
+        assert_true(all.actions[i] >= -2.0f && all.actions[i] <= 2.0f);
+        sum += (double)all.actions[i];
+        squares += (double)all.actions[i] * (double)all.actions[i];
+    }
+    *ret_mean = sum / all.action_count;
+    *ret_deviation = sqrt(squares / all.action_count - *ret_mean * *ret_mean);
+}
+
+static void test_without_a_policy_actions_fill_their_bounds(void **state)
+{
+    double mean, deviation;
+    (void)state;
+    start(task_named("gym:Pendulum-v1"), 0.2);
+    run(3000);
+    spread_of(&mean, &deviation);
+    assert_true(fabs(mean) < 0.1);
+    assert_true(fabs(deviation - 4.0 / sqrt(12.0)) < 0.05);
+    finish();
+}
+
+static void test_without_noise_the_policy_alone_acts(void **state)
+{
+    (void)state;
+    start(task_named("gym:Pendulum-v1"), 0.0);
+    adopt_pendulum_policy(0.0f);
+    run(3000);
+    for (uint32_t i = 0; i < all.action_count; i++) {
+        assert_true(all.actions[i] == 0.0f);
+    }
+    finish();
+}
+
+static void test_noise_is_a_share_of_half_the_range(void **state)
+{
+    double mean, deviation;
+    (void)state;
+    start(task_named("gym:Pendulum-v1"), 0.1);
+    adopt_pendulum_policy(0.25f);
+    run(3000);
+    spread_of(&mean, &deviation);
+    assert_true(fabs(mean - 2.0 * tanh(0.25)) < 0.02);
+    assert_true(fabs(deviation - 0.1 * 2.0) < 0.01);
+    finish();
+}
+
+/* ---- observations in bytes ------------------------------------------------------------------ */
+
+static void test_images_travel_as_bytes(void **state)
+{
+    (void)state;
+    start(task_named("game:juggle?frame_stack=2"), 0.0);
+    assert_int_equal(all.settings.schema.obs.dtype, AQ_DTYPE_U8);
+    run(2000);
+    assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > 2000);
+    assert_int_equal(aq_actor_core_counters(all.core).env_failures, 0);
+    finish();
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_episode_that_fails_is_forgotten_and_its_credit_used_again),
+        cmocka_unit_test(test_an_environment_that_shows_no_number_does_not_stop_the_actor),
+        cmocka_unit_test(test_environments_that_cannot_be_reset_come_back),
+        cmocka_unit_test(test_while_all_wait_it_says_until_when),
+        cmocka_unit_test(test_without_a_policy_actions_fill_their_bounds),
+        cmocka_unit_test(test_without_noise_the_policy_alone_acts),
+        cmocka_unit_test(test_noise_is_a_share_of_half_the_range),
+        cmocka_unit_test(test_images_travel_as_bytes),
+    };
+    return cmocka_run_group_tests_name("actor_envs", tests, NULL, NULL);
+}

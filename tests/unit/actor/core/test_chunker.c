@@ -1,0 +1,427 @@
+/*
+ * Chunks against the episodes that they were cut from: whatever their lengths, n, and the moments
+ * of flushing, folding the items of all chunks gives the items of the uncut episode, each exactly
+ * once.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "actor/core/chunker.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+
+enum { OBS = 2, CHOICES = 3, EPISODE_MAX = 70, LANES = 3, ROUNDS = 600, STEPS = 150 };
+#define DISCOUNT 0.97f
+
+static aq_chunk_layout layout_of(uint32_t n_step, uint32_t length_max)
+{
+    const float low[OBS] = {-1e6f, -1e6f};
+    const float high[OBS] = {1e6f, 1e6f};
+    aq_schema schema = {0};
+    aq_chunk_layout layout;
+    aq_space_init_box(&schema.obs, OBS, low, high);
+    aq_space_init_discrete(&schema.action, CHOICES);
+    assert_int_equal(aq_chunk_layout_init(&schema, n_step, length_max, &layout, NULL), 0);
+    return layout;
+}
+
+static aq_chunker *chunker_of(const aq_chunk_layout *layout, uint32_t lanes)
+{
+    aq_chunker *chunker = NULL;
+    assert_int_equal(aq_chunker_create(layout, lanes, &chunker), 0);
+    return chunker;
+}
+
+/* An episode as it happened, uncut, and which of its items were seen in chunks. */
+typedef struct track {
+    aq_chunk_layout layout; /* long enough for the whole */
+    aq_chunk *whole;
+    uint64_t number;
+    bool seen[EPISODE_MAX];
+    uint32_t length_planned;
+    bool truncates;
+} track;
+
+static void make_obs(uint32_t lane, uint64_t episode, uint32_t step, float *obs)
+{
+    obs[0] = (float)(lane * 1000 + episode % 1000);
+    obs[1] = (float)step;
+}
+
+static void course_begin(track *course, uint32_t lane, aq_rng *rng, aq_chunker *chunker)
+{
+    float obs[OBS];
+    assert_int_equal(aq_chunk_create(&course->layout, EPISODE_MAX, &course->whole), 0);
+    course->number++;
+    memset(course->seen, 0, sizeof(course->seen));
+    course->length_planned = 1 + (uint32_t)aq_rng_below(rng, EPISODE_MAX);
+    course->truncates = aq_rng_below(rng, 2) == 0;
+    make_obs(lane, course->number, 0, obs);
+    memcpy(course->whole->obs, obs, sizeof(obs));
+    aq_chunker_begin(chunker, lane, obs);
+}
+
+/* Every item of the chunk is the uncut episode's item at the same place, and is new. */
+static void check_chunk(track *course, const aq_chunk_layout *layout, uint32_t lane,
+                        const aq_chunk *chunk)
+{
+    const aq_chunk *whole = course->whole;
+    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
+    assert_int_equal(chunk->lane, lane);
+    assert_int_equal(chunk->episode, course->number);
+    for (uint32_t row = 0; row < aq_chunk_items(chunk, layout); row++) {
+        uint32_t at = chunk->first + row;
+        float sum, whole_sum, bootstrap, whole_bootstrap;
+        uint32_t next, whole_next;
+        assert_true(at < whole->length);
+        assert_false(course->seen[at]);
+        course->seen[at] = true;
+        aq_chunk_fold(chunk, layout, row, DISCOUNT, &sum, &bootstrap, &next);
+        aq_chunk_fold(whole, &course->layout, at, DISCOUNT, &whole_sum, &whole_bootstrap,
+                      &whole_next);
+        assert_memory_equal(&sum, &whole_sum, sizeof(sum));
+        assert_memory_equal(&bootstrap, &whole_bootstrap, sizeof(bootstrap));
+        assert_int_equal(chunk->first + next, whole_next);
+        assert_memory_equal(chunk->obs + row * layout->obs_bytes,
+                            whole->obs + at * layout->obs_bytes, layout->obs_bytes);
+        assert_memory_equal(chunk->obs + next * layout->obs_bytes,
+                            whole->obs + whole_next * layout->obs_bytes, layout->obs_bytes);
+        assert_memory_equal(chunk->action + row * layout->action_bytes,
+                            whole->action + at * layout->action_bytes, layout->action_bytes);
+        assert_int_equal(chunk->version[row], whole->version[at]);
+    }
+}
+
+static void course_end(track *course)
+{
+    for (uint32_t i = 0; i < course->whole->length; i++) {
+        assert_true(course->seen[i]);
+    }
+    aq_chunk_unref(course->whole);
+    course->whole = NULL;
+}
+
+/* One step of a lane, kept whole in the course and cut by the chunker. */
+static void course_step(track *course, const aq_chunk_layout *layout, uint32_t lane, int64_t now_ns,
+                        aq_rng *rng, aq_chunker *chunker)
+{
+    aq_chunk *whole = course->whole;
+    float obs[OBS];
+    int32_t action = (int32_t)aq_rng_below(rng, CHOICES);
+    bool ends = whole->length + 1 == course->length_planned;
+    make_obs(lane, course->number, whole->length + 1, obs);
+    const aq_transition transition = {
+        .action = &action,
+        .reward = (float)aq_rng_range(rng, -1.0, 1.0),
+        .version = (uint32_t)(now_ns / 7),
+        .next_obs = obs,
+        .terminated = ends && !course->truncates,
+        .truncated = ends && course->truncates,
+    };
+    memcpy(whole->action + whole->length * sizeof(action), &action, sizeof(action));
+    whole->reward[whole->length] = transition.reward;
+    whole->version[whole->length] = transition.version;
+    whole->length++;
+    memcpy(whole->obs + whole->length * sizeof(obs), obs, sizeof(obs));
+    whole->terminated = transition.terminated;
+    whole->truncated = transition.truncated;
+    aq_closed_chunk closed;
+    if (aq_chunker_append(chunker, lane, now_ns, &transition, &closed)) {
+        check_chunk(course, layout, lane, closed.chunk);
+        aq_chunk_unref(closed.chunk);
+    }
+    if (ends) {
+        course_end(course);
+        course_begin(course, lane, rng, chunker);
+    }
+}
+
+static void play(uint64_t seed)
+{
+    aq_rng rng;
+    track courses[LANES] = {0};
+    aq_rng_init(&rng, seed, 0);
+    uint32_t n_step = 1 + (uint32_t)aq_rng_below(&rng, 6);
+    uint32_t length_max = n_step + (uint32_t)aq_rng_below(&rng, 12);
+    uint64_t flush_odds = 1 + aq_rng_below(&rng, 12);
+    aq_chunk_layout layout = layout_of(n_step, length_max);
+    aq_chunker *chunker = chunker_of(&layout, LANES);
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        courses[lane].layout = layout_of(n_step, EPISODE_MAX);
+        course_begin(&courses[lane], lane, &rng, chunker);
+    }
+    for (int64_t now_ns = 0; now_ns < STEPS; now_ns++) {
+        assert_int_equal(aq_chunker_reserve(chunker), 0);
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            course_step(&courses[lane], &layout, lane, now_ns, &rng, chunker);
+        }
+        for (uint32_t lane = 0; lane < LANES; lane++) {
+            aq_closed_chunk closed;
+            if (aq_rng_below(&rng, flush_odds) == 0 &&
+                aq_chunker_flush(chunker, lane, now_ns - (int64_t)aq_rng_below(&rng, 5), &closed)) {
+                assert_true(closed.since_ns <= now_ns);
+                check_chunk(&courses[lane], &layout, lane, closed.chunk);
+                aq_chunk_unref(closed.chunk);
+            }
+        }
+    }
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        aq_chunk_unref(courses[lane].whole);
+    }
+    aq_chunker_destroy(chunker);
+}
+
+static void test_the_items_of_all_chunks_are_those_of_the_uncut_episode(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < ROUNDS; seed++) {
+        play(seed);
+    }
+}
+
+/* ---- facts, one by one ---------------------------------------------------------------------- */
+
+static bool step(aq_chunker *chunker, int64_t now_ns, int end, aq_closed_chunk *ret_closed)
+{
+    const int32_t action = 0;
+    const float obs[OBS] = {0.0f, 0.0f};
+    const aq_transition transition = {
+        .action = &action,
+        .reward = 1.0f,
+        .next_obs = obs,
+        .terminated = end == 1,
+        .truncated = end == 2,
+    };
+    assert_int_equal(aq_chunker_reserve(chunker), 0);
+    return aq_chunker_append(chunker, 0, now_ns, &transition, ret_closed);
+}
+
+static aq_chunker *one_lane(uint32_t n_step, uint32_t length_max)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_chunk_layout layout = layout_of(n_step, length_max);
+    aq_chunker *chunker = chunker_of(&layout, 1);
+    aq_chunker_begin(chunker, 0, obs);
+    return chunker;
+}
+
+static void test_a_full_chunk_closes_and_the_next_repeats_its_end(void **state)
+{
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(3, 4);
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        assert_false(step(chunker, i, 0, &closed));
+    }
+    assert_true(step(chunker, 3, 0, &closed));
+    assert_int_equal(closed.chunk->length, 4);
+    assert_int_equal(closed.chunk->overlap, 0);
+    assert_int_equal(closed.since_ns, 0);
+    aq_chunk_unref(closed.chunk);
+    assert_false(step(chunker, 4, 0, &closed));
+    assert_true(step(chunker, 5, 0, &closed));
+    assert_int_equal(closed.chunk->length, 4);
+    assert_int_equal(closed.chunk->overlap, 2);
+    assert_int_equal(closed.chunk->first, 2);
+    assert_int_equal(closed.since_ns, 4); /* repeated transitions are not new */
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_a_flush_leaves_alone_what_holds_no_item(void **state)
+{
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(3, 8);
+    (void)state;
+    assert_false(step(chunker, 0, 0, &closed));
+    assert_false(step(chunker, 1, 0, &closed));
+    assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    assert_int_equal(aq_chunker_oldest_ns(chunker), INT64_MAX);
+    assert_false(step(chunker, 2, 0, &closed));
+    assert_int_equal(aq_chunker_oldest_ns(chunker), 0);
+    assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    assert_int_equal(closed.chunk->length, 3);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_look(chunker);
+    assert_int_equal(aq_chunker_oldest_ns(chunker), INT64_MAX);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_a_flush_leaves_alone_what_holds_nothing_new(void **state)
+{
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(2, 8);
+    (void)state;
+    assert_false(step(chunker, 0, 0, &closed));
+    assert_false(step(chunker, 1, 0, &closed));
+    assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    aq_chunk_unref(closed.chunk);
+    assert_int_equal(aq_chunker_reserve(chunker), 0); /* opens one with an overlap of 1 */
+    assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    assert_false(step(chunker, 2, 0, &closed));
+    assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed)); /* one new, one repeated */
+    assert_int_equal(aq_chunk_fresh(closed.chunk), 1);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_a_flush_spares_what_is_younger(void **state)
+{
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(1, 8);
+    (void)state;
+    assert_false(step(chunker, 10, 0, &closed));
+    assert_false(aq_chunker_flush(chunker, 0, 9, &closed));
+    assert_true(aq_chunker_flush(chunker, 0, 10, &closed));
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_an_end_closes_even_the_shortest_episode(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(5, 8);
+    (void)state;
+    assert_true(step(chunker, 0, 1, &closed));
+    assert_int_equal(closed.chunk->length, 1);
+    assert_true(closed.chunk->terminated);
+    assert_false(closed.chunk->truncated);
+    assert_int_equal(closed.chunk->episode, 1);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_begin(chunker, 0, obs);
+    assert_true(step(chunker, 1, 2, &closed));
+    assert_true(closed.chunk->truncated);
+    assert_int_equal(closed.chunk->episode, 2);
+    assert_int_equal(closed.chunk->first, 0);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_an_abandoned_episode_goes_no_further(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(3, 4);
+    (void)state;
+    for (int64_t i = 0; i < 3; i++) {
+        assert_false(step(chunker, i, 0, &closed));
+    }
+    assert_true(step(chunker, 3, 0, &closed));
+    aq_chunk_unref(closed.chunk);
+    assert_false(step(chunker, 4, 0, &closed));
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 1); /* two more are in the closed one, too */
+    assert_int_equal(aq_chunker_reserve(chunker), 0);    /* no episode: no chunk */
+    assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
+    aq_chunker_begin(chunker, 0, obs);
+    assert_true(step(chunker, 5, 1, &closed));
+    assert_int_equal(closed.chunk->episode, 2);
+    assert_int_equal(closed.chunk->first, 0);
+    assert_int_equal(closed.chunk->overlap, 0);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_an_episode_may_be_abandoned_between_two_chunks(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(2, 2);
+    (void)state;
+    assert_false(step(chunker, 0, 0, &closed));
+    assert_true(step(chunker, 1, 0, &closed));
+    aq_chunk_unref(closed.chunk);
+    assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
+    aq_chunker_begin(chunker, 0, obs);
+    assert_true(step(chunker, 2, 2, &closed));
+    assert_int_equal(closed.chunk->length, 1);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_reserve_without_memory_changes_nothing_and_can_be_tried_again(void **state)
+{
+    const float obs[OBS] = {0.0f, 0.0f};
+    aq_closed_chunk closed = {0};
+    aq_chunk_layout layout = layout_of(2, 4);
+    aq_chunker *chunker = chunker_of(&layout, LANES);
+    (void)state;
+    for (uint32_t lane = 0; lane < LANES; lane++) {
+        aq_chunker_begin(chunker, lane, obs);
+    }
+    for (uint64_t nth = 1; nth <= LANES; nth++) {
+        aq_memory_fail_at(1, 0);
+        assert_int_equal(aq_chunker_reserve(chunker), AQ_E_NOMEM);
+        aq_memory_fail_at(2, 0);
+        assert_int_equal(aq_chunker_reserve(chunker), nth < LANES ? AQ_E_NOMEM : 0);
+    }
+    aq_memory_fail_at(0, 0);
+    assert_false(step(chunker, 0, 0, &closed));
+    aq_chunker_destroy(chunker);
+}
+
+static void test_only_a_new_chunk_is_allocated(void **state)
+{
+    aq_closed_chunk closed = {0};
+    aq_chunker *chunker = one_lane(3, 8);
+    (void)state;
+    assert_false(step(chunker, 0, 0, &closed));
+    uint64_t before = aq_memory_allocation_count();
+    for (int64_t i = 1; i < 8; i++) {
+        assert_int_equal(step(chunker, i, 0, &closed), i == 7);
+    }
+    assert_int_equal(aq_memory_allocation_count(), before);
+    aq_chunk_unref(closed.chunk);
+    aq_chunker_destroy(chunker);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    aq_chunk_layout layout = layout_of(2, 4);
+    aq_chunker *untouched = (aq_chunker *)(void *)&layout;
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        aq_chunker *chunker = untouched;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_chunker_create(&layout, LANES, &chunker);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 1);
+            aq_chunker_destroy(chunker);
+            return;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_ptr_equal(chunker, untouched);
+    }
+}
+
+static void test_destroy_takes_null(void **state)
+{
+    (void)state;
+    aq_chunker_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_items_of_all_chunks_are_those_of_the_uncut_episode),
+        cmocka_unit_test(test_a_full_chunk_closes_and_the_next_repeats_its_end),
+        cmocka_unit_test(test_a_flush_leaves_alone_what_holds_no_item),
+        cmocka_unit_test(test_a_flush_leaves_alone_what_holds_nothing_new),
+        cmocka_unit_test(test_a_flush_spares_what_is_younger),
+        cmocka_unit_test(test_an_end_closes_even_the_shortest_episode),
+        cmocka_unit_test(test_an_abandoned_episode_goes_no_further),
+        cmocka_unit_test(test_an_episode_may_be_abandoned_between_two_chunks),
+        cmocka_unit_test(test_reserve_without_memory_changes_nothing_and_can_be_tried_again),
+        cmocka_unit_test(test_only_a_new_chunk_is_allocated),
+        cmocka_unit_test(test_create_survives_every_failed_allocation),
+        cmocka_unit_test(test_destroy_takes_null),
+    };
+    return cmocka_run_group_tests_name("chunker", tests, NULL, NULL);
+}

@@ -1,0 +1,118 @@
+/*
+ * How much an evaluator may work: no pause at first, a share later.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "actor/core/evaluation_pace.h"
+
+/* Works for `work_ns` whenever it may, until `end_ns`; returns the time worked. */
+static int64_t work_until(aq_evaluation_pace *pace, int64_t *now_ns, int64_t work_ns,
+                          int64_t end_ns)
+{
+    int64_t worked_ns = 0;
+    while (*now_ns < end_ns) {
+        const int64_t due_ns = aq_evaluation_pace_due_ns(pace);
+        if (due_ns > *now_ns) {
+            *now_ns = due_ns < end_ns ? due_ns : end_ns;
+            aq_evaluation_pace_tell(pace, *now_ns, false);
+            continue;
+        }
+        aq_evaluation_pace_tell(pace, *now_ns, true);
+        *now_ns += work_ns;
+        worked_ns += work_ns;
+        aq_evaluation_pace_tell(pace, *now_ns, false);
+    }
+    return worked_ns;
+}
+
+static void test_the_first_seconds_of_work_have_no_pause(void **state)
+{
+    aq_evaluation_pace pace;
+    int64_t now_ns = 7 * AQ_NS_PER_S;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 0.1, now_ns);
+    const int64_t end_ns = now_ns + AQ_PACE_SAVED_NS;
+    assert_int_equal(work_until(&pace, &now_ns, AQ_NS_PER_MS, end_ns), AQ_PACE_SAVED_NS);
+    assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN);
+}
+
+static void test_over_an_hour_it_is_the_share(void **state)
+{
+    aq_evaluation_pace pace;
+    const double shares[] = {0.01, 0.1, 0.5};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        int64_t now_ns = 0;
+        aq_evaluation_pace_init(&pace, shares[i], now_ns);
+        const double worked_s =
+            (double)work_until(&pace, &now_ns, 300 * AQ_NS_PER_MS, 3600 * AQ_NS_PER_S) /
+            (double)AQ_NS_PER_S;
+        assert_true(worked_s >= shares[i] * 3600);
+        assert_true(worked_s <= shares[i] * 3600 + 10.4);
+    }
+}
+
+static void test_a_long_evaluation_is_paid_for_afterwards(void **state)
+{
+    aq_evaluation_pace pace;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    aq_evaluation_pace_tell(&pace, 0, true);
+    aq_evaluation_pace_tell(&pace, 100 * AQ_NS_PER_S, false); /* 10 + 10 of 100 are paid for */
+    const int64_t due_ns = aq_evaluation_pace_due_ns(&pace);
+    assert_true(due_ns >= 900 * AQ_NS_PER_S - 1000 && due_ns <= 900 * AQ_NS_PER_S + 1000);
+    aq_evaluation_pace_tell(&pace, due_ns, false);
+    assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN);
+}
+
+static void test_no_more_is_saved_than_at_the_start(void **state)
+{
+    aq_evaluation_pace pace;
+    int64_t now_ns = 1000 * AQ_NS_PER_S;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    aq_evaluation_pace_tell(&pace, now_ns, false); /* nothing to evaluate for long */
+    assert_true(pace.saved_ns == (double)AQ_PACE_SAVED_NS);
+    const int64_t worked_ns = work_until(&pace, &now_ns, AQ_NS_PER_MS, now_ns + 20 * AQ_NS_PER_S);
+    assert_true(worked_ns <= 12 * AQ_NS_PER_S + AQ_NS_PER_MS);
+}
+
+static void test_the_whole_of_a_processor_has_no_pause(void **state)
+{
+    aq_evaluation_pace pace;
+    int64_t now_ns = 0;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 1.0, 0);
+    assert_int_equal(work_until(&pace, &now_ns, AQ_NS_PER_S, 100 * AQ_NS_PER_S), 100 * AQ_NS_PER_S);
+}
+
+static void test_another_share_counts_from_now_on(void **state)
+{
+    aq_evaluation_pace pace;
+    (void)state;
+    aq_evaluation_pace_init(&pace, 0.1, 0);
+    pace.saved_ns = 0;
+    aq_evaluation_pace_tell(&pace, 0, true);
+    aq_evaluation_pace_tell(&pace, AQ_NS_PER_S, false); /* a debt of 0.9 s */
+    aq_evaluation_pace_set_share(&pace, 0.5, 2 * AQ_NS_PER_S);
+    const double due_s = (double)aq_evaluation_pace_due_ns(&pace) / (double)AQ_NS_PER_S;
+    assert_true(due_s > 2 + 1.59 && due_s < 2 + 1.61); /* 0.8 s are left, at half the time */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_seconds_of_work_have_no_pause),
+        cmocka_unit_test(test_over_an_hour_it_is_the_share),
+        cmocka_unit_test(test_a_long_evaluation_is_paid_for_afterwards),
+        cmocka_unit_test(test_no_more_is_saved_than_at_the_start),
+        cmocka_unit_test(test_the_whole_of_a_processor_has_no_pause),
+        cmocka_unit_test(test_another_share_counts_from_now_on),
+    };
+    return cmocka_run_group_tests_name("evaluation_pace", tests, NULL, NULL);
+}

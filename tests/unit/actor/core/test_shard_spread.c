@@ -1,0 +1,441 @@
+/*
+ * The spread: which shard gets the next chunk, how much credit there is, and that both are bounded.
+ * Chunks are made by hand, or by a core with random grants, of which it is checked that they can
+ * always be used up.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "actor/core/actor_core.h"
+#include "actor/core/shard_spread.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "tests/unit/actor/core_kit.h"
+
+enum { BURST = 8, LENGTH_MAX = 8, MESSAGE_BYTES = 1 << 16 };
+
+static const aq_chunk_layout layout = {
+    .obs_bytes = 16, .action_bytes = 4, .n_step = 1, .length_max = LENGTH_MAX, .choice_count = 2};
+
+static aq_outbox_config config_of(const aq_chunk_layout *chunks, uint32_t message_bytes)
+{
+    return (aq_outbox_config){
+        .run_id = 1,
+        .actor = 2,
+        .incarnation = 3,
+        .schema_hash = 4,
+        .layout = *chunks,
+        .message_bytes = message_bytes,
+        .burst_chunks = BURST,
+        .hold_ns = 100,
+        .resend_ns = 1000,
+    };
+}
+
+static aq_shard_spread *spread_of(uint32_t shards)
+{
+    const aq_outbox_config config = config_of(&layout, MESSAGE_BYTES);
+    aq_shard_spread *spread = NULL;
+    assert_int_equal(aq_shard_spread_create(&config, &spread, NULL), 0);
+    for (uint32_t i = 0; i < shards; i++) {
+        uint32_t shard = UINT32_MAX;
+        assert_int_equal(aq_shard_spread_open(spread, 100 + i, &shard), 0);
+        assert_int_equal(shard, i);
+        aq_shard_spread_set_taking(spread, i, true);
+    }
+    return spread;
+}
+
+static void grant(aq_shard_spread *spread, uint32_t shard, uint64_t granted)
+{
+    const aq_outbox_counters counters = aq_shard_spread_count_of(spread, shard);
+    const aq_shard_mark mark = {.shard_incarnation = 1,
+                                .acknowledged = counters.acknowledged,
+                                .expected = counters.acknowledged + 1};
+    aq_shard_spread_answered(spread, shard, 0, &mark, granted);
+}
+
+static aq_chunk *chunk_of(uint32_t length)
+{
+    aq_chunk *chunk = NULL;
+    assert_int_equal(aq_chunk_create(&layout, length, &chunk), 0);
+    chunk->length = length;
+    chunk->terminated = 1;
+    return chunk;
+}
+
+static void put(aq_shard_spread *spread, uint32_t length)
+{
+    assert_true(aq_shard_spread_begin(spread) > 0);
+    aq_shard_spread_put(spread, chunk_of(length), 0);
+}
+
+static uint64_t put_steps(const aq_shard_spread *spread, uint32_t shard)
+{
+    return aq_shard_spread_count_of(spread, shard).put_steps;
+}
+
+/* The shard takes all there is for it, and acknowledges it. */
+static void serve(aq_shard_spread *spread, uint32_t shard)
+{
+    const uint8_t *frame;
+    size_t size;
+    while (aq_shard_spread_next(spread, shard, 0, true, &frame, &size)) {
+        aq_shard_spread_sent(spread, shard, 0);
+    }
+    const uint64_t sent = aq_shard_spread_count_of(spread, shard).sent;
+    const aq_shard_mark mark = {.shard_incarnation = 1, .acknowledged = sent, .expected = sent + 1};
+    aq_shard_spread_answered(spread, shard, 0, &mark, 0);
+}
+
+/* ---- who gets it ---------------------------------------------------------------------------- */
+
+/* Who had the most would be asked again and again: who is sent much is granted much. */
+static void test_turns_are_taken_whoever_has_the_most_credit(void **state)
+{
+    aq_shard_spread *spread = spread_of(3);
+    (void)state;
+    grant(spread, 0, 100);
+    grant(spread, 1, 10000);
+    grant(spread, 2, 100);
+    for (uint32_t i = 0; i < 30; i++) {
+        put(spread, 4);
+        assert_int_equal(put_steps(spread, i % 3), (i / 3 + 1) * 4);
+    }
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_one_without_credit_for_all_of_a_chunk_is_passed_over(void **state)
+{
+    aq_shard_spread *spread = spread_of(3);
+    (void)state;
+    grant(spread, 0, 3);
+    grant(spread, 1, 10);
+    grant(spread, 2, 7);
+    put(spread, 4);
+    assert_int_equal(put_steps(spread, 1), 4);
+    put(spread, 4);
+    assert_int_equal(put_steps(spread, 2), 4);
+    put(spread, 4);
+    assert_int_equal(put_steps(spread, 1), 8);
+    put(spread, 4); /* 3, 2 and 3 are left: of equals, the next in turn */
+    assert_int_equal(put_steps(spread, 2), 8);
+    put(spread, 4);
+    assert_int_equal(put_steps(spread, 0), 4);
+    assert_int_equal(aq_shard_spread_credit(spread), 2);
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_equals_take_turns(void **state)
+{
+    aq_shard_spread *spread = spread_of(4);
+    (void)state;
+    for (uint32_t i = 0; i < 4; i++) {
+        grant(spread, i, 1000);
+    }
+    for (uint32_t i = 0; i < 40; i++) {
+        put(spread, 5);
+        assert_int_equal(put_steps(spread, i % 4), (i / 4 + 1) * 5);
+    }
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_one_that_does_not_take_gets_nothing_and_lends_no_credit(void **state)
+{
+    aq_shard_spread *spread = spread_of(2);
+    (void)state;
+    grant(spread, 0, 1000);
+    grant(spread, 1, 10);
+    aq_shard_spread_set_taking(spread, 0, false);
+    assert_int_equal(aq_shard_spread_credit(spread), 10);
+    put(spread, 8);
+    put(spread, 8); /* less is left than it has */
+    assert_int_equal(put_steps(spread, 0), 0);
+    assert_int_equal(put_steps(spread, 1), 16);
+    assert_int_equal(aq_shard_spread_begin(spread), 0);
+    assert_false(aq_shard_spread_may_put(spread));
+    aq_shard_spread_set_taking(spread, 0, true);
+    assert_int_equal(aq_shard_spread_begin(spread), 1000);
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that(void **state)
+{
+    aq_shard_spread *spread = spread_of(1);
+    (void)state;
+    grant(spread, 0, 3);
+    put(spread, 8);
+    assert_int_equal(aq_shard_spread_credit(spread), 0);
+    grant(spread, 0, 8);
+    assert_false(aq_shard_spread_may_put(spread));
+    grant(spread, 0, 9);
+    assert_int_equal(aq_shard_spread_begin(spread), 1);
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_grants_beyond_any_number_do_not_wrap(void **state)
+{
+    aq_shard_spread *spread = spread_of(3);
+    (void)state;
+    for (uint32_t i = 0; i < 3; i++) {
+        grant(spread, i, UINT64_MAX - i);
+    }
+    assert_true(aq_shard_spread_credit(spread) == UINT64_MAX);
+    assert_true(aq_shard_spread_begin(spread) == UINT64_MAX);
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_the_last_chunks_find_a_place_without_credit(void **state)
+{
+    aq_shard_spread *spread = spread_of(3);
+    (void)state;
+    aq_shard_spread_set_taking(spread, 0, false);
+    aq_shard_spread_set_taking(spread, 2, false);
+    grant(spread, 0, 100);
+    aq_shard_spread_put_last(spread, chunk_of(4), 0);
+    assert_int_equal(put_steps(spread, 1), 4); /* it is there, the others are not */
+    aq_shard_spread_set_taking(spread, 1, false);
+    aq_shard_spread_put_last(spread, chunk_of(4), 0);
+    assert_int_equal(put_steps(spread, 0), 4);
+    assert_false(aq_shard_spread_is_empty(spread));
+    assert_true(aq_shard_spread_is_empty_of(spread, 2));
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_what_is_urgent_for_one_does_not_wait_for_a_fuller_message(void **state)
+{
+    aq_shard_spread *spread = spread_of(2);
+    const uint8_t *frame;
+    size_t size;
+    (void)state;
+    grant(spread, 0, 8);
+    put(spread, 8); /* all it granted: nothing more comes for now */
+    grant(spread, 1, 100);
+    put(spread, 8);
+    assert_true(aq_shard_spread_due_ns(spread, 0, false) == INT64_MIN);
+    assert_true(aq_shard_spread_next(spread, 0, 0, false, &frame, &size));
+    assert_false(aq_shard_spread_next(spread, 1, 0, false, &frame, &size));
+    assert_int_equal(aq_shard_spread_due_ns(spread, 1, false), 100);
+    aq_shard_spread_set_taking(spread, 1, false);
+    assert_true(aq_shard_spread_next(spread, 1, 0, false, &frame, &size));
+    aq_shard_spread_destroy(spread);
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+/* Puts until there is no room; the bytes that are held then. */
+static size_t fill(aq_shard_spread *spread)
+{
+    for (uint32_t i = 0; i < aq_shard_spread_count(spread); i++) {
+        grant(spread, i, UINT64_C(1) << 40);
+    }
+    while (aq_shard_spread_begin(spread) > 0) {
+        for (int i = 0; i < BURST; i++) {
+            aq_shard_spread_put(spread, chunk_of(LENGTH_MAX), 0);
+        }
+        for (uint32_t i = 0; i < aq_shard_spread_count(spread); i++) {
+            const uint8_t *frame;
+            size_t size;
+            while (aq_shard_spread_next(spread, i, 0, false, &frame, &size)) {
+                aq_shard_spread_sent(spread, i, 0);
+            }
+        }
+    }
+    return aq_shard_spread_count_all(spread).bytes;
+}
+
+static void test_what_all_hold_is_bounded_whatever_their_number(void **state)
+{
+    static const uint32_t counts[] = {1, 2, 4, 16, AQ_SPREAD_SHARDS_MAX};
+    (void)state;
+    for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+        aq_shard_spread *spread = spread_of(counts[i]);
+        const size_t bytes = fill(spread);
+        assert_true(bytes > (1 << 20));
+        assert_true(bytes <= AQ_SPREAD_BYTES_MAX + counts[i] * BURST * 4096);
+        aq_shard_spread_destroy(spread);
+    }
+}
+
+static void test_one_that_is_full_leaves_room_for_the_others(void **state)
+{
+    aq_shard_spread *spread = spread_of(8);
+    (void)state;
+    (void)fill(spread);
+    serve(spread, 3);
+    assert_true(aq_shard_spread_may_put(spread));
+    const uint64_t before = put_steps(spread, 3);
+    put(spread, 4);
+    assert_int_equal(put_steps(spread, 3), before + 4);
+    assert_true(aq_shard_spread_credit(spread) > 0); /* of all, whether there is room or not */
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_more_shards_than_there_can_be_are_refused(void **state)
+{
+    aq_shard_spread *spread = spread_of(AQ_SPREAD_SHARDS_MAX);
+    uint32_t shard = 77;
+    (void)state;
+    assert_int_equal(aq_shard_spread_open(spread, 1, &shard), AQ_E_FULL);
+    assert_int_equal(shard, 77);
+    aq_shard_spread_destroy(spread);
+}
+
+static void test_a_chunk_that_fits_in_no_message_is_refused_in_words(void **state)
+{
+    const aq_outbox_config config = config_of(&layout, 256);
+    aq_shard_spread *spread = NULL;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG);
+    assert_non_null(strstr(error.text, "net.message_bytes"));
+    assert_null(spread);
+}
+
+static void test_without_memory_nothing_changes(void **state)
+{
+    const aq_outbox_config config = config_of(&layout, MESSAGE_BYTES);
+    aq_shard_spread *untouched = (aq_shard_spread *)(void *)&state;
+    aq_shard_spread *spread = untouched;
+    uint32_t shard = 77;
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_shard_spread_create(&config, &spread, NULL), AQ_E_NOMEM);
+    assert_ptr_equal(spread, untouched);
+    aq_memory_fail_at(0, 0);
+    spread = spread_of(1);
+    for (uint64_t nth = 1;; nth++) {
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_shard_spread_open(spread, 5, &shard);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 3);
+            break;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_int_equal(aq_shard_spread_count(spread), 1);
+        assert_int_equal(shard, 77);
+    }
+    assert_int_equal(shard, 1);
+    aq_shard_spread_destroy(spread);
+    aq_shard_spread_destroy(NULL);
+}
+
+/* ---- a core over several shards ------------------------------------------------------------- */
+
+enum { SHARDS = 5 };
+
+typedef struct random_run {
+    aq_run_settings settings;
+    aq_actor_core *core;
+    aq_shard_spread *spread;
+    aq_rng rng;
+    int64_t now_ns;
+    uint64_t granted[SHARDS];
+    bool takes[SHARDS];
+} random_run;
+
+/* The rest that replay/shard/replay_credit.h expects an actor with one shard to be left with. */
+static uint64_t rest_steps(const random_run *run)
+{
+    return (uint64_t)run->settings.actor_envs * run->settings.n_step - 1;
+}
+
+static uint64_t left(const random_run *run, uint32_t shard)
+{
+    const uint64_t put = put_steps(run->spread, shard);
+    return run->granted[shard] > put ? run->granted[shard] - put : 0;
+}
+
+static void serve_all(random_run *run)
+{
+    for (uint32_t i = 0; i < SHARDS; i++) {
+        const uint8_t *frame;
+        size_t size;
+        while (run->takes[i] && aq_actor_core_next(run->core, i, run->now_ns, &frame, &size)) {
+            aq_shard_spread_sent(run->spread, i, run->now_ns);
+        }
+        if (run->takes[i]) {
+            serve(run->spread, i);
+        }
+        assert_true(put_steps(run->spread, i) < run->granted[i] + run->settings.chunk_length);
+    }
+}
+
+/* Steps for as long as it may, and gives it the time to close what it can. */
+static void use_up(random_run *run)
+{
+    for (int quiet = 0; quiet < 4;) {
+        quiet = aq_actor_core_step(run->core, run->now_ns) > 0 ? 0 : quiet + 1;
+        run->now_ns += quiet > 0 ? run->settings.flush_ms * AQ_NS_PER_MS : 1000;
+        serve_all(run);
+    }
+}
+
+static void change_something(random_run *run)
+{
+    const uint32_t shard = (uint32_t)aq_rng_below(&run->rng, SHARDS);
+    if (aq_rng_below(&run->rng, 4) == 0) {
+        run->takes[shard] = !run->takes[shard];
+        aq_shard_spread_set_taking(run->spread, shard, run->takes[shard]);
+    }
+    run->granted[shard] += aq_rng_below(&run->rng, 40);
+    grant(run->spread, shard, run->granted[shard]);
+}
+
+/* Whatever was granted by whom, and whoever left: what a shard that is there has granted and not
+ * got is no more than what it expects an actor to be left with. */
+static void test_no_combination_of_grants_leaves_more_than_the_rest(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        random_run run = {.settings = kit_settings(), .now_ns = 1};
+        aq_rng_init(&run.rng, seed, 0);
+        run.settings.actor_envs = 1 + (uint32_t)aq_rng_below(&run.rng, 6);
+        assert_int_equal(aq_actor_core_create(&run.settings, KIT_RUN, 1, seed, 0, &run.core, NULL),
+                         0);
+        run.spread = aq_actor_core_spread(run.core);
+        for (uint32_t i = 0; i < SHARDS; i++) {
+            uint32_t shard;
+            assert_int_equal(aq_shard_spread_open(run.spread, 100 + i, &shard), 0);
+        }
+        for (int round = 0; round < 200; round++) {
+            uint64_t sum = 0;
+            change_something(&run);
+            use_up(&run);
+            for (uint32_t i = 0; i < SHARDS; i++) {
+                sum += run.takes[i] ? left(&run, i) : 0;
+            }
+            assert_true(sum <= rest_steps(&run));
+        }
+        assert_true(aq_actor_core_counters(run.core).env_steps > 500);
+        aq_actor_core_destroy(run.core);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_turns_are_taken_whoever_has_the_most_credit),
+        cmocka_unit_test(test_one_without_credit_for_all_of_a_chunk_is_passed_over),
+        cmocka_unit_test(test_equals_take_turns),
+        cmocka_unit_test(test_one_that_does_not_take_gets_nothing_and_lends_no_credit),
+        cmocka_unit_test(test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that),
+        cmocka_unit_test(test_grants_beyond_any_number_do_not_wrap),
+        cmocka_unit_test(test_the_last_chunks_find_a_place_without_credit),
+        cmocka_unit_test(test_what_is_urgent_for_one_does_not_wait_for_a_fuller_message),
+        cmocka_unit_test(test_what_all_hold_is_bounded_whatever_their_number),
+        cmocka_unit_test(test_one_that_is_full_leaves_room_for_the_others),
+        cmocka_unit_test(test_more_shards_than_there_can_be_are_refused),
+        cmocka_unit_test(test_a_chunk_that_fits_in_no_message_is_refused_in_words),
+        cmocka_unit_test(test_without_memory_nothing_changes),
+        cmocka_unit_test(test_no_combination_of_grants_leaves_more_than_the_rest),
+    };
+    return cmocka_run_group_tests_name("shard_spread", tests, NULL, NULL);
+}

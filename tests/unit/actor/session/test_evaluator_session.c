@@ -1,0 +1,417 @@
+/*
+ * An evaluator's life in a run: policies in, results out, and a learner that is away, refuses or
+ * ends the run. The network is a fake; no socket is opened and nobody waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "actor/session/evaluator_session.h"
+#include "actor/session/report_session.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "common/wire/wire_policy.h"
+#include "tests/unit/actor/core_kit.h"
+#include "tests/unit/actor/fake_learner.h"
+#include "tests/unit/actor/fake_wire.h"
+
+typedef struct stage {
+    int64_t now_ns;
+    fake_learner learner;
+    fake_wire wire;
+    aq_policy_feed *feed; /* NULL: nobody listens */
+    aq_evaluator_session *session;
+} stage;
+
+static int listen_to(void *user, const char *url, aq_policy_feed *feed, aq_error *error)
+{
+    stage *all = user;
+    (void)url;
+    (void)error;
+    all->feed = feed;
+    return 0;
+}
+
+static void unlisten(void *user)
+{
+    stage *all = user;
+    all->feed = NULL;
+}
+
+static void pass_frame(void *user, const uint8_t *frame, size_t size)
+{
+    stage *all = user;
+    (void)aq_policy_feed_give(all->feed, all->now_ns, frame, size);
+}
+
+static aq_evaluator_session_config config_of(stage *all)
+{
+    return (aq_evaluator_session_config){
+        .identity = {.role = AQ_ROLE_EVALUATOR, .incarnation = 5, .host = "stage"},
+        .listener = {.user = all, .listen = listen_to, .unlisten = unlisten, .pass = pass_frame},
+        .seed = 1,
+    };
+}
+
+static int set_up(void **state)
+{
+    static stage all;
+    aq_log_set_level(AQ_LOG_OFF);
+    memset(&all, 0, sizeof(all));
+    fake_learner_init(&all.learner);
+    fake_wire_init(&all.wire, all.learner.dispatcher);
+    const aq_evaluator_session_config config = config_of(&all);
+    *state = &all;
+    return aq_evaluator_session_create(&all.wire.channel, &config, &all.session);
+}
+
+static int tear_down(void **state)
+{
+    stage *all = *state;
+    fake_wire_close(&all->wire);
+    aq_evaluator_session_destroy(all->session);
+    fake_learner_fini(&all->learner);
+    return 0;
+}
+
+static void pass(stage *all, int64_t ms)
+{
+    for (int64_t i = 0; i < ms; i++) {
+        all->now_ns += AQ_NS_PER_MS;
+        (void)fake_wire_deliver(&all->wire);
+        aq_evaluator_session_tick(all->session, all->now_ns);
+        while (aq_evaluator_session_work(all->session, 64, all->now_ns) > 0) {
+        }
+    }
+}
+
+/* As a program does it: the session is looked at when something has come in, or when it is due. */
+static void pass_when_due(stage *all, int64_t ms)
+{
+    for (int64_t i = 0; i < ms; i++) {
+        all->now_ns += AQ_NS_PER_MS;
+        bool has_come = fake_wire_deliver(&all->wire) > 0;
+        if (has_come || aq_evaluator_session_next_ns(all->session) <= all->now_ns) {
+            aq_evaluator_session_tick(all->session, all->now_ns);
+        }
+    }
+}
+
+static void hear(stage *all, uint64_t version)
+{
+    fake_learner_set_policy(&all->learner, version, 1);
+    assert_non_null(all->feed);
+    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, all->learner.policy_frame.data,
+                                         all->learner.policy_frame.size),
+                     AQ_POLICY_NEW);
+}
+
+static enum aq_participant_phase phase(const stage *all)
+{
+    return aq_participant_phase_of(aq_evaluator_session_participant(all->session));
+}
+
+static void test_it_joins_as_an_evaluator_and_waits_for_a_policy(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    assert_int_equal(all->learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
+    assert_int_equal(phase(all), AQ_PARTICIPANT_TAKING_PART);
+    assert_int_equal(aq_evaluator_session_work(all->session, 64, all->now_ns), 0);
+    assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
+}
+
+static void test_a_policy_is_screened_and_reported(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    hear(all, 4);
+    pass(all, 5);
+    assert_int_equal(all->learner.reports, 1);
+    assert_int_equal(all->learner.report[0].run_id, KIT_RUN);
+    assert_int_equal(all->learner.report[0].member, 7);
+    assert_int_equal(all->learner.report[0].version, 4);
+    assert_int_equal(all->learner.report[0].episodes, 3);
+    assert_false(all->learner.report[0].confirmed);
+    pass(all, 200);
+    assert_int_equal(all->learner.reports, 1); /* each version once */
+    assert_int_equal(all->learner.stats.policy_version, 4);
+    assert_int_equal(all->learner.stats.episodes, 3);
+    assert_true(all->learner.stats.env_steps >= 3 * 8);
+    assert_true(all->learner.stats.return_mean >= 8.0);
+}
+
+static void test_a_policy_that_passes_is_confirmed(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluation_threshold = 5.0;
+    pass(all, 20);
+    hear(all, 4);
+    pass(all, 5);
+    assert_int_equal(all->learner.reports, 2);
+    assert_false(all->learner.report[0].confirmed);
+    assert_true(all->learner.report[1].confirmed);
+    assert_int_equal(all->learner.report[1].episodes, 6);
+}
+
+static void test_a_result_is_told_until_the_learner_has_heard_it(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    all->wire.is_cut = true;
+    hear(all, 4);
+    pass(all, 300);
+    hear(all, 5);
+    pass(all, 300);
+    assert_int_equal(all->learner.reports, 0);
+    all->wire.is_cut = false;
+    pass(all, 200);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.report[0].version, 4);
+    assert_int_equal(all->learner.report[1].version, 5);
+}
+
+static void test_a_result_that_is_refused_is_forgotten(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    all->learner.refuse_report = AQ_RPC_INVALID_ARGUMENT;
+    hear(all, 4);
+    pass(all, 50);
+    all->learner.refuse_report = AQ_RPC_OK;
+    hear(all, 5);
+    pass(all, 50);
+    assert_int_equal(all->learner.reports, 1);
+    assert_int_equal(all->learner.report[0].version, 5);
+}
+
+static void test_with_too_many_results_untold_no_policy_is_taken(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
+    for (uint64_t version = 1; version <= AQ_REPORTS_MAX + 5; version++) {
+        hear(all, version);
+        pass(all, 3);
+    }
+    all->learner.refuse_report = AQ_RPC_OK;
+    pass(all, 500);
+    /* The first 16, and then the newest of those that came meanwhile. */
+    assert_int_equal(all->learner.reports, AQ_REPORTS_MAX + 1);
+    assert_int_equal(all->learner.report[AQ_REPORTS_MAX - 1].version, AQ_REPORTS_MAX);
+    assert_int_equal(all->learner.report[AQ_REPORTS_MAX].version, AQ_REPORTS_MAX + 5);
+}
+
+static void test_in_another_run_old_results_are_not_told(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
+    hear(all, 4);
+    pass(all, 50);
+    all->learner.refuse_report = AQ_RPC_OK;
+    all->learner.run_id = KIT_RUN + 1;
+    all->learner.member = 9;
+    all->learner.version = 0;
+    all->learner.has_forgotten = true;
+    all->wire.is_cut = true; /* so that the old result is not told before the new run is known */
+    pass(all, 1);
+    all->wire.is_cut = false;
+    pass(all, 300);
+    hear(all, 1);
+    pass(all, 20);
+    assert_true(all->learner.reports >= 1);
+    const uint32_t last = all->learner.reports - 1;
+    assert_int_equal(all->learner.report[last].run_id, KIT_RUN + 1);
+    assert_int_equal(all->learner.report[last].member, 9);
+    assert_int_equal(all->learner.report[last].version, 1);
+}
+
+static void test_when_the_run_ends_it_tells_what_it_has_and_leaves(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
+    hear(all, 4);
+    pass(all, 50);
+    all->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    all->learner.refuse_report = AQ_RPC_OK;
+    pass_when_due(all, 300); /* nobody wakes it for having been told the last result */
+    assert_int_equal(all->learner.reports, 1);
+    assert_int_equal(all->learner.leaves, 1);
+    assert_int_equal(phase(all), AQ_PARTICIPANT_DONE);
+    assert_int_equal(aq_participant_exit_code(aq_evaluator_session_participant(all->session)),
+                     EXIT_SUCCESS);
+}
+
+static void test_stopping_gives_up_what_is_half_evaluated(void **state)
+{
+    stage *all = *state;
+    pass(all, 20);
+    hear(all, 4);
+    assert_true(aq_evaluator_session_work(all->session, 1, all->now_ns) > 0);
+    aq_evaluator_session_stop(all->session, "SIGTERM");
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 0);
+    assert_int_equal(phase(all), AQ_PARTICIPANT_DONE);
+}
+
+/* A version in fp16 is heard, whose fp32 form would be fetched. It plays `choice`, that form 1. */
+static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
+{
+    aq_snapshot *snapshot = kit_policy_in(KIT_RUN, version, choice, AQ_FORMAT_F16);
+    aq_buffer frame;
+    fake_learner_set_policy(&all->learner, version, 1);
+    aq_buffer_init(&frame, 1 << 16);
+    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
+    assert_int_equal(aq_policy_feed_give(all->feed, all->now_ns, frame.data, frame.size),
+                     AQ_POLICY_NEW);
+    aq_buffer_fini(&frame);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_a_version_is_compared_with_its_fp32_form(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 2);
+    assert_int_equal(all->learner.fetches, 1);
+    assert_int_equal(all->learner.fetched_version, 4);
+    assert_int_equal(all->learner.fetched_format, AQ_FORMAT_F32);
+    assert_int_equal(all->learner.report[0].gap_episodes, 0);
+    assert_int_equal(all->learner.report[1].version, 4);
+    assert_int_equal(all->learner.report[1].gap_episodes, 3);
+    /* The same actions in the same episodes. */
+    assert_true(all->learner.report[1].gap_mean == 0.0);
+    const double both = all->learner.report[0].return_mean;
+    assert_true(fabs(all->learner.report[1].return_fp32 - both) < 1e-9);
+    hear_in_fp16(all, 5, 0);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 4);
+    const double apart = all->learner.report[3].return_mean - all->learner.report[3].return_fp32;
+    assert_true(fabs(all->learner.report[3].gap_mean - apart) < 1e-9);
+}
+
+static void test_a_version_in_fp32_is_not_compared_with_itself(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear(all, 4);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 1);
+    assert_int_equal(all->learner.fetches, 0);
+}
+
+static void test_without_its_fp32_form_the_next_version_is_evaluated(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    aq_buffer_clear(&all->learner.policy_frame); /* it has left the shelf */
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 1);
+    hear_in_fp16(all, 5, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.reports, 3);
+    assert_int_equal(all->learner.report[2].version, 5);
+    assert_int_equal(all->learner.report[2].gap_episodes, 3);
+}
+
+static void test_another_version_than_was_asked_for_is_not_compared(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_fp32 = true;
+    pass(all, 20);
+    hear_in_fp16(all, 4, 1);
+    fake_learner_set_policy(&all->learner, 5, 1);
+    pass(all, 10);
+    assert_int_equal(all->learner.fetches, 1);
+    assert_int_equal(all->learner.reports, 1);
+}
+
+/* Works in steps of 100 ms of time, which costs it a pause for each. */
+static void test_it_takes_its_share_of_the_time_and_the_newest_version(void **state)
+{
+    stage *all = *state;
+    all->learner.settings.evaluator_share = 0.1;
+    pass(all, 20);
+    for (uint64_t version = 1; version <= 600; version++) {
+        const int64_t begun_ns = all->now_ns;
+        hear(all, version);
+        while (aq_evaluator_session_work(all->session, 1, all->now_ns) > 0) {
+            all->now_ns += 100 * AQ_NS_PER_MS;
+        }
+        all->now_ns += all->now_ns == begun_ns ? 100 * AQ_NS_PER_MS : 0;
+        (void)fake_wire_deliver(&all->wire);
+        aq_evaluator_session_tick(all->session, all->now_ns);
+        all->learner.reports = 0;
+    }
+    /* It took about a tenth, and ten seconds at the start. */
+    const double worked_s = (double)all->learner.stats.env_steps / 3.0 * 0.1;
+    const double passed_s = (double)all->now_ns / (double)AQ_NS_PER_S;
+    assert_true(passed_s >= 60.0);
+    assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    stage *all = *state;
+    const aq_evaluator_session_config config = config_of(all);
+    aq_evaluator_session *untouched = all->session;
+    for (uint64_t nth = 1;; nth++) {
+        aq_evaluator_session *session = untouched;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_evaluator_session_create(&all->wire.channel, &config, &session);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            assert_true(nth > 4);
+            aq_evaluator_session_destroy(session);
+            return;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_ptr_equal(session, untouched);
+    }
+}
+
+static void test_destroy_takes_null(void **state)
+{
+    (void)state;
+    aq_evaluator_session_destroy(NULL);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_it_joins_as_an_evaluator_and_waits_for_a_policy),
+        FACT(test_a_policy_is_screened_and_reported),
+        FACT(test_a_policy_that_passes_is_confirmed),
+        FACT(test_a_result_is_told_until_the_learner_has_heard_it),
+        FACT(test_a_result_that_is_refused_is_forgotten),
+        FACT(test_with_too_many_results_untold_no_policy_is_taken),
+        FACT(test_in_another_run_old_results_are_not_told),
+        FACT(test_when_the_run_ends_it_tells_what_it_has_and_leaves),
+        FACT(test_stopping_gives_up_what_is_half_evaluated),
+        FACT(test_a_version_is_compared_with_its_fp32_form),
+        FACT(test_a_version_in_fp32_is_not_compared_with_itself),
+        FACT(test_without_its_fp32_form_the_next_version_is_evaluated),
+        FACT(test_another_version_than_was_asked_for_is_not_compared),
+        FACT(test_it_takes_its_share_of_the_time_and_the_newest_version),
+        FACT(test_create_survives_every_failed_allocation),
+        FACT(test_destroy_takes_null),
+    };
+    return cmocka_run_group_tests_name("evaluator_session", tests, NULL, NULL);
+}

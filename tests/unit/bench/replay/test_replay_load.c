@@ -1,0 +1,141 @@
+/*
+ * The load's own check: what was sent passes, and one changed number anywhere does not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "bench/replay/replay_load.h"
+#include "common/base/memory.h"
+#include "common/experience/chunk_view.h"
+
+enum { ROWS = 7, N_STEP = 3, LENGTH = 12, CHUNKS = 4 };
+
+#define DISCOUNT 0.9f
+
+typedef struct fixture {
+    aq_replay_load load;
+    aq_batch *batch; /* as a shard would fill it */
+} fixture;
+
+static void fill_row(const fixture *f, uint32_t row)
+{
+    const aq_chunk_layout *layout = &f->load.layout;
+    const aq_chunk *chunk = f->load.chunks[row % CHUNKS];
+    const uint32_t at = row;
+    uint32_t next;
+    aq_chunk_fold(chunk, layout, at, DISCOUNT, &f->batch->reward[row], &f->batch->bootstrap[row],
+                  &next);
+    memcpy(f->batch->obs + (size_t)row * layout->obs_bytes,
+           chunk->obs + (size_t)at * layout->obs_bytes, layout->obs_bytes);
+    memcpy(f->batch->next_obs + (size_t)row * layout->obs_bytes,
+           chunk->obs + (size_t)next * layout->obs_bytes, layout->obs_bytes);
+    memcpy(f->batch->action + (size_t)row * layout->action_bytes,
+           chunk->action + (size_t)at * layout->action_bytes, layout->action_bytes);
+    f->batch->version[row] = chunk->version[at];
+}
+
+static int open_load(void **state)
+{
+    static fixture f;
+    const aq_load_shape shape = {.obs_count = 3,
+                                 .action_count = 2,
+                                 .n_step = N_STEP,
+                                 .chunk_length = LENGTH,
+                                 .chunk_count = CHUNKS};
+    assert_int_equal(aq_replay_load_init(&shape, &f.load, NULL), 0);
+    assert_int_equal(aq_batch_create(&f.load.layout, ROWS, &f.batch), 0);
+    f.batch->rows = ROWS;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        fill_row(&f, i);
+    }
+    *state = &f;
+    return 0;
+}
+
+static int close_load(void **state)
+{
+    fixture *f = *state;
+    aq_batch_destroy(f->batch);
+    aq_replay_load_fini(&f->load);
+    return 0;
+}
+
+static void test_what_was_sent_passes(void **state)
+{
+    fixture *f = *state;
+    assert_int_equal(aq_replay_load_check(&f->load, f->batch, DISCOUNT, NULL), 0);
+}
+
+static void refuse_change(fixture *f, void *column, size_t offset)
+{
+    uint8_t *byte = (uint8_t *)column + offset;
+    aq_error error = {0};
+    *byte ^= 1;
+    assert_int_equal(aq_replay_load_check(&f->load, f->batch, DISCOUNT, &error), AQ_E_CORRUPT);
+    assert_non_null(strstr(error.text, "row "));
+    *byte ^= 1;
+}
+
+static void test_one_changed_bit_in_any_column_does_not_pass(void **state)
+{
+    fixture *f = *state;
+    const size_t obs_bytes = ROWS * (size_t)f->load.layout.obs_bytes;
+    for (size_t at = 0; at < obs_bytes; at += 4) {
+        refuse_change(f, f->batch->obs, at);
+        refuse_change(f, f->batch->next_obs, at);
+    }
+    for (size_t at = 0; at < ROWS * (size_t)f->load.layout.action_bytes; at += 4) {
+        refuse_change(f, f->batch->action, at);
+    }
+    for (size_t row = 0; row < ROWS; row++) {
+        refuse_change(f, &f->batch->reward[row], 0);
+        refuse_change(f, &f->batch->bootstrap[row], 0);
+        refuse_change(f, &f->batch->version[row], 0);
+    }
+    test_what_was_sent_passes(state);
+}
+
+static void test_chunks_are_valid_and_follow_one_another(void **state)
+{
+    const fixture *f = *state;
+    for (uint32_t i = 0; i < CHUNKS; i++) {
+        assert_int_equal(aq_chunk_validate(f->load.chunks[i], &f->load.layout, NULL), 0);
+        assert_int_equal(aq_chunk_fresh(f->load.chunks[i]), f->load.fresh);
+        assert_int_equal(f->load.chunks[i]->first, f->load.chunks[0]->first + i * f->load.fresh);
+    }
+    assert_int_equal(aq_replay_load_step_bytes(&f->load), 20);
+}
+
+static void test_without_memory_there_is_no_load(void **state)
+{
+    const aq_load_shape shape = {
+        .obs_count = 3, .action_count = 2, .n_step = 1, .chunk_length = 4, .chunk_count = 3};
+    (void)state;
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        aq_replay_load load = {.chunks = NULL};
+        aq_memory_fail_at(nth, 0);
+        rc = aq_replay_load_init(&shape, &load, NULL);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || (rc == AQ_E_NOMEM && load.chunks == NULL));
+        aq_replay_load_fini(&load);
+    }
+}
+
+#define LOADED(test) cmocka_unit_test_setup_teardown(test, open_load, close_load)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        LOADED(test_what_was_sent_passes),
+        LOADED(test_one_changed_bit_in_any_column_does_not_pass),
+        LOADED(test_chunks_are_valid_and_follow_one_another),
+        cmocka_unit_test(test_without_memory_there_is_no_load),
+    };
+    return cmocka_run_group_tests_name("replay_load", tests, NULL, NULL);
+}

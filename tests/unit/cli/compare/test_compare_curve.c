@@ -1,0 +1,173 @@
+/*
+ * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/compare/compare_curve.h"
+#include "cli/compare/compare_energy.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static const char whole[] =
+    "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":100,\"return_mean\":10.0}\n"
+    "{\"event\":\"progress\",\"wall_s\":1.5,\"env_steps\":150,\"staleness\":2.0}\n"
+    "not a line of ours\n"
+    "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":950,\"return_mean\":20.0}\n"
+    "{\"event\":\"evaluation\",\"wall_s\":2.5,\"env_steps\":960,\"return_mean\":null}\n"
+    "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":960,\"staleness\":4.0}\n"
+    "{\"event\":\"evaluation\",\"wall_s\":3.0,\"env_steps\":1000,\"return_mean\":40.0}\n"
+    "{\"event\":\"end\",\"wall_s\":4.0,\"state\":\"budget\",\"env_steps\":1000,"
+    "\"learner_steps\":50,\"broadcast_bytes\":700,\"time\":{\"actors\":{\"env_steps\":900,"
+    "\"inference_s\":1.25,\"waiting_s\":0.5},\"learner\":{\"training_s\":3.5},\"replay\":null}}\n";
+
+static aq_compare_curve read_text(void **state, const char *text)
+{
+    aq_compare_curve curve;
+    const char *path = cli_path(state, "metrics.jsonl");
+    cli_write_text(path, text);
+    assert_int_equal(aq_compare_curve_read(path, &curve, NULL), 0);
+    return curve;
+}
+
+static void test_evaluations_become_points(void **state)
+{
+    aq_compare_curve curve = read_text(state, whole);
+    assert_int_equal(curve.count, 3);
+    assert_true(curve.points[1].wall_s == 2.0 && curve.points[1].env_steps == 950);
+    assert_true(curve.points[2].value == 40.0);
+    aq_compare_curve_fini(&curve);
+}
+
+static void test_the_end_tells_the_totals(void **state)
+{
+    aq_compare_curve curve = read_text(state, whole);
+    assert_string_equal(curve.end, "budget");
+    assert_true(curve.wall_s == 4.0);
+    assert_int_equal(curve.env_steps, 1000);
+    assert_int_equal(curve.learner_steps, 50);
+    assert_int_equal(curve.broadcast_bytes, 700);
+    assert_true(curve.staleness == 3.0);
+    aq_compare_curve_fini(&curve);
+}
+
+/* What fuzzing found: one such line was the end of the whole file. */
+static void test_an_end_in_no_state_of_ours_is_passed_over(void **state)
+{
+    char text[sizeof(whole) + 200];
+    snprintf(text, sizeof(text), "%s%s", whole,
+             "{\"event\":\"end\",\"wall_s\":9.0,\"state\":\"a state of nobody's\"}\n");
+    aq_compare_curve curve = read_text(state, text);
+    assert_string_equal(curve.end, "budget");
+    assert_true(curve.wall_s == 4.0);
+    aq_compare_curve_fini(&curve);
+}
+
+static void test_times_that_were_not_told_are_not_known(void **state)
+{
+    aq_compare_curve curve = read_text(state, whole);
+    assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 1.25);
+    assert_true(curve.states[AQ_TIME_LEARNER_TRAINING] == 3.5);
+    assert_true(curve.actor_steps == 900);
+    assert_true(isnan(curve.states[AQ_TIME_ACTOR_ENVIRONMENT]));
+    assert_true(isnan(curve.states[AQ_TIME_REPLAY_SAMPLING]));
+    aq_compare_curve_fini(&curve);
+}
+
+static void test_the_final_return_is_the_mean_of_the_last_tenth(void **state)
+{
+    aq_compare_curve curve = read_text(state, whole);
+    assert_true(aq_compare_curve_final(&curve) == 30.0);
+    aq_compare_curve_fini(&curve);
+    assert_true(isnan(aq_compare_curve_final(&curve)));
+}
+
+static void test_a_run_that_was_resumed_goes_back(void **state)
+{
+    aq_compare_curve curve = read_text(
+        state, "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":1,\"return_mean\":1}\n"
+               "{\"event\":\"evaluation\",\"wall_s\":3.0,\"env_steps\":3,\"return_mean\":3}\n"
+               "{\"event\":\"end\",\"wall_s\":3.5,\"state\":\"stopped\",\"env_steps\":3}\n"
+               "{\"event\":\"evaluation\",\"wall_s\":2.0,\"env_steps\":2,\"return_mean\":2}\n"
+               "{\"event\":\"progress\",\"wall_s\":2.5,\"env_steps\":2}\n");
+    assert_int_equal(curve.count, 2);
+    assert_true(curve.points[1].value == 2.0);
+    assert_string_equal(curve.end, "");
+    assert_true(curve.wall_s == 2.5);
+    aq_compare_curve_fini(&curve);
+}
+
+static void test_a_file_that_is_not_there_is_said(void **state)
+{
+    aq_error error;
+    aq_compare_curve curve;
+    assert_int_equal(aq_compare_curve_read(cli_path(state, "none"), &curve, &error),
+                     AQ_E_NOT_FOUND);
+    cli_assert_in(error.text, "can't open");
+}
+
+static void test_no_memory_leaves_nothing_behind(void **state)
+{
+    aq_compare_curve curve;
+    const char *path = cli_path(state, "metrics.jsonl");
+    cli_write_text(path, whole);
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_compare_curve_read(path, &curve, NULL), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+    }
+}
+
+static void test_energy_has_its_source_and_roles(void **state)
+{
+    aq_compare_energy energy;
+    const char *path = cli_path(state, "energy.json");
+    cli_write_text(path, "{\"source\":\"rapl\",\"energy_j\":12.5,\"idle_j\":2.0,"
+                         "\"roles\":{\"actor\":{\"energy_j\":7.5},\"learner\":{\"energy_j\":5.0}},"
+                         "\"carbon\":{\"carbon_g\":0.25}}");
+    aq_compare_energy_read(path, &energy);
+    assert_string_equal(energy.source, "rapl");
+    assert_true(energy.joules == 12.5 && energy.idle_j == 2.0 && energy.gco2 == 0.25);
+    assert_true(energy.role_joules[0] == 7.5 && energy.role_joules[1] == 5.0);
+    assert_true(isnan(energy.role_joules[2]));
+}
+
+static void test_energy_without_source_or_joules_is_not_measured(void **state)
+{
+    static const char *const texts[] = {
+        "",   "{", "{\"energy_j\":1}", "{\"source\":\"model\"}", "{\"source\":\"\",\"energy_j\":1}",
+        "[1]"};
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        aq_compare_energy energy;
+        const char *path = cli_path(state, "energy.json");
+        cli_write_text(path, texts[i]);
+        aq_compare_energy_read(path, &energy);
+        assert_string_equal(energy.source, "");
+        assert_true(isnan(energy.joules));
+    }
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_evaluations_become_points),
+        CASE(test_the_end_tells_the_totals),
+        CASE(test_an_end_in_no_state_of_ours_is_passed_over),
+        CASE(test_times_that_were_not_told_are_not_known),
+        CASE(test_the_final_return_is_the_mean_of_the_last_tenth),
+        CASE(test_a_run_that_was_resumed_goes_back),
+        CASE(test_a_file_that_is_not_there_is_said),
+        CASE(test_no_memory_leaves_nothing_behind),
+        CASE(test_energy_has_its_source_and_roles),
+        CASE(test_energy_without_source_or_joules_is_not_measured),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/*
+ * The plan of a comparison: precisions, presets, order, and what is kept of it.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/compare/compare_plan.h"
+#include "cli/compare/compare_preset.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static aq_compare_plan make_plan(const char *dir, const char *precisions)
+{
+    aq_compare_plan plan = {.seeds = 3, .seed_first = 5, .threshold = NAN, .preset = "none"};
+    aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.dir, sizeof(plan.dir), "%s", dir);
+    assert_int_equal(aq_compare_plan_precisions(&plan, precisions, NULL), 0);
+    return plan;
+}
+
+static void test_precisions_are_taken_in_their_order(void **state)
+{
+    (void)state;
+    aq_compare_plan plan = make_plan("d", "fp32,int8-tensor,int8");
+    assert_int_equal(plan.precision_count, 3);
+    assert_string_equal(plan.precisions[1], "int8-tensor");
+}
+
+static void test_lists_that_are_none_are_refused(void **state)
+{
+    static const char *const texts[] = {"",
+                                        "fp32,",
+                                        ",fp32",
+                                        "fp32,,int8",
+                                        "fp32,fp32",
+                                        "../int8",
+                                        "a name that is much too long for any precision"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        aq_error error = {0};
+        aq_compare_plan plan = {0};
+        assert_int_equal(aq_compare_plan_precisions(&plan, texts[i], &error), AQ_E_INVALID);
+        assert_true(error.text[0] != '\0');
+    }
+}
+
+static void test_each_round_begins_with_another_precision(void **state)
+{
+    (void)state;
+    aq_compare_plan plan = make_plan("d", "fp32,fp16,int8");
+    size_t first[3] = {0}, all[3] = {0};
+    for (uint64_t round = 0; round < 3; round++) {
+        first[aq_compare_plan_turn(&plan, round, 0)]++;
+        for (size_t turn = 0; turn < 3; turn++) {
+            all[aq_compare_plan_turn(&plan, round, turn)]++;
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(first[i], 1);
+        assert_int_equal(all[i], 3);
+    }
+}
+
+static void test_runs_differ_in_format_and_seed_alone(void **state)
+{
+    (void)state;
+    aq_run_config a, b;
+    aq_compare_plan plan = make_plan("d", "fp32,int8");
+    assert_int_equal(aq_compare_plan_config(&plan, 0, 5, &a, NULL), 0);
+    assert_int_equal(aq_compare_plan_config(&plan, 1, 6, &b, NULL), 0);
+    assert_int_equal(aq_run_config_format(&a), AQ_FORMAT_F32);
+    assert_int_equal(aq_run_config_format(&b), AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(b.seed, 6);
+    b.quantizer.format = a.quantizer.format;
+    b.seed = a.seed;
+    assert_memory_equal(&a, &b, sizeof(a));
+}
+
+static void test_no_run_ends_for_being_good(void **state)
+{
+    (void)state;
+    aq_run_config config;
+    double threshold;
+    aq_compare_plan plan = make_plan("d", "int8");
+    assert_int_equal(aq_compare_plan_config(&plan, 0, 1, &config, NULL), 0);
+    assert_int_equal(aq_run_config_threshold(&config, 475, &threshold), 0);
+    assert_true(threshold >= 1e200);
+}
+
+static void test_a_precision_that_there_is_not_is_said(void **state)
+{
+    (void)state;
+    aq_error error;
+    aq_run_config config;
+    aq_compare_plan plan = make_plan("d", "int3");
+    assert_int_equal(aq_compare_plan_config(&plan, 0, 1, &config, &error), AQ_E_INVALID);
+    cli_assert_in(error.text, "int3");
+}
+
+static void test_a_plan_is_read_back_as_it_was_written(void **state)
+{
+    aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32,int8"), again;
+    plan.threshold = 123.456;
+    plan.config.learner.batch_size = 96;
+    (void)snprintf(plan.command, sizeof(plan.command), "actorq compare 'x \"y'");
+    assert_int_equal(aq_compare_plan_write(&plan, NULL), 0);
+    assert_int_equal(aq_compare_plan_read(plan.dir, &again, NULL), 0);
+    assert_int_equal(again.precision_count, 2);
+    assert_string_equal(again.precisions[1], "int8");
+    assert_int_equal(again.seeds, 3);
+    assert_int_equal(again.seed_first, 5);
+    assert_true(again.threshold == 123.456);
+    assert_string_equal(again.command, plan.command);
+    assert_int_equal(again.config.learner.batch_size, 96);
+}
+
+static void test_a_folder_without_a_plan_is_said(void **state)
+{
+    aq_error error;
+    aq_compare_plan plan;
+    assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, &error), AQ_E_NOT_FOUND);
+    cli_assert_in(error.text, "no comparison");
+}
+
+static void test_a_damaged_plan_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "", "{}", "{\"preset\":\"none\",\"precisions\":[],\"seeds\":1,\"seed_first\":1}",
+        "{\"preset\":\"none\",\"precisions\":[\"fp32\"],\"seeds\":0,\"seed_first\":1}",
+        "{\"preset\":\"none\",\"precisions\":[7],\"seeds\":1,\"seed_first\":1}"};
+    aq_compare_plan plan;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        cli_write_text(cli_path(state, "plan.json"), texts[i]);
+        assert_int_equal(aq_compare_plan_read(cli_path(state, "."), &plan, NULL), AQ_E_CORRUPT);
+    }
+}
+
+static void test_every_preset_is_a_valid_configuration(void **state)
+{
+    static const char *const names[] = {"default", "paper", "paper-300", "none"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        for (int has_choices = 0; has_choices <= 1; has_choices++) {
+            aq_run_config config;
+            aq_error error = {0};
+            aq_settings_init(aq_run_config_table(), &config);
+            assert_int_equal(aq_compare_preset_apply(names[i], has_choices, &config, &error), 0);
+            assert_int_equal(aq_run_config_validate(&config, &error), 0);
+        }
+    }
+}
+
+static void test_the_papers_preset_is_the_papers_set_up(void **state)
+{
+    (void)state;
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_compare_preset_apply("paper", false, &config, NULL), 0);
+    assert_string_equal(config.learner.hidden, "2048,2048,2048");
+    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_D4PG);
+    assert_int_equal(config.actor.count, 4);
+    assert_int_equal(config.actor.envs, 1);
+    assert_true(config.replay.samples_per_insert == 16);
+    /* 8 learner steps of 256 rows use up what 4 actors make in 32 steps each. */
+    assert_int_equal(config.quantizer.publish_period * config.learner.batch_size / 16 / 4, 32);
+}
+
+static void test_a_preset_that_there_is_not_is_said(void **state)
+{
+    (void)state;
+    aq_error error;
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_compare_preset_apply("papre", true, &config, &error), AQ_E_NOT_FOUND);
+    cli_assert_in(error.text, "paper");
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_precisions_are_taken_in_their_order),
+        CASE(test_lists_that_are_none_are_refused),
+        CASE(test_each_round_begins_with_another_precision),
+        CASE(test_runs_differ_in_format_and_seed_alone),
+        CASE(test_no_run_ends_for_being_good),
+        CASE(test_a_precision_that_there_is_not_is_said),
+        CASE(test_a_plan_is_read_back_as_it_was_written),
+        CASE(test_a_folder_without_a_plan_is_said),
+        CASE(test_a_damaged_plan_is_refused),
+        CASE(test_every_preset_is_a_valid_configuration),
+        CASE(test_the_papers_preset_is_the_papers_set_up),
+        CASE(test_a_preset_that_there_is_not_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

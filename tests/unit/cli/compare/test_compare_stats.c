@@ -1,0 +1,112 @@
+/*
+ * Curves of a comparison: running means, crossings and interpolation, in closed form.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/compare/compare_stats.h"
+
+enum { COUNT = 12 };
+
+/* Values 0, 1, 2 ... at 10 s, 20 s, 30 s ... */
+static void make_ramp(aq_curve_point *points)
+{
+    for (size_t i = 0; i < COUNT; i++) {
+        points[i] = (aq_curve_point){
+            .wall_s = 10.0 * (double)(i + 1), .env_steps = 100.0 * (double)i, .value = (double)i};
+    }
+}
+
+static void test_a_running_mean_has_the_values_that_there_are(void **state)
+{
+    (void)state;
+    aq_curve_point points[COUNT];
+    double means[COUNT];
+    make_ramp(points);
+    aq_stats_running_mean(points, COUNT, 10, means);
+    assert_true(means[0] == 0.0);
+    assert_true(means[1] == 0.5);
+    assert_true(means[9] == 4.5);
+    assert_true(means[11] == 6.5);
+}
+
+static void test_the_first_crossing_is_the_first_value_that_is_enough(void **state)
+{
+    (void)state;
+    aq_curve_point points[COUNT];
+    make_ramp(points);
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, 5), 5);
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, 5.5), 6);
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, -1), 0);
+}
+
+static void test_a_threshold_that_is_never_reached_has_no_crossing(void **state)
+{
+    (void)state;
+    aq_curve_point points[COUNT];
+    make_ramp(points);
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, 11.5), COUNT);
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, (double)NAN), COUNT);
+    assert_int_equal(aq_stats_first_crossing(points, 0, 0), 0);
+}
+
+static void test_a_running_crossing_waits_for_a_whole_window(void **state)
+{
+    (void)state;
+    aq_curve_point points[COUNT];
+    make_ramp(points);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 0), 9);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 5), 10);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 6.6), COUNT);
+    assert_int_equal(aq_stats_running_crossing(points, 9, 10, 0), 9);
+}
+
+static void test_a_single_peak_crosses_first_but_not_in_the_mean(void **state)
+{
+    (void)state;
+    aq_curve_point points[COUNT] = {{0}};
+    points[3].value = 100;
+    assert_int_equal(aq_stats_first_crossing(points, COUNT, 50), 3);
+    assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 50), COUNT);
+}
+
+static void test_between_points_lies_a_straight_line(void **state)
+{
+    (void)state;
+    const double xs[] = {1, 2, 4, 4, 8}, ys[] = {10, 20, 0, 6, 2};
+    assert_true(aq_stats_interpolate(xs, ys, 5, 1) == 10);
+    assert_true(aq_stats_interpolate(xs, ys, 5, 1.5) == 15);
+    assert_true(aq_stats_interpolate(xs, ys, 5, 3) == 10);
+    assert_true(aq_stats_interpolate(xs, ys, 5, 4) == 6);
+    assert_true(aq_stats_interpolate(xs, ys, 5, 6) == 4);
+    assert_true(aq_stats_interpolate(xs, ys, 5, 8) == 2);
+}
+
+static void test_outside_of_the_points_there_is_nothing(void **state)
+{
+    (void)state;
+    const double xs[] = {1, 2}, ys[] = {10, 20};
+    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 0.9)));
+    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 2.1)));
+    assert_true(isnan(aq_stats_interpolate(xs, ys, 0, 1)));
+    assert_true(isnan(aq_stats_interpolate(xs, ys, 2, (double)NAN)));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_running_mean_has_the_values_that_there_are),
+        cmocka_unit_test(test_the_first_crossing_is_the_first_value_that_is_enough),
+        cmocka_unit_test(test_a_threshold_that_is_never_reached_has_no_crossing),
+        cmocka_unit_test(test_a_running_crossing_waits_for_a_whole_window),
+        cmocka_unit_test(test_a_single_peak_crosses_first_but_not_in_the_mean),
+        cmocka_unit_test(test_between_points_lies_a_straight_line),
+        cmocka_unit_test(test_outside_of_the_points_there_is_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,361 @@
+/*
+ * Rows, ratios and reports of a comparison whose runs are files written here.
+ *
+ * fp32 takes twice as long as int8 for the same returns. Of int4 two seeds diverged, and int3 is
+ * something that nobody can build.
+ */
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "cli/compare/compare_figures.h"
+#include "cli/compare/compare_json.h"
+#include "cli/compare/compare_report.h"
+#include "cli/compare/compare_summary.h"
+#include "cli/compare/compare_words.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
+
+/* Returns go from 0 to 390, and 1 more for each seed; evaluation i is at (i + 1) * pace_s. */
+static void write_run(const char *dir, uint64_t seed, double pace_s, const char *outcome,
+                      const char *energy_source)
+{
+    char path[2 * CLI_PATH_MAX];
+    char text[16384];
+    size_t size = 0;
+    double wall_s = pace_s * EVALUATIONS;
+    cli_make_folder(dir);
+    for (int i = 0; i < EVALUATIONS; i++) {
+        size +=
+            (size_t)snprintf(text + size, sizeof(text) - size,
+                             "{\"event\":\"evaluation\",\"wall_s\":%g,\"env_steps\":%d,"
+                             "\"return_mean\":%g}\n",
+                             pace_s * (i + 1), 100 * (i + 1), 10.0 * i + (double)(seed % SEEDS));
+    }
+    (void)snprintf(text + size, sizeof(text) - size,
+                   "{\"event\":\"end\",\"wall_s\":%g,\"state\":\"%s\",\"env_steps\":4000,"
+                   "\"learner_steps\":200,\"broadcast_bytes\":%g,\"broadcast_bytes_fp32\":8000,"
+                   "\"time\":{\"actors\":{\"env_steps\":4000,\"inference_s\":%g,"
+                   "\"environment_s\":1,\"waiting_s\":2,\"other_s\":1},\"learner\":{"
+                   "\"training_s\":3,\"waiting_s\":%g,\"publishing_s\":1,\"quantizing_s\":1},"
+                   "\"replay\":{\"inserting_s\":1,\"sampling_s\":1}}}\n",
+                   wall_s, strcmp(outcome, "finished") == 0 ? "budget" : outcome, 1000 * pace_s,
+                   8 * pace_s, 9 * pace_s);
+    (void)snprintf(path, sizeof(path), "%s/metrics.jsonl", dir);
+    cli_write_text(path, text);
+    (void)snprintf(text, sizeof(text),
+                   "{\"outcome\":\"%s\",\"reason\":\"because <of> this\",\"return_mean\":400,"
+                   "\"return_std\":1,\"restarts\":0,\"resumed\":0}",
+                   outcome);
+    (void)snprintf(path, sizeof(path), "%s/result.json", dir);
+    cli_write_text(path, text);
+    if (energy_source) {
+        (void)snprintf(text, sizeof(text),
+                       "{\"source\":\"%s\",\"energy_j\":%g,\"idle_j\":1,\"roles\":{\"actor\":{"
+                       "\"energy_j\":1},\"learner\":{\"energy_j\":2},\"replay\":{\"energy_j\":1},"
+                       "\"evaluator\":{\"energy_j\":1}},\"carbon\":{\"carbon_g\":0.5}}",
+                       energy_source, 10 * pace_s);
+        (void)snprintf(path, sizeof(path), "%s/energy.json", dir);
+        cli_write_text(path, text);
+    }
+}
+
+static void write_precision(const aq_compare_plan *plan, size_t precision, double pace_s,
+                            const char *outcome, const char *energy_source)
+{
+    char dir[CLI_PATH_MAX];
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        const char *its = strcmp(outcome, "diverged") == 0 && seed == 1 ? "finished" : outcome;
+        assert_int_equal(aq_compare_plan_run_dir(plan, precision, seed, dir, sizeof(dir)), 0);
+        write_run(dir, seed, pace_s, its, energy_source);
+    }
+}
+
+static aq_compare_plan plan;
+
+static int setup(void **state)
+{
+    int rc = cli_fixture_setup(state);
+    plan = (aq_compare_plan){.seeds = SEEDS, .seed_first = 1, .threshold = NAN, .preset = "none"};
+    aq_settings_init(aq_run_config_table(), &plan.config);
+    (void)snprintf(plan.command, sizeof(plan.command), "actorq compare <this>");
+    (void)snprintf(plan.dir, sizeof(plan.dir), "%s", cli_path(state, "."));
+    assert_int_equal(aq_compare_plan_precisions(&plan, "fp32,int8,int4,int3", NULL), 0);
+    write_precision(&plan, 0, 0.5, "finished", "model");
+    write_precision(&plan, 1, 0.25, "finished", "model");
+    write_precision(&plan, 2, 0.5, "diverged", "rapl");
+    write_precision(&plan, 3, 0.5, "refused", NULL);
+    return rc;
+}
+
+static aq_compare_summary summarize(double task_threshold)
+{
+    aq_compare_summary summary;
+    assert_int_equal(aq_compare_summary_make(&plan, task_threshold, &summary, NULL), 0);
+    return summary;
+}
+
+static void assert_near(double value, double wanted)
+{
+    assert_true(fabs(value - wanted) <= 1e-9 * fabs(wanted));
+}
+
+static void test_returns_are_means_over_seeds_with_their_interval(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    const aq_compare_row *row = &summary.rows[0];
+    assert_int_equal(row->finished, SEEDS);
+    /* Evaluations 35 to 39 are in the last tenth; seeds add 1, 2 and 0. */
+    assert_near(row->last.mean, 371.0);
+    assert_near(row->last.ci95, 4.302652729696142 * 1.0 / sqrt(3.0));
+    assert_true(row->fresh.mean == 400 && row->fresh.ci95 == 0);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_times_to_the_threshold_are_by_both_rules(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    /* 200 is reached by evaluation 20; the mean of ten, 45 behind, by 24.5 and later. */
+    assert_near(summary.rows[0].first.time_s, 21 * 0.5);
+    assert_near(summary.rows[1].first.time_s, 21 * 0.25);
+    assert_near(summary.rows[1].first.speedup, 2);
+    assert_near(summary.rows[1].running.time_s, 26 * 0.25);
+    assert_near(summary.rows[1].running.speedup, 2);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_a_threshold_that_some_seeds_reach_has_no_mean_time(void **state)
+{
+    char text[64];
+    (void)state;
+    aq_compare_summary summary = summarize(391); /* of seeds 1 and 2 */
+    const aq_compare_row *row = &summary.rows[0];
+    assert_int_equal(row->first.reached, 2);
+    assert_true(isnan(row->first.time_s) && isnan(summary.rows[1].first.speedup));
+    assert_string_equal(aq_compare_crossing_text(row, &row->first, text, sizeof(text)),
+                        "not reached (2 of 3)");
+    assert_string_equal(aq_compare_crossing_text(row, &row->running, text, sizeof(text)),
+                        "not reached");
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_ratios_are_to_fp32(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    const aq_compare_row *row = &summary.rows[1];
+    assert_int_equal(summary.baseline, 0);
+    assert_near(row->throughput_ratio, 2);
+    assert_near(row->broadcast_ratio, 2);
+    assert_near(row->energy_ratio, 2);
+    /* Inference 4 s and 2 s, and 2 s of other things beside waiting. */
+    assert_near(row->actor_steps_per_s, 4000.0 / 4);
+    assert_near(row->actor_ratio, 1.5);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_sources_of_energy_are_never_mixed(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    assert_string_equal(summary.rows[2].energy_source, "rapl");
+    assert_true(isnan(summary.rows[2].energy_ratio));
+    aq_compare_summary_fini(&summary);
+    write_run(cli_path(state, "int8-s2"), 2, 0.25, "finished", "rapl");
+    summary = summarize(200);
+    assert_null(summary.rows[1].energy_source);
+    assert_true(isnan(summary.rows[1].energy_j));
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_runs_that_did_not_finish_are_left_out_and_said(void **state)
+{
+    char text[512];
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    assert_int_equal(summary.rows[2].finished, 1);
+    assert_string_equal(aq_compare_row_state(&summary, &summary.rows[2], text, sizeof(text)),
+                        "1 of 3 finished; diverged: because <of> this");
+    assert_true(isnan(summary.rows[2].last.ci95));
+    assert_int_equal(summary.rows[3].finished, 0);
+    assert_string_equal(aq_compare_row_state(&summary, &summary.rows[3], text, sizeof(text)),
+                        "0 of 3 finished; cannot be built: because <of> this");
+    assert_true(isnan(summary.rows[3].wall_s));
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_the_threshold_is_given_or_the_tasks_or_what_was_reached(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_TASK);
+    aq_compare_summary_fini(&summary);
+    summary = summarize((double)NAN);
+    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_REACHED);
+    assert_near(summary.threshold, 1 + 0.95 * (371 - 1));
+    aq_compare_summary_fini(&summary);
+    plan.threshold = 77;
+    summary = summarize(200);
+    assert_true(summary.threshold == 77);
+    assert_int_equal(summary.threshold_source, AQ_THRESHOLD_GIVEN);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_a_band_is_the_mean_of_the_seeds_curves(void **state)
+{
+    (void)state;
+    size_t count;
+    aq_plot_point points[3];
+    aq_compare_summary summary = summarize(200);
+    assert_int_equal(aq_compare_band(&summary, 0, true, points, 3, &count), 0);
+    assert_int_equal(count, 3);
+    assert_true(points[0].x == 100 && points[2].x == 4000);
+    assert_near(points[0].y, 1);        /* the first evaluations: 1, 2 and 0 */
+    assert_near(points[2].y, 390 - 44); /* the mean of the last ten, 1 more */
+    assert_near(points[2].high - points[2].y, 4.302652729696142 / sqrt(3.0));
+    assert_int_equal(aq_compare_band(&summary, 3, true, points, 3, &count), 0);
+    assert_int_equal(count, 0);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_the_json_has_a_row_for_each_precision(void **state)
+{
+    static const char *const keys[] = {"precision",
+                                       "seeds",
+                                       "wall_s",
+                                       "env_steps_per_s",
+                                       "return_mean",
+                                       "return_ci95",
+                                       "time_to_threshold_s",
+                                       "broadcast_bytes",
+                                       "energy_j",
+                                       "energy_source",
+                                       "gco2",
+                                       "speedup"};
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    json_t *json = aq_compare_json(&summary);
+    json_t *rows = json_object_get(json, "rows");
+    assert_int_equal(json_array_size(rows), 4);
+    assert_int_equal(json_array_size(json_object_get(json, "runs")), 4 * SEEDS);
+    for (size_t i = 0; i < 4; i++) {
+        for (size_t j = 0; j < sizeof(keys) / sizeof(keys[0]); j++) {
+            assert_non_null(json_object_get(json_array_get(rows, i), keys[j]));
+        }
+    }
+    assert_true(json_is_null(json_object_get(json_array_get(rows, 3), "energy_j")));
+    assert_string_equal(
+        json_string_value(json_object_get(json_array_get(rows, 3), "energy_source")),
+        "not measured");
+    json_decref(json);
+    aq_compare_summary_fini(&summary);
+}
+
+static char file[FILE_MAX];
+
+static const char *read_file(void **state, const char *name)
+{
+    size_t size = cli_read(cli_path(state, name), file, sizeof(file) - 1);
+    file[size] = '\0';
+    return file;
+}
+
+static void test_the_report_holds_everything(void **state)
+{
+    static const char *const words[] = {"<!DOCTYPE html>",
+                                        "prefers-color-scheme:dark",
+                                        "@media print",
+                                        "not measured",
+                                        "because &lt;of&gt; this",
+                                        "cannot be built",
+                                        "actorq compare &lt;this&gt;",
+                                        "id=\"return-time\"",
+                                        "id=\"return-steps\"",
+                                        "id=\"energy\"",
+                                        "id=\"actor-time\"",
+                                        "<svg",
+                                        "waiting for samples",
+                                        "learner:",
+                                        "2.00\u00d7",
+                                        "95 % intervals"};
+    aq_compare_summary summary = summarize(200);
+    assert_int_equal(aq_compare_report_write(&summary, NULL), 0);
+    const char *page = read_file(state, "report.html");
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        cli_assert_in(page, words[i]);
+    }
+    /* It needs nothing from elsewhere. */
+    assert_null(strstr(page, "<script"));
+    assert_null(strstr(page, "<link"));
+    assert_null(strstr(page, "src="));
+    cli_assert_in(read_file(state, "energy.svg"), "<svg");
+    cli_assert_in(read_file(state, "compare.csv"), "\nint8,finished,3,10,400,2,");
+    cli_assert_in(read_file(state, "curves.csv"), "\nint8,2,0.250000,100,2\n");
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_words_come_from_the_figures(void **state)
+{
+    (void)state;
+    aq_compare_summary summary = summarize(200);
+    aq_long_text words;
+    aq_long_text_init(&words, 1 << 16);
+    aq_compare_words(&summary, &words);
+    aq_long_text_add(&words, "%c", '\0');
+    const char *text = (const char *)words.bytes.data;
+    cli_assert_in(text, "int8:  An actor that does not wait makes 1.50 times the steps of fp32");
+    cli_assert_in(text, "2.00 times the environment steps a second");
+    cli_assert_in(text, "after 5.25 s instead of 10.5 s, 2.00 times as fast");
+    cli_assert_in(text, "no difference beyond what the seeds differ by");
+    cli_assert_in(text, "int3: 0 of 3 finished; cannot be built");
+    aq_long_text_fini(&words);
+    aq_compare_summary_fini(&summary);
+}
+
+static void test_no_memory_is_said_and_nothing_is_lost(void **state)
+{
+    (void)state;
+    for (uint64_t nth = 1;; nth++) {
+        aq_compare_summary summary;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_compare_summary_make(&plan, 200, &summary, NULL);
+        aq_memory_fail_at(0, 0);
+        if (!rc) {
+            aq_compare_summary_fini(&summary); /* a curve may be missing, as if unreadable */
+            break;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+    }
+}
+
+int main(void)
+{
+#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        CASE(test_returns_are_means_over_seeds_with_their_interval),
+        CASE(test_times_to_the_threshold_are_by_both_rules),
+        CASE(test_a_threshold_that_some_seeds_reach_has_no_mean_time),
+        CASE(test_ratios_are_to_fp32),
+        CASE(test_sources_of_energy_are_never_mixed),
+        CASE(test_runs_that_did_not_finish_are_left_out_and_said),
+        CASE(test_the_threshold_is_given_or_the_tasks_or_what_was_reached),
+        CASE(test_a_band_is_the_mean_of_the_seeds_curves),
+        CASE(test_the_json_has_a_row_for_each_precision),
+        CASE(test_the_report_holds_everything),
+        CASE(test_words_come_from_the_figures),
+        CASE(test_no_memory_is_said_and_nothing_is_lost),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

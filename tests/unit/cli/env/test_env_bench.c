@@ -1,0 +1,136 @@
+/*
+ * What a measurement does to an environment; how long it takes is the machine's.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/env/bench_lanes.h"
+#include "cli/env/env_bench.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/replay_env.h"
+
+#define SECONDS 0.05
+
+static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
+{
+    aq_env_bench_report report;
+    aq_error error = {0};
+    aq_env *env = replay_env_open(class, "");
+    if (aq_env_bench(env, SECONDS, lanes, 1, &report, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(replay_env_counts.begins, report.lanes);
+    assert_int_equal(replay_env_counts.ends, report.lanes);
+    aq_env_unref(env);
+    return report;
+}
+
+static void test_figures_belong_together(void **state)
+{
+    (void)state;
+    aq_env_bench_report report = bench(&replay_env_plain, 3);
+    assert_int_equal(report.lanes, 3);
+    assert_true(report.slices > 0);
+    assert_true(report.steps > 0 && report.steps <= replay_env_counts.steps);
+    assert_true(report.episodes >= report.steps / 8); /* the limit */
+    assert_true(report.steps_per_s > 0);
+    assert_true(report.steps_per_s_low <= report.steps_per_s);
+    assert_true(report.steps_per_s <= report.steps_per_s_high);
+    assert_true(report.step_ns > 0 && report.reset_ns > 0);
+    assert_false(report.has_physics);
+    assert_false(report.by_wall_clock);
+}
+
+static void test_lanes_have_a_default(void **state)
+{
+    (void)state;
+    assert_int_equal(bench(&replay_env_plain, 0).lanes, AQ_ENV_BENCH_LANES);
+    assert_int_equal(bench(&replay_env_exact, 0).lanes, AQ_ENV_BENCH_LANES_PHYSICS);
+}
+
+static void test_physics_is_given_the_same_actions(void **state)
+{
+    (void)state;
+    aq_env_bench_report report = bench(&replay_env_exact, 1);
+    assert_true(report.has_physics);
+    assert_true(report.physics_steps_per_s > 0 && report.physics_ratio > 0);
+    assert_int_equal(replay_env_counts.physics_steps, report.steps);
+    assert_int_equal(replay_env_counts.steps, report.steps);
+    assert_int_equal(replay_env_counts.physics_starts, report.slices);
+    assert_true(replay_env_counts.actions == replay_env_counts.physics_actions);
+}
+
+static void test_actions_fill_their_box(void **state)
+{
+    aq_bench_lanes lanes;
+    aq_error error = {0};
+    float low = 1, high = -1;
+    (void)state;
+    aq_env *env = replay_env_open(&replay_env_exact, "");
+    assert_int_equal(aq_bench_lanes_init(&lanes, env, 2, 7, &error), 0);
+    aq_bench_lanes_draw(&lanes);
+    const float *actions = (const float *)lanes.actions;
+    for (size_t i = 0; i < (size_t)AQ_BENCH_ACTIONS * 2 * 2; i++) {
+        low = actions[i] < low ? actions[i] : low;
+        high = actions[i] > high ? actions[i] : high;
+    }
+    assert_true(low >= -1 && low < -0.9f);
+    assert_true(high <= 1 && high > 0.9f);
+    aq_bench_lanes_fini(&lanes);
+    aq_env_unref(env);
+}
+
+static void test_failures_are_told_with_their_reason(void **state)
+{
+    static const char *const options[] = {"?fail_step=3", "?fail_resets=yes"};
+    static const char *const words[] = {"sum:Plain?fail_step=3: a step failed: it was asked to",
+                                        "a reset failed: it was asked to"};
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        aq_env_bench_report report = {.steps = 77};
+        aq_error error = {0};
+        aq_env *env = replay_env_open(&replay_env_plain, options[i]);
+        assert_int_equal(aq_env_bench(env, SECONDS, 2, 1, &report, &error), AQ_E_PEER);
+        cli_assert_in(error.text, words[i]);
+        assert_int_equal(report.steps, 77);
+        assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+        aq_env_unref(env);
+    }
+}
+
+static void test_a_failing_allocation_leaves_nothing_behind(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++) {
+        aq_env *env = replay_env_open(i == 0 ? &replay_env_plain : &replay_env_exact, "");
+        int rc = AQ_E_NOMEM;
+        for (uint64_t nth = 1; rc != 0; nth++) {
+            aq_env_bench_report report;
+            aq_error error = {0};
+            aq_memory_fail_at(nth, 0);
+            rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &error);
+            aq_memory_fail_at(0, 0);
+            assert_true(rc == 0 || rc == AQ_E_NOMEM);
+            assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+        }
+        aq_env_unref(env);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_figures_belong_together),
+        cmocka_unit_test(test_lanes_have_a_default),
+        cmocka_unit_test(test_physics_is_given_the_same_actions),
+        cmocka_unit_test(test_actions_fill_their_box),
+        cmocka_unit_test(test_failures_are_told_with_their_reason),
+        cmocka_unit_test(test_a_failing_allocation_leaves_nothing_behind),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

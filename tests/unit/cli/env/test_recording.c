@@ -1,0 +1,292 @@
+/*
+ * Recordings are read in each of their forms, and what is none is refused in words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/env/recording.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static aq_recording *read_golden(const char *name)
+{
+    char path[CLI_PATH_MAX];
+    aq_error error = {0};
+    aq_recording *recording = NULL;
+    (void)snprintf(path, sizeof(path), "%s/replay/%s", AQ_GOLDEN_DIR, name);
+    assert_int_equal(aq_recording_read(path, &recording, &error), 0);
+    return recording;
+}
+
+static void assert_refused(void **state, const char *text, int code, const char *words)
+{
+    aq_error error = {0};
+    aq_recording *recording = NULL;
+    const char *path = cli_path(state, "recording.json");
+    cli_write_text(path, text);
+    assert_int_equal(aq_recording_read(path, &recording, &error), code);
+    assert_null(recording);
+    cli_assert_in(error.text, words);
+}
+
+/* ---- forms ---------------------------------------------------------------------------------- */
+
+static void test_an_episode_of_gymnasium_has_states_and_resets(void **state)
+{
+    aq_golden_values values;
+    size_t reset;
+    (void)state;
+    aq_recording *recording = read_golden("CartPole-v1_1.json");
+    assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
+    assert_string_equal(recording->task, "gym:CartPole-v1");
+    assert_int_equal(recording->step_count, 24);
+    assert_int_equal(recording->observations.width, 4);
+    assert_false(aq_recording_reset_after(recording, 11, &reset));
+    assert_true(aq_recording_reset_after(recording, 12, &reset));
+    assert_true(recording->terminated.numbers[12] == 1.0);
+
+    aq_recording_at_start(recording, &values);
+    const double *first = aq_golden_find(&values, "state", 4);
+    assert_non_null(first);
+    assert_true(first[0] == 0.0011821624700256717);
+    aq_recording_at_step(recording, 0, &values);
+    assert_true(aq_golden_find(&values, "state", 4)[0] == 0.0020830898626775425);
+    aq_recording_at_reset(recording, reset, &values);
+    assert_true(aq_golden_find(&values, "state", 4)[0] == -0.018816854798951455);
+    assert_null(aq_golden_find(&values, "state", 3));
+    aq_recording_free(recording);
+}
+
+static void test_an_episode_of_the_suite_has_the_physics_own_state(void **state)
+{
+    aq_golden_values values;
+    (void)state;
+    aq_recording *recording = read_golden("walker_walk_3.json");
+    assert_string_equal(recording->task, "dmc:walker_walk");
+    assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
+    aq_recording_at_start(recording, &values);
+    assert_non_null(aq_golden_find(&values, "qpos", 9));
+    assert_non_null(aq_golden_find(&values, "qacc_warmstart", 9));
+    assert_null(aq_golden_find(&values, "act", 0)); /* nothing is left out */
+    aq_recording_at_step(recording, 23, &values);
+    assert_non_null(aq_golden_find(&values, "qvel", 9));
+    assert_non_null(aq_golden_find(&values, "qacc_warmstart", 9));
+    for (size_t i = 0; i < recording->step_count; i++) {
+        assert_true(recording->terminated.numbers[i] == 0);
+        assert_true(recording->truncated.numbers[i] == 0);
+    }
+    aq_recording_free(recording);
+}
+
+static void test_a_target_among_the_changes_of_the_model_holds_for_all_steps(void **state)
+{
+    aq_golden_values values;
+    (void)state;
+    aq_recording *recording = read_golden("finger_turn_hard_1.json");
+    for (int place = 0; place < 2; place++) {
+        if (place == 0) {
+            aq_recording_at_start(recording, &values);
+        } else {
+            aq_recording_at_step(recording, 5, &values);
+        }
+        const double *target = aq_golden_find(&values, "target_site_pos", 3);
+        assert_non_null(target);
+        assert_true(target[0] == 0.13525152143779762);
+        assert_true(target[1] == 0.0);
+        assert_true(target[2] == 0.5127281443290894);
+    }
+    aq_recording_free(recording);
+}
+
+static void test_probes_are_states_without_actions(void **state)
+{
+    aq_golden_values values;
+    (void)state;
+    aq_recording *recording = read_golden("probe_reacher_easy.json");
+    assert_int_equal(recording->form, AQ_RECORDING_PROBES);
+    assert_string_equal(recording->task, "dmc:reacher_easy");
+    assert_int_equal(recording->step_count, 6);
+    assert_null(recording->actions.numbers);
+    aq_recording_at_step(recording, 0, &values);
+    assert_non_null(aq_golden_find(&values, "ctrl", 2));
+    assert_non_null(aq_golden_find(&values, "target_geom_pos", 3));
+    aq_recording_free(recording);
+}
+
+static void test_a_table_names_its_task_with_options(void **state)
+{
+    (void)state;
+    aq_recording *recording = read_golden("FrozenLake-v1_4x4_slippery.json");
+    const aq_recorded_table *table = &recording->table;
+    assert_int_equal(recording->form, AQ_RECORDING_TABLE);
+    assert_string_equal(recording->task, "gym:FrozenLake-v1?map=4x4&slippery=yes");
+    assert_int_equal(table->cells, 16);
+    assert_int_equal(table->actions, 4);
+    assert_int_equal(table->offsets[0], 0);
+    assert_int_equal(table->offsets[1], 3);
+    assert_int_equal(table->outcomes[2].next, 4);
+    assert_true(table->start_chances.numbers[0] == 1.0);
+    assert_int_equal(table->episode_count, 1);
+    assert_int_equal(table->episodes[0].step_count, 24);
+    aq_recording_free(recording);
+    recording = read_golden("CliffWalking-v1_slippery.json");
+    assert_string_equal(recording->task, "gym:CliffWalking-v1?slippery=yes");
+    aq_recording_free(recording);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------- */
+
+static void test_what_is_no_json_is_refused_by_line(void **state)
+{
+    assert_refused(state, "{\n\"id\":", AQ_E_CORRUPT, "line 2 is no JSON");
+    assert_refused(state, "", AQ_E_CORRUPT, "is no JSON");
+    assert_refused(state, "{\"id\": \"a\", \"id\": \"b\"}", AQ_E_CORRUPT, "duplicate");
+    assert_refused(state, "{\"id\": NaN}", AQ_E_CORRUPT, "is no JSON");
+}
+
+static void test_other_json_is_not_a_recording(void **state)
+{
+    assert_refused(state, "{}", AQ_E_FOREIGN, "no recording");
+    assert_refused(state, "[1]", AQ_E_FOREIGN, "no recording");
+    assert_refused(state, "{\"id\": \"CartPole-v1\"}", AQ_E_FOREIGN, "no recording");
+    assert_refused(state, "{\"domain\": \"walker\", \"task\": \"walk\"}", AQ_E_FOREIGN,
+                   "no recording");
+}
+
+static void test_a_missing_file_is_said_to_be_missing(void **state)
+{
+    aq_error error = {0};
+    aq_recording *recording = NULL;
+    assert_int_equal(aq_recording_read(cli_path(state, "none.json"), &recording, &error),
+                     AQ_E_NOT_FOUND);
+}
+
+#define GYM "{\"id\": \"X\", \"states\": [[1], [2]], "
+
+static void test_broken_episodes_are_refused_by_member(void **state)
+{
+    assert_refused(state, GYM "\"actions\": 3}", AQ_E_CORRUPT, "'actions' is missing or no array");
+    assert_refused(state, GYM "\"actions\": []}", AQ_E_CORRUPT, "'actions' has 0 rows");
+    assert_refused(state, GYM "\"actions\": [0, 1], \"observations\": [[1]]}", AQ_E_CORRUPT,
+                   "'observations' has 1 rows, not 2");
+    assert_refused(state,
+                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": "
+                       "[[1, 2], [1, 2]]}",
+                   AQ_E_CORRUPT, "'rewards' holds more than a number a step");
+    assert_refused(state,
+                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+                       "\"initial_observation\": [1, 2]}",
+                   AQ_E_CORRUPT, "'initial_observation' has another width");
+    assert_refused(state,
+                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+                       "\"initial_observation\": [1], \"terminated\": [false, false], "
+                       "\"truncated\": [false, false], \"initial_state\": [1, 2]}",
+                   AQ_E_CORRUPT, "'state' has not always the same count of numbers");
+    assert_refused(state,
+                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+                       "\"initial_observation\": [1], \"terminated\": [false, false], "
+                       "\"truncated\": [false, false], \"initial_state\": [1], "
+                       "\"resets\": [{\"after_step\": 0}]}",
+                   AQ_E_CORRUPT, "reset 0 has no 'state'");
+}
+
+static void test_broken_tables_are_refused(void **state)
+{
+    assert_refused(state, "{\"id\": \"X\", \"P\": []}", AQ_E_CORRUPT, "no table of states");
+    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 1, 0, false]]]]}", AQ_E_CORRUPT,
+                   "state 0, action 0: 'P' leads to a state 1 that there is not");
+    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0]]]]}", AQ_E_CORRUPT,
+                   "has not 1 to 16 outcomes of 4 numbers");
+    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]], []]}", AQ_E_CORRUPT,
+                   "state 1 in 'P' has 0 actions, not 1");
+    assert_refused(state, "{\"id\": \"X_muddy\", \"P\": [[[[1, 0, 0, true]]]]}", AQ_E_CORRUPT,
+                   "'muddy' in 'id'");
+    assert_refused(state,
+                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"initial_state_distrib\": "
+                   "[0.5, 0.5]}",
+                   AQ_E_CORRUPT, "has 2 numbers for 1 states");
+    assert_refused(state,
+                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+                   "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1]]}]}",
+                   AQ_E_CORRUPT, "episode 0: the end of an episode does not say");
+    assert_refused(state,
+                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+                   "[{\"initial_state\": 0, \"steps\": [[3, 0, 0, true, false, 1, 0]]}]}",
+                   AQ_E_CORRUPT, "leaves the table");
+}
+
+static void test_broken_probes_are_refused(void **state)
+{
+    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": []}", AQ_E_CORRUPT,
+                   "'probes' is no array of one to");
+    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}, {}]}",
+                   AQ_E_CORRUPT, "probe 1 has no 'qpos'");
+    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}]}",
+                   AQ_E_CORRUPT, "a probe has an 'observation' and a 'reward'");
+}
+
+static void test_a_failing_allocation_leaves_nothing(void **state)
+{
+    static const char *const names[] = {"CartPole-v1_1.json", "finger_turn_hard_1.json",
+                                        "probe_reacher_easy.json"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[CLI_PATH_MAX];
+        aq_recording *recording = NULL;
+        int rc = AQ_E_NOMEM;
+        (void)snprintf(path, sizeof(path), "%s/replay/%s", AQ_GOLDEN_DIR, names[i]);
+        for (uint64_t nth = 1; rc != 0; nth++) {
+            aq_error error = {0};
+            aq_memory_fail_at(nth, 0);
+            rc = aq_recording_read(path, &recording, &error);
+            aq_memory_fail_at(0, 0);
+            assert_true(rc == 0 || rc == AQ_E_NOMEM);
+            assert_true((rc == 0) == (recording != NULL));
+        }
+        aq_recording_free(recording);
+    }
+    aq_recording_free(NULL);
+}
+
+static void test_a_table_that_finds_no_memory_leaves_nothing(void **state)
+{
+    const char *path = cli_path(state, "small.json");
+    aq_recording *recording = NULL;
+    int rc = AQ_E_NOMEM;
+    cli_write_text(path, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+                         "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1, 0]]}]}");
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        aq_error error = {0};
+        aq_memory_fail_at(nth, 0);
+        rc = aq_recording_read(path, &recording, &error);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+    }
+    aq_recording_free(recording);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_episode_of_gymnasium_has_states_and_resets),
+        cmocka_unit_test(test_an_episode_of_the_suite_has_the_physics_own_state),
+        cmocka_unit_test(test_a_target_among_the_changes_of_the_model_holds_for_all_steps),
+        cmocka_unit_test(test_probes_are_states_without_actions),
+        cmocka_unit_test(test_a_table_names_its_task_with_options),
+        cmocka_unit_test(test_what_is_no_json_is_refused_by_line),
+        cmocka_unit_test(test_other_json_is_not_a_recording),
+        cmocka_unit_test(test_a_missing_file_is_said_to_be_missing),
+        cmocka_unit_test(test_broken_episodes_are_refused_by_member),
+        cmocka_unit_test(test_broken_tables_are_refused),
+        cmocka_unit_test(test_broken_probes_are_refused),
+        cmocka_unit_test(test_a_failing_allocation_leaves_nothing),
+        cmocka_unit_test(test_a_table_that_finds_no_memory_leaves_nothing),
+    };
+    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
+}

@@ -1,0 +1,142 @@
+/*
+ * A table against a task that is one: chances, rewards, flags and starts, each found when wrong.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+
+#include "cli/env/env_replay.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/replay_env.h"
+
+#define STAY   "[[1, 0, 0, false]]"
+#define GO     "[[0.5, 1, 5, true], [0.5, 0, -1, false]]"
+#define THERE  "[[[1, 1, 0, true]], [[1, 1, 0, true]]]"
+#define STARTS "\"initial_state_distrib\": [1, 0]"
+#define EPISODES                                                                                   \
+    "\"episodes\": [{\"initial_state\": 0, \"steps\": [[0, 0, 0, false, false, 1], "               \
+    "[1, 1, 5, true, false, 0.5, 0], [1, 0, -1, false, false, 0.5]]}]"
+#define TABLE(stay, go, starts, episodes)                                                          \
+    "{\"id\": \"X\", \"P\": [[" stay ", " go "], " THERE "], " starts ", " episodes "}"
+
+static int replay(void **state, const aq_env_class *class, const char *text,
+                  aq_replay_report *report, aq_error *error)
+{
+    aq_recording *recording = NULL;
+    const char *path = cli_path(state, "table.json");
+    cli_write_text(path, text);
+    if (aq_recording_read(path, &recording, error) != 0) {
+        fail_msg("%s", error->text);
+    }
+    aq_env *env = replay_env_open(class, "");
+    int rc = aq_env_replay(env, recording, false, report, error);
+    aq_env_unref(env);
+    aq_recording_free(recording);
+    return rc;
+}
+
+static aq_replay_report report_of(void **state, const char *text)
+{
+    aq_replay_report report;
+    aq_error error = {0};
+    assert_int_equal(replay(state, &replay_env_table, text, &report, &error), 0);
+    return report;
+}
+
+static void test_a_true_table_has_no_errors(void **state)
+{
+    aq_replay_report report = report_of(state, TABLE(STAY, GO, STARTS, EPISODES));
+    assert_int_equal(report.steps, 4);
+    assert_int_equal(report.state.compared, 2);
+    assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
+    assert_int_equal(report.mismatched_flags, 0);
+}
+
+static void test_the_order_of_outcomes_and_their_parts_do_not_matter(void **state)
+{
+    aq_replay_report report = report_of(
+        state, TABLE(STAY, "[[0.25, 0, -1, false], [0.5, 1, 5, true], [0.25, 0, -1, false]]",
+                     STARTS, EPISODES));
+    assert_true(report.obs.error == 0 && report.reward.error == 0);
+}
+
+static void test_wrong_chances_are_found(void **state)
+{
+    aq_replay_report report = report_of(
+        state, TABLE(STAY, "[[0.75, 1, 5, true], [0.25, 0, -1, false]]", STARTS, EPISODES));
+    assert_true(report.obs.error == 0.25);
+    assert_int_equal(report.obs.step, 0);
+    assert_true(report.reward.error == 0);
+}
+
+static void test_an_outcome_that_ours_has_not_is_found(void **state)
+{
+    aq_replay_report report = report_of(state, TABLE("[[1, 1, 0, false]]", GO, STARTS, EPISODES));
+    assert_true(report.obs.error == 1);
+}
+
+static void test_wrong_rewards_are_found(void **state)
+{
+    aq_replay_report report =
+        report_of(state, TABLE(STAY, "[[0.5, 1, 4, true], [0.5, 0, -1, false]]", STARTS, EPISODES));
+    assert_true(report.reward.error == 0.25);
+    assert_true(report.obs.error == 0);
+}
+
+static void test_wrong_flags_are_counted(void **state)
+{
+    aq_replay_report report = report_of(
+        state, TABLE(STAY, "[[0.5, 1, 5, false], [0.5, 0, -1, false]]", STARTS, EPISODES));
+    assert_true(report.mismatched_flags > 0);
+}
+
+static void test_wrong_starts_are_found(void **state)
+{
+    aq_replay_report report =
+        report_of(state, TABLE(STAY, GO, "\"initial_state_distrib\": [0.5, 0.5]", EPISODES));
+    assert_true(report.state.error == 0.5);
+}
+
+static void test_an_episode_that_ours_could_not_play_is_found(void **state)
+{
+    aq_replay_report report = report_of(
+        state, TABLE(STAY, GO, STARTS,
+                     "\"episodes\": [{\"initial_state\": 0, \"steps\": [[0, 1, 0, false, true, 1, "
+                     "0]]}]"));
+    assert_true(report.obs.error == 1);
+    assert_int_equal(report.mismatched_flags, 1); /* it was cut, and ours has no limit */
+}
+
+static void test_another_shape_is_refused(void **state)
+{
+    aq_replay_report report;
+    aq_error error = {0};
+    assert_int_equal(replay(state, &replay_env_table,
+                            "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}", &report, &error),
+                     AQ_E_SCHEMA);
+    cli_assert_in(error.text, "the recording has 1 states and 1 actions");
+    assert_int_equal(
+        replay(state, &replay_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &error),
+        AQ_E_UNSUPPORTED);
+    cli_assert_in(error.text, "sum:Plain is no table");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_true_table_has_no_errors),
+        cmocka_unit_test(test_the_order_of_outcomes_and_their_parts_do_not_matter),
+        cmocka_unit_test(test_wrong_chances_are_found),
+        cmocka_unit_test(test_an_outcome_that_ours_has_not_is_found),
+        cmocka_unit_test(test_wrong_rewards_are_found),
+        cmocka_unit_test(test_wrong_flags_are_counted),
+        cmocka_unit_test(test_wrong_starts_are_found),
+        cmocka_unit_test(test_an_episode_that_ours_could_not_play_is_found),
+        cmocka_unit_test(test_another_shape_is_refused),
+    };
+    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
+}

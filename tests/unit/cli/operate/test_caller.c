@@ -1,0 +1,193 @@
+/*
+ * A call is answered, refused or given up in time, and each is told from the others.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/operate/rpc_catalog.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "proto/operations.pb-c.h"
+#include "proto/policy.pb-c.h"
+#include "tests/unit/cli/fake_daemon.h"
+
+enum { PATIENT_MS = 10000, SHORT_MS = 150 };
+
+static int daemon_setup(void **state)
+{
+    *state = fake_daemon_start("tcp://127.0.0.1:0");
+    return 0;
+}
+
+static int daemon_teardown(void **state)
+{
+    fake_daemon_stop(*state);
+    return 0;
+}
+
+/* What a call came to. */
+typedef struct outcome {
+    int rc;
+    ProtobufCMessage *reply;
+    aq_rpc_status status;
+    aq_error error;
+} outcome;
+
+static outcome call(aq_caller *caller, const char *name, const ProtobufCMessage *request,
+                    uint32_t timeout_ms)
+{
+    outcome result = {0};
+    aq_caller_method method;
+    assert_int_equal(aq_rpc_catalog_find(name, &method, NULL), 0);
+    result.rc = aq_caller_call(caller, method, request, timeout_ms, &result.reply, &result.status,
+                               &result.error);
+    return result;
+}
+
+static outcome call_once(const char *url, const char *name, const ProtobufCMessage *request,
+                         uint32_t timeout_ms)
+{
+    aq_caller *caller = NULL;
+    assert_int_equal(aq_caller_open(url, &caller, NULL), 0);
+    outcome result = call(caller, name, request, timeout_ms);
+    aq_caller_close(caller);
+    return result;
+}
+
+static void test_an_answer_outlives_its_caller(void **state)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    outcome result =
+        call_once(fake_daemon_url(*state), "Operations/Status", &request.base, PATIENT_MS);
+    assert_int_equal(result.rc, 0);
+    const Actorq__V1__StatusReply *reply = (const Actorq__V1__StatusReply *)result.reply;
+    assert_string_equal(reply->task, "gym:CartPole-v1");
+    assert_int_equal(reply->learner->env_steps, 12345);
+    assert_int_equal(reply->n_members, 4);
+    protobuf_c_message_free_unpacked(result.reply, NULL);
+}
+
+static void test_one_connection_serves_many_calls(void **state)
+{
+    aq_caller *caller = NULL;
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    assert_int_equal(aq_caller_open(fake_daemon_url(*state), &caller, NULL), 0);
+    for (int i = 0; i < 20; i++) {
+        outcome result = call(caller, "Operations/Status", &request.base, PATIENT_MS);
+        assert_int_equal(result.rc, 0);
+        protobuf_c_message_free_unpacked(result.reply, NULL);
+    }
+    aq_caller_close(caller);
+    fake_daemon_wait_asked(*state, 20);
+}
+
+static void test_an_error_is_the_daemons_words_made_plain(void **state)
+{
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    outcome result =
+        call_once(fake_daemon_url(*state), "Operations/Checkpoint", &request.base, PATIENT_MS);
+    assert_int_equal(result.rc, AQ_E_PEER);
+    assert_int_equal(result.status.code, AQ_RPC_UNIMPLEMENTED);
+    assert_string_equal(result.status.message, "nothing to keep?[2J");
+    assert_non_null(strstr(result.error.text, fake_daemon_url(*state)));
+    assert_non_null(strstr(result.error.text, "UNIMPLEMENTED: nothing to keep"));
+}
+
+static void test_a_method_that_the_daemon_has_not_is_unimplemented(void **state)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+    outcome result = call_once(fake_daemon_url(*state), "Policy/Fetch", &request.base, PATIENT_MS);
+    assert_int_equal(result.rc, AQ_E_PEER);
+    assert_int_equal(result.status.code, AQ_RPC_UNIMPLEMENTED);
+}
+
+static void test_a_daemon_that_holds_its_answer_back_exceeds_the_deadline(void **state)
+{
+    char reason[] = "hold";
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    request.reason = reason;
+    outcome result = call_once(fake_daemon_url(*state), "Operations/Stop", &request.base, SHORT_MS);
+    assert_int_equal(result.rc, AQ_E_PEER);
+    assert_int_equal(result.status.code, AQ_RPC_DEADLINE_EXCEEDED);
+}
+
+static void test_an_unreachable_daemon_is_named_with_the_time_waited(void **state)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    int64_t started_ns = aq_clock_monotonic_ns();
+    (void)state;
+    outcome result =
+        call_once("ipc:///nonexistent/actorq.sock", "Operations/Status", &request.base, SHORT_MS);
+    assert_int_equal(result.rc, AQ_E_TIMEOUT);
+    assert_string_equal(result.error.text,
+                        "ipc:///nonexistent/actorq.sock could not be reached within 150 ms");
+    assert_true(aq_clock_monotonic_ns() - started_ns >= SHORT_MS * AQ_NS_PER_MS);
+}
+
+static void test_a_daemon_that_starts_late_is_waited_for(void **state)
+{
+    char url[64];
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    aq_caller *caller = NULL;
+    (void)state;
+    (void)snprintf(url, sizeof(url), "ipc:///tmp/aq-test-caller-%ld", (long)getpid());
+    assert_int_equal(aq_caller_open(url, &caller, NULL), 0);
+    outcome early = call(caller, "Operations/Status", &request.base, SHORT_MS);
+    assert_int_equal(early.rc, AQ_E_TIMEOUT);
+    fake_daemon *daemon = fake_daemon_start(url);
+    outcome late = call(caller, "Operations/Status", &request.base, PATIENT_MS);
+    assert_int_equal(late.rc, 0);
+    protobuf_c_message_free_unpacked(late.reply, NULL);
+    aq_caller_close(caller);
+    fake_daemon_stop(daemon);
+}
+
+static void test_a_bad_url_is_refused(void **state)
+{
+    aq_caller *caller = NULL;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_caller_open("tcp://nowhere", &caller, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "tcp://nowhere"));
+    assert_null(caller);
+}
+
+static void test_without_memory_nothing_is_opened(void **state)
+{
+    uint64_t nth = 1;
+    int rc = AQ_E_NOMEM;
+    (void)state;
+    for (; rc; nth++) {
+        aq_caller *caller = NULL;
+        aq_memory_fail_at(nth, 0);
+        rc = aq_caller_open("ipc:///nonexistent/actorq.sock", &caller, NULL);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        aq_caller_close(caller);
+    }
+    assert_true(nth > 3);
+}
+
+int main(void)
+{
+#define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, daemon_setup, daemon_teardown)
+    const struct CMUnitTest tests[] = {
+        WITH_DAEMON(test_an_answer_outlives_its_caller),
+        WITH_DAEMON(test_one_connection_serves_many_calls),
+        WITH_DAEMON(test_an_error_is_the_daemons_words_made_plain),
+        WITH_DAEMON(test_a_method_that_the_daemon_has_not_is_unimplemented),
+        WITH_DAEMON(test_a_daemon_that_holds_its_answer_back_exceeds_the_deadline),
+        cmocka_unit_test(test_an_unreachable_daemon_is_named_with_the_time_waited),
+        cmocka_unit_test(test_a_daemon_that_starts_late_is_waited_for),
+        cmocka_unit_test(test_a_bad_url_is_refused),
+        cmocka_unit_test(test_without_memory_nothing_is_opened),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,173 @@
+/*
+ * What a daemon's HTTP server answers is told from what is no HTTP, nobody at all, and silence.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "cli/operate/http_get.h"
+
+enum { PATIENT_MS = 10000, SHORT_MS = 20 };
+
+/* Answers one connection with a fixed text; NULL: not at all, until the caller goes. */
+typedef struct server {
+    int fd;
+    const char *answer;
+    char listen[32];
+    char request[512];
+    pthread_t thread;
+} server;
+
+static void *serve(void *user)
+{
+    server *one = user;
+    int fd = accept(one->fd, NULL, NULL);
+    ssize_t got = recv(fd, one->request, sizeof(one->request) - 1, 0);
+    one->request[got > 0 ? got : 0] = '\0';
+    if (one->answer) {
+        (void)send(fd, one->answer, strlen(one->answer), MSG_NOSIGNAL);
+    } else {
+        (void)recv(fd, one->request, sizeof(one->request), 0);
+    }
+    (void)close(fd);
+    return NULL;
+}
+
+static void server_listen(server *one, const char *host)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+    socklen_t size = sizeof(address);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    one->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    assert_int_equal(bind(one->fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(getsockname(one->fd, (struct sockaddr *)&address, &size), 0);
+    (void)snprintf(one->listen, sizeof(one->listen), "%s:%u", host,
+                   (unsigned)ntohs(address.sin_port));
+}
+
+/* The code of asking a server that answers so. */
+static int ask(server *one, const char *host, uint32_t timeout_ms, unsigned *ret_status, char *body,
+               size_t size, aq_error *error)
+{
+    server_listen(one, host);
+    assert_int_equal(listen(one->fd, 1), 0);
+    assert_int_equal(pthread_create(&one->thread, NULL, serve, one), 0);
+    int rc = aq_http_get(one->listen, "/healthz", timeout_ms, ret_status, body, size, error);
+    assert_int_equal(pthread_join(one->thread, NULL), 0);
+    (void)close(one->fd);
+    return rc;
+}
+
+static void test_an_answer_is_its_status_and_its_body(void **state)
+{
+    server one = {.answer = "HTTP/1.1 503 Service Unavailable\r\nA: b\r\n\r\nno learner\n"};
+    unsigned status = 0;
+    char body[64];
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(ask(&one, "127.0.0.1", PATIENT_MS, &status, body, sizeof(body), &error), 0);
+    assert_int_equal(status, 503);
+    assert_string_equal(body, "no learner\n");
+    assert_ptr_equal(strstr(one.request, "GET /healthz HTTP/1.1\r\n"), one.request);
+}
+
+static void test_a_server_that_listens_everywhere_is_asked_here(void **state)
+{
+    server one = {.answer = "HTTP/1.1 200 OK\r\n\r\nok\n"};
+    unsigned status = 0;
+    char body[64];
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(ask(&one, "0.0.0.0", PATIENT_MS, &status, body, sizeof(body), &error), 0);
+    assert_int_equal(status, 200);
+}
+
+static void test_a_long_body_is_cut(void **state)
+{
+    server one = {.answer = "HTTP/1.0 200 OK\r\n\r\n0123456789"};
+    unsigned status = 0;
+    char body[5];
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(ask(&one, "127.0.0.1", PATIENT_MS, &status, body, sizeof(body), &error), 0);
+    assert_string_equal(body, "0123");
+}
+
+static void test_what_is_not_http_is_refused(void **state)
+{
+    static const char *const bad[] = {"", "SP\1\2", "HTTP/1.1 200 OK\r\nno end of the head",
+                                      "HTTP/1.1 twohundred\r\n\r\n"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        server one = {.answer = bad[i]};
+        unsigned status = 7;
+        char body[64] = "untouched";
+        aq_error error = {0};
+        assert_int_equal(ask(&one, "127.0.0.1", PATIENT_MS, &status, body, sizeof(body), &error),
+                         AQ_E_FOREIGN);
+        assert_int_equal(status, 7);
+        assert_string_equal(body, "untouched");
+    }
+}
+
+static void test_silence_ends_at_the_deadline(void **state)
+{
+    server one = {.answer = NULL};
+    unsigned status = 0;
+    char body[64];
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(ask(&one, "127.0.0.1", SHORT_MS, &status, body, sizeof(body), &error),
+                     AQ_E_TIMEOUT);
+    assert_non_null(strstr(error.text, one.listen));
+}
+
+static void test_nobody_there_is_named(void **state)
+{
+    server one = {.answer = NULL};
+    unsigned status = 0;
+    char body[64];
+    aq_error error = {0};
+    (void)state;
+    server_listen(&one, "127.0.0.1"); /* bound, so that it is nobody else's, and closed to all */
+    assert_int_equal(
+        aq_http_get(one.listen, "/healthz", PATIENT_MS, &status, body, sizeof(body), &error),
+        AQ_E_IO);
+    assert_non_null(strstr(error.text, one.listen));
+    (void)close(one.fd);
+}
+
+static void test_an_address_that_is_none_is_refused(void **state)
+{
+    unsigned status = 0;
+    char body[64];
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(
+        aq_http_get("nonsense", "/healthz", PATIENT_MS, &status, body, sizeof(body), &error),
+        AQ_E_INVALID);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_answer_is_its_status_and_its_body),
+        cmocka_unit_test(test_a_server_that_listens_everywhere_is_asked_here),
+        cmocka_unit_test(test_a_long_body_is_cut),
+        cmocka_unit_test(test_what_is_not_http_is_refused),
+        cmocka_unit_test(test_silence_ends_at_the_deadline),
+        cmocka_unit_test(test_nobody_there_is_named),
+        cmocka_unit_test(test_an_address_that_is_none_is_refused),
+    };
+    return cmocka_run_group_tests_name("http_get", tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/*
+ * A contact sheet keeps pictures that are evenly spaced over a run of any length, and its PNG is
+ * what libpng reads back.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <png.h>
+#include <string.h>
+
+#include "cli/play/contact_sheet.h"
+#include "common/base/memory.h"
+
+enum { WIDTH = 8, HEIGHT = 6, BYTES = WIDTH * HEIGHT * 3, GAP = 2 };
+
+/* A sheet of a run of `count` pictures; picture i has all bytes i % 251. */
+static aq_sheet *make(uint32_t count)
+{
+    uint8_t picture[BYTES];
+    aq_sheet *sheet = NULL;
+    assert_int_equal(aq_sheet_create(WIDTH, HEIGHT, &sheet), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        memset(picture, (int)(i % 251), sizeof(picture));
+        aq_sheet_add(sheet, picture);
+    }
+    return sheet;
+}
+
+static void test_a_short_run_is_kept_whole(void **state)
+{
+    aq_sheet *sheet = make(AQ_SHEET_PICTURES_MAX);
+    (void)state;
+    assert_int_equal(aq_sheet_count(sheet), AQ_SHEET_PICTURES_MAX);
+    for (uint32_t i = 0; i < AQ_SHEET_PICTURES_MAX; i++) {
+        assert_int_equal(aq_sheet_picture(sheet, i)[0], i);
+        assert_int_equal(aq_sheet_picture(sheet, i)[BYTES - 1], i);
+    }
+    aq_sheet_destroy(sheet);
+}
+
+static void test_a_long_run_is_kept_in_even_steps_from_the_start(void **state)
+{
+    (void)state;
+    for (uint32_t count = AQ_SHEET_PICTURES_MAX + 1; count < 1000; count++) {
+        aq_sheet *sheet = make(count);
+        const uint32_t kept = aq_sheet_count(sheet);
+        const uint32_t stride = aq_sheet_picture(sheet, 1)[0];
+        assert_in_range(kept, AQ_SHEET_PICTURES_MAX / 2, AQ_SHEET_PICTURES_MAX);
+        assert_int_equal(stride & (stride - 1), 0);
+        for (uint32_t i = 0; i < kept; i++) {
+            assert_int_equal(aq_sheet_picture(sheet, i)[0], i * stride % 251);
+        }
+        assert_in_range(count - 1 - (kept - 1) * stride, 0, stride - 1); /* up to the end */
+        aq_sheet_destroy(sheet);
+    }
+}
+
+/* Reads the sheet's PNG back into pixels of (height, width, 3). */
+static png_image read_png(const aq_sheet *sheet, uint8_t *pixels, size_t size)
+{
+    aq_buffer bytes;
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    aq_buffer_init(&bytes, 1 << 20);
+    assert_int_equal(aq_sheet_png(sheet, &bytes), 0);
+    assert_true(png_image_begin_read_from_memory(&image, bytes.data, bytes.size));
+    image.format = PNG_FORMAT_RGB;
+    assert_true(PNG_IMAGE_SIZE(image) <= size);
+    assert_true(png_image_finish_read(&image, NULL, pixels, 0, NULL));
+    aq_buffer_fini(&bytes);
+    return image;
+}
+
+static void test_a_png_has_the_pictures_in_rows_of_six(void **state)
+{
+    uint8_t pixels[65536];
+    aq_sheet *sheet = make(8);
+    (void)state;
+    const png_image image = read_png(sheet, pixels, sizeof(pixels));
+    assert_int_equal(image.width, 6 * (WIDTH + GAP) - GAP);
+    assert_int_equal(image.height, 2 * (HEIGHT + GAP) - GAP);
+    for (uint32_t i = 0; i < 8; i++) {
+        const uint32_t top = i / 6 * (HEIGHT + GAP), left = i % 6 * (WIDTH + GAP);
+        for (uint32_t row = top; row < top + HEIGHT; row++) {
+            for (uint32_t k = left * 3; k < (left + WIDTH) * 3; k++) {
+                assert_int_equal(pixels[row * image.width * 3 + k], i);
+            }
+        }
+    }
+    aq_sheet_destroy(sheet);
+}
+
+static void test_a_png_of_one_picture_is_that_picture(void **state)
+{
+    uint8_t pixels[65536];
+    aq_sheet *sheet = make(1);
+    (void)state;
+    const png_image image = read_png(sheet, pixels, sizeof(pixels));
+    assert_int_equal(image.width, WIDTH);
+    assert_int_equal(image.height, HEIGHT);
+    aq_sheet_destroy(sheet);
+    aq_sheet_destroy(NULL);
+}
+
+static void test_without_memory_there_is_neither_sheet_nor_png(void **state)
+{
+    (void)state;
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_sheet *sheet = NULL;
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_sheet_create(WIDTH, HEIGHT, &sheet), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_null(sheet);
+    }
+    for (uint64_t nth = 1; nth <= 3; nth++) {
+        aq_buffer bytes;
+        aq_sheet *sheet = make(3);
+        aq_buffer_init(&bytes, 1 << 20);
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_sheet_png(sheet, &bytes), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_int_equal(bytes.size, 0);
+        aq_sheet_destroy(sheet);
+        aq_buffer_fini(&bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_short_run_is_kept_whole),
+        cmocka_unit_test(test_a_long_run_is_kept_in_even_steps_from_the_start),
+        cmocka_unit_test(test_a_png_has_the_pictures_in_rows_of_six),
+        cmocka_unit_test(test_a_png_of_one_picture_is_that_picture),
+        cmocka_unit_test(test_without_memory_there_is_neither_sheet_nor_png),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

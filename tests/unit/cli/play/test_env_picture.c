@@ -1,0 +1,150 @@
+/*
+ * Who can be looked at, and what is seen of images that nobody draws.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/play/env_picture.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static aq_env *open_env(const char *name)
+{
+    aq_env *env = NULL;
+    aq_error error = {0};
+    if (aq_env_open(name, &env, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    return env;
+}
+
+/* An environment that is seen as an image and does not draw itself. */
+static aq_env image_env(uint32_t rank, uint32_t channels, aq_env_class *class)
+{
+    *class = (aq_env_class){.name = "test:image"};
+    aq_env env = {.class = class, .name = "test:image"};
+    env.schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
+                                .dtype = AQ_DTYPE_U8,
+                                .rank = rank,
+                                .shape = {2, 3, rank == 3 ? channels : 0},
+                                .bound_count = 1,
+                                .high = {255}};
+    aq_space_init_discrete(&env.schema.action, 2);
+    return env;
+}
+
+static void assert_pixel(const aq_canvas *canvas, uint32_t row, uint32_t column, aq_colour colour)
+{
+    const uint8_t *pixel = canvas->pixels + ((size_t)row * canvas->width + column) * 3;
+    assert_int_equal(pixel[0], colour.red);
+    assert_int_equal(pixel[1], colour.green);
+    assert_int_equal(pixel[2], colour.blue);
+}
+
+static void test_environments_draw_themselves(void **state)
+{
+    uint8_t pixels[100 * 3] = {0}, own[100 * 3] = {0}, obs[600];
+    uint64_t state_bytes[32] = {0};
+    aq_canvas canvas = {10, 10, pixels}, other = {10, 10, own};
+    aq_env *env = open_env("game:miner");
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 1, 1);
+    assert_int_equal(aq_env_picture_check(env, NULL), 0);
+    assert_true(env->class->reset(env->params, state_bytes, &rng, obs));
+    aq_env_picture_draw(env, state_bytes, obs, &canvas);
+    env->class->draw(env->params, state_bytes, &other);
+    assert_memory_equal(pixels, own, sizeof(pixels));
+    aq_env_unref(env);
+}
+
+static void test_one_channel_is_grey(void **state)
+{
+    static const uint8_t obs[] = {0, 100, 255, 1, 2, 3};
+    uint8_t pixels[4 * 6 * 3];
+    aq_canvas canvas = {6, 4, pixels};
+    aq_env_class class;
+    const aq_env env = image_env(2, 0, &class);
+    (void)state;
+    assert_int_equal(aq_env_picture_check(&env, NULL), 0);
+    aq_env_picture_draw(&env, NULL, obs, &canvas);
+    assert_pixel(&canvas, 0, 0, (aq_colour){0, 0, 0});
+    assert_pixel(&canvas, 1, 3, (aq_colour){100, 100, 100});
+    assert_pixel(&canvas, 0, 5, (aq_colour){255, 255, 255});
+    assert_pixel(&canvas, 3, 4, (aq_colour){3, 3, 3});
+}
+
+static void test_three_channels_are_red_green_and_blue(void **state)
+{
+    static const uint8_t obs[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
+    uint8_t pixels[2 * 3 * 3];
+    aq_canvas canvas = {3, 2, pixels};
+    aq_env_class class;
+    const aq_env env = image_env(3, 3, &class);
+    (void)state;
+    aq_env_picture_draw(&env, NULL, obs, &canvas);
+    assert_memory_equal(pixels, obs, sizeof(obs));
+}
+
+static void test_many_channels_have_a_colour_each(void **state)
+{
+    uint8_t obs[2 * 3 * 5] = {0}, pixels[2 * 3 * 3];
+    aq_canvas canvas = {3, 2, pixels};
+    aq_env_class class;
+    const aq_env env = image_env(3, 5, &class);
+    (void)state;
+    for (uint32_t cell = 0; cell < 5; cell++) {
+        obs[cell * 5 + cell] = 255;
+    }
+    aq_env_picture_draw(&env, NULL, obs, &canvas);
+    for (uint32_t a = 0; a < 6; a++) { /* the sixth is dark */
+        for (uint32_t b = 0; b < a; b++) {
+            assert_memory_not_equal(pixels + a * 3, pixels + b * 3, 3);
+        }
+    }
+    assert_pixel(&canvas, 1, 2, (aq_colour){0, 0, 0});
+}
+
+static void test_cells_are_those_of_images(void **state)
+{
+    uint32_t rows, columns;
+    aq_env *game = open_env("game:lanes"), *pole = open_env("gym:CartPole-v1");
+    (void)state;
+    aq_env_picture_cells(game, &rows, &columns);
+    assert_int_equal(rows, 10);
+    assert_int_equal(columns, 10);
+    aq_env_picture_cells(pole, &rows, &columns);
+    assert_int_equal(rows, 0);
+    assert_int_equal(columns, 0);
+    aq_env_unref(game);
+    aq_env_unref(pole);
+}
+
+static void test_what_has_no_picture_is_refused_with_those_that_have(void **state)
+{
+    aq_env_class class;
+    aq_env env = image_env(3, 4, &class);
+    aq_error error = {0};
+    (void)state;
+    env.schema.obs.dtype = AQ_DTYPE_F32;
+    assert_int_equal(aq_env_picture_check(&env, &error), AQ_E_UNSUPPORTED);
+    cli_assert_in(error.text, "there is no picture of test:image");
+    cli_assert_in(error.text, "game:, gym:");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_environments_draw_themselves),
+        cmocka_unit_test(test_one_channel_is_grey),
+        cmocka_unit_test(test_three_channels_are_red_green_and_blue),
+        cmocka_unit_test(test_many_channels_have_a_colour_each),
+        cmocka_unit_test(test_cells_are_those_of_images),
+        cmocka_unit_test(test_what_has_no_picture_is_refused_with_those_that_have),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

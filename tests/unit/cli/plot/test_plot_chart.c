@@ -1,0 +1,443 @@
+/*
+ * Charts: what is in the SVG and where, and that the PNG is the same drawing. The SVG is looked
+ * through as text: its elements are one a line.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <png.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/plot/plot_chart.h"
+#include "common/base/memory.h"
+
+enum { PICTURE_BYTES_MAX = 1 << 22 };
+
+static const aq_plot_point straight[] = {{0, 0, -10, 10}, {50, 50, 40, 60}, {100, 100, 90, 110}};
+
+static const aq_plot_series one_series[] = {{"int8", straight, 3, 0}};
+
+static aq_plot_lines lines_of(const aq_plot_series *series, size_t count)
+{
+    return (aq_plot_lines){
+        .title = "a title",
+        .x_label = "steps",
+        .y_label = "return",
+        .series = series,
+        .series_count = count,
+    };
+}
+
+static char *svg_of_lines(const aq_plot_lines *chart)
+{
+    aq_buffer out;
+    aq_buffer_init(&out, PICTURE_BYTES_MAX);
+    assert_int_equal(aq_plot_lines_draw(chart, AQ_PLOT_SVG, &out), 0);
+    char *text = calloc(out.size + 1, 1);
+    assert_non_null(text);
+    memcpy(text, out.data, out.size);
+    aq_buffer_fini(&out);
+    return text;
+}
+
+static char *svg_of_bars(const aq_plot_bars *chart)
+{
+    aq_buffer out;
+    aq_buffer_init(&out, PICTURE_BYTES_MAX);
+    assert_int_equal(aq_plot_bars_draw(chart, AQ_PLOT_SVG, &out), 0);
+    char *text = calloc(out.size + 1, 1);
+    assert_non_null(text);
+    memcpy(text, out.data, out.size);
+    aq_buffer_fini(&out);
+    return text;
+}
+
+static size_t times_in(const char *text, const char *part)
+{
+    size_t times = 0;
+    for (const char *at = text; (at = strstr(at, part)) != NULL; at += strlen(part)) {
+        times++;
+    }
+    return times;
+}
+
+static void assert_has(const char *text, const char *part, size_t times)
+{
+    if (times_in(text, part) != times) {
+        print_error("'%s' is there %zu times, not %zu\n", part, times_in(text, part), times);
+        fail();
+    }
+}
+
+/* ---- lines ---------------------------------------------------------------------------------- */
+
+static void test_a_chart_is_one_element_with_its_words(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_memory_equal(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 38);
+    assert_string_equal(svg + strlen(svg) - 7, "</svg>\n");
+    assert_has(svg, "</svg>", 1);
+    assert_has(svg, "width=\"760\" height=\"440\"", 2);
+    assert_has(svg, ">a title</text>", 1);
+    assert_has(svg, ">steps</text>", 1);
+    assert_has(svg, ">return</text>", 1);
+    assert_has(svg, "prefers-color-scheme:dark", 1);
+    free(svg);
+}
+
+static void test_ticks_have_labels_on_both_axes(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, ">40</text>", 2);
+    assert_has(svg, ">100</text>", 2);
+    assert_has(svg, ">-20</text>", 1); /* of the band */
+    free(svg);
+}
+
+static void test_a_line_goes_through_its_points(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    char *svg = svg_of_lines(&chart);
+    double x[3], y[3];
+    (void)state;
+    const char *at = strstr(svg, "<title>int8</title><polyline");
+    assert_non_null(at);
+    at = strstr(at, "points=\"");
+    assert_int_equal(
+        sscanf(at, "points=\"%lf,%lf %lf,%lf %lf,%lf\"", &x[0], &y[0], &x[1], &y[1], &x[2], &y[2]),
+        6);
+    assert_true(fabs(x[1] - (x[0] + x[2]) / 2) <= 0.11);
+    assert_true(fabs(y[1] - (y[0] + y[2]) / 2) <= 0.11);
+    assert_true(x[2] > x[0] && y[2] < y[0]); /* upwards */
+    free(svg);
+}
+
+static void test_a_band_is_a_polygon_there_and_back(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    const char *band = strstr(svg, "<polygon class=\"aq-band\"");
+    assert_non_null(band);
+    double x[6], y[6];
+    assert_int_equal(sscanf(strstr(band, "points="),
+                            "points=\"%lf,%lf %lf,%lf %lf,%lf %lf,%lf %lf,%lf %lf,%lf\"", &x[0],
+                            &y[0], &x[1], &y[1], &x[2], &y[2], &x[3], &y[3], &x[4], &y[4], &x[5],
+                            &y[5]),
+                     12);
+    for (int i = 0; i < 3; i++) {
+        assert_true(x[i] == x[5 - i]);
+        assert_true(y[i] < y[5 - i]); /* above first */
+    }
+    assert_true(band < strstr(svg, "<title>int8</title><polyline")); /* the line is over it */
+    free(svg);
+}
+
+static void test_what_is_not_finite_is_a_gap(void **state)
+{
+    const aq_plot_point points[] = {
+        {0, 1, NAN, NAN}, {1, 2, NAN, NAN}, {2, NAN, NAN, NAN}, {3, 4, NAN, NAN}, {4, 5, 4, 6}};
+    const aq_plot_series series[] = {{NULL, points, 5, 0}};
+    const aq_plot_lines chart = lines_of(series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, "<polyline", 2);
+    assert_has(svg, "<polygon", 0); /* of one point there is no band */
+    assert_has(svg, "nan", 0);
+    free(svg);
+}
+
+static void test_points_on_one_spot_are_drawn_once(void **state)
+{
+    enum { MANY = 100000 };
+    aq_plot_point *points = calloc(MANY, sizeof(*points));
+    assert_non_null(points);
+    for (int i = 0; i < MANY; i++) {
+        points[i] = (aq_plot_point){i, i / 50000, NAN, NAN};
+    }
+    const aq_plot_series series[] = {{"many", points, MANY, 0}};
+    const aq_plot_lines chart = lines_of(series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_true(strlen(svg) < 150000);
+    free(svg);
+    free(points);
+}
+
+static void test_a_wide_band_does_not_flatten_the_lines(void **state)
+{
+    const aq_plot_point points[] = {{0, 0, -1e6, 1e6}, {1, 100, -1e6, 1e6}};
+    const aq_plot_series series[] = {{"two runs", points, 2, 0}};
+    const aq_plot_lines chart = lines_of(series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, ">100</text>", 1);
+    assert_has(svg, "M</text>", 0);
+    free(svg);
+}
+
+static void test_colours_repeat_dashed(void **state)
+{
+    const aq_plot_series series[] = {{"a", straight, 3, 1}, {"b", straight, 3, 9}};
+    const aq_plot_lines chart = lines_of(series, 2);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, "<g class=\"aq-1\">", 6); /* in the legend, the bands and the lines */
+    assert_has(svg, "aq-curve aq-dashed", 2);
+    free(svg);
+}
+
+static void test_a_level_is_on_the_axis_and_named(void **state)
+{
+    aq_plot_lines chart = lines_of(one_series, 1);
+    chart.level_name = "threshold";
+    chart.level = 475;
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, "class=\"aq-level\"", 1);
+    assert_has(svg, ">threshold</text>", 1);
+    assert_has(svg, ">500</text>", 1);
+    free(svg);
+}
+
+static void test_texts_cannot_break_the_picture(void **state)
+{
+    const aq_plot_series series[] = {{"<script>&\"\x01\xff", straight, 3, 0}};
+    const aq_plot_lines chart = lines_of(series, 1);
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, "<script", 0);
+    assert_has(svg, "&lt;script&gt;&amp;&quot;??", 2); /* in the legend and at the line */
+    free(svg);
+}
+
+static void test_nothing_is_said_to_be_nothing(void **state)
+{
+    const aq_plot_lines chart = {.series_count = 0};
+    char *svg = svg_of_lines(&chart);
+    (void)state;
+    assert_has(svg, ">no data</text>", 1);
+    free(svg);
+}
+
+/* ---- bars ----------------------------------------------------------------------------------- */
+
+static const char *const groups[] = {"fp32", "int8"};
+static const char *const parts[] = {"learner", "actors"};
+static const double values[] = {30, 60, 30, 20};
+
+static aq_plot_bars bars_of(bool stacked)
+{
+    return (aq_plot_bars){
+        .title = "energy",
+        .y_label = "J",
+        .groups = groups,
+        .group_count = 2,
+        .parts = parts,
+        .part_count = 2,
+        .values = values,
+        .stacked = stacked,
+    };
+}
+
+/* The place of the bar with that name. */
+static void box_of(const char *svg, const char *name, double *y, double *height)
+{
+    double x, width;
+    char title[128];
+    (void)snprintf(title, sizeof(title), "<title>%s</title><rect", name);
+    const char *at = strstr(svg, title);
+    assert_non_null(at);
+    assert_int_equal(sscanf(strstr(at, " x=\""),
+                            " x=\"%lf\" y=\"%lf\" width=\"%lf\" height=\"%lf\"", &x, y, &width,
+                            height),
+                     4);
+}
+
+static void test_bars_are_as_high_as_their_values(void **state)
+{
+    const aq_plot_bars chart = bars_of(false);
+    char *svg = svg_of_bars(&chart);
+    double y, learner, actors, fewer;
+    (void)state;
+    box_of(svg, "fp32, learner: 30", &y, &learner);
+    box_of(svg, "fp32, actors: 60", &y, &actors);
+    box_of(svg, "int8, actors: 20", &y, &fewer);
+    assert_true(fabs(actors - 2 * learner) <= 0.21);
+    assert_true(fabs(actors - 3 * fewer) <= 0.31);
+    assert_has(svg, ">fp32</text>", 1);
+    assert_has(svg, ">60</text>", 2); /* at the axis and on the bar */
+    free(svg);
+}
+
+static void test_stacked_bars_stand_on_each_other(void **state)
+{
+    const aq_plot_bars chart = bars_of(true);
+    char *svg = svg_of_bars(&chart);
+    double y0, height0, y1, height1;
+    (void)state;
+    box_of(svg, "fp32, learner: 30", &y0, &height0);
+    box_of(svg, "fp32, actors: 60", &y1, &height1);
+    assert_true(fabs(y1 + height1 - y0) <= 0.11);
+    assert_has(svg, ">90</text>", 1); /* the sum */
+    free(svg);
+}
+
+static void test_errors_are_whiskers_and_missing_values_are_named(void **state)
+{
+    const double missing[] = {30, NAN, 30, 20};
+    const double errors[] = {3, 3, 0, NAN};
+    aq_plot_bars chart = bars_of(false);
+    chart.values = missing;
+    chart.errors = errors;
+    char *svg = svg_of_bars(&chart);
+    (void)state;
+    assert_has(svg, "class=\"aq-whisker\"", 3);
+    assert_has(svg, ">n/a</text>", 1);
+    assert_has(svg, "class=\"aq-box\"", 3 + 2); /* and the legend's */
+    free(svg);
+}
+
+static void test_long_names_stand_upright(void **state)
+{
+    const char *const long_names[] = {"a name that is far too long to lie", "another one of them"};
+    aq_plot_bars chart = bars_of(false);
+    chart.groups = long_names;
+    chart.width = 240;
+    char *svg = svg_of_bars(&chart);
+    (void)state;
+    assert_has(svg, "rotate(-90", 3); /* and the axis's label */
+    free(svg);
+}
+
+/* ---- PNG ------------------------------------------------------------------------------------ */
+
+static png_image pixels_of(const aq_plot_lines *chart, uint8_t **ret_pixels)
+{
+    aq_buffer out;
+    png_image image = {.version = PNG_IMAGE_VERSION};
+    aq_buffer_init(&out, PICTURE_BYTES_MAX);
+    assert_int_equal(aq_plot_lines_draw(chart, AQ_PLOT_PNG, &out), 0);
+    assert_true(png_image_begin_read_from_memory(&image, out.data, out.size));
+    image.format = PNG_FORMAT_RGB;
+    *ret_pixels = malloc(PNG_IMAGE_SIZE(image));
+    assert_non_null(*ret_pixels);
+    assert_true(png_image_finish_read(&image, NULL, *ret_pixels, 0, NULL));
+    aq_buffer_fini(&out);
+    return image;
+}
+
+static bool has_colour(const uint8_t *pixels, size_t count, uint8_t red, uint8_t green,
+                       uint8_t blue)
+{
+    for (size_t i = 0; i < count; i++) {
+        const uint8_t *pixel = pixels + 3 * i;
+        if (pixel[0] == red && pixel[1] == green && pixel[2] == blue) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_a_png_has_the_line_and_its_band(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    uint8_t *pixels;
+    const png_image image = pixels_of(&chart, &pixels);
+    const size_t count = (size_t)image.width * image.height;
+    (void)state;
+    assert_int_equal(image.width, 2 * 760);
+    assert_int_equal(image.height, 2 * 440);
+    assert_true(has_colour(pixels, count, 0xff, 0xff, 0xff));
+    assert_true(has_colour(pixels, count, 0x24, 0x66, 0xc9)); /* the line */
+    assert_true(has_colour(pixels, count, 0xd8, 0xe3, 0xf5)); /* the band over white */
+    assert_true(has_colour(pixels, count, 0x1c, 0x20, 0x26)); /* letters */
+    free(pixels);
+}
+
+static void test_a_small_png_of_a_dashed_line_is_drawn(void **state)
+{
+    const aq_plot_series series[] = {{"dashed", straight, 3, 9}};
+    aq_plot_lines chart = lines_of(series, 1);
+    chart.width = AQ_PLOT_SIDE_MIN;
+    chart.height = AQ_PLOT_SIDE_MIN;
+    chart.level_name = "l";
+    chart.level = 10;
+    uint8_t *pixels;
+    const png_image image = pixels_of(&chart, &pixels);
+    (void)state;
+    assert_true(has_colour(pixels, (size_t)image.width * image.height, 0xd1, 0x59, 0x0b));
+    free(pixels);
+}
+
+/* ---- failure -------------------------------------------------------------------------------- */
+
+static void test_without_memory_there_is_no_picture(void **state)
+{
+    static const enum aq_plot_format formats[] = {AQ_PLOT_SVG, AQ_PLOT_PNG};
+    const aq_plot_lines lines = lines_of(one_series, 1);
+    const aq_plot_bars bars = bars_of(true);
+    (void)state;
+    for (int kind = 0; kind < 4; kind++) {
+        int rc = AQ_E_NOMEM;
+        for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
+            aq_buffer out;
+            aq_buffer_init(&out, PICTURE_BYTES_MAX);
+            aq_memory_fail_at(nth, 0);
+            rc = kind < 2 ? aq_plot_lines_draw(&lines, formats[kind], &out)
+                          : aq_plot_bars_draw(&bars, formats[kind - 2], &out);
+            aq_memory_fail_at(0, 0);
+            assert_true(rc == 0 ? out.size > 0 : out.size == 0);
+            aq_buffer_fini(&out);
+        }
+        assert_int_equal(rc, 0);
+    }
+}
+
+static void test_a_buffer_that_is_too_small_stays_as_it_was(void **state)
+{
+    const aq_plot_lines chart = lines_of(one_series, 1);
+    aq_buffer out;
+    (void)state;
+    aq_buffer_init(&out, 3000);
+    assert_int_equal(aq_buffer_append(&out, "before", 6), 0);
+    assert_int_equal(aq_plot_lines_draw(&chart, AQ_PLOT_SVG, &out), AQ_E_TOO_BIG);
+    assert_int_equal(out.size, 6);
+    aq_buffer_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_chart_is_one_element_with_its_words),
+        cmocka_unit_test(test_ticks_have_labels_on_both_axes),
+        cmocka_unit_test(test_a_line_goes_through_its_points),
+        cmocka_unit_test(test_a_band_is_a_polygon_there_and_back),
+        cmocka_unit_test(test_what_is_not_finite_is_a_gap),
+        cmocka_unit_test(test_points_on_one_spot_are_drawn_once),
+        cmocka_unit_test(test_a_wide_band_does_not_flatten_the_lines),
+        cmocka_unit_test(test_colours_repeat_dashed),
+        cmocka_unit_test(test_a_level_is_on_the_axis_and_named),
+        cmocka_unit_test(test_texts_cannot_break_the_picture),
+        cmocka_unit_test(test_nothing_is_said_to_be_nothing),
+        cmocka_unit_test(test_bars_are_as_high_as_their_values),
+        cmocka_unit_test(test_stacked_bars_stand_on_each_other),
+        cmocka_unit_test(test_errors_are_whiskers_and_missing_values_are_named),
+        cmocka_unit_test(test_long_names_stand_upright),
+        cmocka_unit_test(test_a_png_has_the_line_and_its_band),
+        cmocka_unit_test(test_a_small_png_of_a_dashed_line_is_drawn),
+        cmocka_unit_test(test_without_memory_there_is_no_picture),
+        cmocka_unit_test(test_a_buffer_that_is_too_small_stays_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/*
+ * Runs become curves: what a line of metrics says, what a resumed run forgets, which runs are of
+ * one kind.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/plot/run_groups.h"
+#include "cli/plot/run_plot.h"
+#include "cli/plot/run_series.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static aq_run_series series_of(void **state, const char *quantity, const char *text)
+{
+    aq_run_series series;
+    const char *path = cli_path(state, "metrics.jsonl");
+    cli_write_text(path, text);
+    assert_int_equal(aq_run_series_read(path, quantity, &series, NULL), 0);
+    return series;
+}
+
+/* A folder with that name, configuration and metrics. */
+static void write_run(void **state, const char *name, const char *config, const char *metrics)
+{
+    char file[64];
+    cli_make_folder(cli_path(state, name));
+    (void)snprintf(file, sizeof(file), "%s/config.yaml", name);
+    cli_write_text(cli_path(state, file), config);
+    (void)snprintf(file, sizeof(file), "%s/metrics.jsonl", name);
+    cli_write_text(cli_path(state, file), metrics);
+}
+
+/* ---- series --------------------------------------------------------------------------------- */
+
+static void test_a_quantity_is_read_from_the_lines_that_have_it(void **state)
+{
+    aq_run_series series = series_of(
+        state, "loss",
+        "{\"event\":\"progress\",\"wall_s\":1,\"env_steps\":10,\"learner_steps\":5,\"loss\":0.5}\n"
+        "{\"event\":\"evaluation\",\"wall_s\":1.5,\"env_steps\":15,\"return_mean\":3}\n"
+        "{\"event\":\"progress\",\"wall_s\":2,\"env_steps\":20,\"learner_steps\":9,\"loss\":null}\n"
+        "no line of ours with \"loss\"\n"
+        "{\"event\":\"progress\",\"wall_s\":3,\"env_steps\":30,\"learner_steps\":12,\"loss\":0."
+        "25}");
+    assert_int_equal(series.count, 1); /* the last line is not whole */
+    assert_true(series.points[0].wall_s == 1 && series.points[0].env_steps == 10);
+    assert_true(series.points[0].learner_steps == 5 && series.points[0].value == 0.5);
+    aq_run_series_fini(&series);
+}
+
+static void test_a_quantity_within_objects_has_a_path(void **state)
+{
+    aq_run_series series =
+        series_of(state, "replay/stored",
+                  "{\"wall_s\":1,\"env_steps\":10,\"replay\":{\"stored\":77},\"stored\":1}\n"
+                  "{\"wall_s\":2,\"env_steps\":20,\"stored\":1}\n");
+    assert_int_equal(series.count, 1);
+    assert_true(series.points[0].value == 77);
+    aq_run_series_fini(&series);
+}
+
+static void test_evaluations_are_put_between_learner_steps(void **state)
+{
+    aq_run_series series = series_of(state, "return",
+                                     "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
+                                     "{\"wall_s\":1.5,\"env_steps\":150,\"return_mean\":1}\n"
+                                     "{\"wall_s\":1.8,\"env_steps\":200,\"return_mean\":2}\n"
+                                     "{\"wall_s\":2,\"env_steps\":200,\"learner_steps\":30}\n"
+                                     "{\"wall_s\":2.5,\"env_steps\":250,\"return_mean\":3}\n");
+    assert_int_equal(series.count, 3);
+    assert_true(series.points[0].learner_steps == 20);
+    assert_true(series.points[1].learner_steps == 30);
+    assert_true(series.points[2].learner_steps == 30);
+    aq_run_series_fini(&series);
+}
+
+static void test_what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten(void **state)
+{
+    aq_run_series series = series_of(state, "return",
+                                     "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
+                                     "{\"wall_s\":2,\"env_steps\":200,\"return_mean\":2}\n"
+                                     "{\"wall_s\":3,\"env_steps\":300,\"return_mean\":3}\n"
+                                     "{\"wall_s\":1.9,\"env_steps\":150,\"return_mean\":4}\n");
+    assert_int_equal(series.count, 2);
+    assert_true(series.points[0].value == 1 && series.points[1].value == 4);
+    aq_run_series_fini(&series);
+}
+
+static void test_a_missing_file_and_a_bad_name_are_refused(void **state)
+{
+    aq_run_series series;
+    aq_error error;
+    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "loss", &series, &error),
+                     AQ_E_NOT_FOUND);
+    assert_int_equal(aq_run_series_read(cli_path(state, "none"), "", &series, &error),
+                     AQ_E_INVALID);
+}
+
+/* ---- groups --------------------------------------------------------------------------------- */
+
+static aq_run_config config_of(const char *first, const char *second)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_settings_assign(aq_run_config_table(), first, &config, NULL), 0);
+    assert_int_equal(aq_settings_assign(aq_run_config_table(), second, &config, NULL), 0);
+    return config;
+}
+
+static const char *const names[] = {"a", "b", "c", "d"};
+
+static void test_runs_that_differ_in_their_seed_are_one_kind(void **state)
+{
+    aq_run_groups groups;
+    const aq_run_config configs[] = {config_of("seed=1", "log.csv=no"),
+                                     config_of("seed=2", "net.heartbeat_ms=100")};
+    (void)state;
+    assert_int_equal(aq_run_groups_make(configs, names, 2, NULL, &groups, NULL), 0);
+    assert_int_equal(groups.count, 1);
+    assert_int_equal(groups.groups[0].run_count, 2);
+    assert_string_equal(groups.groups[0].name, "gym:CartPole-v1");
+    aq_run_groups_fini(&groups);
+}
+
+static void test_kinds_are_called_by_what_differs(void **state)
+{
+    aq_run_groups groups;
+    const aq_run_config configs[] = {config_of("seed=1", "quantizer.format=int8"),
+                                     config_of("seed=1", "quantizer.format=fp32"),
+                                     config_of("seed=2", "quantizer.format=int8")};
+    (void)state;
+    assert_int_equal(aq_run_groups_make(configs, names, 3, NULL, &groups, NULL), 0);
+    assert_int_equal(groups.count, 2);
+    assert_string_equal(groups.groups[0].name, "int8");
+    assert_string_equal(groups.groups[1].name, "fp32");
+    assert_int_equal(groups.group_of[2], 0);
+    aq_run_groups_fini(&groups);
+}
+
+static void test_two_settings_that_differ_are_both_in_the_name(void **state)
+{
+    aq_run_groups groups;
+    const aq_run_config configs[] = {
+        config_of("quantizer.format=int8", "learner.batch_size=32"),
+        config_of("quantizer.format=fp32", "learner.batch_size=64"),
+        config_of("quantizer.format=fp32", "learner.batch_size=32"),
+    };
+    (void)state;
+    assert_int_equal(aq_run_groups_make(configs, names, 3, NULL, &groups, NULL), 0);
+    assert_int_equal(groups.count, 3);
+    assert_string_equal(groups.groups[0].name, "batch_size 32, int8");
+    aq_run_groups_fini(&groups);
+    assert_int_equal(aq_run_groups_make(configs, names, 3, "learner.batch_size", &groups, NULL), 0);
+    assert_int_equal(groups.count, 2);
+    assert_string_equal(groups.groups[1].name, "batch_size 64");
+    aq_run_groups_fini(&groups);
+    assert_int_equal(aq_run_groups_make(configs, names, 3, "run", &groups, NULL), 0);
+    assert_int_equal(groups.count, 3);
+    assert_string_equal(groups.groups[2].name, "c");
+    aq_run_groups_fini(&groups);
+}
+
+static void test_an_unknown_setting_is_refused(void **state)
+{
+    aq_run_groups groups;
+    aq_error error;
+    const aq_run_config config = config_of("seed=1", "seed=1");
+    (void)state;
+    assert_int_equal(aq_run_groups_make(&config, names, 1, "learner.speed", &groups, &error),
+                     AQ_E_INVALID);
+    cli_assert_in(error.text, "learner.speed");
+}
+
+/* ---- plots ---------------------------------------------------------------------------------- */
+
+static const char *const returns_low = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":10}\n"
+                                       "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":20}\n";
+static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":14}\n"
+                                        "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":24}\n";
+
+static void test_runs_of_one_kind_are_one_curve(void **state)
+{
+    char a[CLI_PATH_MAX], b[CLI_PATH_MAX], c[CLI_PATH_MAX];
+    const char *const runs[] = {a, b, c};
+    const aq_run_plot_options options = {.y = "return"};
+    aq_run_plot *plot = NULL;
+    write_run(state, "a", "seed: 1\n", returns_low);
+    write_run(state, "b", "seed: 2\n", returns_high);
+    write_run(state, "c", "quantizer:\n  format: fp32\n", returns_low);
+    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
+    (void)snprintf(b, sizeof(b), "%s", cli_path(state, "b"));
+    (void)snprintf(c, sizeof(c), "%s", cli_path(state, "c"));
+    assert_int_equal(aq_run_plot_create(runs, 3, &options, &plot, NULL), 0);
+    assert_int_equal(aq_run_plot_curves(plot), 2);
+    const aq_run_curve int8 = aq_run_plot_curve(plot, 0), fp32 = aq_run_plot_curve(plot, 1);
+    assert_string_equal(int8.name, "int8");
+    assert_int_equal(int8.run_count, 2);
+    assert_true(fabs(int8.points[0].y - 12) < 1e-9);
+    assert_true(fabs(fp32.points[0].y - 10) < 1e-9);
+    assert_true(isfinite(int8.points[0].high) && !isfinite(fp32.points[0].high));
+    assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
+    aq_buffer out;
+    aq_buffer_init(&out, AQ_PLOT_BYTES_MAX);
+    assert_int_equal(aq_run_plot_draw(plot, AQ_PLOT_SVG, &out), 0);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    cli_assert_in((const char *)out.data, "<title>fp32</title><polyline");
+    cli_assert_in((const char *)out.data, ">gym:CartPole-v1</text>");
+    aq_buffer_fini(&out);
+    aq_run_plot_destroy(plot);
+}
+
+static void test_long_times_are_in_minutes(void **state)
+{
+    char a[CLI_PATH_MAX];
+    const char *const runs[] = {a};
+    const aq_run_plot_options options = {.y = "return", .x = AQ_PLOT_X_TIME};
+    aq_run_plot *plot = NULL;
+    write_run(state, "a", "", returns_low);
+    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
+    assert_int_equal(aq_run_plot_create(runs, 1, &options, &plot, NULL), 0);
+    assert_string_equal(aq_run_plot_x_label(plot), "time (min)");
+    const aq_run_curve curve = aq_run_plot_curve(plot, 0);
+    assert_true(curve.points[curve.count - 1].x > 119 && curve.points[curve.count - 1].x < 120);
+    aq_run_plot_destroy(plot);
+}
+
+static void test_a_folder_without_a_run_is_named(void **state)
+{
+    char a[CLI_PATH_MAX];
+    const char *const runs[] = {a};
+    const aq_run_plot_options options = {.y = "return"};
+    aq_run_plot *plot = NULL;
+    aq_error error;
+    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "nowhere"));
+    assert_int_equal(aq_run_plot_create(runs, 1, &options, &plot, &error), AQ_E_NOT_FOUND);
+    cli_assert_in(error.text, "nowhere");
+}
+
+static void test_without_memory_there_is_no_plot(void **state)
+{
+    char a[CLI_PATH_MAX];
+    const char *const runs[] = {a};
+    const aq_run_plot_options options = {.y = "return"};
+    aq_run_plot *plot = NULL;
+    int rc = AQ_E_NOMEM;
+    write_run(state, "a", "seed: 1\n", returns_low);
+    (void)snprintf(a, sizeof(a), "%s", cli_path(state, "a"));
+    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 200; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_run_plot_create(runs, 1, &options, &plot, NULL);
+        aq_memory_fail_at(0, 0);
+    }
+    assert_int_equal(rc, 0);
+    aq_run_plot_destroy(plot);
+}
+
+#define PLOT_TEST(name)                                                                            \
+    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        PLOT_TEST(test_a_quantity_is_read_from_the_lines_that_have_it),
+        PLOT_TEST(test_a_quantity_within_objects_has_a_path),
+        PLOT_TEST(test_evaluations_are_put_between_learner_steps),
+        PLOT_TEST(test_what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten),
+        PLOT_TEST(test_a_missing_file_and_a_bad_name_are_refused),
+        cmocka_unit_test(test_runs_that_differ_in_their_seed_are_one_kind),
+        cmocka_unit_test(test_kinds_are_called_by_what_differs),
+        cmocka_unit_test(test_two_settings_that_differ_are_both_in_the_name),
+        cmocka_unit_test(test_an_unknown_setting_is_refused),
+        PLOT_TEST(test_runs_of_one_kind_are_one_curve),
+        PLOT_TEST(test_long_times_are_in_minutes),
+        PLOT_TEST(test_a_folder_without_a_run_is_named),
+        PLOT_TEST(test_without_memory_there_is_no_plot),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

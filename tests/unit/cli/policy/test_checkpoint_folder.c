@@ -1,0 +1,115 @@
+/*
+ * The newest whole checkpoint is read, and what had to be passed over is named.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/policy/checkpoint_folder.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static char passed[4][AQ_ERROR_TEXT_MAX];
+static size_t passed_count;
+
+static void on_passed(void *user, const aq_error *error)
+{
+    assert_string_equal(user, "user");
+    assert_true(passed_count < 4);
+    memcpy(passed[passed_count++], error->text, AQ_ERROR_TEXT_MAX);
+}
+
+static int newest(const char *folder, aq_checkpoint_found *ret_found, aq_error *error)
+{
+    char user[] = "user";
+    passed_count = 0;
+    return aq_checkpoint_folder_newest(folder, on_passed, user, ret_found, error);
+}
+
+static void assert_newest(void **state, uint64_t step, size_t passed_over)
+{
+    aq_checkpoint_found found;
+    aq_error error = {0};
+    if (newest(*state, &found, &error)) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(found.checkpoint.learner_step, step);
+    assert_int_equal(passed_count, passed_over);
+    aq_checkpoint_fini(&found.checkpoint);
+}
+
+static void write_steps(void **state)
+{
+    cli_write_checkpoint(cli_path(state, "step-000000000900.aqc"), 900);
+    cli_write_checkpoint(cli_path(state, "step-000000001000.aqc"), 1000);
+    cli_write_checkpoint(cli_path(state, "step-000000002000.aqc"), 2000);
+}
+
+static void test_the_greatest_step_is_the_newest(void **state)
+{
+    write_steps(state);
+    assert_newest(state, 2000, 0);
+}
+
+static void test_a_damaged_file_is_named_and_passed_over(void **state)
+{
+    write_steps(state);
+    cli_damage(cli_path(state, "step-000000002000.aqc"), -100);
+    assert_newest(state, 1000, 1);
+    assert_non_null(strstr(passed[0], "step-000000002000.aqc"));
+}
+
+static void test_a_file_that_is_cut_off_is_passed_over(void **state)
+{
+    write_steps(state);
+    cli_truncate(cli_path(state, "step-000000002000.aqc"), 1000);
+    cli_truncate(cli_path(state, "step-000000001000.aqc"), 0);
+    assert_newest(state, 900, 2);
+}
+
+static void test_other_names_are_no_checkpoints(void **state)
+{
+    write_steps(state);
+    cli_write_text(cli_path(state, "step-000000009999.aqc.tmp-0123456789abcdef"), "x");
+    cli_write_text(cli_path(state, "step-.aqc"), "x");
+    cli_write_text(cli_path(state, "step-x.aqc"), "x");
+    cli_write_text(cli_path(state, "best.aqc"), "x");
+    cli_write_text(cli_path(state, "step-99999999999999999999999999.aqc"), "x");
+    assert_newest(state, 2000, 0);
+}
+
+static void test_a_folder_of_damaged_files_has_none(void **state)
+{
+    aq_checkpoint_found found;
+    aq_error error = {0};
+    cli_write_text(cli_path(state, "step-000000000000.aqc"), "not ours");
+    cli_write_text(cli_path(state, "step-000000000001.aqc"), "");
+    assert_int_equal(newest(*state, &found, &error), AQ_E_NOT_FOUND);
+    assert_int_equal(passed_count, 2);
+    assert_non_null(strstr(error.text, *state));
+}
+
+static void test_no_folder_has_none(void **state)
+{
+    aq_checkpoint_found found;
+    assert_int_equal(newest(cli_path(state, "none"), &found, NULL), AQ_E_NOT_FOUND);
+    assert_int_equal(passed_count, 0);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_the_greatest_step_is_the_newest),
+        IN_FOLDER(test_a_damaged_file_is_named_and_passed_over),
+        IN_FOLDER(test_a_file_that_is_cut_off_is_passed_over),
+        IN_FOLDER(test_other_names_are_no_checkpoints),
+        IN_FOLDER(test_a_folder_of_damaged_files_has_none),
+        IN_FOLDER(test_no_folder_has_none),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,111 @@
+/*
+ * Every setting is in the JSON with the value that it has.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/policy/config_view.h"
+
+static int parse(const char *text, aq_run_config *ret_config, aq_error *error)
+{
+    return aq_config_view_parse("config", text, strlen(text), ret_config, error);
+}
+
+static void test_what_a_text_leaves_out_is_the_default(void **state)
+{
+    aq_run_config config, initial;
+    (void)state;
+    aq_settings_init(aq_run_config_table(), &initial);
+    assert_int_equal(parse("learner:\n  discount: 0.5\n", &config, NULL), 0);
+    assert_true(config.learner.discount == 0.5);
+    assert_int_equal(config.learner.batch_size, initial.learner.batch_size);
+}
+
+static void test_a_bad_configuration_leaves_the_result_alone(void **state)
+{
+    aq_run_config config;
+    aq_error error = {0};
+    (void)state;
+    memset(&config, 0x5a, sizeof(config));
+    assert_int_equal(parse("learner:\n  discount: 5\n", &config, &error), AQ_E_INVALID);
+    assert_int_equal(*(const unsigned char *)&config, 0x5a);
+    assert_non_null(strstr(error.text, "learner.discount"));
+}
+
+static void test_every_setting_is_in_the_json(void **state)
+{
+    aq_run_config config;
+    size_t leaves = 0;
+    const char *key;
+    json_t *value;
+    (void)state;
+    assert_int_equal(parse("", &config, NULL), 0);
+    json_t *json = aq_config_view_json(&config);
+    json_object_foreach(json, key, value)
+    {
+        leaves += json_is_object(value) ? json_object_size(value) : 1;
+    }
+    assert_int_equal(leaves, aq_run_config_table()->count);
+    json_decref(json);
+}
+
+static void test_values_keep_their_types(void **state)
+{
+    aq_run_config config;
+    const char *task, *hidden, *format;
+    json_int_t capacity;
+    double discount;
+    (void)state;
+    assert_int_equal(parse("task: gym:CartPole-v0\nlearner:\n  hidden: \"8\"\n  discount: 0.5\n"
+                           "replay:\n  capacity: 5000\nquantizer:\n  format: fp32\n",
+                           &config, NULL),
+                     0);
+    json_t *json = aq_config_view_json(&config);
+    assert_int_equal(json_unpack(json, "{s:s, s:{s:s, s:f}, s:{s:I}, s:{s:s}}", "task", &task,
+                                 "learner", "hidden", &hidden, "discount", &discount, "replay",
+                                 "capacity", &capacity, "quantizer", "format", &format),
+                     0);
+    assert_string_equal(task, "gym:CartPole-v0");
+    assert_string_equal(hidden, "8");
+    assert_true(discount == 0.5);
+    assert_int_equal(capacity, 5000);
+    assert_string_equal(format, "fp32");
+    json_decref(json);
+}
+
+static void test_people_see_what_tells_runs_apart(void **state)
+{
+    aq_run_config config;
+    char *text = NULL;
+    size_t size = 0;
+    (void)state;
+    assert_int_equal(parse("learner:\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
+                           "limits:\n  env_steps: 777\n",
+                           &config, NULL),
+                     0);
+    FILE *out = open_memstream(&text, &size);
+    assert_non_null(out);
+    aq_config_view_print(out, &config);
+    assert_int_equal(fclose(out), 0);
+    assert_non_null(strstr(text, "dqn, hidden layers 16,8 (tanh)"));
+    assert_non_null(strstr(text, "discount 0.97"));
+    assert_non_null(strstr(text, "777 steps"));
+    free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_what_a_text_leaves_out_is_the_default),
+        cmocka_unit_test(test_a_bad_configuration_leaves_the_result_alone),
+        cmocka_unit_test(test_every_setting_is_in_the_json),
+        cmocka_unit_test(test_values_keep_their_types),
+        cmocka_unit_test(test_people_see_what_tells_runs_apart),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,70 @@
+/*
+ * An evaluation on another thread is the same evaluation.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "cli/policy/long_evaluation.h"
+#include "common/sys/cpu.h"
+#include "envs/env_open.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include <cmocka.h>
+
+static aq_env *open_task(const char *name)
+{
+    aq_env *env = NULL;
+    assert_int_equal(aq_env_open(name, &env, NULL), 0);
+    return env;
+}
+
+static void test_the_result_is_that_of_the_plain_evaluation(void **state)
+{
+    aq_engine *engine = NULL;
+    aq_env *env = open_task("gym:CartPole-v1");
+    aq_evaluation plain, threaded;
+    (void)state;
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
+    assert_int_equal(
+        aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
+    assert_int_equal(aq_evaluate(env, engine, 70, 3, &plain, NULL), 0);
+    assert_int_equal(aq_long_evaluation(env, engine, 70, 3, &threaded, NULL), 0);
+    assert_int_equal(threaded.version, plain.version);
+    assert_int_equal(threaded.episodes, 70);
+    assert_true(threaded.return_mean == plain.return_mean);
+    assert_true(threaded.return_std == plain.return_std);
+    assert_true(threaded.return_min == plain.return_min);
+    assert_true(threaded.return_max == plain.return_max);
+    aq_env_unref(env);
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_what_the_evaluation_refuses_is_told(void **state)
+{
+    aq_env *v0 = open_task("gym:CartPole-v0"), *v1 = open_task("gym:CartPole-v1");
+    aq_engine *engine = NULL;
+    aq_evaluation result;
+    aq_error error = {0};
+    (void)state;
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 7);
+    assert_int_equal(
+        aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
+    assert_int_equal(aq_long_evaluation(v0, engine, 1, 3, &result, &error), AQ_E_SCHEMA);
+    assert_int_equal(aq_long_evaluation(v1, engine, 0, 3, &result, &error), AQ_E_INVALID);
+    assert_true(error.text[0] != '\0');
+    aq_env_unref(v0);
+    aq_env_unref(v1);
+    aq_engine_destroy(engine);
+    aq_snapshot_unref(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_result_is_that_of_the_plain_evaluation),
+        cmocka_unit_test(test_what_the_evaluation_refuses_is_told),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

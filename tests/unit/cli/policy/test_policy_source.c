@@ -1,0 +1,205 @@
+/*
+ * A policy is found by its file or its run and comes in the precision asked for, or not at all.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/policy/policy_source.h"
+#include "common/base/memory.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static aq_snapshot *read_policy(const char *source, uint32_t precision, char *path)
+{
+    aq_snapshot *snapshot = NULL;
+    aq_error error = {0};
+    if (aq_policy_source_read(source, precision, &snapshot, path, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return snapshot;
+}
+
+static void assert_read(const char *source, uint32_t precision, const char *file,
+                        const char *format)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    aq_snapshot *snapshot = read_policy(source, precision, path);
+    assert_string_equal(path, file);
+    assert_string_equal(aq_precision_name(snapshot), format);
+    assert_int_equal(snapshot->version, 31);
+    aq_snapshot_unref(snapshot);
+}
+
+static void assert_refused(const char *source, uint32_t precision, int code, const char *words)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    aq_snapshot *snapshot = NULL;
+    aq_error error = {0};
+    assert_int_equal(aq_policy_source_read(source, precision, &snapshot, path, &error), code);
+    assert_null(snapshot);
+    cli_assert_in(error.text, words);
+}
+
+static void test_a_precision_is_read_from_its_name(void **state)
+{
+    uint32_t precision = AQ_PRECISION_AS_STORED;
+    aq_error error = {0};
+    (void)state;
+    assert_int_equal(aq_precision_from_text("int8", &precision, NULL), 0);
+    assert_int_equal(precision, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(aq_precision_from_text("fp32", &precision, NULL), 0);
+    assert_int_equal(precision, AQ_FORMAT_F32);
+    assert_int_equal(aq_precision_from_text("int4", &precision, NULL), 0);
+    assert_int_equal(precision, AQ_FORMAT_INT4);
+    assert_int_equal(aq_precision_from_text("int3", &precision, &error), AQ_E_INVALID);
+    assert_string_equal(error.text, "'int3' is no format; there are fp32, int8, fp16, bf16, "
+                                    "int8-tensor, int4, int2 and int8-sparse");
+}
+
+static void test_a_file_is_taken_as_it_is_stored(void **state)
+{
+    const char *path = cli_path(state, "a.aq");
+    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
+    assert_read(path, AQ_PRECISION_AS_STORED, path, "int8");
+    assert_read(path, AQ_FORMAT_INT8_CHANNEL, path, "int8");
+    cli_write_policy(path, AQ_FORMAT_F32, 1);
+    assert_read(path, AQ_PRECISION_AS_STORED, path, "fp32");
+    assert_read(path, AQ_FORMAT_F32, path, "fp32");
+}
+
+static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
+{
+    char path[AQ_POLICY_PATH_MAX];
+    const char *file = cli_path(state, "a.aq");
+    cli_write_policy(file, AQ_FORMAT_F32, 3);
+    aq_snapshot *made = read_policy(file, AQ_FORMAT_INT8_CHANNEL, path);
+    aq_snapshot *expected = cli_policy(AQ_FORMAT_INT8_CHANNEL, 3);
+    assert_string_equal(aq_precision_name(made), "int8");
+    assert_int_equal(made->learner_step, expected->learner_step);
+    assert_int_equal(made->run_id, expected->run_id);
+    for (uint32_t i = 0; i < expected->spec.layer_count; i++) {
+        size_t outputs = expected->spec.layers[i].outputs;
+        assert_memory_equal(made->layers[i].weights, expected->layers[i].weights,
+                            expected->layers[i].weights_bytes);
+        assert_memory_equal(made->layers[i].scale, expected->layers[i].scale,
+                            outputs * sizeof(float));
+        assert_memory_equal(made->layers[i].bias, expected->layers[i].bias,
+                            outputs * sizeof(float));
+    }
+    aq_snapshot_unref(made);
+    aq_snapshot_unref(expected);
+}
+
+static void test_an_fp32_file_comes_in_every_format(void **state)
+{
+    const char *path = cli_path(state, "a.aq");
+    cli_write_policy(path, AQ_FORMAT_F32, 3);
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        assert_read(path, format, path, aq_format_name(format));
+    }
+}
+
+static void test_a_run_is_read_in_formats_that_it_did_not_broadcast(void **state)
+{
+    cli_write_run(*state);
+    assert_read(*state, AQ_FORMAT_BF16, cli_path(state, "policy.fp32.aq"), "bf16");
+    assert_read(*state, AQ_FORMAT_INT4, cli_path(state, "policy.fp32.aq"), "int4");
+}
+
+static void test_int8_is_not_undone(void **state)
+{
+    const char *path = cli_path(state, "a.aq");
+    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
+    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "policy.fp32.aq");
+    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, path);
+}
+
+static void test_a_run_has_its_policy_in_both_precisions(void **state)
+{
+    cli_write_run(*state);
+    assert_read(*state, AQ_PRECISION_AS_STORED, cli_path(state, "policy.aq"), "int8");
+    assert_read(*state, AQ_FORMAT_INT8_CHANNEL, cli_path(state, "policy.aq"), "int8");
+    assert_read(*state, AQ_FORMAT_F32, cli_path(state, "policy.fp32.aq"), "fp32");
+}
+
+static void test_a_folder_without_a_policy_says_so(void **state)
+{
+    assert_refused(*state, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, "has no policy.aq");
+    assert_refused(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
+}
+
+static void test_a_missing_file_is_named(void **state)
+{
+    const char *path = cli_path(state, "none.aq");
+    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, path);
+}
+
+static void test_a_damaged_file_is_named(void **state)
+{
+    const char *path = cli_path(state, "a.aq");
+    cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
+    cli_damage(path, -5);
+    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, path);
+}
+
+static void test_a_checkpoint_is_no_policy(void **state)
+{
+    const char *path = cli_path(state, "step-1.aqc");
+    cli_write_checkpoint(path, 1000);
+    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_INVALID, "checkpoint");
+}
+
+static void test_layers_of_two_formats_are_mixed(void **state)
+{
+    (void)state;
+    aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
+    snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
+    assert_string_equal(aq_precision_name(snapshot), "mixed");
+    aq_snapshot_unref(snapshot);
+}
+
+static void test_without_memory_nothing_is_read(void **state)
+{
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 1;
+    const char *file = cli_path(state, "a.aq");
+    cli_write_policy(file, AQ_FORMAT_F32, 3);
+    for (; rc; nth++) {
+        char path[AQ_POLICY_PATH_MAX];
+        aq_snapshot *snapshot = NULL;
+        aq_error error = {0};
+        aq_memory_fail_at(nth, 0);
+        rc = aq_policy_source_read(file, AQ_FORMAT_INT8_CHANNEL, &snapshot, path, &error);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        assert_true(rc == 0 || error.text[0] != '\0');
+        aq_snapshot_unref(snapshot);
+    }
+    assert_true(nth > 4);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_precision_is_read_from_its_name),
+        IN_FOLDER(test_a_file_is_taken_as_it_is_stored),
+        IN_FOLDER(test_an_fp32_file_is_quantized_as_the_learner_would),
+        IN_FOLDER(test_an_fp32_file_comes_in_every_format),
+        IN_FOLDER(test_a_run_is_read_in_formats_that_it_did_not_broadcast),
+        IN_FOLDER(test_int8_is_not_undone),
+        IN_FOLDER(test_a_run_has_its_policy_in_both_precisions),
+        IN_FOLDER(test_a_folder_without_a_policy_says_so),
+        IN_FOLDER(test_a_missing_file_is_named),
+        IN_FOLDER(test_a_damaged_file_is_named),
+        IN_FOLDER(test_a_checkpoint_is_no_policy),
+        cmocka_unit_test(test_layers_of_two_formats_are_mixed),
+        IN_FOLDER(test_without_memory_nothing_is_read),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

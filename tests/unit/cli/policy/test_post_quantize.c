@@ -1,0 +1,151 @@
+/*
+ * A policy that is quantized after training says what that cost.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "cli/policy/post_quantize.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { ROWS = 300, INPUTS = 4 };
+
+static float measured[ROWS * INPUTS], ranged[ROWS * INPUTS];
+
+static aq_post_quantize_obs make_obs(void)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, 1, 0);
+    for (size_t i = 0; i < ROWS * INPUTS; i++) {
+        measured[i] = (float)aq_rng_normal(&rng);
+        ranged[i] = (float)aq_rng_normal(&rng);
+    }
+    return (aq_post_quantize_obs){.measured = measured, .ranged = ranged, .rows = ROWS};
+}
+
+static aq_snapshot *make(const aq_post_quantize_plan *plan)
+{
+    aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
+    aq_snapshot *made = NULL;
+    aq_error error = {0};
+    const aq_post_quantize_obs obs = make_obs();
+    if (aq_post_quantize(exact, plan, &obs, &made, &error)) {
+        fail_msg("%s", error.text);
+    }
+    assert_int_equal(made->version, exact->version);
+    assert_int_equal(made->run_id, exact->run_id);
+    aq_snapshot_unref(exact);
+    return made;
+}
+
+static void test_the_error_is_in_the_policy(void **state)
+{
+    (void)state;
+    const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL}};
+    aq_snapshot *made = make(&plan);
+    assert_int_equal(made->quant_error.rows, ROWS);
+    assert_true(made->quant_error.output_rms > 0.0f);
+    assert_true(made->quant_error.output_max >= made->quant_error.output_rms);
+    assert_true(made->layers[0].input_scale == 0.0f);
+    aq_snapshot_unref(made);
+}
+
+static void test_fewer_bits_cost_more(void **state)
+{
+    float rms[3];
+    (void)state;
+    const uint32_t bits[] = {8, 5, 3};
+    for (size_t i = 0; i < 3; i++) {
+        const aq_post_quantize_plan plan = {
+            .quantize = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = bits[i]}};
+        aq_snapshot *made = make(&plan);
+        rms[i] = made->quant_error.output_rms;
+        aq_snapshot_unref(made);
+    }
+    assert_true(rms[0] < rms[1]);
+    assert_true(rms[1] < rms[2]);
+}
+
+static void test_static_activations_have_scales(void **state)
+{
+    (void)state;
+    for (int method = AQ_RANGE_MIN_MAX; method <= AQ_RANGE_PERCENTILE; method++) {
+        const aq_post_quantize_plan plan = {
+            .quantize = {.format = AQ_FORMAT_INT8_CHANNEL},
+            .static_activations = true,
+            .range_method = (enum aq_range_method)method,
+        };
+        aq_snapshot *made = make(&plan);
+        for (uint32_t i = 0; i < made->spec.layer_count; i++) {
+            assert_true(made->layers[i].input_scale > 0.0f);
+        }
+        aq_snapshot_unref(made);
+    }
+}
+
+static void test_layers_may_differ(void **state)
+{
+    (void)state;
+    aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT4}};
+    plan.quantize.layer_formats[2] = AQ_FORMAT_F32;
+    aq_snapshot *made = make(&plan);
+    assert_int_equal(made->layers[0].format, AQ_FORMAT_INT4);
+    assert_int_equal(made->layers[2].format, AQ_FORMAT_F32);
+    aq_snapshot_unref(made);
+}
+
+static void test_what_the_quantizer_refuses_is_told(void **state)
+{
+    aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
+    aq_snapshot *made = NULL;
+    aq_error error = {0};
+    const aq_post_quantize_obs obs = make_obs();
+    const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 9}};
+    (void)state;
+    assert_int_equal(aq_post_quantize(exact, &plan, &obs, &made, &error), AQ_E_INVALID);
+    cli_assert_in(error.text, "9 bits");
+    assert_null(made);
+    aq_snapshot_unref(exact);
+}
+
+static void test_every_failed_allocation_is_survived(void **state)
+{
+    aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
+    const aq_post_quantize_obs obs = make_obs();
+    const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL},
+                                        .static_activations = true,
+                                        .range_method = AQ_RANGE_PERCENTILE};
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 1;
+    (void)state;
+    for (; rc != 0; nth++) {
+        aq_snapshot *made = NULL;
+        aq_error error = {0};
+        aq_memory_fail_at(nth, 0);
+        rc = aq_post_quantize(exact, &plan, &obs, &made, &error);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        assert_true(rc == 0 || error.text[0] != '\0');
+        aq_snapshot_unref(made);
+    }
+    assert_true(nth > 6);
+    aq_snapshot_unref(exact);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_error_is_in_the_policy),
+        cmocka_unit_test(test_fewer_bits_cost_more),
+        cmocka_unit_test(test_static_activations_have_scales),
+        cmocka_unit_test(test_layers_may_differ),
+        cmocka_unit_test(test_what_the_quantizer_refuses_is_told),
+        cmocka_unit_test(test_every_failed_allocation_is_survived),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,104 @@
+/*
+ * energy.json as the command line reads it, and the line that it makes of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/train/run_energy.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+static const char good[] =
+    "{\"format\": 1, \"source\": \"model\", \"wall_s\": 10.0, \"cpu_s\": 14.0, \"energy_j\": "
+    "2500.0,"
+    " \"idle_j\": 12.5, \"roles\": {\"learner\": {\"cpu_s\": 10.0, \"energy_j\": 1500.0},"
+    " \"actor\": {\"cpu_s\": 3.0, \"energy_j\": 750.0},"
+    " \"evaluator\": {\"cpu_s\": 0, \"energy_j\": 0},"
+    " \"replay\": {\"cpu_s\": 1.0, \"energy_j\": 250.0}},"
+    " \"carbon\": {\"carbon_g\": 0.25, \"g_per_kwh\": 360.0}, \"later\": {}}";
+
+static int read_text(void **state, const char *text, aq_run_energy *energy, aq_error *error)
+{
+    cli_write_text(cli_path(state, "energy.json"), text);
+    return aq_run_energy_read(*state, energy, error);
+}
+
+static void test_what_a_run_took_is_read(void **state)
+{
+    aq_run_energy energy;
+    assert_int_equal(read_text(state, good, &energy, NULL), 0);
+    assert_string_equal(energy.source, "model");
+    assert_true(energy.wall_s == 10 && energy.cpu_s == 14 && energy.energy_j == 2500);
+    assert_true(energy.idle_j == 12.5 && energy.carbon_g == 0.25);
+    assert_true(energy.role_j[0] == 1500 && energy.role_j[1] == 750);
+    assert_true(energy.role_j[2] == 0 && energy.role_cpu_s[3] == 1);
+}
+
+static void test_the_line_names_the_source(void **state)
+{
+    aq_run_energy energy;
+    char line[AQ_ENERGY_LINE_MAX];
+    assert_int_equal(read_text(state, good, &energy, NULL), 0);
+    assert_string_equal(aq_run_energy_line(&energy, line),
+                        "2.5 kJ by a model of processor time, and 12.5 J idle; learner 60 %, "
+                        "actors 30 %, evaluators 0 %, replay 10 %; 0.25 gCO2");
+    strcpy(energy.source, "rapl");
+    energy.energy_j = 3.21e6;
+    assert_non_null(strstr(aq_run_energy_line(&energy, line), "3.21 MJ by rapl, and 12.5 J idle"));
+}
+
+static void test_a_run_that_took_nothing_has_no_shares(void **state)
+{
+    (void)state;
+    aq_run_energy energy = {.source = "model"};
+    char line[AQ_ENERGY_LINE_MAX];
+    assert_non_null(strstr(aq_run_energy_line(&energy, line), "0 J by"));
+    assert_non_null(strstr(line, "learner -"));
+}
+
+static void test_a_run_without_the_file_is_told_apart(void **state)
+{
+    aq_run_energy energy;
+    assert_int_equal(aq_run_energy_read(*state, &energy, NULL), AQ_E_NOT_FOUND);
+}
+
+static void test_a_file_that_is_something_else_is_refused(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "[1]",
+        "{\"source\": \"model\"}",
+        "{\"source\": \"a-long-source\", \"wall_s\": 1.0, \"cpu_s\": 1.0, \"energy_j\": 1.0,"
+        " \"idle_j\": 1.0, \"roles\": {}, \"carbon\": {\"carbon_g\": 1.0}}",
+        "{\"source\": \"model\", \"wall_s\": 1.0, \"cpu_s\": 1.0, \"energy_j\": -1.0,"
+        " \"idle_j\": 1.0, \"roles\": {}, \"carbon\": {\"carbon_g\": 1.0}}",
+        "{\"source\": \"model\", \"wall_s\": 1.0, \"cpu_s\": 1.0, \"energy_j\": 1.0,"
+        " \"idle_j\": 1.0, \"roles\": {}, \"carbon\": {\"carbon_g\": 1.0}}",
+    };
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        aq_run_energy energy = {.cpu_s = 77};
+        aq_error error = {0};
+        assert_int_equal(read_text(state, texts[i], &energy, &error), AQ_E_CORRUPT);
+        assert_non_null(strstr(error.text, "energy.json"));
+        assert_true(energy.cpu_s == 77);
+    }
+}
+
+#define IN_A_FOLDER(name)                                                                          \
+    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(test_what_a_run_took_is_read),
+        IN_A_FOLDER(test_the_line_names_the_source),
+        cmocka_unit_test(test_a_run_that_took_nothing_has_no_shares),
+        IN_A_FOLDER(test_a_run_without_the_file_is_told_apart),
+        IN_A_FOLDER(test_a_file_that_is_something_else_is_refused),
+    };
+    return cmocka_run_group_tests_name("run_energy", tests, NULL, NULL);
+}

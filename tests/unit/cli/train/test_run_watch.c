@@ -1,0 +1,213 @@
+/*
+ * A learner is asked again and again, whether it is there or not.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/train/run_watch.h"
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/fake_daemon.h"
+
+enum { PATIENCE_MS = 10000 };
+
+typedef struct watch_desk {
+    uv_loop_t loop;
+    uv_timer_t watchdog;
+    bool out_of_patience;
+    aq_run_watch *watch;
+    unsigned changes;
+    bool close_at_first; /* from inside the callback */
+    bool solved;
+} watch_desk;
+
+static void on_changed(void *user, const Actorq__V1__StatusReply *status)
+{
+    watch_desk *desk = user;
+    desk->changes++;
+    desk->solved = status->state == ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    assert_ptr_equal(aq_run_watch_status(desk->watch), status);
+    if (desk->close_at_first) {
+        aq_run_watch_close(desk->watch);
+        desk->watch = NULL;
+    }
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    watch_desk *desk = timer->data;
+    desk->out_of_patience = true;
+}
+
+static int setup(void **state)
+{
+    watch_desk *desk = aq_alloc(1, sizeof(*desk));
+    assert_non_null(desk);
+    assert_int_equal(uv_loop_init(&desk->loop), 0);
+    uv_timer_init(&desk->loop, &desk->watchdog);
+    desk->watchdog.data = desk;
+    uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
+    *state = desk;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    watch_desk *desk = *state;
+    aq_run_watch_close(desk->watch);
+    uv_close((uv_handle_t *)&desk->watchdog, NULL);
+    assert_int_equal(uv_run(&desk->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(&desk->loop), 0);
+    aq_free(desk);
+    return 0;
+}
+
+static void watch(watch_desk *desk, const char *url)
+{
+    assert_int_equal(aq_run_watch_create(&desk->loop, url, 5, on_changed, desk, &desk->watch, NULL),
+                     0);
+}
+
+static void run_until(watch_desk *desk, unsigned changes)
+{
+    while (desk->changes < changes && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_true(desk->changes >= changes);
+}
+
+static void test_the_newest_answer_is_kept(void **state)
+{
+    watch_desk *desk = *state;
+    fake_daemon *daemon = fake_daemon_start("inproc://run-watch-newest");
+    watch(desk, fake_daemon_url(daemon));
+    assert_null(aq_run_watch_status(desk->watch));
+    run_until(desk, 3);
+    const Actorq__V1__StatusReply *status = aq_run_watch_status(desk->watch);
+    assert_string_equal(status->role, "learner");
+    assert_int_equal(status->learner->env_steps, 12345);
+    assert_false(desk->solved);
+    fake_daemon_end_run(daemon);
+    while (!desk->solved && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_true(desk->solved);
+    fake_daemon_stop(daemon);
+}
+
+static void test_a_learner_that_is_not_there_yet_is_waited_for(void **state)
+{
+    watch_desk *desk = *state;
+    watch(desk, "inproc://run-watch-late");
+    for (int i = 0; i < 5; i++) {
+        uv_run(&desk->loop, UV_RUN_NOWAIT);
+    }
+    assert_null(aq_run_watch_status(desk->watch));
+    fake_daemon *daemon = fake_daemon_start("inproc://run-watch-late");
+    run_until(desk, 1);
+    fake_daemon_stop(daemon);
+}
+
+static void test_the_last_answer_stays_when_the_learner_goes(void **state)
+{
+    watch_desk *desk = *state;
+    fake_daemon *daemon = fake_daemon_start("inproc://run-watch-gone");
+    watch(desk, fake_daemon_url(daemon));
+    run_until(desk, 1);
+    fake_daemon_stop(daemon);
+    unsigned changes = desk->changes;
+    for (int i = 0; i < 20; i++) {
+        uv_run(&desk->loop, UV_RUN_NOWAIT);
+    }
+    assert_true(desk->changes <= changes + 1); /* one may have been on its way */
+    assert_int_equal(aq_run_watch_status(desk->watch)->learner->env_steps, 12345);
+}
+
+static void test_a_watch_may_be_closed_while_it_waits(void **state)
+{
+    watch_desk *desk = *state;
+    watch(desk, "inproc://run-watch-nobody");
+    for (int i = 0; i < 5; i++) { /* its question is out */
+        uv_run(&desk->loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(desk->changes, 0);
+}
+
+static void test_a_watch_may_be_closed_by_what_it_tells(void **state)
+{
+    watch_desk *desk = *state;
+    fake_daemon *daemon = fake_daemon_start("inproc://run-watch-closed");
+    desk->close_at_first = true;
+    watch(desk, fake_daemon_url(daemon));
+    run_until(desk, 1);
+    for (int i = 0; i < 20; i++) {
+        uv_run(&desk->loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(desk->changes, 1);
+    fake_daemon_stop(daemon);
+}
+
+static void test_an_address_that_is_none_is_named(void **state)
+{
+    watch_desk *desk = *state;
+    int untouched = 0;
+    aq_run_watch *none = (aq_run_watch *)(void *)&untouched;
+    aq_error error = {0};
+    assert_int_equal(
+        aq_run_watch_create(&desk->loop, "nonsense", 5, on_changed, desk, &none, &error),
+        AQ_E_INVALID);
+    cli_assert_in(error.text, "nonsense");
+    assert_ptr_equal(none, &untouched);
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    watch_desk *desk = *state;
+    int untouched = 0;
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc; nth++) {
+        aq_run_watch *made = (aq_run_watch *)(void *)&untouched;
+        aq_memory_fail_at(nth, 0);
+        rc = aq_run_watch_create(&desk->loop, "inproc://run-watch-memory", 5, on_changed, desk,
+                                 &made, NULL);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_ptr_equal(made, &untouched);
+        } else {
+            aq_run_watch_close(made);
+        }
+    }
+    aq_run_watch_close(NULL);
+}
+
+static int close_network(void **state)
+{
+    (void)state;
+    aq_net_fini();
+    return 0;
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_the_newest_answer_is_kept),
+        AT_A_DESK(test_a_learner_that_is_not_there_yet_is_waited_for),
+        AT_A_DESK(test_the_last_answer_stays_when_the_learner_goes),
+        AT_A_DESK(test_a_watch_may_be_closed_while_it_waits),
+        AT_A_DESK(test_a_watch_may_be_closed_by_what_it_tells),
+        AT_A_DESK(test_an_address_that_is_none_is_named),
+        AT_A_DESK(test_create_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("run_watch", tests, NULL, close_network);
+}

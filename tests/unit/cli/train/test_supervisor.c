@@ -1,0 +1,442 @@
+/*
+ * Children are started, started again with growing pauses, given up, and stopped. The shell plays
+ * the children.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "cli/train/supervisor.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { PATIENCE_MS = 10000, EVENTS_MAX = 16, LOG_BYTES_MAX = 65536 };
+
+typedef struct death {
+    char name[32];
+    char how[512];
+    int delay_ms;
+    uint64_t at_ms;
+} death;
+
+typedef struct supervisor_desk {
+    void *folder; /* cli_fixture's state */
+    uv_loop_t loop;
+    uv_timer_t tick;
+    uv_timer_t watchdog;
+    bool out_of_patience;
+    aq_supervisor *supervisor;
+    bool stop_at_death; /* the owner stops all when it is told of one */
+    death restarts[EVENTS_MAX];
+    size_t restart_count;
+    death gave_up;
+    char gave_up_log[512];
+    unsigned gave_up_count;
+    death finished;
+    unsigned finished_count;
+} supervisor_desk;
+
+static void note(supervisor_desk *desk, const char *name, const char *how, int delay_ms, death *out)
+{
+    *out = (death){.delay_ms = delay_ms, .at_ms = uv_hrtime() / 1000000};
+    assert_int_equal(aq_text_set(out->name, sizeof(out->name), name), 0);
+    assert_int_equal(aq_text_set(out->how, sizeof(out->how), how), 0);
+    if (desk->stop_at_death) {
+        aq_supervisor_stop(desk->supervisor, "", 1000);
+    }
+}
+
+static void on_restarting(void *user, const char *name, const char *how, int delay_ms)
+{
+    supervisor_desk *desk = user;
+    assert_true(desk->restart_count < EVENTS_MAX);
+    note(desk, name, how, delay_ms, &desk->restarts[desk->restart_count++]);
+}
+
+static void on_finished(void *user, const char *name)
+{
+    supervisor_desk *desk = user;
+    note(desk, name, "", 0, &desk->finished);
+    desk->finished_count++;
+}
+
+static void on_gave_up(void *user, const char *name, const char *log_path, const char *how)
+{
+    supervisor_desk *desk = user;
+    snprintf(desk->gave_up_log, sizeof(desk->gave_up_log), "%s", log_path);
+    note(desk, name, how, 0, &desk->gave_up);
+    desk->gave_up_count++;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    (void)timer; /* only so that the loop comes round */
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    supervisor_desk *desk = timer->data;
+    desk->out_of_patience = true;
+}
+
+static int setup(void **state)
+{
+    supervisor_desk *desk = aq_alloc(1, sizeof(*desk));
+    aq_supervisor_owner owner = {
+        .user = desk, .restarting = on_restarting, .finished = on_finished, .gave_up = on_gave_up};
+    assert_non_null(desk);
+    assert_int_equal(cli_fixture_setup(&desk->folder), 0);
+    assert_int_equal(uv_loop_init(&desk->loop), 0);
+    uv_timer_init(&desk->loop, &desk->tick);
+    uv_timer_init(&desk->loop, &desk->watchdog);
+    desk->watchdog.data = desk;
+    uv_timer_start(&desk->tick, on_tick, 0, 2);
+    uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
+    assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &desk->supervisor), 0);
+    *state = desk;
+    return 0;
+}
+
+static void run_until_gone(supervisor_desk *desk)
+{
+    while (aq_supervisor_alive(desk->supervisor, "") > 0 && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_false(desk->out_of_patience);
+}
+
+/* Nothing is left behind: the loop ends and closes. */
+static int teardown(void **state)
+{
+    supervisor_desk *desk = *state;
+    aq_supervisor_stop(desk->supervisor, "", 0);
+    run_until_gone(desk);
+    aq_supervisor_close(desk->supervisor);
+    uv_close((uv_handle_t *)&desk->tick, NULL);
+    uv_close((uv_handle_t *)&desk->watchdog, NULL);
+    assert_int_equal(uv_run(&desk->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(&desk->loop), 0);
+    cli_fixture_teardown(&desk->folder);
+    aq_free(desk);
+    return 0;
+}
+
+static const char *log_of(supervisor_desk *desk, const char *name)
+{
+    static char text[LOG_BYTES_MAX];
+    char file[64];
+    snprintf(file, sizeof(file), "%s.log", name);
+    const char *path = cli_path(&desk->folder, file);
+    text[access(path, F_OK) == 0 ? cli_read(path, text, sizeof(text)) : 0] = '\0';
+    return text;
+}
+
+/* A child that runs `script`; "$1" is "again" from the second start on. */
+static int try_start(supervisor_desk *desk, const char *name, const char *script, aq_error *error)
+{
+    char file[64];
+    snprintf(file, sizeof(file), "%s.log", name);
+    aq_child_spec spec = {.name = name,
+                          .program = "/bin/sh",
+                          .log_path = cli_path(&desk->folder, file),
+                          .args = {"-c", script, "sh"},
+                          .restart_args = {"again"}};
+    return aq_supervisor_start(desk->supervisor, &spec, error);
+}
+
+static void start(supervisor_desk *desk, const char *name, const char *script)
+{
+    aq_error error = {0};
+    if (try_start(desk, name, script, &error)) {
+        fail_msg("%s", error.text);
+    }
+}
+
+static void run_until_logged(supervisor_desk *desk, const char *name, const char *word)
+{
+    while (!strstr(log_of(desk, name), word) && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_false(desk->out_of_patience);
+}
+
+static void run_for(supervisor_desk *desk, uint64_t ms)
+{
+    uint64_t until_ms = uv_hrtime() / 1000000 + ms;
+    while (uv_hrtime() / 1000000 < until_ms) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+}
+
+/* ---- starting ------------------------------------------------------------------------------ */
+
+static void test_a_program_runs_with_its_arguments_and_writes_to_its_log(void **state)
+{
+    supervisor_desk *desk = *state;
+    cli_write_text(cli_path(&desk->folder, "ant.log"), "before\n");
+    aq_child_spec spec = {.name = "ant",
+                          .program = "/bin/sh",
+                          .log_path = cli_path(&desk->folder, "ant.log"),
+                          .args = {"-c", "echo out \"$@\"; echo err >&2", "sh", "a b", "c"}};
+    assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, NULL), 0);
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 1);
+    run_until_gone(desk);
+    assert_string_equal(log_of(desk, "ant"), "before\nout a b c\nerr\n");
+}
+
+static void test_a_child_that_finishes_is_not_started_again(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "echo run; exit 0");
+    run_until_gone(desk);
+    run_for(desk, 150);
+    assert_string_equal(log_of(desk, "ant"), "run\n");
+    assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
+    assert_int_equal(desk->finished_count, 1);
+    assert_string_equal(desk->finished.name, "ant");
+    assert_int_equal(aq_supervisor_restarts(desk->supervisor), 0);
+}
+
+static void test_a_child_has_a_process_group_of_its_own(void **state)
+{
+    supervisor_desk *desk = *state;
+    int pid = 0, group = 0;
+    start(desk, "ant", "set -- $(cat /proc/$$/stat); echo $1 $5");
+    run_until_gone(desk);
+    assert_int_equal(sscanf(log_of(desk, "ant"), "%d %d", &pid, &group), 2);
+    assert_int_equal(pid, group); /* a Ctrl-C at the terminal does not reach it */
+}
+
+static void test_a_program_that_is_not_there_is_named(void **state)
+{
+    supervisor_desk *desk = *state;
+    aq_error error = {0};
+    aq_child_spec spec = {.name = "ant",
+                          .program = "/nowhere/actorq-ant",
+                          .log_path = cli_path(&desk->folder, "ant.log")};
+    assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, &error), AQ_E_IO);
+    cli_assert_in(error.text, "ant");
+    cli_assert_in(error.text, "/nowhere/actorq-ant");
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
+}
+
+static void test_a_log_that_can_not_be_written_is_named(void **state)
+{
+    supervisor_desk *desk = *state;
+    aq_error error = {0};
+    aq_child_spec spec = {.name = "ant",
+                          .program = "/bin/sh",
+                          .log_path = "/nowhere/ant.log",
+                          .args = {"-c", "true"}};
+    assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, &error), AQ_E_NOT_FOUND);
+    cli_assert_in(error.text, "/nowhere/ant.log");
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
+}
+
+/* ---- dying --------------------------------------------------------------------------------- */
+
+static void test_a_child_that_dies_is_started_again_with_its_further_arguments(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "echo run $1; [ \"$1\" = again ] || exit 3");
+    run_until_gone(desk);
+    assert_string_equal(log_of(desk, "ant"), "run\nrun again\n");
+    assert_int_equal(desk->restart_count, 1);
+    assert_string_equal(desk->restarts[0].name, "ant");
+    assert_string_equal(desk->restarts[0].how, "exit status 3");
+    assert_int_equal(desk->restarts[0].delay_ms, 100);
+    assert_int_equal(aq_supervisor_restarts(desk->supervisor), 1);
+    assert_int_equal(desk->gave_up_count, 0);
+}
+
+static void test_a_child_that_a_signal_ended_is_started_again(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 1);
+    assert_string_equal(desk->restarts[0].how, "killed by signal 9");
+}
+
+static void test_a_child_that_keeps_dying_is_given_up_after_growing_pauses(void **state)
+{
+    supervisor_desk *desk = *state;
+    static const int delays_ms[] = {100, 200, 400, 800};
+    start(desk, "ant", "echo run; exit 1");
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 4);
+    assert_int_equal(desk->gave_up_count, 1);
+    assert_string_equal(desk->gave_up.name, "ant");
+    assert_string_equal(desk->gave_up.how, "exit status 1");
+    assert_string_equal(desk->gave_up_log, cli_path(&desk->folder, "ant.log"));
+    assert_string_equal(log_of(desk, "ant"), "run\nrun\nrun\nrun\nrun\n");
+    assert_int_equal(aq_supervisor_restarts(desk->supervisor), 4);
+    for (int i = 0; i < 4; i++) {
+        uint64_t next_ms = i < 3 ? desk->restarts[i + 1].at_ms : desk->gave_up.at_ms;
+        assert_int_equal(desk->restarts[i].delay_ms, delays_ms[i]);
+        /* libuv counts in whole milliseconds. */
+        assert_true(next_ms - desk->restarts[i].at_ms + 2 >= (uint64_t)delays_ms[i]);
+    }
+}
+
+static void test_a_program_that_has_gone_is_given_up(void **state)
+{
+    supervisor_desk *desk = *state;
+    char program[512];
+    snprintf(program, sizeof(program), "%s", cli_path(&desk->folder, "ant"));
+    cli_write_text(program, "#!/bin/sh\nrm \"$0\"\nexit 1\n");
+    assert_int_equal(chmod(program, 0755), 0);
+    aq_child_spec spec = {
+        .name = "ant", .program = program, .log_path = cli_path(&desk->folder, "ant.log")};
+    assert_int_equal(aq_supervisor_start(desk->supervisor, &spec, NULL), 0);
+    run_until_gone(desk);
+    assert_int_equal(desk->restart_count, 1);
+    assert_int_equal(desk->gave_up_count, 1);
+    cli_assert_in(desk->gave_up.how, "could not be started");
+}
+
+/* ---- stopping ------------------------------------------------------------------------------ */
+
+static void test_a_stopped_child_gets_sigterm_and_is_not_started_again(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done");
+    run_until_logged(desk, "ant", "ready");
+    aq_supervisor_stop(desk->supervisor, "", 60000);
+    run_until_gone(desk);
+    run_for(desk, 150);
+    assert_string_equal(log_of(desk, "ant"), "ready\nbye\n");
+    assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
+}
+
+static void test_a_stubborn_child_is_killed_when_patience_ends(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "trap '' TERM; echo ready; exec sleep 60");
+    run_until_logged(desk, "ant", "ready");
+    uint64_t from_ms = uv_hrtime() / 1000000;
+    while (aq_supervisor_alive(desk->supervisor, "") > 0 && !desk->out_of_patience) {
+        aq_supervisor_stop(desk->supervisor, "", 200); /* again and again does not prolong it */
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    uint64_t took_ms = uv_hrtime() / 1000000 - from_ms;
+    assert_false(desk->out_of_patience);
+    assert_true(took_ms + 2 >= 200);
+    assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
+}
+
+static void test_a_child_that_waits_to_be_started_again_is_not(void **state)
+{
+    supervisor_desk *desk = *state;
+    start(desk, "ant", "echo run; exit 1");
+    while (desk->restart_count == 0) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    run_for(desk, 20); /* its timer runs */
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 1);
+    aq_supervisor_stop(desk->supervisor, "", 60000);
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
+    run_for(desk, 150);
+    assert_string_equal(log_of(desk, "ant"), "run\n");
+}
+
+static void test_an_owner_may_stop_all_when_it_is_told_of_a_death(void **state)
+{
+    supervisor_desk *desk = *state;
+    desk->stop_at_death = true;
+    start(desk, "ant", "echo run; exit 1");
+    start(desk, "bee", "exec sleep 60");
+    run_until_gone(desk);
+    run_for(desk, 150);
+    assert_string_equal(log_of(desk, "ant"), "run\n");
+    assert_int_equal(desk->restart_count, 1);
+}
+
+static void test_a_prefix_chooses_who_is_stopped(void **state)
+{
+    supervisor_desk *desk = *state;
+    static const char *const names[] = {"actor-0", "actor-1", "replay-0", "act"};
+    for (size_t i = 0; i < 4; i++) {
+        start(desk, names[i], "exec sleep 60");
+    }
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, "actor"), 2);
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, "act"), 3);
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 4);
+    aq_supervisor_stop(desk->supervisor, "actor", 60000);
+    while (aq_supervisor_alive(desk->supervisor, "actor") > 0 && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 2);
+    assert_int_equal(aq_supervisor_alive(desk->supervisor, "replay"), 1);
+    assert_int_equal(desk->restart_count, 0);
+}
+
+/* ---- memory -------------------------------------------------------------------------------- */
+
+static void test_starting_survives_every_failed_allocation(void **state)
+{
+    supervisor_desk *desk = *state;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_memory_fail_at(++nth, 0);
+        rc = try_start(desk, "ant", "exit 0", NULL);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), rc == 0);
+    }
+    assert_int_equal(nth, 10); /* a child, three texts, five arguments, and all is there */
+    run_until_gone(desk);
+}
+
+static void test_a_supervisor_without_children_is_fine(void **state)
+{
+    supervisor_desk *desk = *state;
+    aq_supervisor_owner owner = {.user = NULL};
+    int untouched = 0;
+    aq_supervisor *supervisor = (aq_supervisor *)(void *)&untouched;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &supervisor), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_ptr_equal(supervisor, &untouched);
+    assert_int_equal(aq_supervisor_create(&desk->loop, &owner, &supervisor), 0);
+    assert_int_equal(aq_supervisor_alive(supervisor, ""), 0);
+    aq_supervisor_stop(supervisor, "", 0);
+    aq_supervisor_close(supervisor);
+    aq_supervisor_close(NULL);
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_a_program_runs_with_its_arguments_and_writes_to_its_log),
+        AT_A_DESK(test_a_child_that_finishes_is_not_started_again),
+        AT_A_DESK(test_a_child_has_a_process_group_of_its_own),
+        AT_A_DESK(test_a_program_that_is_not_there_is_named),
+        AT_A_DESK(test_a_log_that_can_not_be_written_is_named),
+        AT_A_DESK(test_a_child_that_dies_is_started_again_with_its_further_arguments),
+        AT_A_DESK(test_a_child_that_a_signal_ended_is_started_again),
+        AT_A_DESK(test_a_child_that_keeps_dying_is_given_up_after_growing_pauses),
+        AT_A_DESK(test_a_program_that_has_gone_is_given_up),
+        AT_A_DESK(test_a_stopped_child_gets_sigterm_and_is_not_started_again),
+        AT_A_DESK(test_a_stubborn_child_is_killed_when_patience_ends),
+        AT_A_DESK(test_a_child_that_waits_to_be_started_again_is_not),
+        AT_A_DESK(test_an_owner_may_stop_all_when_it_is_told_of_a_death),
+        AT_A_DESK(test_a_prefix_chooses_who_is_stopped),
+        AT_A_DESK(test_starting_survives_every_failed_allocation),
+        AT_A_DESK(test_a_supervisor_without_children_is_fine),
+    };
+    return cmocka_run_group_tests_name("supervisor", tests, NULL, NULL);
+}

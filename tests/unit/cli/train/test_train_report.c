@@ -1,0 +1,238 @@
+/*
+ * What a run came to: figures of the last status, and a policy that is judged afresh.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/train/train_report.h"
+#include "tests/unit/cli/cli_fixture.h"
+#include "tests/unit/cli/status_fixture.h"
+
+static aq_run_config config_of(uint64_t seed)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    config.seed = seed;
+    return config;
+}
+
+static aq_train_report report_of(void **state, const aq_run_config *config,
+                                 const aq_train_result *result)
+{
+    aq_train_report report;
+    aq_error error = {0};
+    if (aq_train_report_make(config, *state, result, &report, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return report;
+}
+
+static void write_policy(void **state, uint64_t seed)
+{
+    cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_INT8_CHANNEL, seed);
+}
+
+/* ---- making it ----------------------------------------------------------------------------- */
+
+static void test_the_figures_are_those_of_the_last_status(void **state)
+{
+    aq_run_config config = config_of(5);
+    status_fixture fixture;
+    status_fixture_learner(&fixture);
+    fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    aq_train_result result = {.status = &fixture.reply, .wall_s = 12.5, .restarts = 2};
+    aq_train_report report = report_of(state, &config, &result);
+    assert_string_equal(report.algorithm, fixture.reply.algorithm);
+    assert_string_equal(report.precision, fixture.reply.precision);
+    assert_int_equal(report.env_steps, fixture.learner.env_steps);
+    assert_int_equal(report.learner_steps, fixture.learner.learner_steps);
+    assert_int_equal(report.policy_versions, fixture.learner.policy_versions);
+    assert_int_equal(report.broadcast_bytes, fixture.learner.broadcast_bytes);
+    assert_int_equal(report.broadcast_bytes_fp32, fixture.learner.broadcast_bytes_fp32);
+    assert_true(report.wall_s == 12.5);
+    assert_int_equal(report.restarts, 2);
+    assert_true(report.solved);
+    assert_false(report.interrupted);
+}
+
+/* The last status may be from before the end, and there may be none at all. */
+static void test_the_last_words_of_the_learner_count_more_than_a_status(void **state)
+{
+    aq_run_config config = config_of(5);
+    status_fixture fixture;
+    status_fixture_learner(&fixture);
+    fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
+    cli_write_text(cli_path(state, "metrics.jsonl"),
+                   "{\"event\": \"end\", \"wall_s\": 3.0, \"state\": \"solved\", "
+                   "\"env_steps\": 70001, \"learner_steps\": 8001, \"policy_versions\": 91, "
+                   "\"broadcast_bytes\": 1001, \"broadcast_bytes_fp32\": 4001}\n");
+    aq_train_result seen = {.status = &fixture.reply}, unseen = {.wall_s = 1};
+    aq_train_result interrupted = {.status = &fixture.reply, .interrupted = true};
+    const aq_train_report reports[] = {report_of(state, &config, &seen),
+                                       report_of(state, &config, &unseen)};
+    for (size_t i = 0; i < 2; i++) {
+        assert_true(reports[i].solved);
+        assert_int_equal(reports[i].env_steps, 70001);
+        assert_int_equal(reports[i].learner_steps, 8001);
+        assert_int_equal(reports[i].policy_versions, 91);
+        assert_int_equal(reports[i].broadcast_bytes, 1001);
+        assert_int_equal(reports[i].broadcast_bytes_fp32, 4001);
+    }
+    aq_train_report report = report_of(state, &config, &interrupted); /* words of an earlier end */
+    assert_int_equal(report.env_steps, fixture.learner.env_steps);
+    assert_false(report.solved);
+}
+
+static void test_a_run_that_left_no_policy_has_no_return(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.interrupted = true};
+    aq_train_report report = report_of(state, &config, &result);
+    assert_int_equal(report.episodes, 0);
+    assert_true(isnan(report.return_mean));
+    assert_true(isnan(report.return_std));
+    assert_true(report.interrupted);
+    assert_false(report.solved);
+    assert_string_equal(report.algorithm, ""); /* no learner ever answered */
+}
+
+static void test_the_policy_is_played_afresh_and_the_same_way_each_time(void **state)
+{
+    aq_run_config config = config_of(5), other = config_of(6);
+    aq_train_result result = {.wall_s = 1};
+    write_policy(state, 7);
+    aq_train_report first = report_of(state, &config, &result);
+    aq_train_report second = report_of(state, &config, &result);
+    aq_train_report third = report_of(state, &other, &result);
+    assert_true(first.episodes > 0);
+    assert_int_equal(first.policy_version, 31);
+    assert_true(first.return_mean >= 1 && first.return_mean <= 500);
+    assert_true(first.return_mean == second.return_mean);
+    assert_true(first.return_std == second.return_std);
+    assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
+}
+
+static void test_a_policy_that_is_damaged_is_named(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 1};
+    aq_train_report report = {.episodes = 4711};
+    aq_error error = {0};
+    write_policy(state, 7);
+    cli_damage(cli_path(state, "policy.aq"), -10);
+    assert_int_equal(aq_train_report_make(&config, *state, &result, &report, &error), AQ_E_CORRUPT);
+    cli_assert_in(error.text, cli_path(state, "policy.aq"));
+    assert_int_equal(report.episodes, 4711);
+}
+
+/* ---- saying it ----------------------------------------------------------------------------- */
+
+static void test_as_json_it_has_every_figure_and_null_for_none(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 2.5, .restarts = 1};
+    aq_train_report report = report_of(state, &config, &result);
+    json_t *object = aq_train_report_json(&report);
+    assert_non_null(object);
+    assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v1");
+    assert_int_equal(json_integer_value(json_object_get(object, "seed")), 5);
+    assert_true(json_real_value(json_object_get(object, "wall_s")) == 2.5);
+    assert_true(json_is_false(json_object_get(object, "solved")));
+    assert_true(json_is_null(json_object_get(object, "return_mean")));
+    assert_true(json_is_null(json_object_get(object, "return_std")));
+    assert_int_equal(json_integer_value(json_object_get(object, "episodes")), 0);
+    assert_int_equal(json_integer_value(json_object_get(object, "restarts")), 1);
+    assert_string_equal(json_string_value(json_object_get(object, "run")), *state);
+    json_decref(object);
+}
+
+static const char *printed(const aq_train_report *report)
+{
+    static char text[8192];
+    FILE *file = tmpfile();
+    assert_non_null(file);
+    fflush(stdout);
+    int real = dup(STDOUT_FILENO);
+    assert_true(dup2(fileno(file), STDOUT_FILENO) >= 0);
+    aq_train_report_print(report);
+    fflush(stdout);
+    assert_true(dup2(real, STDOUT_FILENO) >= 0);
+    close(real);
+    rewind(file);
+    text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+    fclose(file);
+    return text;
+}
+
+static void test_a_solved_run_is_shown_with_its_policy(void **state)
+{
+    aq_run_config config = config_of(5);
+    status_fixture fixture;
+    status_fixture_learner(&fixture);
+    fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    aq_train_result result = {.status = &fixture.reply, .wall_s = 90};
+    write_policy(state, 7);
+    aq_train_report report = report_of(state, &config, &result);
+    const char *text = printed(&report);
+    cli_assert_in(text, "gym:CartPole-v1: solved after 1m30s");
+    cli_assert_in(text, "fresh greedy episodes");
+    cli_assert_in(text, "version 31)");
+    cli_assert_in(text, "fp32 would have taken 606.4 kB");
+    cli_assert_in(text, "actorq inspect");
+    assert_null(strstr(text, "restarts"));
+    assert_null(strstr(text, "--resume"));
+}
+
+static void test_an_unsolved_run_says_how_to_go_on(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 3, .restarts = 4};
+    config.limits.env_steps = 1000;
+    aq_train_report report = report_of(state, &config, &result);
+    const char *text = printed(&report);
+    cli_assert_in(text, "ended at its limit, not solved after 3.0s");
+    cli_assert_in(text, "restarts   4 (see ");
+    cli_assert_in(text, "--resume --set limits.env_steps=2000");
+    assert_null(strstr(text, "  return "));
+    assert_null(strstr(text, "actorq eval"));
+
+    report.interrupted = true;
+    cli_assert_in(printed(&report), "interrupted after 3.0s");
+}
+
+static void test_the_other_precision_is_what_to_try_next(void **state)
+{
+    aq_run_config config = config_of(5);
+    aq_train_result result = {.wall_s = 3};
+    aq_train_report report = report_of(state, &config, &result);
+    cli_assert_in(printed(&report), "--set quantizer.format=fp32");
+    config.quantizer.format = 1;
+    cli_assert_in(printed(&report), "--set quantizer.format=int8");
+}
+
+#define IN_A_FOLDER(test)                                                                          \
+    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_A_FOLDER(test_the_figures_are_those_of_the_last_status),
+        IN_A_FOLDER(test_the_last_words_of_the_learner_count_more_than_a_status),
+        IN_A_FOLDER(test_a_run_that_left_no_policy_has_no_return),
+        IN_A_FOLDER(test_the_policy_is_played_afresh_and_the_same_way_each_time),
+        IN_A_FOLDER(test_a_policy_that_is_damaged_is_named),
+        IN_A_FOLDER(test_as_json_it_has_every_figure_and_null_for_none),
+        IN_A_FOLDER(test_a_solved_run_is_shown_with_its_policy),
+        IN_A_FOLDER(test_an_unsolved_run_says_how_to_go_on),
+        IN_A_FOLDER(test_the_other_precision_is_what_to_try_next),
+    };
+    return cmocka_run_group_tests_name("train_report", tests, NULL, NULL);
+}

@@ -1,0 +1,417 @@
+/*
+ * The run's configuration: its defaults start a run, its file form reads back, its texts become
+ * numbers, and settings that contradict each other are refused in words that name them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/config/run_config.h"
+#include "common/experience/batch.h"
+
+static aq_run_config defaults(void)
+{
+    aq_run_config config;
+    memset(&config, 0, sizeof(config));
+    aq_settings_init(aq_run_config_table(), &config);
+    return config;
+}
+
+static void set(aq_run_config *config, const char *assignment)
+{
+    aq_error error = {0};
+    if (aq_settings_assign(aq_run_config_table(), assignment, config, &error) != 0) {
+        fail_msg("%s: %s", assignment, error.text);
+    }
+}
+
+static void accept(const aq_run_config *config)
+{
+    aq_error error = {0};
+    if (aq_run_config_validate(config, &error) != 0) {
+        fail_msg("refused: %s", error.text);
+    }
+}
+
+/* Refused with all of these words. */
+static void refuse(const aq_run_config *config, const char *const *words)
+{
+    aq_error error = {0};
+    assert_int_equal(aq_run_config_validate(config, &error), AQ_E_INVALID);
+    assert_int_equal(error.code, AQ_E_INVALID);
+    for (; *words != NULL; words++) {
+        if (strstr(error.text, *words) == NULL) {
+            fail_msg("\"%s\" does not say \"%s\"", error.text, *words);
+        }
+    }
+}
+
+static void test_the_defaults_are_what_is_documented(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    assert_string_equal(config.task, "gym:CartPole-v1");
+    assert_int_equal(config.seed, 0);
+    assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
+    assert_string_equal(config.learner.hidden, "64,64");
+    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_RELU);
+    assert_int_equal(config.learner.batch_size, 64);
+    assert_true(config.learner.learning_rate == 0.002);
+    assert_int_equal(config.learner.n_step, 3);
+    assert_int_equal(config.replay.capacity, 100000);
+    assert_true(config.replay.samples_per_insert == 32.0);
+    assert_int_equal(config.actor.count, 2);
+    assert_true(config.actor.epsilon_base == 0.4);
+    assert_string_equal(config.evaluator.threshold, "auto");
+    assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_INT8_CHANNEL);
+    assert_true(config.quantizer.error_budget == 0.25);
+    assert_int_equal(config.limits.env_steps, 500000);
+    assert_int_equal(config.net.message_bytes, 262144);
+}
+
+static void test_the_defaults_contradict_nothing(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    accept(&config);
+}
+
+static void test_every_setting_is_explained_and_has_a_place_of_its_own(void **state)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    size_t end = 0;
+    (void)state;
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        size_t length = strlen(row->comment);
+        assert_true(length > 20);
+        assert_int_equal(row->comment[length - 1], '.');
+        assert_true(row->offset >= end); /* rows stand in the order of the members */
+        end = row->offset + row->size;
+        assert_true(end <= sizeof(aq_run_config));
+    }
+}
+
+static void test_the_printed_configuration_reads_back(void **state)
+{
+    aq_run_config config = defaults(), read = defaults();
+    aq_buffer text;
+    (void)state;
+    set(&config, "seed=9007199254740991");
+    set(&config, "learner.hidden=");
+    set(&config, "learner.activation=elu");
+    set(&config, "learner.learning_rate=0.00025");
+    set(&config, "quantizer.format=fp32");
+    set(&config, "evaluator.threshold=-110.5");
+    set(&config, "limits.env_steps=1000000000000");
+    aq_buffer_init(&text, 1 << 20);
+    assert_int_equal(aq_settings_print_yaml(aq_run_config_table(), &config, &text), 0);
+    assert_int_equal(aq_settings_read_yaml(aq_run_config_table(), "printed",
+                                           (const char *)text.data, text.size, &read, NULL),
+                     0);
+    assert_memory_equal(&read, &config, sizeof(config));
+    aq_buffer_fini(&text);
+}
+
+static void test_choices_become_enums(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    set(&config, "learner.activation=tanh");
+    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);
+    set(&config, "learner.activation=elu");
+    assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_ELU);
+    set(&config, "quantizer.format=fp32");
+    assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_F32);
+    assert_int_equal(
+        aq_settings_assign(aq_run_config_table(), "learner.algorithm=sarsa", &config, NULL),
+        AQ_E_INVALID);
+}
+
+static uint32_t hidden(const char *text, uint32_t *widths)
+{
+    aq_run_config config = defaults();
+    uint32_t count = UINT32_MAX;
+    snprintf(config.learner.hidden, sizeof(config.learner.hidden), "%s", text);
+    assert_int_equal(aq_run_config_hidden(&config, widths, &count), 0);
+    return count;
+}
+
+static void test_hidden_widths_are_parsed(void **state)
+{
+    uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+    (void)state;
+    assert_int_equal(hidden("", widths), 0);
+    assert_int_equal(hidden("16384", widths), 1);
+    assert_int_equal(widths[0], 16384);
+    assert_int_equal(hidden("256, 128 ,1", widths), 3);
+    assert_int_equal(widths[0], 256);
+    assert_int_equal(widths[1], 128);
+    assert_int_equal(widths[2], 1);
+    assert_int_equal(hidden("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15", widths), 15);
+    assert_int_equal(widths[14], 15);
+}
+
+static void test_hidden_widths_that_are_none_are_refused(void **state)
+{
+    const char *const bad[] = {"64,",
+                               ",64",
+                               "64,,64",
+                               " ",
+                               "0",
+                               "16385",
+                               "-1",
+                               "64;64",
+                               "64 64",
+                               "64.0",
+                               "0x40",
+                               "wide",
+                               "99999999999999999999999",
+                               "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        aq_run_config config = defaults();
+        uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
+        uint32_t count = 77;
+        snprintf(config.learner.hidden, sizeof(config.learner.hidden), "%s", bad[i]);
+        assert_int_equal(aq_run_config_hidden(&config, widths, &count), AQ_E_INVALID);
+        assert_int_equal(count, 77);
+        refuse(&config, (const char *const[]){"learner.hidden", bad[i], NULL});
+    }
+}
+
+static void test_the_formats_have_the_names_of_the_choices(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_INT8_CHANNEL);
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        char assignment[64];
+        snprintf(assignment, sizeof(assignment), "quantizer.format=%s", aq_format_name(format));
+        set(&config, assignment);
+        assert_int_equal(aq_run_config_format(&config), format);
+        accept(&config);
+    }
+}
+
+static void test_layers_may_have_formats_of_their_own(void **state)
+{
+    aq_run_config config = defaults();
+    aq_layer_format formats[AQ_NET_LAYERS_MAX];
+    uint32_t count = 77;
+    (void)state;
+    assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), 0);
+    assert_int_equal(count, 0);
+    set(&config, "quantizer.layer_formats=0:fp32,-1:bf16,15:int8-sparse");
+    accept(&config);
+    assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), 0);
+    assert_int_equal(count, 3);
+    assert_true(formats[0].index == 0 && formats[0].format == AQ_FORMAT_F32);
+    assert_true(formats[1].index == -1 && formats[1].format == AQ_FORMAT_BF16);
+    assert_true(formats[2].index == 15 && formats[2].format == AQ_FORMAT_INT8_SPARSE);
+}
+
+static void test_layer_formats_that_are_none_are_refused(void **state)
+{
+    const char *const bad[] = {"fp32",    "0",       ":fp32",    "0:",      "0:fp33",
+                               "-0:fp32", "17:fp32", "1.5:fp32", "0:fp32,", "0:fp32;1:int8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        aq_run_config config = defaults();
+        aq_layer_format formats[AQ_NET_LAYERS_MAX];
+        uint32_t count = 77;
+        snprintf(config.quantizer.layer_formats, sizeof(config.quantizer.layer_formats), "%s",
+                 bad[i]);
+        assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), AQ_E_INVALID);
+        assert_int_equal(count, 77);
+        refuse(&config, (const char *const[]){"quantizer.layer_formats", bad[i], NULL});
+    }
+}
+
+static void test_the_threshold_is_the_environments_or_a_number(void **state)
+{
+    aq_run_config config = defaults();
+    double threshold = 0.0;
+    (void)state;
+    assert_int_equal(aq_run_config_threshold(&config, 475.0, &threshold), 0);
+    assert_true(threshold == 475.0);
+    assert_int_equal(aq_run_config_threshold(&config, NAN, &threshold), 0);
+    assert_true(isnan(threshold));
+    set(&config, "evaluator.threshold=-200.5");
+    assert_int_equal(aq_run_config_threshold(&config, 475.0, &threshold), 0);
+    assert_true(threshold == -200.5);
+}
+
+static void test_a_threshold_that_is_none_is_refused(void **state)
+{
+    const char *const bad[] = {"", "Auto", "nan", "inf", "475 points", "4,5"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        aq_run_config config = defaults();
+        double threshold = 7.0;
+        snprintf(config.evaluator.threshold, sizeof(config.evaluator.threshold), "%s", bad[i]);
+        assert_int_equal(aq_run_config_threshold(&config, 475.0, &threshold), AQ_E_INVALID);
+        assert_true(threshold == 7.0);
+        refuse(&config, (const char *const[]){"evaluator.threshold", bad[i], NULL});
+    }
+}
+
+typedef struct conflict {
+    const char *settings[4]; /* up to four assignments */
+    const char *words[5];    /* what the message must say */
+} conflict;
+
+static void test_settings_that_contradict_each_other_are_refused(void **state)
+{
+    static const conflict conflicts[] = {
+        {{"replay.min_size=200000"}, {"replay: table main", "capacity 100000", "min_size 200000"}},
+        {{"replay.capacity=1000", "replay.chunk_length=600", "replay.tolerance=1e6"},
+         {"table main: capacity 1000", "replay.chunk_length 600", "1200"}},
+        {{"replay.capacity=2000", "replay.shards=64"},
+         {"table main: capacity 2000", "replay.shards 64", "4096"}},
+        {{"replay.chunk_length=2"}, {"replay.chunk_length is 2", "learner.n_step 3"}},
+        {{"net.reconnect_min_ms=3000"}, {"net.reconnect_max_ms 2000", "net.reconnect_min_ms 3000"}},
+        {{"net.heartbeat_ms=1600"},
+         {"net.member_timeout_ms 3000", "net.heartbeat_ms 1600", "3200 is the least"}},
+        {{"replay.min_size=63"}, {"replay.min_size is 63", "learner.batch_size of 64"}},
+        {{"learner.batch_size=1024", "learner.batches_per_request=65", "replay.min_size=2000"},
+         {"learner.batch_size 1024", "learner.batches_per_request 65", "65536", "at most 64"}},
+        {{"limits.env_steps=999"}, {"limits.env_steps 999", "replay.min_size 1000"}},
+        {{"actor.count=64", "replay.tolerance=2000"},
+         {"replay.tolerance is 2000", "actor.count times actor.envs, 512", "replay.chunk_length 32",
+          "16384 is the least"}},
+        {{"replay.samples_per_insert=0.25", "replay.tolerance=2000"},
+         {"replay.tolerance is 2000", "512 rows", "2048 steps", "2080 is the least"}},
+        {{"quantizer.format=int4", "quantizer.bits=3"},
+         {"quantizer.bits is 3", "quantizer.format int4"}},
+        {{"learner.qat_bits=1"}, {"learner.qat_bits is 1", "2 to 8"}},
+        {{"learner.qat_bits=4", "quantizer.format=fp32"},
+         {"learner.qat_bits 4", "quantizer.format fp32", "quantizer.format=int8"}},
+        {{"learner.qat_bits=8", "quantizer.format=int4"},
+         {"learner.qat_bits 8", "quantizer.format int4"}},
+        {{"learner.qat_bits=4", "quantizer.bits=3"}, {"learner.qat_bits 4", "quantizer.bits 3"}},
+        {{"learner.qat_bits=8", "quantizer.format=int8-tensor", "quantizer.formula=paper"},
+         {"learner.qat_bits 8", "quantizer.formula must be symmetric"}},
+        {{"learner.qat_bits=8", "quantizer.layer_formats=0:fp32"},
+         {"learner.qat_bits 8", "quantizer.layer_formats empty"}},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
+        aq_run_config config = defaults();
+        for (size_t k = 0; k < 4 && conflicts[i].settings[k] != NULL; k++) {
+            set(&config, conflicts[i].settings[k]);
+        }
+        refuse(&config, conflicts[i].words);
+    }
+}
+
+static void test_the_least_that_works_works(void **state)
+{
+    static const char *const limits[][4] = {
+        {"replay.min_size=100000"},
+        {"replay.capacity=4096", "replay.shards=64"},
+        {"replay.chunk_length=3"},
+        {"net.reconnect_min_ms=2000"},
+        {"net.heartbeat_ms=1500"},
+        {"replay.min_size=64"},
+        {"learner.batch_size=1024", "learner.batches_per_request=64", "replay.min_size=1024",
+         "replay.tolerance=2080"},
+        {"limits.env_steps=1000"},
+        {"actor.count=64", "replay.tolerance=16384"},
+        {"actor.count=4096"},
+        {"replay.samples_per_insert=0.25", "replay.tolerance=2080"},
+        {"replay.samples_per_insert=0.25"},
+        {"quantizer.format=int4", "quantizer.layer_formats=0:int8", "quantizer.bits=3"},
+        {"quantizer.bits=2"},
+        {"learner.qat_bits=2"},
+        {"learner.qat_bits=8"},
+        {"learner.qat_bits=4", "quantizer.bits=4"},
+        {"learner.qat_bits=5", "quantizer.format=int8-tensor"},
+        {"learner.qat_bits=4", "quantizer.format=int4"},
+        {"learner.qat_bits=2", "quantizer.format=int2"},
+        {"learner.qat_bits=0", "quantizer.format=fp32"},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+        aq_run_config config = defaults();
+        for (size_t k = 0; k < 4 && limits[i][k] != NULL; k++) {
+            set(&config, limits[i][k]);
+        }
+        accept(&config);
+    }
+}
+
+static void test_bounds_at_their_extremes_do_not_overflow_the_rules(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    set(&config, "learner.batch_size=65536");
+    set(&config, "learner.batches_per_request=256");
+    set(&config, "replay.chunk_length=65536");
+    set(&config, "replay.shards=64");
+    set(&config, "replay.samples_per_insert=0.001");
+    set(&config, "actor.count=4096");
+    set(&config, "actor.envs=4096");
+    refuse(&config, (const char *const[]){"at most 1 batches fit", NULL});
+    set(&config, "learner.batches_per_request=1");
+    set(&config, "replay.min_size=65536");
+    refuse(&config, (const char *const[]){"which takes 8388608", NULL});
+    set(&config, "replay.capacity=8388608");
+    refuse(&config, (const char *const[]){"1099511627776 is the least", NULL});
+}
+
+static void test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for(void **state)
+{
+    static const struct {
+        const char *algorithm;
+        bool wants_choices;
+    } rows[] = {{"dqn", true}, {"c51", true}, {"d4pg", false}, {"ddpg", false}, {"td3", false}};
+    const float low = -1, high = 1;
+    aq_schema choices = {0}, floats = {0};
+    (void)state;
+    aq_space_init_discrete(&choices.action, 2);
+    aq_space_init_box(&floats.action, 1, &low, &high);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_run_config config;
+        aq_error error = {0};
+        char assignment[64];
+        aq_settings_init(aq_run_config_table(), &config);
+        (void)snprintf(assignment, sizeof(assignment), "learner.algorithm=%s", rows[i].algorithm);
+        assert_int_equal(aq_settings_assign(aq_run_config_table(), assignment, &config, NULL), 0);
+        const aq_schema *fits = rows[i].wants_choices ? &choices : &floats;
+        const aq_schema *other = rows[i].wants_choices ? &floats : &choices;
+        assert_int_equal(aq_run_config_check_task(&config, fits, NULL), 0);
+        assert_int_equal(aq_run_config_check_task(&config, other, &error), AQ_E_UNSUPPORTED);
+        assert_non_null(strstr(error.text, rows[i].algorithm));
+        assert_non_null(strstr(error.text, config.task));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_defaults_are_what_is_documented),
+        cmocka_unit_test(test_the_defaults_contradict_nothing),
+        cmocka_unit_test(test_every_setting_is_explained_and_has_a_place_of_its_own),
+        cmocka_unit_test(test_the_printed_configuration_reads_back),
+        cmocka_unit_test(test_choices_become_enums),
+        cmocka_unit_test(test_hidden_widths_are_parsed),
+        cmocka_unit_test(test_hidden_widths_that_are_none_are_refused),
+        cmocka_unit_test(test_the_formats_have_the_names_of_the_choices),
+        cmocka_unit_test(test_layers_may_have_formats_of_their_own),
+        cmocka_unit_test(test_layer_formats_that_are_none_are_refused),
+        cmocka_unit_test(test_the_threshold_is_the_environments_or_a_number),
+        cmocka_unit_test(test_a_threshold_that_is_none_is_refused),
+        cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
+        cmocka_unit_test(test_the_least_that_works_works),
+        cmocka_unit_test(test_bounds_at_their_extremes_do_not_overflow_the_rules),
+        cmocka_unit_test(test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

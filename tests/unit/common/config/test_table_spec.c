@@ -1,0 +1,257 @@
+/*
+ * Tables of replay are described by a line each; what is wrong with a line is said by quoting it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/config/table_spec.h"
+
+static aq_table_spec main_table(void)
+{
+    return (aq_table_spec){
+        .name = "main",
+        .selector = AQ_SELECTOR_PRIORITIZED,
+        .priority_exponent = 0.6,
+        .capacity = 100000,
+        .n_step = 3,
+        .sequence_period = 1,
+        .min_size = 1000,
+        .samples_per_insert = 8.0,
+        .tolerance = 2000.0,
+    };
+}
+
+static uint32_t parse(const char *text, aq_table_spec *specs)
+{
+    aq_error error = {0};
+    uint32_t count = 0;
+    specs[0] = main_table();
+    if (aq_table_specs_parse(text, specs, &count, &error) != 0) {
+        fail_msg("%s: %s", text, error.text);
+    }
+    return count;
+}
+
+static void refuse(const char *text, const char *words)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    aq_error error = {0};
+    uint32_t count = 77;
+    specs[0] = main_table();
+    assert_int_equal(aq_table_specs_parse(text, specs, &count, &error), AQ_E_INVALID);
+    assert_int_equal(count, 77);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    }
+}
+
+static void refuse_spec(const aq_table_spec *spec, const char *words)
+{
+    aq_error error = {0};
+    assert_int_equal(aq_table_spec_validate(spec, &error), AQ_E_INVALID);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    }
+}
+
+static void test_an_empty_text_adds_no_table(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    (void)state;
+    assert_int_equal(parse("", specs), 1);
+    assert_int_equal(parse("   ", specs), 1);
+    assert_int_equal(parse(" ; ;", specs), 1);
+}
+
+static void test_what_a_description_says_is_taken(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    (void)state;
+    assert_int_equal(parse("recent: selector=lifo  remover=lowest-priority priority_exponent=0.5 "
+                           "capacity=10000 capacity_bytes=1000000 times_sampled_max=4 n_step=5 "
+                           "min_size=200 samples_per_insert=2.5 tolerance=300 ;"
+                           "whole: sequence_length=40 sequence_period=20",
+                           specs),
+                     3);
+    assert_string_equal(specs[1].name, "recent");
+    assert_int_equal(specs[1].selector, AQ_SELECTOR_LIFO);
+    assert_int_equal(specs[1].remover, AQ_REMOVER_LOWEST_PRIORITY);
+    assert_true(specs[1].priority_exponent == 0.5);
+    assert_int_equal(specs[1].capacity, 10000);
+    assert_int_equal(specs[1].capacity_bytes, 1000000);
+    assert_int_equal(specs[1].times_sampled_max, 4);
+    assert_int_equal(specs[1].n_step, 5);
+    assert_int_equal(specs[1].min_size, 200);
+    assert_true(specs[1].samples_per_insert == 2.5);
+    assert_true(specs[1].tolerance == 300.0);
+    assert_string_equal(specs[2].name, "whole");
+    assert_int_equal(specs[2].sequence_length, 40);
+    assert_int_equal(specs[2].sequence_period, 20);
+    assert_int_equal(aq_table_spec_span(&specs[2]), 40);
+    assert_int_equal(aq_table_spec_span(&specs[1]), 5);
+}
+
+static void test_what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stopped(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    (void)state;
+    assert_int_equal(parse("other:", specs), 2);
+    assert_int_equal(specs[1].selector, AQ_SELECTOR_PRIORITIZED);
+    assert_int_equal(specs[1].capacity, 100000);
+    assert_int_equal(specs[1].n_step, 3);
+    assert_int_equal(specs[1].min_size, 1000);
+    assert_true(specs[1].samples_per_insert == 0.0);
+    assert_int_equal(parse("small: capacity=500", specs), 2);
+    assert_int_equal(specs[1].min_size, 500);
+}
+
+static void test_n_step_alone_means_n_step_items(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    aq_error error;
+    uint32_t count = 0;
+    (void)state;
+    specs[0] = main_table();
+    specs[0].sequence_length = 40;
+    assert_int_equal(aq_table_specs_parse("steps: n_step=2; same:", specs, &count, &error), 0);
+    assert_int_equal(specs[1].sequence_length, 0);
+    assert_int_equal(aq_table_spec_span(&specs[1]), 2);
+    assert_int_equal(specs[2].sequence_length, 40);
+}
+
+static void test_a_text_that_is_none_is_quoted(void **state)
+{
+    (void)state;
+    refuse("recent", "\"recent\" has no name");
+    refuse(": capacity=1000", "is no name of a table");
+    refuse("two words: capacity=1000", "\"two words\" is no name");
+    refuse("a-name-that-is-longer-than-31-letters: n_step=1", "is no name of a table");
+    refuse("r\303\251cent: n_step=1", "is no name of a table");
+    refuse("recent: capacity", "\"capacity\" is no key=value");
+    refuse("recent: capacity=1e5", "\"capacity=1e5\" has a value that is not possible");
+    refuse("recent: capacity=", "\"capacity=\" has a value");
+    refuse("recent: capacity=-5", "\"capacity=-5\" has a value");
+    refuse("recent: n_step=4294967297", "has a value that is not possible");
+    refuse("recent: tolerance=nan", "has a value that is not possible");
+    refuse("recent: selector=newest", "\"selector=newest\" has a value that is not possible");
+    refuse("recent: capacity=1000 capacity=1000", "is said twice");
+    refuse("recent: capacty=1000", "did you mean capacity?");
+    refuse("recent: zzzzzzzzz=1", "sets nothing that a table has");
+    refuse("recent: n_step=1; recent: n_step=2", "two tables are called recent");
+    refuse("main: n_step=1", "two tables are called main");
+}
+
+static void test_there_are_at_most_eight_tables(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    (void)state;
+    assert_int_equal(parse("a:;b:;c:;d:;e:;f:;g:", specs), 8);
+    refuse("a:;b:;c:;d:;e:;f:;g:;h:", "more than 8 tables");
+}
+
+static void test_bounds_are_those_of_the_settings(void **state)
+{
+    (void)state;
+    refuse("recent: capacity=99", "table recent: capacity is 99; 100 to");
+    refuse("recent: n_step=65", "table recent: n_step is 65");
+    refuse("recent: n_step=0", "table recent: n_step is 0");
+    refuse("recent: sequence_length=1025", "table recent: sequence_length is 1025");
+    refuse("recent: sequence_length=10 sequence_period=0", "sequence_period is 0");
+    refuse("recent: priority_exponent=5", "priority_exponent is 5");
+    refuse("recent: samples_per_insert=0.0001", "0, which keeps no proportion, or 0.001");
+    refuse("recent: samples_per_insert=1 tolerance=1e10", "tolerance is 10000000000");
+    refuse("recent: capacity=1000 min_size=1001", "capacity 1000 is less than min_size 1001");
+}
+
+static void test_a_queue_keeps_no_proportion_and_loses_nothing(void **state)
+{
+    aq_table_spec specs[AQ_TABLES_MAX];
+    (void)state;
+    assert_int_equal(parse("q: selector=queue times_sampled_max=1", specs), 2);
+    refuse("q: selector=queue samples_per_insert=1", "samples_per_insert=0 works");
+    refuse("q: selector=queue remover=lowest-priority", "remover=fifo works");
+    refuse("q: selector=queue times_sampled_max=2", "times_sampled_max 2");
+}
+
+static void test_items_that_leave_too_early_for_the_ratio_are_refused(void **state)
+{
+    aq_table_spec spec = main_table();
+    (void)state;
+    spec.times_sampled_max = 7;
+    refuse_spec(&spec, "everybody would wait");
+    spec.times_sampled_max = 8;
+    assert_int_equal(aq_table_spec_validate(&spec, NULL), 0);
+}
+
+static void test_a_spec_from_a_peer_is_checked_whole(void **state)
+{
+    aq_table_spec spec = main_table();
+    (void)state;
+    spec.selector = 5;
+    refuse_spec(&spec, "selector 5 is not known");
+    spec = main_table();
+    spec.remover = 2;
+    refuse_spec(&spec, "remover 2 is not known");
+    spec = main_table();
+    spec.priority_exponent = (double)NAN;
+    refuse_spec(&spec, "priority_exponent");
+    spec = main_table();
+    memset(spec.name, 'x', sizeof(spec.name));
+    refuse_spec(&spec, "1 to 31 characters");
+    spec = main_table();
+    spec.name[0] = '\0';
+    refuse_spec(&spec, "1 to 31 characters");
+    spec = main_table();
+    spec.name[1] = '\n';
+    refuse_spec(&spec, "no letter");
+}
+
+static void test_selectors_and_removers_have_the_names_of_the_settings(void **state)
+{
+    (void)state;
+    assert_string_equal(aq_selector_name(AQ_SELECTOR_UNIFORM), "uniform");
+    assert_string_equal(aq_selector_name(AQ_SELECTOR_PRIORITIZED), "prioritized");
+    assert_string_equal(aq_selector_name(AQ_SELECTOR_FIFO), "fifo");
+    assert_string_equal(aq_selector_name(AQ_SELECTOR_LIFO), "lifo");
+    assert_string_equal(aq_selector_name(AQ_SELECTOR_QUEUE), "queue");
+    assert_string_equal(aq_selector_name(5), "unknown");
+    assert_string_equal(aq_remover_name(AQ_REMOVER_FIFO), "fifo");
+    assert_string_equal(aq_remover_name(AQ_REMOVER_LOWEST_PRIORITY), "lowest-priority");
+    assert_string_equal(aq_remover_name(UINT32_MAX), "unknown");
+}
+
+static void test_priorities_are_used_to_choose_or_to_remove(void **state)
+{
+    aq_table_spec spec = main_table();
+    (void)state;
+    assert_true(aq_table_spec_uses_priorities(&spec));
+    spec.selector = AQ_SELECTOR_UNIFORM;
+    assert_false(aq_table_spec_uses_priorities(&spec));
+    spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
+    assert_true(aq_table_spec_uses_priorities(&spec));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_empty_text_adds_no_table),
+        cmocka_unit_test(test_what_a_description_says_is_taken),
+        cmocka_unit_test(test_what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stopped),
+        cmocka_unit_test(test_n_step_alone_means_n_step_items),
+        cmocka_unit_test(test_a_text_that_is_none_is_quoted),
+        cmocka_unit_test(test_there_are_at_most_eight_tables),
+        cmocka_unit_test(test_bounds_are_those_of_the_settings),
+        cmocka_unit_test(test_a_queue_keeps_no_proportion_and_loses_nothing),
+        cmocka_unit_test(test_items_that_leave_too_early_for_the_ratio_are_refused),
+        cmocka_unit_test(test_a_spec_from_a_peer_is_checked_whole),
+        cmocka_unit_test(test_selectors_and_removers_have_the_names_of_the_settings),
+        cmocka_unit_test(test_priorities_are_used_to_choose_or_to_remove),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,283 @@
+/*
+ * Data sets: what was written is read; what was changed or cut anywhere is noticed.
+ */
+#define _XOPEN_SOURCE 700 /* mkdtemp */
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/data_set/data_set_reader.h"
+#include "common/data_set/data_set_writer.h"
+#include "common/sys/file.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+
+enum { FILE_BYTES_MAX = 1 << 20 };
+
+typedef struct fixture {
+    char folder[32];
+    char path[64];
+    aq_data_set_info info;
+    aq_error error;
+} fixture;
+
+static fixture all;
+
+static int set_up(void **state)
+{
+    memset(&all, 0, sizeof(all));
+    (void)snprintf(all.folder, sizeof(all.folder), "/tmp/aq-data-set-XXXXXX");
+    assert_non_null(mkdtemp(all.folder));
+    (void)snprintf(all.path, sizeof(all.path), "%s/steps.aqds", all.folder);
+    (void)snprintf(all.info.task, sizeof(all.info.task), "gym:CartPole-v1");
+    (void)snprintf(all.info.source, sizeof(all.info.source), "a test");
+    (void)snprintf(all.info.software, sizeof(all.info.software), "actorq test");
+    fixture_schema(&all.info.schema);
+    all.info.schema.obs.low[1] = -INFINITY;
+    all.info.run_id = FIXTURE_RUN;
+    *state = &all;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    (void)unlink(all.path);
+    assert_int_equal(rmdir(all.folder), 0); /* nothing else is left */
+    return 0;
+}
+
+/* Two blocks of one lane. */
+static void write_set(bool replaces)
+{
+    aq_experience experience;
+    aq_data_set_writer *writer;
+    fixture_experience(&experience);
+    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, replaces, &writer, &all.error),
+                     0);
+    for (uint32_t i = 0; i < experience.chunk_count; i++) {
+        const aq_data_set_block block = {
+            .actor = 7, .incarnation = 9, .view = aq_chunk_view_of(experience.chunks[i])};
+        assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), 0);
+    }
+    assert_int_equal(aq_data_set_writer_finish(writer, &all.error), 0);
+    aq_data_set_writer_destroy(writer);
+    aq_experience_fini(&experience);
+}
+
+/* Reads to the end; the code of the first failure. */
+static int read_set(aq_data_set_counts *ret_counts)
+{
+    aq_data_set_reader *reader;
+    aq_data_set_block block;
+    bool more = true;
+    int rc = aq_data_set_reader_open(all.path, &reader, &all.error);
+    if (rc != 0) {
+        return rc;
+    }
+    while (rc == 0 && more) {
+        rc = aq_data_set_reader_next(reader, &more, &block, &all.error);
+    }
+    if (ret_counts != NULL) {
+        *ret_counts = aq_data_set_reader_info(reader)->counts;
+    }
+    aq_data_set_reader_close(reader);
+    return rc;
+}
+
+static void assert_columns(const aq_chunk_view *view, const aq_chunk *chunk,
+                           const aq_chunk_layout *layout)
+{
+    assert_int_equal(view->length, chunk->length);
+    assert_int_equal(view->overlap, chunk->overlap);
+    assert_int_equal(view->first, chunk->first);
+    assert_int_equal(view->episode, chunk->episode);
+    assert_int_equal(view->lane, chunk->lane);
+    assert_int_equal(view->terminated, chunk->terminated);
+    assert_int_equal(view->truncated, chunk->truncated);
+    assert_memory_equal(view->obs, chunk->obs, (chunk->length + 1) * (size_t)layout->obs_bytes);
+    assert_memory_equal(view->action, chunk->action, chunk->length * (size_t)layout->action_bytes);
+    assert_memory_equal(view->reward, chunk->reward, chunk->length * sizeof(float));
+    assert_memory_equal(view->version, chunk->version, chunk->length * sizeof(uint32_t));
+}
+
+static void test_what_was_written_is_read(void **state)
+{
+    (void)state;
+    aq_experience experience;
+    aq_data_set_reader *reader;
+    aq_data_set_block block;
+    bool more;
+    write_set(false);
+    fixture_experience(&experience);
+    assert_int_equal(aq_data_set_reader_open(all.path, &reader, &all.error), 0);
+    const aq_data_set_info *info = aq_data_set_reader_info(reader);
+    assert_string_equal(info->task, all.info.task);
+    assert_string_equal(info->source, all.info.source);
+    assert_true(info->run_id == FIXTURE_RUN);
+    assert_true(info->schema_hash == aq_schema_hash(&all.info.schema));
+    assert_int_equal(info->counts.blocks, 2);
+    assert_int_equal(info->counts.episodes, 1);
+    assert_int_equal(info->counts.n_step, 3);
+    assert_int_equal(info->counts.transitions,
+                     experience.chunks[0]->length + experience.chunks[1]->length - 2);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(aq_data_set_reader_next(reader, &more, &block, &all.error), 0);
+        assert_true(more);
+        assert_int_equal(block.actor, 7);
+        assert_int_equal(block.incarnation, 9);
+        assert_columns(&block.view, experience.chunks[i], aq_data_set_reader_layout(reader));
+    }
+    assert_int_equal(aq_data_set_reader_next(reader, &more, &block, &all.error), 0);
+    assert_false(more);
+    aq_data_set_reader_close(reader);
+    aq_experience_fini(&experience);
+}
+
+static void test_each_flipped_byte_is_noticed(void **state)
+{
+    (void)state;
+    aq_buffer bytes;
+    write_set(false);
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(all.path, &bytes, NULL), 0);
+    FILE *file = fopen(all.path, "r+b");
+    assert_non_null(file);
+    for (size_t i = 0; i < bytes.size; i++) {
+        assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
+        assert_int_not_equal(fputc(bytes.data[i] ^ 0x41, file), EOF);
+        assert_int_equal(fflush(file), 0);
+        assert_int_not_equal(read_set(NULL), 0);
+        assert_non_null(strstr(all.error.text, all.path));
+        assert_int_equal(fseek(file, (long)i, SEEK_SET), 0);
+        assert_int_not_equal(fputc(bytes.data[i], file), EOF);
+    }
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_set(NULL), 0);
+    aq_buffer_fini(&bytes);
+}
+
+static void test_each_truncation_is_noticed(void **state)
+{
+    (void)state;
+    aq_buffer bytes;
+    write_set(false);
+    aq_buffer_init(&bytes, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(all.path, &bytes, NULL), 0);
+    for (size_t size = bytes.size; size-- > 0;) {
+        assert_int_equal(truncate(all.path, (off_t)size), 0);
+        int rc = read_set(NULL);
+        assert_true(rc == AQ_E_CORRUPT || (size < AQ_DATA_SET_START_BYTES && rc == AQ_E_FOREIGN));
+    }
+    aq_buffer_fini(&bytes);
+}
+
+static void test_something_behind_the_end_is_noticed(void **state)
+{
+    (void)state;
+    write_set(false);
+    FILE *file = fopen(all.path, "ab");
+    assert_non_null(file);
+    assert_int_not_equal(fputc(0, file), EOF);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_set(NULL), AQ_E_CORRUPT);
+    assert_non_null(strstr(all.error.text, "something follows the end"));
+}
+
+static void test_a_newer_version_is_refused_in_words(void **state)
+{
+    (void)state;
+    write_set(false);
+    FILE *file = fopen(all.path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 4, SEEK_SET), 0);
+    assert_int_not_equal(fputc(AQ_DATA_SET_VERSION + 1, file), EOF);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(read_set(NULL), AQ_E_VERSION);
+    assert_non_null(strstr(all.error.text, "of format version 2; this program reads 1"));
+}
+
+static void test_a_file_that_is_there_is_replaced_only_when_asked_to(void **state)
+{
+    (void)state;
+    aq_data_set_writer *writer;
+    aq_data_set_counts counts;
+    write_set(false);
+    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error),
+                     AQ_E_EXISTS);
+    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, true, &writer, &all.error), 0);
+    aq_data_set_writer_destroy(writer); /* not finished: the former one is still there */
+    assert_int_equal(read_set(&counts), 0);
+    assert_int_equal(counts.blocks, 2);
+    write_set(true);
+    assert_int_equal(read_set(&counts), 0);
+}
+
+static void test_a_chunk_that_cannot_be_is_not_written(void **state)
+{
+    (void)state;
+    aq_experience experience;
+    aq_data_set_writer *writer;
+    fixture_experience(&experience);
+    experience.chunks[0]->reward[0] = NAN;
+    assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error), 0);
+    const aq_data_set_block block = {.actor = 1, .view = aq_chunk_view_of(experience.chunks[0])};
+    assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), AQ_E_CORRUPT);
+    aq_data_set_writer_destroy(writer);
+    aq_experience_fini(&experience);
+}
+
+static void test_without_memory_nothing_is_left_behind(void **state)
+{
+    (void)state;
+    write_set(false);
+    for (uint64_t nth = 1;; nth++) {
+        aq_data_set_reader *reader = NULL;
+        aq_data_set_writer *writer = NULL;
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_data_set_reader_open(all.path, &reader, NULL);
+        int written = aq_data_set_writer_create(all.path, &all.info, true, &writer, NULL);
+        const bool failed = rc != 0 || written != 0;
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            aq_data_set_reader_close(reader);
+        }
+        if (written == 0) {
+            aq_data_set_writer_destroy(writer);
+        }
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+        assert_true(written == 0 || written == AQ_E_NOMEM);
+        if (!failed) {
+            break;
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_what_was_written_is_read, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_flipped_byte_is_noticed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_each_truncation_is_noticed, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_something_behind_the_end_is_noticed, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_newer_version_is_refused_in_words, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_a_file_that_is_there_is_replaced_only_when_asked_to,
+                                        set_up, tear_down),
+        cmocka_unit_test_setup_teardown(test_a_chunk_that_cannot_be_is_not_written, set_up,
+                                        tear_down),
+        cmocka_unit_test_setup_teardown(test_without_memory_nothing_is_left_behind, set_up,
+                                        tear_down),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

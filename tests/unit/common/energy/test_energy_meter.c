@@ -1,0 +1,272 @@
+/*
+ * A meter in a machine of files: shares of what was measured, and what is left when nothing is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/energy/energy_meter.h"
+#include "common/energy/processor_time.h"
+#include "tests/unit/common/energy/fake_tree.h"
+
+#define RANGE UINT64_C(262143328850)
+
+static char powercap[128], events[128], proc[128];
+
+static int refuse_event(uint32_t type, uint64_t config, int cpu)
+{
+    (void)type;
+    (void)config;
+    (void)cpu;
+    errno = EACCES;
+    return -1;
+}
+
+static const aq_energy_places places = {powercap, events, proc, refuse_event};
+
+/* Seconds of all processors, in ticks of the system. */
+static void set_machine(const fake_tree *tree, double busy_s, double idle_s)
+{
+    double ticks = (double)sysconf(_SC_CLK_TCK);
+    fake_tree_write(tree, "proc/stat", "cpu  %.0f 0 0 %.0f 0 0 0 99999 0 0\ncpu0 1 2 3 4 5 6 7\n",
+                    busy_s * ticks, idle_s * ticks);
+}
+
+static int setup(void **state)
+{
+    int rc = fake_tree_setup(state);
+    const fake_tree *tree = *state;
+    strcpy(powercap, fake_tree_path(tree, "powercap"));
+    strcpy(events, fake_tree_path(tree, "events"));
+    strcpy(proc, fake_tree_path(tree, "proc"));
+    fake_tree_write(tree, "proc/sys/kernel/random/boot_id",
+                    "0f0d7f9c-5d8e-4a52-8a76-33a1e8a3f0a1\n");
+    set_machine(tree, 100, 100);
+    return rc;
+}
+
+static aq_energy_meter *make_meter(int64_t now_ns)
+{
+    aq_energy_meter *meter = NULL;
+    assert_int_equal(aq_energy_meter_create(&places, now_ns, &meter), 0);
+    return meter;
+}
+
+/* At least that much processor time of our own. */
+static void burn(double seconds)
+{
+    double end_s = aq_processor_time_own_s(proc) + seconds;
+    while (aq_processor_time_own_s(proc) < end_s) {
+    }
+}
+
+static bool is_near(double value, double wanted)
+{
+    return fabs(value - wanted) <= 1e-6 * fmax(1, fabs(wanted));
+}
+
+/* ---- measured ------------------------------------------------------------------------------ */
+
+static void test_joules_are_shared_by_processor_time(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading before, after;
+    aq_energy_meter_read(meter, 0, &before);
+    burn(0.05);
+    set_machine(*state, 103, 107); /* of ten processor seconds, three were busy */
+    fake_tree_energy(*state, "intel-rapl:0", 50000000);
+    aq_energy_meter_read(meter, AQ_NS_PER_S, &after);
+    assert_string_equal(after.source, "rapl");
+    assert_true(is_near(after.machine_j, 50));
+    assert_true(is_near(after.idle_j, 50 * 0.7));
+    double own_s = after.cpu_s - before.cpu_s;
+    assert_true(own_s >= 0.05);
+    /* The meter's own first reading is a little earlier than ours. */
+    assert_true(after.measured_j >= 5 * own_s * (1 - 1e-9));
+    assert_true(after.measured_j <= 5 * (own_s + 0.01));
+    aq_energy_meter_destroy(meter);
+}
+
+static void test_dram_is_of_the_machine(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    fake_tree_energy(*state, "intel-rapl:0", 4000000);
+    fake_tree_energy(*state, "intel-rapl:0:0", 1000000);
+    set_machine(*state, 101, 101);
+    aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
+    assert_true(is_near(reading.machine_j, 5));
+    assert_true(is_near(reading.dram_j, 1));
+    aq_energy_meter_destroy(meter);
+}
+
+/* Ticks of the machine's time may be behind our own. */
+static void test_a_share_is_never_more_than_the_whole(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    burn(0.02);
+    fake_tree_energy(*state, "intel-rapl:0", 1000000); /* and the machine's time stood still */
+    aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
+    assert_true(is_near(reading.measured_j, 1));
+    assert_true(reading.idle_j == 0);
+    aq_energy_meter_destroy(meter);
+}
+
+static void test_a_moment_is_too_short_for_a_sample(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    fake_tree_energy(*state, "intel-rapl:0", 1000000);
+    set_machine(*state, 101, 101);
+    aq_energy_meter_read(meter, 199 * AQ_NS_PER_MS, &reading);
+    assert_true(reading.machine_j == 0);
+    assert_true(is_near(reading.wall_s, 0.199));
+    aq_energy_meter_read(meter, 200 * AQ_NS_PER_MS, &reading);
+    assert_true(is_near(reading.machine_j, 1));
+    aq_energy_meter_destroy(meter);
+}
+
+static void test_a_counter_that_fails_ends_measuring(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    assert_string_equal(aq_energy_meter_why_not(meter), "");
+    fake_tree_write(*state, "powercap/intel-rapl:0/energy_uj", "%s", "");
+    aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
+    assert_string_equal(reading.source, "");
+    assert_true(reading.cpu_s > 0);
+    assert_true(strlen(aq_energy_meter_why_not(meter)) > 0);
+    fake_tree_energy(*state, "intel-rapl:0", 1000000);
+    aq_energy_meter_read(meter, 2 * AQ_NS_PER_S, &reading);
+    assert_string_equal(reading.source, "");
+    aq_energy_meter_destroy(meter);
+}
+
+/* ---- not measured -------------------------------------------------------------------------- */
+
+static void test_where_nothing_can_be_read_it_says_why(void **state)
+{
+    (void)state;
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_reading reading;
+    aq_energy_meter_read(meter, 3 * AQ_NS_PER_S, &reading);
+    assert_string_equal(reading.source, "");
+    assert_true(reading.cpu_s > 0);
+    assert_true(reading.cpus >= 1);
+    assert_true(strlen(reading.processor) > 0);
+    assert_true(is_near(reading.wall_s, 3));
+    assert_non_null(strstr(aq_energy_meter_why_not(meter), "powercap"));
+    assert_non_null(strstr(aq_energy_meter_why_not(meter), "no such unit"));
+    aq_energy_meter_destroy(meter);
+}
+
+static void test_all_processes_of_a_machine_know_it_by_one_number(void **state)
+{
+    aq_energy_reading first, second, other;
+    aq_energy_meter *meter = make_meter(0);
+    aq_energy_meter_read(meter, 0, &first);
+    aq_energy_meter_destroy(meter);
+    meter = make_meter(5);
+    aq_energy_meter_read(meter, 5, &second);
+    aq_energy_meter_destroy(meter);
+    fake_tree_write(*state, "proc/sys/kernel/random/boot_id", "another\n");
+    meter = make_meter(0);
+    aq_energy_meter_read(meter, 0, &other);
+    aq_energy_meter_destroy(meter);
+    assert_true(first.machine == second.machine);
+    assert_true(first.machine != other.machine);
+}
+
+static void test_short_of_memory_there_is_no_meter(void **state)
+{
+    (void)state;
+    aq_energy_meter *meter = NULL;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_energy_meter_create(&places, 0, &meter), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(meter);
+}
+
+/* ---- processor time ------------------------------------------------------------------------ */
+
+static void test_time_of_children_that_run_counts(void **state)
+{
+    double ticks = (double)sysconf(_SC_CLK_TCK);
+    fake_tree_write(*state, "proc/self/task/7/children", "42 43 ");
+    fake_tree_write(*state, "proc/self/task/8/children", "44 ");
+    fake_tree_write(*state, "proc/42/stat",
+                    "42 (a) b) 1 2) S 7 42 42 0 -1 4 0 0 0 0 %.0f %.0f 100 %.0f 20 0 1\n",
+                    2 * ticks, 1 * ticks, 0 * ticks);
+    fake_tree_write(*state, "proc/44/stat",
+                    "44 (python3) R 7 44 44 0 -1 4 0 0 0 0 %.0f 0 0 0 20 0 1\n", 5 * ticks);
+    double children_s = aq_processor_time_children_s(proc); /* 43 has just ended */
+    assert_true(is_near(children_s, 2 + 1 + 100 / ticks + 5));
+    assert_true(aq_processor_time_own_s(proc) >= children_s);
+}
+
+static void test_time_of_a_child_stays_when_it_has_ended(void **state)
+{
+    (void)state;
+    double before_s = aq_processor_time_own_s("/proc");
+    pid_t child = fork();
+    if (child == 0) {
+        clock_t end = clock() + CLOCKS_PER_SEC / 10;
+        while (clock() < end) {
+        }
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, NULL, 0), child);
+    assert_true(aq_processor_time_own_s("/proc") - before_s >= 0.09);
+}
+
+static void test_the_time_of_the_machine_leaves_out_what_others_stole(void **state)
+{
+    aq_machine_time time;
+    set_machine(*state, 12, 30);
+    assert_int_equal(aq_processor_time_machine(proc, &time), 0);
+    assert_true(is_near(time.busy_s, 12));
+    assert_true(is_near(time.idle_s, 30));
+    fake_tree_write(*state, "proc/stat", "intr 1 2 3\n");
+    assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_CORRUPT);
+    assert_int_equal(unlink(fake_tree_path(*state, "proc/stat")), 0);
+    assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_IO);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, setup, fake_tree_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_joules_are_shared_by_processor_time),
+        FACT(test_dram_is_of_the_machine),
+        FACT(test_a_share_is_never_more_than_the_whole),
+        FACT(test_a_moment_is_too_short_for_a_sample),
+        FACT(test_a_counter_that_fails_ends_measuring),
+        FACT(test_where_nothing_can_be_read_it_says_why),
+        FACT(test_all_processes_of_a_machine_know_it_by_one_number),
+        FACT(test_short_of_memory_there_is_no_meter),
+        FACT(test_time_of_children_that_run_counts),
+        FACT(test_time_of_a_child_stays_when_it_has_ended),
+        FACT(test_the_time_of_the_machine_leaves_out_what_others_stole),
+    };
+    return cmocka_run_group_tests_name("energy_meter", tests, NULL, NULL);
+}

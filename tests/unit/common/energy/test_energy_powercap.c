@@ -1,0 +1,247 @@
+/*
+ * Which zones of powercap are added up, and what their counters say.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/energy/energy_powercap.h"
+#include "tests/unit/common/energy/fake_tree.h"
+
+#define RANGE  UINT64_C(262143328850) /* a quarter of a megajoule, as on servers */
+#define NOBODY 65534
+
+static aq_energy_counters open_tree(const fake_tree *tree)
+{
+    aq_energy_counters counters = {0};
+    aq_error error = {0};
+    if (aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return counters;
+}
+
+static void assert_refused(const fake_tree *tree, int code, const char *words)
+{
+    aq_energy_counters counters = {0};
+    aq_error error = {0};
+    assert_int_equal(aq_energy_powercap_open(fake_tree_path(tree, "powercap"), &counters, &error),
+                     code);
+    assert_int_equal(counters.count, 0);
+    if (!strstr(error.text, words)) {
+        fail_msg("'%s' does not say '%s'", error.text, words);
+    }
+}
+
+static aq_energy_spent advance(aq_energy_counters *counters, double elapsed_s)
+{
+    aq_energy_spent spent = {-1, -1};
+    assert_true(aq_energy_counters_advance(counters, elapsed_s, &spent));
+    return spent;
+}
+
+/* ---- which zones --------------------------------------------------------------------------- */
+
+static void test_a_package_is_counted_and_its_parts_are_not(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 1000000, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0:0", "core", 500000, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0:1", "uncore", 100000, RANGE);
+    fake_tree_make_dir(*state, "powercap/intel-rapl"); /* the control type */
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 1);
+    assert_string_equal(counters.domains[0].name, "package-0");
+    assert_string_equal(counters.source, "rapl");
+    fake_tree_energy(*state, "intel-rapl:0", 3500000);
+    fake_tree_energy(*state, "intel-rapl:0:0", 2500000);
+    aq_energy_spent spent = advance(&counters, 1);
+    assert_true(spent.package_j > 2.4999 && spent.package_j < 2.5001);
+    assert_true(spent.dram_j == 0);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_the_platform_which_holds_the_package_is_not_counted(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:1", "psys", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_a_package_that_is_shown_twice_is_counted_once(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl-mmio:0", "package-0", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_dram_is_counted_apart_once(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl-mmio:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl-mmio:0:0", "dram", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 2);
+    fake_tree_energy(*state, "intel-rapl:0", 4000000);
+    fake_tree_energy(*state, "intel-rapl:0:0", 1000000);
+    fake_tree_energy(*state, "intel-rapl-mmio:0", 4000000);
+    fake_tree_energy(*state, "intel-rapl-mmio:0:0", 1000000);
+    aq_energy_spent spent = advance(&counters, 1);
+    assert_true(spent.package_j == 4);
+    assert_true(spent.dram_j == 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_all_dies_of_all_sockets_are_added_up(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0-die-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:1", "package-0-die-1", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:2", "package-1-die-0", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 3);
+    fake_tree_energy(*state, "intel-rapl:0", 1000000);
+    fake_tree_energy(*state, "intel-rapl:1", 2000000);
+    fake_tree_energy(*state, "intel-rapl:2", 4000000);
+    aq_energy_spent spent = advance(&counters, 1);
+    assert_true(spent.package_j == 7);
+    aq_energy_counters_fini(&counters);
+}
+
+/* ---- what can't be had --------------------------------------------------------------------- */
+
+static void test_without_the_folder_nothing_is_found(void **state)
+{
+    assert_refused(*state, AQ_E_NOT_FOUND, "powercap");
+}
+
+static void test_a_folder_without_packages_is_nothing(void **state)
+{
+    fake_tree_zone(*state, "dtpm:0", "soc", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0", "psys", 0, RANGE);
+    assert_refused(*state, AQ_E_NOT_FOUND, "no package is shown");
+}
+
+static void test_what_a_user_may_not_read_is_told_apart(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    assert_int_equal(chmod(fake_tree_path(*state, "powercap/intel-rapl:0/energy_uj"), 0000), 0);
+    bool is_root = geteuid() == 0;
+    if (is_root) {
+        assert_int_equal(seteuid(NOBODY), 0);
+    }
+    assert_refused(*state, AQ_E_IO, "package-0 can't be read: Permission denied");
+    if (is_root) {
+        assert_int_equal(seteuid(0), 0);
+    }
+}
+
+static void test_one_socket_of_two_is_no_measurement(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:1", "package-1", 0, RANGE);
+    assert_int_equal(unlink(fake_tree_path(*state, "powercap/intel-rapl:1/energy_uj")), 0);
+    assert_refused(*state, AQ_E_IO, "package-1");
+}
+
+static void test_the_other_way_to_a_package_serves_too(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl-mmio:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    assert_int_equal(unlink(fake_tree_path(*state, "powercap/intel-rapl-mmio:0/energy_uj")), 0);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_dram_that_cannot_be_read_leaves_the_package(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
+    assert_int_equal(unlink(fake_tree_path(*state, "powercap/intel-rapl:0:0/energy_uj")), 0);
+    aq_energy_counters counters = open_tree(*state);
+    assert_int_equal(counters.count, 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_a_counter_of_words_is_refused(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_write(*state, "powercap/intel-rapl:0/energy_uj", "lots\n");
+    assert_refused(*state, AQ_E_IO, "package-0");
+}
+
+/* ---- counting ------------------------------------------------------------------------------ */
+
+static void test_a_counter_that_came_round_goes_on(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", RANGE - 2000000, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    fake_tree_energy(*state, "intel-rapl:0", 3000000);
+    aq_energy_spent spent = advance(&counters, 1);
+    assert_true(spent.package_j > 4.9999 && spent.package_j < 5.0001);
+    fake_tree_energy(*state, "intel-rapl:0", 4000000);
+    spent = advance(&counters, 1);
+    assert_true(spent.package_j == 1);
+    aq_energy_counters_fini(&counters);
+}
+
+/* At a kilowatt, the counter of a quarter of a megajoule may come round every 262 s. */
+static void test_a_counter_that_may_have_come_round_twice_tells_nothing(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    aq_energy_spent spent = {-1, -1};
+    fake_tree_energy(*state, "intel-rapl:0", 5000000);
+    assert_false(aq_energy_counters_advance(&counters, 263, &spent));
+    assert_true(spent.package_j == -1);
+    fake_tree_energy(*state, "intel-rapl:0", 6000000);
+    spent = advance(&counters, 261);
+    assert_true(spent.package_j == 1);
+    aq_energy_counters_fini(&counters);
+}
+
+static void test_a_counter_that_can_no_longer_be_read_tells_nothing(void **state)
+{
+    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    aq_energy_counters counters = open_tree(*state);
+    aq_energy_spent spent;
+    fake_tree_write(*state, "powercap/intel-rapl:0/energy_uj", "%s", "");
+    assert_false(aq_energy_counters_advance(&counters, 1, &spent));
+    aq_energy_counters_fini(&counters);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, fake_tree_setup, fake_tree_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_a_package_is_counted_and_its_parts_are_not),
+        FACT(test_the_platform_which_holds_the_package_is_not_counted),
+        FACT(test_a_package_that_is_shown_twice_is_counted_once),
+        FACT(test_dram_is_counted_apart_once),
+        FACT(test_all_dies_of_all_sockets_are_added_up),
+        FACT(test_without_the_folder_nothing_is_found),
+        FACT(test_a_folder_without_packages_is_nothing),
+        FACT(test_what_a_user_may_not_read_is_told_apart),
+        FACT(test_one_socket_of_two_is_no_measurement),
+        FACT(test_the_other_way_to_a_package_serves_too),
+        FACT(test_dram_that_cannot_be_read_leaves_the_package),
+        FACT(test_a_counter_of_words_is_refused),
+        FACT(test_a_counter_that_came_round_goes_on),
+        FACT(test_a_counter_that_may_have_come_round_twice_tells_nothing),
+        FACT(test_a_counter_that_can_no_longer_be_read_tells_nothing),
+    };
+    return cmocka_run_group_tests_name("energy_powercap", tests, NULL, NULL);
+}

@@ -1,0 +1,121 @@
+/*
+ * An arrival owns its frame, gives it back with its last reference, and moves to another copy of
+ * the same bytes without anybody noticing.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/experience/arrival.h"
+
+enum { FRAME_BYTES = 100 };
+
+typedef struct watched_frame {
+    aq_lease lease;
+    uint8_t bytes[FRAME_BYTES];
+    bool is_free;
+} watched_frame;
+
+static void note_free(aq_lease *lease)
+{
+    ((watched_frame *)(void *)lease)->is_free = true;
+}
+
+static void open_frame(watched_frame *frame)
+{
+    for (int i = 0; i < FRAME_BYTES; i++) {
+        frame->bytes[i] = (uint8_t)i;
+    }
+    frame->is_free = false;
+    aq_lease_init(&frame->lease, frame->bytes, FRAME_BYTES, note_free);
+}
+
+/* Two chunks, the second of which begins at the last byte. */
+static aq_arrival *arrival_of(watched_frame *frame)
+{
+    aq_arrival *arrival;
+    open_frame(frame);
+    assert_int_equal(aq_arrival_create(2, &frame->lease, &arrival), 0);
+    arrival->chunks[0].obs = frame->bytes + 3;
+    arrival->chunks[0].action = frame->bytes + 5;
+    arrival->chunks[0].reward = frame->bytes + 7;
+    arrival->chunks[0].version = frame->bytes + 11;
+    arrival->chunks[1].obs = frame->bytes + FRAME_BYTES - 1;
+    return arrival;
+}
+
+static void test_the_last_reference_drops_the_frame(void **state)
+{
+    watched_frame frame;
+    aq_arrival *arrival = arrival_of(&frame);
+    (void)state;
+    assert_int_equal(arrival->chunk_count, 2);
+    assert_ptr_equal(aq_arrival_ref(arrival), arrival);
+    aq_arrival_unref(arrival);
+    assert_false(frame.is_free);
+    aq_arrival_unref(arrival);
+    assert_true(frame.is_free);
+    aq_arrival_unref(NULL);
+}
+
+static void test_without_memory_the_frame_stays_the_callers(void **state)
+{
+    watched_frame frame;
+    aq_arrival *arrival = NULL;
+    (void)state;
+    open_frame(&frame);
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_arrival_create(2, &frame.lease, &arrival), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(arrival);
+    assert_int_equal(frame.lease.references, 1);
+    assert_false(frame.is_free);
+}
+
+static void test_a_rehoused_arrival_reads_the_same(void **state)
+{
+    watched_frame first, second;
+    aq_arrival *arrival = arrival_of(&first);
+    (void)state;
+    open_frame(&second);
+    aq_arrival_rehouse(arrival, &second.lease);
+    assert_true(first.is_free);
+    assert_ptr_equal(arrival->frame, &second.lease);
+    assert_ptr_equal(arrival->chunks[0].obs, second.bytes + 3);
+    assert_ptr_equal(arrival->chunks[0].action, second.bytes + 5);
+    assert_ptr_equal(arrival->chunks[0].reward, second.bytes + 7);
+    assert_ptr_equal(arrival->chunks[0].version, second.bytes + 11);
+    assert_ptr_equal(arrival->chunks[1].obs, second.bytes + FRAME_BYTES - 1);
+    assert_null(arrival->chunks[1].reward);
+    assert_false(second.is_free);
+    aq_arrival_unref(arrival);
+    assert_true(second.is_free);
+}
+
+static void test_the_bytes_of_frame_and_views_are_counted(void **state)
+{
+    watched_frame frame;
+    aq_arrival *arrival = arrival_of(&frame);
+    (void)state;
+    size_t bytes = aq_arrival_bytes(arrival);
+    assert_true(bytes >= FRAME_BYTES + sizeof(aq_lease) + 2 * sizeof(aq_chunk_view));
+    assert_true(bytes < FRAME_BYTES + sizeof(aq_lease) + 2 * sizeof(aq_chunk_view) + 200);
+    aq_arrival_unref(arrival);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_last_reference_drops_the_frame),
+        cmocka_unit_test(test_without_memory_the_frame_stays_the_callers),
+        cmocka_unit_test(test_a_rehoused_arrival_reads_the_same),
+        cmocka_unit_test(test_the_bytes_of_frame_and_views_are_counted),
+    };
+    return cmocka_run_group_tests_name("arrival", tests, NULL, NULL);
+}

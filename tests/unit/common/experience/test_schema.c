@@ -1,0 +1,298 @@
+/*
+ * What a schema can be, what its values take, and that its hash sees every meaningful field and
+ * nothing else.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "common/experience/schema.h"
+
+static aq_schema cartpole(void)
+{
+    const float high[] = {4.8f, INFINITY, 0.42f, INFINITY};
+    const float low[] = {-4.8f, -INFINITY, -0.42f, -INFINITY};
+    aq_schema schema;
+    aq_space_init_box(&schema.obs, 4, low, high);
+    aq_space_init_discrete(&schema.action, 2);
+    return schema;
+}
+
+static aq_space image(void)
+{
+    return (aq_space){
+        .kind = AQ_SPACE_BOX,
+        .dtype = AQ_DTYPE_U8,
+        .rank = 3,
+        .shape = {84, 84, 4},
+        .bound_count = 1,
+        .low = {0.0f},
+        .high = {255.0f},
+    };
+}
+
+static void test_sizes_follow_kind_and_dtype(void **state)
+{
+    aq_schema schema = cartpole();
+    aq_space pixels = image();
+    (void)state;
+    assert_int_equal(aq_space_elements(&schema.obs), 4);
+    assert_int_equal(aq_space_bytes(&schema.obs), 16);
+    assert_int_equal(aq_space_elements(&schema.action), 1);
+    assert_int_equal(aq_space_bytes(&schema.action), 4);
+    assert_int_equal(aq_space_elements(&pixels), 84 * 84 * 4);
+    assert_int_equal(aq_space_bytes(&pixels), 84 * 84 * 4);
+}
+
+static void test_sizes_of_a_wild_shape_do_not_wrap(void **state)
+{
+    aq_space space = image();
+    (void)state;
+    space.rank = 4;
+    space.dtype = AQ_DTYPE_F32;
+    for (int i = 0; i < 4; i++) {
+        space.shape[i] = UINT32_MAX;
+    }
+    assert_true(aq_space_elements(&space) == SIZE_MAX);
+    assert_true(aq_space_bytes(&space) == SIZE_MAX);
+}
+
+static void test_usual_schemas_are_valid(void **state)
+{
+    aq_schema schema = cartpole();
+    (void)state;
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+    schema.obs = image();
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+}
+
+static void refuse_space(const aq_space *space, const char *words)
+{
+    aq_error error = {0};
+    assert_int_equal(aq_space_validate(space, "observation", &error), AQ_E_SCHEMA);
+    assert_int_equal(error.code, AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "observation"));
+    assert_non_null(strstr(error.text, words));
+}
+
+static void test_unknown_kinds_and_dtypes_are_refused(void **state)
+{
+    aq_space space = image();
+    (void)state;
+    space.dtype = 3;
+    refuse_space(&space, "unknown element type 3");
+    space.kind = 0;
+    refuse_space(&space, "unknown kind of space 0");
+}
+
+static void test_impossible_shapes_are_refused(void **state)
+{
+    aq_space space = image();
+    (void)state;
+    space.rank = 0;
+    refuse_space(&space, "0 dimensions");
+    space.rank = 5;
+    refuse_space(&space, "5 dimensions");
+    space.rank = UINT32_MAX;
+    refuse_space(&space, "dimensions");
+    space = image();
+    space.shape[1] = 0;
+    refuse_space(&space, "dimension 1 is empty");
+    space = image();
+    space.shape[0] = 4096;
+    space.shape[1] = 4096;
+    space.shape[2] = 1;
+    assert_int_equal(aq_space_validate(&space, "observation", NULL), 0); /* the limit itself */
+    space.shape[2] = 2;
+    refuse_space(&space, "more than 16777216 elements");
+    space.shape[0] = space.shape[1] = space.shape[2] = UINT32_MAX; /* wraps if multiplied naively */
+    refuse_space(&space, "more than 16777216 elements");
+}
+
+static void test_bounds_are_one_or_one_each(void **state)
+{
+    aq_schema schema = cartpole();
+    (void)state;
+    for (uint32_t count = 0; count < 10; count++) {
+        schema.obs.bound_count = count;
+        int rc = aq_space_validate(&schema.obs, "observation", NULL);
+        assert_int_equal(rc, count == 1 || count == 4 ? 0 : AQ_E_SCHEMA);
+    }
+    schema.obs.bound_count = UINT32_MAX;
+    refuse_space(&schema.obs, "bounds");
+    schema.obs.bound_count = schema.obs.shape[0] = AQ_BOUNDS_MAX + 1;
+    refuse_space(&schema.obs, "129 bounds");
+}
+
+static void test_bounds_that_no_value_meets_are_refused(void **state)
+{
+    aq_schema schema = cartpole();
+    (void)state;
+    schema.obs.low[2] = NAN;
+    refuse_space(&schema.obs, "bound 2 is not a number");
+    schema = cartpole();
+    schema.obs.high[0] = -5.0f;
+    refuse_space(&schema.obs, "bound 0");
+    schema = cartpole();
+    schema.obs.low[1] = INFINITY;
+    refuse_space(&schema.obs, "bound 1");
+    schema = cartpole();
+    schema.obs.high[3] = -INFINITY;
+    refuse_space(&schema.obs, "bound 3");
+    schema = cartpole();
+    schema.obs.low[0] = schema.obs.high[0]; /* one value is a value */
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+}
+
+static void test_a_discrete_space_has_a_choice(void **state)
+{
+    aq_error error = {0};
+    aq_schema schema = cartpole();
+    (void)state;
+    schema.action.choice_count = 0;
+    assert_int_equal(aq_schema_validate(&schema, &error), AQ_E_SCHEMA);
+    assert_non_null(strstr(error.text, "action: 0 choices"));
+    schema.action.choice_count = UINT32_MAX;
+    assert_int_equal(aq_schema_validate(&schema, NULL), AQ_E_SCHEMA);
+    schema.action.choice_count = 1;
+    assert_int_equal(aq_schema_validate(&schema, NULL), 0);
+}
+
+static void test_the_hash_is_what_it_was(void **state)
+{
+    aq_schema schema = cartpole();
+    (void)state;
+    /* Peers of different builds compare it: a change of this number is a change of protocol. */
+    assert_true(aq_schema_hash(&schema) == UINT64_C(0x3909ed2ce07341fc));
+}
+
+/* Applies change number `i` to a schema; false past the last. */
+static bool change(aq_schema *schema, int i)
+{
+    switch (i) {
+    case 0:
+        schema->obs.shape[0] = 3;
+        return true;
+    case 1:
+        schema->obs.bound_count = 1;
+        return true;
+    case 2:
+        schema->obs.low[3] = -1.0f;
+        return true;
+    case 3:
+        schema->obs.high[2] = 0.43f;
+        return true;
+    case 4:
+        schema->obs.dtype = AQ_DTYPE_U8;
+        return true;
+    case 5:
+        schema->obs.rank = 2;
+        schema->obs.shape[1] = 1;
+        return true;
+    case 6:
+        schema->action.choice_count = 3;
+        return true;
+    case 7:
+        schema->action = schema->obs;
+        return true;
+    case 8:
+        aq_space_init_discrete(&schema->obs, 4);
+        return true;
+    default:
+        return false;
+    }
+}
+
+static void test_the_hash_sees_every_meaningful_field(void **state)
+{
+    uint64_t seen[16];
+    aq_schema schema = cartpole();
+    size_t count = 0;
+    (void)state;
+    seen[count++] = aq_schema_hash(&schema);
+    for (int i = 0; change(&schema, i); i++) {
+        seen[count++] = aq_schema_hash(&schema);
+        schema = cartpole();
+    }
+    assert_int_equal(count, 10);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(seen[i] != 0);
+        for (size_t k = 0; k < i; k++) {
+            assert_true(seen[i] != seen[k]);
+        }
+    }
+}
+
+static void test_the_hash_ignores_what_has_no_meaning(void **state)
+{
+    aq_schema schema = cartpole();
+    uint64_t hash = aq_schema_hash(&schema);
+    (void)state;
+    schema.obs.shape[1] = 99;        /* past the rank */
+    schema.obs.low[4] = NAN;         /* past the bounds */
+    schema.obs.choice_count = 5;     /* of a box */
+    schema.action.dtype = 77;        /* of a choice */
+    schema.action.bound_count = 3;   /* likewise */
+    schema.action.rank = UINT32_MAX; /* likewise */
+    assert_true(aq_schema_hash(&schema) == hash);
+}
+
+static void test_a_zero_bound_of_either_sign_hashes_the_same(void **state)
+{
+    aq_schema a = cartpole(), b = cartpole();
+    (void)state;
+    a.obs.low[0] = 0.0f;
+    b.obs.low[0] = -0.0f;
+    assert_true(aq_schema_hash(&a) == aq_schema_hash(&b));
+}
+
+static void test_hash_and_text_of_unchecked_garbage_stay_inside(void **state)
+{
+    aq_schema schema;
+    char text[200];
+    (void)state;
+    memset(&schema, 0xff, sizeof(schema));
+    schema.obs.kind = schema.action.kind = AQ_SPACE_BOX;
+    assert_true(aq_schema_hash(&schema) != 0);
+    assert_non_null(strstr(aq_schema_text(&schema, text, sizeof(text)), "4294967295"));
+    assert_int_equal(aq_schema_validate(&schema, NULL), AQ_E_SCHEMA);
+}
+
+static void test_text_names_shapes_and_fits_its_buffer(void **state)
+{
+    aq_schema schema = cartpole();
+    char text[64], tiny[5];
+    (void)state;
+    assert_string_equal(aq_schema_text(&schema, text, sizeof(text)), "box f32[4] -> discrete 2");
+    schema.obs = image();
+    assert_string_equal(aq_schema_text(&schema, text, sizeof(text)),
+                        "box u8[84,84,4] -> discrete 2");
+    assert_string_equal(aq_schema_text(&schema, tiny, sizeof(tiny)), "box ");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_follow_kind_and_dtype),
+        cmocka_unit_test(test_sizes_of_a_wild_shape_do_not_wrap),
+        cmocka_unit_test(test_usual_schemas_are_valid),
+        cmocka_unit_test(test_unknown_kinds_and_dtypes_are_refused),
+        cmocka_unit_test(test_impossible_shapes_are_refused),
+        cmocka_unit_test(test_bounds_are_one_or_one_each),
+        cmocka_unit_test(test_bounds_that_no_value_meets_are_refused),
+        cmocka_unit_test(test_a_discrete_space_has_a_choice),
+        cmocka_unit_test(test_the_hash_is_what_it_was),
+        cmocka_unit_test(test_the_hash_sees_every_meaningful_field),
+        cmocka_unit_test(test_the_hash_ignores_what_has_no_meaning),
+        cmocka_unit_test(test_a_zero_bound_of_either_sign_hashes_the_same),
+        cmocka_unit_test(test_hash_and_text_of_unchecked_garbage_stay_inside),
+        cmocka_unit_test(test_text_names_shapes_and_fits_its_buffer),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

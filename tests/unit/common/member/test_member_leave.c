@@ -1,0 +1,291 @@
+/*
+ * Going: a member that was in leaves word, at any moment; and one that is destroyed, at any moment,
+ * is silent and takes no memory along.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "tests/unit/common/member/member_fake.h"
+
+/* The Leave that is out. */
+static void assert_leave_is_out(member_fake *fake, uint64_t run_id, uint64_t member)
+{
+    Actorq__V1__LeaveRequest *request = (Actorq__V1__LeaveRequest *)fake_request(
+        fake, "Leave", &actorq__v1__leave_request__descriptor);
+    assert_true(request->run_id == run_id);
+    assert_true(request->member == member);
+    assert_true(request->incarnation == FAKE_INCARNATION);
+    assert_string_equal(request->reason, "the test is over");
+    protobuf_c_message_free_unpacked(&request->base, NULL);
+}
+
+static void test_a_member_that_leaves_says_so(void **state)
+{
+    member_fake *fake = *state;
+    Actorq__V1__LeaveReply reply;
+    actorq__v1__leave_reply__init(&reply);
+    fake_settle(fake);
+    fake_leave(fake);
+    assert_leave_is_out(fake, FAKE_RUN, 7);
+    assert_int_equal(fake->left, 0);
+    fake_reply(fake, &reply.base);
+    assert_int_equal(fake->left, 1);
+}
+
+static void test_a_learner_that_does_not_hear_it_keeps_nobody(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_leave(fake);
+    fake_lose(fake, AQ_E_TIMEOUT);
+    assert_int_equal(fake->left, 1);
+    assert_int_equal(fake->trouble, 0);
+}
+
+static void test_after_leaving_nothing_is_sent(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_leave(fake);
+    fake_pass(fake, 100000);
+    fake_lose(fake, AQ_E_TIMEOUT);
+    uint32_t sends = fake->sends;
+    fake_pass(fake, 100000);
+    assert_int_equal(fake->sends, sends);
+    assert_true(fake->next_ns == INT64_MAX);
+}
+
+static void test_who_never_joined_leaves_at_once(void **state)
+{
+    member_fake *fake = *state;
+    fake_leave(fake);
+    assert_int_equal(fake->left, 1);
+    assert_int_equal(fake->sends, 0);
+}
+
+static void test_who_was_forgotten_leaves_at_once(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.reply.known = 0;
+    fake_wait_for_call(fake, 501);
+    fake_reply(fake, &beat.reply.base);
+    uint32_t sends = fake->sends;
+    fake_leave(fake);
+    assert_int_equal(fake->left, 1);
+    assert_int_equal(fake->sends, sends);
+}
+
+static void test_a_leave_waits_for_the_heartbeat_that_is_out(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.reply.version = 9;
+    fake_wait_for_call(fake, 501);
+    fake_leave(fake);
+    assert_int_equal(fake->left, 0);
+    fake_reply(fake, &beat.reply.base);
+    assert_int_equal(fake->changed, 1); /* of no interest any more */
+    assert_leave_is_out(fake, FAKE_RUN, 7);
+}
+
+static void test_a_leave_goes_although_the_heartbeat_failed(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_wait_for_call(fake, 501);
+    fake_leave(fake);
+    fake_status(fake, AQ_RPC_UNAVAILABLE, "busy");
+    assert_int_equal(fake->trouble, 0);
+    assert_leave_is_out(fake, FAKE_RUN, 7);
+}
+
+/* Else the learner would keep a member that nobody is. */
+static void test_a_join_that_is_out_is_taken_back_by_the_number_it_brings(void **state)
+{
+    member_fake *fake = *state;
+    fake_join join;
+    fake_join_init(&join);
+    fake_pass(fake, 0);
+    fake_leave(fake);
+    assert_int_equal(fake->left, 0);
+    fake_reply(fake, &join.reply.base);
+    assert_int_equal(fake->joined, 0);
+    assert_leave_is_out(fake, FAKE_RUN, 7);
+}
+
+static void test_a_join_that_failed_leaves_nothing_to_take_back(void **state)
+{
+    member_fake *fake = *state;
+    fake_pass(fake, 0);
+    fake_leave(fake);
+    fake_lose(fake, AQ_E_TIMEOUT);
+    assert_int_equal(fake->left, 1);
+    assert_int_equal(fake->sends, 1);
+}
+
+static void test_the_run_may_be_left_after_its_end(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    fake_wait_for_call(fake, 501);
+    fake_reply(fake, &beat.reply.base);
+    fake_leave(fake);
+    assert_leave_is_out(fake, FAKE_RUN, 7);
+}
+
+static void test_an_answer_to_a_member_that_is_gone_does_nothing(void **state)
+{
+    member_fake *fake = *state;
+    fake_join join;
+    fake_join_init(&join);
+    fake_pass(fake, 0);
+    aq_member_destroy(fake->member);
+    fake->member = NULL;
+    fake_reply(fake, &join.reply.base);
+    assert_int_equal(fake->joined, 0);
+}
+
+static void test_a_channel_that_closes_on_a_member_that_is_gone_does_nothing(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_wait_for_call(fake, 501);
+    aq_member_destroy(fake->member);
+    fake->member = NULL;
+    fake_lose(fake, AQ_E_CLOSED);
+    assert_int_equal(fake->trouble, 0);
+}
+
+static void test_the_answer_to_a_leave_may_come_too_late(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_leave(fake);
+    aq_member_destroy(fake->member);
+    fake->member = NULL;
+    fake_lose(fake, AQ_E_CLOSED);
+    assert_int_equal(fake->left, 0);
+}
+
+/* ---- destroyed by its owner from inside a callback ------------------------------------------- */
+
+static void test_an_owner_may_destroy_it_when_it_has_joined(void **state)
+{
+    member_fake *fake = *state;
+    fake_join join;
+    fake_join_init(&join);
+    fake_pass(fake, 0);
+    fake->destroy_when_told = true;
+    fake_reply(fake, &join.reply.base);
+    assert_int_equal(fake->joined, 1);
+    assert_null(fake->member);
+}
+
+static void test_an_owner_may_destroy_it_when_something_changed(void **state)
+{
+    member_fake *fake = *state;
+    fake_beat beat;
+    fake_settle(fake);
+    fake_beat_init(&beat);
+    beat.reply.version = 6;
+    fake_wait_for_call(fake, 501);
+    fake->destroy_when_told = true;
+    fake_reply(fake, &beat.reply.base);
+    assert_int_equal(fake->changed, 2);
+    assert_null(fake->member);
+}
+
+static void test_an_owner_may_destroy_it_when_it_was_refused(void **state)
+{
+    member_fake *fake = *state;
+    fake_pass(fake, 0);
+    fake->destroy_when_told = true;
+    fake_status(fake, AQ_RPC_FAILED_PRECONDITION, "no");
+    assert_int_equal(fake->ended, 1);
+    assert_null(fake->member);
+}
+
+static void test_an_owner_may_destroy_it_when_it_cannot_even_send(void **state)
+{
+    member_fake *fake = *state;
+    fake->destroy_when_told = true;
+    fake->send_error = AQ_E_CLOSED;
+    fake_pass(fake, 0);
+    assert_int_equal(fake->trouble, 1);
+    assert_null(fake->member);
+    assert_true(fake->next_ns == INT64_MAX);
+}
+
+static void test_an_owner_may_destroy_it_when_it_has_left(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_leave(fake);
+    fake->destroy_when_told = true;
+    fake_lose(fake, AQ_E_TIMEOUT);
+    assert_int_equal(fake->left, 1);
+    assert_null(fake->member);
+}
+
+static void test_an_owner_may_destroy_it_when_it_never_joined_and_left(void **state)
+{
+    member_fake *fake = *state;
+    fake->destroy_when_told = true;
+    fake_leave(fake);
+    assert_int_equal(fake->left, 1);
+    assert_null(fake->member);
+}
+
+static void test_an_owner_may_destroy_it_when_its_leave_cannot_be_sent(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake->send_error = AQ_E_CLOSED;
+    fake->destroy_when_told = true;
+    fake_leave(fake);
+    assert_int_equal(fake->left, 1);
+    assert_null(fake->member);
+}
+
+#define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FAKE(test_a_member_that_leaves_says_so),
+        FAKE(test_a_learner_that_does_not_hear_it_keeps_nobody),
+        FAKE(test_after_leaving_nothing_is_sent),
+        FAKE(test_who_never_joined_leaves_at_once),
+        FAKE(test_who_was_forgotten_leaves_at_once),
+        FAKE(test_a_leave_waits_for_the_heartbeat_that_is_out),
+        FAKE(test_a_leave_goes_although_the_heartbeat_failed),
+        FAKE(test_a_join_that_is_out_is_taken_back_by_the_number_it_brings),
+        FAKE(test_a_join_that_failed_leaves_nothing_to_take_back),
+        FAKE(test_the_run_may_be_left_after_its_end),
+        FAKE(test_an_answer_to_a_member_that_is_gone_does_nothing),
+        FAKE(test_a_channel_that_closes_on_a_member_that_is_gone_does_nothing),
+        FAKE(test_the_answer_to_a_leave_may_come_too_late),
+        FAKE(test_an_owner_may_destroy_it_when_it_has_joined),
+        FAKE(test_an_owner_may_destroy_it_when_something_changed),
+        FAKE(test_an_owner_may_destroy_it_when_it_was_refused),
+        FAKE(test_an_owner_may_destroy_it_when_it_cannot_even_send),
+        FAKE(test_an_owner_may_destroy_it_when_it_has_left),
+        FAKE(test_an_owner_may_destroy_it_when_it_never_joined_and_left),
+        FAKE(test_an_owner_may_destroy_it_when_its_leave_cannot_be_sent),
+    };
+
+    return cmocka_run_group_tests_name("member_leave", tests, NULL, NULL);
+}

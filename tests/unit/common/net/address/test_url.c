@@ -1,0 +1,216 @@
+/*
+ * URLs: which are taken, what the others are told, and the urls that are made of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/net/address/url.h"
+
+static void test_good_urls_are_taken(void **state)
+{
+    static const char *const urls[] = {
+        "tcp://127.0.0.1:5550", "tcp://learner:0",
+        "tcp://*:65535",        "tcp://[::1]:5550",
+        "tcp://[::]:1",         "tcp://learner-0.actorq.svc.cluster.local:5550",
+        "ipc:///tmp/learner",   "ipc:///run/actorq/a.b",
+        "inproc://name",        "inproc://a/b",
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        assert_int_equal(aq_url_validate(urls[i], NULL), 0);
+    }
+}
+
+static void test_bad_urls_are_named_and_told_what_is_allowed(void **state)
+{
+    static const struct {
+        const char *url;
+        const char *word;
+    } rows[] = {
+        {"", "allowed are"},
+        {"127.0.0.1:5550", "allowed are"},
+        {"http://learner:80", "allowed are"},
+        {"tcp4://127.0.0.1:1", "allowed are"},
+        {"TCP://learner:80", "allowed are"},
+        {"tcp://learner", "no port"},
+        {"tcp://[::1]", "no port"},
+        {"tcp://", "no port"},
+        {"tcp://learner:", "0 to 65535"},
+        {"tcp://learner:65536", "0 to 65535"},
+        {"tcp://learner:-1", "0 to 65535"},
+        {"tcp://learner:1x", "0 to 65535"},
+        {"tcp://learner:80/", "0 to 65535"},
+        {"tcp://:5550", "host"},
+        {"tcp://::1:5550", "host"},
+        {"tcp://a/b:1", "host"},
+        {"tcp://user@host:1", "host"},
+        {"tcp://1.2.3.4;5.6.7.8:1", "host"},
+        {"tcp://[xyz]:1", "host"},
+        {"tcp://[]:1", "host"},
+        {"tcp://lear ner:1", "blanks"},
+        {"tcp://lear\nner:1", "blanks"},
+        {"ipc://relative", "absolute"},
+        {"ipc://", "absolute"},
+        {"inproc://", "no name"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_error error = {0};
+
+        assert_int_equal(aq_url_validate(rows[i].url, &error), AQ_E_INVALID);
+        assert_non_null(strstr(error.text, rows[i].url));
+        assert_non_null(strstr(error.text, rows[i].word));
+    }
+}
+
+/* "ipc://" and a path of `length` bytes. */
+static const char *ipc_url(char *url, size_t length)
+{
+    memset(url, 'p', 300);
+    memcpy(url, "ipc:///", 7);
+    url[6 + length] = '\0';
+    return url;
+}
+
+static void test_an_ipc_path_must_fit_a_socket_address(void **state)
+{
+    aq_error error = {0};
+    char url[300];
+
+    (void)state;
+    assert_int_equal(aq_url_validate(ipc_url(url, 107), NULL), 0);
+    assert_int_equal(aq_url_validate(ipc_url(url, 108), &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "107 bytes"));
+    assert_int_equal(aq_url_validate(ipc_url(url, 260), &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "255 bytes"));
+}
+
+static void expect_sibling(const char *url, const char *suffix, const char *expected)
+{
+    char text[AQ_URL_MAX] = "";
+
+    assert_int_equal(aq_url_sibling(url, suffix, text, sizeof(text)), 0);
+    assert_string_equal(text, expected);
+}
+
+static void test_a_sibling_is_the_next_port_or_a_longer_path(void **state)
+{
+    (void)state;
+    expect_sibling("tcp://host:5550", "push", "tcp://host:5551");
+    expect_sibling("tcp://[::1]:5550", "push", "tcp://[::1]:5551");
+    expect_sibling("tcp://*:0", "push", "tcp://*:0");
+    expect_sibling("ipc:///tmp/shard", "push", "ipc:///tmp/shard.push");
+    expect_sibling("inproc://shard", "push", "inproc://shard.push");
+}
+
+static void test_a_sibling_that_cannot_be_is_refused(void **state)
+{
+    char text[AQ_URL_MAX] = "untouched";
+    char url[300];
+
+    (void)state;
+    assert_int_equal(aq_url_sibling("tcp://host:65535", "x", text, sizeof(text)), AQ_E_INVALID);
+    assert_int_equal(aq_url_sibling("nonsense", "x", text, sizeof(text)), AQ_E_INVALID);
+    assert_int_equal(aq_url_sibling(ipc_url(url, 107), "x", text, sizeof(text)), AQ_E_TOO_BIG);
+    assert_int_equal(aq_url_sibling("tcp://host:5550", "x", text, 15), AQ_E_TOO_BIG);
+    assert_string_equal(text, "untouched");
+    assert_int_equal(aq_url_sibling("tcp://host:5550", "x", text, 16), 0);
+}
+
+static void expect_reachable(const char *url, const char *seen_from, const char *expected)
+{
+    char text[AQ_URL_MAX] = "";
+
+    assert_int_equal(aq_url_reachable(url, seen_from, text, sizeof(text)), 0);
+    assert_string_equal(text, expected);
+}
+
+static void test_a_wildcard_is_replaced_by_where_its_owner_was_seen(void **state)
+{
+    (void)state;
+    expect_reachable("tcp://*:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://0.0.0.0:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://[::]:5551", "tcp://[fe80::1]:41234", "tcp://[fe80::1]:5551");
+    expect_reachable("tcp://*:5551", "10.0.0.3:41234", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://*:5551", "learner", "tcp://learner:5551");
+    expect_reachable("tcp://*:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
+}
+
+static void test_a_loopback_address_is_replaced_when_its_owner_is_elsewhere(void **state)
+{
+    (void)state;
+    expect_reachable("tcp://127.0.0.1:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://localhost:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://[::1]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
+    expect_reachable("tcp://127.0.0.1:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://127.0.0.2:5551", "tcp://[::1]:9", "tcp://127.0.0.2:5551");
+}
+
+static void test_an_owner_on_this_host_is_reached_by_loopback(void **state)
+{
+    (void)state;
+    expect_reachable("tcp://*:5551", "ipc", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://*:5551", "inproc", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://*:5551", "ipc:///tmp/x", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://*:5551", "", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://*:5551", "?", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://*:5551", "tcp://*:1", "tcp://127.0.0.1:5551");
+}
+
+static void test_other_urls_are_copied(void **state)
+{
+    char text[AQ_URL_MAX] = "untouched";
+
+    (void)state;
+    expect_reachable("tcp://shard-1:5551", "tcp://10.0.0.3:9", "tcp://shard-1:5551");
+    expect_reachable("tcp://127.evil.example:1", "tcp://10.0.0.3:9", "tcp://127.evil.example:1");
+    expect_reachable("ipc:///tmp/x", "tcp://10.0.0.3:9", "ipc:///tmp/x");
+    expect_reachable("inproc://x", "tcp://10.0.0.3:9", "inproc://x");
+    assert_int_equal(aq_url_reachable("nonsense", "ipc", text, sizeof(text)), AQ_E_INVALID);
+    assert_int_equal(aq_url_reachable("tcp://*:1", "tcp://10.0.0.3:9", text, 16), AQ_E_TOO_BIG);
+    assert_string_equal(text, "untouched");
+}
+
+static void test_local_and_wildcard_urls_are_told(void **state)
+{
+    (void)state;
+    assert_true(aq_url_is_local("ipc:///tmp/x"));
+    assert_true(aq_url_is_local("inproc://x"));
+    assert_true(aq_url_is_local("tcp://127.0.0.1:5550"));
+    assert_true(aq_url_is_local("tcp://localhost:5550"));
+    assert_true(aq_url_is_local("tcp://[::1]:5550"));
+    assert_false(aq_url_is_local("tcp://*:5550"));
+    assert_false(aq_url_is_local("tcp://10.0.0.3:5550"));
+    assert_false(aq_url_is_local("nonsense"));
+    assert_true(aq_url_is_wildcard("tcp://*:5550"));
+    assert_true(aq_url_is_wildcard("tcp://0.0.0.0:5550"));
+    assert_true(aq_url_is_wildcard("tcp://[::]:5550"));
+    assert_false(aq_url_is_wildcard("tcp://127.0.0.1:5550"));
+    assert_false(aq_url_is_wildcard("ipc:///tmp/*"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_good_urls_are_taken),
+        cmocka_unit_test(test_bad_urls_are_named_and_told_what_is_allowed),
+        cmocka_unit_test(test_an_ipc_path_must_fit_a_socket_address),
+        cmocka_unit_test(test_a_sibling_is_the_next_port_or_a_longer_path),
+        cmocka_unit_test(test_a_sibling_that_cannot_be_is_refused),
+        cmocka_unit_test(test_a_wildcard_is_replaced_by_where_its_owner_was_seen),
+        cmocka_unit_test(test_a_loopback_address_is_replaced_when_its_owner_is_elsewhere),
+        cmocka_unit_test(test_an_owner_on_this_host_is_reached_by_loopback),
+        cmocka_unit_test(test_other_urls_are_copied),
+        cmocka_unit_test(test_local_and_wildcard_urls_are_told),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

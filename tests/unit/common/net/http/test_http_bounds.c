@@ -1,0 +1,246 @@
+/*
+ * The HTTP server and peers that would wear it down: what it bounds. Deadlines are moved rather
+ * than waited for.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "tests/unit/common/net/http_kit.h"
+#include "tests/unit/common/net/net_kit.h"
+
+enum { PEERS_MAX = 300 };
+
+/* All deadlines are over. */
+static void let_time_pass(http_pair *pair)
+{
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        pair->server->connections[i].deadline_ns = 0;
+    }
+}
+
+static bool is_reading(void *user)
+{
+    http_pair *pair = user;
+
+    return pair->server->connections[0].state == AQ_HTTP_READING;
+}
+
+static bool has_input(void *user)
+{
+    http_pair *pair = user;
+
+    return pair->server->connections[0].input_size > 0;
+}
+
+static bool is_empty(void *user)
+{
+    http_pair *pair = user;
+
+    return pair->server->connection_count == 0;
+}
+
+/* ---- bounds --------------------------------------------------------------------------------- */
+
+static void test_a_slow_request_is_ended(void **state)
+{
+    http_pair pair;
+    http_peer peer;
+
+    (void)state;
+    http_kit_open(&pair);
+    http_peer_connect(&pair, &peer);
+    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\nX-");
+    net_kit_run_until(&pair.loop, has_input, &pair);
+    let_time_pass(&pair);
+    http_kit_wait_until_over(&pair, &peer);
+    assert_non_null(strstr(peer.answer, "HTTP/1.1 408 Request Timeout\r\n"));
+    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
+    http_peer_end(&peer);
+    http_kit_close(&pair);
+}
+
+static void test_bytes_that_trickle_in_gain_no_time(void **state)
+{
+    http_pair pair;
+    http_peer peer;
+    int64_t deadline_ns;
+
+    (void)state;
+    http_kit_open(&pair);
+    http_peer_connect(&pair, &peer);
+    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\n");
+    net_kit_run_until(&pair.loop, has_input, &pair);
+    deadline_ns = pair.server->connections[0].deadline_ns;
+    for (unsigned i = 0; i < 10; i++) {
+        http_peer_tell(&peer, "X: y\r\n");
+        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
+    }
+    assert_int_equal(pair.server->connections[0].deadline_ns, deadline_ns);
+    http_peer_end(&peer);
+    http_kit_close(&pair);
+}
+
+static void test_a_peer_that_says_nothing_is_refused(void **state)
+{
+    http_pair pair;
+    http_peer peer;
+
+    (void)state;
+    http_kit_open(&pair);
+    http_peer_connect(&pair, &peer);
+    net_kit_run_until(&pair.loop, is_reading, &pair);
+    let_time_pass(&pair);
+    http_kit_wait_until_over(&pair, &peer);
+    assert_int_equal(peer.size, 0);
+    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
+    http_peer_end(&peer);
+    http_kit_close(&pair);
+}
+
+static void test_an_idle_connection_is_closed_and_nobody_is_to_blame(void **state)
+{
+    http_pair pair;
+    http_peer peer;
+
+    (void)state;
+    http_kit_open(&pair);
+    http_peer_connect(&pair, &peer);
+    http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+    http_kit_wait_to_hear(&pair, &peer, "hello\n");
+    net_kit_run_until(&pair.loop, is_reading, &pair);
+    let_time_pass(&pair);
+    http_kit_wait_until_over(&pair, &peer);
+    assert_int_equal(aq_http_server_counters(pair.server).refused, 0);
+    http_peer_end(&peer);
+    http_kit_close(&pair);
+}
+
+static void test_a_peer_that_takes_no_answer_is_refused(void **state)
+{
+    http_pair pair;
+    http_peer peer;
+
+    (void)state;
+    http_kit_open(&pair);
+    http_peer_connect(&pair, &peer);
+    http_peer_tell(&peer, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+    while (pair.server->connections[0].state != AQ_HTTP_WRITING) {
+        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
+    }
+    let_time_pass(&pair);
+    net_kit_run_until(&pair.loop, is_empty, &pair);
+    assert_int_equal(aq_http_server_counters(pair.server).refused, 1);
+    http_peer_end(&peer);
+    http_kit_close(&pair);
+}
+
+static void test_silent_connections_keep_nobody_out(void **state)
+{
+    http_pair pair;
+    http_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
+
+    (void)state;
+    assert_non_null(peers);
+    http_kit_open(&pair);
+    for (size_t i = 0; i < PEERS_MAX - 1; i++) {
+        http_peer_connect(&pair, &peers[i]);
+        if (i % 3 == 0) {
+            http_peer_tell(&peers[i], "GET /hel");
+        }
+        (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
+        assert_true(pair.server->connection_count <= AQ_HTTP_CONNECTIONS_MAX);
+    }
+    http_kit_ask(&pair, "GET /hello HTTP/1.0\r\n\r\n", &peers[PEERS_MAX - 1]);
+    assert_non_null(strstr(peers[PEERS_MAX - 1].answer, "hello\n"));
+    assert_true(aq_http_server_counters(pair.server).refused >=
+                PEERS_MAX - 1 - AQ_HTTP_CONNECTIONS_MAX);
+    http_kit_close(&pair);
+    for (size_t i = 0; i < PEERS_MAX; i++) {
+        http_peer_end(&peers[i]);
+    }
+    free(peers);
+}
+
+static void test_whoever_finds_all_busy_is_answered_later(void **state)
+{
+    http_pair pair;
+    http_peer *busy = calloc(AQ_HTTP_CONNECTIONS_MAX, sizeof(*busy));
+    http_peer late;
+
+    (void)state;
+    assert_non_null(busy);
+    http_kit_open(&pair);
+    for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        http_peer_connect(&pair, &busy[i]);
+        http_peer_tell(&busy[i], "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
+        while (pair.server->connections[i].state != AQ_HTTP_WRITING) {
+            (void)uv_run(&pair.loop, UV_RUN_NOWAIT);
+        }
+    }
+    http_peer_connect(&pair, &late);
+    http_peer_tell(&late, "GET /hello HTTP/1.0\r\n\r\n");
+    net_kit_run_for(&pair.loop, 50);
+    http_peer_hear(&late);
+    assert_int_equal(late.size, 0);
+    assert_false(late.over);
+    http_peer_end(&busy[0]);
+    http_kit_wait_until_over(&pair, &late);
+    assert_non_null(strstr(late.answer, "hello\n"));
+    http_kit_close(&pair);
+    for (size_t i = 1; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
+        http_peer_end(&busy[i]);
+    }
+    http_peer_end(&late);
+    free(busy);
+}
+
+static void test_peers_that_ask_at_once_are_all_answered(void **state)
+{
+    enum { ASKING = 40, ROUNDS = 5 };
+    http_pair pair;
+    http_peer peers[ASKING];
+
+    (void)state;
+    http_kit_open(&pair);
+    for (size_t i = 0; i < ASKING; i++) {
+        http_peer_connect(&pair, &peers[i]);
+    }
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        for (size_t i = 0; i < ASKING; i++) {
+            http_peer_tell(&peers[i], "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
+        }
+        for (size_t i = 0; i < ASKING; i++) {
+            http_kit_wait_to_hear(&pair, &peers[i], "hello\n");
+            peers[i].size = 0;
+            peers[i].answer[0] = '\0';
+        }
+    }
+    assert_int_equal(pair.answered, ASKING * ROUNDS);
+    for (size_t i = 0; i < ASKING; i++) {
+        http_peer_end(&peers[i]);
+    }
+    http_kit_close(&pair);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_slow_request_is_ended),
+        cmocka_unit_test(test_bytes_that_trickle_in_gain_no_time),
+        cmocka_unit_test(test_a_peer_that_says_nothing_is_refused),
+        cmocka_unit_test(test_an_idle_connection_is_closed_and_nobody_is_to_blame),
+        cmocka_unit_test(test_a_peer_that_takes_no_answer_is_refused),
+        cmocka_unit_test(test_silent_connections_keep_nobody_out),
+        cmocka_unit_test(test_whoever_finds_all_busy_is_answered_later),
+        cmocka_unit_test(test_peers_that_ask_at_once_are_all_answered),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,178 @@
+/*
+ * See http_kit.h.
+ */
+#include "tests/unit/common/net/http_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "tests/unit/common/net/net_kit.h"
+
+enum { ANSWER_MAX = 1 << 20, LARGE_BODY = 4 << 20 };
+
+/* ---- routes --------------------------------------------------------------------------------- */
+
+static int say_hello(void *user, aq_http_reply *reply)
+{
+    http_pair *pair = user;
+
+    pair->answered++;
+    return aq_buffer_append(reply->body, "hello\n", 6);
+}
+
+static int say_not_ready(void *user, aq_http_reply *reply)
+{
+    (void)user;
+    reply->status = 503;
+    reply->content_type = "application/json";
+    return aq_buffer_append(reply->body, "{}", 2);
+}
+
+static int say_half(void *user, aq_http_reply *reply)
+{
+    http_pair *pair = user;
+
+    assert_int_equal(aq_buffer_append(reply->body, "half a page", 11), 0);
+    return pair->get_rc;
+}
+
+static int say_much(void *user, aq_http_reply *reply)
+{
+    uint8_t *bytes;
+
+    (void)user;
+    return aq_buffer_extend(reply->body, LARGE_BODY, &bytes);
+}
+
+static int close_server(void *user, aq_http_reply *reply)
+{
+    http_pair *pair = user;
+
+    (void)reply;
+    aq_http_server_close(pair->server);
+    pair->server = NULL;
+    return 0;
+}
+
+void http_kit_open_at(http_pair *pair, const char *listen)
+{
+    const aq_http_route routes[] = {
+        {.path = "/hello", .get = say_hello, .user = pair},
+        {.path = "/readyz", .get = say_not_ready, .user = pair},
+        {.path = "/fail", .get = say_half, .user = pair},
+        {.path = "/much", .get = say_much, .user = pair},
+        {.path = "/close", .get = close_server, .user = pair},
+    };
+    aq_error error = {0};
+
+    memset(pair, 0, sizeof(*pair));
+    pair->get_rc = AQ_E_NOMEM;
+    assert_int_equal(uv_loop_init(&pair->loop), 0);
+    assert_int_equal(aq_http_server_create(&pair->loop, listen, routes,
+                                           sizeof(routes) / sizeof(routes[0]), &pair->server,
+                                           &error),
+                     0);
+}
+
+void http_kit_open(http_pair *pair)
+{
+    http_kit_open_at(pair, "127.0.0.1:0");
+}
+
+void http_kit_close(http_pair *pair)
+{
+    aq_http_server_close(pair->server);
+    net_kit_finish_loop(&pair->loop);
+}
+
+/* ---- peers ---------------------------------------------------------------------------------- */
+
+void http_peer_connect(const http_pair *pair, http_peer *peer)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET};
+
+    *peer = (http_peer){.socket = socket(AF_INET, SOCK_STREAM, 0)};
+    peer->answer = calloc(1, ANSWER_MAX + 1);
+    assert_non_null(peer->answer);
+    assert_true(peer->socket >= 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons((uint16_t)atoi(strrchr(pair->server->url, ':') + 1));
+    assert_int_equal(connect(peer->socket, (struct sockaddr *)&address, sizeof(address)), 0);
+}
+
+void http_peer_end(http_peer *peer)
+{
+    close(peer->socket);
+    free(peer->answer);
+}
+
+void http_peer_tell(http_peer *peer, const char *text)
+{
+    size_t size = strlen(text);
+
+    assert_int_equal(send(peer->socket, text, size, MSG_NOSIGNAL), size);
+}
+
+void http_peer_hear(http_peer *peer)
+{
+    while (!peer->over && peer->size < ANSWER_MAX) {
+        ssize_t size =
+            recv(peer->socket, peer->answer + peer->size, ANSWER_MAX - peer->size, MSG_DONTWAIT);
+
+        if (size < 0 && (errno == EAGAIN || errno == EINTR)) {
+            return;
+        }
+        if (size <= 0) {
+            peer->over = true;
+            return;
+        }
+        peer->size += (size_t)size;
+        peer->answer[peer->size] = '\0';
+    }
+}
+
+static bool is_over(void *user)
+{
+    http_peer *peer = user;
+
+    http_peer_hear(peer);
+    return peer->over;
+}
+
+static bool has_heard(void *user)
+{
+    http_peer *peer = user;
+
+    http_peer_hear(peer);
+    return strstr(peer->answer, peer->awaited) != NULL;
+}
+
+void http_kit_wait_until_over(http_pair *pair, http_peer *peer)
+{
+    net_kit_run_until(&pair->loop, is_over, peer);
+}
+
+void http_kit_wait_to_hear(http_pair *pair, http_peer *peer, const char *awaited)
+{
+    peer->awaited = awaited;
+    net_kit_run_until(&pair->loop, has_heard, peer);
+}
+
+/* The whole answer, to a request after which the server closes. */
+void http_kit_ask(http_pair *pair, const char *request, http_peer *ret_peer)
+{
+    http_peer_connect(pair, ret_peer);
+    http_peer_tell(ret_peer, request);
+    shutdown(ret_peer->socket, SHUT_WR);
+    http_kit_wait_until_over(pair, ret_peer);
+}

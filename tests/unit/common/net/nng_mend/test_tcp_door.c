@@ -1,0 +1,353 @@
+/*
+ * A listener lets in as many connections as it may, waits for a message that has begun only so
+ * long, and holds only so much of what has not come whole.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <nng/nng.h>
+#include <nng/protocol/pipeline0/pull.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "common/net/nng_mend/net_peers.h"
+#include "common/net/nng_mend/tcp_door.h"
+#include "common/net/sockets/endpoint.h"
+#include "tests/unit/common/net/net_kit.h"
+
+enum { PATIENCE_MS = 20000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50 };
+
+static const aq_tcp_limits wide = {.connections_max = 100,
+                                   .connections_per_address_max = 100,
+                                   .message_ms = 3600 * 1000,
+                                   .message_bytes_per_s = 1000,
+                                   .unfinished_bytes_max = 1 << 30};
+
+typedef struct stage {
+    nng_socket socket;
+    uint16_t port;
+    aq_net_peers before;
+} stage;
+
+static int setup(void **state)
+{
+    stage *s = calloc(1, sizeof(*s));
+    nng_listener listener;
+    char url[AQ_URL_MAX];
+
+    assert_non_null(s);
+    assert_int_equal(nng_pull0_open(&s->socket), 0);
+    assert_int_equal(aq_endpoint_listen(s->socket, "tcp://127.0.0.1:0", &net_kit_limits, 0,
+                                        &listener, url, NULL),
+                     0);
+    s->port = (uint16_t)atoi(strrchr(url, ':') + 1);
+    aq_tcp_door_set(&wide);
+    s->before = aq_net_peer_counters();
+    *state = s;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stage *s = *state;
+
+    nng_close(s->socket);
+    free(s);
+    return 0;
+}
+
+/* ---- peers ---------------------------------------------------------------------------------- */
+
+static int dial(const stage *s)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(s->port)};
+    struct timeval patience = {.tv_sec = PATIENCE_MS / 1000};
+    int peer = socket(AF_INET, SOCK_STREAM, 0);
+
+    assert_true(peer >= 0);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    assert_int_equal(setsockopt(peer, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)), 0);
+    assert_int_equal(connect(peer, (struct sockaddr *)&address, sizeof(address)), 0);
+    return peer;
+}
+
+static void say(int peer, const void *bytes, size_t size)
+{
+    assert_int_equal(send(peer, bytes, size, MSG_NOSIGNAL), size);
+}
+
+static void greet(int peer)
+{
+    static const uint8_t hello[8] = {0, 'S', 'P', 0, 0, PUSH, 0, 0};
+    uint8_t answer[8];
+
+    say(peer, hello, sizeof(hello));
+    assert_int_equal(recv(peer, answer, sizeof(answer), MSG_WAITALL), sizeof(answer));
+    assert_int_equal(answer[5], PULL);
+}
+
+static void announce(int peer, uint32_t length)
+{
+    const uint8_t bytes[8] = {0,
+                              0,
+                              0,
+                              0,
+                              (uint8_t)(length >> 24),
+                              (uint8_t)(length >> 16),
+                              (uint8_t)(length >> 8),
+                              (uint8_t)length};
+
+    say(peer, bytes, sizeof(bytes));
+}
+
+/* The end of the connection, however it comes; NNG's own greeting may come before. */
+static bool is_over(int peer, int wait_ms)
+{
+    struct pollfd event = {.fd = peer, .events = POLLIN};
+    uint8_t bytes[64];
+    ssize_t size = 1;
+
+    while (size > 0 && poll(&event, 1, wait_ms) == 1) {
+        size = recv(peer, bytes, sizeof(bytes), MSG_DONTWAIT);
+    }
+    return size == 0 || (size < 0 && errno == ECONNRESET);
+}
+
+/* Another peer says whole messages meanwhile, as members do; they are taken. */
+static void wait_for_end(const stage *s, int peer, int other)
+{
+    for (int i = 0; i < PATIENCE_MS / TURN_MS; i++) {
+        nng_msg *message;
+
+        if (is_over(peer, TURN_MS)) {
+            return;
+        }
+        announce(other, 3);
+        say(other, "abc", 3);
+        if (nng_recvmsg(s->socket, &message, 0) == 0) {
+            nng_msg_free(message);
+        }
+    }
+    fail_msg("the connection is still there");
+}
+
+static void wait_for_connections(const stage *s, uint64_t count)
+{
+    for (int i = 0; i < PATIENCE_MS; i++) {
+        if (aq_net_peer_counters().connections == s->before.connections + count) {
+            return;
+        }
+        (void)poll(NULL, 0, 1);
+    }
+    fail_msg("%llu connections", (unsigned long long)aq_net_peer_counters().connections);
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+static void refuse_the_third(const stage *s)
+{
+    int first = dial(s), second = dial(s);
+
+    greet(first);
+    greet(second);
+    int third = dial(s);
+    assert_true(is_over(third, PATIENCE_MS));
+    assert_int_equal(aq_net_peer_counters().refused_connections, s->before.refused_connections + 1);
+    assert_false(is_over(first, 0));
+    close(third);
+    close(first);
+    wait_for_connections(s, 1);
+    int fourth = dial(s);
+    greet(fourth);
+    close(fourth);
+    close(second);
+    wait_for_connections(s, 0);
+}
+
+static void test_a_connection_beyond_the_most_is_reset_until_another_has_left(void **state)
+{
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+
+    limits.connections_max = s->before.connections + 2;
+    aq_tcp_door_set(&limits);
+    refuse_the_third(s);
+}
+
+static void test_so_is_one_beyond_the_most_from_one_address(void **state)
+{
+    aq_tcp_limits limits = wide;
+
+    limits.connections_per_address_max = 2;
+    aq_tcp_door_set(&limits);
+    refuse_the_third(*state);
+}
+
+/* NNG would wait for ever for the rest of it, in a process with certificates. */
+static void test_half_a_handshake_is_cut(void **state)
+{
+    static const uint8_t half[] = {22, 3, 1, 0, 200};
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    int stalls = dial(s), talks = dial(s);
+
+    limits.message_ms = 100;
+    greet(talks);
+    aq_tcp_door_set(&limits);
+    say(stalls, half, sizeof(half));
+    wait_for_end(s, stalls, talks);
+    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
+    close(stalls);
+    close(talks);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
+static void test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not(void **state)
+{
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    int stalls = dial(s), silent = dial(s), talks = dial(s);
+
+    limits.message_ms = 100;
+    greet(stalls);
+    greet(silent);
+    greet(talks);
+    aq_tcp_door_set(&limits);
+    announce(stalls, 100);
+    say(stalls, "half of it", 10);
+    wait_for_end(s, stalls, talks);
+    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
+    assert_false(is_over(silent, 0));
+    close(stalls);
+    close(silent);
+    close(talks);
+    wait_for_connections(s, 0);
+}
+
+static void test_half_a_length_is_a_message_that_has_begun(void **state)
+{
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    int stalls = dial(s), talks = dial(s);
+
+    limits.message_ms = 100;
+    greet(stalls);
+    greet(talks);
+    aq_tcp_door_set(&limits);
+    say(stalls, "\0\0\0", 3);
+    wait_for_end(s, stalls, talks);
+    assert_int_equal(aq_net_peer_counters().cut_slow, s->before.cut_slow + 1);
+    close(stalls);
+    close(talks);
+    wait_for_connections(s, 0);
+}
+
+static void test_parts_of_messages_are_held_up_to_a_bound(void **state)
+{
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    static uint8_t part[3000];
+    int first = dial(s), second = dial(s);
+
+    limits.unfinished_bytes_max = 5000;
+    greet(first);
+    greet(second);
+    aq_tcp_door_set(&limits);
+    announce(first, 4000);
+    say(first, part, sizeof(part));
+    assert_false(is_over(first, TURN_MS));
+    announce(second, 4000);
+    say(second, part, sizeof(part));
+    bool cut = false; /* the one that brought too much */
+    for (int i = 0; i < PATIENCE_MS / TURN_MS && !cut; i++) {
+        cut = is_over(second, TURN_MS) || is_over(first, 0);
+    }
+    assert_true(cut);
+    assert_int_equal(aq_net_peer_counters().cut_full, s->before.cut_full + 1);
+    close(first);
+    close(second);
+    wait_for_connections(s, 0);
+}
+
+static void test_what_came_whole_is_not_held_any_more(void **state)
+{
+    const stage *s = *state;
+    aq_tcp_limits limits = wide;
+    static uint8_t part[3000];
+    int peer = dial(s);
+
+    limits.unfinished_bytes_max = 5000;
+    greet(peer);
+    aq_tcp_door_set(&limits);
+    for (int i = 0; i < 5; i++) {
+        nng_msg *message;
+
+        announce(peer, sizeof(part));
+        say(peer, part, sizeof(part));
+        assert_int_equal(nng_recvmsg(s->socket, &message, 0), 0);
+        assert_int_equal(nng_msg_len(message), sizeof(part));
+        nng_msg_free(message);
+    }
+    assert_int_equal(aq_net_peer_counters().cut_full, s->before.cut_full);
+    close(peer);
+    wait_for_connections(s, 0);
+}
+
+static void test_a_stranger_is_left_to_nng(void **state)
+{
+    const stage *s = *state;
+    int peer = dial(s);
+
+    say(peer, "GET / HTTP/1.1\r\n\r\n", 18);
+    assert_true(is_over(peer, PATIENCE_MS));
+    close(peer);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().accepted, s->before.accepted + 1);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
+static void test_one_that_goes_without_a_word_is_a_stranger(void **state)
+{
+    const stage *s = *state;
+    int scans = dial(s);
+
+    wait_for_connections(s, 1);
+    close(scans);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+    int member = dial(s);
+    greet(member);
+    close(member);
+    wait_for_connections(s, 0);
+    assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
+}
+
+#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_a_connection_beyond_the_most_is_reset_until_another_has_left),
+        FACT(test_so_is_one_beyond_the_most_from_one_address),
+        FACT(test_half_a_handshake_is_cut),
+        FACT(test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not),
+        FACT(test_half_a_length_is_a_message_that_has_begun),
+        FACT(test_parts_of_messages_are_held_up_to_a_bound),
+        FACT(test_what_came_whole_is_not_held_any_more),
+        FACT(test_a_stranger_is_left_to_nng),
+        FACT(test_one_that_goes_without_a_word_is_a_stranger),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,261 @@
+/*
+ * Frames: what one is, and that nothing else passes for one.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "common/net/rpc/frame.h"
+
+static const char payload[] = "the payload of a frame";
+
+/* A frame with the payload above, in `out`, which the caller finishes. */
+static void make_frame(aq_buffer *out, enum aq_frame_kind kind)
+{
+    size_t start = 0;
+
+    aq_buffer_init(out, 4096);
+    assert_int_equal(aq_frame_begin(out, &start), 0);
+    assert_int_equal(aq_buffer_append(out, payload, sizeof(payload)), 0);
+    aq_frame_end(out, start, kind);
+}
+
+static int check(const void *bytes, size_t size, aq_error *error)
+{
+    const uint8_t *found = NULL;
+    size_t found_size = 0;
+    uint32_t kind = 0;
+
+    return aq_frame_check(bytes, size, 0, &kind, &found, &found_size, error);
+}
+
+static void test_a_frame_gives_its_payload_back(void **state)
+{
+    aq_buffer buffer;
+    const uint8_t *found = NULL;
+    size_t size = 0;
+    uint32_t kind = 0;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_POLICY);
+    assert_int_equal(
+        aq_frame_check(buffer.data, buffer.size, AQ_FRAME_POLICY, &kind, &found, &size, NULL), 0);
+    assert_int_equal(kind, AQ_FRAME_POLICY);
+    assert_int_equal(size, sizeof(payload));
+    assert_memory_equal(found, payload, sizeof(payload));
+    aq_buffer_fini(&buffer);
+}
+
+static void test_the_layout_is_as_documented(void **state)
+{
+    aq_buffer buffer;
+    uint32_t crc;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_EXPERIENCE);
+    assert_memory_equal(buffer.data, "AQF1\x03\x00\x01\x00", 8);
+    assert_int_equal(buffer.data[8], sizeof(payload));
+    assert_int_equal(buffer.data[9] | buffer.data[10] | buffer.data[11], 0);
+    crc = aq_crc32c(0, buffer.data + 4, 8);
+    crc = aq_crc32c(crc, payload, sizeof(payload));
+    assert_int_equal(aq_frame_crc(buffer.data), crc);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_frame_may_stand_behind_other_bytes(void **state)
+{
+    aq_buffer buffer;
+    size_t start = 0;
+
+    (void)state;
+    aq_buffer_init(&buffer, 4096);
+    assert_int_equal(aq_buffer_append(&buffer, "before", 6), 0);
+    assert_int_equal(aq_frame_begin(&buffer, &start), 0);
+    assert_int_equal(start, 6);
+    aq_frame_end(&buffer, start, AQ_FRAME_ANNOUNCE);
+    assert_int_equal(check(buffer.data + 6, buffer.size - 6, NULL), 0);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_an_empty_payload_is_a_frame(void **state)
+{
+    aq_buffer buffer;
+    size_t start = 0;
+
+    (void)state;
+    aq_buffer_init(&buffer, AQ_FRAME_HEADER_BYTES);
+    assert_int_equal(aq_frame_begin(&buffer, &start), 0);
+    aq_frame_end(&buffer, start, AQ_FRAME_ANNOUNCE);
+    assert_int_equal(check(buffer.data, buffer.size, NULL), 0);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_a_header_that_does_not_fit_is_refused(void **state)
+{
+    aq_buffer buffer;
+    size_t start = 77;
+
+    (void)state;
+    aq_buffer_init(&buffer, AQ_FRAME_HEADER_BYTES - 1);
+    assert_int_equal(aq_frame_begin(&buffer, &start), AQ_E_TOO_BIG);
+    assert_int_equal(start, 77);
+    assert_int_equal(buffer.size, 0);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_every_truncation_is_refused(void **state)
+{
+    aq_buffer buffer;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_POLICY);
+    for (size_t size = 0; size < buffer.size; size++) {
+        aq_error error = {0};
+
+        assert_int_equal(check(buffer.data, size, &error), AQ_E_CORRUPT);
+        assert_true(error.text[0] != '\0');
+    }
+    aq_buffer_fini(&buffer);
+}
+
+static void test_bytes_after_the_frame_are_refused(void **state)
+{
+    aq_buffer buffer;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_POLICY);
+    assert_int_equal(aq_buffer_append(&buffer, "x", 1), 0);
+    assert_int_equal(check(buffer.data, buffer.size, NULL), AQ_E_CORRUPT);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_every_single_flipped_bit_is_refused(void **state)
+{
+    aq_buffer buffer;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_POLICY);
+    for (size_t bit = 0; bit < buffer.size * 8; bit++) {
+        buffer.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_true(check(buffer.data, buffer.size, NULL) < 0);
+        buffer.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    assert_int_equal(check(buffer.data, buffer.size, NULL), 0);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_foreign_bytes_are_told_by_what_they_look_like(void **state)
+{
+    static const struct {
+        const char *bytes;
+        size_t size;
+        const char *word;
+    } rows[] = {
+        {"GET / HTTP/1.1\r\n", 16, "HTTP"},
+        {"POST /x HTTP/1.1", 16, "HTTP"},
+        {"PRI * HTTP/2.0\r\n", 16, "gRPC"},
+        {"\x16\x03\x01\x02\x00\x01", 6, "TLS"},
+        {"SSH-2.0-OpenSSH", 15, "SSH"},
+        {"\0SP\0\0\x30\0\0", 8, "NNG"},
+        {"{\"method\": 1}", 13, "JSON"},
+        {"AQF2............", 16, "another format"},
+        {"G", 1, "1 bytes"},
+        {"\xff\xff\xff\xff\xff", 5, "5 bytes"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_error error = {0};
+
+        assert_int_equal(check(rows[i].bytes, rows[i].size, &error), AQ_E_FOREIGN);
+        assert_non_null(strstr(error.text, rows[i].word));
+    }
+}
+
+/* Puts another version into the frame, with the crc that goes with it. */
+static void set_version(aq_buffer *buffer, uint16_t version)
+{
+    uint32_t crc;
+
+    buffer->data[6] = (uint8_t)version;
+    buffer->data[7] = (uint8_t)(version >> 8);
+    crc = aq_crc32c(0, buffer->data + 4, 8);
+    crc = aq_crc32c(crc, buffer->data + 16, buffer->size - 16);
+    for (int i = 0; i < 4; i++) {
+        buffer->data[12 + i] = (uint8_t)(crc >> 8 * i);
+    }
+}
+
+static void test_another_protocol_version_names_both_and_who_is_behind(void **state)
+{
+    aq_buffer buffer;
+    aq_error error = {0};
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_POLICY);
+    set_version(&buffer, 513);
+    assert_int_equal(check(buffer.data, buffer.size, &error), AQ_E_VERSION);
+    assert_non_null(strstr(error.text, "version 513"));
+    assert_non_null(strstr(error.text, "version 1"));
+    assert_non_null(strstr(error.text, "receiver"));
+    set_version(&buffer, 0);
+    assert_int_equal(check(buffer.data, buffer.size, &error), AQ_E_VERSION);
+    assert_non_null(strstr(error.text, "sender"));
+    aq_buffer_fini(&buffer);
+}
+
+static void test_another_kind_than_expected_names_both(void **state)
+{
+    aq_buffer buffer;
+    aq_error error = {0};
+    const uint8_t *found = NULL;
+    size_t size = 0;
+    uint32_t kind = 99;
+
+    (void)state;
+    make_frame(&buffer, AQ_FRAME_RPC_REPLY);
+    assert_int_equal(
+        aq_frame_check(buffer.data, buffer.size, AQ_FRAME_EXPERIENCE, &kind, &found, &size, &error),
+        AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "RPC reply"));
+    assert_non_null(strstr(error.text, "experience"));
+    assert_int_equal(kind, 99);
+    assert_null(found);
+    aq_buffer_fini(&buffer);
+}
+
+static void test_kinds_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(aq_frame_kind_name(AQ_FRAME_CHECKPOINT), "checkpoint");
+    assert_string_equal(aq_frame_kind_name(0), "unknown");
+    assert_string_equal(aq_frame_kind_name(AQ_FRAME_POLICY_DELTA), "policy delta");
+    assert_string_equal(aq_frame_kind_name(8), "unknown");
+    assert_string_equal(aq_frame_kind_name(UINT32_MAX), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_frame_gives_its_payload_back),
+        cmocka_unit_test(test_the_layout_is_as_documented),
+        cmocka_unit_test(test_a_frame_may_stand_behind_other_bytes),
+        cmocka_unit_test(test_an_empty_payload_is_a_frame),
+        cmocka_unit_test(test_a_header_that_does_not_fit_is_refused),
+        cmocka_unit_test(test_every_truncation_is_refused),
+        cmocka_unit_test(test_bytes_after_the_frame_are_refused),
+        cmocka_unit_test(test_every_single_flipped_bit_is_refused),
+        cmocka_unit_test(test_foreign_bytes_are_told_by_what_they_look_like),
+        cmocka_unit_test(test_another_protocol_version_names_both_and_who_is_behind),
+        cmocka_unit_test(test_another_kind_than_expected_names_both),
+        cmocka_unit_test(test_kinds_have_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

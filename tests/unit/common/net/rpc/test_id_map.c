@@ -1,0 +1,87 @@
+/*
+ * The table of ids against a plain array.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/net/rpc/id_map.h"
+
+enum { NODES = 500 };
+
+static void test_nodes_are_found_until_they_are_removed(void **state)
+{
+    static aq_id_node nodes[NODES];
+    bool inside[NODES] = {false};
+    size_t count = 0;
+    aq_id_map map;
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 3, 0);
+    assert_int_equal(aq_id_map_init(&map, NODES), 0);
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i].id = i << 32; /* alike in their low bits */
+    }
+    for (int round = 0; round < 20000; round++) {
+        size_t i = aq_rng_below(&rng, NODES);
+
+        if (inside[i]) {
+            aq_id_map_remove(&map, &nodes[i]);
+            count--;
+        } else {
+            aq_id_map_insert(&map, &nodes[i]);
+            count++;
+        }
+        inside[i] = !inside[i];
+        assert_int_equal(map.count, count);
+        i = aq_rng_below(&rng, NODES);
+        assert_ptr_equal(aq_id_map_find(&map, nodes[i].id), inside[i] ? &nodes[i] : NULL);
+    }
+    aq_id_map_fini(&map);
+}
+
+static void test_a_full_table_finds_all_it_holds(void **state)
+{
+    static aq_id_node nodes[NODES];
+    aq_id_map map;
+
+    (void)state;
+    assert_int_equal(aq_id_map_init(&map, NODES), 0);
+    for (size_t i = 0; i < NODES; i++) {
+        nodes[i].id = UINT64_MAX - i;
+        aq_id_map_insert(&map, &nodes[i]);
+    }
+    for (size_t i = 0; i < NODES; i++) {
+        assert_ptr_equal(aq_id_map_find(&map, UINT64_MAX - i), &nodes[i]);
+    }
+    assert_null(aq_id_map_find(&map, 0));
+    aq_id_map_fini(&map);
+}
+
+static void test_no_memory_is_reported(void **state)
+{
+    aq_id_map map;
+
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_id_map_init(&map, 4), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nodes_are_found_until_they_are_removed),
+        cmocka_unit_test(test_a_full_table_finds_all_it_holds),
+        cmocka_unit_test(test_no_memory_is_reported),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

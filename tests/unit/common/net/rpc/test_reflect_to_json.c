@@ -1,0 +1,288 @@
+/*
+ * Messages as JSON: how each kind of field looks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/rpc/reflect.h"
+#include "proto/operations.pb-c.h"
+#include "tests/unit/common/everything.pb-c.h"
+#include "tests/unit/common/presence.pb-c.h"
+
+static json_t *to_json(const ProtobufCMessage *message)
+{
+    json_t *json = aq_reflect_to_json(message);
+
+    assert_non_null(json);
+    return json;
+}
+
+static void expect_text(const json_t *json, const char *name, const char *expected)
+{
+    assert_string_equal(json_string_value(json_object_get(json, name)), expected);
+}
+
+static void expect_integer(const json_t *json, const char *name, json_int_t expected)
+{
+    assert_true(json_is_integer(json_object_get(json, name)));
+    assert_int_equal(json_integer_value(json_object_get(json, name)), expected);
+}
+
+static void test_integers_keep_their_extremes(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    json_t *json;
+
+    (void)state;
+    message.i32 = INT32_MIN;
+    message.u32 = UINT32_MAX;
+    message.i64 = INT64_MIN;
+    message.u64 = INT64_MAX;
+    json = to_json(&message.base);
+    expect_integer(json, "i32", INT32_MIN);
+    expect_integer(json, "u32", UINT32_MAX);
+    expect_integer(json, "i64", INT64_MIN);
+    expect_integer(json, "u64", INT64_MAX);
+    json_decref(json);
+}
+
+static void test_numbers_beyond_jansson_are_strings_of_digits(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    json_t *json;
+
+    (void)state;
+    message.u64 = UINT64_MAX;
+    message.f64 = UINT64_C(1) << 63;
+    json = to_json(&message.base);
+    expect_text(json, "u64", "18446744073709551615");
+    expect_text(json, "f64", "9223372036854775808");
+    json_decref(json);
+}
+
+static void test_reals_that_json_lacks_are_strings(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    double reals[] = {NAN, INFINITY, -INFINITY, 0.5};
+    json_t *json, *array;
+
+    (void)state;
+    message.n_many_real64 = 4;
+    message.many_real64 = reals;
+    message.real32 = (float)INFINITY;
+    json = to_json(&message.base);
+    array = json_object_get(json, "many_real64");
+    assert_string_equal(json_string_value(json_array_get(array, 0)), "NaN");
+    assert_string_equal(json_string_value(json_array_get(array, 1)), "Infinity");
+    assert_string_equal(json_string_value(json_array_get(array, 2)), "-Infinity");
+    assert_true(json_real_value(json_array_get(array, 3)) == 0.5);
+    expect_text(json, "real32", "Infinity");
+    json_decref(json);
+}
+
+static void test_enums_are_names_and_unknown_ones_numbers(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    Actorq__Test__Color colors[] = {ACTORQ__TEST__COLOR__COLOR_CRIMSON, (Actorq__Test__Color)77};
+    json_t *json, *array;
+
+    (void)state;
+    message.color = ACTORQ__TEST__COLOR__COLOR_RED;
+    message.n_many_color = 2;
+    message.many_color = colors;
+    json = to_json(&message.base);
+    expect_text(json, "color", "COLOR_RED");
+    array = json_object_get(json, "many_color");
+    assert_string_equal(json_string_value(json_array_get(array, 0)), "COLOR_CRIMSON");
+    assert_int_equal(json_integer_value(json_array_get(array, 1)), 77);
+    json_decref(json);
+}
+
+static void test_bytes_are_base64(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    uint8_t bytes[] = {0, 255, 16};
+    json_t *json;
+
+    (void)state;
+    message.data = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
+    json = to_json(&message.base);
+    expect_text(json, "data", "AP8Q");
+    json_decref(json);
+}
+
+static void test_absent_messages_are_left_out_and_scalars_are_not(void **state)
+{
+    Actorq__V1__StatusReply message = ACTORQ__V1__STATUS_REPLY__INIT;
+    json_t *json = to_json(&message.base);
+
+    (void)state;
+    assert_null(json_object_get(json, "learner"));
+    assert_null(json_object_get(json, "replay"));
+    expect_text(json, "role", "");
+    expect_text(json, "state", "RUN_STATE_UNKNOWN");
+    assert_int_equal(json_array_size(json_object_get(json, "members")), 0);
+    json_decref(json);
+}
+
+static void test_nested_and_repeated_messages_are_objects(void **state)
+{
+    Actorq__V1__StatusReply message = ACTORQ__V1__STATUS_REPLY__INIT;
+    Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
+    Actorq__V1__MemberStatus member = ACTORQ__V1__MEMBER_STATUS__INIT;
+    Actorq__V1__MemberStatus *members[] = {&member, &member};
+    json_t *json;
+
+    (void)state;
+    learner.learner_steps = 12345;
+    member.slot = 9;
+    message.learner = &learner;
+    message.n_members = 2;
+    message.members = members;
+    json = to_json(&message.base);
+    expect_integer(json_object_get(json, "learner"), "learner_steps", 12345);
+    expect_integer(json_array_get(json_object_get(json, "members"), 1), "slot", 9);
+    json_decref(json);
+}
+
+static void test_only_the_chosen_field_of_a_oneof_is_shown(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    char text[] = "chosen";
+    json_t *json;
+
+    (void)state;
+    json = to_json(&message.base);
+    assert_null(json_object_get(json, "choice_u32"));
+    json_decref(json);
+    message.choice_case = ACTORQ__TEST__EVERYTHING__CHOICE_CHOICE_TEXT;
+    message.choice_text = text;
+    json = to_json(&message.base);
+    expect_text(json, "choice_text", "chosen");
+    assert_null(json_object_get(json, "choice_u32"));
+    assert_null(json_object_get(json, "choice_inner"));
+    json_decref(json);
+}
+
+static void test_optional_fields_are_shown_when_present(void **state)
+{
+    Actorq__Test__Presence message = ACTORQ__TEST__PRESENCE__INIT;
+    json_t *json = to_json(&message.base);
+
+    (void)state;
+    assert_null(json_object_get(json, "maybe_i32"));
+    assert_null(json_object_get(json, "maybe_text"));
+    expect_integer(json, "always_u32", 0);
+    json_decref(json);
+    message.has_maybe_i32 = 1;
+    json = to_json(&message.base);
+    expect_integer(json, "maybe_i32", 0);
+    json_decref(json);
+}
+
+static void test_text_that_is_not_utf8_is_shown_with_replacements(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    char text[] = "a\xff\xc3\xa4\xed\xa0\x80z";
+    json_t *json;
+
+    (void)state;
+    message.text = text;
+    json = to_json(&message.base);
+    expect_text(json, "text", "a\xEF\xBF\xBD\xc3\xa4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
+    json_decref(json);
+}
+
+static void test_a_type_within_itself_ends_in_null(void **state)
+{
+    enum { DEPTH = 40 };
+    Actorq__Test__Inner nested[DEPTH];
+    const json_t *inner;
+    json_t *json;
+    int depth = 0;
+
+    (void)state;
+    for (int i = 0; i < DEPTH; i++) {
+        actorq__test__inner__init(&nested[i]);
+        nested[i].next = i + 1 < DEPTH ? &nested[i + 1] : NULL;
+    }
+    json = to_json(&nested[0].base);
+    for (inner = json; json_is_object(inner); inner = json_object_get(inner, "next")) {
+        depth++;
+    }
+    assert_true(json_is_null(inner));
+    assert_int_equal(depth, 33);
+    json_decref(json);
+}
+
+static void test_a_template_shows_every_field(void **state)
+{
+    json_t *json = aq_reflect_template(&actorq__test__everything__descriptor);
+    const json_t *many;
+
+    (void)state;
+    assert_non_null(json);
+    assert_int_equal(json_object_size(json), actorq__test__everything__descriptor.n_fields);
+    expect_integer(json, "i32", 0);
+    expect_text(json, "color", "COLOR_NONE");
+    expect_text(json, "data", "");
+    many = json_object_get(json, "many_inner");
+    assert_int_equal(json_array_size(many), 1);
+    expect_text(json_array_get(many, 0), "name", "");
+    assert_true(json_is_null(json_object_get(json_array_get(many, 0), "next")));
+    json_decref(json);
+}
+
+static void test_a_template_shows_defaults(void **state)
+{
+    json_t *json = aq_reflect_template(&actorq__test__presence__descriptor);
+
+    (void)state;
+    assert_non_null(json);
+    expect_integer(json, "seven", 7);
+    expect_text(json, "greeting", "hello");
+    json_decref(json);
+}
+
+static void test_running_out_of_memory_gives_null(void **state)
+{
+    Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
+    char text[] = "\xff";
+
+    (void)state;
+    message.text = text;
+    for (uint64_t nth = 1; nth <= 2; nth++) { /* the bytes' base64, the text's repair */
+        aq_memory_fail_at(nth, 0);
+        assert_null(aq_reflect_to_json(&message.base));
+    }
+    aq_memory_fail_at(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_integers_keep_their_extremes),
+        cmocka_unit_test(test_numbers_beyond_jansson_are_strings_of_digits),
+        cmocka_unit_test(test_reals_that_json_lacks_are_strings),
+        cmocka_unit_test(test_enums_are_names_and_unknown_ones_numbers),
+        cmocka_unit_test(test_bytes_are_base64),
+        cmocka_unit_test(test_absent_messages_are_left_out_and_scalars_are_not),
+        cmocka_unit_test(test_nested_and_repeated_messages_are_objects),
+        cmocka_unit_test(test_only_the_chosen_field_of_a_oneof_is_shown),
+        cmocka_unit_test(test_optional_fields_are_shown_when_present),
+        cmocka_unit_test(test_text_that_is_not_utf8_is_shown_with_replacements),
+        cmocka_unit_test(test_a_type_within_itself_ends_in_null),
+        cmocka_unit_test(test_a_template_shows_every_field),
+        cmocka_unit_test(test_a_template_shows_defaults),
+        cmocka_unit_test(test_running_out_of_memory_gives_null),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,415 @@
+/*
+ * Guarded calls: from a stub that signs, over a wire that somebody records, to a dispatcher that
+ * asks who is there.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/rpc/frame.h"
+#include "common/net/rpc/rpc_envelope.h"
+#include "common/net/rpc/rpc_guard.h"
+#include "tests/unit/common/net/rpc_kit.h"
+
+enum { CALLS_MAX = 4, REPLY_MAX = 65536, REPEATS_MAX = 262144, REFUSED_WORDS_MAX = 256 };
+
+static const uint8_t master[AQ_TOKEN_KEY_BYTES] = "a run's master secret, 32 bytes";
+
+/* The newest call that was turned away. */
+typedef struct refusal {
+    unsigned count;
+    enum aq_access_role role;
+    char words[REFUSED_WORDS_MAX];
+} refusal;
+
+typedef struct fixture {
+    aq_token *learner;
+    aq_token *operator_token;
+    aq_token *actor;
+    aq_rpc_dispatcher *dispatcher;
+    rpc_kit kit;
+    rpc_wire wire;
+    rpc_box box;
+    rpc_result result;
+    aq_rpc_stub operations;
+    refusal refused;
+} fixture;
+
+static aq_token *role_token(enum aq_access_role role)
+{
+    aq_token *token = NULL;
+    aq_buffer text;
+
+    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
+    assert_int_equal(aq_token_write_role(master, role, &text), 0);
+    assert_int_equal(aq_token_parse((const char *)text.data, text.size, &token, NULL), 0);
+    aq_buffer_fini(&text);
+    return token;
+}
+
+static void on_refused(void *user, const char *peer, enum aq_access_role role, const char *method,
+                       const char *why)
+{
+    refusal *refused = user;
+
+    assert_string_equal(peer, "tcp://10.0.0.3:41234");
+    assert_non_null(strstr(method, "actorq.v1."));
+    refused->count++;
+    refused->role = role;
+    snprintf(refused->words, sizeof(refused->words), "%s", why);
+}
+
+static void open_dispatcher(fixture *f)
+{
+    assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, REPEATS_MAX, &f->dispatcher),
+                     0);
+    rpc_kit_add_to(&f->kit, f->dispatcher);
+    assert_int_equal(aq_rpc_dispatcher_guard(f->dispatcher, f->learner), 0);
+    aq_rpc_dispatcher_on_refused(f->dispatcher, on_refused, &f->refused);
+}
+
+static int setup(void **state)
+{
+    static fixture fixed;
+    fixture *f = &fixed;
+
+    memset(f, 0, sizeof(*f));
+    f->learner = role_token(AQ_ACCESS_LEARNER);
+    f->operator_token = role_token(AQ_ACCESS_OPERATOR);
+    f->actor = role_token(AQ_ACCESS_ACTOR);
+    rpc_kit_init(&f->kit);
+    open_dispatcher(f);
+    rpc_wire_init(&f->wire, 1 << 20);
+    f->wire.channel.token = f->operator_token;
+    aq_rpc_stub_init(&f->operations, &f->wire.channel, &actorq__v1__operations__descriptor, 5000);
+    *state = f;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+
+    aq_rpc_dispatcher_destroy(f->dispatcher);
+    rpc_wire_fini(&f->wire);
+    rpc_box_fini(&f->box);
+    aq_token_destroy(f->learner);
+    aq_token_destroy(f->operator_token);
+    aq_token_destroy(f->actor);
+    return 0;
+}
+
+static void call_stop(fixture *f)
+{
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    char reason[] = "enough";
+
+    request.reason = reason;
+    f->result = (rpc_result){.stub = &f->operations};
+    actorq__v1__operations__stop(&f->operations.base, &request, rpc_on_stopped, &f->result);
+}
+
+static void dispatch(fixture *f, const uint8_t *frame, size_t size)
+{
+    aq_rpc_dispatch(f->dispatcher, frame, size, "tcp://10.0.0.3:41234", rpc_box_reply, &f->box);
+}
+
+/* Takes what is on the wire to the daemon, and its answer back. */
+static void carry(fixture *f)
+{
+    aq_rpc_answer_fn answer = f->wire.answer;
+    void *user = f->wire.user;
+
+    dispatch(f, f->wire.frame, f->wire.size);
+    f->wire.answer = NULL;
+    answer(user, 0, f->box.frame, f->box.size);
+}
+
+/* Makes a call, and carries until it is answered. */
+static void call_and_carry(fixture *f)
+{
+    call_stop(f);
+    while (f->result.count == 0) {
+        assert_non_null(f->wire.answer);
+        carry(f);
+    }
+}
+
+static aq_rpc_counters counters(const fixture *f)
+{
+    return aq_rpc_dispatcher_counters(f->dispatcher);
+}
+
+static void test_a_caller_is_challenged_once_and_served(void **state)
+{
+    fixture *f = *state;
+
+    call_and_carry(f);
+    assert_true(f->result.ok);
+    assert_int_equal(f->wire.sent, 2);
+    assert_int_equal(f->kit.carried_out, 1);
+    assert_int_equal(counters(f).challenges, 1);
+    assert_int_equal(counters(f).calls, 1);
+    call_and_carry(f);
+    assert_true(f->result.ok);
+    assert_int_equal(f->wire.sent, 3);
+    assert_int_equal(f->kit.carried_out, 2);
+    assert_int_equal(counters(f).challenges, 1);
+    assert_int_equal(counters(f).turned_away, 0);
+}
+
+static void test_a_caller_without_a_token_is_told_what_to_do(void **state)
+{
+    fixture *f = *state;
+
+    f->wire.channel.token = NULL;
+    call_and_carry(f);
+    assert_false(f->result.ok);
+    assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
+    assert_non_null(strstr(f->result.message, "--token-file"));
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, 1);
+    assert_int_equal(f->refused.count, 1);
+    assert_int_equal(f->refused.role, AQ_ACCESS_NONE);
+}
+
+static void test_a_role_may_not_do_what_is_anothers(void **state)
+{
+    fixture *f = *state;
+
+    f->wire.channel.token = f->actor;
+    call_and_carry(f);
+    assert_false(f->result.ok);
+    assert_int_equal(f->result.code, AQ_RPC_PERMISSION_DENIED);
+    assert_string_equal(f->result.message, "the role actor may not call actorq.v1.Operations/Stop");
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, 1);
+    assert_int_equal(f->refused.role, AQ_ACCESS_ACTOR);
+}
+
+static void test_a_token_of_another_run_is_refused(void **state)
+{
+    fixture *f = *state;
+    aq_token *foreign = NULL;
+
+    assert_int_equal(aq_token_parse("correct horse battery staple", 28, &foreign, NULL), 0);
+    f->wire.channel.token = foreign;
+    call_and_carry(f);
+    assert_int_equal(f->result.code, AQ_RPC_UNAUTHENTICATED);
+    assert_non_null(strstr(f->result.message, "not of this run"));
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, 1);
+    aq_token_destroy(foreign);
+}
+
+static void test_a_recorded_call_is_answered_and_not_carried_out_again(void **state)
+{
+    fixture *f = *state;
+    uint8_t *recorded;
+    size_t size;
+
+    call_and_carry(f);
+    size = f->wire.size;
+    recorded = f->wire.frame;
+    f->wire.frame = NULL;
+    dispatch(f, recorded, size);
+    assert_int_equal(f->kit.carried_out, 1);
+    assert_int_equal(counters(f).repeats, 1);
+    aq_free(recorded);
+}
+
+/* A dispatcher that keeps nothing: only the guard remembers. */
+static void test_a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again(void **state)
+{
+    fixture *f = *state;
+    uint8_t *recorded;
+    size_t size;
+
+    aq_rpc_dispatcher_destroy(f->dispatcher);
+    assert_int_equal(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_MAX, 0, &f->dispatcher), 0);
+    rpc_kit_init(&f->kit);
+    rpc_kit_add_to(&f->kit, f->dispatcher);
+    assert_int_equal(aq_rpc_dispatcher_guard(f->dispatcher, f->learner), 0);
+    call_and_carry(f);
+    size = f->wire.size;
+    recorded = f->wire.frame;
+    f->wire.frame = NULL;
+    dispatch(f, recorded, size);
+    assert_int_equal(f->kit.carried_out, 1);
+    assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
+    assert_int_equal(counters(f).challenges, 2);
+    aq_free(recorded);
+}
+
+static void test_a_call_recorded_before_a_restart_is_worth_nothing(void **state)
+{
+    fixture *f = *state;
+    uint8_t *recorded;
+    size_t size;
+
+    call_and_carry(f);
+    size = f->wire.size;
+    recorded = f->wire.frame;
+    f->wire.frame = NULL;
+    aq_rpc_dispatcher_destroy(f->dispatcher);
+    rpc_kit_init(&f->kit);
+    open_dispatcher(f);
+    dispatch(f, recorded, size);
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
+    aq_free(recorded);
+}
+
+static void test_a_caller_does_not_notice_a_restart(void **state)
+{
+    fixture *f = *state;
+
+    call_and_carry(f);
+    aq_rpc_dispatcher_destroy(f->dispatcher);
+    rpc_kit_init(&f->kit);
+    open_dispatcher(f);
+    call_and_carry(f);
+    assert_true(f->result.ok);
+    assert_int_equal(f->kit.carried_out, 1);
+    assert_int_equal(counters(f).turned_away, 0);
+}
+
+static void test_a_changed_call_is_refused(void **state)
+{
+    fixture *f = *state;
+    Actorq__V1__RpcRequest *request;
+    const uint8_t *payload;
+    size_t payload_size;
+    aq_envelope envelope;
+    aq_buffer changed;
+    uint32_t kind;
+
+    call_stop(f);
+    carry(f); /* the challenge; what is on the wire now is signed */
+    assert_int_equal(aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &kind,
+                                    &payload, &payload_size, NULL),
+                     0);
+    assert_int_equal(
+        aq_envelope_unpack(&actorq__v1__rpc_request__descriptor, payload, payload_size, &envelope),
+        0);
+    request = (Actorq__V1__RpcRequest *)envelope.message;
+    request->body = (ProtobufCBinaryData){.len = 0};
+    aq_buffer_init(&changed, 1 << 20);
+    assert_int_equal(aq_envelope_pack(&changed, AQ_FRAME_RPC_REQUEST, &request->base, NULL), 0);
+    dispatch(f, changed.data, changed.size);
+    assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, 1);
+    aq_buffer_fini(&changed);
+    aq_message_free(envelope.message);
+    carry(f);
+    assert_true(f->result.ok);
+}
+
+static void test_garbage_in_the_place_of_a_proof_is_refused(void **state)
+{
+    fixture *f = *state;
+    uint8_t garbage[AQ_GUARD_PROOF_BYTES + 1] = {AQ_ACCESS_OPERATOR};
+    char method[] = "actorq.v1.Operations/Stop";
+    aq_buffer frame;
+
+    aq_buffer_init(&frame, 1 << 20);
+    for (size_t size = 0; size <= sizeof(garbage); size++) {
+        Actorq__V1__RpcRequest request = ACTORQ__V1__RPC_REQUEST__INIT;
+
+        request.method = method;
+        request.request_id = 100 + size;
+        request.timeout_ms = 1000;
+        request.token = (ProtobufCBinaryData){size, garbage};
+        aq_buffer_clear(&frame);
+        assert_int_equal(aq_envelope_pack(&frame, AQ_FRAME_RPC_REQUEST, &request.base, NULL), 0);
+        dispatch(f, frame.data, frame.size);
+        assert_int_equal(rpc_box_status(&f->box), AQ_RPC_UNAUTHENTICATED);
+    }
+    assert_int_equal(f->kit.carried_out, 0);
+    assert_int_equal(counters(f).turned_away, sizeof(garbage) - 1); /* but 1 and 49 bytes */
+    aq_buffer_fini(&frame);
+}
+
+static void test_a_daemon_that_challenges_for_ever_is_given_up(void **state)
+{
+    fixture *f = *state;
+
+    call_stop(f);
+    while (f->result.count == 0) {
+        aq_rpc_dispatcher_destroy(f->dispatcher);
+        open_dispatcher(f); /* another instance each time */
+        carry(f);
+    }
+    assert_int_equal(f->result.code, AQ_RPC_UNAVAILABLE);
+    assert_int_equal(f->wire.sent, 4);
+}
+
+static void test_a_call_that_fails_while_it_is_signed_anew_ends(void **state)
+{
+    fixture *f = *state;
+
+    call_stop(f);
+    f->wire.send_result = AQ_E_FULL;
+    carry(f);
+    assert_int_equal(f->result.count, 1);
+    assert_false(f->result.ok);
+}
+
+static void test_every_failing_allocation_of_a_signed_call_is_an_answer(void **state)
+{
+    fixture *f = *state;
+    uint64_t allocations = aq_memory_allocation_count();
+
+    call_stop(f);
+    allocations = aq_memory_allocation_count() - allocations - 1; /* the wire's own copy */
+    while (f->result.count == 0) {
+        carry(f);
+    }
+    assert_true(allocations >= 3);
+    for (uint64_t nth = 1; nth <= allocations; nth++) {
+        aq_memory_fail_at(nth, 0);
+        call_stop(f);
+        aq_memory_fail_at(0, 0);
+        assert_int_equal(f->result.count, 1);
+        assert_false(f->result.ok);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_caller_is_challenged_once_and_served, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_caller_without_a_token_is_told_what_to_do, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_role_may_not_do_what_is_anothers, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_token_of_another_run_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_recorded_call_is_answered_and_not_carried_out_again,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(
+            test_a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again, setup,
+            teardown),
+        cmocka_unit_test_setup_teardown(test_a_call_recorded_before_a_restart_is_worth_nothing,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_caller_does_not_notice_a_restart, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_changed_call_is_refused, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_garbage_in_the_place_of_a_proof_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_daemon_that_challenges_for_ever_is_given_up, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_call_that_fails_while_it_is_signed_anew_ends, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_every_failing_allocation_of_a_signed_call_is_an_answer,
+                                        setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+/*
+ * The caller's side of remote calls: what is sent, and what each way of failing becomes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/rpc/frame.h"
+#include "common/net/rpc/rpc_envelope.h"
+#include "proto/rpc.pb-c.h"
+#include "tests/unit/common/net/rpc_kit.h"
+
+enum { FRAME_MAX = 65536, TIMEOUT_MS = 1234 };
+
+typedef struct fixture {
+    rpc_wire wire;
+    aq_rpc_stub stub;
+    rpc_result result;
+    aq_buffer reply;
+} fixture;
+
+static int setup(void **state)
+{
+    static fixture fixed;
+
+    memset(&fixed, 0, sizeof(fixed));
+    rpc_wire_init(&fixed.wire, FRAME_MAX);
+    aq_rpc_stub_init(&fixed.stub, &fixed.wire.channel, &actorq__v1__policy__descriptor, TIMEOUT_MS);
+    fixed.result.stub = &fixed.stub;
+    aq_buffer_init(&fixed.reply, 1 << 20);
+    *state = &fixed;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    fixture *f = *state;
+
+    rpc_wire_fini(&f->wire);
+    aq_buffer_fini(&f->reply);
+    return 0;
+}
+
+static void fetch(fixture *f, uint32_t bytes)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+
+    request.format = bytes;
+    actorq__v1__policy__fetch(&f->stub.base, &request, rpc_on_fetched, &f->result);
+}
+
+/* What the wire was given. */
+static Actorq__V1__RpcRequest *sent_request(const fixture *f)
+{
+    const uint8_t *payload = NULL;
+    size_t size = 0;
+    uint32_t kind = 0;
+    Actorq__V1__RpcRequest *request;
+
+    assert_int_equal(aq_frame_check(f->wire.frame, f->wire.size, AQ_FRAME_RPC_REQUEST, &kind,
+                                    &payload, &size, NULL),
+                     0);
+    request = actorq__v1__rpc_request__unpack(NULL, size, payload);
+    assert_non_null(request);
+    return request;
+}
+
+static uint64_t sent_id(const fixture *f)
+{
+    Actorq__V1__RpcRequest *request = sent_request(f);
+    uint64_t id = request->request_id;
+
+    actorq__v1__rpc_request__free_unpacked(request, NULL);
+    return id;
+}
+
+static void answer(fixture *f, uint64_t id, uint32_t status, const char *message,
+                   const ProtobufCMessage *body)
+{
+    Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
+    char text[4096];
+
+    snprintf(text, sizeof(text), "%s", message);
+    envelope.request_id = id;
+    envelope.status = status;
+    envelope.message = text;
+    aq_buffer_clear(&f->reply);
+    assert_int_equal(aq_envelope_pack(&f->reply, AQ_FRAME_RPC_REPLY, &envelope.base, body), 0);
+    f->wire.answer(f->wire.user, 0, f->reply.data, f->reply.size);
+}
+
+static void expect_failure(const fixture *f, uint32_t code, const char *word)
+{
+    assert_int_equal(f->result.count, 1);
+    assert_false(f->result.ok);
+    assert_int_equal(f->result.code, code);
+    assert_non_null(strstr(f->result.message, word));
+    assert_null(aq_rpc_stub_status(&f->stub));
+}
+
+static void test_a_call_names_its_method_and_deadline(void **state)
+{
+    fixture *f = *state;
+    Actorq__V1__FetchPolicyRequest *body;
+    Actorq__V1__RpcRequest *request;
+
+    fetch(f, 5);
+    request = sent_request(f);
+    assert_string_equal(request->method, "actorq.v1.Policy/Fetch");
+    assert_int_equal(request->timeout_ms, TIMEOUT_MS);
+    assert_int_equal(f->wire.timeout_ms, TIMEOUT_MS);
+    body = actorq__v1__fetch_policy_request__unpack(NULL, request->body.len, request->body.data);
+    assert_non_null(body);
+    assert_int_equal(body->format, 5);
+    actorq__v1__fetch_policy_request__free_unpacked(body, NULL);
+    actorq__v1__rpc_request__free_unpacked(request, NULL);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+}
+
+static void test_request_ids_differ(void **state)
+{
+    fixture *f = *state;
+    uint64_t first, second;
+
+    fetch(f, 1);
+    first = sent_id(f);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+    fetch(f, 1);
+    second = sent_id(f);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+    assert_true(first != second);
+    assert_true(first >> 32 == second >> 32);
+    assert_true(first != 0 && second != 0);
+}
+
+static void test_callers_with_other_seeds_have_other_ids(void **state)
+{
+    fixture *f = *state;
+    aq_rpc_channel other = {0};
+
+    aq_rpc_channel_init(&other, FRAME_MAX, 2);
+    assert_true(other.caller != f->wire.channel.caller);
+    assert_true(other.next_call != f->wire.channel.next_call);
+}
+
+static void test_the_counter_of_ids_wraps_and_leaves_out_zero(void **state)
+{
+    fixture *f = *state;
+
+    f->wire.channel.caller = 0;
+    f->wire.channel.next_call = UINT32_MAX;
+    fetch(f, 1);
+    assert_int_equal(sent_id(f), UINT32_MAX);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+    fetch(f, 1);
+    assert_int_equal(sent_id(f), 1);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+}
+
+static void test_an_answer_reaches_the_closure(void **state)
+{
+    Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
+    uint8_t bytes[] = {0, 31, 62};
+    fixture *f = *state;
+
+    reply.frame = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
+    fetch(f, 3);
+    assert_int_equal(f->result.count, 0);
+    answer(f, sent_id(f), AQ_RPC_OK, "", &reply.base);
+    assert_int_equal(f->result.count, 1);
+    assert_true(f->result.ok);
+    assert_int_equal(f->result.bytes, 3);
+    assert_null(aq_rpc_stub_status(&f->stub));
+}
+
+static void test_a_status_reaches_the_closure_with_its_words(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, sent_id(f), AQ_RPC_FAILED_PRECONDITION, "another run", NULL);
+    expect_failure(f, AQ_RPC_FAILED_PRECONDITION, "another run");
+}
+
+static void test_words_of_a_peer_cannot_drive_a_terminal(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, sent_id(f), AQ_RPC_INTERNAL,
+           "\x1b[2J\n\x7f"
+           "end",
+           NULL);
+    expect_failure(f, AQ_RPC_INTERNAL, "?[2J??end");
+}
+
+static void test_a_status_that_does_not_exist_is_unknown(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, sent_id(f), 17, "from the future", NULL);
+    expect_failure(f, AQ_RPC_UNKNOWN, "from the future");
+}
+
+static void test_words_that_are_too_long_are_cut(void **state)
+{
+    char words[3000];
+    fixture *f = *state;
+
+    memset(words, 'w', sizeof(words) - 1);
+    words[sizeof(words) - 1] = '\0';
+    fetch(f, 3);
+    answer(f, sent_id(f), AQ_RPC_INTERNAL, words, NULL);
+    expect_failure(f, AQ_RPC_INTERNAL, "www");
+    assert_int_equal(strlen(f->result.message), AQ_RPC_MESSAGE_MAX - 1);
+}
+
+static void test_a_deadline_that_passes_is_said_in_words(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
+    expect_failure(f, AQ_RPC_DEADLINE_EXCEEDED, "actorq.v1.Policy/Fetch: no answer within 1234 ms");
+}
+
+static void test_a_channel_that_closes_cancels(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
+    expect_failure(f, AQ_RPC_CANCELLED, "actorq.v1.Policy/Fetch");
+}
+
+static void test_a_transport_that_fails_is_unavailable(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    f->wire.answer(f->wire.user, AQ_E_IO, NULL, 0);
+    expect_failure(f, AQ_RPC_UNAVAILABLE, "actorq.v1.Policy/Fetch");
+}
+
+static void test_a_send_that_is_refused_fails_at_once(void **state)
+{
+    fixture *f = *state;
+
+    f->wire.send_result = AQ_E_FULL;
+    fetch(f, 3);
+    expect_failure(f, AQ_RPC_RESOURCE_EXHAUSTED, "cannot be sent");
+}
+
+static void test_a_request_larger_than_the_channel_takes_fails_at_once(void **state)
+{
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    static char reason[FRAME_MAX + 1];
+    fixture *f = *state;
+
+    memset(reason, 'r', sizeof(reason) - 1);
+    request.reason = reason;
+    aq_rpc_stub_init(&f->stub, &f->wire.channel, &actorq__v1__operations__descriptor, TIMEOUT_MS);
+    actorq__v1__operations__stop(&f->stub.base, &request, rpc_on_stopped, &f->result);
+    expect_failure(f, AQ_RPC_RESOURCE_EXHAUSTED, "limit 65536");
+    assert_int_equal(f->wire.sent, 0);
+}
+
+static void test_a_reply_to_another_request_is_refused(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, sent_id(f) + 1, AQ_RPC_OK, "", NULL);
+    expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
+}
+
+static void test_a_server_that_could_not_read_the_request_is_heard(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, 0, AQ_RPC_INVALID_ARGUMENT, "the message is of protocol version 1", NULL);
+    expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "protocol version 1");
+}
+
+static void test_a_success_without_a_request_id_is_refused(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, 0, AQ_RPC_OK, "", NULL);
+    expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
+}
+
+static void test_a_reply_that_is_no_frame_is_said_in_words(void **state)
+{
+    static const char http[] = "HTTP/1.1 400 Bad Request";
+    fixture *f = *state;
+
+    fetch(f, 3);
+    f->wire.answer(f->wire.user, 0, (const uint8_t *)http, sizeof(http) - 1);
+    expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like HTTP");
+}
+
+static void test_a_reply_that_was_damaged_is_data_loss(void **state)
+{
+    fixture *f = *state;
+
+    fetch(f, 3);
+    answer(f, sent_id(f), AQ_RPC_OK, "", NULL);
+    f->result.count = 0;
+    fetch(f, 3);
+    f->reply.data[f->reply.size - 1] ^= 1;
+    f->wire.answer(f->wire.user, 0, f->reply.data, f->reply.size);
+    expect_failure(f, AQ_RPC_DATA_LOSS, "checksum");
+}
+
+static void test_a_body_of_another_type_is_internal(void **state)
+{
+    Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
+    uint8_t number[] = {0x08, 0x01}; /* field 1 holds bytes in Fetch's reply */
+    fixture *f = *state;
+
+    fetch(f, 3);
+    envelope.request_id = sent_id(f);
+    envelope.body = (ProtobufCBinaryData){.len = sizeof(number), .data = number};
+    assert_int_equal(aq_envelope_pack(&f->reply, AQ_FRAME_RPC_REPLY, &envelope.base, NULL), 0);
+    f->wire.answer(f->wire.user, 0, f->reply.data, f->reply.size);
+    expect_failure(f, AQ_RPC_INTERNAL, "FetchPolicyReply");
+}
+
+/* A closure that makes another call, which fails at once. */
+static void on_fetched_call_again(const Actorq__V1__FetchPolicyReply *reply, void *user)
+{
+    fixture *f = user;
+
+    assert_null(reply);
+    assert_int_equal(aq_rpc_stub_status(&f->stub)->code, AQ_RPC_DEADLINE_EXCEEDED);
+    f->wire.send_result = AQ_E_CLOSED;
+    fetch(f, 1);
+    assert_int_equal(f->result.code, AQ_RPC_CANCELLED);
+    assert_int_equal(aq_rpc_stub_status(&f->stub)->code, AQ_RPC_DEADLINE_EXCEEDED);
+}
+
+static void test_calls_within_closures_keep_their_statuses_apart(void **state)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+    fixture *f = *state;
+
+    actorq__v1__policy__fetch(&f->stub.base, &request, on_fetched_call_again, f);
+    f->wire.answer(f->wire.user, AQ_E_TIMEOUT, NULL, 0);
+    assert_int_equal(f->result.count, 1);
+    assert_null(aq_rpc_stub_status(&f->stub));
+}
+
+static void test_without_memory_the_closure_still_runs_once(void **state)
+{
+    fixture *f = *state;
+
+    for (uint64_t nth = 1; nth <= 2; nth++) { /* the call, the frame */
+        f->result.count = 0;
+        aq_memory_fail_at(nth, 0);
+        fetch(f, 3);
+        aq_memory_fail_at(0, 0);
+        expect_failure(f, AQ_RPC_RESOURCE_EXHAUSTED, "out of memory");
+    }
+    fetch(f, 3);
+    f->result.count = 0;
+    aq_memory_fail_at(1, 1);
+    f->wire.answer(f->wire.user, 0, f->wire.frame, 0);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(f->result.count, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(test_a_call_names_its_method_and_deadline, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_request_ids_differ, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_callers_with_other_seeds_have_other_ids, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_the_counter_of_ids_wraps_and_leaves_out_zero, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_an_answer_reaches_the_closure, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_status_reaches_the_closure_with_its_words, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_words_of_a_peer_cannot_drive_a_terminal, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_status_that_does_not_exist_is_unknown, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_words_that_are_too_long_are_cut, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_deadline_that_passes_is_said_in_words, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_channel_that_closes_cancels, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_transport_that_fails_is_unavailable, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_send_that_is_refused_fails_at_once, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_request_larger_than_the_channel_takes_fails_at_once,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_reply_to_another_request_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_server_that_could_not_read_the_request_is_heard,
+                                        setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_success_without_a_request_id_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_reply_that_is_no_frame_is_said_in_words, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_reply_that_was_damaged_is_data_loss, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_body_of_another_type_is_internal, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_calls_within_closures_keep_their_statuses_apart, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_without_memory_the_closure_still_runs_once, setup,
+                                        teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

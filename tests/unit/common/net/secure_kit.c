@@ -1,0 +1,143 @@
+/*
+ * See secure_kit.h.
+ */
+#define _GNU_SOURCE /* nftw */
+
+#include "tests/unit/common/net/secure_kit.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <arpa/inet.h>
+#include <cmocka.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <nng/protocol/reqrep0/rep.h>
+#include <nng/supplemental/tls/tls.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/buffer.h"
+#include "common/base/parse.h"
+#include "common/net/security/certs_folder.h"
+#include "common/sys/file.h"
+
+void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
+{
+    strcpy(ret_path, "/tmp/aq-secure-XXXXXX");
+    assert_non_null(mkdtemp(ret_path));
+}
+
+void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX])
+{
+    aq_error error = {0};
+
+    secure_kit_folder(ret_path);
+    if (aq_certs_folder_make(ret_path, (int64_t)time(NULL), 7, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+}
+
+static aq_security *load(const aq_daemon_options *options, enum aq_security_use use)
+{
+    aq_security *security = NULL;
+    aq_error error = {0};
+
+    if (aq_security_load(options, use, &security, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    assert_non_null(security);
+    return security;
+}
+
+aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use)
+{
+    char path[SECURE_KIT_PATH_MAX + 32];
+
+    snprintf(path, sizeof(path), "%s/%s", certs, role);
+    return load(&(aq_daemon_options){.certs_dir = path}, use);
+}
+
+aq_security *secure_kit_shared(const char *secret, enum aq_security_use use)
+{
+    char folder[SECURE_KIT_PATH_MAX];
+    char path[SECURE_KIT_PATH_MAX + 32];
+    aq_security *security;
+
+    secure_kit_folder(folder);
+    secure_kit_write(folder, "secret", secret, 0600);
+    snprintf(path, sizeof(path), "%s/secret", folder);
+    security = load(&(aq_daemon_options){.token_file = path}, use);
+    secure_kit_remove(folder);
+    return security;
+}
+
+void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode)
+{
+    char path[SECURE_KIT_PATH_MAX + 64];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", folder, name);
+    (void)unlink(path);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(chmod(path, mode), 0);
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *place)
+{
+    (void)info;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void secure_kit_remove(const char *path)
+{
+    assert_int_equal(nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+static void read_pem(const char *certs, const char *role, const char *name, aq_buffer *text)
+{
+    char path[SECURE_KIT_PATH_MAX + 64];
+
+    aq_buffer_init(text, 1 << 16);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s/%s", certs, role, name), 0);
+    assert_int_equal(aq_file_read(path, text, NULL), 0);
+    assert_int_equal(aq_buffer_append(text, "", 1), 0);
+}
+
+void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
+                          char ret_url[AQ_URL_MAX])
+{
+    nng_tls_config *config;
+    nng_listener listener;
+    nng_sockaddr address;
+    aq_buffer ca, cert, key;
+
+    read_pem(certs, role, "ca.pem", &ca);
+    read_pem(certs, role, "cert.pem", &cert);
+    read_pem(certs, role, "key.pem", &key);
+    assert_int_equal(nng_tls_config_alloc(&config, NNG_TLS_MODE_SERVER), 0);
+    assert_int_equal(
+        nng_tls_config_own_cert(config, (const char *)cert.data, (const char *)key.data, NULL), 0);
+    assert_int_equal(nng_rep0_open(ret_socket), 0);
+    assert_int_equal(nng_listener_create(&listener, *ret_socket, "tls+tcp://127.0.0.1:0"), 0);
+    assert_int_equal(nng_listener_set_ptr(listener, NNG_OPT_TLS_CONFIG, config), 0);
+    assert_int_equal(nng_listener_start(listener, 0), 0);
+    assert_int_equal(nng_listener_get_addr(listener, NNG_OPT_LOCADDR, &address), 0);
+    assert_int_equal(
+        aq_text_format(ret_url, AQ_URL_MAX, "tcp://127.0.0.1:%u", ntohs(address.s_in.sa_port)), 0);
+    nng_tls_config_free(config);
+    aq_buffer_fini(&ca);
+    aq_buffer_fini(&cert);
+    aq_buffer_fini(&key);
+}

@@ -1,0 +1,37 @@
+/*
+ * What the tests of security share: a run's certificates in a folder below /tmp, and what each role
+ * loads of them.
+ */
+#ifndef AQ_TESTS_UNIT_COMMON_NET_SECURE_KIT_H
+#define AQ_TESTS_UNIT_COMMON_NET_SECURE_KIT_H
+
+#include <nng/nng.h>
+
+#include "common/net/address/url.h"
+#include "common/net/security/security.h"
+
+enum { SECURE_KIT_PATH_MAX = 128 };
+
+/* Makes an empty folder. */
+void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX]);
+
+/* Makes a folder that holds a run's certificates. */
+void secure_kit_certs(char ret_path[SECURE_KIT_PATH_MAX]);
+
+/* What `role` ("learner") loads of them; fails the test when it cannot. */
+aq_security *secure_kit_load(const char *certs, const char *role, enum aq_security_use use);
+
+/* A token alone, of a shared secret. */
+aq_security *secure_kit_shared(const char *secret, enum aq_security_use use);
+
+/* Writes a file with a mode. */
+void secure_kit_write(const char *folder, const char *name, const char *text, unsigned mode);
+
+/* A REP socket of somebody who has a role's certificate and software of his own to listen with. */
+void secure_kit_listen_as(const char *certs, const char *role, nng_socket *ret_socket,
+                          char ret_url[AQ_URL_MAX]);
+
+/* Removes the folder and what is in it. */
+void secure_kit_remove(const char *path);
+
+#endif

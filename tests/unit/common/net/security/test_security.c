@@ -1,0 +1,379 @@
+/*
+ * Credentials: what is loaded, and what is refused in words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "common/base/parse.h"
+#include "common/net/security/certs_folder.h"
+#include "common/net/security/secret_file.h"
+#include "tests/unit/common/net/secure_kit.h"
+
+#define SECRET "correct horse battery staple"
+
+enum { DAY_S = 24 * 3600, PATH_ROOM = SECURE_KIT_PATH_MAX + 64 };
+
+static int setup(void **state)
+{
+    static char certs[SECURE_KIT_PATH_MAX];
+
+    secure_kit_certs(certs);
+    *state = certs;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    secure_kit_remove(*state);
+    return 0;
+}
+
+static const char *in(const char *folder, const char *name)
+{
+    static char path[PATH_ROOM];
+
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/%s", folder, name), 0);
+    return path;
+}
+
+static void expect_refused(const aq_daemon_options *options, enum aq_security_use use,
+                           const char *words)
+{
+    aq_security *security = NULL;
+    aq_error error = {0};
+
+    assert_true(aq_security_load(options, use, &security, &error) < 0);
+    assert_null(security);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("'%s' is not in: %s", words, error.text);
+    }
+}
+
+static void expect_folder_refused(const char *folder, enum aq_security_use use, const char *words)
+{
+    expect_refused(&(aq_daemon_options){.certs_dir = folder}, use, words);
+}
+
+static void test_without_options_there_is_none(void **state)
+{
+    const aq_daemon_options options = {0};
+    aq_security *security = NULL;
+
+    (void)state;
+    assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
+    assert_null(security);
+    assert_false(aq_security_has_tls(NULL));
+    assert_null(aq_security_token(NULL));
+    assert_string_equal(aq_security_text(NULL), "none");
+}
+
+static void test_every_role_loads_its_folder(void **state)
+{
+    static const struct {
+        const char *role;
+        enum aq_security_use use;
+    } rows[] = {{"learner", AQ_SECURITY_LISTENS},
+                {"replay", AQ_SECURITY_LISTENS},
+                {"actor", AQ_SECURITY_DIALS},
+                {"operator", AQ_SECURITY_ASKS}};
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        aq_security *security = secure_kit_load(*state, rows[i].role, rows[i].use);
+        int64_t left_s = aq_security_expires_s(security) - (int64_t)time(NULL);
+
+        assert_true(aq_security_has_tls(security));
+        assert_string_equal(aq_security_text(security), "tls+token");
+        assert_string_equal(aq_access_role_name(aq_token_role(aq_security_token(security))),
+                            rows[i].role);
+        assert_true(left_s > 6 * DAY_S);
+        assert_true(left_s <= 7 * DAY_S);
+        aq_security_destroy(security);
+    }
+}
+
+static void test_a_folder_without_a_token_is_tls_alone(void **state)
+{
+    char path[PATH_ROOM];
+    aq_security *security;
+
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/actor/token", (const char *)*state), 0);
+    assert_int_equal(unlink(path), 0);
+    security = secure_kit_load(*state, "actor", AQ_SECURITY_DIALS);
+    assert_string_equal(aq_security_text(security), "tls");
+    aq_security_destroy(security);
+}
+
+static void test_an_actors_certificate_cannot_listen(void **state)
+{
+    char actor[PATH_ROOM];
+
+    assert_int_equal(aq_text_format(actor, sizeof(actor), "%s/actor", (const char *)*state), 0);
+    expect_folder_refused(actor, AQ_SECURITY_LISTENS, "which nobody calls");
+    assert_int_equal(unlink(in(actor, "token")), 0);
+    expect_folder_refused(actor, AQ_SECURITY_LISTENS, "is not made out to the name");
+}
+
+static void test_files_that_are_missing_are_named(void **state)
+{
+    static const char *const names[] = {"cert.pem", "ca.pem", "key.pem"};
+    char folder[PATH_ROOM];
+
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    for (size_t i = 0; i < 3; i++) {
+        char kept[PATH_ROOM];
+
+        assert_int_equal(aq_text_format(kept, sizeof(kept), "%s/kept", folder), 0);
+        assert_int_equal(rename(in(folder, names[i]), kept), 0);
+        expect_folder_refused(folder, AQ_SECURITY_LISTENS, names[i]);
+        assert_int_equal(rename(kept, in(folder, names[i])), 0);
+    }
+    expect_folder_refused("/nonexistent", AQ_SECURITY_DIALS, "/nonexistent/");
+}
+
+static void test_files_that_are_no_such_thing_are_named(void **state)
+{
+    char folder[PATH_ROOM];
+
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    secure_kit_write(folder, "key.pem", "-----BEGIN NOTHING-----\n", 0600);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "key.pem holds no unencrypted private key");
+    secure_kit_write(folder, "cert.pem", "", 0600);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "cert.pem holds no certificate");
+    secure_kit_write(folder, "token", "actorq-token 1\nrole king\n", 0600);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "token: line 2");
+}
+
+static void test_a_key_of_another_certificate_is_refused(void **state)
+{
+    char folder[PATH_ROOM];
+    char other[PATH_ROOM];
+
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    assert_int_equal(
+        aq_text_format(other, sizeof(other), "%s/learner/key.pem", (const char *)*state), 0);
+    assert_int_equal(rename(other, in(folder, "key.pem")), 0);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "is not the key of cert.pem");
+}
+
+static void test_a_certificate_of_another_authority_is_refused(void **state)
+{
+    char foreign[SECURE_KIT_PATH_MAX];
+    char folder[PATH_ROOM];
+    char from[PATH_ROOM];
+
+    secure_kit_certs(foreign);
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/replay", (const char *)*state), 0);
+    assert_int_equal(aq_text_format(from, sizeof(from), "%s/replay/ca.pem", foreign), 0);
+    assert_int_equal(rename(from, in(folder, "ca.pem")), 0);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not signed by the authority");
+    secure_kit_remove(foreign);
+}
+
+static void make_certs_at(int64_t now_s, char ret_path[SECURE_KIT_PATH_MAX])
+{
+    aq_error error = {0};
+
+    secure_kit_folder(ret_path);
+    if (aq_certs_folder_make(ret_path, now_s, 7, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+}
+
+static void test_a_certificate_out_of_its_time_is_refused(void **state)
+{
+    char old[SECURE_KIT_PATH_MAX];
+    char early[SECURE_KIT_PATH_MAX];
+    char folder[PATH_ROOM];
+
+    (void)state;
+    make_certs_at((int64_t)time(NULL) - 8 * DAY_S, old);
+    make_certs_at((int64_t)time(NULL) + 2 * DAY_S, early);
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/learner", old), 0);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "has expired");
+    assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/learner", early), 0);
+    expect_folder_refused(folder, AQ_SECURITY_LISTENS, "not valid yet");
+    assert_int_equal(aq_certs_folder_renew(old, (int64_t)time(NULL), 7, NULL), 0);
+    aq_security_destroy(secure_kit_load(old, "learner", AQ_SECURITY_LISTENS));
+    secure_kit_remove(old);
+    secure_kit_remove(early);
+}
+
+/* ---- who may read -------------------------------------------------------------------------- */
+
+static void test_a_secret_that_others_may_read_is_refused(void **state)
+{
+    static const unsigned refused[] = {0644, 0604, 0620, 0602, 0660, 0601, 0666};
+    static const unsigned taken[] = {0600, 0400, 0700};
+    aq_secret secret = {0};
+    aq_error error = {0};
+
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+        secure_kit_write(*state, "secret", SECRET, refused[i]);
+        assert_int_equal(aq_secret_read(in(*state, "secret"), 100, &secret, &error), AQ_E_INVALID);
+        assert_non_null(strstr(error.text, "chmod 600"));
+        assert_null(strstr(error.text, "horse"));
+    }
+    for (size_t i = 0; i < sizeof(taken) / sizeof(taken[0]); i++) {
+        secure_kit_write(*state, "secret", SECRET, taken[i]);
+        assert_int_equal(aq_secret_read(in(*state, "secret"), 100, &secret, &error), 0);
+        assert_string_equal(secret.text, SECRET);
+        assert_int_equal(secret.size, strlen(SECRET));
+        aq_secret_wipe(&secret);
+        assert_null(secret.text);
+    }
+}
+
+/* As containers mount them. */
+static void test_roots_secret_may_be_read_by_its_group(void **state)
+{
+    aq_secret secret = {0};
+    bool is_root = geteuid() == 0;
+
+    secure_kit_write(*state, "secret", SECRET, 0440);
+    assert_int_equal(aq_secret_read(in(*state, "secret"), 100, &secret, NULL),
+                     is_root ? 0 : AQ_E_INVALID);
+    aq_secret_wipe(&secret);
+}
+
+static void test_what_is_no_file_or_too_long_is_refused(void **state)
+{
+    aq_secret secret = {0};
+
+    assert_int_equal(aq_secret_read(*state, 100, &secret, NULL), AQ_E_INVALID);
+    secure_kit_write(*state, "secret", SECRET, 0600);
+    assert_int_equal(aq_secret_read(in(*state, "secret"), strlen(SECRET) - 1, &secret, NULL),
+                     AQ_E_TOO_BIG);
+    assert_int_equal(aq_secret_read(in(*state, "nothing"), 100, &secret, NULL), AQ_E_NOT_FOUND);
+    assert_null(secret.text);
+}
+
+static void test_a_daemon_takes_the_secret_out_of_its_environment(void **state)
+{
+    const aq_daemon_options options = {0};
+    aq_security *security = NULL;
+
+    (void)state;
+    assert_int_equal(setenv("ACTORQ_TOKEN", SECRET, 1), 0);
+    assert_int_equal(aq_security_load(&options, AQ_SECURITY_ASKS, &security, NULL), 0);
+    assert_string_equal(aq_security_text(security), "token");
+    aq_security_destroy(security);
+    assert_string_equal(getenv("ACTORQ_TOKEN"), SECRET);
+    assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
+    assert_string_equal(aq_security_text(security), "token");
+    aq_security_destroy(security);
+    assert_null(getenv("ACTORQ_TOKEN"));
+}
+
+static void test_a_token_file_wins_and_must_be_there(void **state)
+{
+    aq_security *security;
+    char path[PATH_ROOM];
+
+    secure_kit_write(*state, "secret", SECRET, 0600);
+    assert_int_equal(aq_text_format(path, sizeof(path), "%s/secret", (const char *)*state), 0);
+    assert_int_equal(aq_security_load(&(aq_daemon_options){.token_file = path,
+                                                           .certs_dir = in(*state, "learner")},
+                                      AQ_SECURITY_LISTENS, &security, NULL),
+                     0);
+    assert_int_equal(aq_token_role(aq_security_token(security)), AQ_ACCESS_SHARED);
+    aq_security_destroy(security);
+    expect_refused(&(aq_daemon_options){.token_file = "/nonexistent"}, AQ_SECURITY_DIALS,
+                   "/nonexistent");
+}
+
+/* ---- listening ----------------------------------------------------------------------------- */
+
+static void test_listening_in_the_open_needs_protection_or_consent(void **state)
+{
+    aq_security *security = secure_kit_shared(SECRET, AQ_SECURITY_LISTENS);
+    aq_error error = {0};
+
+    (void)state;
+    assert_int_equal(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &error),
+                     AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "--certs"));
+    assert_non_null(strstr(error.text, "--insecure"));
+    assert_int_equal(aq_security_may_listen(NULL, "tcp://10.0.0.3:5550", false, &error),
+                     AQ_E_INVALID);
+    assert_int_equal(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", true, &error), 0);
+    assert_int_equal(aq_security_may_listen(security, "tcp://0.0.0.0:5550", false, &error), 0);
+    assert_int_equal(aq_security_may_listen(NULL, "tcp://127.0.0.1:5550", false, &error), 0);
+    assert_int_equal(aq_security_may_listen(NULL, "ipc:///tmp/x", false, &error), 0);
+    aq_security_destroy(security);
+}
+
+/* ---- the folder ---------------------------------------------------------------------------- */
+
+static void expect_mode(const char *path, unsigned mode)
+{
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 07777, mode);
+}
+
+static void test_what_certs_makes_is_its_owners_alone(void **state)
+{
+    static const char *const files[] = {"learner/key.pem",      "learner/token",
+                                        "actor/ca.pem",         "operator/cert.pem",
+                                        "authority/ca-key.pem", "authority/master"};
+
+    expect_mode(in(*state, "learner"), 0700);
+    expect_mode(in(*state, "authority"), 0700);
+    for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+        expect_mode(in(*state, files[i]), 0600);
+    }
+}
+
+static void test_certs_writes_over_nothing(void **state)
+{
+    aq_error error = {0};
+
+    assert_int_equal(aq_certs_folder_make(*state, (int64_t)time(NULL), 7, &error), AQ_E_EXISTS);
+    assert_non_null(strstr(error.text, "--renew"));
+    assert_int_equal(aq_certs_folder_renew("/nonexistent", (int64_t)time(NULL), 7, &error),
+                     AQ_E_NOT_FOUND);
+    assert_true(aq_certs_folder_make("/nonexistent/certs", (int64_t)time(NULL), 7, &error) < 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_options_there_is_none),
+        cmocka_unit_test_setup_teardown(test_every_role_loads_its_folder, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_a_folder_without_a_token_is_tls_alone, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_an_actors_certificate_cannot_listen, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_that_are_missing_are_named, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_files_that_are_no_such_thing_are_named, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_key_of_another_certificate_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_a_certificate_of_another_authority_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test(test_a_certificate_out_of_its_time_is_refused),
+        cmocka_unit_test_setup_teardown(test_a_secret_that_others_may_read_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_roots_secret_may_be_read_by_its_group, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(test_what_is_no_file_or_too_long_is_refused, setup,
+                                        teardown),
+        cmocka_unit_test(test_a_daemon_takes_the_secret_out_of_its_environment),
+        cmocka_unit_test_setup_teardown(test_a_token_file_wins_and_must_be_there, setup, teardown),
+        cmocka_unit_test(test_listening_in_the_open_needs_protection_or_consent),
+        cmocka_unit_test_setup_teardown(test_what_certs_makes_is_its_owners_alone, setup, teardown),
+        cmocka_unit_test_setup_teardown(test_certs_writes_over_nothing, setup, teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,467 @@
+/*
+ * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/buffer.h"
+#include "common/base/memory.h"
+#include "common/net/nng_mend/net_peers.h"
+#include "common/net/nng_mend/tcp_door.h"
+#include "common/net/sockets/pubsub.h"
+#include "common/net/sockets/pull.h"
+#include "common/net/sockets/push.h"
+#include "tests/unit/common/net/net_kit.h"
+#include "tests/unit/common/net/secure_kit.h"
+
+#define SECRET "correct horse battery staple"
+
+enum { TIMEOUT_MS = 20000, REFUSED_MS = 700, BIG_BYTES = 900000 };
+
+/* One run's certificates and another's. */
+static char certs[SECURE_KIT_PATH_MAX];
+static char foreign_certs[SECURE_KIT_PATH_MAX];
+
+static int make_certs(void **state)
+{
+    (void)state;
+    secure_kit_certs(certs);
+    secure_kit_certs(foreign_certs);
+    return 0;
+}
+
+static int remove_certs(void **state)
+{
+    (void)state;
+    secure_kit_remove(certs);
+    secure_kit_remove(foreign_certs);
+    return 0;
+}
+
+static aq_net_limits secured(const aq_security *security)
+{
+    aq_net_limits limits = net_kit_limits;
+
+    limits.security = security;
+    return limits;
+}
+
+/* A learner's calls over TCP, and one who calls it. */
+typedef struct secure_pair {
+    aq_security *own;
+    aq_security *callers;
+    uv_loop_t loop;
+    rpc_kit kit;
+    aq_rpc_dispatcher *dispatcher;
+    aq_rpc_server *server;
+    aq_rpc_client *client;
+    aq_rpc_stub policy;
+    aq_rpc_stub operations;
+    rpc_result result;
+} secure_pair;
+
+static void open_pair(secure_pair *pair, aq_security *own, aq_security *callers,
+                      uint32_t timeout_ms)
+{
+    aq_net_limits server_limits = secured(own);
+    aq_net_limits client_limits = secured(callers);
+    aq_error error = {0};
+
+    *pair = (secure_pair){.own = own, .callers = callers};
+    assert_int_equal(uv_loop_init(&pair->loop), 0);
+    rpc_kit_init(&pair->kit);
+    assert_int_equal(
+        aq_rpc_dispatcher_create(8, NET_KIT_MESSAGE_MAX, NET_KIT_MESSAGE_MAX, &pair->dispatcher),
+        0);
+    rpc_kit_add_to(&pair->kit, pair->dispatcher);
+    if (aq_rpc_server_create(&pair->loop, "tcp://127.0.0.1:0", &server_limits, pair->dispatcher, 8,
+                             &pair->server, &error) < 0 ||
+        aq_rpc_client_create(&pair->loop, aq_rpc_server_url(pair->server), &client_limits, 8,
+                             &pair->client, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    aq_rpc_stub_init(&pair->policy, aq_rpc_client_channel(pair->client),
+                     &actorq__v1__policy__descriptor, timeout_ms);
+    aq_rpc_stub_init(&pair->operations, aq_rpc_client_channel(pair->client),
+                     &actorq__v1__operations__descriptor, timeout_ms);
+}
+
+static void close_pair(secure_pair *pair)
+{
+    aq_rpc_client_close(pair->client);
+    aq_rpc_server_close(pair->server);
+    aq_rpc_dispatcher_destroy(pair->dispatcher);
+    net_kit_finish_loop(&pair->loop);
+    aq_security_destroy(pair->own);
+    aq_security_destroy(pair->callers);
+}
+
+static bool is_answered(void *user)
+{
+    return ((const secure_pair *)user)->result.count > 0;
+}
+
+static void fetch(secure_pair *pair, uint32_t bytes)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+
+    request.format = bytes;
+    pair->result = (rpc_result){.stub = &pair->policy};
+    actorq__v1__policy__fetch(&pair->policy.base, &request, rpc_on_fetched, &pair->result);
+    net_kit_run_until(&pair->loop, is_answered, pair);
+}
+
+static void stop(secure_pair *pair)
+{
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+
+    pair->result = (rpc_result){.stub = &pair->operations};
+    actorq__v1__operations__stop(&pair->operations.base, &request, rpc_on_stopped, &pair->result);
+    net_kit_run_until(&pair->loop, is_answered, pair);
+}
+
+static void test_a_member_of_the_run_is_served(void **state)
+{
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    fetch(&pair, BIG_BYTES);
+    assert_true(pair.result.ok);
+    assert_int_equal(pair.result.bytes, BIG_BYTES);
+    assert_true(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16) == 0 || pair.kit.peer[0] == '\0');
+    assert_int_equal(strncmp(aq_rpc_server_url(pair.server), "tcp://127.0.0.1:", 16), 0);
+    assert_int_equal(aq_rpc_server_foreign_peers(pair.server), 0);
+    close_pair(&pair);
+}
+
+static void test_an_operator_is_known_by_its_address(void **state)
+{
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
+    stop(&pair);
+    assert_true(pair.result.ok);
+    assert_int_equal(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16), 0);
+    close_pair(&pair);
+}
+
+static void test_an_actor_cannot_stop_the_run(void **state)
+{
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    stop(&pair);
+    assert_int_equal(pair.result.code, AQ_RPC_PERMISSION_DENIED);
+    assert_int_equal(pair.kit.carried_out, 0);
+    close_pair(&pair);
+}
+
+static bool is_counted(void *user)
+{
+    return aq_rpc_server_foreign_peers(((const secure_pair *)user)->server) > 0;
+}
+
+/* Nothing gets through, and the daemon counts who tried. */
+static void expect_refused(aq_security *own, aq_security *callers, bool counted)
+{
+    secure_pair pair;
+
+    open_pair(&pair, own, callers, REFUSED_MS);
+    fetch(&pair, 10);
+    assert_int_equal(pair.result.code, AQ_RPC_DEADLINE_EXCEEDED);
+    assert_int_equal(pair.kit.carried_out, 0);
+    assert_false(aq_rpc_client_connected(pair.client));
+    if (counted) {
+        net_kit_run_until(&pair.loop, is_counted, &pair);
+    }
+    close_pair(&pair);
+}
+
+static void test_a_foreign_certificate_is_refused_and_counted(void **state)
+{
+    (void)state;
+    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                   secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS), true);
+}
+
+static void test_a_plain_caller_is_refused_and_counted(void **state)
+{
+    (void)state;
+    expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, true);
+}
+
+static void test_a_daemon_in_plain_is_not_called(void **state)
+{
+    (void)state;
+    expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true);
+}
+
+static void test_an_actors_certificate_cannot_pose_as_the_learner(void **state)
+{
+    aq_security *operator_security = secure_kit_load(certs, "operator", AQ_SECURITY_ASKS);
+    aq_net_limits limits = secured(operator_security);
+    char url[AQ_URL_MAX];
+    nng_socket socket;
+    aq_rpc_client *client;
+    uv_loop_t loop;
+
+    (void)state;
+    secure_kit_listen_as(certs, "actor", &socket, url);
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(aq_rpc_client_create(&loop, url, &limits, 1, &client, NULL), 0);
+    for (int i = 0; i < 10; i++) {
+        net_kit_run_for(&loop, 50);
+        assert_false(aq_rpc_client_connected(client));
+    }
+    aq_rpc_client_close(client);
+    net_kit_finish_loop(&loop);
+    nng_close(socket);
+    aq_security_destroy(operator_security);
+}
+
+static void test_a_daemon_without_tls_is_called_with_a_token_alone(void **state)
+{
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+              secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
+    stop(&pair);
+    assert_true(pair.result.ok);
+    close_pair(&pair);
+    open_pair(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+              secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    stop(&pair);
+    assert_int_equal(pair.result.code, AQ_RPC_UNAUTHENTICATED);
+    assert_int_equal(pair.kit.carried_out, 0);
+    close_pair(&pair);
+}
+
+static void test_a_daemon_serves_on_after_strangers(void **state)
+{
+    aq_net_limits plain = net_kit_limits;
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    for (int i = 0; i < 3; i++) {
+        aq_rpc_client *stranger;
+
+        assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &plain, 1,
+                                              &stranger, NULL),
+                         0);
+        fetch(&pair, 1000);
+        assert_true(pair.result.ok);
+        aq_rpc_client_close(stranger);
+    }
+    close_pair(&pair);
+}
+
+/* What has the time of a greeting is the handshake, and not what comes after it. */
+static void test_a_member_may_be_silent(void **state)
+{
+    enum { SILENT_MS = 1200 };
+    aq_tcp_limits limits = {.connections_max = 100,
+                            .connections_per_address_max = 100,
+                            .message_ms = SILENT_MS / 2,
+                            .message_bytes_per_s = 1 << 16,
+                            .unfinished_bytes_max = 1 << 24};
+    uint64_t cut_before = aq_net_peer_counters().cut_slow;
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    fetch(&pair, 100);
+    aq_tcp_door_set(&limits);
+    net_kit_run_for(&pair.loop, SILENT_MS);
+    fetch(&pair, 100);
+    assert_true(pair.result.ok);
+    assert_int_equal(aq_net_peer_counters().cut_slow, cut_before);
+    close_pair(&pair);
+}
+
+/* Many first handshakes at once use the same keys. */
+static void test_many_connect_at_once(void **state)
+{
+    enum { CLIENTS = 24 };
+    aq_rpc_client *clients[CLIENTS];
+    rpc_result results[CLIENTS];
+    aq_rpc_stub stubs[CLIENTS];
+    secure_pair pair;
+
+    (void)state;
+    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    for (int i = 0; i < CLIENTS; i++) {
+        Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+        aq_net_limits limits = secured(pair.callers);
+
+        assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &limits,
+                                              1, &clients[i], NULL),
+                         0);
+        aq_rpc_stub_init(&stubs[i], aq_rpc_client_channel(clients[i]),
+                         &actorq__v1__policy__descriptor, TIMEOUT_MS);
+        results[i] = (rpc_result){.stub = &stubs[i]};
+        request.format = 100;
+        actorq__v1__policy__fetch(&stubs[i].base, &request, rpc_on_fetched, &results[i]);
+    }
+    for (int i = 0; i < CLIENTS; i++) {
+        while (results[i].count == 0) {
+            uv_run(&pair.loop, UV_RUN_ONCE);
+        }
+        assert_true(results[i].ok);
+        aq_rpc_client_close(clients[i]);
+    }
+    close_pair(&pair);
+}
+
+/* ---- the broadcast ------------------------------------------------------------------------- */
+
+static void test_only_members_hear_the_broadcast(void **state)
+{
+    aq_security *own = secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS);
+    aq_security *members = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
+    aq_security *strangers = secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS);
+    aq_net_limits limits = secured(own);
+    aq_publisher *publisher;
+    aq_subscriber *listeners[3];
+    aq_buffer heard;
+    int rc = AQ_E_TIMEOUT;
+
+    (void)state;
+    aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
+    assert_int_equal(aq_publisher_create("tcp://127.0.0.1:0", &limits, &publisher, NULL), 0);
+    for (int i = 0; i < 3; i++) {
+        const aq_security *of[] = {members, strangers, NULL};
+
+        limits = secured(of[i]);
+        assert_int_equal(
+            aq_subscriber_create(aq_publisher_url(publisher), &limits, &listeners[i], NULL), 0);
+    }
+    for (int i = 0; i < 1000 && rc == AQ_E_TIMEOUT; i++) { /* until it is connected */
+        assert_int_equal(aq_publisher_send(publisher, "a policy", 8), 0);
+        rc = aq_subscriber_receive(listeners[0], 20, &heard);
+    }
+    assert_int_equal(rc, 0);
+    assert_int_equal(heard.size, 8);
+    for (int i = 1; i < 3; i++) {
+        assert_int_equal(aq_publisher_send(publisher, "a policy", 8), 0);
+        assert_int_equal(aq_subscriber_receive(listeners[i], 100, &heard), AQ_E_TIMEOUT);
+    }
+    for (int i = 0; i < 3; i++) {
+        aq_subscriber_destroy(listeners[i]);
+    }
+    aq_publisher_close(publisher);
+    aq_buffer_fini(&heard);
+    aq_security_destroy(own);
+    aq_security_destroy(members);
+    aq_security_destroy(strangers);
+}
+
+/* ---- experience ---------------------------------------------------------------------------- */
+
+enum { MESSAGES = 40, MESSAGE_BYTES = 200000 };
+
+typedef struct intake {
+    aq_push *push;
+    const uint8_t *bytes;
+    unsigned sent;
+    unsigned received;
+    size_t wrong;
+} intake;
+
+static void send_more(void *user)
+{
+    intake *in = user;
+
+    while (in->sent < MESSAGES && aq_push_send(in->push, in->bytes, MESSAGE_BYTES) == 0) {
+        in->sent++;
+    }
+}
+
+static void ignore(void *user)
+{
+    (void)user;
+}
+
+static void on_message(void *user, aq_lease *message, const char *peer)
+{
+    intake *in = user;
+
+    in->received++;
+    in->wrong += message->size != MESSAGE_BYTES ||
+                 memcmp(message->bytes, in->bytes, MESSAGE_BYTES) != 0 ||
+                 strncmp(peer, "tcp://127.0.0.1:", 16) != 0;
+}
+
+static bool is_all_there(void *user)
+{
+    return ((const intake *)user)->received == MESSAGES;
+}
+
+static void test_experience_comes_whole_and_in_order(void **state)
+{
+    aq_security *own = secure_kit_load(certs, "replay", AQ_SECURITY_LISTENS);
+    aq_security *actor = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
+    uint8_t *bytes = aq_alloc(1, MESSAGE_BYTES);
+    intake in = {.bytes = bytes};
+    const aq_push_events events = {
+        .connected = send_more, .disconnected = ignore, .writable = send_more, .user = &in};
+    aq_net_limits limits = secured(own);
+    uv_loop_t loop;
+    aq_pull *pull;
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < MESSAGE_BYTES; i++) {
+        bytes[i] = (uint8_t)(i * 7 + i / 256);
+    }
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(
+        aq_pull_create(&loop, "tcp://127.0.0.1:0", &limits, on_message, &in, &pull, NULL), 0);
+    limits = secured(actor);
+    assert_int_equal(aq_push_create(&loop, aq_pull_url(pull), &limits, &events, &in.push, NULL), 0);
+    net_kit_run_until(&loop, is_all_there, &in);
+    assert_int_equal(in.wrong, 0);
+    aq_push_close(in.push);
+    aq_pull_close(pull);
+    net_kit_finish_loop(&loop);
+    aq_free(bytes);
+    aq_security_destroy(own);
+    aq_security_destroy(actor);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_member_of_the_run_is_served),
+        cmocka_unit_test(test_an_operator_is_known_by_its_address),
+        cmocka_unit_test(test_an_actor_cannot_stop_the_run),
+        cmocka_unit_test(test_a_foreign_certificate_is_refused_and_counted),
+        cmocka_unit_test(test_a_plain_caller_is_refused_and_counted),
+        cmocka_unit_test(test_a_daemon_in_plain_is_not_called),
+        cmocka_unit_test(test_an_actors_certificate_cannot_pose_as_the_learner),
+        cmocka_unit_test(test_a_daemon_without_tls_is_called_with_a_token_alone),
+        cmocka_unit_test(test_a_daemon_serves_on_after_strangers),
+        cmocka_unit_test(test_many_connect_at_once),
+        cmocka_unit_test(test_only_members_hear_the_broadcast),
+        cmocka_unit_test(test_experience_comes_whole_and_in_order),
+        cmocka_unit_test(test_a_member_may_be_silent), /* last: it changes limits of the process */
+    };
+
+    return cmocka_run_group_tests(tests, make_certs, remove_certs);
+}

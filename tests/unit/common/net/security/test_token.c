@@ -1,0 +1,306 @@
+/*
+ * Tokens: what is one, and what a proof is worth.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/security/token.h"
+
+static const uint8_t master[AQ_TOKEN_KEY_BYTES] = "a run's master secret, 32 bytes";
+static const uint8_t body[] = "a request";
+
+static aq_token *parse(const char *text)
+{
+    aq_token *token = NULL;
+    aq_error error = {0};
+
+    if (aq_token_parse(text, strlen(text), &token, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    return token;
+}
+
+static aq_token *role_token(enum aq_access_role role)
+{
+    aq_token *token = NULL;
+    aq_error error = {0};
+    aq_buffer text;
+
+    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
+    assert_int_equal(aq_token_write_role(master, role, &text), 0);
+    if (aq_token_parse((const char *)text.data, text.size, &token, &error) < 0) {
+        fail_msg("%s", error.text);
+    }
+    aq_buffer_fini(&text);
+    return token;
+}
+
+static aq_token_call a_call(void)
+{
+    return (aq_token_call){.caller = AQ_ACCESS_ACTOR,
+                           .listener = AQ_ACCESS_REPLAY,
+                           .instance = 77,
+                           .issued_ms = 1234,
+                           .request_id = 42,
+                           .timeout_ms = 1000,
+                           .method = "actorq.v1.Flow/Credit",
+                           .body = body,
+                           .body_size = sizeof(body)};
+}
+
+static void expect_refused(const char *text, const char *words)
+{
+    aq_token *token = NULL;
+    aq_error error = {0};
+
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
+    assert_null(token);
+    assert_non_null(strstr(error.text, words));
+}
+
+static void test_a_line_of_text_is_a_secret_that_all_share(void **state)
+{
+    aq_token *token = parse("  correct horse battery staple\r\n");
+    aq_token *same = parse("correct horse battery staple");
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    assert_int_equal(aq_token_role(token), AQ_ACCESS_SHARED);
+    assert_true(aq_token_is_for_listening(token));
+    call.listener = AQ_ACCESS_SHARED;
+    assert_int_equal(aq_token_sign(token, &call, mac), 0);
+    call.caller = AQ_ACCESS_SHARED;
+    assert_true(aq_token_verify(same, &call, mac));
+    aq_token_destroy(token);
+    aq_token_destroy(same);
+}
+
+static void test_another_secret_proves_nothing(void **state)
+{
+    aq_token *token = parse("correct horse battery staple");
+    aq_token *other = parse("correct horse battery staplf");
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    call.listener = AQ_ACCESS_SHARED;
+    call.caller = AQ_ACCESS_SHARED;
+    assert_int_equal(aq_token_sign(other, &call, mac), 0);
+    assert_false(aq_token_verify(token, &call, mac));
+    aq_token_destroy(token);
+    aq_token_destroy(other);
+}
+
+static void test_a_role_proves_itself_to_those_that_it_calls(void **state)
+{
+    aq_token *actor = role_token(AQ_ACCESS_ACTOR);
+    aq_token *replay = role_token(AQ_ACCESS_REPLAY);
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    assert_int_equal(aq_token_role(actor), AQ_ACCESS_ACTOR);
+    assert_false(aq_token_is_for_listening(actor));
+    assert_true(aq_token_is_for_listening(replay));
+    assert_int_equal(aq_token_sign(actor, &call, mac), 0);
+    assert_true(aq_token_verify(replay, &call, mac));
+    aq_token_destroy(actor);
+    aq_token_destroy(replay);
+}
+
+static void test_a_role_cannot_prove_to_be_another(void **state)
+{
+    aq_token *actor = role_token(AQ_ACCESS_ACTOR);
+    aq_token *replay = role_token(AQ_ACCESS_REPLAY);
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    assert_int_equal(aq_token_sign(actor, &call, mac), 0);
+    call.caller = AQ_ACCESS_OPERATOR;
+    assert_false(aq_token_verify(replay, &call, mac));
+    call.caller = AQ_ACCESS_REPLAY; /* which no shard accepts */
+    assert_false(aq_token_verify(replay, &call, mac));
+    call.caller = AQ_ACCESS_SHARED;
+    assert_false(aq_token_verify(replay, &call, mac));
+    call.caller = (enum aq_access_role)200;
+    assert_false(aq_token_verify(replay, &call, mac));
+    aq_token_destroy(actor);
+    aq_token_destroy(replay);
+}
+
+static void test_what_is_signed_for_a_shard_is_nothing_to_the_learner(void **state)
+{
+    aq_token *person = role_token(AQ_ACCESS_OPERATOR);
+    aq_token *learner = role_token(AQ_ACCESS_LEARNER);
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    assert_int_equal(aq_token_sign(person, &call, mac), 0);
+    call.caller = AQ_ACCESS_OPERATOR;
+    assert_false(aq_token_verify(learner, &call, mac));
+    aq_token_destroy(person);
+    aq_token_destroy(learner);
+}
+
+static void test_every_part_of_a_call_is_signed(void **state)
+{
+    static const uint8_t other_body[] = "a requesu";
+    aq_token *actor = role_token(AQ_ACCESS_ACTOR);
+    aq_token *replay = role_token(AQ_ACCESS_REPLAY);
+    aq_token_call call = a_call();
+    aq_token_call changed;
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    assert_int_equal(aq_token_sign(actor, &call, mac), 0);
+#define EXPECT_NOTICED(change)                                                                     \
+    changed = call;                                                                                \
+    changed.change;                                                                                \
+    assert_false(aq_token_verify(replay, &changed, mac))
+    EXPECT_NOTICED(instance++);
+    EXPECT_NOTICED(issued_ms++);
+    EXPECT_NOTICED(request_id++);
+    EXPECT_NOTICED(timeout_ms++);
+    EXPECT_NOTICED(method = "actorq.v1.Flow/Credis");
+    EXPECT_NOTICED(method = "actorq.v1.Flow/Credi");
+    EXPECT_NOTICED(body = other_body);
+    EXPECT_NOTICED(body_size--);
+#undef EXPECT_NOTICED
+    mac[31] ^= 1;
+    assert_false(aq_token_verify(replay, &call, mac));
+    aq_token_destroy(actor);
+    aq_token_destroy(replay);
+}
+
+static void test_the_border_of_method_and_body_is_signed(void **state)
+{
+    aq_token *actor = role_token(AQ_ACCESS_ACTOR);
+    aq_token *replay = role_token(AQ_ACCESS_REPLAY);
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+
+    (void)state;
+    call.method = "ab";
+    call.body = (const uint8_t *)"c";
+    call.body_size = 1;
+    assert_int_equal(aq_token_sign(actor, &call, mac), 0);
+    call.method = "a";
+    call.body = (const uint8_t *)"bc";
+    call.body_size = 2;
+    assert_false(aq_token_verify(replay, &call, mac));
+    aq_token_destroy(actor);
+    aq_token_destroy(replay);
+}
+
+static void test_roles_of_two_runs_do_not_know_each_other(void **state)
+{
+    static const uint8_t other_master[AQ_TOKEN_KEY_BYTES] = "another run's master secret, 32";
+    aq_token *replay = role_token(AQ_ACCESS_REPLAY);
+    aq_token *actor = NULL;
+    aq_token_call call = a_call();
+    uint8_t mac[AQ_TOKEN_MAC_BYTES];
+    aq_buffer text;
+
+    (void)state;
+    aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
+    assert_int_equal(aq_token_write_role(other_master, AQ_ACCESS_ACTOR, &text), 0);
+    assert_int_equal(aq_token_parse((const char *)text.data, text.size, &actor, NULL), 0);
+    assert_int_equal(aq_token_sign(actor, &call, mac), 0);
+    assert_false(aq_token_verify(replay, &call, mac));
+    aq_buffer_fini(&text);
+    aq_token_destroy(actor);
+    aq_token_destroy(replay);
+}
+
+static void test_what_is_no_token_is_refused_in_words(void **state)
+{
+    (void)state;
+    expect_refused("", "0 letters");
+    expect_refused("short", "5 letters");
+    expect_refused("one line of text\nand another", "neither");
+    expect_refused("actorq-token 1\nrole actor\n", "no role or no key");
+    expect_refused("actorq-token 1\nkey 00\n", "line 2");
+    expect_refused("actorq-token 1\nrole king\n", "line 2");
+    expect_refused("actorq-token 1\nrole actor\nkey "
+                   "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdeg\n",
+                   "line 3");
+    expect_refused("actorq-token 1\nrole actor\naccept actor\n", "line 3");
+    expect_refused("actorq-token 1 x\nrole actor\n", "line 1");
+}
+
+static void test_a_token_that_is_refused_is_not_told(void **state)
+{
+    static const char text[] = "actorq-token 1\nrole actor\nkey swordfish\n";
+    aq_token *token = NULL;
+    aq_error error = {0};
+
+    (void)state;
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
+    assert_null(strstr(error.text, "swordfish"));
+}
+
+static void test_a_token_that_is_too_long_is_refused(void **state)
+{
+    static char text[AQ_TOKEN_TEXT_MAX + 2];
+    aq_token *token = NULL;
+    aq_error error = {0};
+
+    (void)state;
+    memset(text, 'x', sizeof(text) - 1);
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
+    text[AQ_TOKEN_TEXT_MAX] = '\0';
+    assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), 0);
+    aq_token_destroy(token);
+}
+
+static void test_no_memory_for_a_token_is_said(void **state)
+{
+    aq_token *token = NULL;
+    aq_error error = {0};
+
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_token_parse("correct horse battery staple", 28, &token, &error),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(token);
+}
+
+static void test_roles_have_names(void **state)
+{
+    (void)state;
+    assert_string_equal(aq_access_role_name(AQ_ACCESS_OPERATOR), "operator");
+    assert_string_equal(aq_access_role_name(AQ_ACCESS_NONE), "none");
+    assert_string_equal(aq_access_role_name((enum aq_access_role)99), "unknown");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_line_of_text_is_a_secret_that_all_share),
+        cmocka_unit_test(test_another_secret_proves_nothing),
+        cmocka_unit_test(test_a_role_proves_itself_to_those_that_it_calls),
+        cmocka_unit_test(test_a_role_cannot_prove_to_be_another),
+        cmocka_unit_test(test_what_is_signed_for_a_shard_is_nothing_to_the_learner),
+        cmocka_unit_test(test_every_part_of_a_call_is_signed),
+        cmocka_unit_test(test_the_border_of_method_and_body_is_signed),
+        cmocka_unit_test(test_roles_of_two_runs_do_not_know_each_other),
+        cmocka_unit_test(test_what_is_no_token_is_refused_in_words),
+        cmocka_unit_test(test_a_token_that_is_refused_is_not_told),
+        cmocka_unit_test(test_a_token_that_is_too_long_is_refused),
+        cmocka_unit_test(test_no_memory_for_a_token_is_said),
+        cmocka_unit_test(test_roles_have_names),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,343 @@
+/*
+ * PULL on the loop: order, who it came from, back-pressure, and peers that send too much.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <nng/nng.h>
+#include <nng/protocol/pipeline0/push.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/sockets/endpoint.h"
+#include "common/net/sockets/pull.h"
+#include "common/net/sockets/push.h"
+#include "tests/unit/common/net/net_kit.h"
+
+enum { SENDERS = 4, MESSAGES = 200, KEPT_MAX = 10 };
+
+typedef struct fixture {
+    uv_loop_t loop;
+    aq_pull *pull;
+    unsigned count;
+    size_t bytes;
+    unsigned goal;
+    uint32_t next[SENDERS]; /* the number that each sender's next message must have */
+    char peer[AQ_PEER_TEXT_MAX];
+    bool close_at_once;
+    aq_lease *kept[KEPT_MAX];
+    unsigned keep, kept_count;
+} fixture;
+
+/* A message is its sender and its number. */
+static void on_message(void *user, aq_lease *message, const char *peer)
+{
+    fixture *f = user;
+    uint32_t words[2];
+
+    assert_true(message->size >= sizeof(words));
+    memcpy(words, message->bytes, sizeof(words));
+    assert_true(words[0] < SENDERS);
+    assert_int_equal(words[1], f->next[words[0]]);
+    f->next[words[0]]++;
+    f->count++;
+    f->bytes += message->size;
+    if (f->kept_count < f->keep) {
+        f->kept[f->kept_count++] = aq_lease_ref(message);
+    }
+    snprintf(f->peer, sizeof(f->peer), "%s", peer);
+    if (f->close_at_once) {
+        aq_pull_close(f->pull);
+        f->pull = NULL;
+    }
+}
+
+static void open_fixture(fixture *f, const char *transport)
+{
+    char url[AQ_URL_MAX];
+
+    *f = (fixture){.pull = NULL};
+    assert_int_equal(uv_loop_init(&f->loop), 0);
+    assert_int_equal(aq_pull_create(&f->loop, net_kit_url(transport, url), &net_kit_limits,
+                                    on_message, f, &f->pull, NULL),
+                     0);
+}
+
+static void close_fixture(fixture *f)
+{
+    aq_pull_close(f->pull);
+    net_kit_finish_loop(&f->loop);
+}
+
+static bool goal_is_reached(void *user)
+{
+    const fixture *f = user;
+
+    return f->count >= f->goal;
+}
+
+/* NNG's own PUSH, for one connection: a second one of the same socket touches freed memory (the
+ * top comment of push.c says how), and a socket whose peer went dials by itself. */
+typedef struct bare_push {
+    nng_socket socket;
+    atomic_bool has_connected;
+} bare_push;
+
+static void refuse_second_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
+{
+    bare_push *sender = user;
+
+    (void)event;
+    if (atomic_exchange(&sender->has_connected, true)) {
+        nng_pipe_close(pipe);
+    }
+}
+
+static void open_sender(const fixture *f, bare_push *ret_sender)
+{
+    atomic_init(&ret_sender->has_connected, false);
+    assert_int_equal(nng_push0_open(&ret_sender->socket), 0);
+    assert_int_equal(
+        nng_pipe_notify(ret_sender->socket, NNG_PIPE_EV_ADD_PRE, refuse_second_pipe, ret_sender),
+        0);
+    assert_int_equal(nng_dial(ret_sender->socket, aq_pull_url(f->pull), NULL, 0), 0);
+}
+
+static void close_sender(const bare_push *sender)
+{
+    assert_true(aq_nng_close(sender->socket));
+}
+
+/* NNG's code. */
+static int send_number(const bare_push *from, uint32_t sender, uint32_t number, size_t size,
+                       int flags)
+{
+    static uint8_t bytes[NET_KIT_MESSAGE_MAX + 1];
+    uint32_t words[2] = {sender, number};
+
+    memcpy(bytes, words, sizeof(words));
+    return nng_send(from->socket, bytes, size, flags);
+}
+
+static void test_messages_of_each_connection_come_in_order(void **state)
+{
+    static const char *const transports[] = {"tcp", "ipc", "inproc"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        uint32_t sent[SENDERS] = {0};
+        bare_push senders[SENDERS];
+        fixture f;
+
+        open_fixture(&f, transports[i]);
+        for (int k = 0; k < SENDERS; k++) {
+            open_sender(&f, &senders[k]);
+        }
+        while (f.count < SENDERS * MESSAGES) {
+            for (uint32_t k = 0; k < SENDERS; k++) {
+                if (sent[k] < MESSAGES && send_number(&senders[k], k, sent[k], 10 + 300 * sent[k],
+                                                      NNG_FLAG_NONBLOCK) == 0) {
+                    sent[k]++;
+                }
+            }
+            uv_run(&f.loop, UV_RUN_NOWAIT);
+        }
+        assert_ptr_equal(strstr(f.peer, transports[i]), f.peer);
+        for (int k = 0; k < SENDERS; k++) {
+            close_sender(&senders[k]);
+        }
+        close_fixture(&f);
+    }
+}
+
+static void test_a_loop_that_is_behind_holds_the_senders_back(void **state)
+{
+    enum { SIZE = 100000, PLENTY = 2000 };
+    uint32_t sent = 0;
+    bare_push sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "ipc");
+    open_sender(&f, &sender);
+    /* The loop does not run. A sender that found no room for a while is held back. */
+    assert_int_equal(nng_socket_set_ms(sender.socket, NNG_OPT_SENDTIMEO, 200), 0);
+    while (sent < PLENTY && send_number(&sender, 0, sent, SIZE, 0) == 0) {
+        sent++;
+    }
+    assert_true(sent < PLENTY);
+    f.goal = sent;
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    assert_int_equal(f.bytes, (size_t)sent * SIZE);
+    close_sender(&sender);
+    close_fixture(&f);
+}
+
+static void test_a_message_past_the_limit_ends_its_connection_only(void **state)
+{
+    bare_push good, bad;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    open_sender(&f, &bad);
+    open_sender(&f, &good);
+    assert_int_equal(send_number(&bad, 1, 0, NET_KIT_MESSAGE_MAX + 1, 0), 0);
+    assert_int_equal(send_number(&good, 0, 0, NET_KIT_MESSAGE_MAX, 0), 0);
+    f.goal = 1;
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    net_kit_run_for(&f.loop, 50);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.next[0], 1);
+    close_sender(&good);
+    close_sender(&bad);
+    close_fixture(&f);
+}
+
+static void test_within_the_process_the_limit_holds_as_well(void **state)
+{
+    bare_push sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "inproc");
+    open_sender(&f, &sender);
+    assert_int_equal(send_number(&sender, 0, 7, NET_KIT_MESSAGE_MAX + 1, 0), 0);
+    net_kit_run_for(&f.loop, 30);
+    assert_int_equal(f.count, 0);
+    assert_int_equal(send_number(&sender, 0, 0, 100, 0), 0);
+    f.goal = 1;
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    close_sender(&sender);
+    close_fixture(&f);
+}
+
+static void test_a_message_that_is_kept_outlives_its_socket(void **state)
+{
+    bare_push sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "ipc");
+    open_sender(&f, &sender);
+    f.keep = f.goal = KEPT_MAX;
+    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+        assert_int_equal(send_number(&sender, 0, i, 5000, 0), 0);
+    }
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    close_sender(&sender);
+    close_fixture(&f);
+    for (uint32_t i = 0; i < KEPT_MAX; i++) {
+        uint32_t words[2];
+        assert_int_equal(f.kept[i]->size, 5000);
+        memcpy(words, f.kept[i]->bytes, sizeof(words));
+        assert_int_equal(words[1], i);
+        aq_lease_unref(f.kept[i]);
+    }
+}
+
+/* The sender has it until it is acknowledged: the next ones come all the same. */
+static void test_a_message_without_memory_is_dropped(void **state)
+{
+    bare_push sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "inproc");
+    open_sender(&f, &sender);
+    uint64_t before = aq_memory_allocation_count();
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(send_number(&sender, 0, 7, 100, 0), 0);
+    while (aq_memory_allocation_count() == before) {
+        uv_run(&f.loop, UV_RUN_NOWAIT);
+    }
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(f.count, 0);
+    assert_int_equal(send_number(&sender, 0, 0, 100, 0), 0);
+    f.goal = 1;
+    net_kit_run_until(&f.loop, goal_is_reached, &f);
+    close_sender(&sender);
+    close_fixture(&f);
+}
+
+static bool is_pull_closed(void *user)
+{
+    return ((const fixture *)user)->pull == NULL;
+}
+
+static void test_receiving_may_close(void **state)
+{
+    bare_push sender;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    open_sender(&f, &sender);
+    f.close_at_once = true;
+    for (uint32_t i = 0; i < 20; i++) {
+        (void)send_number(&sender, 0, i, 100, NNG_FLAG_NONBLOCK);
+    }
+    net_kit_run_until(&f.loop, is_pull_closed, &f);
+    assert_int_equal(f.count, 1);
+    close_sender(&sender);
+    close_fixture(&f);
+}
+
+static void test_an_address_in_use_is_named(void **state)
+{
+    aq_pull *second = NULL;
+    aq_error error = {0};
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    assert_int_equal(aq_pull_create(&f.loop, aq_pull_url(f.pull), &net_kit_limits, on_message, &f,
+                                    &second, &error),
+                     AQ_E_IN_USE);
+    assert_non_null(strstr(error.text, aq_pull_url(f.pull)));
+    assert_null(second);
+    close_fixture(&f);
+    aq_pull_close(NULL);
+}
+
+static void test_creating_without_memory_leaves_nothing_behind(void **state)
+{
+    aq_pull *pull = NULL;
+    aq_error error = {0};
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_pull_create(&loop, "tcp://127.0.0.1:0", &net_kit_limits, on_message, NULL,
+                                    &pull, &error),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(pull);
+    net_kit_finish_loop(&loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages_of_each_connection_come_in_order),
+        cmocka_unit_test(test_a_loop_that_is_behind_holds_the_senders_back),
+        cmocka_unit_test(test_a_message_past_the_limit_ends_its_connection_only),
+        cmocka_unit_test(test_within_the_process_the_limit_holds_as_well),
+        cmocka_unit_test(test_a_message_that_is_kept_outlives_its_socket),
+        cmocka_unit_test(test_a_message_without_memory_is_dropped),
+        cmocka_unit_test(test_receiving_may_close),
+        cmocka_unit_test(test_an_address_in_use_is_named),
+        cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    aq_net_fini();
+    return failed;
+}

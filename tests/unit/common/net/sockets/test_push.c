@@ -1,0 +1,431 @@
+/*
+ * The guarded PUSH: what it sends, what it tells, and that it comes back after every kind of loss.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <nng/nng.h>
+#include <nng/protocol/pipeline0/pull.h>
+#include <nng/protocol/reqrep0/rep.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/sockets/endpoint.h"
+#include "common/net/sockets/push.h"
+#include "tests/unit/common/net/net_kit.h"
+
+enum { BIG_BYTES = 512 * 1024 };
+
+typedef struct fixture {
+    uv_loop_t loop;
+    aq_push *push;
+    nng_socket puller; /* raw: it takes messages only when the test says so */
+    bool is_pulling;
+    char url[AQ_URL_MAX];
+    unsigned connected, disconnected, writable;
+    bool close_when_connected, close_when_disconnected, close_when_writable;
+} fixture;
+
+static uint8_t bytes[NET_KIT_MESSAGE_MAX + 1];
+
+static void close_push(fixture *f)
+{
+    aq_push_close(f->push);
+    f->push = NULL;
+}
+
+static void on_connected(void *user)
+{
+    fixture *f = user;
+
+    assert_true(aq_push_connected(f->push));
+    f->connected++;
+    if (f->close_when_connected) {
+        close_push(f);
+    }
+}
+
+static void on_disconnected(void *user)
+{
+    fixture *f = user;
+
+    assert_false(aq_push_connected(f->push));
+    f->disconnected++;
+    if (f->close_when_disconnected) {
+        close_push(f);
+    }
+}
+
+static void on_writable(void *user)
+{
+    fixture *f = user;
+
+    f->writable++;
+    if (f->close_when_writable) {
+        close_push(f);
+    }
+}
+
+/* Listens at f->url, which then has the port. */
+static void start_pulling(fixture *f)
+{
+    nng_listener listener;
+    char bound[AQ_URL_MAX];
+
+    assert_int_equal(nng_pull0_open(&f->puller), 0);
+    assert_int_equal(
+        aq_endpoint_listen(f->puller, f->url, &net_kit_limits, 0, &listener, bound, NULL), 0);
+    memcpy(f->url, bound, sizeof(f->url));
+    assert_int_equal(nng_socket_set_ms(f->puller, NNG_OPT_RECVTIMEO, NET_KIT_PATIENCE_MS), 0);
+    f->is_pulling = true;
+}
+
+static void stop_pulling(fixture *f)
+{
+    assert_true(aq_nng_close(f->puller));
+    f->is_pulling = false;
+}
+
+static void open_push(fixture *f)
+{
+    const aq_push_events events = {on_connected, on_disconnected, on_writable, f};
+
+    assert_int_equal(aq_push_create(&f->loop, f->url, &net_kit_limits, &events, &f->push, NULL), 0);
+}
+
+static void open_fixture(fixture *f, const char *transport)
+{
+    *f = (fixture){.push = NULL};
+    assert_int_equal(uv_loop_init(&f->loop), 0);
+    net_kit_url(transport, f->url);
+    start_pulling(f);
+    open_push(f);
+}
+
+static void close_fixture(fixture *f)
+{
+    aq_push_close(f->push);
+    if (f->is_pulling) {
+        stop_pulling(f);
+    }
+    net_kit_finish_loop(&f->loop);
+}
+
+static bool is_connected(void *user)
+{
+    const fixture *f = user;
+
+    return f->push != NULL && aq_push_connected(f->push);
+}
+
+static bool was_disconnected(void *user)
+{
+    return ((const fixture *)user)->disconnected > 0;
+}
+
+static bool was_writable(void *user)
+{
+    return ((const fixture *)user)->writable > 0;
+}
+
+static bool is_push_closed(void *user)
+{
+    return ((const fixture *)user)->push == NULL;
+}
+
+/* Takes one message at the other end, and gives its first four bytes. */
+static uint32_t pull_number(fixture *f)
+{
+    nng_msg *message;
+    uint32_t number;
+
+    assert_int_equal(nng_recvmsg(f->puller, &message, 0), 0);
+    assert_true(nng_msg_len(message) >= sizeof(number));
+    memcpy(&number, nng_msg_body(message), sizeof(number));
+    nng_msg_free(message);
+    return number;
+}
+
+static int push_number(fixture *f, uint32_t number, size_t size)
+{
+    memcpy(bytes, &number, sizeof(number));
+    return aq_push_send(f->push, bytes, size);
+}
+
+/* Sends until there has been no room for a while; how many were taken. */
+static uint32_t fill(fixture *f)
+{
+    uint32_t count = 0;
+
+    do {
+        f->writable = 0;
+        while (push_number(f, count, BIG_BYTES) == 0) {
+            count++;
+            assert_true(count < 10000);
+        }
+        net_kit_run_for(&f->loop, 100);
+    } while (f->writable > 0);
+    return count;
+}
+
+static void test_messages_arrive_in_order(void **state)
+{
+    static const char *const transports[] = {"tcp", "ipc", "inproc"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        uint32_t sent = 0, taken = 0;
+        fixture f;
+
+        open_fixture(&f, transports[i]);
+        net_kit_run_until(&f.loop, is_connected, &f);
+        assert_int_equal(f.connected, 1);
+        while (taken < 500) {
+            int rc = sent < 500 ? push_number(&f, sent, 100 + sent) : AQ_E_AGAIN;
+
+            sent += rc == 0;
+            if (rc == AQ_E_AGAIN && taken < sent) {
+                assert_int_equal(pull_number(&f), taken);
+                taken++;
+            }
+            uv_run(&f.loop, UV_RUN_NOWAIT);
+        }
+        assert_int_equal(f.disconnected, 0);
+        close_fixture(&f);
+    }
+}
+
+static void test_a_send_before_the_connection_is_refused_for_now(void **state)
+{
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    assert_false(aq_push_connected(f.push));
+    assert_int_equal(aq_push_send(f.push, bytes, 10), AQ_E_AGAIN);
+    net_kit_run_until(&f.loop, is_connected, &f);
+    assert_int_equal(aq_push_send(f.push, bytes, 10), 0);
+    close_fixture(&f);
+}
+
+static void test_a_message_past_the_limit_is_never_sent(void **state)
+{
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    net_kit_run_until(&f.loop, is_connected, &f);
+    assert_int_equal(aq_push_send(f.push, bytes, NET_KIT_MESSAGE_MAX + 1), AQ_E_TOO_BIG);
+    assert_int_equal(push_number(&f, 77, NET_KIT_MESSAGE_MAX), 0);
+    assert_int_equal(pull_number(&f), 77);
+    net_kit_run_for(&f.loop, 20);
+    assert_int_equal(f.disconnected, 0);
+    close_fixture(&f);
+}
+
+static void test_a_slow_peer_is_waited_for_and_writable_follows(void **state)
+{
+    uint32_t count;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    net_kit_run_until(&f.loop, is_connected, &f);
+    count = fill(&f);
+    net_kit_run_for(&f.loop, 30);
+    assert_int_equal(f.writable, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        assert_int_equal(pull_number(&f), i);
+        uv_run(&f.loop, UV_RUN_NOWAIT);
+    }
+    net_kit_run_until(&f.loop, was_writable, &f);
+    assert_int_equal(push_number(&f, count, 100), 0);
+    assert_int_equal(pull_number(&f), count);
+    close_fixture(&f);
+}
+
+static void test_a_lost_peer_is_found_again(void **state)
+{
+    static const char *const transports[] = {"tcp", "ipc", "inproc"};
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        fixture f;
+
+        open_fixture(&f, transports[i]);
+        for (unsigned round = 1; round <= 5; round++) {
+            net_kit_run_until(&f.loop, is_connected, &f);
+            assert_int_equal(f.connected, round);
+            assert_int_equal(push_number(&f, round, 100), 0);
+            assert_int_equal(pull_number(&f), round);
+            stop_pulling(&f);
+            f.disconnected = 0;
+            net_kit_run_until(&f.loop, was_disconnected, &f);
+            assert_int_equal(push_number(&f, round, 100), AQ_E_AGAIN);
+            start_pulling(&f);
+        }
+        close_fixture(&f);
+    }
+}
+
+static void test_a_peer_lost_while_it_is_slow_is_found_again(void **state)
+{
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    net_kit_run_until(&f.loop, is_connected, &f);
+    fill(&f);
+    stop_pulling(&f);
+    net_kit_run_until(&f.loop, was_disconnected, &f);
+    start_pulling(&f);
+    net_kit_run_until(&f.loop, is_connected, &f);
+    assert_int_equal(push_number(&f, 5, 100), 0);
+    assert_int_equal(pull_number(&f), 5);
+    close_fixture(&f);
+}
+
+static void test_a_peer_that_is_not_there_yet_is_waited_for(void **state)
+{
+    fixture f = {.push = NULL};
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&f.loop), 0);
+    net_kit_url("ipc", f.url);
+    open_push(&f);
+    net_kit_run_for(&f.loop, 100);
+    assert_int_equal(f.connected, 0);
+    start_pulling(&f);
+    net_kit_run_until(&f.loop, is_connected, &f);
+    close_fixture(&f);
+}
+
+static void test_a_peer_of_another_pattern_is_never_connected(void **state)
+{
+    char bound[AQ_URL_MAX];
+    nng_listener listener;
+    nng_socket replier;
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    net_kit_run_until(&f.loop, is_connected, &f);
+    stop_pulling(&f);
+    assert_int_equal(nng_rep0_open(&replier), 0);
+    assert_int_equal(aq_endpoint_listen(replier, f.url, &net_kit_limits, 0, &listener, bound, NULL),
+                     0);
+    net_kit_run_for(&f.loop, 200);
+    assert_int_equal(f.connected, 1);
+    assert_int_equal(f.disconnected, 1);
+    assert_true(aq_nng_close(replier));
+    start_pulling(&f);
+    net_kit_run_until(&f.loop, is_connected, &f);
+    close_fixture(&f);
+}
+
+static void test_every_event_may_close(void **state)
+{
+    fixture f;
+
+    (void)state;
+    open_fixture(&f, "tcp");
+    f.close_when_connected = true;
+    net_kit_run_until(&f.loop, is_push_closed, &f);
+    close_fixture(&f);
+
+    open_fixture(&f, "tcp");
+    f.close_when_disconnected = true;
+    net_kit_run_until(&f.loop, is_connected, &f);
+    stop_pulling(&f);
+    net_kit_run_until(&f.loop, is_push_closed, &f);
+    close_fixture(&f);
+
+    open_fixture(&f, "tcp");
+    net_kit_run_until(&f.loop, is_connected, &f);
+    fill(&f);
+    f.close_when_writable = true;
+    for (int i = 0; i < 10; i++) {
+        (void)pull_number(&f);
+    }
+    net_kit_run_until(&f.loop, is_push_closed, &f);
+    close_fixture(&f);
+}
+
+static void test_closing_while_connecting_is_fine(void **state)
+{
+    (void)state;
+    for (int turns = 0; turns < 10; turns++) {
+        fixture f;
+
+        open_fixture(&f, turns % 2 == 0 ? "tcp" : "ipc");
+        for (int i = 0; i < turns; i++) {
+            uv_run(&f.loop, UV_RUN_NOWAIT);
+        }
+        close_fixture(&f);
+    }
+    aq_push_close(NULL);
+}
+
+static void test_a_bad_url_is_refused(void **state)
+{
+    const aq_push_events events = {0};
+    aq_push *push = NULL;
+    aq_error error = {0};
+    uv_loop_t loop;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    assert_int_equal(aq_push_create(&loop, "tcp://shard", &net_kit_limits, &events, &push, &error),
+                     AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "tcp://shard"));
+    assert_null(push);
+    net_kit_finish_loop(&loop);
+}
+
+static void test_creating_without_memory_leaves_nothing_behind(void **state)
+{
+    const aq_push_events events = {0};
+    aq_push *push = NULL;
+    uv_loop_t loop;
+    int rc = AQ_E_NOMEM;
+
+    (void)state;
+    assert_int_equal(uv_loop_init(&loop), 0);
+    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_push_create(&loop, "ipc:///tmp/aq-nobody", &net_kit_limits, &events, &push, NULL);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || push == NULL);
+        assert_true(nth < 20);
+    }
+    assert_int_equal(rc, 0);
+    aq_push_close(push);
+    net_kit_finish_loop(&loop);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_messages_arrive_in_order),
+        cmocka_unit_test(test_a_send_before_the_connection_is_refused_for_now),
+        cmocka_unit_test(test_a_message_past_the_limit_is_never_sent),
+        cmocka_unit_test(test_a_slow_peer_is_waited_for_and_writable_follows),
+        cmocka_unit_test(test_a_lost_peer_is_found_again),
+        cmocka_unit_test(test_a_peer_lost_while_it_is_slow_is_found_again),
+        cmocka_unit_test(test_a_peer_that_is_not_there_yet_is_waited_for),
+        cmocka_unit_test(test_a_peer_of_another_pattern_is_never_connected),
+        cmocka_unit_test(test_every_event_may_close),
+        cmocka_unit_test(test_closing_while_connecting_is_fine),
+        cmocka_unit_test(test_a_bad_url_is_refused),
+        cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),
+    };
+    int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    aq_net_fini();
+    return failed;
+}

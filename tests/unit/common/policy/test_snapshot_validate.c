@@ -1,0 +1,334 @@
+/*
+ * A policy is believed only when every part of it can be one. Each test breaks one thing of a valid
+ * snapshot and expects words that name it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/rng.h"
+#include "common/policy/snapshot.h"
+
+enum { INPUTS = 5, WIDTH = 70, CHOICES = 3 };
+
+static void fill_f32(aq_snapshot *snapshot, uint32_t layer, aq_rng *rng)
+{
+    const aq_layer_spec *spec = &snapshot->spec.layers[layer];
+    aq_snapshot_layer_data data;
+    aq_snapshot_layer_edit(snapshot, layer, &data);
+    float *weights = data.weights;
+    for (size_t i = 0; i < (size_t)spec->inputs * spec->outputs; i++) {
+        weights[i] = (float)aq_rng_normal(rng);
+    }
+}
+
+static void fill_int8(aq_snapshot *snapshot, uint32_t layer, aq_rng *rng)
+{
+    const aq_layer_spec *spec = &snapshot->spec.layers[layer];
+    aq_snapshot_layer_data data;
+    aq_snapshot_layer_edit(snapshot, layer, &data);
+    int8_t *weights = data.weights;
+    for (uint32_t o = 0; o < spec->outputs; o++) {
+        data.scale[o] = 0.01f;
+        for (uint32_t i = 0; i < spec->inputs; i++) {
+            int8_t q = (int8_t)((int)aq_rng_below(rng, 255) - 127);
+            weights[o * spec->inputs + i] = q;
+            data.sum[o] += q;
+        }
+    }
+}
+
+/* Two int8 layers around one of fp32, as a valid policy for a task of three choices. */
+static aq_snapshot *valid_snapshot(void)
+{
+    const uint32_t formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32, AQ_FORMAT_INT8_CHANNEL};
+    const uint32_t hidden[] = {WIDTH, WIDTH};
+    const float low[INPUTS] = {0}, high[INPUTS] = {0};
+    aq_net_spec spec;
+    aq_snapshot *snapshot = NULL;
+    aq_rng rng;
+    aq_rng_init(&rng, 99, 0);
+    assert_int_equal(
+        aq_net_spec_init_mlp(INPUTS, hidden, 2, CHOICES, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
+    snapshot->run_id = 1;
+    snapshot->version = 1;
+    strcpy(snapshot->task, "gym:CartPole-v1");
+    aq_space_init_box(&snapshot->schema.obs, INPUTS, low, high);
+    aq_space_init_discrete(&snapshot->schema.action, CHOICES);
+    snapshot->act_rule = AQ_ACT_ARGMAX;
+    fill_int8(snapshot, 0, &rng);
+    fill_f32(snapshot, 1, &rng);
+    fill_int8(snapshot, 2, &rng);
+    return snapshot;
+}
+
+static void accept(aq_snapshot *snapshot)
+{
+    aq_error error = {0};
+    if (aq_snapshot_validate(snapshot, &error) != 0) {
+        fail_msg("refused: %s", error.text);
+    }
+    aq_snapshot_unref(snapshot);
+}
+
+static void refuse(aq_snapshot *snapshot, int code, const char *words)
+{
+    aq_error error = {0};
+    assert_int_equal(aq_snapshot_validate(snapshot, &error), code);
+    assert_int_equal(error.code, code);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    }
+    assert_int_equal(aq_snapshot_validate(snapshot, NULL), code);
+    aq_snapshot_unref(snapshot);
+}
+
+static aq_snapshot_layer_data edit(aq_snapshot *snapshot, uint32_t layer)
+{
+    aq_snapshot_layer_data data;
+    aq_snapshot_layer_edit(snapshot, layer, &data);
+    return data;
+}
+
+static void test_a_whole_policy_is_valid(void **state)
+{
+    (void)state;
+    accept(valid_snapshot());
+}
+
+static void test_version_zero_is_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->version = 0;
+    refuse(snapshot, AQ_E_CORRUPT, "version 0");
+}
+
+static void test_a_task_name_ends_and_can_be_printed(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    memset(snapshot->task, 'x', sizeof(snapshot->task));
+    refuse(snapshot, AQ_E_CORRUPT, "name does not end");
+    snapshot = valid_snapshot();
+    snapshot->task[0] = '\0';
+    refuse(snapshot, AQ_E_CORRUPT, "name is empty");
+    snapshot = valid_snapshot();
+    snapshot->task[3] = '\033';
+    refuse(snapshot, AQ_E_CORRUPT, "not printable");
+    snapshot = valid_snapshot();
+    snapshot->task[3] = (char)0xc3;
+    refuse(snapshot, AQ_E_CORRUPT, "not printable");
+}
+
+static void test_a_measured_error_is_a_share_and_two_sizes(void **state)
+{
+    const float bad_shares[] = {-0.1f, 1.1f, NAN};
+    const float bad_sizes[] = {-1.0f, INFINITY, NAN};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        aq_snapshot *snapshot = valid_snapshot();
+        snapshot->quant_error.action_disagreement = bad_shares[i];
+        refuse(snapshot, AQ_E_CORRUPT, "share of differing actions");
+        snapshot = valid_snapshot();
+        snapshot->quant_error.output_rms = bad_sizes[i];
+        refuse(snapshot, AQ_E_CORRUPT, "output error");
+        snapshot = valid_snapshot();
+        snapshot->quant_error.output_max = bad_sizes[i];
+        refuse(snapshot, AQ_E_CORRUPT, "output error");
+    }
+}
+
+static void test_a_broken_network_is_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->spec.layers[1].activation = 9;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 1: unknown activation 9");
+    snapshot = valid_snapshot();
+    snapshot->spec.layer_count = 17;
+    refuse(snapshot, AQ_E_CORRUPT, "17 layers");
+}
+
+static void test_a_broken_schema_is_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->schema.obs.rank = 9;
+    refuse(snapshot, AQ_E_SCHEMA, "policy: observation");
+}
+
+static void test_inputs_that_do_not_fit_the_observation_are_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->schema.obs.shape[0] = snapshot->schema.obs.bound_count = INPUTS - 1;
+    refuse(snapshot, AQ_E_SCHEMA, "takes 5 values, an observation has 4");
+    snapshot = valid_snapshot();
+    aq_space_init_discrete(&snapshot->schema.obs, INPUTS);
+    refuse(snapshot, AQ_E_SCHEMA, "discrete choice");
+    snapshot = valid_snapshot();
+    snapshot->schema.obs.dtype = AQ_DTYPE_U8; /* bytes are made floats before the network */
+    accept(snapshot);
+}
+
+static void test_outputs_that_do_not_fit_the_actions_are_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->schema.action.choice_count = CHOICES + 1;
+    refuse(snapshot, AQ_E_SCHEMA, "gives 3 values for 4 choices");
+    snapshot = valid_snapshot();
+    snapshot->schema.action = snapshot->schema.obs;
+    refuse(snapshot, AQ_E_SCHEMA, "only a discrete action");
+}
+
+static void test_an_unknown_act_rule_is_of_another_version(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->act_rule = 3;
+    refuse(snapshot, AQ_E_VERSION, "unknown rule to act by 3");
+}
+
+static void test_an_unknown_format_is_of_another_version(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->layers[2].format = 9;
+    refuse(snapshot, AQ_E_VERSION, "layer 2: unknown weight format 9");
+}
+
+static void test_tensors_of_another_format_or_size_are_not_read(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    snapshot->layers[0].format = AQ_FORMAT_F32; /* four times the bytes that are there */
+    refuse(snapshot, AQ_E_CORRUPT, "layer 0: tensors of another size");
+    snapshot = valid_snapshot();
+    snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 1: tensors of another size");
+    snapshot = valid_snapshot();
+    snapshot->layers[2].weights_bytes--;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 2: tensors of another size");
+    snapshot = valid_snapshot();
+    snapshot->layers[2].sum = NULL;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 2: tensors of another size");
+}
+
+static void test_a_bad_fp32_weight_is_named_by_layer_and_row(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    ((float *)edit(snapshot, 1).weights)[17 * WIDTH + 69] = NAN;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 17: a weight is NaN or infinite");
+    snapshot = valid_snapshot();
+    ((float *)edit(snapshot, 1).weights)[WIDTH * WIDTH - 1] = INFINITY;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 69");
+}
+
+static void test_a_bad_bias_is_named_by_layer_and_row(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    edit(snapshot, 0).bias[69] = NAN;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 69: a bias is NaN or infinite");
+    snapshot = valid_snapshot();
+    edit(snapshot, 2).bias[0] = -INFINITY;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 0: a bias");
+}
+
+static void test_a_scale_is_positive_and_leaves_room_for_127(void **state)
+{
+    const float bad[] = {0.0f, -0.01f, NAN, INFINITY, FLT_MAX};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        aq_snapshot *snapshot = valid_snapshot();
+        edit(snapshot, 0).scale[42] = bad[i];
+        refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 42: a scale of");
+    }
+    aq_snapshot *snapshot = valid_snapshot();
+    edit(snapshot, 0).scale[42] = FLT_MAX / 127.0f;
+    accept(snapshot);
+}
+
+/* With its sum adjusted, so that nothing but the value itself is wrong. */
+static void test_minus_128_is_refused_at_every_place(void **state)
+{
+    (void)state;
+    for (uint32_t i = 0; i < WIDTH; i++) {
+        aq_snapshot *snapshot = valid_snapshot();
+        aq_snapshot_layer_data data = edit(snapshot, 2);
+        int8_t *weight = (int8_t *)data.weights + WIDTH + i;
+        data.sum[1] += -128 - *weight;
+        *weight = -128;
+        refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 1: a weight of -128");
+    }
+}
+
+static void test_a_sum_that_is_not_the_sum_is_refused(void **state)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    (void)state;
+    edit(snapshot, 2).sum[2]++;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 2: the weights add up to");
+    snapshot = valid_snapshot();
+    ((int8_t *)edit(snapshot, 0).weights)[3] ^= 1;
+    refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 0: the weights add up to");
+}
+
+static void test_the_widest_row_of_extremes_adds_up(void **state)
+{
+    const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
+    aq_net_spec spec;
+    aq_snapshot *snapshot = NULL;
+    const float low = -1.0f, high = 1.0f;
+    (void)state;
+    assert_int_equal(
+        aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, NULL, 0, 2, AQ_ACTIVATION_NONE, &spec, NULL), 0);
+    assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
+    snapshot->version = 1;
+    strcpy(snapshot->task, "wide");
+    aq_space_init_box(&snapshot->schema.obs, 1, &low, &high);
+    snapshot->schema.obs.shape[0] = AQ_NET_WIDTH_MAX;
+    aq_space_init_discrete(&snapshot->schema.action, 2);
+    snapshot->act_rule = AQ_ACT_ARGMAX;
+    aq_snapshot_layer_data data = edit(snapshot, 0);
+    memset(data.weights, 127, AQ_NET_WIDTH_MAX);
+    memset((int8_t *)data.weights + AQ_NET_WIDTH_MAX, -127, AQ_NET_WIDTH_MAX);
+    data.sum[0] = 127 * 16384;
+    data.sum[1] = -127 * 16384;
+    data.scale[0] = data.scale[1] = 1.0f;
+    accept(snapshot);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_whole_policy_is_valid),
+        cmocka_unit_test(test_version_zero_is_refused),
+        cmocka_unit_test(test_a_task_name_ends_and_can_be_printed),
+        cmocka_unit_test(test_a_measured_error_is_a_share_and_two_sizes),
+        cmocka_unit_test(test_a_broken_network_is_refused),
+        cmocka_unit_test(test_a_broken_schema_is_refused),
+        cmocka_unit_test(test_inputs_that_do_not_fit_the_observation_are_refused),
+        cmocka_unit_test(test_outputs_that_do_not_fit_the_actions_are_refused),
+        cmocka_unit_test(test_an_unknown_act_rule_is_of_another_version),
+        cmocka_unit_test(test_an_unknown_format_is_of_another_version),
+        cmocka_unit_test(test_tensors_of_another_format_or_size_are_not_read),
+        cmocka_unit_test(test_a_bad_fp32_weight_is_named_by_layer_and_row),
+        cmocka_unit_test(test_a_bad_bias_is_named_by_layer_and_row),
+        cmocka_unit_test(test_a_scale_is_positive_and_leaves_room_for_127),
+        cmocka_unit_test(test_minus_128_is_refused_at_every_place),
+        cmocka_unit_test(test_a_sum_that_is_not_the_sum_is_refused),
+        cmocka_unit_test(test_the_widest_row_of_extremes_adds_up),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,486 @@
+/*
+ * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "common/sys/file.h"
+#include "tests/unit/common/settings/settings_sample.h"
+
+static void init(sample *settings)
+{
+    memset(settings, 0, sizeof(*settings));
+    aq_settings_init(&sample_table, settings);
+}
+
+static void assert_assign(sample *settings, const char *assignment)
+{
+    aq_error error = {0};
+
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, settings, &error), 0);
+}
+
+static void assert_not_assigned(const char *assignment, const char *text)
+{
+    sample settings;
+    sample before;
+    aq_error error = {0};
+
+    init(&settings);
+    before = settings;
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &error),
+                     AQ_E_INVALID);
+    assert_int_equal(error.code, AQ_E_INVALID);
+    assert_string_equal(error.text, text);
+    assert_memory_equal(&settings, &before, sizeof(settings));
+}
+
+static void assert_read(sample *settings, const char *yaml)
+{
+    aq_error error = {0};
+    int rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, strlen(yaml), settings, &error);
+
+    assert_string_equal(error.text, "");
+    assert_int_equal(rc, 0);
+}
+
+static void test_members_start_with_their_defaults(void **state)
+{
+    sample settings;
+
+    (void)state;
+    init(&settings);
+    assert_int_equal(settings.seed, 1);
+    assert_string_equal(settings.name, "cart");
+    assert_int_equal(settings.capacity, 100000);
+    assert_true(settings.alpha == 0.6);
+    assert_true(settings.durable);
+    assert_int_equal(settings.precision, SAMPLE_INT8);
+    assert_true(settings.rate == 3e-4);
+    assert_string_equal(settings.url, "");
+}
+
+static void test_set_changes_one_member(void **state)
+{
+    sample settings;
+
+    (void)state;
+    init(&settings);
+    assert_assign(&settings, "seed=18446744073709551615");
+    assert_assign(&settings, "name=a=b");
+    assert_assign(&settings, "replay.capacity=100");
+    assert_assign(&settings, "replay.alpha=1e-1");
+    assert_assign(&settings, "replay.durable=off");
+    assert_assign(&settings, "policy.precision=fp16");
+    assert_assign(&settings, "policy.rate=-1.5");
+    assert_assign(&settings, "policy.url=");
+    assert_true(settings.seed == UINT64_MAX);
+    assert_string_equal(settings.name, "a=b");
+    assert_int_equal(settings.capacity, 100);
+    assert_true(settings.alpha == 0.1);
+    assert_false(settings.durable);
+    assert_int_equal(settings.precision, SAMPLE_FP16);
+    assert_true(settings.rate == -1.5);
+}
+
+static void test_a_wrong_value_is_answered_with_what_is_allowed(void **state)
+{
+    (void)state;
+    assert_not_assigned("replay.capacity=abc",
+                        "replay.capacity: 'abc' is not a whole number (allowed: 100 to 100000000 "
+                        "steps, default 100000)");
+    assert_not_assigned("replay.capacity=1e5",
+                        "replay.capacity: '1e5' is not a whole number (allowed: 100 to 100000000 "
+                        "steps, default 100000)");
+    assert_not_assigned("replay.capacity=99",
+                        "replay.capacity: '99' is out of bounds (allowed: 100 to 100000000 steps, "
+                        "default 100000)");
+    assert_not_assigned("seed=-1", "seed: '-1' is out of bounds (allowed: at least 0, default 1)");
+    assert_not_assigned("seed=18446744073709551616", "seed: '18446744073709551616' is out of "
+                                                     "bounds (allowed: at least 0, default 1)");
+    assert_not_assigned("replay.alpha=1.01",
+                        "replay.alpha: '1.01' is out of bounds (allowed: 0 to 1, default 0.6)");
+    assert_not_assigned("policy.rate=nan", "policy.rate: 'nan' is not a finite decimal number "
+                                           "(allowed: any number per step, default 3e-4)");
+    assert_not_assigned("replay.durable=maybe", "replay.durable: 'maybe' is neither true nor false "
+                                                "(allowed: true or false, default true)");
+    assert_not_assigned("policy.precision=fp8", "policy.precision: 'fp8' is none of the choices "
+                                                "(allowed: fp32, fp16 or int8, default int8)");
+    assert_not_assigned("name=", "name: '' is too short (allowed: 1 to 15 bytes of text, default "
+                                 "'cart')");
+    assert_not_assigned("name=0123456789012345",
+                        "name: '0123456789012345' is too long (allowed: 1 to 15 bytes of text, "
+                        "default 'cart')");
+    assert_not_assigned("name=a\nb\xff",
+                        "name: 'a?b?' holds a control character or is not UTF-8 (allowed: 1 to 15 "
+                        "bytes of text, default 'cart')");
+}
+
+static void test_a_long_wrong_value_is_shown_cut(void **state)
+{
+    char assignment[400] = "replay.capacity=";
+    sample settings;
+    aq_error error = {0};
+
+    (void)state;
+    memset(assignment + strlen(assignment), 'x', 300);
+    init(&settings);
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &error),
+                     AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "xxx...' is not a whole number (allowed: 100 to"));
+    assert_true(strlen(error.text) < 200);
+}
+
+static void test_an_unknown_key_is_answered_with_the_nearest(void **state)
+{
+    (void)state;
+    assert_not_assigned("replay.capcity=5",
+                        "replay.capcity: no such setting; did you mean replay.capacity?");
+    assert_not_assigned("capacity=5", "capacity: no such setting; did you mean replay.capacity?");
+    assert_not_assigned("policy.alpha=5",
+                        "policy.alpha: no such setting; did you mean replay.alpha?");
+    assert_not_assigned("temperature=5", "temperature: no such setting");
+    assert_not_assigned("replay=5", "replay: no such setting");
+    assert_not_assigned("seed", "'seed' is not of the form KEY=VALUE");
+    assert_not_assigned("=5", "'=5' is not of the form KEY=VALUE");
+}
+
+static void test_an_endless_key_is_unknown(void **state)
+{
+    char assignment[2000];
+    sample settings;
+
+    (void)state;
+    memset(assignment, 'k', sizeof(assignment) - 1);
+    assignment[1500] = '=';
+    assignment[sizeof(assignment) - 1] = '\0';
+    init(&settings);
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, NULL), AQ_E_INVALID);
+}
+
+static void test_a_file_changes_what_it_mentions(void **state)
+{
+    sample settings;
+    sample expected;
+
+    (void)state;
+    init(&expected);
+    init(&settings);
+    expected.seed = 7;
+    expected.capacity = 500;
+    expected.durable = false;
+    expected.precision = SAMPLE_FP32;
+    assert_read(&settings, "# a comment\n"
+                           "policy: {precision: fp32}   # sections in any order and style\n"
+                           "seed: 7\n"
+                           "replay:\n"
+                           "  capacity: '500'\n"
+                           "  durable: No\n");
+    assert_memory_equal(&settings, &expected, sizeof(settings));
+}
+
+static void test_files_without_settings_are_fine(void **state)
+{
+    static const char *const texts[] = {
+        "",
+        "\n\n",
+        "# only comments\n# and more\n",
+        "---\n",
+        "---\n...\n",
+        "\xef\xbb\xbf# with a byte order mark\n",
+        "replay:\n  # capacity: 5\n",
+        "replay:\npolicy: {}\n",
+    };
+    sample settings;
+    sample before;
+
+    (void)state;
+    init(&settings);
+    before = settings;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        assert_read(&settings, texts[i]);
+        assert_memory_equal(&settings, &before, sizeof(settings));
+    }
+}
+
+static void test_absent_members_keep_what_an_earlier_file_said(void **state)
+{
+    sample settings;
+
+    (void)state;
+    init(&settings);
+    assert_read(&settings, "seed: 7\nreplay: {capacity: 500}\n");
+    assert_read(&settings, "replay: {alpha: 0.25}\n");
+    assert_int_equal(settings.seed, 7);
+    assert_int_equal(settings.capacity, 500);
+    assert_true(settings.alpha == 0.25);
+}
+
+static void test_texts_may_hold_what_yaml_means_otherwise(void **state)
+{
+    sample settings;
+
+    (void)state;
+    init(&settings);
+    assert_read(&settings, "name: true\npolicy: {url: 'tcp://host:5550 # x'}\n");
+    assert_string_equal(settings.name, "true");
+    assert_string_equal(settings.url, "tcp://host:5550 # x");
+    assert_read(&settings, "name: \"\\u00fc\\\\\"\npolicy:\n  url: 5\n");
+    assert_string_equal(settings.name, "\xc3\xbc\\");
+    assert_string_equal(settings.url, "5");
+}
+
+static void print(const sample *settings, aq_buffer *out)
+{
+    aq_buffer_init(out, 1 << 16);
+    assert_int_equal(aq_settings_print_yaml(&sample_table, settings, out), 0);
+}
+
+static void test_the_printed_file_explains_itself(void **state)
+{
+    static const char expected[] =
+        "# Every stream of random numbers is derived from it.\n"
+        "# at least 0, default 1\n"
+        "seed: 1\n"
+        "\n"
+        "# What the run is called.\n"
+        "# 1 to 15 bytes of text, default 'cart'\n"
+        "name: \"cart\"\n"
+        "\n"
+        "replay:\n"
+        "  # How many steps the table holds. A step beyond that removes the oldest; this sentence "
+        "is long\n"
+        "  # enough to need a second line.\n"
+        "  # 100 to 100000000 steps, default 100000\n"
+        "  capacity: 100000\n"
+        "\n"
+        "  # How strongly priorities count.\n"
+        "  # 0 to 1, default 0.6\n"
+        "  alpha: 0.6\n"
+        "\n"
+        "  # Whether steps survive a restart.\n"
+        "  # true or false, default true\n"
+        "  durable: true\n"
+        "\n"
+        "policy:\n"
+        "  # What actors compute with.\n"
+        "  # fp32, fp16 or int8, default int8\n"
+        "  precision: int8\n"
+        "\n"
+        "  # A number without bounds.\n"
+        "  # any number per step, default 3e-4\n"
+        "  # live: 'actorq set' changes it while the run goes on\n"
+        "  rate: 0.0003\n"
+        "\n"
+        "  # Where it comes from.\n"
+        "  # at most 63 bytes of text, default ''\n"
+        "  # live: 'actorq set' changes it while the run goes on\n"
+        "  url: \"\"\n";
+    sample settings;
+    aq_buffer out;
+
+    (void)state;
+    init(&settings);
+    print(&settings, &out);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    assert_string_equal((const char *)out.data, expected);
+    aq_buffer_fini(&out);
+}
+
+static void assert_round_trip(const sample *settings)
+{
+    sample copy;
+    aq_error error = {0};
+    aq_buffer out;
+
+    print(settings, &out);
+    init(&copy);
+    assert_int_equal(aq_settings_read_yaml(&sample_table, "printed", (const char *)out.data,
+                                           out.size, &copy, &error),
+                     0);
+    assert_int_equal(copy.seed, settings->seed);
+    assert_string_equal(copy.name, settings->name);
+    assert_int_equal(copy.capacity, settings->capacity);
+    assert_memory_equal(&copy.alpha, &settings->alpha, sizeof(copy.alpha));
+    assert_int_equal(copy.durable, settings->durable);
+    assert_int_equal(copy.precision, settings->precision);
+    assert_memory_equal(&copy.rate, &settings->rate, sizeof(copy.rate));
+    assert_string_equal(copy.url, settings->url);
+    aq_buffer_fini(&out);
+}
+
+static void test_odd_texts_survive_printing_and_reading(void **state)
+{
+    static const char *const urls[] = {
+        "true",
+        "~",
+        "null",
+        "- x",
+        "a: b",
+        " blanks ",
+        "\"quoted\"",
+        "back\\slash",
+        "#",
+        "{}",
+        "'",
+        "%",
+        "@",
+        "\xc3\xbc\xe2\x82\xac\xf0\x9f\x98\x80",
+        "\xe2\x80\xa8\xe2\x80\xa9",
+        "\xef\xbb\xbf",
+        "\xef\xbf\xbe\xef\xbf\xbf",
+        "\xf0\x9f\xbf\xbe",
+        "\xc2\xa0",
+        "0x10",
+        "012345678901234567890123456789012345678901234567890123456789012",
+    };
+    sample settings;
+
+    (void)state;
+    init(&settings);
+    for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
+        snprintf(settings.url, sizeof(settings.url), "%s", urls[i]);
+        assert_round_trip(&settings);
+    }
+}
+
+static void test_every_number_survives_printing_and_reading(void **state)
+{
+    static const double rates[] = {0.0,
+                                   -0.0,
+                                   1e15,
+                                   1e300,
+                                   4.9406564584124654e-324,
+                                   1e100,
+                                   1.0 / 3,
+                                   1e-5,
+                                   123456789012345680.0};
+    sample settings;
+    aq_rng rng;
+
+    (void)state;
+    init(&settings);
+    for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+        settings.rate = rates[i];
+        assert_round_trip(&settings);
+    }
+    aq_rng_init(&rng, 1, 0);
+    for (int i = 0; i < 200; i++) {
+        settings.seed = aq_rng_next(&rng);
+        settings.capacity = 100 + aq_rng_below(&rng, 1000000);
+        settings.alpha = aq_rng_uniform(&rng);
+        settings.rate = aq_rng_normal(&rng) * 1e6;
+        settings.durable = aq_rng_below(&rng, 2) == 1;
+        settings.precision = (uint32_t)aq_rng_below(&rng, 3);
+        assert_round_trip(&settings);
+    }
+}
+
+static void test_small_numbers_are_printed_short(void **state)
+{
+    sample settings;
+    aq_buffer out;
+
+    (void)state;
+    init(&settings);
+    settings.rate = 1e-8;
+    print(&settings, &out);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    assert_non_null(strstr((const char *)out.data, "  rate: 1e-8\n"));
+    aq_buffer_fini(&out);
+}
+
+static void test_printing_into_too_little_room_leaves_nothing(void **state)
+{
+    sample settings;
+    aq_buffer out;
+
+    (void)state;
+    init(&settings);
+    aq_buffer_init(&out, 200);
+    assert_int_equal(aq_buffer_append(&out, "abc", 3), 0);
+    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, &out), AQ_E_TOO_BIG);
+    assert_int_equal(out.size, 3);
+    aq_buffer_fini(&out);
+}
+
+static void test_a_file_on_disk_is_read(void **state)
+{
+    char path[] = "/tmp/aq-test-settings-XXXXXX";
+    sample settings;
+    aq_error error = {0};
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_true(fd >= 0);
+    close(fd);
+    init(&settings);
+    assert_int_equal(aq_file_write_atomic(path, "seed: 9\n", 8, &error), 0);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
+    assert_int_equal(settings.seed, 9);
+    assert_int_equal(aq_file_write_atomic(path, "sede: 9\n", 8, &error), 0);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, path));
+    assert_non_null(strstr(error.text, ":1: sede: no such setting; did you mean seed?"));
+    remove(path);
+}
+
+static void test_a_file_past_a_mebibyte_is_refused(void **state)
+{
+    const size_t size = ((size_t)1 << 20) + 1;
+    char path[] = "/tmp/aq-test-settings-XXXXXX";
+    sample settings;
+    aq_error error = {0};
+    char *text = aq_alloc(size, 1);
+    int fd = mkstemp(path);
+
+    (void)state;
+    assert_non_null(text);
+    assert_true(fd >= 0);
+    close(fd);
+    memset(text, '#', size);
+    init(&settings);
+    assert_int_equal(aq_file_write_atomic(path, text, size - 1, &error), 0);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), 0);
+    assert_int_equal(aq_file_write_atomic(path, text, size, &error), 0);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_TOO_BIG);
+    assert_non_null(strstr(error.text, path));
+    remove(path);
+    assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_NOT_FOUND);
+    aq_free(text);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members_start_with_their_defaults),
+        cmocka_unit_test(test_set_changes_one_member),
+        cmocka_unit_test(test_a_wrong_value_is_answered_with_what_is_allowed),
+        cmocka_unit_test(test_a_long_wrong_value_is_shown_cut),
+        cmocka_unit_test(test_an_unknown_key_is_answered_with_the_nearest),
+        cmocka_unit_test(test_an_endless_key_is_unknown),
+        cmocka_unit_test(test_a_file_changes_what_it_mentions),
+        cmocka_unit_test(test_files_without_settings_are_fine),
+        cmocka_unit_test(test_absent_members_keep_what_an_earlier_file_said),
+        cmocka_unit_test(test_texts_may_hold_what_yaml_means_otherwise),
+        cmocka_unit_test(test_the_printed_file_explains_itself),
+        cmocka_unit_test(test_odd_texts_survive_printing_and_reading),
+        cmocka_unit_test(test_every_number_survives_printing_and_reading),
+        cmocka_unit_test(test_small_numbers_are_printed_short),
+        cmocka_unit_test(test_printing_into_too_little_room_leaves_nothing),
+        cmocka_unit_test(test_a_file_on_disk_is_read),
+        cmocka_unit_test(test_a_file_past_a_mebibyte_is_refused),
+    };
+
+    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
+}

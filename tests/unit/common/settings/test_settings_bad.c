@@ -1,0 +1,251 @@
+/*
+ * YAML files that are wrong: each is answered with its name, the line and a sentence that helps,
+ * and the settings stay as they were.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "tests/unit/common/settings/settings_sample.h"
+
+static void assert_refused_bytes(const char *yaml, size_t size, const char *text)
+{
+    sample settings;
+    sample before;
+    aq_error error = {0};
+
+    memset(&settings, 0, sizeof(settings));
+    aq_settings_init(&sample_table, &settings);
+    before = settings;
+    assert_int_equal(aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error),
+                     AQ_E_INVALID);
+    assert_int_equal(error.code, AQ_E_INVALID);
+    assert_string_equal(error.text, text);
+    assert_memory_equal(&settings, &before, sizeof(settings));
+    assert_int_equal(aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, NULL),
+                     AQ_E_INVALID);
+}
+
+static void assert_refused(const char *yaml, const char *text)
+{
+    assert_refused_bytes(yaml, strlen(yaml), text);
+}
+
+static void test_a_wrong_value_names_its_line(void **state)
+{
+    (void)state;
+    assert_refused("seed: 5\nreplay:\n  capacity: abc\n",
+                   "c.yaml:3: replay.capacity: 'abc' is not a whole number (allowed: 100 to "
+                   "100000000 steps, default 100000)");
+    assert_refused("# one\n\nreplay: {alpha: 2}\n",
+                   "c.yaml:3: replay.alpha: '2' is out of bounds (allowed: 0 to 1, default 0.6)");
+    assert_refused("seed:\n",
+                   "c.yaml:1: seed: '' is not a whole number (allowed: at least 0, default 1)");
+    assert_refused("seed: 1_000\n", "c.yaml:1: seed: '1_000' is not a whole number (allowed: at "
+                                    "least 0, default 1)");
+    assert_refused("name: |\n  two\n  lines\n",
+                   "c.yaml:1: name: 'two?lines?' holds a control character or is not UTF-8 "
+                   "(allowed: 1 to 15 bytes of text, default 'cart')");
+}
+
+static void test_one_wrong_value_leaves_the_right_ones_out_too(void **state)
+{
+    (void)state;
+    /* assert_refused compares the whole struct with what it was. */
+    assert_refused("seed: 5\nname: other\npolicy: {rate: x}\n",
+                   "c.yaml:3: policy.rate: 'x' is not a finite decimal number (allowed: any "
+                   "number per step, default 3e-4)");
+}
+
+static void test_an_unknown_key_names_its_line_and_the_nearest(void **state)
+{
+    (void)state;
+    assert_refused("seed: 5\nsede: 3\n", "c.yaml:2: sede: no such setting; did you mean seed?");
+    assert_refused("seed: 5\nreplay:\n  alpha: 1\n\n  capcity: 4\n",
+                   "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
+    assert_refused("replya:\n  capacity: 5\n",
+                   "c.yaml:1: replya: no such section; did you mean replay?");
+    assert_refused("capacity: 5\n",
+                   "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
+    assert_refused("replay:\n  <<: {capacity: 3}\n", "c.yaml:2: replay.<<: no such setting");
+    assert_refused("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting");
+    assert_refused("temperature: {a: 1}\n", "c.yaml:1: temperature: no such section");
+}
+
+static void test_a_key_given_twice_names_both_lines(void **state)
+{
+    (void)state;
+    assert_refused("seed: 5\nname: x\nseed: 5\n", "c.yaml:3: seed: given twice, first in line 1");
+    assert_refused("replay:\n  alpha: 1\n  alpha: 1\n",
+                   "c.yaml:3: replay.alpha: given twice, first in line 2");
+    assert_refused("replay:\n  alpha: 1\nreplay:\n  capacity: 100\n",
+                   "c.yaml:3: replay: given twice, first in line 1");
+}
+
+static void test_the_wrong_kind_of_thing_is_named(void **state)
+{
+    (void)state;
+    assert_refused("seed:\n  a: 3\n", "c.yaml:1: seed: a value is expected, not a mapping "
+                                      "(allowed: at least 0, default 1)");
+    assert_refused("seed: [1, 2]\n", "c.yaml:1: seed: a value is expected, not a list (allowed: at "
+                                     "least 0, default 1)");
+    assert_refused("replay:\n  durable:\n    - yes\n",
+                   "c.yaml:2: replay.durable: a value is expected, not a list (allowed: true or "
+                   "false, default true)");
+    assert_refused("replay: 4\n", "c.yaml:1: replay: the settings of this section are expected, "
+                                  "indented, not a value");
+    assert_refused("replay:\n- capacity: 4\n", "c.yaml:1: replay: the settings of this section are "
+                                               "expected, indented, not a list");
+    assert_refused("- a\n- b\n", "c.yaml:1: lines of the form 'key: value' are expected");
+    assert_refused("\nhello\n", "c.yaml:2: lines of the form 'key: value' are expected");
+    assert_refused("[a, b]: 5\n", "c.yaml:1: a key must be a plain name");
+}
+
+static void test_aliases_are_refused(void **state)
+{
+    (void)state;
+    assert_refused("seed: &a 500\nreplay:\n  capacity: *a\n",
+                   "c.yaml:3: replay.capacity: aliases are not supported");
+}
+
+static void test_a_second_document_is_refused(void **state)
+{
+    (void)state;
+    assert_refused("seed: 5\n---\nseed: 6\n",
+                   "c.yaml:2: a second document begins; one is expected");
+}
+
+static void test_what_is_not_yaml_names_its_line(void **state)
+{
+    static const char nul[] = "seed: 5\nname: a\0b\n";
+
+    (void)state;
+    assert_refused("seed: 5\nreplay:\n\tcapacity: 4\n",
+                   "c.yaml:3: indented by a tab; YAML wants blanks");
+    assert_refused("seed: 5\n{]\n", "c.yaml:2: could not find expected ':'");
+    assert_refused("seed: 'abc\n\n", "c.yaml:1: found unexpected end of stream");
+    assert_refused("seed: 5\n  name: x\n", "c.yaml:2: mapping values are not allowed in this "
+                                           "context");
+    assert_refused_bytes(nul, sizeof(nul) - 1, "c.yaml:2: control characters are not allowed");
+    assert_refused("\x7f"
+                   "ELF\x01\x02",
+                   "c.yaml:1: control characters are not allowed");
+    assert_refused("seed: 5\n\nname: \xff\xfe\n", "c.yaml:3: invalid leading UTF-8 octet");
+}
+
+static const char good_yaml[] = "seed: 7\n"
+                                "name: other\n"
+                                "replay:\n"
+                                "  capacity: 500\n"
+                                "  durable: no\n"
+                                "policy: {precision: fp16, url: \"tcp://x:1\"}\n";
+
+static void test_reading_survives_every_failed_allocation(void **state)
+{
+    uint64_t nth = 0;
+    int rc;
+
+    (void)state;
+    do {
+        sample settings;
+        sample before;
+        aq_error error = {0};
+
+        memset(&settings, 0, sizeof(settings));
+        aq_settings_init(&sample_table, &settings);
+        before = settings;
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_settings_read_yaml(&sample_table, "c.yaml", good_yaml, strlen(good_yaml), &settings,
+                                   &error);
+        aq_memory_fail_at(0, 0);
+        if (rc < 0) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_string_equal(error.text, "c.yaml: out of memory");
+            assert_memory_equal(&settings, &before, sizeof(settings));
+        }
+    } while (rc < 0);
+    assert_true(nth > 10);
+}
+
+static void test_printing_survives_every_failed_allocation(void **state)
+{
+    sample settings;
+    uint64_t nth = 0;
+    int rc;
+
+    (void)state;
+    memset(&settings, 0, sizeof(settings));
+    aq_settings_init(&sample_table, &settings);
+    do {
+        aq_buffer out;
+
+        aq_buffer_init(&out, 1 << 16);
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_settings_print_yaml(&sample_table, &settings, &out);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || (rc == AQ_E_NOMEM && out.size == 0));
+        aq_buffer_fini(&out);
+    } while (rc < 0);
+    assert_true(nth > 2);
+}
+
+/* Whatever a file holds, it is read whole or refused with a sentence, and nothing crashes. */
+static void test_mangled_files_are_read_or_refused(void **state)
+{
+    static const char letters[] = ":-[]{}#&*!|>'\"%@`,? \t\n\\\x01\x80\xff"
+                                  "05ae";
+    char yaml[sizeof(good_yaml)];
+    aq_rng rng;
+
+    (void)state;
+    aq_rng_init(&rng, 1, 0);
+    for (int round = 0; round < 3000; round++) {
+        size_t changes = 1 + aq_rng_below(&rng, 3);
+        size_t size = 1 + aq_rng_below(&rng, sizeof(yaml) - 1);
+        sample settings;
+        sample before;
+        aq_error error = {0};
+        int rc;
+
+        memset(&settings, 0, sizeof(settings));
+        aq_settings_init(&sample_table, &settings);
+        before = settings;
+        memcpy(yaml, good_yaml, sizeof(yaml));
+        for (size_t i = 0; i < changes; i++) {
+            yaml[aq_rng_below(&rng, sizeof(yaml) - 1)] =
+                letters[aq_rng_below(&rng, sizeof(letters) - 1)];
+        }
+        rc = aq_settings_read_yaml(&sample_table, "c.yaml", yaml, size, &settings, &error);
+        assert_true(rc == 0 || rc == AQ_E_INVALID);
+        if (rc < 0) {
+            assert_memory_equal(&settings, &before, sizeof(settings));
+            assert_memory_equal(error.text, "c.yaml:", 7);
+            assert_in_range(error.text[7], '1', '9'); /* every refusal finds its line */
+        }
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_wrong_value_names_its_line),
+        cmocka_unit_test(test_one_wrong_value_leaves_the_right_ones_out_too),
+        cmocka_unit_test(test_an_unknown_key_names_its_line_and_the_nearest),
+        cmocka_unit_test(test_a_key_given_twice_names_both_lines),
+        cmocka_unit_test(test_the_wrong_kind_of_thing_is_named),
+        cmocka_unit_test(test_aliases_are_refused),
+        cmocka_unit_test(test_a_second_document_is_refused),
+        cmocka_unit_test(test_what_is_not_yaml_names_its_line),
+        cmocka_unit_test(test_reading_survives_every_failed_allocation),
+        cmocka_unit_test(test_printing_survives_every_failed_allocation),
+        cmocka_unit_test(test_mangled_files_are_read_or_refused),
+    };
+
+    return cmocka_run_group_tests_name("settings_bad", tests, NULL, NULL);
+}

@@ -1,0 +1,140 @@
+/*
+ * Two structs of one table side by side: what differs, and what a start keeps of live changes.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/unit/common/settings/settings_sample.h"
+
+typedef struct told {
+    size_t count;
+    char text[256];
+    int answer;
+} told;
+
+static int on_difference(void *user, const aq_setting *row, const char *before, const char *after)
+{
+    told *to = user;
+    size_t used = strlen(to->text);
+    to->count++;
+    (void)snprintf(to->text + used, sizeof(to->text) - used, "%s: %s -> %s; ", row->key, before,
+                   after);
+    return to->answer;
+}
+
+static void set(sample *settings, const char *assignment)
+{
+    assert_int_equal(aq_settings_assign(&sample_table, assignment, settings, NULL), 0);
+}
+
+static void test_equal_structs_do_not_differ(void **state)
+{
+    sample a, b;
+    told to = {0};
+    (void)state;
+    aq_settings_init(&sample_table, &a);
+    memset(&b, 0x5a, sizeof(b)); /* what is behind the end of a text is no part of it */
+    aq_settings_init(&sample_table, &b);
+    assert_int_equal(aq_settings_compare(&sample_table, &a, &b, on_difference, &to), 0);
+    assert_int_equal(to.count, 0);
+}
+
+static void test_differences_are_told_as_they_are_printed(void **state)
+{
+    sample a, b;
+    told to = {0};
+    (void)state;
+    aq_settings_init(&sample_table, &a);
+    aq_settings_init(&sample_table, &b);
+    set(&b, "policy.url=tcp://\"x\"");
+    set(&b, "replay.alpha=0.25");
+    set(&b, "policy.precision=fp16");
+    assert_int_equal(aq_settings_compare(&sample_table, &a, &b, on_difference, &to), 0);
+    assert_string_equal(to.text, "replay.alpha: 0.6 -> 0.25; policy.precision: int8 -> fp16; "
+                                 "policy.url: \"\" -> \"tcp://\\\"x\\\"\"; ");
+}
+
+static void test_an_answer_ends_the_comparison(void **state)
+{
+    sample a, b;
+    told to = {.answer = AQ_E_UNSUPPORTED};
+    (void)state;
+    aq_settings_init(&sample_table, &a);
+    aq_settings_init(&sample_table, &b);
+    set(&b, "seed=7");
+    set(&b, "replay.alpha=0.25");
+    assert_int_equal(aq_settings_compare(&sample_table, &a, &b, on_difference, &to),
+                     AQ_E_UNSUPPORTED);
+    assert_int_equal(to.count, 1);
+}
+
+static void test_a_live_setting_that_is_given_as_before_keeps_its_change(void **state)
+{
+    sample given, used, now;
+    (void)state;
+    aq_settings_init(&sample_table, &given);
+    used = now = given;
+    set(&used, "policy.rate=5");
+    set(&used, "policy.url=tcp://b");
+    aq_settings_keep_live(&sample_table, &given, &used, &now);
+    assert_true(now.rate == 5);
+    assert_string_equal(now.url, "tcp://b");
+}
+
+static void test_a_live_setting_that_is_given_otherwise_counts(void **state)
+{
+    sample given, used, now;
+    (void)state;
+    aq_settings_init(&sample_table, &given);
+    used = now = given;
+    set(&used, "policy.rate=5");
+    set(&now, "policy.rate=6");
+    aq_settings_keep_live(&sample_table, &given, &used, &now);
+    assert_true(now.rate == 6);
+}
+
+static void test_a_setting_that_is_not_live_is_as_it_is_given(void **state)
+{
+    sample given, used, now;
+    (void)state;
+    aq_settings_init(&sample_table, &given);
+    used = now = given;
+    set(&used, "seed=9");
+    aq_settings_keep_live(&sample_table, &given, &used, &now);
+    assert_int_equal(now.seed, 1);
+}
+
+static void test_only_live_settings_are_printed_as_such(void **state)
+{
+    sample settings;
+    aq_buffer out;
+    (void)state;
+    aq_settings_init(&sample_table, &settings);
+    aq_buffer_init(&out, 65536);
+    assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, &out), 0);
+    assert_int_equal(aq_buffer_append(&out, "", 1), 0);
+    const char *live = strstr((const char *)out.data, "# live: 'actorq set'");
+    assert_non_null(live);
+    assert_memory_equal(strchr(live, '\n') + 1, "  rate: ", 8);
+    aq_buffer_fini(&out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_equal_structs_do_not_differ),
+        cmocka_unit_test(test_differences_are_told_as_they_are_printed),
+        cmocka_unit_test(test_an_answer_ends_the_comparison),
+        cmocka_unit_test(test_a_live_setting_that_is_given_as_before_keeps_its_change),
+        cmocka_unit_test(test_a_live_setting_that_is_given_otherwise_counts),
+        cmocka_unit_test(test_a_setting_that_is_not_live_is_as_it_is_given),
+        cmocka_unit_test(test_only_live_settings_are_printed_as_such),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

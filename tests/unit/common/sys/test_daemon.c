@@ -1,0 +1,179 @@
+/*
+ * What every program of ours does first, and what its common options refuse.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/sys/daemon.h"
+#include "common/sys/log.h"
+#include "tests/unit/common/sys/stderr_capture.h"
+
+/* Begins in a child of its own, since a process reads its environment once; what it wrote to
+ * standard error comes back in out[size]. */
+static void begin_with(const char *log, const char *log_format, const char *cpu, char *out,
+                       size_t size)
+{
+    int status = 0;
+    stderr_capture_begin();
+    pid_t child = fork();
+    if (child == 0) {
+        struct sigaction broken_pipe;
+        setenv("ACTORQ_LOG", log, 1);
+        setenv("ACTORQ_CPU", cpu, 1);
+        setenv("ACTORQ_LOG_FORMAT", log_format, 1);
+        aq_daemon_begin("actor", 7);
+        aq_log(AQ_LOG_INFO, "begun", "", "");
+        _exit(sigaction(SIGPIPE, NULL, &broken_pipe) == 0 && broken_pipe.sa_handler == SIG_IGN ? 0
+                                                                                               : 1);
+    }
+    pid_t waited = waitpid(child, &status, 0);
+    stderr_capture_end(out, size);
+    assert_true(child > 0);
+    assert_int_equal(waited, child);
+    assert_int_equal(status, 0);
+}
+
+static void test_a_program_names_itself_and_survives_broken_pipes(void **state)
+{
+    char text[4096];
+    (void)state;
+    begin_with("info", "", "avx2", text, sizeof(text));
+    assert_non_null(strstr(text, "level=info role=actor id=7 event=begun"));
+    assert_null(strstr(text, "environment_ignored"));
+}
+
+static void test_an_environment_that_nobody_understands_is_said(void **state)
+{
+    char text[4096];
+    (void)state;
+    begin_with("lo ud", "xml", "avx\"3", text, sizeof(text));
+    assert_non_null(strstr(text, "event=environment_ignored value=\"lo ud\" msg=\"ACTORQ_LOG"));
+    assert_non_null(strstr(text, "event=environment_ignored value=\"avx\\\"3\" msg=\"ACTORQ_CPU"));
+    assert_non_null(
+        strstr(text, "event=environment_ignored value=\"xml\" msg=\"ACTORQ_LOG_FORMAT"));
+    assert_non_null(strstr(text, "event=begun")); /* info is used */
+}
+
+/* Gives an option to the daemons' common ones, as a program does. */
+static int apply(aq_daemon_options *options, const char *name, const char *value, aq_error *error)
+{
+    int rc = 1;
+    assert_true(aq_daemon_apply(options, &(aq_option){.name = name}, value, &rc, error));
+    return rc;
+}
+
+static void test_a_parent_must_be_a_process_number(void **state)
+{
+    static const char *const texts[] = {"", "x", "0", "-5", "1x", "99999999999999999999", " 1"};
+    aq_daemon_options options = {0};
+    (void)state;
+    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+        aq_error error = {0};
+        assert_int_equal(apply(&options, "parent", texts[i], &error), AQ_E_INVALID);
+        assert_non_null(strstr(error.text, "is not a process id"));
+    }
+}
+
+static void test_a_log_level_is_one_of_the_words(void **state)
+{
+    static const char *const words[] = {"debug", "warn", "error", "off", "info"};
+    aq_daemon_options options = {0};
+    aq_error error = {0};
+    char text[4096];
+    (void)state;
+    for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+        assert_int_equal(apply(&options, "log-level", words[i], NULL), 0);
+    }
+    assert_int_equal(apply(&options, "log-level", "loud", &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "'loud'"));
+    assert_non_null(strstr(error.text, "debug, info, warn, error, off"));
+
+    assert_int_equal(apply(&options, "log-level", "error", NULL), 0);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_WARN, "quiet", "", "");
+    aq_log(AQ_LOG_ERROR, "loud", "", "");
+    stderr_capture_end(text, sizeof(text));
+    assert_null(strstr(text, "event=quiet"));
+    assert_non_null(strstr(text, "event=loud"));
+    assert_int_equal(apply(&options, "log-level", "info", NULL), 0);
+}
+
+static void test_a_log_format_is_one_of_the_words(void **state)
+{
+    aq_daemon_options options = {0};
+    aq_error error = {0};
+    char text[4096];
+    (void)state;
+    assert_int_equal(apply(&options, "log-format", "json", NULL), 0);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_ERROR, "loud", "", "");
+    stderr_capture_end(text, sizeof(text));
+    assert_non_null(strstr(text, "\"event\":\"loud\"}"));
+    assert_int_equal(apply(&options, "log-format", "logfmt", NULL), 0);
+    assert_int_equal(apply(&options, "log-format", "xml", &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "'xml' is neither logfmt nor json"));
+}
+
+static void test_an_option_wins_over_the_environment(void **state)
+{
+    aq_daemon_options options = {0};
+    (void)state;
+    setenv("ACTORQ_CERTS", "/etc/a", 1);
+    setenv("ACTORQ_TOKEN_FILE", "", 1);
+    setenv("ACTORQ_HTTP", "127.0.0.1:1", 1);
+    setenv("ACTORQ_INSECURE", "1", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
+    assert_string_equal(options.certs_dir, "/etc/a");
+    assert_null(options.token_file);
+    assert_true(options.insecure);
+    assert_int_equal(apply(&options, "http", "127.0.0.1:2", NULL), 0);
+    assert_string_equal(options.http, "127.0.0.1:2");
+    assert_int_equal(apply(&options, "certs", "", NULL), AQ_E_INVALID);
+    assert_string_equal(options.certs_dir, "");
+}
+
+static void test_insecure_is_meant_or_refused(void **state)
+{
+    aq_daemon_options options = {0};
+    aq_error error = {0};
+    (void)state;
+    setenv("ACTORQ_INSECURE", "0", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
+    assert_false(options.insecure);
+    setenv("ACTORQ_INSECURE", "yes", 1);
+    assert_int_equal(aq_daemon_read_environment(&options, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "ACTORQ_INSECURE"));
+}
+
+static void test_an_option_of_the_program_itself_is_left_to_it(void **state)
+{
+    aq_daemon_options options = {0};
+    int rc = 7;
+    (void)state;
+    assert_false(aq_daemon_apply(&options, &(aq_option){.name = "listen"}, "x", &rc, NULL));
+    assert_int_equal(rc, 7);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_program_names_itself_and_survives_broken_pipes),
+        cmocka_unit_test(test_an_environment_that_nobody_understands_is_said),
+        cmocka_unit_test(test_a_parent_must_be_a_process_number),
+        cmocka_unit_test(test_a_log_level_is_one_of_the_words),
+        cmocka_unit_test(test_a_log_format_is_one_of_the_words),
+        cmocka_unit_test(test_an_option_wins_over_the_environment),
+        cmocka_unit_test(test_insecure_is_meant_or_refused),
+        cmocka_unit_test(test_an_option_of_the_program_itself_is_left_to_it),
+    };
+    return cmocka_run_group_tests_name("daemon", tests, NULL, NULL);
+}

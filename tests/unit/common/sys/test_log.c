@@ -1,0 +1,334 @@
+/*
+ * A line is whole, honest and cannot be forged; levels and limits drop what they should.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/sys/log.h"
+#include "tests/unit/common/sys/stderr_capture.h"
+
+#define OUTPUT_SIZE    65536
+#define LINE_MAX_BYTES 2048
+
+static char output[OUTPUT_SIZE];
+
+static int open_log(void **state)
+{
+    (void)state;
+    aq_log_set_level(AQ_LOG_INFO);
+    aq_log_open("actor", 3);
+    return 0;
+}
+
+static void test_a_line_has_time_level_names_event_fields_and_message(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    aq_log(AQ_LOG_WARN, "policy_stale", "keeps acting with it", "version=%d latest=%d", 118, 131);
+    stderr_capture_end(output, sizeof(output));
+    /* ts=2026-01-31T12:00:00.123Z */
+    assert_memory_equal(output, "ts=20", 5);
+    for (size_t i = 0; i < 24; i++) {
+        static const char shape[] = "0000-00-00T00:00:00.000Z";
+        char letter = output[3 + i];
+
+        if (shape[i] == '0') {
+            assert_in_range(letter, '0', '9');
+        } else {
+            assert_int_equal(letter, shape[i]);
+        }
+    }
+    assert_string_equal(output + 27, " level=warn role=actor id=3 event=policy_stale version=118 "
+                                     "latest=131 msg=\"keeps acting with it\"\n");
+}
+
+static void test_no_fields_leave_no_gap(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "ready", "serving", "");
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, " event=ready msg=\"serving\"\n"));
+}
+
+static void test_no_message_leaves_no_gap(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "evaluated", "", "score=%d", 500);
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, " event=evaluated score=500\n"));
+}
+
+static void test_a_negative_id_is_left_out(void **state)
+{
+    (void)state;
+    aq_log_open("learner", -1);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "ready", "serving", "");
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, " level=info role=learner event=ready "));
+}
+
+static void test_lines_below_the_level_are_dropped(void **state)
+{
+    (void)state;
+    aq_log_set_level(AQ_LOG_WARN);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "a", "dropped", "");
+    aq_log(AQ_LOG_WARN, "b", "kept", "");
+    aq_log_set_level(AQ_LOG_OFF);
+    aq_log(AQ_LOG_ERROR, "c", "dropped", "");
+    stderr_capture_end(output, sizeof(output));
+    assert_null(strstr(output, "event=a"));
+    assert_non_null(strstr(output, "event=b"));
+    assert_null(strstr(output, "event=c"));
+}
+
+static void test_errno_survives_a_line(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    errno = ENOSPC;
+    aq_log(AQ_LOG_INFO, "ready", "serving", "");
+    assert_int_equal(errno, ENOSPC);
+    stderr_capture_end(output, sizeof(output));
+}
+
+static size_t count_newlines(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text != '\0'; text++) {
+        count += *text == '\n';
+    }
+    return count;
+}
+
+static void test_a_value_cannot_forge_a_line(void **state)
+{
+    (void)state;
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "join", "from \"x\"\nts=forged \\ \x1b[31m", "peer=%s q=%s", "a\nts=forged",
+           "\"\\\n\"");
+    stderr_capture_end(output, sizeof(output));
+    assert_int_equal(count_newlines(output), 1);
+    assert_non_null(strstr(output, " peer=a?ts=forged q=\"\\?\" "));
+    assert_non_null(strstr(output, "msg=\"from \\\"x\\\"\\nts=forged \\\\ \\u001b[31m\"\n"));
+}
+
+static void test_a_long_message_is_cut_and_the_line_stays_whole(void **state)
+{
+    char message[10000];
+    size_t size;
+
+    (void)state;
+    memset(message, '"', sizeof(message) - 1);
+    message[sizeof(message) - 1] = '\0';
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "join", message, "peer=%s", "a");
+    size = stderr_capture_end(output, sizeof(output));
+    assert_true(size <= LINE_MAX_BYTES);
+    assert_non_null(strstr(output, " peer=a msg=\"\\\""));
+    assert_string_equal(output + size - 7, "\\\"...\"\n");
+    assert_int_equal(count_newlines(output), 1);
+}
+
+static void test_long_fields_lose_whole_pairs_and_keep_the_message(void **state)
+{
+    char value[3000];
+    char quoted[3000];
+    size_t size;
+
+    (void)state;
+    memset(value, ' ', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "join", "told to leave", "peer=%s why=%s", "a",
+           aq_log_quote(quoted, sizeof(quoted), value));
+    size = stderr_capture_end(output, sizeof(output));
+    assert_true(size <= LINE_MAX_BYTES);
+    assert_non_null(strstr(output, " event=join peer=a cut=true msg=\"told to leave\"\n"));
+}
+
+static void test_a_single_field_too_long_is_said_to_be_cut(void **state)
+{
+    char value[3000];
+
+    (void)state;
+    memset(value, 'x', sizeof(value) - 1);
+    value[sizeof(value) - 1] = '\0';
+    stderr_capture_begin();
+    aq_log(AQ_LOG_INFO, "join", "told to leave", "why=%s", value);
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, " event=join cut=true msg=\"told to leave\"\n"));
+}
+
+static void test_a_quoted_text_is_escaped(void **state)
+{
+    char out[64];
+
+    (void)state;
+    assert_string_equal(aq_log_quote(out, sizeof(out), ""), "\"\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "a b=\"c\"\\"), "\"a b=\\\"c\\\"\\\\\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "\t\r\n\x7f"), "\"\\t\\u000d\\n\\u007f\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "\xc3\xbc \xf0\x9f\x98\x80"),
+                        "\"\xc3\xbc \xf0\x9f\x98\x80\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "a\xff\xc3"), "\"a\\ufffd\\ufffd\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "\xc2\x9b"), "\"\\u009b\"");
+}
+
+static void test_a_quoted_text_is_cut_at_a_character(void **state)
+{
+    char out[10];
+
+    (void)state;
+    assert_string_equal(aq_log_quote(out, sizeof(out), "1234567"), "\"1234567\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "12345678"), "\"1234...\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out),
+                                     "123\xc3\xbc"
+                                     "5678"),
+                        "\"123...\"");
+    assert_string_equal(aq_log_quote(out, sizeof(out), "\n\n\n\n"), "\"\\n\\n...\"");
+    assert_string_equal(aq_log_quote(out, 8, "\x01\x01"), "\"...\"");
+}
+
+static void test_levels_have_names(void **state)
+{
+    enum aq_log_level level = AQ_LOG_OFF;
+
+    (void)state;
+    assert_int_equal(aq_log_level_from_text("debug", &level), 0);
+    assert_int_equal(level, AQ_LOG_DEBUG);
+    assert_int_equal(aq_log_level_from_text("off", &level), 0);
+    assert_int_equal(level, AQ_LOG_OFF);
+    assert_int_equal(aq_log_level_from_text("loud", &level), AQ_E_INVALID);
+    assert_int_equal(level, AQ_LOG_OFF);
+}
+
+static void test_the_level_of_the_run_goes_over_that_of_the_process(void **state)
+{
+    (void)state;
+    aq_log_set_run_level(AQ_LOG_DEBUG + 1);
+    stderr_capture_begin();
+    aq_log(AQ_LOG_DEBUG, "a", "kept", "");
+    aq_log_set_run_level(AQ_LOG_OFF + 1);
+    aq_log(AQ_LOG_ERROR, "b", "dropped", "");
+    aq_log_set_run_level(0);
+    aq_log(AQ_LOG_DEBUG, "c", "dropped", "");
+    aq_log(AQ_LOG_INFO, "d", "kept", "");
+    stderr_capture_end(output, sizeof(output));
+    assert_non_null(strstr(output, "event=a"));
+    assert_null(strstr(output, "event=b"));
+    assert_null(strstr(output, "event=c"));
+    assert_non_null(strstr(output, "event=d"));
+}
+
+static void test_formats_have_names(void **state)
+{
+    enum aq_log_format format = AQ_LOG_LOGFMT;
+
+    (void)state;
+    assert_int_equal(aq_log_format_from_text("json", &format), 0);
+    assert_int_equal(format, AQ_LOG_JSON);
+    assert_int_equal(aq_log_format_from_text("logfmt", &format), 0);
+    assert_int_equal(format, AQ_LOG_LOGFMT);
+    assert_int_equal(aq_log_format_from_text("xml", &format), AQ_E_INVALID);
+    assert_null(aq_log_format_problem());
+}
+
+static void test_an_unknown_level_in_the_environment_is_told(void **state)
+{
+    (void)state;
+    assert_string_equal(aq_log_problem(), "loud"); /* set by main */
+}
+
+static void test_a_limiter_allows_one_line_a_second_and_counts_the_rest(void **state)
+{
+    aq_log_limit limit = {0};
+    uint64_t suppressed = 77;
+
+    (void)state;
+    assert_true(aq_log_allowed(&limit, 0, &suppressed));
+    assert_int_equal(suppressed, 0);
+    suppressed = 77;
+    assert_false(aq_log_allowed(&limit, 1, &suppressed));
+    assert_false(aq_log_allowed(&limit, AQ_NS_PER_S - 1, &suppressed));
+    assert_int_equal(suppressed, 77);
+    assert_true(aq_log_allowed(&limit, AQ_NS_PER_S, &suppressed));
+    assert_int_equal(suppressed, 2);
+    assert_true(aq_log_allowed(&limit, 5 * AQ_NS_PER_S, &suppressed));
+    assert_int_equal(suppressed, 0);
+}
+
+#define THREADS          4
+#define LINES_PER_THREAD 50
+
+static void *log_lines(void *argument)
+{
+    for (int i = 0; i < LINES_PER_THREAD; i++) {
+        aq_log_open("actor", i % 2);
+        aq_log(AQ_LOG_INFO, "tick", "one of many", "i=%d", i);
+    }
+    return argument;
+}
+
+static void test_lines_of_threads_do_not_mix(void **state)
+{
+    pthread_t threads[THREADS];
+    const char *line = output;
+
+    (void)state;
+    stderr_capture_begin();
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_create(&threads[i], NULL, log_lines, NULL), 0);
+    }
+    for (int i = 0; i < THREADS; i++) {
+        assert_int_equal(pthread_join(threads[i], NULL), 0);
+    }
+    stderr_capture_end(output, sizeof(output));
+    assert_int_equal(count_newlines(output), THREADS * LINES_PER_THREAD);
+    while (*line != '\0') {
+        const char *end = strchr(line, '\n');
+
+        assert_memory_equal(line, "ts=", 3);
+        assert_memory_equal(end - 17, "msg=\"one of many\"", 17);
+        line = end + 1;
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_unknown_level_in_the_environment_is_told),
+        cmocka_unit_test_setup(test_a_line_has_time_level_names_event_fields_and_message, open_log),
+        cmocka_unit_test_setup(test_no_fields_leave_no_gap, open_log),
+        cmocka_unit_test_setup(test_no_message_leaves_no_gap, open_log),
+        cmocka_unit_test_setup(test_a_negative_id_is_left_out, open_log),
+        cmocka_unit_test_setup(test_lines_below_the_level_are_dropped, open_log),
+        cmocka_unit_test_setup(test_errno_survives_a_line, open_log),
+        cmocka_unit_test_setup(test_a_value_cannot_forge_a_line, open_log),
+        cmocka_unit_test_setup(test_a_long_message_is_cut_and_the_line_stays_whole, open_log),
+        cmocka_unit_test_setup(test_long_fields_lose_whole_pairs_and_keep_the_message, open_log),
+        cmocka_unit_test_setup(test_a_single_field_too_long_is_said_to_be_cut, open_log),
+        cmocka_unit_test(test_a_quoted_text_is_escaped),
+        cmocka_unit_test(test_a_quoted_text_is_cut_at_a_character),
+        cmocka_unit_test(test_levels_have_names),
+        cmocka_unit_test(test_formats_have_names),
+        cmocka_unit_test(test_the_level_of_the_run_goes_over_that_of_the_process),
+        cmocka_unit_test(test_a_limiter_allows_one_line_a_second_and_counts_the_rest),
+        cmocka_unit_test_setup(test_lines_of_threads_do_not_mix, open_log),
+    };
+
+    setenv("ACTORQ_LOG", "loud", 1); /* read at the first use */
+    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+}

@@ -1,0 +1,391 @@
+/*
+ * A delta gives, bit for bit, the version that it was made from; another base, a damaged or cut
+ * frame and every lie about a layer are refused in words.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_delta.h"
+#include "common/wire/wire_policy.h"
+#include "proto/policy.pb-c.h"
+#include "tests/unit/common/wire/policy_kit.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+#include "tests/unit/common/wire/wire_random.h"
+
+typedef struct fixture {
+    aq_rng rng;
+    aq_snapshot *base;
+    aq_snapshot *next;
+    aq_buffer frame;
+    Actorq__V1__PolicyDelta *message;
+    aq_error error;
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture all;
+    memset(&all, 0, sizeof(all));
+    aq_rng_init(&all.rng, fixture_seed(), 3);
+    all.base = fixture_snapshot();
+    all.next = policy_trained(&all.rng, all.base, 0.5);
+    aq_buffer_init(&all.frame, FIXTURE_FRAME_MAX);
+    *state = &all;
+    return aq_wire_delta_pack(all.base, all.next, &all.frame);
+}
+
+static int tear_down(void **state)
+{
+    fixture *all = *state;
+    aq_memory_fail_at(0, 0);
+    aq_snapshot_unref(all->base);
+    aq_snapshot_unref(all->next);
+    aq_buffer_fini(&all->frame);
+    return 0;
+}
+
+/* From the frame to the snapshot. */
+static int receive(const aq_buffer *frame, const aq_snapshot *base, aq_snapshot **ret_snapshot,
+                   aq_error *error)
+{
+    aq_wire_delta *delta;
+    int rc = aq_wire_delta_open(frame->data, frame->size, &delta, error);
+    if (rc == 0) {
+        rc = aq_wire_delta_apply(delta, base, ret_snapshot, error);
+        aq_wire_delta_close(delta);
+    }
+    return rc;
+}
+
+/* ---- what comes back ------------------------------------------------------------------------ */
+
+static void check_round_trip(const aq_snapshot *base, const aq_snapshot *next, aq_buffer *frame)
+{
+    aq_snapshot *received;
+    aq_buffer_clear(frame);
+    assert_true(aq_wire_delta_possible(base, next));
+    assert_int_equal(aq_wire_delta_pack(base, next, frame), 0);
+    assert_int_equal(receive(frame, base, &received, NULL), 0);
+    assert_same_policy(next, received);
+    aq_snapshot_unref(received);
+}
+
+static void test_any_change_of_any_policy_survives_the_wire(void **state)
+{
+    static const double shares[] = {0, 0.01, 0.3, 1};
+    aq_rng rng;
+    aq_buffer frame;
+    (void)state;
+    aq_rng_init(&rng, fixture_seed(), 2);
+    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    for (int i = 0; i < 1000; i++) {
+        aq_net_spec spec;
+        fixture_random_network(&rng, &spec);
+        aq_snapshot *base = fixture_random_snapshot(&rng, &spec);
+        base->version = between(&rng, 1, 1000000);
+        aq_snapshot *next = policy_trained(&rng, base, shares[i % 4]);
+        check_round_trip(base, next, &frame);
+        aq_snapshot_unref(base);
+        aq_snapshot_unref(next);
+    }
+    aq_buffer_fini(&frame);
+}
+
+/* A chain of them ends where the learner is, whatever happened on the way. */
+static void test_a_chain_ends_with_the_learners_own_bytes(void **state)
+{
+    fixture *all = *state;
+    aq_net_spec spec;
+    fixture_random_network(&all->rng, &spec);
+    aq_snapshot *learner = fixture_random_snapshot(&all->rng, &spec);
+    learner->version = 1;
+    aq_snapshot *actor = aq_snapshot_ref(learner);
+    for (int i = 0; i < 100; i++) {
+        aq_snapshot *next = policy_trained(&all->rng, learner, 0.1);
+        aq_snapshot *received;
+        aq_buffer_clear(&all->frame);
+        assert_int_equal(aq_wire_delta_pack(learner, next, &all->frame), 0);
+        assert_int_equal(receive(&all->frame, actor, &received, NULL), 0);
+        aq_snapshot_unref(learner);
+        aq_snapshot_unref(actor);
+        learner = next;
+        actor = received;
+    }
+    assert_same_policy(learner, actor);
+    aq_snapshot_unref(learner);
+    aq_snapshot_unref(actor);
+}
+
+static void test_what_did_not_change_takes_no_bytes(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot *base = policy_plain();
+    aq_snapshot *next = policy_trained(&all->rng, base, 0);
+    aq_buffer_clear(&all->frame);
+    assert_int_equal(aq_wire_delta_pack(base, next, &all->frame), 0);
+    assert_true(all->frame.size < 128);
+    aq_snapshot_unref(next);
+    next = policy_trained(&all->rng, base, 0.01);
+    aq_buffer_clear(&all->frame);
+    assert_int_equal(aq_wire_delta_pack(base, next, &all->frame), 0);
+    assert_true(all->frame.size < 66560 / 16); /* of the int8 weights */
+    aq_snapshot_unref(base);
+    aq_snapshot_unref(next);
+}
+
+/* ---- what is no change of it ---------------------------------------------------------------- */
+
+static void test_another_run_format_or_mask_is_no_change(void **state)
+{
+    fixture *all = *state;
+    assert_true(aq_wire_delta_possible(all->base, all->next));
+    assert_false(aq_wire_delta_possible(all->next, all->base));
+    assert_false(aq_wire_delta_possible(all->base, all->base));
+    all->next->run_id++;
+    assert_false(aq_wire_delta_possible(all->base, all->next));
+    all->next->run_id--;
+    all->next->task[0] ^= 1;
+    assert_false(aq_wire_delta_possible(all->base, all->next));
+    all->next->task[0] ^= 1;
+    all->next->act_rule = AQ_ACT_CONTINUOUS;
+    assert_false(aq_wire_delta_possible(all->base, all->next));
+    all->next->act_rule = all->base->act_rule;
+    all->next->layers[0].format = AQ_FORMAT_INT8_TENSOR;
+    assert_false(aq_wire_delta_possible(all->base, all->next));
+}
+
+static void test_another_mask_is_no_change(void **state)
+{
+    static const size_t blocks[] = {1};
+    static const uint32_t formats[] = {AQ_FORMAT_INT8_SPARSE};
+    aq_snapshot *policies[2];
+    aq_net_spec spec;
+    (void)state;
+    assert_int_equal(aq_net_spec_init_mlp(8, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        aq_snapshot_layer_data data;
+        assert_int_equal(aq_snapshot_create_sparse(&spec, formats, blocks, &policies[i]), 0);
+        aq_snapshot_layer_edit(policies[i], 0, &data);
+        data.mask[0] = 1;
+        policies[i]->version = i + 1;
+    }
+    assert_true(aq_wire_delta_possible(policies[0], policies[1]));
+    aq_snapshot_layer_data data;
+    aq_snapshot_layer_edit(policies[1], 0, &data);
+    data.mask[0] = 2;
+    assert_false(aq_wire_delta_possible(policies[0], policies[1]));
+    aq_snapshot_unref(policies[0]);
+    aq_snapshot_unref(policies[1]);
+}
+
+static void test_the_head_says_what_it_is_about(void **state)
+{
+    fixture *all = *state;
+    aq_wire_delta *delta;
+    assert_int_equal(aq_wire_delta_open(all->frame.data, all->frame.size, &delta, NULL), 0);
+    const aq_delta_head *head = aq_wire_delta_head(delta);
+    assert_true(head->run_id == all->base->run_id);
+    assert_true(head->version == all->next->version);
+    assert_true(head->base_version == all->base->version);
+    assert_int_equal(head->bytes, all->frame.size);
+    aq_wire_delta_close(delta);
+    aq_wire_delta_close(NULL);
+}
+
+static void test_another_base_is_refused_by_its_version(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot *received = NULL;
+    assert_int_equal(receive(&all->frame, all->next, &received, &all->error), AQ_E_INVALID);
+    assert_non_null(strstr(all->error.text, "a change of version 17, not of version"));
+    assert_null(received);
+}
+
+static void test_a_base_that_only_says_so_is_refused_by_the_check_sum(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot *received = NULL;
+    aq_snapshot *other = policy_trained(&all->rng, all->base, 0.9);
+    other->version = all->base->version;
+    assert_int_equal(receive(&all->frame, other, &received, &all->error), AQ_E_CORRUPT);
+    assert_non_null(strstr(all->error.text, "is not what was sent"));
+    assert_null(received);
+    aq_snapshot_unref(other);
+}
+
+/* ---- lies ------------------------------------------------------------------------------------ */
+
+static void open_message(fixture *all)
+{
+    all->message =
+        (Actorq__V1__PolicyDelta *)fixture_open(&all->frame, &actorq__v1__policy_delta__descriptor);
+}
+
+static void assert_refused(fixture *all, int code, const char *words)
+{
+    aq_snapshot *received = NULL;
+    fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
+    assert_int_equal(receive(&all->frame, all->base, &received, &all->error), code);
+    assert_null(received);
+    if (strstr(all->error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", all->error.text, words);
+    }
+}
+
+static void test_a_check_sum_that_is_wrong_is_refused(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->crc ^= 1;
+    assert_refused(all, AQ_E_CORRUPT, "is not what was sent");
+}
+
+static void test_a_version_before_its_base_is_refused(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->version = 17;
+    assert_refused(all, AQ_E_CORRUPT, "version 17 as a change of version 17");
+}
+
+static void test_fewer_layers_than_the_base_has_are_refused(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    protobuf_c_message_free_unpacked(&all->message->layers[1]->base, NULL);
+    all->message->n_layers = 1;
+    assert_refused(all, AQ_E_CORRUPT, "changes of 1 layers of a network that has 2");
+}
+
+static void test_a_tensor_of_another_size_is_refused(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot_unref(all->next);
+    all->next = policy_trained(&all->rng, all->base, 1);
+    aq_buffer_clear(&all->frame);
+    assert_int_equal(aq_wire_delta_pack(all->base, all->next, &all->frame), 0);
+    open_message(all);
+    assert_int_equal(all->message->layers[0]->weights.len, 12);
+    all->message->layers[0]->weights.len = 11;
+    assert_refused(all, AQ_E_CORRUPT, "policy delta: layer 0: weights is 11 bytes long");
+}
+
+static void test_a_claim_of_another_size_is_refused(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->layers[0]->compressed = 1;
+    assert_refused(all, AQ_E_CORRUPT, "no zstd frame");
+}
+
+static void test_an_unknown_way_to_compress_is_refused_by_its_number(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->layers[1]->compressed |= 64;
+    assert_refused(all, AQ_E_VERSION, "compressed in a way (6");
+}
+
+static void test_a_zero_point_out_of_bounds_is_refused(void **state)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->layers[1]->input_zero = UINT32_MAX;
+    assert_refused(all, AQ_E_CORRUPT, "is not what was sent");
+}
+
+/* ---- damage ---------------------------------------------------------------------------------- */
+
+static void test_every_flipped_bit_is_refused(void **state)
+{
+    fixture *all = *state;
+    for (size_t bit = 0; bit < all->frame.size * 8; bit++) {
+        aq_snapshot *received = NULL;
+        all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
+        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_null(received);
+        all->frame.data[bit / 8] ^= (uint8_t)(1U << (bit % 8));
+    }
+}
+
+static void test_every_cut_is_refused(void **state)
+{
+    fixture *all = *state;
+    const size_t size = all->frame.size;
+    for (all->frame.size = 0; all->frame.size < size; all->frame.size++) {
+        aq_snapshot *received = NULL;
+        assert_true(receive(&all->frame, all->base, &received, &all->error) < 0);
+        assert_null(received);
+    }
+}
+
+static void test_a_full_policy_is_no_delta_and_the_other_way_round(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot *received = NULL;
+    assert_int_equal(
+        aq_wire_policy_unpack(all->frame.data, all->frame.size, &received, &all->error),
+        AQ_E_INVALID);
+    aq_buffer_clear(&all->frame);
+    assert_int_equal(aq_wire_policy_pack(all->next, &all->frame), 0);
+    assert_int_equal(receive(&all->frame, all->base, &received, &all->error), AQ_E_INVALID);
+    assert_null(received);
+}
+
+static void test_each_allocation_may_fail(void **state)
+{
+    fixture *all = *state;
+    aq_snapshot *received = NULL;
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        assert_true(nth < 1000);
+        aq_memory_fail_at(nth, 0);
+        rc = receive(&all->frame, all->base, &received, &all->error);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || rc == AQ_E_NOMEM);
+    }
+    assert_same_policy(all->next, received);
+    aq_snapshot_unref(received);
+    rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc != 0; nth++) {
+        assert_true(nth < 1000);
+        aq_buffer_fini(&all->frame);
+        aq_memory_fail_at(nth, 0);
+        rc = aq_wire_delta_pack(all->base, all->next, &all->frame);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || (rc == AQ_E_NOMEM && all->frame.size == 0));
+    }
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_change_of_any_policy_survives_the_wire),
+        FACT(test_a_chain_ends_with_the_learners_own_bytes),
+        FACT(test_what_did_not_change_takes_no_bytes),
+        FACT(test_another_run_format_or_mask_is_no_change),
+        cmocka_unit_test(test_another_mask_is_no_change),
+        FACT(test_the_head_says_what_it_is_about),
+        FACT(test_another_base_is_refused_by_its_version),
+        FACT(test_a_base_that_only_says_so_is_refused_by_the_check_sum),
+        FACT(test_a_check_sum_that_is_wrong_is_refused),
+        FACT(test_a_version_before_its_base_is_refused),
+        FACT(test_fewer_layers_than_the_base_has_are_refused),
+        FACT(test_a_tensor_of_another_size_is_refused),
+        FACT(test_a_claim_of_another_size_is_refused),
+        FACT(test_an_unknown_way_to_compress_is_refused_by_its_number),
+        FACT(test_a_zero_point_out_of_bounds_is_refused),
+        FACT(test_every_flipped_bit_is_refused),
+        FACT(test_every_cut_is_refused),
+        FACT(test_a_full_policy_is_no_delta_and_the_other_way_round),
+        FACT(test_each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests_name("wire_delta", tests, NULL, NULL);
+}

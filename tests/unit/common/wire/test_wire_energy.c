@@ -1,0 +1,173 @@
+/*
+ * What processes say of their energy: over the wire and back, and what is not believed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/energy/energy_meter.h"
+#include "common/wire/wire_energy.h"
+#include "tests/unit/common/member/member_fake.h"
+
+static const aq_energy_reading good = {
+    .machine = 5,
+    .processor = "Ant 9000",
+    .cpus = 4,
+    .source = "rapl",
+    .wall_s = 10,
+    .cpu_s = 12,
+    .measured_j = 100,
+    .machine_j = 300,
+    .dram_j = 30,
+    .idle_j = 150,
+};
+
+static int read_back(const aq_energy_reading *said, aq_energy_reading *ret_heard)
+{
+    aq_wire_energy energy;
+    aq_wire_energy_to(said, &energy);
+    return aq_wire_energy_from(&energy.message, ret_heard);
+}
+
+static void test_a_reading_arrives_as_it_was(void **state)
+{
+    (void)state;
+    aq_energy_reading heard;
+    assert_int_equal(read_back(&good, &heard), 0);
+    assert_true(heard.machine == 5 && heard.cpus == 4);
+    assert_string_equal(heard.processor, "Ant 9000");
+    assert_string_equal(heard.source, "rapl");
+    assert_true(heard.wall_s == 10 && heard.cpu_s == 12 && heard.measured_j == 100);
+    assert_true(heard.machine_j == 300 && heard.dram_j == 30 && heard.idle_j == 150);
+}
+
+static void test_joules_of_no_known_source_mean_nothing(void **state)
+{
+    (void)state;
+    static const char *const sources[] = {"", "magic"};
+    for (size_t i = 0; i < 2; i++) {
+        aq_energy_reading said = good, heard;
+        strcpy(said.source, sources[i]);
+        assert_int_equal(read_back(&said, &heard), 0);
+        assert_string_equal(heard.source, "");
+        assert_true(heard.machine_j == 0 && heard.measured_j == 0);
+        assert_true(heard.cpu_s == 12);
+    }
+}
+
+static void test_numbers_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    aq_energy_reading bad[12], heard = {.cpu_s = 77};
+    for (size_t i = 0; i < 12; i++) {
+        bad[i] = good;
+    }
+    bad[0].cpu_s = NAN;
+    bad[1].cpu_s = -1;
+    bad[2].wall_s = INFINITY;
+    bad[3].machine = 0;
+    bad[4].cpus = 0;
+    bad[5].cpus = 70000;
+    bad[6].machine_j = NAN;
+    bad[7].measured_j = -0.5;
+    bad[8].measured_j = 200; /* with the idle share more than there is */
+    bad[9].dram_j = 301;
+    bad[10].idle_j = INFINITY;
+    bad[11].machine_j = 1e300;
+    for (size_t i = 0; i < 12; i++) {
+        assert_int_equal(read_back(&bad[i], &heard), AQ_E_INVALID);
+        assert_true(heard.cpu_s == 77);
+    }
+}
+
+static void test_names_are_plain_and_short(void **state)
+{
+    (void)state;
+    aq_wire_energy energy;
+    aq_energy_reading heard;
+    char name[200];
+    memset(name, 'x', sizeof(name) - 1);
+    name[sizeof(name) - 1] = '\0';
+    aq_wire_energy_to(&good, &energy);
+    energy.message.processor = name;
+    assert_int_equal(aq_wire_energy_from(&energy.message, &heard), 0);
+    assert_int_equal(strlen(heard.processor), AQ_PROCESSOR_NAME_MAX - 1);
+    strcpy(name, "a\033[31m");
+    assert_int_equal(aq_wire_energy_from(&energy.message, &heard), 0);
+    assert_string_equal(heard.processor, "");
+}
+
+/* ---- members ------------------------------------------------------------------------------- */
+
+static aq_energy_meter *meter;
+
+static int metered_setup(void **state)
+{
+    static member_fake fake;
+    *state = &fake;
+    int rc = aq_energy_meter_create(NULL, 0, &meter);
+    return rc ? rc : fake_open_metered(&fake, 99, meter);
+}
+
+static int metered_teardown(void **state)
+{
+    fake_close(*state);
+    aq_energy_meter_destroy(meter);
+    return 0;
+}
+
+static void test_heartbeats_and_the_last_word_tell_energy(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_wait_for_call(fake, 1000);
+    Actorq__V1__HeartbeatRequest *beat =
+        (void *)fake_request(fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
+    assert_non_null(beat->energy);
+    double cpu_s = beat->energy->cpu_s;
+    assert_true(cpu_s > 0);
+    protobuf_c_message_free_unpacked(&beat->base, NULL);
+    fake_beat answer;
+    fake_beat_init(&answer);
+    fake_reply(fake, &answer.reply.base);
+    fake_leave(fake);
+    Actorq__V1__LeaveRequest *leave =
+        (void *)fake_request(fake, "Leave", &actorq__v1__leave_request__descriptor);
+    assert_non_null(leave->energy);
+    assert_true(leave->energy->cpu_s >= cpu_s);
+    protobuf_c_message_free_unpacked(&leave->base, NULL);
+    fake_lose(fake, AQ_E_TIMEOUT);
+}
+
+static void test_without_a_meter_nothing_is_told(void **state)
+{
+    member_fake *fake = *state;
+    fake_settle(fake);
+    fake_wait_for_call(fake, 1000);
+    Actorq__V1__HeartbeatRequest *beat =
+        (void *)fake_request(fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
+    assert_null(beat->energy);
+    protobuf_c_message_free_unpacked(&beat->base, NULL);
+    fake_lose(fake, AQ_E_TIMEOUT);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_reading_arrives_as_it_was),
+        cmocka_unit_test(test_joules_of_no_known_source_mean_nothing),
+        cmocka_unit_test(test_numbers_that_cannot_be_are_refused),
+        cmocka_unit_test(test_names_are_plain_and_short),
+        cmocka_unit_test_setup_teardown(test_heartbeats_and_the_last_word_tell_energy,
+                                        metered_setup, metered_teardown),
+        cmocka_unit_test_setup_teardown(test_without_a_meter_nothing_is_told, fake_setup,
+                                        fake_teardown),
+    };
+    return cmocka_run_group_tests_name("wire_energy", tests, NULL, NULL);
+}

@@ -1,0 +1,434 @@
+/*
+ * Experience survives the wire bit for bit, and each lie about it is refused in words.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_experience.h"
+#include "proto/experience.pb-c.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+
+static void assert_same_chunk(const aq_chunk *a, const aq_chunk_view *b,
+                              const aq_chunk_layout *layout)
+{
+    size_t length = a->length;
+    assert_true(a->episode == b->episode);
+    assert_int_equal(a->first, b->first);
+    assert_int_equal(a->lane, b->lane);
+    assert_int_equal(a->length, b->length);
+    assert_int_equal(a->overlap, b->overlap);
+    assert_int_equal(a->terminated, b->terminated);
+    assert_int_equal(a->truncated, b->truncated);
+    assert_memory_equal(a->obs, b->obs, (length + 1) * layout->obs_bytes);
+    assert_memory_equal(a->action, b->action, length * layout->action_bytes);
+    assert_memory_equal(a->reward, b->reward, length * sizeof(float));
+    assert_memory_equal(a->version, b->version, length * sizeof(uint32_t));
+}
+
+static void assert_same(const aq_experience *a, const aq_arrival *b, const aq_chunk_layout *layout)
+{
+    assert_true(a->run_id == b->run_id);
+    assert_true(a->actor == b->actor);
+    assert_true(a->incarnation == b->incarnation);
+    assert_true(a->seq == b->seq);
+    assert_true(a->acknowledged == b->acknowledged);
+    assert_true(a->schema_hash == b->schema_hash);
+    assert_true(a->store == b->store);
+    assert_int_equal(a->chunk_count, b->chunk_count);
+    for (uint32_t i = 0; i < a->chunk_count; i++) {
+        assert_same_chunk(a->chunks[i], &b->chunks[i], layout);
+    }
+}
+
+static int arrive(const aq_buffer *frame, uint64_t run_id, uint64_t schema_hash,
+                  const aq_chunk_layout *layout, aq_arrival **ret_arrival, aq_error *error)
+{
+    aq_lease *lease = fixture_lease(frame->data, frame->size);
+    int rc = aq_wire_experience_arrive(lease, run_id, schema_hash, layout, ret_arrival, error);
+    aq_lease_unref(lease);
+    return rc;
+}
+
+static void round_trip(aq_rng *rng)
+{
+    aq_schema schema;
+    aq_chunk_layout layout;
+    aq_experience sent;
+    aq_arrival *received;
+    aq_buffer frame;
+    fixture_random_schema(rng, &schema);
+    fixture_random_layout(rng, &schema, &layout);
+    fixture_random_experience(rng, &layout, 1 + (uint32_t)aq_rng_below(rng, 10), &sent);
+    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_experience_pack(&sent, &layout, &frame), 0);
+    assert_true(frame.size <= aq_wire_experience_bytes_max(
+                                  &layout, (const aq_chunk *const *)sent.chunks, sent.chunk_count));
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, sent.schema_hash, &layout, &received, NULL), 0);
+    assert_same(&sent, received, &layout);
+    aq_experience_fini(&sent);
+    aq_arrival_unref(received);
+    aq_buffer_fini(&frame);
+}
+
+static void test_any_experience_survives_the_wire(void **state)
+{
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, fixture_seed(), 1);
+    for (int i = 0; i < 2000; i++) {
+        round_trip(&rng);
+    }
+}
+
+/* What the fixed experience looks like when somebody has changed it. */
+typedef struct changed {
+    aq_chunk_layout layout;
+    aq_experience original;
+    aq_buffer frame;
+    Actorq__V1__Experience *message;
+    aq_error error;
+} changed;
+
+static int open_fixed(void **state)
+{
+    static changed it;
+    memset(&it, 0, sizeof(it));
+    fixture_layout(&it.layout);
+    fixture_experience(&it.original);
+    aq_buffer_init(&it.frame, FIXTURE_FRAME_MAX);
+    assert_int_equal(aq_wire_experience_pack(&it.original, &it.layout, &it.frame), 0);
+    it.message =
+        (Actorq__V1__Experience *)fixture_open(&it.frame, &actorq__v1__experience__descriptor);
+    *state = &it;
+    return 0;
+}
+
+static int close_fixed(void **state)
+{
+    changed *it = *state;
+    aq_experience_fini(&it->original);
+    aq_buffer_fini(&it->frame);
+    return 0;
+}
+
+static int receive(changed *it, aq_arrival **ret_arrival)
+{
+    return arrive(&it->frame, it->original.run_id, it->original.schema_hash, &it->layout,
+                  ret_arrival, &it->error);
+}
+
+/* Sends the message as it was changed; it must be refused, in words that hold `words`. */
+static void assert_refused(changed *it, int code, const char *words)
+{
+    aq_arrival *received = NULL;
+    fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &it->frame);
+    assert_int_equal(receive(it, &received), code);
+    if (strstr(it->error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", it->error.text, words);
+    }
+    assert_null(received);
+}
+
+static void test_the_message_packed_in_parts_is_the_message_packed_whole(void **state)
+{
+    changed *it = *state;
+    aq_buffer whole;
+    aq_buffer_init(&whole, FIXTURE_FRAME_MAX);
+    fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &whole);
+    assert_int_equal(whole.size, it->frame.size);
+    assert_memory_equal(whole.data, it->frame.data, whole.size);
+    aq_buffer_fini(&whole);
+}
+
+static void test_packing_allocates_nothing_but_the_frame(void **state)
+{
+    changed *it = *state;
+    aq_buffer_clear(&it->frame);
+    uint64_t before = aq_memory_allocation_count();
+    assert_int_equal(aq_wire_experience_pack(&it->original, &it->layout, &it->frame), 0);
+    assert_int_equal(aq_memory_allocation_count(), before);
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+}
+
+static void test_experience_of_another_run_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->run_id++;
+    assert_refused(it, AQ_E_INVALID, "run 1122334455667789");
+}
+
+static void test_experience_of_another_schema_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->schema_hash++;
+    assert_refused(it, AQ_E_SCHEMA, "schema");
+}
+
+static void test_experience_without_a_number_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->seq = 0;
+    assert_refused(it, AQ_E_CORRUPT, "number 0");
+}
+
+static void test_experience_without_chunks_is_refused(void **state)
+{
+    changed *it = *state;
+    for (size_t i = 0; i < it->message->n_chunks; i++) {
+        protobuf_c_message_free_unpacked(&it->message->chunks[i]->base, NULL);
+    }
+    it->message->n_chunks = 0;
+    assert_refused(it, AQ_E_CORRUPT, "0 chunks");
+}
+
+static void test_a_short_observation_column_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[1]->obs.len--;
+    assert_refused(it, AQ_E_CORRUPT, "chunk 1: obs is 79 bytes long, not 5 times 16");
+}
+
+static void test_a_short_action_column_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[0]->action.len = 0;
+    assert_refused(it, AQ_E_CORRUPT, "chunk 0: action is 0 bytes long");
+}
+
+static void test_a_short_reward_column_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[0]->reward.len -= 4;
+    assert_refused(it, AQ_E_CORRUPT, "chunk 0: reward");
+}
+
+static void test_a_short_version_column_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[0]->version.len -= 4;
+    assert_refused(it, AQ_E_CORRUPT, "chunk 0: version");
+}
+
+static void test_a_chunk_that_claims_to_be_long_is_refused_before_it_is_made(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[0]->length = UINT32_MAX;
+    assert_refused(it, AQ_E_CORRUPT, "4294967295 transitions");
+}
+
+static void test_an_empty_chunk_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[0]->length = 0;
+    assert_refused(it, AQ_E_CORRUPT, "0 transitions");
+}
+
+static void test_a_reward_that_is_no_number_is_refused(void **state)
+{
+    changed *it = *state;
+    const float nan_value = NAN;
+    memcpy(it->message->chunks[1]->reward.data + 8, &nan_value, sizeof(nan_value));
+    assert_refused(it, AQ_E_CORRUPT, "chunk 1: reward 2");
+}
+
+static void test_an_infinite_observation_is_refused(void **state)
+{
+    changed *it = *state;
+    const float infinite = INFINITY;
+    memcpy(it->message->chunks[0]->obs.data + 4, &infinite, sizeof(infinite));
+    assert_refused(it, AQ_E_CORRUPT, "observation 0");
+}
+
+static void test_an_action_that_does_not_exist_is_refused(void **state)
+{
+    changed *it = *state;
+    const int32_t choice = 2;
+    memcpy(it->message->chunks[0]->action.data, &choice, sizeof(choice));
+    assert_refused(it, AQ_E_SCHEMA, "action 0 is 2");
+}
+
+static void test_a_chunk_that_repeats_too_much_is_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[1]->overlap = 3;
+    assert_refused(it, AQ_E_CORRUPT, "chunk 1: 3 of 4");
+}
+
+static void test_two_ends_of_one_episode_are_refused(void **state)
+{
+    changed *it = *state;
+    it->message->chunks[1]->truncated = 1;
+    assert_refused(it, AQ_E_CORRUPT, "both terminated and was truncated");
+}
+
+/* `count` chunks of one transition. */
+static void send_many(uint32_t count, aq_buffer *frame, aq_chunk_layout *layout)
+{
+    aq_schema schema;
+    aq_rng rng;
+    aq_experience experience;
+    aq_rng_init(&rng, 1, 1);
+    fixture_schema(&schema);
+    assert_int_equal(aq_chunk_layout_init(&schema, 1, 1, layout, NULL), 0);
+    fixture_random_experience(&rng, layout, count, &experience);
+    experience.schema_hash = 9;
+    assert_int_equal(aq_wire_experience_pack(&experience, layout, frame), 0);
+    aq_experience_fini(&experience);
+}
+
+static void test_as_many_chunks_as_are_possible_arrive(void **state)
+{
+    aq_chunk_layout layout;
+    aq_arrival *received;
+    aq_buffer frame;
+    (void)state;
+    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, 9, &layout, &received, NULL), 0);
+    assert_int_equal(received->chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
+    aq_arrival_unref(received);
+    aq_buffer_fini(&frame);
+}
+
+static void test_one_chunk_more_is_refused(void **state)
+{
+    const uint8_t empty_chunk[] = {7 << 3 | 2, 0};
+    aq_chunk_layout layout;
+    aq_arrival *received;
+    aq_error error;
+    aq_buffer frame, longer;
+    size_t size;
+    (void)state;
+    aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
+    aq_buffer_init(&longer, FIXTURE_FRAME_MAX);
+    send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
+    assert_int_equal(aq_buffer_append(&frame, empty_chunk, sizeof(empty_chunk)), 0);
+    const uint8_t *payload = fixture_payload(&frame, &size);
+    fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, &longer);
+    assert_int_equal(arrive(&longer, FIXTURE_RUN, 9, &layout, &received, &error), AQ_E_CORRUPT);
+    assert_non_null(strstr(error.text, "4097 chunks"));
+    aq_buffer_fini(&frame);
+    aq_buffer_fini(&longer);
+}
+
+/* The longest numbers there are: the bound is reached but for the lengths of columns. */
+static void test_the_largest_size_is_a_close_bound(void **state)
+{
+    changed *it = *state;
+    aq_experience *experience = &it->original;
+    experience->run_id = UINT64_MAX;
+    experience->actor = UINT64_MAX;
+    experience->seq = UINT64_MAX;
+    experience->acknowledged = UINT64_MAX;
+    experience->store = UINT64_MAX;
+    for (uint32_t i = 0; i < 2; i++) {
+        experience->chunks[i]->episode = UINT64_MAX;
+        experience->chunks[i]->first = UINT32_MAX;
+        experience->chunks[i]->lane = UINT32_MAX;
+        experience->chunks[i]->overlap = UINT32_MAX;
+        experience->chunks[i]->terminated = 1;
+        experience->chunks[i]->truncated = 1;
+    }
+    size_t bound =
+        aq_wire_experience_bytes_max(&it->layout, (const aq_chunk *const *)experience->chunks, 2);
+    aq_buffer_clear(&it->frame);
+    assert_int_equal(aq_wire_experience_pack(experience, &it->layout, &it->frame), 0);
+    assert_true(it->frame.size <= bound);
+    assert_true(bound - it->frame.size < 2 * 25);
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+}
+
+static void test_a_frame_past_the_limit_is_not_begun(void **state)
+{
+    changed *it = *state;
+    size_t size = it->frame.size;
+    aq_buffer small;
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+    for (size_t limit = 4; limit < size + 3; limit++) {
+        aq_buffer_init(&small, limit);
+        assert_int_equal(aq_buffer_append(&small, "abc", 3), 0);
+        assert_int_equal(aq_wire_experience_pack(&it->original, &it->layout, &small), AQ_E_TOO_BIG);
+        assert_int_equal(small.size, 3);
+        aq_buffer_fini(&small);
+    }
+}
+
+static void test_without_memory_nothing_is_kept(void **state)
+{
+    changed *it = *state;
+    aq_arrival *received = NULL;
+    aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+    aq_memory_fail_at(1, 1);
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
+                                               &it->layout, &received, &it->error),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_null(received);
+    assert_non_null(strstr(it->error.text, "no memory"));
+    assert_int_equal(lease->references, 1);
+    aq_lease_unref(lease);
+}
+
+static void test_columns_stay_where_they_are(void **state)
+{
+    changed *it = *state;
+    aq_arrival *received;
+    aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
+    protobuf_c_message_free_unpacked(&it->message->base, NULL);
+    uint64_t before = aq_memory_allocation_count();
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
+                                               &it->layout, &received, NULL),
+                     0);
+    assert_int_equal(aq_memory_allocation_count(), before + 1);
+    assert_ptr_equal(received->frame, lease);
+    assert_int_equal(lease->references, 2);
+    aq_lease_unref(lease);
+    for (uint32_t i = 0; i < received->chunk_count; i++) {
+        assert_true(received->chunks[i].obs > lease->bytes);
+        assert_true(received->chunks[i].obs < lease->bytes + lease->size);
+    }
+    assert_same(&it->original, received, &it->layout);
+    aq_arrival_unref(received);
+}
+
+#define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_experience_survives_the_wire),
+        CHANGED(test_the_message_packed_in_parts_is_the_message_packed_whole),
+        CHANGED(test_packing_allocates_nothing_but_the_frame),
+        CHANGED(test_experience_of_another_run_is_refused),
+        CHANGED(test_experience_of_another_schema_is_refused),
+        CHANGED(test_experience_without_a_number_is_refused),
+        CHANGED(test_experience_without_chunks_is_refused),
+        CHANGED(test_a_short_observation_column_is_refused),
+        CHANGED(test_a_short_action_column_is_refused),
+        CHANGED(test_a_short_reward_column_is_refused),
+        CHANGED(test_a_short_version_column_is_refused),
+        CHANGED(test_a_chunk_that_claims_to_be_long_is_refused_before_it_is_made),
+        CHANGED(test_an_empty_chunk_is_refused),
+        CHANGED(test_a_reward_that_is_no_number_is_refused),
+        CHANGED(test_an_infinite_observation_is_refused),
+        CHANGED(test_an_action_that_does_not_exist_is_refused),
+        CHANGED(test_a_chunk_that_repeats_too_much_is_refused),
+        CHANGED(test_two_ends_of_one_episode_are_refused),
+        cmocka_unit_test(test_as_many_chunks_as_are_possible_arrive),
+        cmocka_unit_test(test_one_chunk_more_is_refused),
+        CHANGED(test_the_largest_size_is_a_close_bound),
+        CHANGED(test_a_frame_past_the_limit_is_not_begun),
+        CHANGED(test_without_memory_nothing_is_kept),
+        CHANGED(test_columns_stay_where_they_are),
+    };
+
+    return cmocka_run_group_tests_name("wire_experience", tests, NULL, NULL);
+}

@@ -1,0 +1,204 @@
+/*
+ * The bytes of one frame of each kind, as they were when the format was fixed: today's encoder
+ * gives the same ones, and today's decoder reads them. A change of format is a diff of
+ * tests/golden/wire.
+ *
+ * AQ_GOLDEN_WRITE=1 writes the files anew.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/sys/file.h"
+#include "common/wire/wire_checkpoint.h"
+#include "common/wire/wire_delta.h"
+#include "common/wire/wire_experience.h"
+#include "common/wire/wire_policy.h"
+#include "tests/unit/common/wire/policy_kit.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+
+enum { LINE_BYTES = 32, FILE_BYTES_MAX = 1 << 16 };
+
+static void golden_path(const char *name, char *out, size_t size)
+{
+    int length = snprintf(out, size, "%s/wire/%s.hex", AQ_GOLDEN_DIR, name);
+    assert_true(length > 0 && (size_t)length < size);
+}
+
+static void to_hex(const aq_buffer *frame, aq_buffer *out)
+{
+    char digits[3];
+    for (size_t i = 0; i < frame->size; i++) {
+        snprintf(digits, sizeof(digits), "%02x", frame->data[i]);
+        assert_int_equal(aq_buffer_append(out, digits, 2), 0);
+        if (i % LINE_BYTES == LINE_BYTES - 1 || i + 1 == frame->size) {
+            assert_int_equal(aq_buffer_append(out, "\n", 1), 0);
+        }
+    }
+}
+
+static void write_golden(const char *path, const aq_buffer *frame)
+{
+    aq_buffer hex;
+    aq_buffer_init(&hex, FILE_BYTES_MAX);
+    to_hex(frame, &hex);
+    assert_int_equal(aq_file_write_atomic(path, hex.data, hex.size, NULL), 0);
+    aq_buffer_fini(&hex);
+}
+
+static uint8_t hex_digit(uint8_t digit)
+{
+    const char *digits = "0123456789abcdef";
+    const char *at = strchr(digits, digit);
+    assert_true(digit != '\0' && at != NULL);
+    return (uint8_t)(at - digits);
+}
+
+static void read_golden(const char *path, aq_buffer *out)
+{
+    aq_buffer hex;
+    aq_buffer_init(&hex, FILE_BYTES_MAX);
+    assert_int_equal(aq_file_read(path, &hex, NULL), 0);
+    for (size_t i = 0; i + 1 < hex.size; i++) {
+        if (hex.data[i] == '\n') {
+            continue;
+        }
+        uint8_t byte = (uint8_t)(hex_digit(hex.data[i]) << 4 | hex_digit(hex.data[i + 1]));
+        assert_int_equal(aq_buffer_append(out, &byte, 1), 0);
+        i++;
+    }
+    aq_buffer_fini(&hex);
+}
+
+/* Compares `frame` with the file, and leaves the file's bytes in it. */
+static void assert_golden(const char *name, aq_buffer *frame)
+{
+    char path[512];
+    aq_buffer golden;
+    golden_path(name, path, sizeof(path));
+    if (getenv("AQ_GOLDEN_WRITE") != NULL) {
+        write_golden(path, frame);
+    }
+    aq_buffer_init(&golden, FILE_BYTES_MAX);
+    read_golden(path, &golden);
+    assert_int_equal(frame->size, golden.size);
+    assert_memory_equal(frame->data, golden.data, golden.size);
+    aq_buffer_fini(frame);
+    *frame = golden;
+}
+
+static void test_an_experience_frame_has_not_changed(void **state)
+{
+    aq_chunk_layout layout;
+    aq_experience experience;
+    aq_arrival *read;
+    aq_buffer frame;
+    (void)state;
+    fixture_layout(&layout);
+    fixture_experience(&experience);
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_experience_pack(&experience, &layout, &frame), 0);
+    assert_golden("experience", &frame);
+    aq_lease *lease = fixture_lease(frame.data, frame.size);
+    assert_int_equal(
+        aq_wire_experience_arrive(lease, FIXTURE_RUN, experience.schema_hash, &layout, &read, NULL),
+        0);
+    aq_lease_unref(lease);
+    assert_true(read->seq == 41 && read->chunk_count == 2);
+    assert_true(read->chunks[1].terminated == 1);
+    assert_int_equal(aq_chunk_view_version(&read->chunks[1], 3), 303);
+    aq_experience_fini(&experience);
+    aq_arrival_unref(read);
+    aq_buffer_fini(&frame);
+}
+
+static void test_a_policy_frame_has_not_changed(void **state)
+{
+    aq_snapshot *snapshot = fixture_snapshot();
+    aq_snapshot *read;
+    aq_buffer frame;
+    (void)state;
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
+    assert_golden("policy", &frame);
+    assert_int_equal(aq_wire_policy_unpack(frame.data, frame.size, &read, NULL), 0);
+    assert_true(read->version == 17);
+    assert_int_equal(read->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(read->layers[1].format, AQ_FORMAT_F32);
+    assert_int_equal(((const int8_t *)read->layers[0].weights)[0], 127);
+    aq_snapshot_unref(snapshot);
+    aq_snapshot_unref(read);
+    aq_buffer_fini(&frame);
+}
+
+static void test_a_policy_delta_has_not_changed(void **state)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, 1, 1);
+    aq_snapshot *base = fixture_snapshot();
+    aq_snapshot *next = policy_trained(&rng, base, 0.5);
+    aq_snapshot *read;
+    aq_wire_delta *delta;
+    aq_buffer frame;
+    (void)state;
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
+    assert_golden("policy_delta", &frame);
+    assert_int_equal(aq_wire_delta_open(frame.data, frame.size, &delta, NULL), 0);
+    assert_int_equal(aq_wire_delta_apply(delta, base, &read, NULL), 0);
+    assert_same_policy(next, read);
+    aq_wire_delta_close(delta);
+    aq_snapshot_unref(base);
+    aq_snapshot_unref(next);
+    aq_snapshot_unref(read);
+    aq_buffer_fini(&frame);
+}
+
+static void test_an_announcement_has_not_changed(void **state)
+{
+    uint64_t run_id, version;
+    aq_buffer frame;
+    (void)state;
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, &frame), 0);
+    assert_golden("announce", &frame);
+    assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL), 0);
+    assert_true(run_id == FIXTURE_RUN && version == 300);
+    aq_buffer_fini(&frame);
+}
+
+static void test_a_checkpoint_has_not_changed(void **state)
+{
+    aq_checkpoint checkpoint, read;
+    aq_buffer frame;
+    (void)state;
+    fixture_checkpoint(&checkpoint);
+    checkpoint.best_policy = fixture_snapshot();
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);
+    assert_golden("checkpoint", &frame);
+    assert_int_equal(aq_wire_checkpoint_unpack(frame.data, frame.size, &read, NULL), 0);
+    assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
+    aq_snapshot_unref(checkpoint.best_policy);
+    aq_checkpoint_fini(&read);
+    aq_buffer_fini(&frame);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_experience_frame_has_not_changed),
+        cmocka_unit_test(test_a_policy_frame_has_not_changed),
+        cmocka_unit_test(test_a_policy_delta_has_not_changed),
+        cmocka_unit_test(test_an_announcement_has_not_changed),
+        cmocka_unit_test(test_a_checkpoint_has_not_changed),
+    };
+
+    return cmocka_run_group_tests_name("wire_golden", tests, NULL, NULL);
+}

@@ -1,0 +1,388 @@
+/*
+ * A batch survives its message, and a reply that lies leaves the batch empty.
+ */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/wire/wire_sample.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+
+static void assert_same(const aq_batch *a, const aq_batch *b)
+{
+    size_t rows = a->rows;
+    assert_int_equal(a->rows, b->rows);
+    assert_memory_equal(a->obs, b->obs, rows * a->obs_bytes);
+    assert_memory_equal(a->next_obs, b->next_obs, rows * a->obs_bytes);
+    assert_memory_equal(a->action, b->action, rows * a->action_bytes);
+    assert_memory_equal(a->reward, b->reward, rows * sizeof(float));
+    assert_memory_equal(a->bootstrap, b->bootstrap, rows * sizeof(float));
+    assert_memory_equal(a->weight, b->weight, rows * sizeof(float));
+    assert_memory_equal(a->item, b->item, rows * sizeof(uint64_t));
+    assert_memory_equal(a->version, b->version, rows * sizeof(uint32_t));
+}
+
+/* As a shard sends it. */
+static void view(const aq_batch *batch, uint64_t inserted, Actorq__V1__SampleReply *ret_reply)
+{
+    aq_wire_sample_view(batch, inserted, ret_reply);
+    ret_reply->items = 1000;
+    ret_reply->mass = 250.0;
+}
+
+static Actorq__V1__SampleReply *travel(const Actorq__V1__SampleReply *reply)
+{
+    static uint8_t bytes[1 << 20];
+    assert_true(protobuf_c_message_get_packed_size(&reply->base) <= sizeof(bytes));
+    size_t size = protobuf_c_message_pack(&reply->base, bytes);
+    Actorq__V1__SampleReply *arrived = actorq__v1__sample_reply__unpack(NULL, size, bytes);
+    assert_non_null(arrived);
+    return arrived;
+}
+
+static void test_any_batch_survives_the_wire(void **state)
+{
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, fixture_seed(), 5);
+    for (int i = 0; i < 1000; i++) {
+        aq_schema schema;
+        aq_chunk_layout layout;
+        aq_batch *received;
+        Actorq__V1__SampleReply reply;
+        fixture_random_schema(&rng, &schema);
+        fixture_random_layout(&rng, &schema, &layout);
+        aq_batch *sent = fixture_random_batch(&rng, &layout, 1 + (uint32_t)aq_rng_below(&rng, 30));
+        assert_int_equal(aq_batch_create(&layout, 30, &received), 0);
+        view(sent, 1234567890123, &reply);
+        Actorq__V1__SampleReply *arrived = travel(&reply);
+        assert_int_equal(aq_wire_sample_read(arrived, &layout, received, NULL), 0);
+        assert_true(arrived->inserted == 1234567890123);
+        assert_same(sent, received);
+        actorq__v1__sample_reply__free_unpacked(arrived, NULL);
+        aq_batch_destroy(sent);
+        aq_batch_destroy(received);
+    }
+}
+
+typedef struct changed {
+    aq_chunk_layout layout;
+    aq_batch *sent;
+    aq_batch *received;
+    Actorq__V1__SampleReply reply;
+} changed;
+
+static int open_layout(changed *it, const aq_schema *schema)
+{
+    aq_rng rng;
+    aq_rng_init(&rng, 1, 1);
+    assert_int_equal(aq_chunk_layout_init(schema, 3, 8, &it->layout, NULL), 0);
+    it->sent = fixture_random_batch(&rng, &it->layout, 6);
+    assert_int_equal(aq_batch_create(&it->layout, 6, &it->received), 0);
+    it->received->rows = 5;
+    view(it->sent, 77, &it->reply);
+    return 0;
+}
+
+static int open_fixed(void **state)
+{
+    static changed it;
+    aq_schema schema;
+    fixture_schema(&schema);
+    *state = &it;
+    return open_layout(&it, &schema);
+}
+
+/* Actions in a box of two floats. */
+static int open_box(void **state)
+{
+    static changed it;
+    const float low[2] = {-1.0f, -1.0f};
+    const float high[2] = {1.0f, 1.0f};
+    aq_schema schema;
+    fixture_schema(&schema);
+    aq_space_init_box(&schema.action, 2, low, high);
+    *state = &it;
+    return open_layout(&it, &schema);
+}
+
+static int close_fixed(void **state)
+{
+    changed *it = *state;
+    aq_batch_destroy(it->sent);
+    aq_batch_destroy(it->received);
+    return 0;
+}
+
+static void assert_refused(changed *it, int code, const char *words)
+{
+    aq_error error;
+    assert_int_equal(aq_wire_sample_read(&it->reply, &it->layout, it->received, &error), code);
+    assert_int_equal(it->received->rows, 0);
+    if (strstr(error.text, words) == NULL) {
+        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
+    }
+}
+
+static void test_columns_are_lent_not_copied(void **state)
+{
+    changed *it = *state;
+    assert_ptr_equal(it->reply.obs.data, it->sent->obs);
+    assert_ptr_equal(it->reply.version.data, it->sent->version);
+}
+
+static void test_a_reply_without_rows_is_refused(void **state)
+{
+    changed *it = *state;
+    it->reply.rows = 0;
+    assert_refused(it, AQ_E_CORRUPT, "sample of 0 rows");
+}
+
+static void test_more_rows_than_there_is_room_for_are_refused(void **state)
+{
+    changed *it = *state;
+    it->reply.rows = 7;
+    assert_refused(it, AQ_E_CORRUPT, "sample of 7 rows; 1 to 6");
+}
+
+static void test_each_column_must_have_its_size(void **state)
+{
+    changed *it = *state;
+    ProtobufCBinaryData *columns[] = {
+        &it->reply.obs,       &it->reply.next_obs,    &it->reply.action, &it->reply.reward,
+        &it->reply.bootstrap, &it->reply.probability, &it->reply.item,   &it->reply.version};
+    const char *const names[] = {"sample: obs is",       "sample: next_obs is",
+                                 "sample: action is",    "sample: reward is",
+                                 "sample: bootstrap is", "sample: probability is",
+                                 "sample: item is",      "sample: version is"};
+    for (size_t i = 0; i < 8; i++) {
+        columns[i]->len--;
+        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        columns[i]->len++;
+    }
+}
+
+static void test_each_float_must_be_finite(void **state)
+{
+    changed *it = *state;
+    float *const places[] = {(float *)(void *)it->sent->obs, (float *)(void *)it->sent->next_obs,
+                             it->sent->reward, it->sent->weight};
+    const char *const names[] = {"row 1: obs 0", "row 1: next_obs 0", "row 4: reward",
+                                 "row 4: probability"};
+    for (size_t i = 0; i < 4; i++) {
+        float kept = places[i][4];
+        places[i][4] = i % 2 == 0 ? NAN : INFINITY;
+        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        places[i][4] = kept;
+    }
+}
+
+static void test_a_bootstrap_above_1_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->bootstrap[5] = 1.5f;
+    assert_refused(it, AQ_E_CORRUPT, "row 5: bootstrap is 1.5");
+}
+
+static void test_a_bootstrap_that_is_no_number_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->bootstrap[0] = NAN;
+    assert_refused(it, AQ_E_CORRUPT, "row 0: bootstrap");
+}
+
+static void test_a_probability_that_cannot_be_is_refused(void **state)
+{
+    changed *it = *state;
+    const float bad[] = {-0.25f, 0.0f, 1.25f};
+    const char *const words[] = {"row 2: probability is -0.25", "row 2: probability is 0;",
+                                 "row 2: probability is 1.25"};
+    for (size_t i = 0; i < 3; i++) {
+        it->sent->weight[2] = bad[i];
+        assert_refused(it, AQ_E_CORRUPT, words[i]);
+    }
+}
+
+static void test_a_sample_of_nothing_is_refused(void **state)
+{
+    changed *it = *state;
+    it->reply.items = 0;
+    assert_refused(it, AQ_E_CORRUPT, "holds nothing");
+}
+
+static void test_a_mass_that_cannot_be_is_refused(void **state)
+{
+    changed *it = *state;
+    const double bad[] = {0.0, -1.0, (double)INFINITY, (double)NAN};
+    for (size_t i = 0; i < 4; i++) {
+        it->reply.mass = bad[i];
+        assert_refused(it, AQ_E_CORRUPT, "table of mass");
+    }
+}
+
+static void test_lengths_have_no_place_among_items(void **state)
+{
+    changed *it = *state;
+    uint32_t lengths[6] = {1, 1, 1, 1, 1, 1};
+    it->reply.length = (ProtobufCBinaryData){sizeof(lengths), (uint8_t *)lengths};
+    assert_refused(it, AQ_E_CORRUPT, "sample: length is");
+}
+
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+enum { STEPS = 5, SEQUENCES = 4 };
+
+/* Sequences of 5, 4, 3 and 2 real steps. */
+static int open_sequences(void **state)
+{
+    static changed it;
+    aq_schema schema;
+    fixture_schema(&schema);
+    assert_int_equal(aq_chunk_layout_init(&schema, STEPS, 8, &it.layout, NULL), 0);
+    assert_int_equal(aq_batch_create_sequences(&it.layout, STEPS, SEQUENCES, &it.sent), 0);
+    assert_int_equal(aq_batch_create_sequences(&it.layout, STEPS, SEQUENCES, &it.received), 0);
+    it.sent->rows = SEQUENCES;
+    float *obs = (float *)(void *)it.sent->obs;
+    size_t obs_values = it.layout.obs_bytes / sizeof(float);
+    for (uint32_t row = 0; row < SEQUENCES; row++) {
+        uint32_t length = STEPS - row;
+        it.sent->length[row] = length;
+        it.sent->weight[row] = 0.5f;
+        it.sent->item[row] = 100 + row;
+        for (uint32_t i = 0; i < (length + 1) * obs_values; i++) {
+            obs[row * (STEPS + 1) * obs_values + i] = 1.0f + (float)i;
+        }
+        for (uint32_t i = 0; i < length; i++) {
+            const int32_t choice = 1;
+            memcpy(it.sent->action + (row * STEPS + i) * sizeof(choice), &choice, sizeof(choice));
+            it.sent->reward[row * STEPS + i] = (float)i;
+            it.sent->bootstrap[row * STEPS + i] = 0.5f;
+            it.sent->version[row * STEPS + i] = 7;
+        }
+    }
+    view(it.sent, 77, &it.reply);
+    *state = &it;
+    return 0;
+}
+
+static void test_sequences_survive_the_wire(void **state)
+{
+    changed *it = *state;
+    Actorq__V1__SampleReply *arrived = travel(&it->reply);
+    assert_int_equal(aq_wire_sample_read(arrived, &it->layout, it->received, NULL), 0);
+    const aq_batch *a = it->sent;
+    const aq_batch *b = it->received;
+    const size_t all = (size_t)SEQUENCES * STEPS;
+    assert_int_equal(b->rows, SEQUENCES);
+    assert_memory_equal(a->obs, b->obs, (all + SEQUENCES) * a->obs_bytes);
+    assert_memory_equal(a->action, b->action, all * a->action_bytes);
+    assert_memory_equal(a->reward, b->reward, all * sizeof(float));
+    assert_memory_equal(a->bootstrap, b->bootstrap, all * sizeof(float));
+    assert_memory_equal(a->version, b->version, all * sizeof(uint32_t));
+    assert_memory_equal(a->length, b->length, SEQUENCES * sizeof(uint32_t));
+    assert_memory_equal(a->item, b->item, SEQUENCES * sizeof(uint64_t));
+    assert_memory_equal(a->weight, b->weight, SEQUENCES * sizeof(float));
+    actorq__v1__sample_reply__free_unpacked(arrived, NULL);
+}
+
+static void test_a_length_that_cannot_be_is_refused(void **state)
+{
+    changed *it = *state;
+    it->sent->length[1] = 0;
+    assert_refused(it, AQ_E_CORRUPT, "row 1: length is 0; 1 to 5");
+    it->sent->length[1] = 6;
+    assert_refused(it, AQ_E_CORRUPT, "row 1: length is 6; 1 to 5");
+}
+
+static void test_nothing_lies_beyond_a_length(void **state)
+{
+    changed *it = *state;
+    uint8_t *const ends[] = {
+        it->sent->obs + 12 * it->layout.obs_bytes - 1,
+        it->sent->action + 10 * it->layout.action_bytes - 4,
+        (uint8_t *)&it->sent->reward[10] - 1,
+        (uint8_t *)&it->sent->bootstrap[10] - 2,
+        (uint8_t *)&it->sent->version[10] - 1,
+    };
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        *ends[i] = 1;
+        assert_refused(it, AQ_E_CORRUPT, "row 1: there is something beyond its length of 4");
+        *ends[i] = 0;
+    }
+}
+
+static void test_sequences_need_their_lengths(void **state)
+{
+    changed *it = *state;
+    it->reply.length.len = 0;
+    assert_refused(it, AQ_E_CORRUPT, "sample: length is");
+}
+
+static void test_sequences_have_no_next_obs(void **state)
+{
+    changed *it = *state;
+    it->reply.next_obs = it->reply.obs;
+    assert_refused(it, AQ_E_CORRUPT, "sample: next_obs is");
+}
+
+static void test_each_float_of_a_sequence_must_be_finite(void **state)
+{
+    changed *it = *state;
+    it->sent->reward[STEPS + 1] = NAN;
+    assert_refused(it, AQ_E_CORRUPT, "row 1: reward 1 is NaN");
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+static void test_an_action_that_does_not_exist_is_refused(void **state)
+{
+    changed *it = *state;
+    const int32_t choice = -1;
+    memcpy(it->sent->action + 12, &choice, sizeof(choice));
+    assert_refused(it, AQ_E_SCHEMA, "row 3: action is -1");
+}
+
+static void test_a_continuous_action_must_be_finite(void **state)
+{
+    changed *it = *state;
+    const float infinite = -INFINITY;
+    memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
+    assert_refused(it, AQ_E_CORRUPT, "row 1: action 1");
+}
+
+#define CHANGED(test)  cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
+#define SEQUENCE(test) cmocka_unit_test_setup_teardown(test, open_sequences, close_fixed)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_any_batch_survives_the_wire),
+        CHANGED(test_columns_are_lent_not_copied),
+        CHANGED(test_a_reply_without_rows_is_refused),
+        CHANGED(test_more_rows_than_there_is_room_for_are_refused),
+        CHANGED(test_each_column_must_have_its_size),
+        CHANGED(test_each_float_must_be_finite),
+        CHANGED(test_a_bootstrap_above_1_is_refused),
+        CHANGED(test_a_bootstrap_that_is_no_number_is_refused),
+        CHANGED(test_a_probability_that_cannot_be_is_refused),
+        CHANGED(test_a_sample_of_nothing_is_refused),
+        CHANGED(test_a_mass_that_cannot_be_is_refused),
+        CHANGED(test_lengths_have_no_place_among_items),
+        SEQUENCE(test_sequences_survive_the_wire),
+        SEQUENCE(test_a_length_that_cannot_be_is_refused),
+        SEQUENCE(test_nothing_lies_beyond_a_length),
+        SEQUENCE(test_sequences_need_their_lengths),
+        SEQUENCE(test_sequences_have_no_next_obs),
+        SEQUENCE(test_each_float_of_a_sequence_must_be_finite),
+        CHANGED(test_an_action_that_does_not_exist_is_refused),
+        cmocka_unit_test_setup_teardown(test_a_continuous_action_must_be_finite, open_box,
+                                        close_fixed),
+    };
+
+    return cmocka_run_group_tests_name("wire_sample", tests, NULL, NULL);
+}

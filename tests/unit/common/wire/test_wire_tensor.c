@@ -1,0 +1,199 @@
+/*
+ * Tensors: compressed where that pays, bounded where they come in.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+#include <zstd.h>
+
+#include "common/base/memory.h"
+#include "common/wire/wire_tensor.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+#include "tests/unit/common/wire/wire_random.h"
+
+enum { SIZE = 4096 };
+
+typedef struct fixture {
+    aq_tensor_packer packer;
+    aq_tensor_reader reader;
+    aq_error error;
+    uint8_t bytes[SIZE];
+} fixture;
+
+static int set_up(void **state)
+{
+    static fixture all;
+    memset(&all, 0, sizeof(all));
+    *state = &all;
+    return aq_tensor_packer_init(&all.packer, 2 * SIZE, SIZE);
+}
+
+static int tear_down(void **state)
+{
+    fixture *all = *state;
+    aq_tensor_packer_fini(&all->packer);
+    aq_tensor_reader_fini(&all->reader);
+    return 0;
+}
+
+static void test_planes_join_to_what_was_split(void **state)
+{
+    static const size_t widths[] = {1, 2, 4};
+    uint8_t numbers[4 * 37], planes[4 * 37], joined[4 * 37];
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, fixture_seed(), 1);
+    for (size_t i = 0; i < 3; i++) {
+        any_bytes(&rng, numbers, sizeof(numbers));
+        aq_planes_split(numbers, 37, widths[i], planes);
+        aq_planes_join(planes, 37, widths[i], joined);
+        assert_memory_equal(numbers, joined, 37 * widths[i]);
+        assert_int_equal(planes[1], numbers[widths[i]]);
+    }
+}
+
+static void test_noise_is_not_compressed(void **state)
+{
+    fixture *all = *state;
+    ProtobufCBinaryData view = {.len = 4711};
+    aq_rng rng;
+    aq_rng_init(&rng, fixture_seed(), 1);
+    any_bytes(&rng, aq_tensor_place(&all->packer), SIZE);
+    assert_false(aq_tensor_compress(&all->packer, SIZE, &view));
+    assert_int_equal(view.len, 4711); /* and nothing was taken */
+    assert_false(aq_tensor_compress(&all->packer, 0, &view));
+}
+
+static void test_what_was_compressed_comes_back(void **state)
+{
+    fixture *all = *state;
+    ProtobufCBinaryData view, second;
+    uint8_t *place = aq_tensor_place(&all->packer);
+    for (size_t i = 0; i < SIZE; i++) {
+        place[i] = all->bytes[i] = (uint8_t)(i % 7 == 0);
+    }
+    assert_true(aq_tensor_compress(&all->packer, SIZE, &view));
+    assert_true(view.len < SIZE / 8);
+    memset(aq_tensor_place(&all->packer), 9, 100); /* the next one stands behind it */
+    aq_tensor_keep(&all->packer, 100, &second);
+    assert_ptr_equal(second.data, view.data + view.len);
+
+    uint8_t read[SIZE];
+    assert_int_equal(aq_tensor_check(&view, true, "it", SIZE, 1, &all->error), 0);
+    assert_int_equal(aq_tensor_read(&all->reader, &view, true, "it", SIZE, 1, read, &all->error),
+                     0);
+    assert_memory_equal(read, all->bytes, SIZE);
+    assert_int_equal(second.data[99], 9);
+}
+
+static void test_a_claim_of_another_size_is_refused(void **state)
+{
+    fixture *all = *state;
+    uint8_t frame[SIZE];
+    ProtobufCBinaryData data = {.data = frame};
+    data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, 1000, 1);
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 500, 2, &all->error), 0);
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 250, 2, &all->error), AQ_E_CORRUPT);
+    assert_string_equal(all->error.text, "scale is 1000 bytes long, not 250 times 2");
+    data.len = 3;
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 500, 2, &all->error), AQ_E_CORRUPT);
+    assert_non_null(strstr(all->error.text, "no zstd frame"));
+    data.len = 0;
+    assert_int_equal(aq_tensor_check(&data, true, "scale", 0, 2, &all->error), AQ_E_CORRUPT);
+}
+
+static void test_a_short_frame_of_much_is_refused_before_it_is_unpacked(void **state)
+{
+    fixture *all = *state;
+    const size_t much = (size_t)64 << 20;
+    uint8_t *zeros = aq_alloc(much, 1);
+    uint8_t *frame = aq_alloc(ZSTD_compressBound(much), 1);
+    ProtobufCBinaryData data = {.data = frame};
+    size_t size = 0;
+    assert_non_null(zeros);
+    assert_non_null(frame);
+    data.len = ZSTD_compress(frame, ZSTD_compressBound(much), zeros, much, 1);
+    assert_true(data.len < much / AQ_TENSOR_RATIO_MAX);
+    assert_int_equal(aq_tensor_claim(&data, true, "weights", &size, &all->error), AQ_E_CORRUPT);
+    assert_non_null(strstr(all->error.text, "claim to be 67108864"));
+    aq_free(zeros);
+    aq_free(frame);
+}
+
+static void test_the_packer_makes_no_frame_that_would_be_refused(void **state)
+{
+    aq_tensor_packer packer;
+    ProtobufCBinaryData view;
+    const size_t much = (size_t)4 << 20;
+    (void)state;
+    assert_int_equal(aq_tensor_packer_init(&packer, much, much), 0);
+    memset(aq_tensor_place(&packer), 0, much);
+    assert_false(aq_tensor_compress(&packer, much, &view));
+    assert_true(aq_tensor_compress(&packer, AQ_TENSOR_SMALL_BYTES, &view));
+    aq_tensor_packer_fini(&packer);
+}
+
+static void test_a_damaged_frame_is_refused(void **state)
+{
+    fixture *all = *state;
+    uint8_t frame[SIZE], read[SIZE];
+    ProtobufCBinaryData data = {.data = frame};
+    aq_rng rng;
+    aq_rng_init(&rng, fixture_seed(), 1);
+    for (size_t i = 0; i < SIZE; i++) {
+        all->bytes[i] = (uint8_t)aq_rng_below(&rng, 5);
+    }
+    data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, SIZE, 1);
+    data.len -= 2;
+    assert_int_equal(aq_tensor_read(&all->reader, &data, true, "bias", SIZE, 1, read, &all->error),
+                     AQ_E_CORRUPT);
+    assert_non_null(strstr(all->error.text, "bias cannot be unpacked"));
+    assert_int_equal(
+        aq_tensor_read(&all->reader, &data, true, "bias", SIZE / 4, 4, read, &all->error),
+        AQ_E_CORRUPT);
+}
+
+/* A frame behind the one that says how long it is. */
+static void test_more_than_was_claimed_is_refused(void **state)
+{
+    fixture *all = *state;
+    uint8_t frame[SIZE], read[SIZE];
+    ProtobufCBinaryData data = {.data = frame};
+    data.len = ZSTD_compress(frame, sizeof(frame), all->bytes, 1000, 1);
+    data.len += ZSTD_compress(frame + data.len, sizeof(frame) - data.len, all->bytes, 1000, 1);
+    assert_int_equal(aq_tensor_check(&data, true, "bias", 1000, 1, &all->error), 0);
+    assert_int_equal(aq_tensor_read(&all->reader, &data, true, "bias", 1000, 1, read, &all->error),
+                     AQ_E_CORRUPT);
+}
+
+static void test_a_packer_without_memory_fails(void **state)
+{
+    aq_tensor_packer packer = {.used = 4711};
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_tensor_packer_init(&packer, SIZE, SIZE), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(packer.used, 4711);
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_planes_join_to_what_was_split),
+        FACT(test_noise_is_not_compressed),
+        FACT(test_what_was_compressed_comes_back),
+        FACT(test_a_claim_of_another_size_is_refused),
+        FACT(test_a_short_frame_of_much_is_refused_before_it_is_unpacked),
+        cmocka_unit_test(test_the_packer_makes_no_frame_that_would_be_refused),
+        FACT(test_a_damaged_frame_is_refused),
+        FACT(test_more_than_was_claimed_is_refused),
+        cmocka_unit_test(test_a_packer_without_memory_fails),
+    };
+    return cmocka_run_group_tests_name("wire_tensor", tests, NULL, NULL);
+}

@@ -1,0 +1,147 @@
+/*
+ * Random objects, all valid, small enough that thousands are made in a second.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "tests/unit/common/wire/wire_fixture.h"
+#include "tests/unit/common/wire/wire_random.h"
+
+uint64_t fixture_seed(void)
+{
+    const char *text = getenv("AQ_SEED");
+    uint64_t seed;
+    if (text == NULL || aq_parse_u64(text, &seed) != 0) {
+        seed = aq_rng_system_seed();
+    }
+    print_message("AQ_SEED=%" PRIu64 "\n", seed);
+    return seed;
+}
+
+static void random_box(aq_rng *rng, aq_space *space)
+{
+    memset(space, 0, sizeof(*space));
+    space->kind = AQ_SPACE_BOX;
+    space->dtype = coin(rng) ? AQ_DTYPE_F32 : AQ_DTYPE_U8;
+    space->rank = between(rng, 1, AQ_SHAPE_RANK_MAX);
+    for (uint32_t i = 0; i < space->rank; i++) {
+        space->shape[i] = between(rng, 1, 3);
+    }
+    space->bound_count = coin(rng) ? 1 : (uint32_t)aq_space_elements(space);
+    for (uint32_t i = 0; i < space->bound_count; i++) {
+        space->low[i] = coin(rng) ? -INFINITY : -(float)aq_rng_uniform(rng);
+        space->high[i] = coin(rng) ? INFINITY : (float)aq_rng_uniform(rng);
+    }
+}
+
+void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema)
+{
+    random_box(rng, &ret_schema->obs);
+    if (coin(rng)) {
+        aq_space_init_discrete(&ret_schema->action, between(rng, 1, 20));
+    } else {
+        random_box(rng, &ret_schema->action);
+    }
+}
+
+void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_chunk_layout *ret_layout)
+{
+    uint32_t n_step = between(rng, 1, 5);
+    uint32_t length_max = between(rng, n_step, 40);
+    assert_int_equal(aq_chunk_layout_init(schema, n_step, length_max, ret_layout, NULL), 0);
+}
+
+static void random_actions(aq_rng *rng, const aq_chunk_layout *layout, uint8_t *action,
+                           uint32_t rows)
+{
+    if (layout->action_is_f32) {
+        any_floats(rng, action, (size_t)rows * layout->action_bytes / sizeof(float));
+        return;
+    }
+    any_bytes(rng, action, (size_t)rows * layout->action_bytes);
+    for (uint32_t i = 0; layout->choice_count > 0 && i < rows; i++) {
+        int32_t choice = (int32_t)aq_rng_below(rng, layout->choice_count);
+        memcpy(action + 4 * i, &choice, sizeof(choice));
+    }
+}
+
+static void random_observations(aq_rng *rng, const aq_chunk_layout *layout, uint8_t *obs,
+                                uint32_t rows)
+{
+    if (layout->obs_is_f32) {
+        any_floats(rng, obs, (size_t)rows * layout->obs_bytes / sizeof(float));
+    } else {
+        any_bytes(rng, obs, (size_t)rows * layout->obs_bytes);
+    }
+}
+
+aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_chunk_layout *layout)
+{
+    aq_chunk *chunk;
+    uint32_t ending = between(rng, 0, 2);
+    uint32_t length = between(rng, ending == 0 ? layout->n_step : 1, layout->length_max);
+    assert_int_equal(aq_chunk_create(layout, length, &chunk), 0);
+    chunk->episode = aq_rng_next(rng);
+    chunk->first = coin(rng) ? 0 : between(rng, 1, 1000000);
+    chunk->lane = between(rng, 0, UINT32_MAX - 1);
+    chunk->length = length;
+    uint32_t overlap_max = length < layout->n_step ? length - 1 : layout->n_step - 1;
+    chunk->overlap = chunk->first == 0 ? 0 : between(rng, 0, overlap_max);
+    chunk->terminated = ending == 1;
+    chunk->truncated = ending == 2;
+    random_observations(rng, layout, chunk->obs, length + 1);
+    random_actions(rng, layout, chunk->action, length);
+    any_floats(rng, chunk->reward, length);
+    any_bytes(rng, chunk->version, length * sizeof(uint32_t));
+    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
+    return chunk;
+}
+
+void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint32_t chunk_count,
+                               aq_experience *ret_experience)
+{
+    *ret_experience = (aq_experience){
+        .run_id = FIXTURE_RUN,
+        .actor = aq_rng_next(rng),
+        .incarnation = aq_rng_next(rng),
+        .seq = 1 + aq_rng_below(rng, UINT64_MAX),
+        .acknowledged = aq_rng_next(rng),
+        .schema_hash = aq_rng_next(rng),
+        .store = coin(rng) ? 0 : aq_rng_next(rng),
+        .chunk_count = chunk_count,
+        .chunks = aq_alloc(chunk_count, sizeof(aq_chunk *)),
+    };
+    assert_non_null(ret_experience->chunks);
+    for (uint32_t i = 0; i < chunk_count; i++) {
+        ret_experience->chunks[i] = fixture_random_chunk(rng, layout);
+    }
+}
+
+aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint32_t rows)
+{
+    aq_batch *batch;
+    assert_int_equal(aq_batch_create(layout, rows, &batch), 0);
+    batch->rows = rows;
+    random_observations(rng, layout, batch->obs, rows);
+    random_observations(rng, layout, batch->next_obs, rows);
+    random_actions(rng, layout, batch->action, rows);
+    any_floats(rng, batch->reward, rows);
+    any_bytes(rng, batch->item, rows * sizeof(*batch->item));
+    any_bytes(rng, batch->version, rows * sizeof(*batch->version));
+    for (uint32_t i = 0; i < rows; i++) {
+        batch->bootstrap[i] = coin(rng) ? 0.0f : (float)aq_rng_uniform(rng);
+        batch->weight[i] = (float)(1.0 - aq_rng_uniform(rng)); /* above 0 */
+    }
+    return batch;
+}

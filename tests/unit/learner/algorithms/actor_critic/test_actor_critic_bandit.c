@@ -1,0 +1,138 @@
+/*
+ * A small problem whose answer is known: one step, an action between -2 and 6, and a reward that is
+ * greatest where the action is the observation's sine. From several seeds, every algorithm for
+ * continuous actions must find it from actions that were taken at random.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/parse.h"
+#include "common/nn/forward.h"
+#include "learner/algorithms/algorithm.h"
+
+enum { ROWS = 64, STEPS = 1500, SEEDS = 3, PROBES = 41 };
+
+static const float LOW = -2.0f, HIGH = 6.0f;
+
+/* What is best to do, within +-1. */
+static float best_at(float x)
+{
+    return 0.8f * sinf(2.0f * x);
+}
+
+static void make_schema(aq_schema *schema)
+{
+    memset(schema, 0, sizeof(*schema));
+    aq_space_init_box(&schema->obs, 1, (const float[]){-1}, (const float[]){1});
+    aq_space_init_box(&schema->action, 1, &LOW, &HIGH);
+}
+
+static void fill_batch(aq_batch *batch, aq_rng *rng)
+{
+    batch->rows = ROWS;
+    for (uint32_t i = 0; i < ROWS; i++) {
+        const float x = (float)aq_rng_range(rng, -1, 1), unit = (float)aq_rng_range(rng, -1, 1);
+        const float error = unit - best_at(x);
+
+        ((float *)(void *)batch->obs)[i] = x;
+        ((float *)(void *)batch->next_obs)[i] = x; /* where d4pg and ddpg improve their policy */
+        ((float *)(void *)batch->action)[i] = LOW + (unit + 1.0f) / 2.0f * (HIGH - LOW);
+        batch->reward[i] = -error * error;
+        batch->bootstrap[i] = 0.0f;
+        batch->weight[i] = 1.0f;
+    }
+}
+
+/* Mean distance of the policy's action from the best. */
+static float distance(const aq_algorithm_class *class, const aq_algorithm *algorithm)
+{
+    float sum = 0.0f, scratch[2 * 64];
+
+    for (int i = 0; i < PROBES; i++) {
+        const float x = -1.0f + 2.0f * (float)i / (PROBES - 1);
+        float unit;
+
+        aq_forward_reference(class->spec(algorithm), class->policy(algorithm), &x, 1, scratch,
+                             &unit);
+        sum += fabsf(unit - best_at(x));
+    }
+    return sum / PROBES;
+}
+
+static void check(enum aq_algorithm which, uint64_t seed)
+{
+    const aq_algorithm_class *class = aq_algorithm_at(which);
+    aq_algorithm *algorithm = NULL;
+    aq_chunk_layout layout;
+    aq_batch *batch = NULL;
+    aq_run_config config;
+    aq_schema schema;
+    aq_rng rng;
+
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "32,32"), 0);
+    config.learner.batch_size = ROWS;
+    config.learner.learning_rate = 2e-3;
+    config.learner.target_period = 100;
+    config.learner.value_min = -4;
+    config.learner.value_max = 0.5;
+    make_schema(&schema);
+    assert_int_equal(class->create(&config, &schema, seed, &algorithm, NULL), 0);
+    assert_int_equal(aq_chunk_layout_init(&schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, ROWS, &batch), 0);
+    aq_rng_init(&rng, seed, 1);
+    assert_true(distance(class, algorithm) > 0.3f);
+    for (int step = 0; step < STEPS; step++) {
+        aq_train_stats stats;
+
+        fill_batch(batch, &rng);
+        assert_int_equal(class->train(algorithm, batch, &stats), 0);
+    }
+    const float left = distance(class, algorithm);
+    if (!(left < 0.1f)) {
+        fail_msg("%s, seed %d: still %g from the best", class->name, (int)seed, (double)left);
+    }
+    class->destroy(algorithm);
+    aq_batch_destroy(batch);
+}
+
+static void test_d4pg_finds_the_best_actions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        check(AQ_ALGORITHM_D4PG, seed);
+    }
+}
+
+static void test_ddpg_finds_the_best_actions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        check(AQ_ALGORITHM_DDPG, seed);
+    }
+}
+
+static void test_td3_finds_the_best_actions(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= SEEDS; seed++) {
+        check(AQ_ALGORITHM_TD3, seed);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_d4pg_finds_the_best_actions),
+        cmocka_unit_test(test_ddpg_finds_the_best_actions),
+        cmocka_unit_test(test_td3_finds_the_best_actions),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/*
+ * DQN solves a task whose values are known: a chain of five states, told as one-hot vectors. Going
+ * right from the last one ends with 1, going left from the first one ends with 0.1.
+ *
+ *   Q(s, right) = discount^(4 - s);  Q(0, left) = 0.1;  Q(s, left) = discount^(4 - s + 2)
+ *
+ * Its batches are drawn uniformly over all states and actions, so what is tested is learning alone.
+ * With n-step returns the items follow the optimal policy after their first action.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/nn/forward.h"
+#include "learner/algorithms/q_learning/dqn.h"
+#include "learner/algorithms/q_learning/dqn_loss.h"
+#include "tests/unit/learner/dqn_fixture.h"
+
+enum { STATES = 5, ACTIONS = 2, LEFT = 0, RIGHT = 1, ROWS = 32, STEPS = 2000, SCRATCH = 1024 };
+
+static const double discount = 0.9;
+
+/* One move; returns the reward, sets `*ret_done` when the episode is over. */
+static double move(int *s, int action, int *ret_done)
+{
+    int next = *s + (action == RIGHT ? 1 : -1);
+
+    *ret_done = next < 0 || next == STATES;
+    if (*ret_done) {
+        return next < 0 ? 0.1 : 1;
+    }
+    *s = next;
+    return 0;
+}
+
+static void fill_row(aq_batch *batch, uint32_t row, uint32_t n_step, aq_rng *rng)
+{
+    int s = (int)aq_rng_below(rng, STATES), action = (int)aq_rng_below(rng, ACTIONS), done = 0;
+    double rewards = 0, factor = 1;
+    size_t at = (size_t)row * STATES;
+
+    memset(fixture_obs(batch) + at, 0, STATES * sizeof(float));
+    memset(fixture_next_obs(batch) + at, 0, STATES * sizeof(float));
+    fixture_obs(batch)[at + (size_t)s] = 1;
+    fixture_set_action(batch, row, action);
+    for (uint32_t k = 0; k < n_step && !done; k++) {
+        rewards += factor * move(&s, k == 0 ? action : RIGHT, &done);
+        factor *= discount;
+    }
+    fixture_next_obs(batch)[at + (size_t)s] = 1;
+    batch->reward[row] = (float)rewards;
+    batch->bootstrap[row] = done ? 0.0f : (float)factor;
+    batch->weight[row] = 1;
+}
+
+typedef struct chain_case {
+    uint32_t n_step;
+    uint32_t activation;
+    bool norm, dueling;
+    uint32_t bits; /* of quantization-aware training */
+} chain_case;
+
+/* How far a value may be off. With few bits a step of one weight from level to level moves it. */
+static double tolerance(const chain_case *of)
+{
+    return of->bits != 0 && of->bits < 8 ? 0.12 : 0.05;
+}
+
+/* Trains, and checks the values of all states and actions. */
+static void check_solved(uint64_t seed, const chain_case *of)
+{
+    float obs[STATES * STATES] = {0}, q[STATES * ACTIONS], scratch[SCRATCH];
+    aq_algorithm *algorithm;
+    aq_run_config config;
+    aq_schema schema;
+    aq_batch *batch;
+    aq_rng rng;
+
+    fixture_config(&config);
+    config.learner.batch_size = ROWS;
+    config.learner.learning_rate = 3e-3;
+    config.learner.gradient_clip = 10;
+    config.learner.target_period = 25;
+    config.learner.activation = of->activation;
+    config.learner.norm = of->norm;
+    config.learner.dueling = of->dueling;
+    config.learner.qat_bits = of->bits;
+    fixture_schema(STATES, ACTIONS, &schema);
+    algorithm = fixture_algorithm(&config, &schema, seed);
+    batch = fixture_batch(&schema, ROWS);
+    aq_rng_init(&rng, seed, 0);
+    for (int step = 0; step < STEPS; step++) {
+        aq_train_stats stats;
+
+        for (uint32_t row = 0; row < ROWS; row++) {
+            fill_row(batch, row, of->n_step, &rng);
+        }
+        assert_int_equal(aq_dqn_class.train(algorithm, batch, &stats), 0);
+    }
+
+    for (size_t s = 0; s < STATES; s++) {
+        obs[s * STATES + s] = 1;
+    }
+    aq_forward_reference(aq_dqn_class.spec(algorithm), aq_dqn_class.policy(algorithm), obs, STATES,
+                         scratch, q);
+    for (int s = 0; s < STATES; s++) {
+        double right = pow(discount, STATES - 1 - s);
+        double left = s == 0 ? 0.1 : right * discount * discount;
+
+        if (aq_dqn_argmax(q + s * ACTIONS, ACTIONS) != RIGHT ||
+            fabs(q[s * ACTIONS + RIGHT] - right) > tolerance(of) ||
+            fabs(q[s * ACTIONS + LEFT] - left) > tolerance(of)) {
+            fail_msg("seed %llu, state %d: %g and %g, not %g and %g", (unsigned long long)seed, s,
+                     (double)q[s * ACTIONS + LEFT], (double)q[s * ACTIONS + RIGHT], left, right);
+        }
+    }
+    aq_dqn_class.destroy(algorithm);
+    aq_batch_destroy(batch);
+}
+
+static void test_one_step_returns_solve_the_chain_from_every_seed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 1});
+    }
+}
+
+static void test_three_step_returns_solve_the_chain_from_every_seed(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 3});
+    }
+}
+
+static void test_every_activation_solves_the_chain(void **state)
+{
+    (void)state;
+    for (uint32_t activation = 0; activation < 3; activation++) {
+        check_solved(9, &(chain_case){.n_step = 2, .activation = activation});
+    }
+}
+
+static void test_a_dueling_head_and_norms_solve_the_chain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 2, .dueling = true});
+        check_solved(seed, &(chain_case){.n_step = 2, .norm = true});
+        check_solved(seed, &(chain_case){.n_step = 2, .norm = true, .dueling = true});
+    }
+}
+
+/* The values are those of the published network. */
+static void test_weights_of_few_bits_solve_the_chain(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 8});
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 4});
+        check_solved(seed, &(chain_case){.n_step = 2, .bits = 4, .dueling = true});
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_step_returns_solve_the_chain_from_every_seed),
+        cmocka_unit_test(test_three_step_returns_solve_the_chain_from_every_seed),
+        cmocka_unit_test(test_every_activation_solves_the_chain),
+        cmocka_unit_test(test_a_dueling_head_and_norms_solve_the_chain),
+        cmocka_unit_test(test_weights_of_few_bits_solve_the_chain),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,120 @@
+/*
+ * Step sizes that change while an algorithm trains, of every algorithm there is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "common/base/parse.h"
+#include "learner/algorithms/algorithm.h"
+#include "tests/unit/learner/dqn_fixture.h"
+
+enum { ACTION_ELEMENTS = 2, PARAMETERS_MAX = 16384, STEPS = 3 };
+
+typedef struct fixture {
+    aq_run_config config;
+    aq_schema schema;
+    const aq_algorithm_class *class;
+    aq_algorithm *algorithm;
+    aq_batch *batch;
+} fixture;
+
+/* Actions within every bound there is: the first choice, or the middle. */
+static void init(fixture *f, size_t index)
+{
+    const float low[] = {-1, -1}, high[] = {1, 1};
+    aq_rng rng;
+
+    memset(f, 0, sizeof(*f));
+    aq_settings_init(aq_run_config_table(), &f->config);
+    f->config.learner.algorithm = (uint32_t)index;
+    f->config.learner.batch_size = FIXTURE_ROWS;
+    f->config.learner.policy_delay = 1;
+    assert_int_equal(aq_text_set(f->config.learner.hidden, AQ_RUN_TEXT_MAX, "16,12"), 0);
+    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &f->schema);
+    f->class = aq_algorithm_at(index);
+    if (f->class->act_rule == AQ_ACT_CONTINUOUS) {
+        aq_space_init_box(&f->schema.action, ACTION_ELEMENTS, low, high);
+    }
+    assert_int_equal(f->class->create(&f->config, &f->schema, 1, &f->algorithm, NULL), 0);
+    f->batch = fixture_batch(&f->schema, FIXTURE_ROWS);
+    aq_rng_init(&rng, 2, 0);
+    fixture_randomize(f->batch, 1, &rng);
+}
+
+static void fini(fixture *f)
+{
+    f->class->destroy(f->algorithm);
+    aq_batch_destroy(f->batch);
+}
+
+/* Steps under these rates; into ret_before what the parameters were. */
+static aq_algorithm_state train(fixture *f, double rate, double critic_rate, float *ret_before)
+{
+    aq_algorithm_state state;
+    aq_train_stats stats;
+
+    f->class->state(f->algorithm, &state);
+    assert_true(state.count <= PARAMETERS_MAX);
+    memcpy(ret_before, state.parameters, state.count * sizeof(float));
+    f->class->set_rates(f->algorithm, rate, critic_rate);
+    for (int i = 0; i < STEPS; i++) {
+        assert_int_equal(f->class->train(f->algorithm, f->batch, &stats), 0);
+    }
+    f->class->state(f->algorithm, &state);
+    return state;
+}
+
+static bool is_same(const float *a, const float *b, size_t count)
+{
+    return memcmp(a, b, count * sizeof(float)) == 0;
+}
+
+static void test_without_a_rate_nothing_moves(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < aq_algorithm_count(); i++) {
+        static float before[PARAMETERS_MAX];
+        fixture f;
+
+        init(&f, i);
+        aq_algorithm_state s = train(&f, 0, 0, before);
+        assert_true(is_same(s.parameters, before, s.count));
+        s = train(&f, 0.001, 0, before);
+        assert_false(is_same(s.parameters, before, s.count));
+        fini(&f);
+    }
+}
+
+static void test_policy_and_critic_have_rates_of_their_own(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < aq_algorithm_count(); i++) {
+        static float before[PARAMETERS_MAX];
+        fixture f;
+
+        init(&f, i);
+        const size_t of_policy = f.class->policy(f.algorithm)->count;
+        aq_algorithm_state s = train(&f, 0, 0.001, before);
+        assert_true(is_same(s.parameters, before, of_policy));
+        if (s.count > of_policy) {
+            assert_false(
+                is_same(s.parameters + of_policy, before + of_policy, s.count - of_policy));
+        }
+        fini(&f);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_without_a_rate_nothing_moves),
+        cmocka_unit_test(test_policy_and_critic_have_rates_of_their_own),
+    };
+
+    return cmocka_run_group_tests_name("set rates", tests, NULL, NULL);
+}

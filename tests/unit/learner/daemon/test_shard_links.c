@@ -1,0 +1,365 @@
+/*
+ * Links follow the members of the run, over real sockets within this process.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+#include <uv.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "common/net/rpc/rpc_server.h"
+#include "common/wire/wire_sample.h"
+#include "learner/daemon/shard_links.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { ROWS = 4, IN_FLIGHT = 2, HELD_MAX = 64, PATIENCE_MS = 10000 };
+
+/* A daemon that answers Sample, or holds its answers back. */
+typedef struct link_shard {
+    Actorq__V1__Sampling_Service service; /* first */
+    const aq_batch *batch;
+    aq_rpc_dispatcher *dispatcher;
+    aq_rpc_server *server;
+    bool hold;
+    void *held[HELD_MAX];
+    size_t held_count;
+    unsigned asked;
+} link_shard;
+
+typedef struct links_desk {
+    learner_kit kit;
+    uv_loop_t loop;
+    uv_timer_t tick;
+    uv_timer_t watchdog;
+    bool out_of_patience;
+    aq_batch *batch;
+    aq_coordinator *coordinator;
+    aq_prefetch *prefetch;
+    aq_shard_links *links;
+    link_shard shards[2];
+    unsigned ready, link_troubles;
+    aq_error trouble;
+} links_desk;
+
+static void on_sample(Actorq__V1__Sampling_Service *service,
+                      const Actorq__V1__SampleRequest *request,
+                      Actorq__V1__SampleReply_Closure closure, void *call)
+{
+    link_shard *shard = (link_shard *)(void *)service;
+    Actorq__V1__SampleReply reply;
+    (void)request;
+    shard->asked++;
+    if (shard->hold) {
+        assert_true(shard->held_count < HELD_MAX);
+        shard->held[shard->held_count++] = call;
+        return;
+    }
+    aq_wire_sample_view(shard->batch, 1, &reply);
+    reply.items = 100;
+    reply.mass = 100;
+    closure(&reply, call);
+}
+
+static void on_ready(void *user, aq_batch *group)
+{
+    links_desk *desk = user;
+    desk->ready++;
+    aq_prefetch_give_back(desk->prefetch, group);
+}
+
+static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
+{
+    (void)user;
+    (void)shard_incarnation;
+    (void)inserted;
+}
+
+static void on_call_trouble(void *user, const char *shard, const char *reason)
+{
+    (void)user;
+    (void)shard;
+    (void)reason;
+}
+
+static void on_link_trouble(void *user, const char *url, const aq_error *error)
+{
+    links_desk *desk = user;
+    assert_non_null(url);
+    desk->link_troubles++;
+    desk->trouble = *error;
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    links_desk *desk = timer->data;
+    aq_shard_links_follow(desk->links, desk->coordinator);
+    aq_prefetch_tick(desk->prefetch, aq_clock_monotonic_ns());
+}
+
+static void on_watchdog(uv_timer_t *timer)
+{
+    links_desk *desk = timer->data;
+    desk->out_of_patience = true;
+}
+
+static const aq_net_limits limits = {
+    .message_bytes_max = 1 << 20, .reconnect_min_ms = 1, .reconnect_max_ms = 20};
+
+static void create_prefetch(links_desk *desk, uint32_t in_flight)
+{
+    aq_prefetch_config config = {.run_id = KIT_RUN_ID,
+                                 .schema_hash = 1,
+                                 .batch_rows = ROWS,
+                                 .batch_count = 1,
+                                 .in_flight = in_flight,
+                                 .wait_ms = 1000,
+                                 .timeout_ms = 60000};
+    aq_prefetch_owner owner = {
+        .user = desk, .ready = on_ready, .progress = on_progress, .trouble = on_call_trouble};
+    assert_int_equal(aq_prefetch_create(&config, &desk->kit.layout, &owner, &desk->prefetch), 0);
+    assert_int_equal(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, in_flight,
+                                           on_link_trouble, desk, &desk->links),
+                     0);
+}
+
+static int setup(void **state)
+{
+    links_desk *desk = aq_alloc(1, sizeof(*desk));
+    aq_coordinator_config config = {.member_timeout_ns = INT64_MAX, .env_steps_limit = 1000};
+    assert_non_null(desk);
+    learner_kit_init(&desk->kit, 6);
+    desk->batch = learner_kit_group(&desk->kit, ROWS);
+    assert_int_equal(uv_loop_init(&desk->loop), 0);
+    uv_timer_init(&desk->loop, &desk->tick);
+    uv_timer_init(&desk->loop, &desk->watchdog);
+    desk->tick.data = desk->watchdog.data = desk;
+    uv_timer_start(&desk->tick, on_tick, 0, 1);
+    uv_timer_start(&desk->watchdog, on_watchdog, PATIENCE_MS, 0);
+    assert_int_equal(aq_coordinator_create(&config, 0, &desk->coordinator), 0);
+    create_prefetch(desk, IN_FLIGHT);
+    *state = desk;
+    return 0;
+}
+
+static void stop_shard(link_shard *shard)
+{
+    for (size_t i = 0; i < shard->held_count; i++) {
+        aq_rpc_fail(shard->held[i], AQ_RPC_UNAVAILABLE, "not yet");
+    }
+    shard->held_count = 0;
+    aq_rpc_server_close(shard->server);
+    shard->server = NULL;
+}
+
+static int teardown(void **state)
+{
+    links_desk *desk = *state;
+    aq_memory_fail_at(0, 0);
+    aq_shard_links_destroy(desk->links); /* with calls in flight */
+    for (int i = 0; i < 2; i++) {
+        stop_shard(&desk->shards[i]);
+    }
+    uv_close((uv_handle_t *)&desk->tick, NULL);
+    uv_close((uv_handle_t *)&desk->watchdog, NULL);
+    assert_int_equal(uv_run(&desk->loop, UV_RUN_DEFAULT), 0);
+    assert_int_equal(uv_loop_close(&desk->loop), 0);
+    for (int i = 0; i < 2; i++) {
+        aq_rpc_dispatcher_destroy(desk->shards[i].dispatcher);
+    }
+    aq_prefetch_destroy(desk->prefetch);
+    aq_coordinator_destroy(desk->coordinator);
+    aq_batch_destroy(desk->batch);
+    learner_kit_fini(&desk->kit);
+    aq_free(desk);
+    return 0;
+}
+
+static void start_shard(links_desk *desk, int index, const char *url, bool hold)
+{
+    link_shard *shard = &desk->shards[index];
+    actorq__v1__sampling__init(&shard->service, NULL);
+    shard->service.sample = on_sample;
+    shard->batch = desk->batch;
+    shard->hold = hold;
+    assert_int_equal(aq_rpc_dispatcher_create(64, 65536, 0, &shard->dispatcher), 0);
+    assert_int_equal(aq_rpc_dispatcher_add(shard->dispatcher, &shard->service.base), 0);
+    assert_int_equal(aq_rpc_server_create(&desk->loop, url, &limits, shard->dispatcher, 64,
+                                          &shard->server, NULL),
+                     0);
+}
+
+static uint64_t join(links_desk *desk, uint64_t incarnation, const char *url)
+{
+    aq_member_record record = {
+        .role = AQ_ROLE_REPLAY, .incarnation = incarnation, .store = incarnation};
+    const aq_member_record *joined = NULL;
+    uint64_t replaced[AQ_REPLACED_MAX];
+    snprintf(record.rpc_url, sizeof(record.rpc_url), "%s", url);
+    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
+                     0);
+    return joined->member;
+}
+
+/* Runs the loop until the number is there; fails the test when it does not come. */
+static void run_until(links_desk *desk, const unsigned *number, unsigned at_least)
+{
+    while (*number < at_least && !desk->out_of_patience) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_true(*number >= at_least);
+}
+
+static void test_a_shard_that_joined_is_sampled_from(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-joined", false);
+    join(desk, 1, "inproc://links-joined");
+    run_until(desk, &desk->ready, 20);
+    assert_int_equal(desk->link_troubles, 0);
+}
+
+static void test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is(void **state)
+{
+    links_desk *desk = *state;
+    join(desk, 1, "inproc://links-late");
+    for (int i = 0; i < 10; i++) {
+        uv_run(&desk->loop, UV_RUN_ONCE);
+    }
+    assert_int_equal(desk->ready, 0);
+    start_shard(desk, 0, "inproc://links-late", false);
+    run_until(desk, &desk->ready, 5);
+    assert_int_equal(desk->link_troubles, 0);
+}
+
+static void test_the_calls_to_a_shard_that_left_are_over(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-left-1", true);
+    start_shard(desk, 1, "inproc://links-left-2", false);
+    uint64_t member = join(desk, 1, "inproc://links-left-1");
+    run_until(desk, &desk->shards[0].asked, IN_FLIGHT); /* every request is with it */
+    assert_true(aq_coordinator_leave(desk->coordinator, member, 1));
+    join(desk, 2, "inproc://links-left-2");
+    run_until(desk, &desk->ready, 20);
+    assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
+}
+
+static void test_a_shard_that_moved_is_sampled_from_where_it_is(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-moved-1", true);
+    start_shard(desk, 1, "inproc://links-moved-2", false);
+    join(desk, 1, "inproc://links-moved-1");
+    run_until(desk, &desk->shards[0].asked, IN_FLIGHT);
+    join(desk, 1, "inproc://links-moved-2");
+    run_until(desk, &desk->ready, 20);
+    assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
+}
+
+/* 64 shards, and one of them starts again: the new link needs the place of the old one. */
+static void test_a_restarted_shard_is_linked_when_all_places_are_taken(void **state)
+{
+    links_desk *desk = *state;
+    char url[64];
+    aq_shard_links_destroy(desk->links);
+    aq_prefetch_destroy(desk->prefetch);
+    create_prefetch(desk, AQ_SHARDS_MAX); /* a request to each, answered or not */
+    for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
+        snprintf(url, sizeof(url), "inproc://links-many-%u", (unsigned)i);
+        join(desk, i, url);
+    }
+    aq_shard_links_follow(desk->links, desk->coordinator);
+    assert_int_equal(desk->link_troubles, 0);
+
+    start_shard(desk, 0, "inproc://links-many-64", false);
+    join(desk, 1000, "inproc://links-many-64");
+    assert_int_equal(aq_coordinator_member_count(desk->coordinator), AQ_SHARDS_MAX);
+    run_until(desk, &desk->ready, 10); /* the others do not keep it waiting */
+    assert_int_equal(desk->link_troubles, 0);
+}
+
+static void test_a_link_that_could_not_be_opened_is_tried_again(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-again", false);
+    join(desk, 1, "inproc://links-again");
+    aq_memory_fail_at(1, 0);
+    aq_shard_links_follow(desk->links, desk->coordinator);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(desk->link_troubles, 1);
+    assert_int_equal(desk->trouble.code, AQ_E_NOMEM);
+    aq_shard_links_follow(desk->links, desk->coordinator); /* but not at once */
+    assert_int_equal(desk->link_troubles, 1);
+    run_until(desk, &desk->ready, 1);
+    assert_int_equal(desk->link_troubles, 1);
+}
+
+static void test_a_link_that_can_never_be_opened_is_trouble_and_no_more(void **state)
+{
+    links_desk *desk = *state;
+    start_shard(desk, 0, "inproc://links-good", false);
+    join(desk, 1, "nonsense://x");
+    join(desk, 2, "inproc://links-good");
+    run_until(desk, &desk->ready, 5);
+    assert_int_equal(desk->link_troubles, 1);
+}
+
+static void test_only_shards_are_linked(void **state)
+{
+    links_desk *desk = *state;
+    aq_member_record record = {.role = AQ_ROLE_ACTOR, .incarnation = 9};
+    const aq_member_record *joined = NULL;
+    uint64_t replaced[AQ_REPLACED_MAX];
+    strcpy(record.rpc_url, "nonsense://x");
+    assert_int_equal(aq_coordinator_join(desk->coordinator, 0, &record, &joined, replaced, NULL),
+                     0);
+    join(desk, 2, "inproc://links-alone"); /* a change that makes it look at all members */
+    aq_shard_links_follow(desk->links, desk->coordinator);
+    assert_int_equal(desk->link_troubles, 0);
+}
+
+static void test_create_survives_a_failed_allocation(void **state)
+{
+    links_desk *desk = *state;
+    int untouched = 0;
+    aq_shard_links *links = (aq_shard_links *)(void *)&untouched;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_shard_links_create(&desk->loop, desk->prefetch, &limits, 1, on_link_trouble,
+                                           desk, &links),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_ptr_equal(links, &untouched);
+    aq_shard_links_destroy(NULL);
+}
+
+static int close_network(void **state)
+{
+    (void)state;
+    aq_net_fini();
+    return 0;
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_a_shard_that_joined_is_sampled_from),
+        AT_A_DESK(test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is),
+        AT_A_DESK(test_a_shard_that_moved_is_sampled_from_where_it_is),
+        AT_A_DESK(test_the_calls_to_a_shard_that_left_are_over),
+        AT_A_DESK(test_a_restarted_shard_is_linked_when_all_places_are_taken),
+        AT_A_DESK(test_a_link_that_could_not_be_opened_is_tried_again),
+        AT_A_DESK(test_a_link_that_can_never_be_opened_is_trouble_and_no_more),
+        AT_A_DESK(test_only_shards_are_linked),
+        AT_A_DESK(test_create_survives_a_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("shard_links", tests, NULL, close_network);
+}

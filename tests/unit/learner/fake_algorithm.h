@@ -1,0 +1,41 @@
+/*
+ * An algorithm that notes what it is given instead of learning from it.
+ *
+ * Each step adds one to the first parameter and to the first number of its state, so that whoever
+ * copies either can be asked which step it has seen. A batch whose first reward is negative fails.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
+#define AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
+
+#include "learner/algorithms/algorithm.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { FAKE_STATE_COUNT = 6, FAKE_SEEN_MAX = 64 };
+
+typedef struct fake_batch {
+    uint32_t rows;
+    float first_obs;
+    float first_next_obs;
+    int32_t first_action;
+    float first_reward;
+    float first_bootstrap;
+    uint64_t first_item;
+    uint64_t last_item;
+    uint32_t first_version;
+} fake_batch;
+
+typedef struct fake_algorithm {
+    aq_algorithm head; /* first */
+    learner_kit *kit;
+    uint64_t steps; /* tried */
+    fake_batch seen[FAKE_SEEN_MAX];
+    float arrays[4][FAKE_STATE_COUNT];
+    uint64_t adam_step;
+} fake_algorithm;
+
+extern const aq_algorithm_class fake_algorithm_class;
+
+/* The kit's parameters are its own from here on, and the first of them 0. */
+void fake_algorithm_init(fake_algorithm *algorithm, learner_kit *kit);
+
+#endif

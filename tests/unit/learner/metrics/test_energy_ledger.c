@@ -1,0 +1,231 @@
+/*
+ * Sums by role and machine, from totals that come often, late, twice or not at all.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/config/run_settings.h"
+#include "learner/metrics/energy_ledger.h"
+
+enum { ANT = 11, BEE = 12 }; /* machines */
+
+static bool is_near(double value, double wanted)
+{
+    return fabs(value - wanted) <= 1e-9 * fmax(1, fabs(wanted));
+}
+
+static int setup(void **state)
+{
+    aq_energy_ledger *ledger = aq_alloc(1, sizeof(*ledger));
+    aq_energy_ledger_init(ledger, 100); /* two processors of 50 W, 5 of them idle */
+    *state = ledger;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    aq_energy_ledger_fini(*state);
+    aq_free(*state);
+    return 0;
+}
+
+/* Of a process on a machine of two processors, which measures if there is a source. */
+static aq_energy_reading reading_of(uint64_t machine, const char *source, double wall_s,
+                                    double cpu_s)
+{
+    aq_energy_reading reading = {
+        .machine = machine, .cpus = 2, .wall_s = wall_s, .cpu_s = cpu_s, .processor = "box"};
+    (void)snprintf(reading.source, sizeof(reading.source), "%s", source);
+    if (source[0] != '\0') { /* 60 W in all, half of it idle, 20 J a processor second */
+        reading.machine_j = 60 * wall_s;
+        reading.idle_j = 30 * wall_s;
+        reading.measured_j = 20 * cpu_s;
+    }
+    return reading;
+}
+
+static void tell(aq_energy_ledger *ledger, double now_s, uint64_t incarnation, uint32_t role,
+                 aq_energy_reading reading)
+{
+    aq_energy_ledger_told(ledger, (int64_t)(now_s * (double)AQ_NS_PER_S), incarnation, role,
+                          &reading);
+}
+
+/* ---- the model ----------------------------------------------------------------------------- */
+
+static void test_the_model_multiplies_processor_time(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 8));
+    tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 4));
+    tell(ledger, 10, 3, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 2));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_string_equal(totals.source, "model");
+    assert_true(is_near(totals.cpu_s, 14));
+    assert_true(is_near(totals.role_j[AQ_ENERGY_LEARNER], 8 * 50 * 0.9));
+    assert_true(is_near(totals.role_j[AQ_ROLE_ACTOR], 6 * 50 * 0.9));
+    assert_true(is_near(totals.energy_j, 14 * 50 * 0.9));
+    assert_true(is_near(totals.idle_j, 10 * 100 * 0.1)); /* of one machine, not of each process */
+}
+
+static void test_totals_that_come_often_count_once(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    for (int i = 1; i <= 20; i++) {
+        tell(ledger, 0.5 * i, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 0.5 * i, 0.25 * i));
+        tell(ledger, 0.5 * i, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 0.5 * i, 0.25 * i));
+        if (i % 3 == 0) { /* another, which is heard of less often */
+            tell(ledger, 0.5 * i + 0.1, 2, AQ_ROLE_REPLAY, reading_of(ANT, "", 0.5 * i, 0.05 * i));
+        }
+    }
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 5));
+    assert_true(is_near(ledger->roles[AQ_ROLE_REPLAY].cpu_s, 0.9));
+    assert_true(is_near(totals.idle_j, 10 * 10));
+}
+
+static void test_a_process_that_comes_back_is_not_counted_again(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
+    tell(ledger, 90, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 90, 7)); /* it was lost meanwhile */
+    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7));
+    tell(ledger, 95, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 0.5)); /* a new life is another */
+    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7.5));
+}
+
+static void test_a_total_that_fell_is_not_believed(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
+    tell(ledger, 11, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 3, 1));
+    tell(ledger, 12, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 12, 6));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_true(is_near(totals.cpu_s, 6));
+    assert_true(is_near(totals.idle_j, 12 * 10));
+}
+
+static void test_each_machine_has_its_own_idle_share(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 1));
+    tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "", 4, 1));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_int_equal(ledger->machine_count, 2);
+    assert_true(is_near(totals.idle_j, (10 + 4) * 10));
+}
+
+/* ---- measured ------------------------------------------------------------------------------ */
+
+static void test_where_all_measure_joules_are_measured(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
+    tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(ANT, "rapl", 10, 2));
+    tell(ledger, 10, 3, AQ_ROLE_ACTOR, reading_of(BEE, "rapl", 10, 5));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_string_equal(totals.source, "rapl");
+    assert_true(is_near(totals.role_j[AQ_ENERGY_LEARNER], 160));
+    assert_true(is_near(totals.role_j[AQ_ROLE_ACTOR], 140));
+    assert_true(is_near(totals.energy_j, 300));
+    assert_true(is_near(totals.idle_j, 2 * 300)); /* of two machines, each told about twice */
+    assert_true(is_near(ledger->machines[0].machine_j, 600));
+    assert_true(is_near(ledger->roles[AQ_ENERGY_LEARNER].model_j, 8 * 45)); /* beside it */
+}
+
+static void test_one_that_cannot_measure_makes_it_a_model_for_all(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
+    tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "", 10, 2));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_string_equal(totals.source, "model");
+    assert_true(is_near(totals.energy_j, 10 * 45));
+    assert_true(is_near(totals.idle_j, 2 * 100));
+}
+
+static void test_two_sources_are_not_mixed(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "perf", 10, 8));
+    assert_string_equal(aq_energy_ledger_totals(ledger).source, "perf");
+    tell(ledger, 10, 2, AQ_ROLE_ACTOR, reading_of(BEE, "rapl", 10, 2));
+    assert_string_equal(aq_energy_ledger_totals(ledger).source, "model");
+}
+
+static void test_one_that_stops_measuring_leaves_a_model(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
+    tell(ledger, 20, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 20, 16));
+    aq_energy_totals totals = aq_energy_ledger_totals(ledger);
+    assert_string_equal(totals.source, "model");
+    assert_true(is_near(totals.energy_j, 16 * 45));
+}
+
+static void test_a_run_of_which_nothing_was_heard_took_nothing(void **state)
+{
+    aq_energy_totals totals = aq_energy_ledger_totals(*state);
+    assert_string_equal(totals.source, "model");
+    assert_true(totals.energy_j == 0 && totals.idle_j == 0 && totals.cpu_s == 0);
+}
+
+/* ---- limits -------------------------------------------------------------------------------- */
+
+static void test_the_longest_unheard_of_makes_room(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    for (uint64_t i = 1; i <= AQ_ENERGY_PROCESSES_MAX + 1; i++) {
+        tell(ledger, (double)i, i, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1));
+    }
+    assert_int_equal(ledger->process_count, AQ_ENERGY_PROCESSES_MAX);
+    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1));
+    tell(ledger, 1e6, 2, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1)); /* that one is still known */
+    assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1));
+}
+
+static void test_what_memory_had_no_room_for_is_made_up_for(void **state)
+{
+    aq_energy_ledger *ledger = *state;
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        tell(ledger, 1, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 1, 1));
+        aq_memory_fail_at(0, 0);
+        assert_true(aq_energy_ledger_totals(ledger).cpu_s == 0);
+        aq_energy_ledger_fini(ledger);
+        aq_energy_ledger_init(ledger, 100);
+    }
+    tell(ledger, 2, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 2, 2));
+    assert_true(is_near(aq_energy_ledger_totals(ledger).cpu_s, 2));
+}
+
+#define FACT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        FACT(test_the_model_multiplies_processor_time),
+        FACT(test_totals_that_come_often_count_once),
+        FACT(test_a_process_that_comes_back_is_not_counted_again),
+        FACT(test_a_total_that_fell_is_not_believed),
+        FACT(test_each_machine_has_its_own_idle_share),
+        FACT(test_where_all_measure_joules_are_measured),
+        FACT(test_one_that_cannot_measure_makes_it_a_model_for_all),
+        FACT(test_two_sources_are_not_mixed),
+        FACT(test_one_that_stops_measuring_leaves_a_model),
+        FACT(test_a_run_of_which_nothing_was_heard_took_nothing),
+        FACT(test_the_longest_unheard_of_makes_room),
+        FACT(test_what_memory_had_no_room_for_is_made_up_for),
+    };
+    return cmocka_run_group_tests_name("energy_ledger", tests, NULL, NULL);
+}

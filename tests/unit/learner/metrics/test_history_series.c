@@ -1,0 +1,224 @@
+/*
+ * Numbers over time in memory that never grows: merging, sliding, going back, and their JSON.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "common/base/memory.h"
+#include "learner/metrics/history_series.h"
+
+enum { TEXT_BYTES_MAX = 1 << 20 };
+enum { TIME, LAST, MEAN, LEAST, MOST, COLUMNS };
+
+static const aq_history_column columns[] = {
+    {"wall_s", "wall_s", AQ_HISTORY_LAST}, {"last", "last", AQ_HISTORY_LAST},
+    {"mean", "mean", AQ_HISTORY_MEAN},     {"least", "least", AQ_HISTORY_LEAST},
+    {"most", "most", AQ_HISTORY_MOST},
+};
+
+static aq_history_series *make(size_t rows_max, double period_s, bool slides)
+{
+    const aq_history_shape shape = {columns, COLUMNS, rows_max, period_s, slides};
+    aq_history_series *series;
+    assert_int_equal(aq_history_series_create(&shape, &series), 0);
+    return series;
+}
+
+static void add(aq_history_series *series, double time_s, double value)
+{
+    const double values[COLUMNS] = {time_s, value, value, value, value};
+    aq_history_series_add(series, values);
+}
+
+static double at(const aq_history_series *series, size_t row, size_t column)
+{
+    return aq_history_series_at(series, row, column);
+}
+
+static void test_a_row_keeps_what_its_columns_say(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(4, 10, false);
+    add(series, 1, 5);
+    add(series, 4, 2);
+    add(series, 9, 8);
+    assert_int_equal(aq_history_series_rows(series), 1);
+    assert_true(at(series, 0, TIME) == 9);
+    assert_true(at(series, 0, LAST) == 8);
+    assert_true(at(series, 0, MEAN) == 5);
+    assert_true(at(series, 0, LEAST) == 2);
+    assert_true(at(series, 0, MOST) == 8);
+    aq_history_series_destroy(series);
+}
+
+static void test_what_is_not_known_yields_to_a_number(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(4, 10, false);
+    add(series, 1, NAN);
+    add(series, 2, 3);
+    add(series, 3, NAN);
+    for (size_t column = LAST; column < COLUMNS; column++) {
+        assert_true(at(series, 0, column) == 3);
+    }
+    aq_history_series_destroy(series);
+}
+
+static void test_one_that_is_full_holds_the_whole_time_more_coarsely(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(8, 1, false);
+    for (int second = 0; second < 1000; second++) {
+        add(series, second, second);
+        assert_in_range(aq_history_series_rows(series), second < 4 ? 1 : 4, 8);
+    }
+    assert_true(aq_history_series_period_s(series) == 128);
+    assert_true(at(series, 0, LEAST) == 0);
+    assert_true(at(series, 0, MEAN) == 63.5);
+    assert_true(at(series, aq_history_series_rows(series) - 1, LAST) == 999);
+    aq_history_series_destroy(series);
+}
+
+static void test_a_week_by_the_second_keeps_its_means(void **state)
+{
+    (void)state;
+    enum { WEEK_S = 7 * 24 * 3600 };
+    aq_history_series *series = make(600, 1, false);
+    for (int second = 0; second < WEEK_S; second++) {
+        add(series, second, second % 2);
+    }
+    assert_in_range(aq_history_series_rows(series), 300, 600);
+    for (size_t row = 0; row + 1 < aq_history_series_rows(series); row++) {
+        assert_true(fabs(at(series, row, MEAN) - 0.5) < 1e-9);
+    }
+    aq_history_series_destroy(series);
+}
+
+static void test_one_that_slides_forgets_the_oldest(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(3, 1, true);
+    for (int second = 0; second < 10; second++) {
+        add(series, second, second);
+    }
+    assert_int_equal(aq_history_series_rows(series), 3);
+    assert_true(at(series, 0, LAST) == 7);
+    assert_true(at(series, 2, LAST) == 9);
+    assert_true(aq_history_series_period_s(series) == 1);
+    aq_history_series_destroy(series);
+}
+
+static void test_time_that_goes_back_takes_what_came_later_away(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(16, 1, false);
+    for (int second = 0; second < 10; second++) {
+        add(series, second, second);
+    }
+    add(series, 4.5, 77);
+    assert_int_equal(aq_history_series_rows(series), 5);
+    assert_true(at(series, 4, LAST) == 77);
+    assert_true(at(series, 4, LEAST) == 4); /* within the second of the row that stayed */
+    aq_history_series_destroy(series);
+}
+
+static void test_times_that_are_none_are_passed_over(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(4, 1, false);
+    add(series, NAN, 1);
+    add(series, INFINITY, 1);
+    add(series, -1, 1);
+    assert_int_equal(aq_history_series_rows(series), 0);
+    assert_true(isnan(aq_history_series_recent(series, MEAN, 60)));
+    aq_history_series_destroy(series);
+}
+
+static void test_the_recent_mean_is_of_the_last_seconds(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(100, 1, true);
+    for (int second = 0; second < 100; second++) {
+        add(series, second, second < 90 ? 1 : second == 95 ? (double)NAN : 3);
+    }
+    assert_true(aq_history_series_recent(series, MEAN, 10) == 3);
+    assert_true(aq_history_series_recent(series, MEAN, 1) == 3);
+    assert_true(fabs(aq_history_series_recent(series, MEAN, 1000) - 117.0 / 99.0) < 1e-12);
+    aq_history_series_destroy(series);
+}
+
+static void test_its_json_has_a_list_for_each_column(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(4, 1, false);
+    add(series, 0.5, 12345678901.0);
+    add(series, 1.25, NAN);
+    aq_buffer text;
+    aq_buffer_init(&text, TEXT_BYTES_MAX);
+    assert_int_equal(aq_history_series_print(series, &text), 0);
+    json_t *json = json_loadb((const char *)text.data, text.size, 0, NULL);
+    assert_non_null(json);
+    assert_true(json_number_value(json_object_get(json, "period_s")) == 1);
+    assert_int_equal(json_object_size(json), 1 + COLUMNS);
+    const json_t *times = json_object_get(json, "wall_s");
+    const json_t *values = json_object_get(json, "last");
+    assert_true(json_number_value(json_array_get(times, 1)) == 1.25);
+    assert_true(json_integer_value(json_array_get(values, 0)) == 12345678901);
+    assert_true(json_is_null(json_array_get(values, 1)));
+    json_decref(json);
+    aq_buffer_fini(&text);
+    aq_history_series_destroy(series);
+}
+
+static void test_too_little_room_for_the_json_is_said(void **state)
+{
+    (void)state;
+    aq_history_series *series = make(4, 1, false);
+    add(series, 1, 1);
+    aq_buffer text;
+    aq_buffer_init(&text, 40);
+    assert_int_equal(aq_history_series_print(series, &text), AQ_E_TOO_BIG);
+    aq_buffer_fini(&text);
+    aq_history_series_destroy(series);
+}
+
+static void test_every_failed_allocation_is_reported(void **state)
+{
+    (void)state;
+    const aq_history_shape shape = {columns, COLUMNS, 4, 1, false};
+    aq_history_series *series = NULL;
+    int rc = AQ_E_NOMEM;
+    for (int nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
+        aq_memory_fail_at((uint64_t)nth, 0);
+        rc = aq_history_series_create(&shape, &series);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || series == NULL);
+    }
+    assert_int_equal(rc, 0);
+    aq_history_series_destroy(series);
+    aq_history_series_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_row_keeps_what_its_columns_say),
+        cmocka_unit_test(test_what_is_not_known_yields_to_a_number),
+        cmocka_unit_test(test_one_that_is_full_holds_the_whole_time_more_coarsely),
+        cmocka_unit_test(test_a_week_by_the_second_keeps_its_means),
+        cmocka_unit_test(test_one_that_slides_forgets_the_oldest),
+        cmocka_unit_test(test_time_that_goes_back_takes_what_came_later_away),
+        cmocka_unit_test(test_times_that_are_none_are_passed_over),
+        cmocka_unit_test(test_the_recent_mean_is_of_the_last_seconds),
+        cmocka_unit_test(test_its_json_has_a_list_for_each_column),
+        cmocka_unit_test(test_too_little_room_for_the_json_is_said),
+        cmocka_unit_test(test_every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

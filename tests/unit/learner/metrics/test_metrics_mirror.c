@@ -1,0 +1,249 @@
+/*
+ * The lines of metrics in other people's files: names, columns, rows, and what a crash left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "learner/metrics/csv_log.h"
+#include "learner/metrics/metric_names.h"
+#include "learner/metrics/metrics_mirror.h"
+#include "tests/unit/learner/run_dir_fixture.h"
+
+enum { FILE_BYTES_MAX = 16384, NAMES_BYTES_MAX = 2048 };
+
+static const char progress_text[] =
+    "{\"event\":\"progress\",\"wall_s\":1.5,\"env_steps\":100,\"learner_steps\":20,\"loss\":0.25,"
+    "\"q_mean\":null,\"training_return\":9,\"replay\":{\"stored\":7,\"staleness\":[1,2],"
+    "\"tables\":[{\"name\":\"main\",\"items\":3}]},"
+    "\"energy\":{\"source\":\"model\",\"roles\":[{\"role\":\"actor\",\"energy_j\":2.5}]}}";
+
+static const char evaluation_text[] =
+    "{\"event\":\"evaluation\",\"wall_s\":2,\"env_steps\":150,\"policy_version\":3,"
+    "\"return_mean\":187.5,\"return_std\":1,\"confirmed\":true}";
+
+static const char gap_text[] =
+    "{\"event\":\"gap\",\"wall_s\":2,\"env_steps\":150,\"return_fp32\":190,\"mean\":-2.5}";
+
+static json_t *line_of(const char *text)
+{
+    json_t *line = json_loads(text, 0, NULL);
+    assert_non_null(line);
+    return line;
+}
+
+/* ---- names ---------------------------------------------------------------------------------- */
+
+typedef struct tag_list {
+    const char *event;
+    char text[NAMES_BYTES_MAX];
+} tag_list;
+
+static void add_tag(void *user, const char *name, double value)
+{
+    tag_list *list = user;
+    char room[AQ_METRIC_NAME_MAX], entry[2 * AQ_METRIC_NAME_MAX];
+    const char *tag = aq_metric_tag(list->event, name, "int8", room, sizeof(room));
+    if (tag) {
+        (void)snprintf(entry, sizeof(entry), "%s=%g ", tag, value);
+        assert_true(strlen(list->text) + strlen(entry) < sizeof(list->text));
+        strcat(list->text, entry);
+    }
+}
+
+static void assert_tags(const char *event, const char *text, const char *expected)
+{
+    tag_list list = {.event = event};
+    json_t *line = line_of(text);
+    aq_metric_each(line, add_tag, &list);
+    json_decref(line);
+    assert_string_equal(list.text, expected);
+}
+
+static void test_progress_has_the_names_of_its_line(void **state)
+{
+    (void)state;
+    assert_tags("progress", progress_text,
+                "learner_steps=20 loss=0.25 return/training=9 replay/stored=7 "
+                "replay/tables/main/items=3 energy/roles/actor/energy_j=2.5 ");
+}
+
+static void test_returns_are_called_by_their_precision(void **state)
+{
+    (void)state;
+    assert_tags("evaluation", evaluation_text,
+                "evaluation/policy_version=3 return/int8=187.5 evaluation/return_std=1 ");
+    assert_tags("gap", gap_text, "return/fp32=190 gap/mean=-2.5 ");
+}
+
+static void test_the_end_is_no_curve(void **state)
+{
+    (void)state;
+    assert_tags("end", "{\"event\":\"end\",\"wall_s\":2,\"learner_steps\":1}", "");
+}
+
+/* ---- CSV ------------------------------------------------------------------------------------ */
+
+static const char *read_csv(void **state)
+{
+    static char text[FILE_BYTES_MAX];
+    const size_t size =
+        fixture_read_bytes(run_dir_path(state, "metrics.csv"), text, sizeof(text) - 1);
+    text[size] = '\0';
+    return text;
+}
+
+static void append_row(void **state, const char *text)
+{
+    aq_csv_log *csv = NULL;
+    json_t *line = line_of(text);
+    assert_int_equal(aq_csv_log_open(*state, &csv, NULL), 0);
+    assert_int_equal(aq_csv_log_row(csv, line, NULL), 0);
+    aq_csv_log_close(csv);
+    json_decref(line);
+}
+
+static size_t count_of(const char *text, size_t size, char letter)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < size; i++) {
+        count += text[i] == letter;
+    }
+    return count;
+}
+
+static void test_every_row_has_a_cell_for_each_column(void **state)
+{
+    append_row(state, progress_text);
+    append_row(state, evaluation_text);
+    append_row(state, "{\"event\":\"end\",\"wall_s\":3,\"state\":\"solved\"}");
+    const char *text = read_csv(state);
+    assert_memory_equal(text, "event,wall_s,env_steps,", 23);
+    const size_t commas = count_of(text, strcspn(text, "\n"), ',');
+    size_t rows = 0;
+    for (const char *row = text; *row; row += strcspn(row, "\n") + 1, rows++) {
+        assert_int_equal(count_of(row, strcspn(row, "\n"), ','), commas);
+    }
+    assert_int_equal(rows, 4);
+    assert_non_null(strstr(text, "\nprogress,1.5,100,20,,,0.25,,"));
+    assert_non_null(strstr(text, "\nend,3,"));
+    assert_non_null(strstr(text, ",solved\n"));
+}
+
+static void test_a_file_that_is_there_keeps_its_columns(void **state)
+{
+    static const char before[] = "env_steps,confirmed,colour,return_mean,mean\n1,0,red,2,\n";
+    fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
+    append_row(state, evaluation_text);
+    append_row(state, gap_text);
+    assert_string_equal(read_csv(state), "env_steps,confirmed,colour,return_mean,mean\n"
+                                         "1,0,red,2,\n"
+                                         "150,1,,187.5,\n"
+                                         "150,,,,-2.5\n");
+}
+
+static void test_a_row_that_was_cut_short_is_taken_away(void **state)
+{
+    static const char before[] = "env_steps,loss\n1,2\n3,";
+    fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
+    append_row(state, progress_text);
+    assert_string_equal(read_csv(state), "env_steps,loss\n1,2\n100,0.25\n");
+}
+
+static void test_a_header_that_was_cut_short_is_made_anew(void **state)
+{
+    fixture_write_bytes(run_dir_path(state, "metrics.csv"), "event,wa", 8);
+    append_row(state, progress_text);
+    assert_memory_equal(read_csv(state), "event,wall_s,env_steps,", 23);
+}
+
+static void test_a_file_without_columns_is_refused(void **state)
+{
+    aq_csv_log *csv = NULL;
+    aq_error error;
+    fixture_write_bytes(run_dir_path(state, "metrics.csv"), "a,,b\n", 5);
+    assert_int_equal(aq_csv_log_open(*state, &csv, &error), AQ_E_CORRUPT);
+    assert_non_null(strstr(error.text, "metrics.csv"));
+    assert_string_equal(read_csv(state), "a,,b\n");
+}
+
+/* ---- both ----------------------------------------------------------------------------------- */
+
+static size_t files_with(void **state, const char *part)
+{
+    size_t files = 0;
+    DIR *folder = opendir(*state);
+    assert_non_null(folder);
+    for (struct dirent *entry; (entry = readdir(folder)) != NULL;) {
+        files += strstr(entry->d_name, part) != NULL;
+    }
+    (void)closedir(folder);
+    return files;
+}
+
+static void mirror_progress(void **state, bool tensorboard, bool csv)
+{
+    aq_metrics_mirror *mirror = NULL;
+    json_t *line = line_of(progress_text);
+    const aq_mirror_config config = {
+        .run_dir = *state, .format = "int8", .tensorboard = tensorboard, .csv = csv};
+    assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
+    assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
+    aq_metrics_mirror_close(mirror);
+    json_decref(line);
+}
+
+static void test_each_file_can_be_turned_off(void **state)
+{
+    mirror_progress(state, false, false);
+    assert_int_equal(files_with(state, "tfevents") + files_with(state, "csv"), 0);
+    mirror_progress(state, true, false);
+    assert_int_equal(files_with(state, "tfevents"), 1);
+    assert_int_equal(files_with(state, "csv"), 0);
+    mirror_progress(state, false, true);
+    assert_int_equal(files_with(state, "tfevents"), 1);
+    assert_int_equal(files_with(state, "csv"), 1);
+}
+
+static void test_without_memory_there_is_no_mirror(void **state)
+{
+    aq_metrics_mirror *mirror = NULL;
+    const aq_mirror_config config = {
+        .run_dir = *state, .format = "int8", .tensorboard = true, .csv = true};
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 20; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_metrics_mirror_open(&config, &mirror, NULL);
+        aq_memory_fail_at(0, 0);
+    }
+    assert_int_equal(rc, 0);
+    aq_metrics_mirror_close(mirror);
+    aq_metrics_mirror_close(NULL);
+}
+
+#define MIRROR_TEST(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_progress_has_the_names_of_its_line),
+        cmocka_unit_test(test_returns_are_called_by_their_precision),
+        cmocka_unit_test(test_the_end_is_no_curve),
+        MIRROR_TEST(test_every_row_has_a_cell_for_each_column),
+        MIRROR_TEST(test_a_file_that_is_there_keeps_its_columns),
+        MIRROR_TEST(test_a_row_that_was_cut_short_is_taken_away),
+        MIRROR_TEST(test_a_header_that_was_cut_short_is_made_anew),
+        MIRROR_TEST(test_a_file_without_columns_is_refused),
+        MIRROR_TEST(test_each_file_can_be_turned_off),
+        MIRROR_TEST(test_without_memory_there_is_no_mirror),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,174 @@
+/*
+ * Adam against the textbook formulas in double precision.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+
+#include "common/base/rng.h"
+#include "learner/nn/adam.h"
+
+enum { COUNT = 37 };
+
+typedef struct fixture {
+    aq_adam adam;
+    float m[COUNT], v[COUNT], parameters[COUNT], gradient[COUNT];
+} fixture;
+
+static void init(fixture *f, float learning_rate, float epsilon)
+{
+    memset(f, 0, sizeof(*f));
+    f->adam = (aq_adam){.learning_rate = learning_rate,
+                        .beta1 = 0.9f,
+                        .beta2 = 0.999f,
+                        .epsilon = epsilon,
+                        .m = f->m,
+                        .v = f->v};
+}
+
+static void test_the_first_step_is_the_learning_rate_against_the_sign(void **state)
+{
+    fixture f;
+
+    (void)state;
+    init(&f, 0.01f, 1e-8f);
+    for (int i = 0; i < COUNT; i++) {
+        f.gradient[i] = (i % 2 == 0 ? 1.0f : -1.0f) * powf(10, (float)(i % 9 - 4));
+    }
+    aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(fabs(f.parameters[i] + (i % 2 == 0 ? 0.01 : -0.01)) < 2e-6);
+    }
+    assert_int_equal(f.adam.step, 1);
+}
+
+static void test_a_hundred_steps_follow_the_textbook(void **state)
+{
+    double p[COUNT] = {0}, m[COUNT] = {0}, v[COUNT] = {0};
+    const double beta1 = 0.9f, beta2 = 0.999f, scale = 0.25;
+    fixture f;
+    aq_rng rng;
+
+    (void)state;
+    init(&f, 1e-2f, 1e-3f);
+    aq_rng_init(&rng, 5, 0);
+    for (int t = 1; t <= 100; t++) {
+        for (int i = 0; i < COUNT; i++) {
+            f.gradient[i] = (float)(aq_rng_normal(&rng) + 0.1 * i);
+        }
+        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, (float)scale);
+        for (int i = 0; i < COUNT; i++) {
+            double g = f.gradient[i] * scale;
+
+            m[i] = beta1 * m[i] + (1 - beta1) * g;
+            v[i] = beta2 * v[i] + (1 - beta2) * g * g;
+            p[i] -=
+                0.01f * (m[i] / (1 - pow(beta1, t))) / (sqrt(v[i] / (1 - pow(beta2, t))) + 1e-3f);
+            assert_true(fabs(f.parameters[i] - p[i]) <= 1e-6);
+        }
+    }
+}
+
+static void test_zero_gradients_leave_the_parameters(void **state)
+{
+    fixture f;
+
+    (void)state;
+    init(&f, 0.01f, 1e-8f);
+    f.parameters[3] = 2;
+    for (int t = 0; t < 10; t++) {
+        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    }
+    assert_true(f.parameters[3] == 2);
+    assert_true(f.parameters[0] == 0);
+}
+
+static void test_moments_never_become_denormal(void **state)
+{
+    fixture f;
+
+    (void)state;
+    init(&f, 0.01f, 1e-8f);
+    f.gradient[0] = 1e-12f;
+    f.gradient[1] = -1;
+    aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    memset(f.gradient, 0, sizeof(f.gradient));
+    for (int t = 0; t < 2000; t++) {
+        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+        assert_true(f.m[0] == 0 || fabsf(f.m[0]) >= FLT_MIN);
+        assert_true(f.m[1] == 0 || fabsf(f.m[1]) >= FLT_MIN);
+        assert_true(f.v[0] == 0 || f.v[0] >= FLT_MIN);
+    }
+    assert_true(f.m[1] == 0);
+}
+
+static void test_the_largest_gradients_leave_everything_finite(void **state)
+{
+    fixture f;
+
+    (void)state;
+    init(&f, 1, 1e-16f);
+    for (int t = 0; t < 100; t++) {
+        f.gradient[0] = (float)AQ_GRADIENT_NORM_MAX;
+        f.gradient[1] = t == 0 ? (float)AQ_GRADIENT_NORM_MAX : FLT_MIN;
+        f.gradient[2] = t % 2 == 0 ? FLT_MIN : -FLT_MIN;
+        f.gradient[3] = 1e-17f;
+        aq_adam_step(&f.adam, f.parameters, f.gradient, COUNT, 1);
+    }
+    for (int i = 0; i < COUNT; i++) {
+        assert_true(isfinite(f.parameters[i]) && isfinite(f.m[i]) && isfinite(f.v[i]));
+    }
+}
+
+static void test_the_norm_is_the_root_of_the_sum_of_squares(void **state)
+{
+    const float gradient[] = {3, -4, 12, 84};
+
+    (void)state;
+    assert_true(aq_gradient_norm(gradient, 4) == 85);
+    assert_true(aq_gradient_norm(gradient, 2) == 5);
+}
+
+static void test_the_norm_of_large_elements_does_not_overflow(void **state)
+{
+    const float gradient[] = {FLT_MAX, -FLT_MAX};
+
+    (void)state;
+    assert_true(isfinite(aq_gradient_norm(gradient, 2)));
+}
+
+static void test_the_norm_of_a_nan_is_not_finite(void **state)
+{
+    float gradient[COUNT];
+
+    (void)state;
+    for (int at = 0; at < COUNT; at++) {
+        memset(gradient, 0, sizeof(gradient));
+        gradient[at] = NAN;
+        assert_true(isnan(aq_gradient_norm(gradient, COUNT)));
+        gradient[at] = -INFINITY;
+        assert_true(isinf(aq_gradient_norm(gradient, COUNT)));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_first_step_is_the_learning_rate_against_the_sign),
+        cmocka_unit_test(test_a_hundred_steps_follow_the_textbook),
+        cmocka_unit_test(test_zero_gradients_leave_the_parameters),
+        cmocka_unit_test(test_moments_never_become_denormal),
+        cmocka_unit_test(test_the_largest_gradients_leave_everything_finite),
+        cmocka_unit_test(test_the_norm_is_the_root_of_the_sum_of_squares),
+        cmocka_unit_test(test_the_norm_of_large_elements_does_not_overflow),
+        cmocka_unit_test(test_the_norm_of_a_nan_is_not_finite),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

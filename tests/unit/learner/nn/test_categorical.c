@@ -1,0 +1,271 @@
+/*
+ * Distributions: the projection against its definition, and the losses against finite differences.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/rng.h"
+#include "learner/algorithms/q_learning/c51_loss.h"
+#include "learner/nn/categorical.h"
+#include "learner/nn/passes.h"
+
+enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };
+
+static void random_distribution(aq_rng *rng, float *out)
+{
+    float logits[ATOMS];
+
+    for (int k = 0; k < ATOMS; k++) {
+        logits[k] = (float)aq_rng_normal(rng);
+    }
+    aq_passes_best()->softmax(logits, 1, ATOMS, out);
+}
+
+/* Each atom's share is 1 - distance / spacing where that is above 0. */
+static void test_a_projection_shares_by_distance_and_keeps_the_mean(void **state)
+{
+    aq_atoms atoms;
+    aq_rng rng;
+
+    (void)state;
+    aq_atoms_init(&atoms, ATOMS, -2, 4);
+    aq_rng_init(&rng, 3, 0);
+    for (int trial = 0; trial < 200; trial++) {
+        const float reward = (float)aq_rng_range(&rng, -5, 5);
+        const float bootstrap = trial % 4 == 0 ? 0.0f : 0.9f;
+        float next[ATOMS], got[ATOMS];
+        double sum = 0;
+
+        random_distribution(&rng, next);
+        aq_atoms_project(&atoms, reward, bootstrap, next, got);
+        for (int i = 0; i < ATOMS; i++) {
+            double want = 0;
+
+            for (int k = 0; k < ATOMS; k++) {
+                const double z = fmin(fmax(reward + bootstrap * atoms.value[k], -2), 4);
+                want += next[k] * fmax(0, 1 - fabs(z - atoms.value[i]) / atoms.spacing);
+            }
+            assert_true(fabs(got[i] - want) <= 1e-5);
+            sum += got[i];
+        }
+        assert_true(fabs(sum - 1) <= 1e-5);
+    }
+}
+
+static void test_what_is_beyond_the_ends_counts_as_the_end(void **state)
+{
+    const float next[ATOMS] = {0.1f, 0.2f, 0.1f, 0.1f, 0.2f, 0.1f, 0.2f};
+    float got[ATOMS];
+    aq_atoms atoms;
+
+    (void)state;
+    aq_atoms_init(&atoms, ATOMS, -2, 4);
+    aq_atoms_project(&atoms, 1e30f, 1, next, got);
+    assert_true(fabsf(got[ATOMS - 1] - 1) < 1e-6f);
+    aq_atoms_project(&atoms, -1e30f, 1, next, got);
+    assert_true(fabsf(got[0] - 1) < 1e-6f);
+}
+
+static void test_a_projection_of_what_is_not_finite_is_nan(void **state)
+{
+    const float bad[] = {NAN, INFINITY, -INFINITY};
+    const float next[ATOMS] = {1};
+    float got[ATOMS];
+    aq_atoms atoms;
+
+    (void)state;
+    aq_atoms_init(&atoms, ATOMS, -2, 4);
+    for (size_t i = 0; i < 3; i++) {
+        aq_atoms_project(&atoms, bad[i], 1, next, got);
+        assert_true(isnan(got[0]));
+        aq_atoms_project(&atoms, 0, bad[i], next, got);
+        assert_true(isnan(got[0]));
+    }
+}
+
+static void test_cross_entropy_stays_finite_where_a_probability_vanishes(void **state)
+{
+    float logits[ATOMS] = {0, 500, 0, 0, 0, 0, 0}, p[ATOMS];
+    const float target[ATOMS] = {1};
+    aq_atoms atoms;
+
+    (void)state;
+    aq_atoms_init(&atoms, ATOMS, -2, 4);
+    aq_passes_best()->softmax(logits, 1, ATOMS, p);
+    assert_true(fabs(aq_atoms_cross_entropy(&atoms, logits, p, target) - 500) < 1e-3);
+}
+
+typedef struct loss_case {
+    aq_batch batch;
+    int32_t action[ROWS];
+    float reward[ROWS], bootstrap[ROWS], weight[ROWS], priority[ROWS];
+    double online[ROWS * OUTPUTS];
+    float single[ROWS * OUTPUTS], chooser[ROWS * OUTPUTS], target[ROWS * OUTPUTS];
+    aq_atoms atoms;
+    float room[OUTPUTS + 3 * ATOMS];
+} loss_case;
+
+static void init_case(loss_case *c, uint64_t seed)
+{
+    aq_rng rng;
+
+    memset(c, 0, sizeof(*c));
+    aq_rng_init(&rng, seed, 0);
+    aq_atoms_init(&c->atoms, ATOMS, -2, 4);
+    for (int i = 0; i < ROWS; i++) {
+        c->action[i] = (int32_t)aq_rng_below(&rng, ACTIONS);
+        c->reward[i] = (float)aq_rng_normal(&rng);
+        c->bootstrap[i] = i == 2 ? 0.0f : 0.9f;
+        c->weight[i] = (float)aq_rng_range(&rng, 0.2, 1);
+    }
+    for (int i = 0; i < ROWS * OUTPUTS; i++) {
+        c->single[i] = (float)aq_rng_normal(&rng);
+        c->online[i] = (double)c->single[i];
+        c->chooser[i] = (float)aq_rng_normal(&rng);
+        c->target[i] = (float)aq_rng_normal(&rng);
+    }
+    c->batch = (aq_batch){.rows = ROWS,
+                          .rows_max = ROWS,
+                          .action = (uint8_t *)c->action,
+                          .action_bytes = sizeof(int32_t),
+                          .reward = c->reward,
+                          .bootstrap = c->bootstrap,
+                          .weight = c->weight,
+                          .priority = c->priority};
+}
+
+static int find_loss(loss_case *c, float *d, aq_dqn_loss *loss)
+{
+    return aq_c51_loss_of(&c->batch,
+                          &(aq_c51_values){.actions = ACTIONS,
+                                           .atoms = &c->atoms,
+                                           .online = c->single,
+                                           .chooser = c->chooser,
+                                           .target_next = c->target},
+                          c->room, d, loss);
+}
+
+static double mean_in_double(const loss_case *c, const float *logits)
+{
+    double sum = 0, mean = 0;
+
+    for (int k = 0; k < ATOMS; k++) {
+        sum += exp((double)logits[k]);
+        mean += exp((double)logits[k]) * (double)c->atoms.value[k];
+    }
+    return mean / sum;
+}
+
+/* The loss by its definition, in double. */
+static double loss_in_double(const loss_case *c, double priority[ROWS])
+{
+    double loss = 0;
+
+    for (int r = 0; r < ROWS; r++) {
+        const double *logits = c->online + r * OUTPUTS + c->action[r] * ATOMS;
+        float next[ATOMS], y[ATOMS];
+        double sum = 0, entropy = 0;
+        int best = 0;
+
+        for (int a = 1; a < ACTIONS; a++) {
+            if (mean_in_double(c, c->chooser + r * OUTPUTS + a * ATOMS) >
+                mean_in_double(c, c->chooser + r * OUTPUTS + best * ATOMS)) {
+                best = a;
+            }
+        }
+        aq_passes_best()->softmax(c->target + r * OUTPUTS + best * ATOMS, 1, ATOMS, next);
+        aq_atoms_project(&c->atoms, c->reward[r], c->bootstrap[r], next, y);
+        for (int k = 0; k < ATOMS; k++) {
+            sum += exp(logits[k]);
+        }
+        for (int k = 0; k < ATOMS; k++) {
+            entropy -= (double)y[k] * (logits[k] - log(sum));
+        }
+        priority[r] = entropy;
+        loss += (double)c->weight[r] * entropy / ROWS;
+    }
+    return loss;
+}
+
+static void test_the_gradient_of_c51s_loss_agrees_with_differences(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        const double h = 1e-5;
+        double priority[ROWS], unused[ROWS];
+        float d[ROWS * OUTPUTS];
+        aq_dqn_loss loss;
+        loss_case c;
+
+        init_case(&c, seed);
+        assert_int_equal(find_loss(&c, d, &loss), 0);
+        assert_true(fabs(loss.loss - loss_in_double(&c, priority)) <= 1e-5);
+        for (int r = 0; r < ROWS; r++) {
+            assert_true(fabs((double)c.priority[r] - priority[r]) <= 1e-5);
+        }
+        for (int i = 0; i < ROWS * OUTPUTS; i++) {
+            const double value = c.online[i];
+
+            c.online[i] = value + h;
+            const double above = loss_in_double(&c, unused);
+            c.online[i] = value - h;
+            const double below = loss_in_double(&c, unused);
+            c.online[i] = value;
+            assert_true(fabs((double)d[i] - (above - below) / (2 * h)) <= 1e-5);
+        }
+    }
+}
+
+static void test_an_action_that_does_not_exist_is_refused(void **state)
+{
+    float d[ROWS * OUTPUTS];
+    aq_dqn_loss loss;
+    loss_case c;
+
+    (void)state;
+    init_case(&c, 1);
+    c.action[3] = ACTIONS;
+    assert_int_equal(find_loss(&c, d, &loss), AQ_E_CORRUPT);
+    c.action[3] = -1;
+    assert_int_equal(find_loss(&c, d, &loss), AQ_E_CORRUPT);
+}
+
+static void test_a_loss_of_what_is_not_finite_is_not_finite(void **state)
+{
+    float d[ROWS * OUTPUTS];
+    aq_dqn_loss loss;
+    loss_case c;
+
+    (void)state;
+    init_case(&c, 1);
+    c.reward[0] = NAN;
+    assert_int_equal(find_loss(&c, d, &loss), 0);
+    assert_false(isfinite(loss.loss));
+    init_case(&c, 1);
+    for (int i = 0; i < OUTPUTS; i++) {
+        c.target[i] = NAN;
+    }
+    assert_int_equal(find_loss(&c, d, &loss), 0);
+    assert_false(isfinite(loss.loss));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_projection_shares_by_distance_and_keeps_the_mean),
+        cmocka_unit_test(test_what_is_beyond_the_ends_counts_as_the_end),
+        cmocka_unit_test(test_a_projection_of_what_is_not_finite_is_nan),
+        cmocka_unit_test(test_cross_entropy_stays_finite_where_a_probability_vanishes),
+        cmocka_unit_test(test_the_gradient_of_c51s_loss_agrees_with_differences),
+        cmocka_unit_test(test_an_action_that_does_not_exist_is_refused),
+        cmocka_unit_test(test_a_loss_of_what_is_not_finite_is_not_finite),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

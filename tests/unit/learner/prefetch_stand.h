@@ -1,0 +1,54 @@
+/*
+ * A prefetcher with a few shards at the other ends of its channels, and an owner that trains on
+ * nothing: groups that are ready wait until the test gives them back.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_PREFETCH_STAND_H
+#define AQ_TESTS_UNIT_LEARNER_PREFETCH_STAND_H
+
+#include "learner/sampling/prefetch.h"
+#include "tests/unit/learner/learner_kit.h"
+#include "tests/unit/learner/sample_shard.h"
+
+enum {
+    STAND_SHARDS = 4,
+    STAND_IN_FLIGHT = 4,
+    STAND_GROUPS = 2 * STAND_IN_FLIGHT,
+    STAND_BATCH_ROWS = 4,
+    STAND_BATCHES = 2,
+    STAND_ROWS = STAND_BATCH_ROWS * STAND_BATCHES,
+};
+
+/* Points into itself: don't move it. */
+typedef struct prefetch_stand {
+    learner_kit kit;
+    sample_shard shards[STAND_SHARDS]; /* incarnations 1, 2, ...; not added yet */
+    aq_prefetch *prefetch;
+    int64_t now_ns;
+    aq_batch *good; /* what shards answer */
+    aq_batch *ready[STAND_GROUPS];
+    size_t ready_count;
+    unsigned troubles;
+    char trouble[256];
+} prefetch_stand;
+
+/* Of a prioritized table "main" with weights of exponent 0.5. */
+int prefetch_stand_setup(void **state);
+int prefetch_stand_teardown(void **state);
+
+/* Another one in its place, without shards. */
+void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,
+                           double importance_exponent);
+
+void prefetch_stand_add(prefetch_stand *stand, size_t shard);
+void prefetch_stand_remove(prefetch_stand *stand, size_t shard);
+
+/* Lets `ms` pass and ticks. */
+void prefetch_stand_pass(prefetch_stand *stand, int64_t ms);
+
+/* The shard answers its oldest request with the good batch; the group that is ready then. */
+aq_batch *prefetch_stand_fill(prefetch_stand *stand, size_t shard);
+
+/* Gives back what was ready last. */
+void prefetch_stand_give_back(prefetch_stand *stand);
+
+#endif

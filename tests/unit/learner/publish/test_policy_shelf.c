@@ -1,0 +1,260 @@
+/*
+ * The shelf keeps the recent versions within its bounds and counts all there ever were.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "learner/publish/policy_shelf.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { PLACES = 256 };
+
+typedef struct shelf_desk {
+    learner_kit kit;
+    aq_policy_shelf *shelf;
+} shelf_desk;
+
+static int setup(void **state)
+{
+    shelf_desk *desk = aq_alloc(1, sizeof(*desk));
+    assert_non_null(desk);
+    learner_kit_init(&desk->kit, 3);
+    assert_int_equal(aq_policy_shelf_create(&desk->shelf), 0);
+    *state = desk;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_policy_shelf_destroy(desk->shelf);
+    learner_kit_fini(&desk->kit);
+    aq_free(desk);
+    return 0;
+}
+
+/* A version whose frame takes `frame_bytes`; no more of it matters to the shelf. */
+static void put_of(shelf_desk *desk, const aq_net_spec *spec, uint64_t version, size_t frame_bytes)
+{
+    aq_publication publication = {0};
+    uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
+    uint8_t *bytes = NULL;
+    assert_int_equal(aq_snapshot_create(spec, formats, &publication.snapshot), 0);
+    publication.snapshot->version = version;
+    publication.twin = aq_snapshot_ref(publication.snapshot);
+    aq_buffer_init(&publication.frame, frame_bytes);
+    assert_int_equal(aq_buffer_extend(&publication.frame, frame_bytes, &bytes), 0);
+    publication.frame_bytes_fp32 = 3 * frame_bytes;
+    publication.fell_back = version % 10 == 0;
+    aq_policy_shelf_put(desk->shelf, &publication);
+}
+
+static void put(shelf_desk *desk, uint64_t version, size_t frame_bytes)
+{
+    put_of(desk, &desk->kit.spec, version, frame_bytes);
+}
+
+/* A version whose tensors take that much. */
+static void put_large(shelf_desk *desk, uint64_t version, uint32_t size_mib)
+{
+    aq_net_spec spec;
+    assert_int_equal(
+        aq_net_spec_init_mlp(size_mib << 8, NULL, 0, 1024, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    put_of(desk, &spec, version, 100);
+}
+
+static void test_an_empty_shelf_has_nothing(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_null(aq_policy_shelf_newest(desk->shelf));
+    assert_null(aq_policy_shelf_find(desk->shelf, 0));
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
+    assert_int_equal(totals.versions + totals.bytes + totals.bytes_fp32 + totals.fallbacks, 0);
+}
+
+static void test_the_shelf_takes_what_the_publication_holds(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_publication publication;
+    learner_kit_publication(&desk->kit, 5, AQ_FORMAT_INT8_CHANNEL, &publication);
+    const aq_snapshot *snapshot = publication.snapshot;
+    const aq_snapshot *twin = publication.twin;
+    const uint8_t *frame = publication.frame.data;
+
+    aq_policy_shelf_put(desk->shelf, &publication);
+    assert_null(publication.snapshot);
+    assert_null(publication.twin);
+    assert_null(publication.frame.data);
+    const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
+    assert_ptr_equal(newest->snapshot, snapshot);
+    assert_ptr_equal(newest->twin, twin);
+    assert_ptr_equal(newest->frame.data, frame);
+    aq_publication_fini(&publication); /* an emptied one may still be finished */
+}
+
+static void test_each_version_on_the_shelf_is_found(void **state)
+{
+    shelf_desk *desk = *state;
+    for (uint64_t version = 1; version <= 10; version++) {
+        put(desk, 3 * version, 100);
+        assert_int_equal(aq_policy_shelf_newest(desk->shelf)->snapshot->version, 3 * version);
+    }
+    for (uint64_t version = 1; version <= 10; version++) {
+        assert_int_equal(aq_policy_shelf_find(desk->shelf, 3 * version)->snapshot->version,
+                         3 * version);
+        assert_null(aq_policy_shelf_find(desk->shelf, 3 * version + 1));
+    }
+}
+
+static void test_the_oldest_goes_when_all_places_are_taken(void **state)
+{
+    shelf_desk *desk = *state;
+    for (uint64_t version = 1; version <= PLACES; version++) {
+        put(desk, version, 100);
+    }
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 1));
+    put(desk, PLACES + 1, 100);
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
+    for (uint64_t version = PLACES + 2; version <= 3 * PLACES; version++) {
+        put(desk, version, 100);
+        assert_null(aq_policy_shelf_find(desk->shelf, version - PLACES));
+        assert_non_null(aq_policy_shelf_find(desk->shelf, version - PLACES + 1));
+    }
+}
+
+static void test_the_oldest_go_when_the_bytes_are_too_many(void **state)
+{
+    shelf_desk *desk = *state;
+    for (uint64_t version = 1; version <= 6; version++) {
+        put_large(desk, version, 10);
+    }
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 1)); /* 60 of 64 MiB */
+    put_large(desk, 7, 10);
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
+}
+
+static void test_four_versions_are_kept_however_large(void **state)
+{
+    shelf_desk *desk = *state;
+    for (uint64_t version = 1; version <= 6; version++) {
+        put_large(desk, version, 20);
+    }
+    assert_null(aq_policy_shelf_find(desk->shelf, 2));
+    for (uint64_t version = 3; version <= 6; version++) {
+        assert_non_null(aq_policy_shelf_find(desk->shelf, version));
+    }
+    put(desk, 7, 100); /* still too many: another of the large ones goes */
+    assert_null(aq_policy_shelf_find(desk->shelf, 3));
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 4));
+    for (uint64_t version = 8; version <= 50; version++) {
+        put(desk, version, 100);
+    }
+    assert_non_null(aq_policy_shelf_find(desk->shelf, 5)); /* 40 of 64 MiB, and many small ones */
+}
+
+static void test_only_the_newest_keeps_its_frame(void **state)
+{
+    shelf_desk *desk = *state;
+    put(desk, 1, 100);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->frame.size, 100);
+    put(desk, 2, 200);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->frame.size, 200);
+    assert_int_equal(aq_policy_shelf_find(desk->shelf, 1)->frame.size, 0);
+}
+
+/* What went out counts, and not what could be fetched. */
+static void test_a_delta_counts_by_its_own_bytes(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_publication publication;
+    uint8_t *bytes;
+    learner_kit_publication(&desk->kit, 5, AQ_FORMAT_INT8_CHANNEL, &publication);
+    assert_int_equal(aq_buffer_extend(&publication.delta, 77, &bytes), 0);
+    assert_ptr_equal(aq_publication_broadcast(&publication), &publication.delta);
+    aq_policy_shelf_put(desk->shelf, &publication);
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_int_equal(totals.bytes, 77);
+    assert_int_equal(totals.deltas, 1);
+    assert_int_equal(aq_policy_shelf_newest(desk->shelf)->delta.size, 0);
+}
+
+static void test_who_holds_a_reference_keeps_a_version_that_has_left(void **state)
+{
+    shelf_desk *desk = *state;
+    put(desk, 1, 100);
+    aq_snapshot *kept = aq_snapshot_ref(aq_policy_shelf_find(desk->shelf, 1)->snapshot);
+    for (uint64_t version = 2; version <= PLACES + 1; version++) {
+        put(desk, version, 100);
+    }
+    assert_null(aq_policy_shelf_find(desk->shelf, 1));
+    assert_int_equal(kept->version, 1);
+    aq_snapshot_unref(kept);
+}
+
+static void test_totals_are_of_all_there_ever_were(void **state)
+{
+    shelf_desk *desk = *state;
+    for (uint64_t version = 1; version <= 2 * PLACES; version++) {
+        put(desk, version, 10);
+    }
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_int_equal(totals.versions, 2 * PLACES);
+    assert_int_equal(totals.bytes, 10 * 2 * PLACES);
+    assert_int_equal(totals.bytes_fp32, 30 * 2 * PLACES);
+    assert_int_equal(totals.deltas, 0);
+    assert_int_equal(totals.fallbacks, 51);
+}
+
+static void test_totals_go_on_from_those_of_an_earlier_process(void **state)
+{
+    shelf_desk *desk = *state;
+    aq_shelf_totals before = {.versions = 7, .bytes = 700, .bytes_fp32 = 2100, .fallbacks = 2};
+    aq_policy_shelf_restore_totals(desk->shelf, &before);
+    put(desk, 1030, 100);
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_int_equal(totals.versions, 8);
+    assert_int_equal(totals.bytes, 800);
+    assert_int_equal(totals.bytes_fp32, 2400);
+    assert_int_equal(totals.fallbacks, 3);
+}
+
+static void test_create_survives_a_failed_allocation(void **state)
+{
+    int untouched = 0;
+    aq_policy_shelf *shelf = (aq_policy_shelf *)(void *)&untouched;
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_policy_shelf_create(&shelf), AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_ptr_equal(shelf, &untouched);
+    aq_policy_shelf_destroy(NULL);
+}
+
+#define AT_A_SHELF(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_SHELF(test_an_empty_shelf_has_nothing),
+        AT_A_SHELF(test_the_shelf_takes_what_the_publication_holds),
+        AT_A_SHELF(test_each_version_on_the_shelf_is_found),
+        AT_A_SHELF(test_the_oldest_goes_when_all_places_are_taken),
+        AT_A_SHELF(test_the_oldest_go_when_the_bytes_are_too_many),
+        AT_A_SHELF(test_four_versions_are_kept_however_large),
+        AT_A_SHELF(test_only_the_newest_keeps_its_frame),
+        AT_A_SHELF(test_a_delta_counts_by_its_own_bytes),
+        AT_A_SHELF(test_who_holds_a_reference_keeps_a_version_that_has_left),
+        AT_A_SHELF(test_totals_are_of_all_there_ever_were),
+        AT_A_SHELF(test_totals_go_on_from_those_of_an_earlier_process),
+        cmocka_unit_test(test_create_survives_a_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("policy_shelf", tests, NULL, NULL);
+}

@@ -1,0 +1,500 @@
+/*
+ * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "common/wire/wire_delta.h"
+#include "common/wire/wire_policy.h"
+#include "learner/publish/publication.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { ROWS = 256 };
+
+static int setup(void **state)
+{
+    learner_kit *kit = aq_alloc(1, sizeof(*kit));
+    assert_non_null(kit);
+    learner_kit_init(kit, 11);
+    *state = kit;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    aq_memory_fail_at(0, 0);
+    learner_kit_fini(*state);
+    aq_free(*state);
+    return 0;
+}
+
+static aq_publication_config config_of(uint32_t format, double budget)
+{
+    return (aq_publication_config){.plan = {.format = format},
+                                   .full_period = 1,
+                                   .error_budget = budget,
+                                   .error_rows = ROWS,
+                                   .cpu_flags = aq_cpu_flags()};
+}
+
+static int make(learner_kit *kit, const aq_publication_config *config, const float *obs,
+                size_t rows, aq_publication *ret_publication, aq_error *error)
+{
+    aq_publication_history history;
+    aq_publication_history_init(&history, config);
+    int rc = aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params, obs, rows,
+                                 ret_publication, error);
+    aq_publication_history_fini(&history);
+    return rc;
+}
+
+/* A tensor of no bytes may be NULL. */
+static void assert_same_bytes(const void *a, const void *b, size_t size)
+{
+    if (size > 0) {
+        assert_memory_equal(a, b, size);
+    }
+}
+
+static void assert_same_tensors(const aq_snapshot *a, const aq_snapshot *b)
+{
+    assert_int_equal(aq_net_spec_hash(&a->spec), aq_net_spec_hash(&b->spec));
+    for (uint32_t i = 0; i < a->spec.layer_count; i++) {
+        const aq_snapshot_layer *x = &a->layers[i], *y = &b->layers[i];
+        assert_int_equal(x->format, y->format);
+        assert_int_equal(x->weights_bytes, y->weights_bytes);
+        assert_memory_equal(&x->sizes, &y->sizes, sizeof(x->sizes));
+        assert_same_bytes(x->weights, y->weights, x->weights_bytes);
+        assert_same_bytes(x->bias, y->bias, a->spec.layers[i].outputs * sizeof(float));
+        assert_same_bytes(x->scale, y->scale, x->sizes.scales * sizeof(float));
+        assert_same_bytes(x->sum, y->sum, x->sizes.sums * sizeof(int32_t));
+        assert_same_bytes(x->mask, y->mask, x->sizes.mask_bytes);
+    }
+}
+
+/* The frame is the snapshot, as a receiver reads it. */
+static void assert_frame_is_the_snapshot(const aq_publication *publication)
+{
+    const aq_snapshot *sent = publication->snapshot;
+    aq_snapshot *read = NULL;
+    assert_int_equal(
+        aq_wire_policy_unpack(publication->frame.data, publication->frame.size, &read, NULL), 0);
+    assert_int_equal(read->run_id, sent->run_id);
+    assert_int_equal(read->version, sent->version);
+    assert_int_equal(read->learner_step, sent->learner_step);
+    assert_string_equal(read->task, sent->task);
+    assert_int_equal(read->act_rule, sent->act_rule);
+    assert_int_equal(aq_schema_hash(&read->schema), aq_schema_hash(&sent->schema));
+    assert_memory_equal(&read->quant_error, &sent->quant_error, sizeof(read->quant_error));
+    assert_same_tensors(read, sent);
+    aq_snapshot_unref(read);
+}
+
+/* The twin is the parameters, bit by bit. */
+static void assert_twin_is(const aq_publication *publication, const aq_params *params)
+{
+    const aq_snapshot *twin = publication->twin;
+    for (uint32_t i = 0; i < twin->spec.layer_count; i++) {
+        assert_int_equal(twin->layers[i].format, AQ_FORMAT_F32);
+        assert_memory_equal(twin->layers[i].weights, params->weight[i],
+                            twin->layers[i].weights_bytes);
+        assert_memory_equal(twin->layers[i].bias, params->bias[i],
+                            twin->spec.layers[i].outputs * sizeof(float));
+    }
+}
+
+/* ---- what goes out ------------------------------------------------------------------------- */
+
+static void test_int8_within_its_budget_goes_out(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->meta.learner_step = 900;
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(made.snapshot->learner_step, 900);
+    assert_int_equal(made.snapshot->quant_error.rows, ROWS);
+    assert_true(made.snapshot->quant_error.output_rms > 0);
+    assert_memory_equal(&made.measured, &made.snapshot->quant_error, sizeof(made.measured));
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+    assert_int_equal(made.twin->version, made.snapshot->version);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+/* Two actions of nearly the same value everywhere, so that rounding changes some. */
+static void make_undecided(learner_kit *kit)
+{
+    size_t row = kit->spec.layers[1].inputs;
+    for (uint32_t action = 1; action < KIT_ACTIONS; action++) {
+        for (size_t i = 0; i < row; i++) {
+            kit->params.weight[1][action * row + i] =
+                kit->params.weight[1][i] + (float)aq_rng_range(&kit->rng, -1e-3, 1e-3);
+        }
+        kit->params.bias[1][action] = kit->params.bias[1][0];
+    }
+}
+
+static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    make_undecided(kit);
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_true(made.measured.action_disagreement > 0);
+    assert_true(made.fell_back);
+    assert_ptr_equal(made.snapshot, made.twin);
+    assert_int_equal(made.snapshot->quant_error.rows, 0); /* nothing was lost in what goes out */
+    assert_int_equal(made.measured.rows, ROWS);           /* and why is told */
+    assert_true(made.frame_bytes_fp32 >= made.frame.size);
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+
+    config.error_budget = (double)made.measured.action_disagreement;
+    aq_publication_fini(&made);
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back); /* a budget that is just met is met */
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_an_output_without_weights_goes_out_as_fp32(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    memset(kit->params.weight[1], 0, kit->spec.layers[1].inputs * sizeof(float));
+
+    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
+    assert_true(made.fell_back);
+    assert_non_null(strstr(made.fallback, "layer 1, row 0: all its weights are zero"));
+    assert_ptr_equal(made.snapshot, made.twin);
+    aq_publication_fini(&made);
+}
+
+static void test_a_budget_of_nothing_is_met_where_nothing_differs(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->params.bias[1][2] = 1000; /* always the last action */
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.snapshot->layers[0].format, AQ_FORMAT_INT8_CHANNEL);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_without_observations_nothing_is_measured(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
+    aq_publication made;
+
+    assert_int_equal(make(kit, &config, NULL, 0, &made, NULL), 0);
+    assert_false(made.fell_back);
+    assert_int_equal(made.measured.rows, 0);
+    assert_frame_is_the_snapshot(&made);
+    aq_publication_fini(&made);
+}
+
+static void test_no_more_observations_are_read_than_are_measured_on(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS); /* a sanitizer sees the row after */
+
+    assert_int_equal(make(kit, &config, obs, 100 * (size_t)ROWS, &made, NULL), 0);
+    assert_int_equal(made.measured.rows, ROWS);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_fp32_is_its_own_twin(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_F32, 0);
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_ptr_equal(made.snapshot, made.twin);
+    assert_false(made.fell_back);
+    assert_true(made.measured.action_disagreement == 0);
+    assert_true(made.frame_bytes_fp32 >= made.frame.size);
+    assert_frame_is_the_snapshot(&made);
+    assert_twin_is(&made, &kit->params);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
+{
+    learner_kit kit;
+    aq_publication made;
+    aq_buffer frame;
+    learner_kit_init(&kit, 1);
+    aq_params_fini(&kit.params);
+    assert_int_equal(aq_net_spec_init_mlp(KIT_INPUTS, hidden, hidden_count, KIT_ACTIONS,
+                                          AQ_ACTIVATION_TANH, &kit.spec, NULL),
+                     0);
+    assert_int_equal(aq_params_init(&kit.spec, &kit.params), 0);
+    aq_params_randomize(&kit.spec, &kit.params, &kit.rng);
+
+    learner_kit_publication(&kit, 70000, AQ_FORMAT_INT8_CHANNEL, &made);
+    aq_buffer_init(&frame, 1 << 22);
+    assert_int_equal(aq_wire_policy_pack(made.twin, &frame), 0);
+    assert_int_equal(made.frame_bytes_fp32, frame.size);
+    assert_true(hidden_count == 0 || made.frame.size < frame.size);
+    aq_buffer_fini(&frame);
+    aq_publication_fini(&made);
+    learner_kit_fini(&kit);
+}
+
+static void test_the_bytes_of_fp32_are_what_it_would_really_take(void **state)
+{
+    static const uint32_t one[] = {32}, wide[] = {300, 300}, deep[] = {8, 8, 8, 8, 8, 8, 8};
+    (void)state;
+    check_bytes_fp32(NULL, 0);
+    check_bytes_fp32(one, 1);
+    check_bytes_fp32(wide, 2);
+    check_bytes_fp32(deep, 7);
+}
+
+/* ---- as a change of the version before ------------------------------------------------------ */
+
+enum { FULL_PERIOD = 4 };
+
+/* What an actor has after it heard the broadcast, starting from what it had. */
+static aq_snapshot *hear(const aq_publication *made, aq_snapshot *had)
+{
+    const aq_buffer *frame = aq_publication_broadcast(made);
+    aq_snapshot *received;
+    if (made->delta.size == 0) {
+        assert_int_equal(aq_wire_policy_unpack(frame->data, frame->size, &received, NULL), 0);
+    } else {
+        aq_wire_delta *delta;
+        assert_int_equal(aq_wire_delta_open(frame->data, frame->size, &delta, NULL), 0);
+        assert_int_equal(aq_wire_delta_apply(delta, had, &received, NULL), 0);
+        aq_wire_delta_close(delta);
+    }
+    aq_snapshot_unref(had);
+    return received;
+}
+
+static void move_a_little(learner_kit *kit)
+{
+    for (size_t i = 0; i < kit->params.count; i++) {
+        kit->params.block[i] += (float)aq_rng_range(&kit->rng, -1e-4, 1e-4);
+    }
+}
+
+static void check_chain(learner_kit *kit, const aq_publication_config *config)
+{
+    aq_publication_history history;
+    aq_snapshot *actor = NULL;
+    float *obs = learner_kit_observations(kit, ROWS);
+    aq_publication_history_init(&history, config);
+    for (uint64_t version = 1; version <= 3 * FULL_PERIOD; version++) {
+        aq_publication made;
+        kit->meta.version = version;
+        assert_int_equal(aq_publication_make(config, &history, &kit->meta, &kit->spec, &kit->params,
+                                             obs, ROWS, &made, NULL),
+                         0);
+        assert_int_equal(made.delta.size == 0, version % FULL_PERIOD == 1);
+        assert_true(made.delta.size < made.frame.size);
+        assert_frame_is_the_snapshot(&made); /* whoever joins fetches that */
+        actor = hear(&made, actor);
+        assert_same_tensors(actor, made.snapshot);
+        assert_int_equal(actor->version, version);
+        aq_publication_fini(&made);
+        move_a_little(kit);
+    }
+    aq_snapshot_unref(actor);
+    aq_publication_history_fini(&history);
+    aq_free(obs);
+}
+
+static void test_versions_between_full_ones_are_changes(void **state)
+{
+    static const uint32_t formats[] = {AQ_FORMAT_F32,         AQ_FORMAT_F16,  AQ_FORMAT_BF16,
+                                       AQ_FORMAT_INT8_TENSOR, AQ_FORMAT_INT4, AQ_FORMAT_INT2,
+                                       AQ_FORMAT_INT8_CHANNEL};
+    for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
+        aq_publication_config config = config_of(formats[i], 1);
+        config.full_period = FULL_PERIOD;
+        check_chain(*state, &config);
+    }
+}
+
+static void test_static_ranges_are_published(void **state)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    learner_kit *kit = *state;
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    config.range_method = AQ_RANGE_MIN_MAX;
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, NULL), 0);
+    assert_true(made.snapshot->layers[0].input_scale > 0);
+    assert_true(made.snapshot->layers[1].input_scale > 0);
+    assert_frame_is_the_snapshot(&made);
+    aq_publication_fini(&made);
+    assert_int_equal(make(kit, &config, obs, 0, &made, NULL), 0); /* nothing was seen yet */
+    assert_true(made.snapshot->layers[0].input_scale == 0);
+    aq_publication_fini(&made);
+    aq_free(obs);
+}
+
+static void test_a_version_in_another_format_goes_out_in_full(void **state)
+{
+    learner_kit *kit = *state;
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication_history history;
+    aq_publication made;
+    float *obs = learner_kit_observations(kit, ROWS);
+    make_undecided(kit);
+    config.full_period = 100;
+    aq_publication_history_init(&history, &config);
+    for (uint64_t version = 1; version <= 4; version++) {
+        kit->meta.version = version;
+        config.error_budget = version == 3 ? 0 : 1;
+        assert_int_equal(aq_publication_make(&config, &history, &kit->meta, &kit->spec,
+                                             &kit->params, obs, ROWS, &made, NULL),
+                         0);
+        assert_int_equal(made.fell_back, version == 3);
+        assert_int_equal(made.delta.size > 0, version == 2);
+        aq_publication_fini(&made);
+    }
+    aq_publication_history_fini(&history);
+    aq_free(obs);
+}
+
+/* ---- what doesn't -------------------------------------------------------------------------- */
+
+static void assert_refused(learner_kit *kit, const float *obs, int code, const char *word)
+{
+    aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
+    aq_publication made;
+    aq_publication before;
+    aq_error error = {0};
+    memset(&made, 0x5a, sizeof(made));
+    memset(&before, 0x5a, sizeof(before));
+    assert_int_equal(make(kit, &config, obs, ROWS, &made, &error), code);
+    assert_int_equal(error.code, code);
+    if (!strstr(error.text, word)) {
+        fail_msg("'%s' does not say '%s'", error.text, word);
+    }
+    assert_memory_equal(&made, &before, sizeof(made));
+}
+
+static void test_parameters_that_are_not_finite_never_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->params.weight[1][5] = NAN;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 1");
+    kit->params.weight[1][5] = 0;
+    kit->params.bias[0][3] = INFINITY;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 0");
+    aq_free(obs);
+}
+
+static void test_outputs_that_are_not_finite_never_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    for (size_t i = 0; i < (size_t)KIT_ACTIONS * 16; i++) {
+        kit->params.weight[1][i] = 3e38f; /* finite, but a sum of them is not */
+    }
+    for (size_t i = 0; i < 16; i++) {
+        kit->params.bias[0][i] = 100;
+    }
+    assert_refused(kit, obs, AQ_E_CORRUPT, "quantization error");
+    aq_free(obs);
+}
+
+static void test_a_version_of_nothing_does_not_go_out(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    kit->meta.version = 0;
+    assert_refused(kit, obs, AQ_E_CORRUPT, "version");
+    aq_free(obs);
+}
+
+static void survive_every_failed_allocation(learner_kit *kit, uint32_t format, double budget,
+                                            const float *obs)
+{
+    aq_publication_config config = config_of(format, budget);
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_publication made = {.frame_bytes_fp32 = 4711};
+        aq_memory_fail_at(++nth, 0);
+        rc = make(kit, &config, obs, ROWS, &made, NULL);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_int_equal(made.frame_bytes_fp32, 4711);
+            assert_null(made.snapshot);
+        } else {
+            aq_publication_fini(&made);
+        }
+        assert_true(nth < 1000);
+    }
+    assert_true(nth > 3);
+}
+
+static void test_making_one_survives_every_failed_allocation(void **state)
+{
+    learner_kit *kit = *state;
+    float *obs = learner_kit_observations(kit, ROWS);
+    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 1, obs);
+    survive_every_failed_allocation(kit, AQ_FORMAT_F32, 1, obs);
+    make_undecided(kit);
+    survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 0, obs);
+    aq_free(obs);
+}
+
+#define WITH_A_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WITH_A_KIT(test_int8_within_its_budget_goes_out),
+        WITH_A_KIT(test_int8_past_its_budget_goes_out_as_fp32),
+        WITH_A_KIT(test_an_output_without_weights_goes_out_as_fp32),
+        WITH_A_KIT(test_a_budget_of_nothing_is_met_where_nothing_differs),
+        WITH_A_KIT(test_without_observations_nothing_is_measured),
+        WITH_A_KIT(test_no_more_observations_are_read_than_are_measured_on),
+        WITH_A_KIT(test_fp32_is_its_own_twin),
+        cmocka_unit_test(test_the_bytes_of_fp32_are_what_it_would_really_take),
+        WITH_A_KIT(test_versions_between_full_ones_are_changes),
+        WITH_A_KIT(test_static_ranges_are_published),
+        WITH_A_KIT(test_a_version_in_another_format_goes_out_in_full),
+        WITH_A_KIT(test_parameters_that_are_not_finite_never_go_out),
+        WITH_A_KIT(test_outputs_that_are_not_finite_never_go_out),
+        WITH_A_KIT(test_a_version_of_nothing_does_not_go_out),
+        WITH_A_KIT(test_making_one_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("publication", tests, NULL, NULL);
+}

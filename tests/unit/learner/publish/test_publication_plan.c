@@ -1,0 +1,140 @@
+/*
+ * What the settings come to for a network: formats by layer, and what follows from the rest.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "learner/publish/publication_plan.h"
+
+static aq_run_config config_with(const char *const *assignments)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    for (size_t i = 0; assignments[i] != NULL; i++) {
+        assert_int_equal(aq_settings_assign(aq_run_config_table(), assignments[i], &config, NULL),
+                         0);
+    }
+    assert_int_equal(aq_run_config_validate(&config, NULL), 0);
+    return config;
+}
+
+/* 4-8-norm-8-norm-3-dueling: three layers that may have a format. */
+static aq_net_spec network(void)
+{
+    aq_net_spec spec = {0};
+    const aq_layer_spec layers[] = {
+        aq_layer_linear(4, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
+        aq_layer_linear(8, 8, AQ_ACTIVATION_NONE), aq_layer_norm(8, AQ_ACTIVATION_RELU),
+        aq_layer_linear(8, 3, AQ_ACTIVATION_NONE), aq_layer_dueling(2, 1)};
+    for (size_t i = 0; i < sizeof(layers) / sizeof(layers[0]); i++) {
+        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
+    }
+    return spec;
+}
+
+static int plan_of(const char *const *assignments, aq_publication_config *ret_plan, aq_error *error)
+{
+    const aq_run_config config = config_with(assignments);
+    const aq_net_spec spec = network();
+    return aq_publication_plan(&config, &spec, 5, ret_plan, error);
+}
+
+static void test_the_defaults_are_int8_with_changes(void **state)
+{
+    aq_publication_config plan;
+    (void)state;
+    assert_int_equal(plan_of((const char *const[]){NULL}, &plan, NULL), 0);
+    assert_int_equal(plan.plan.format, AQ_FORMAT_INT8_CHANNEL);
+    assert_int_equal(plan.plan.bits, 8);
+    assert_false(plan.plan.paper);
+    assert_int_equal(plan.range_method, 0);
+    assert_int_equal(plan.full_period, 32);
+    assert_int_equal(plan.error_rows, 256);
+    assert_int_equal(plan.cpu_flags, 5);
+    for (uint32_t i = 0; i < AQ_NET_LAYERS_MAX; i++) {
+        assert_int_equal(plan.plan.layer_formats[i], 0);
+    }
+}
+
+static void test_layers_are_counted_that_may_have_a_format(void **state)
+{
+    aq_publication_config plan;
+    const char *const assignments[] = {"quantizer.layer_formats=0:fp32,1:int4,-1:bf16", NULL};
+    (void)state;
+    assert_int_equal(plan_of(assignments, &plan, NULL), 0);
+    const uint32_t expected[] = {AQ_FORMAT_F32, 0, AQ_FORMAT_INT4, 0, AQ_FORMAT_BF16, 0};
+    assert_memory_equal(plan.plan.layer_formats, expected, sizeof(expected));
+}
+
+static void test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise(void **state)
+{
+    aq_publication_config plan;
+    const char *const plain[] = {"learner.normalize_obs=true", NULL};
+    const char *const chosen[] = {"learner.normalize_obs=true", "quantizer.layer_formats=0:int8",
+                                  NULL};
+    (void)state;
+    assert_int_equal(plan_of(plain, &plan, NULL), 0);
+    assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_F32);
+    assert_int_equal(plan.plan.layer_formats[2], 0);
+    assert_int_equal(plan_of(chosen, &plan, NULL), 0);
+    assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_INT8_CHANNEL);
+}
+
+static void test_a_layer_that_is_not_there_is_refused(void **state)
+{
+    static const char *const bad[] = {"quantizer.layer_formats=3:fp32",
+                                      "quantizer.layer_formats=-4:fp32"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        aq_publication_config plan = {.error_rows = 4711};
+        aq_error error = {0};
+        const char *const assignments[] = {bad[i], NULL};
+        assert_int_equal(plan_of(assignments, &plan, &error), AQ_E_INVALID);
+        assert_int_equal(plan.error_rows, 4711);
+        assert_non_null(strstr(error.text, "0 to 2 or -3 to -1"));
+    }
+}
+
+static void test_what_is_trained_for_is_published(void **state)
+{
+    aq_publication_config plan;
+    (void)state;
+    assert_int_equal(plan_of((const char *const[]){"learner.qat_bits=4", NULL}, &plan, NULL), 0);
+    assert_int_equal(plan.plan.bits, 4);
+    assert_int_equal(plan_of((const char *const[]){"quantizer.bits=6", NULL}, &plan, NULL), 0);
+    assert_int_equal(plan.plan.bits, 6);
+}
+
+static void test_ranges_count_where_activations_are_static(void **state)
+{
+    static const char *const texts[] = {"quantizer.ranges=min-max",
+                                        "quantizer.ranges=moving-average",
+                                        "quantizer.ranges=percentile"};
+    static const uint32_t methods[] = {AQ_RANGE_MIN_MAX, AQ_RANGE_MOVING_AVERAGE,
+                                       AQ_RANGE_PERCENTILE};
+    (void)state;
+    for (size_t i = 0; i < 3; i++) {
+        aq_publication_config plan;
+        const char *const assignments[] = {texts[i], "quantizer.activations=static", NULL};
+        assert_int_equal(plan_of(assignments, &plan, NULL), 0);
+        assert_int_equal(plan.range_method, methods[i]);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_defaults_are_int8_with_changes),
+        cmocka_unit_test(test_layers_are_counted_that_may_have_a_format),
+        cmocka_unit_test(test_a_layer_that_is_not_there_is_refused),
+        cmocka_unit_test(test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise),
+        cmocka_unit_test(test_what_is_trained_for_is_published),
+        cmocka_unit_test(test_ranges_count_where_activations_are_static),
+    };
+    return cmocka_run_group_tests_name("publication_plan", tests, NULL, NULL);
+}

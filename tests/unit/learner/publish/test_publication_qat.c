@@ -1,0 +1,112 @@
+/*
+ * What was trained for its levels goes out as it was trained: version after version, with its
+ * number of bits and scales of its own.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "learner/nn/fake_quant.h"
+#include "learner/publish/publication_plan.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { ROWS = 64, VERSIONS = 12 };
+
+static void set(aq_run_config *config, const char *assignment)
+{
+    assert_int_equal(aq_settings_assign(aq_run_config_table(), assignment, config, NULL), 0);
+}
+
+static aq_run_config config_of(const char *bits, const char *format)
+{
+    aq_run_config config;
+    memset(&config, 0, sizeof(config));
+    aq_settings_init(aq_run_config_table(), &config);
+    set(&config, bits);
+    set(&config, format);
+    assert_int_equal(aq_run_config_validate(&config, NULL), 0);
+    return config;
+}
+
+static void assert_is(const aq_snapshot *snapshot, const aq_params *params)
+{
+    float weights[256];
+    for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
+        const aq_layer_matrix_shape matrix = aq_layer_matrix(&snapshot->spec.layers[i]);
+        const size_t count = (size_t)matrix.rows * matrix.columns;
+        assert_true(count <= 256);
+        aq_snapshot_layer_weights(snapshot, i, weights);
+        assert_memory_equal(weights, params->weight[i], count * sizeof(float));
+    }
+}
+
+/* Weights that shrink a little from version to version: a kept scale would do for each of them. */
+static void check_published(const char *bits, const char *format)
+{
+    const aq_run_config config = config_of(bits, format);
+    const aq_fake_quant quant = aq_fake_quant_of(&config);
+    aq_publication_config plan;
+    aq_publication_history history;
+    learner_kit kit;
+    aq_params trained;
+
+    learner_kit_init(&kit, 3);
+    float *obs = learner_kit_observations(&kit, ROWS);
+    assert_int_equal(aq_params_init(&kit.spec, &trained), 0);
+    assert_int_equal(aq_publication_plan(&config, &kit.spec, aq_cpu_flags(), &plan, NULL), 0);
+    aq_publication_history_init(&history, &plan);
+    for (uint64_t version = 1; version <= VERSIONS; version++) {
+        aq_publication made;
+        kit.meta.version = version;
+        aq_fake_quant_params(&quant, &kit.spec, &kit.params, &trained);
+        assert_int_equal(aq_publication_make(&plan, &history, &kit.meta, &kit.spec, &trained, obs,
+                                             ROWS, &made, NULL),
+                         0);
+        assert_false(made.fell_back);
+        assert_int_equal(made.snapshot->layers[0].format, quant.format);
+        assert_is(made.snapshot, &trained);
+        assert_is(made.twin, &trained);
+        aq_publication_fini(&made);
+        for (size_t k = 0; k < kit.params.count; k++) {
+            kit.params.block[k] *= 0.99f;
+        }
+    }
+    aq_publication_history_fini(&history);
+    aq_params_fini(&trained);
+    aq_free(obs);
+    learner_kit_fini(&kit);
+}
+
+static void test_int8_levels_of_any_bits_go_out_as_trained(void **state)
+{
+    static const char *const bits[] = {
+        "learner.qat_bits=2", "learner.qat_bits=3", "learner.qat_bits=4", "learner.qat_bits=5",
+        "learner.qat_bits=6", "learner.qat_bits=7", "learner.qat_bits=8"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
+        check_published(bits[i], "quantizer.format=int8");
+        check_published(bits[i], "quantizer.format=int8-tensor");
+    }
+}
+
+static void test_packed_levels_go_out_as_trained(void **state)
+{
+    (void)state;
+    check_published("learner.qat_bits=4", "quantizer.format=int4");
+    check_published("learner.qat_bits=2", "quantizer.format=int2");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_int8_levels_of_any_bits_go_out_as_trained),
+        cmocka_unit_test(test_packed_levels_go_out_as_trained),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

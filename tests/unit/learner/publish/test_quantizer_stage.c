@@ -1,0 +1,303 @@
+/*
+ * Jobs are copied, carried out in order, never waited for, and finished before the end.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "learner/publish/quantizer_stage.h"
+#include "tests/unit/learner/stage_watcher.h"
+
+enum { STATE_COUNT = 10 };
+
+static int setup(void **state)
+{
+    stage_watcher *watcher = aq_alloc(1, sizeof(*watcher));
+    assert_non_null(watcher);
+    stage_watcher_init(watcher, STATE_COUNT);
+    *state = watcher;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    stage_watcher_fini(*state);
+    aq_free(*state);
+    return 0;
+}
+
+/* The kit's parameters, of which the first tells them from others. */
+static bool offer_policy(stage_watcher *watcher, uint64_t step)
+{
+    watcher->kit.params.weight[0][0] = (float)step;
+    return aq_quantizer_stage_offer_policy(watcher->stage, &watcher->kit.params, step, NULL, 0);
+}
+
+static bool offer_checkpoint(stage_watcher *watcher, uint64_t step)
+{
+    float arrays[4][STATE_COUNT] = {{0}};
+    aq_algorithm_state state = {.count = STATE_COUNT,
+                                .parameters = arrays[0],
+                                .target = arrays[1],
+                                .adam_m = arrays[2],
+                                .adam_v = arrays[3],
+                                .adam_step = step + 1};
+    arrays[0][0] = (float)step;
+    arrays[3][STATE_COUNT - 1] = (float)(step + 2);
+    return aq_quantizer_stage_offer_checkpoint(watcher->stage, &state, step);
+}
+
+static void assert_event(stage_watcher *watcher, size_t index, char kind, uint64_t step)
+{
+    stage_event event = stage_watcher_event(watcher, index);
+    assert_int_equal(event.kind, kind);
+    assert_int_equal(event.step, step);
+    assert_true(event.first == (float)step);
+    if (kind == 'c') {
+        assert_true(event.last == (float)(step + 2));
+        assert_int_equal(event.adam_step, step + 1);
+    }
+}
+
+/* ---- without a thread ---------------------------------------------------------------------- */
+
+static void test_an_offer_is_a_copy(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_policy(watcher, 100));
+    watcher->kit.params.weight[0][0] = -1; /* the trainer goes on */
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_event(watcher, 0, 'p', 100);
+    assert_int_equal(stage_watcher_event(watcher, 0).version, 1);
+}
+
+static void test_nothing_to_do_is_said(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_false(aq_quantizer_stage_run_one(watcher->stage));
+    assert_int_equal(stage_watcher_count(watcher), 0);
+}
+
+static void test_two_policies_wait_at_most(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_policy(watcher, 1));
+    assert_true(offer_policy(watcher, 2));
+    assert_false(offer_policy(watcher, 3));
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_true(offer_policy(watcher, 4));
+    assert_false(offer_policy(watcher, 5));
+}
+
+static void test_one_checkpoint_waits_at_most(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_checkpoint(watcher, 1));
+    assert_false(offer_checkpoint(watcher, 2));
+    assert_true(offer_policy(watcher, 3)); /* policies have places of their own */
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_true(offer_checkpoint(watcher, 4));
+}
+
+static void test_jobs_are_carried_out_in_order(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_policy(watcher, 10));
+    assert_true(offer_checkpoint(watcher, 20));
+    assert_true(offer_policy(watcher, 30));
+    while (aq_quantizer_stage_run_one(watcher->stage)) {
+    }
+    assert_event(watcher, 0, 'p', 10);
+    assert_event(watcher, 1, 'c', 20);
+    assert_event(watcher, 2, 'p', 30);
+    assert_int_equal(stage_watcher_event(watcher, 2).version, 2);
+}
+
+static void test_observations_are_copied_as_many_as_are_measured_on(void **state)
+{
+    stage_watcher *watcher = *state;
+    float *obs = learner_kit_observations(&watcher->kit, 32); /* all that is measured on */
+    assert_true(aq_quantizer_stage_offer_policy(watcher->stage, &watcher->kit.params, 1, obs, 999));
+    obs[0] = NAN;
+    assert_true(
+        aq_quantizer_stage_offer_policy(watcher->stage, &watcher->kit.params, 2, obs + 4, 5));
+    aq_free(obs);
+    while (aq_quantizer_stage_run_one(watcher->stage)) {
+    }
+    assert_int_equal(stage_watcher_event(watcher, 0).rows, 32);
+    assert_int_equal(stage_watcher_event(watcher, 1).rows, 5);
+}
+
+static void test_without_a_version_nothing_is_published(void **state)
+{
+    stage_watcher *watcher = *state;
+    watcher->version_failure = AQ_E_NO_SPACE;
+    assert_true(offer_policy(watcher, 1));
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_int_equal(stage_watcher_event(watcher, 0).kind, 't');
+    assert_int_equal(stage_watcher_event(watcher, 0).code, AQ_E_NO_SPACE);
+    watcher->version_failure = 0;
+    for (uint64_t step = 2; step < 10; step++) { /* no place was lost */
+        assert_true(offer_policy(watcher, step));
+        assert_true(aq_quantizer_stage_run_one(watcher->stage));
+        assert_event(watcher, step - 1, 'p', step);
+    }
+}
+
+static void test_what_can_not_be_published_is_trouble(void **state)
+{
+    stage_watcher *watcher = *state;
+    watcher->kit.params.bias[1][0] = NAN;
+    assert_true(offer_policy(watcher, 1));
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_int_equal(stage_watcher_event(watcher, 0).kind, 't');
+    assert_int_equal(stage_watcher_event(watcher, 0).code, AQ_E_CORRUPT);
+    watcher->kit.params.bias[1][0] = 0;
+    assert_true(offer_policy(watcher, 2));
+    assert_true(aq_quantizer_stage_run_one(watcher->stage));
+    assert_event(watcher, 1, 'p', 2);
+}
+
+static void test_without_a_thread_the_end_finishes_what_was_taken(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_policy(watcher, 1));
+    assert_true(offer_checkpoint(watcher, 2));
+    aq_quantizer_stage_stop(watcher->stage);
+    assert_event(watcher, 0, 'p', 1);
+    assert_event(watcher, 1, 'c', 2);
+}
+
+static void test_after_the_end_nothing_is_taken(void **state)
+{
+    stage_watcher *watcher = *state;
+    aq_quantizer_stage_stop(watcher->stage);
+    for (uint64_t i = 0; i < 10; i++) {
+        assert_false(offer_policy(watcher, i));
+        assert_false(offer_checkpoint(watcher, i));
+    }
+    aq_quantizer_stage_stop(watcher->stage);
+    assert_int_equal(stage_watcher_count(watcher), 0);
+}
+
+/* ---- with one ------------------------------------------------------------------------------ */
+
+static void test_the_end_waits_for_what_was_taken(void **state)
+{
+    stage_watcher *watcher = *state;
+    assert_true(offer_policy(watcher, 1));
+    assert_true(offer_checkpoint(watcher, 2));
+    assert_true(offer_policy(watcher, 3));
+    assert_int_equal(aq_quantizer_stage_start(watcher->stage), 0);
+    aq_quantizer_stage_stop(watcher->stage);
+    assert_int_equal(stage_watcher_count(watcher), 3);
+    assert_event(watcher, 0, 'p', 1);
+    assert_event(watcher, 1, 'c', 2);
+    assert_event(watcher, 2, 'p', 3);
+}
+
+static void test_an_offer_does_not_wait_for_a_publication(void **state)
+{
+    stage_watcher *watcher = *state;
+    stage_watcher_hold(watcher, true);
+    assert_int_equal(aq_quantizer_stage_start(watcher->stage), 0);
+    assert_true(offer_policy(watcher, 1));
+    stage_watcher_wait_holding(watcher);
+    /* The stage's thread is held; were one of these to wait for it, this test would not end. */
+    assert_true(offer_policy(watcher, 2));
+    assert_true(offer_checkpoint(watcher, 3));
+    for (uint64_t i = 0; i < 100; i++) {
+        assert_false(offer_policy(watcher, i));
+        assert_false(offer_checkpoint(watcher, i));
+    }
+    assert_int_equal(stage_watcher_count(watcher), 0);
+    stage_watcher_hold(watcher, false);
+    stage_watcher_wait(watcher, 3);
+    assert_event(watcher, 0, 'p', 1);
+    assert_event(watcher, 1, 'p', 2);
+    assert_event(watcher, 2, 'c', 3);
+}
+
+static void test_under_load_what_was_taken_is_carried_out_once_and_in_order(void **state)
+{
+    stage_watcher *watcher = *state;
+    uint64_t taken_policies = 0, taken_checkpoints = 0;
+    uint64_t last = 0, last_version = 0;
+    assert_int_equal(aq_quantizer_stage_start(watcher->stage), 0);
+    for (uint64_t step = 1; taken_policies < 300 || taken_checkpoints < 100; step++) {
+        taken_policies += offer_policy(watcher, step % 10000000);
+        if (step % 3 == 0 && taken_checkpoints < 1000) {
+            taken_checkpoints += offer_checkpoint(watcher, step % 10000000);
+        }
+    }
+    aq_quantizer_stage_stop(watcher->stage);
+    assert_int_equal(stage_watcher_count_of(watcher, 'p'), taken_policies);
+    assert_int_equal(stage_watcher_count_of(watcher, 'c'), taken_checkpoints);
+    for (size_t i = 0; i < stage_watcher_count(watcher); i++) {
+        stage_event event = stage_watcher_event(watcher, i);
+        assert_event(watcher, i, event.kind, event.step); /* the copy is of that step */
+        assert_true(event.step >= last);
+        last = event.step;
+        if (event.kind == 'p') {
+            assert_int_equal(event.version, last_version + 1);
+            last_version = event.version;
+        }
+    }
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    stage_watcher *watcher = *state;
+    aq_stage_config config = {
+        .publication = {.plan = {.format = AQ_FORMAT_F32}, .full_period = 1, .error_rows = 4},
+        .meta = watcher->kit.meta,
+        .spec = &watcher->kit.spec,
+        .state_count = 3};
+    aq_stage_owner owner = {.user = NULL};
+    int untouched = 0;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_quantizer_stage *stage = (aq_quantizer_stage *)(void *)&untouched;
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_quantizer_stage_create(&config, &owner, &stage);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_ptr_equal(stage, &untouched);
+        } else {
+            aq_quantizer_stage_destroy(stage);
+        }
+    }
+    assert_true(nth > 8);
+    aq_quantizer_stage_destroy(NULL);
+}
+
+#define WATCHED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        WATCHED(test_an_offer_is_a_copy),
+        WATCHED(test_nothing_to_do_is_said),
+        WATCHED(test_two_policies_wait_at_most),
+        WATCHED(test_one_checkpoint_waits_at_most),
+        WATCHED(test_jobs_are_carried_out_in_order),
+        WATCHED(test_observations_are_copied_as_many_as_are_measured_on),
+        WATCHED(test_without_a_version_nothing_is_published),
+        WATCHED(test_what_can_not_be_published_is_trouble),
+        WATCHED(test_without_a_thread_the_end_finishes_what_was_taken),
+        WATCHED(test_after_the_end_nothing_is_taken),
+        WATCHED(test_the_end_waits_for_what_was_taken),
+        WATCHED(test_an_offer_does_not_wait_for_a_publication),
+        WATCHED(test_under_load_what_was_taken_is_carried_out_once_and_in_order),
+        WATCHED(test_create_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("quantizer_stage", tests, NULL, NULL);
+}

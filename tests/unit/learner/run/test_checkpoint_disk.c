@@ -1,0 +1,176 @@
+/*
+ * A disk without room: the older checkpoints stay whole, nothing else stays behind.
+ *
+ * Once by a limit on the size of files, which needs no rights, and once on a real file system that
+ * is too small, where this process may mount one in a namespace of its own.
+ */
+#define _GNU_SOURCE /* unshare */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "learner/publish/policy_versions.h"
+#include "learner/run/checkpoint_store.h"
+#include "tests/unit/learner/run_dir_fixture.h"
+
+enum { FILE_MAX = 65536, DISK_BYTES = 1 << 20 };
+
+static aq_checkpoint_store *store_with_two(void **state)
+{
+    aq_checkpoint_store *store = NULL;
+
+    assert_int_equal(aq_checkpoint_store_open(*state, 3, &store, NULL), 0);
+    for (uint64_t step = 1; step <= 2; step++) {
+        aq_checkpoint checkpoint;
+        const char *path;
+
+        fixture_checkpoint(step, &checkpoint);
+        assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, NULL), 0);
+    }
+    return store;
+}
+
+static void assert_two_are_whole(void **state, aq_checkpoint_store *store)
+{
+    aq_checkpoint checkpoint;
+
+    assert_int_equal(run_dir_checkpoint_files(state), 2);
+    assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL),
+                     0);
+    fixture_assert_checkpoint(&checkpoint, 2);
+    aq_checkpoint_fini(&checkpoint);
+    assert_int_equal(unlink(run_dir_checkpoint_path(state, 2)), 0);
+    assert_int_equal(aq_checkpoint_store_read_newest(store, NULL, NULL, NULL, &checkpoint, NULL),
+                     0);
+    fixture_assert_checkpoint(&checkpoint, 1);
+    aq_checkpoint_fini(&checkpoint);
+}
+
+/* Files may not become larger than this; 0 lifts the limit. */
+static void limit_file_size(size_t bytes)
+{
+    struct rlimit limit;
+
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &limit), 0);
+    limit.rlim_cur = bytes > 0 ? bytes : limit.rlim_max;
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+}
+
+static void test_a_limit_on_file_size_leaves_the_older_ones_and_nothing_else(void **state)
+{
+    static uint8_t bytes[FILE_MAX];
+    aq_checkpoint_store *store = store_with_two(state);
+    size_t size = fixture_read_bytes(run_dir_checkpoint_path(state, 2), bytes, sizeof(bytes));
+
+    signal(SIGXFSZ, SIG_IGN);
+    for (size_t limit = 1; limit < size; limit += size / 7) {
+        aq_checkpoint checkpoint;
+        const char *path = NULL;
+        aq_error error = {0};
+        int rc;
+
+        fixture_checkpoint(3, &checkpoint);
+        limit_file_size(limit);
+        rc = aq_checkpoint_store_write(store, &checkpoint, &path, &error);
+        limit_file_size(0);
+        assert_true(rc < 0);
+        assert_null(path);
+        assert_non_null(strstr(error.text, "step-000000000003.aqc"));
+        assert_int_equal(run_dir_checkpoint_files(state), 2);
+    }
+    assert_two_are_whole(state, store);
+    aq_checkpoint_store_close(store);
+}
+
+static void test_versions_are_not_lost_on_a_limit_on_file_size(void **state)
+{
+    uint64_t first = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(aq_version_reserve(*state, 0, 100, &first, NULL), 0);
+    assert_int_equal(first, 1);
+    limit_file_size(1);
+    assert_true(aq_version_reserve(*state, 0, 100, &first, NULL) < 0);
+    limit_file_size(0);
+    assert_int_equal(first, 1);
+    assert_int_equal(aq_version_reserve(*state, 0, 100, &first, NULL), 0);
+    assert_int_equal(first, 101);
+}
+
+/* A file system of DISK_BYTES at the run folder, seen by this process alone. */
+static int mount_small_disk(const char *path)
+{
+    char options[64];
+
+    snprintf(options, sizeof(options), "size=%d", (int)DISK_BYTES);
+    if (unshare(CLONE_NEWNS) != 0 || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0) {
+        return -1;
+    }
+    return mount("tmpfs", path, "tmpfs", 0, options);
+}
+
+/* Writes until there is no room left at all. */
+static void fill_disk(const char *path)
+{
+    static const char zeros[4096];
+    FILE *file = fopen(path, "wb");
+
+    assert_non_null(file);
+    setvbuf(file, NULL, _IONBF, 0);
+    while (fwrite(zeros, 1, sizeof(zeros), file) == sizeof(zeros)) {
+    }
+    fclose(file);
+}
+
+static void test_a_full_disk_leaves_the_older_ones_and_nothing_else(void **state)
+{
+    aq_checkpoint_store *store;
+    aq_checkpoint checkpoint;
+    const char *path = NULL;
+    aq_error error = {0};
+    uint64_t first = 0;
+
+    if (mount_small_disk(*state) != 0) {
+        skip(); /* not allowed to mount here */
+    }
+    store = store_with_two(state);
+    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), 0);
+    fill_disk(run_dir_path(state, "filler"));
+
+    fixture_checkpoint(3, &checkpoint);
+    assert_int_equal(aq_checkpoint_store_write(store, &checkpoint, &path, &error), AQ_E_NO_SPACE);
+    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), AQ_E_NO_SPACE);
+    assert_int_equal(run_dir_checkpoint_files(state), 2);
+
+    assert_int_equal(unlink(run_dir_path(state, "filler")), 0);
+    assert_int_equal(aq_version_reserve(*state, 0, 10, &first, NULL), 0);
+    assert_int_equal(first, 11);
+    assert_two_are_whole(state, store);
+    aq_checkpoint_store_close(store);
+    assert_int_equal(umount2(*state, MNT_DETACH), 0);
+}
+
+#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_RUN_DIR(test_a_limit_on_file_size_leaves_the_older_ones_and_nothing_else),
+        IN_RUN_DIR(test_versions_are_not_lost_on_a_limit_on_file_size),
+        IN_RUN_DIR(test_a_full_disk_leaves_the_older_ones_and_nothing_else),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,203 @@
+/*
+ * What may change while a run goes on, and what is refused; and what a start with the arguments of
+ * before keeps of it.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/sys/file.h"
+#include "learner/run/given_settings.h"
+#include "learner/run/live_settings.h"
+#include "learner/run/run_folder.h"
+#include "tests/unit/learner/run_dir_fixture.h"
+
+static aq_run_plan plan_of_defaults(void)
+{
+    aq_run_config config;
+    aq_run_plan plan;
+    aq_error error = {0};
+    aq_settings_init(aq_run_config_table(), &config);
+    if (aq_run_plan_make(&config, &plan, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return plan;
+}
+
+static aq_run_plan changed(const aq_run_plan *plan, const char *assignment)
+{
+    aq_run_plan next;
+    aq_error error = {0};
+    if (aq_live_settings_change(plan, &assignment, 1, &next, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return next;
+}
+
+static void expect_refusal(const char *const *assignments, size_t count, int code, const char *word)
+{
+    static aq_run_plan before, next, untouched;
+    aq_error error = {0};
+    before = plan_of_defaults();
+    memset(&next, 0x5a, sizeof(next));
+    memset(&untouched, 0x5a, sizeof(untouched));
+    assert_int_equal(aq_live_settings_change(&before, assignments, count, &next, &error), code);
+    assert_memory_equal(&next, &untouched, sizeof(next));
+    if (!strstr(error.text, word)) {
+        fail_msg("'%s' does not say '%s'", error.text, word);
+    }
+}
+
+static void test_a_change_reaches_what_members_are_told(void **state)
+{
+    aq_run_plan plan = plan_of_defaults();
+    (void)state;
+    plan = changed(&plan, "actor.noise=0.125");
+    plan = changed(&plan, "evaluator.episodes=7");
+    plan = changed(&plan, "log.level=debug");
+    assert_true(plan.config.actor.noise == 0.125 && plan.settings.noise == 0.125);
+    assert_int_equal(plan.settings.evaluation_episodes, 7);
+    assert_int_equal(plan.settings.log_level, 1);
+}
+
+static void test_the_rest_of_the_plan_stays(void **state)
+{
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_plan next = changed(&plan, "actor.noise=0.125");
+    (void)state;
+    next.config.actor.noise = plan.config.actor.noise;
+    next.settings.noise = plan.settings.noise;
+    assert_int_equal(next.config.seed, plan.config.seed); /* the one that was drawn */
+    assert_memory_equal(&next.settings.tables, &plan.settings.tables, sizeof(plan.settings.tables));
+    assert_ptr_equal(next.algorithm_class, plan.algorithm_class);
+    assert_int_equal(next.settings.schema_hash, plan.settings.schema_hash);
+}
+
+static void test_auto_is_the_environments_threshold_again(void **state)
+{
+    aq_run_plan plan = plan_of_defaults();
+    (void)state;
+    double own = plan.threshold;
+    plan = changed(&plan, "evaluator.threshold=100");
+    assert_true(plan.threshold == 100 && plan.settings.evaluation_threshold == 100);
+    plan = changed(&plan, "evaluator.threshold=auto");
+    assert_true(plan.threshold == own);
+}
+
+static void test_a_fixed_setting_is_refused_with_what_to_do(void **state)
+{
+    static const char *const fixed[] = {"replay.capacity=50000"};
+    (void)state;
+    expect_refusal(fixed, 1, AQ_E_UNSUPPORTED,
+                   "replay.capacity is fixed while the run goes on (it is 100000): stop the run, "
+                   "and resume it with --set replay.capacity=50000");
+}
+
+static void test_a_fixed_setting_may_be_given_as_it_is(void **state)
+{
+    aq_run_plan plan = plan_of_defaults();
+    (void)state;
+    aq_run_plan next = changed(&plan, "replay.capacity=100000");
+    assert_memory_equal(&next.config, &plan.config, sizeof(plan.config));
+}
+
+static void test_one_that_is_refused_refuses_all(void **state)
+{
+    static const char *const bounds[] = {"actor.noise=0.1", "quantizer.publish_period=0"};
+    static const char *const unknown[] = {"actor.noise=0.1", "actor.nose=1"};
+    static const char *const no_value[] = {"actor.noise"};
+    (void)state;
+    expect_refusal(bounds, 2, AQ_E_INVALID, "quantizer.publish_period: '0' is out of bounds");
+    expect_refusal(unknown, 2, AQ_E_INVALID, "did you mean actor.noise?");
+    expect_refusal(no_value, 1, AQ_E_INVALID, "KEY=VALUE");
+}
+
+static void test_what_contradicts_is_refused_as_at_a_start(void **state)
+{
+    static const char *const threshold[] = {"evaluator.threshold=high"};
+    (void)state;
+    expect_refusal(threshold, 1, AQ_E_INVALID, "evaluator.threshold is \"high\"");
+}
+
+/* ---- over a restart ------------------------------------------------------------------------- */
+
+static aq_run_folder folder_with(const char *path, const aq_run_config *config)
+{
+    aq_run_folder folder;
+    aq_error error = {0};
+    if (aq_run_folder_open(path, config, false, &folder, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return folder;
+}
+
+static void test_a_change_outlives_a_start_with_the_arguments_of_before(void **state)
+{
+    const char *path = *state;
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_config given = plan.config;
+    aq_run_folder folder = folder_with(path, &given);
+    plan = changed(&plan, "actor.noise=0.5");
+    assert_int_equal(aq_given_settings_keep(path, &given, NULL), 0);
+    assert_int_equal(aq_run_folder_write_config(&folder, &plan.config, NULL), 0);
+
+    aq_run_config again = given;
+    assert_int_equal(aq_given_settings_take_up(path, &again, NULL), 0);
+    assert_true(again.actor.noise == 0.5);
+
+    again = given;
+    again.actor.noise = 0.75; /* somebody gives another value than at first */
+    assert_int_equal(aq_given_settings_take_up(path, &again, NULL), 0);
+    assert_true(again.actor.noise == 0.75);
+}
+
+static void test_the_file_goes_when_nothing_is_changed_any_more(void **state)
+{
+    const char *path = *state;
+    char file[AQ_PATH_MAX];
+    aq_run_plan plan = plan_of_defaults();
+    aq_run_plan next = changed(&plan, "actor.noise=0.5");
+    (void)folder_with(path, &plan.config);
+    (void)snprintf(file, sizeof(file), "%s/config.given.yaml", path);
+    assert_int_equal(aq_given_settings_settle(path, &plan.config, &next.config, NULL), 0);
+    assert_false(aq_path_exists(file)); /* there was no change to keep it for */
+    assert_int_equal(aq_given_settings_keep(path, &plan.config, NULL), 0);
+    assert_int_equal(aq_given_settings_settle(path, &plan.config, &next.config, NULL), 0);
+    assert_true(aq_path_exists(file));
+    assert_int_equal(aq_given_settings_settle(path, &next.config, &next.config, NULL), 0);
+    assert_false(aq_path_exists(file));
+}
+
+static void test_without_a_change_a_start_is_as_it_is_given(void **state)
+{
+    const char *path = *state;
+    aq_run_config config = plan_of_defaults().config;
+    aq_run_config before = config;
+    assert_int_equal(aq_given_settings_take_up(path, &config, NULL), 0);
+    assert_memory_equal(&config, &before, sizeof(config));
+}
+
+#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_change_reaches_what_members_are_told),
+        cmocka_unit_test(test_the_rest_of_the_plan_stays),
+        cmocka_unit_test(test_auto_is_the_environments_threshold_again),
+        cmocka_unit_test(test_a_fixed_setting_is_refused_with_what_to_do),
+        cmocka_unit_test(test_a_fixed_setting_may_be_given_as_it_is),
+        cmocka_unit_test(test_one_that_is_refused_refuses_all),
+        cmocka_unit_test(test_what_contradicts_is_refused_as_at_a_start),
+        IN_A_FOLDER(test_a_change_outlives_a_start_with_the_arguments_of_before),
+        IN_A_FOLDER(test_the_file_goes_when_nothing_is_changed_any_more),
+        IN_A_FOLDER(test_without_a_change_a_start_is_as_it_is_given),
+    };
+    return cmocka_run_group_tests_name("live_settings", tests, NULL, NULL);
+}

@@ -1,0 +1,286 @@
+/*
+ * What follows from a configuration, and what is said when nothing can follow.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "envs/env.h"
+#include "learner/run/run_plan.h"
+
+static aq_run_config defaults(void)
+{
+    aq_run_config config;
+    aq_settings_init(aq_run_config_table(), &config);
+    return config;
+}
+
+static aq_run_plan plan_of(const aq_run_config *config)
+{
+    aq_run_plan plan;
+    aq_error error = {0};
+    if (aq_run_plan_make(config, &plan, &error)) {
+        fail_msg("%s", error.text);
+    }
+    return plan;
+}
+
+/* The plan is untouched then. */
+static aq_error refusal_of(const aq_run_config *config, int code)
+{
+    static aq_run_plan plan, before;
+    aq_error error = {0};
+    memset(&plan, 0x5a, sizeof(plan));
+    memset(&before, 0x5a, sizeof(before));
+    assert_int_equal(aq_run_plan_make(config, &plan, &error), code);
+    assert_int_equal(error.code, code);
+    assert_memory_equal(&plan, &before, sizeof(plan));
+    return error;
+}
+
+static void assert_says(const aq_error *error, const char *word)
+{
+    if (!strstr(error->text, word)) {
+        fail_msg("'%s' does not say '%s'", error->text, word);
+    }
+}
+
+/* ---- what follows -------------------------------------------------------------------------- */
+
+static void test_members_are_told_what_the_configuration_says(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.seed = 99;
+    config.learner.n_step = 5;
+    config.learner.batch_size = 32;
+    config.learner.batches_per_request = 4;
+    config.actor.count = 7;
+    config.net.heartbeat_ms = 123;
+    config.actor.noise_ladder = AQ_NOISE_UNIFORM;
+    config.evaluator.share = 0.25;
+    config.evaluator.fp32 = true;
+    aq_run_plan plan = plan_of(&config);
+    const aq_run_settings *settings = &plan.settings;
+    assert_string_equal(settings->task, "gym:CartPole-v1");
+    assert_int_equal(settings->seed, 99);
+    assert_int_equal(settings->n_step, 5);
+    assert_int_equal(settings->chunk_length, config.replay.chunk_length);
+    assert_int_equal(settings->message_bytes, config.net.message_bytes);
+    assert_int_equal(settings->rpc_timeout_ms, config.net.rpc_timeout_ms);
+    assert_int_equal(settings->heartbeat_ms, 123);
+    assert_int_equal(settings->reconnect_min_ms, config.net.reconnect_min_ms);
+    assert_int_equal(settings->reconnect_max_ms, config.net.reconnect_max_ms);
+    assert_int_equal(settings->actor_envs, config.actor.envs);
+    assert_int_equal(settings->actor_count, 7);
+    assert_true(settings->epsilon_base == config.actor.epsilon_base);
+    assert_true(settings->epsilon_alpha == config.actor.epsilon_alpha);
+    assert_int_equal(settings->flush_ms, config.actor.flush_ms);
+    assert_int_equal(settings->screen_episodes, config.evaluator.screen_episodes);
+    assert_int_equal(settings->evaluation_episodes, config.evaluator.episodes);
+    assert_true(settings->evaluator_share == 0.25);
+    assert_true(settings->evaluator_fp32);
+    assert_int_equal(settings->noise_ladder, AQ_NOISE_UNIFORM);
+    assert_true(settings->tables[0].samples_per_insert == config.replay.samples_per_insert);
+    assert_true(settings->tables[0].tolerance == 2000.0);
+    assert_int_equal(settings->sample_rows, 32 * 4);
+    assert_int_equal(aq_run_settings_validate(settings, NULL), 0);
+}
+
+static void test_the_plan_is_of_the_task(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    aq_run_plan plan = plan_of(&config);
+    assert_int_equal(plan.settings.schema.obs.shape[0], 4);
+    assert_int_equal(plan.settings.schema.action.choice_count, 2);
+    assert_int_equal(plan.settings.schema_hash, aq_schema_hash(&plan.settings.schema));
+    assert_int_equal(plan.layout.obs_bytes, 16);
+    assert_int_equal(plan.layout.choice_count, 2);
+    assert_int_equal(plan.layout.n_step, config.learner.n_step);
+    assert_string_equal(plan.algorithm_class->name, "dqn");
+}
+
+static void test_a_short_name_becomes_the_whole_one(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    strcpy(config.task, "CartPole-v1");
+    aq_run_plan plan = plan_of(&config);
+    assert_string_equal(plan.config.task, "gym:CartPole-v1");
+    assert_string_equal(plan.settings.task, "gym:CartPole-v1");
+}
+
+static void test_a_seed_is_chosen_where_none_is_given(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.seed = 0;
+    aq_run_plan first = plan_of(&config);
+    aq_run_plan second = plan_of(&config);
+    assert_true(first.config.seed != 0);
+    assert_true(first.config.seed < UINT64_C(1) << 53);
+    assert_int_equal(first.settings.seed, first.config.seed);
+    assert_true(first.config.seed != second.config.seed);
+    config.seed = (UINT64_C(1) << 53) - 1;
+    assert_int_equal(plan_of(&config).config.seed, config.seed);
+}
+
+static void test_the_threshold_is_the_tasks_own_or_a_number(void **state)
+{
+    aq_run_config config = defaults();
+    const aq_env_class *env = aq_env_find("gym:CartPole-v1");
+    (void)state;
+    aq_run_plan plan = plan_of(&config);
+    assert_true(plan.threshold == env->reward_threshold);
+    assert_true(plan.settings.evaluation_threshold == env->reward_threshold);
+    strcpy(config.evaluator.threshold, "-12.5");
+    plan = plan_of(&config);
+    assert_true(plan.threshold == -12.5);
+    assert_true(plan.settings.evaluation_threshold == -12.5);
+}
+
+static void test_the_table_is_spread_over_the_shards(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.capacity = 100000;
+    config.replay.min_size = 1000;
+    config.replay.shards = 3;
+    aq_run_plan plan = plan_of(&config);
+    assert_int_equal(plan.settings.tables[0].capacity, 33333);
+    assert_int_equal(plan.settings.tables[0].min_size, 334); /* never less than asked for in all */
+}
+
+static void test_every_table_is_spread_and_chunks_serve_the_longest_items(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.shards = 2;
+    config.replay.samples_per_insert = 0.0;
+    config.replay.capacity_bytes = 1000001;
+    config.replay.memory_bytes = 3000001;
+    config.replay.fsync_ms = 5;
+    assert_int_equal(aq_text_set(config.learner.table, sizeof(config.learner.table), "other"), 0);
+    assert_int_equal(aq_text_set(config.replay.tables, sizeof(config.replay.tables),
+                                 "other: capacity=5001 samples_per_insert=4; "
+                                 "whole: sequence_length=20"),
+                     0);
+    aq_run_plan plan = plan_of(&config);
+    assert_int_equal(plan.settings.table_count, 3);
+    assert_int_equal(plan.settings.n_step, 20);
+    assert_int_equal(plan.layout.n_step, 20);
+    assert_int_equal(plan.settings.tables[0].capacity_bytes, 500001);
+    assert_int_equal(plan.settings.tables[1].capacity, 2500);
+    assert_int_equal(plan.settings.tables[1].n_step, config.learner.n_step);
+    assert_string_equal(plan.table.name, "other");
+    assert_int_equal(plan.table.capacity, 2500);
+    assert_true(plan.settings.storage.durable);
+    assert_int_equal(plan.settings.storage.memory_bytes, 1500001);
+    assert_int_equal(plan.settings.storage.fsync_ms, 5);
+}
+
+static void test_bytes_that_hold_no_two_chunks_are_refused(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
+    (void)plan_of(&config);
+    config.replay.capacity_bytes--;
+    aq_error error = refusal_of(&config, AQ_E_INVALID);
+    assert_says(&error, "two chunks of this task take 1792");
+}
+
+static void test_a_table_that_must_be_full_is_possible_in_any_number_of_shards(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.capacity = 1000;
+    config.replay.min_size = 1000;
+    config.replay.shards = 3;
+    aq_run_plan plan = plan_of(&config);
+    assert_int_equal(plan.settings.tables[0].capacity, 333);
+    assert_int_equal(plan.settings.tables[0].min_size, 333);
+}
+
+/* ---- what can't ---------------------------------------------------------------------------- */
+
+static void test_a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    strcpy(config.task, "gym:CartPol-v1");
+    aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
+    assert_says(&error, "'gym:CartPol-v1' is not known");
+    assert_says(&error, "did you mean 'gym:CartPole-v1'?");
+}
+
+static void test_a_name_like_no_other_is_answered_with_where_to_look(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    strcpy(config.task, "chess");
+    aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
+    assert_says(&error, "chess");
+    assert_says(&error, "actorq envs");
+}
+
+static void test_settings_that_contradict_each_other_are_named(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.replay.chunk_length = 2;
+    config.learner.n_step = 3;
+    aq_error error = refusal_of(&config, AQ_E_INVALID);
+    assert_says(&error, "replay.chunk_length");
+    config = defaults();
+    strcpy(config.evaluator.threshold, "high");
+    error = refusal_of(&config, AQ_E_INVALID);
+    assert_says(&error, "evaluator.threshold");
+}
+
+static void test_settings_out_of_their_bounds_are_named(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    config.net.heartbeat_ms = 1; /* past the table, as only a program can */
+    aq_error error = refusal_of(&config, AQ_E_INVALID);
+    assert_says(&error, "net.heartbeat_ms");
+}
+
+static void test_without_memory_there_is_no_plan(void **state)
+{
+    aq_run_config config = defaults();
+    (void)state;
+    aq_memory_fail_at(1, 0);
+    refusal_of(&config, AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_members_are_told_what_the_configuration_says),
+        cmocka_unit_test(test_the_plan_is_of_the_task),
+        cmocka_unit_test(test_a_short_name_becomes_the_whole_one),
+        cmocka_unit_test(test_a_seed_is_chosen_where_none_is_given),
+        cmocka_unit_test(test_the_threshold_is_the_tasks_own_or_a_number),
+        cmocka_unit_test(test_the_table_is_spread_over_the_shards),
+        cmocka_unit_test(test_every_table_is_spread_and_chunks_serve_the_longest_items),
+        cmocka_unit_test(test_bytes_that_hold_no_two_chunks_are_refused),
+        cmocka_unit_test(test_a_table_that_must_be_full_is_possible_in_any_number_of_shards),
+        cmocka_unit_test(test_a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant),
+        cmocka_unit_test(test_a_name_like_no_other_is_answered_with_where_to_look),
+        cmocka_unit_test(test_settings_that_contradict_each_other_are_named),
+        cmocka_unit_test(test_settings_out_of_their_bounds_are_named),
+        cmocka_unit_test(test_without_memory_there_is_no_plan),
+    };
+    return cmocka_run_group_tests_name("run_plan", tests, NULL, NULL);
+}

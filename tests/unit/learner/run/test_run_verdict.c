@@ -1,0 +1,256 @@
+/*
+ * How a run goes, in words: what is said when, and how pressing it is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "learner/run/run_verdict.h"
+
+/* A run that goes well. */
+static aq_run_facts good_facts(void)
+{
+    return (aq_run_facts){
+        .state = AQ_RUN_RUNNING,
+        .wall_s = 300,
+        .env_steps = 100000,
+        .env_steps_limit = 200000,
+        .learner_steps = 50000,
+        .env_steps_per_s = 1000,
+        .learner_steps_per_s = 500,
+        .stored = 100000,
+        .needed = 1000,
+        .actors = 2,
+        .evaluators = 1,
+        .shards = 1,
+        .shards_wanted = 1,
+        .learner_waits = 0.1,
+        .actors_wait = 0.1,
+        .return_now = 461.94,
+        .return_best = 470,
+        .threshold = 475,
+        .trend = AQ_TREND_RISING,
+        .versions = 100,
+    };
+}
+
+static aq_verdict verdict_of(const aq_run_facts *facts)
+{
+    aq_verdict verdict;
+    aq_verdict_of(facts, &verdict);
+    return verdict;
+}
+
+/* Some note says this, and is that pressing. */
+static void assert_note(const aq_run_facts *facts, enum aq_verdict_level level, const char *words)
+{
+    const aq_verdict verdict = verdict_of(facts);
+    for (size_t i = 0; i < verdict.note_count; i++) {
+        if (strstr(verdict.notes[i].text, words)) {
+            assert_int_equal(verdict.notes[i].level, level);
+            assert_true(verdict.level >= level);
+            return;
+        }
+    }
+    fail_msg("nothing says \"%s\"", words);
+}
+
+static void assert_silent(const aq_run_facts *facts, const char *words)
+{
+    const aq_verdict verdict = verdict_of(facts);
+    for (size_t i = 0; i < verdict.note_count; i++) {
+        assert_null(strstr(verdict.notes[i].text, words));
+    }
+}
+
+static void test_a_run_that_goes_well_is_said_to(void **state)
+{
+    (void)state;
+    const aq_run_facts facts = good_facts();
+    const aq_verdict verdict = verdict_of(&facts);
+    assert_string_equal(verdict.headline, "Training: return 461.9, solved at 475.0, rising");
+    assert_true(verdict.level <= AQ_VERDICT_NOTE);
+    assert_note(&facts, AQ_VERDICT_GOOD, "keep pace");
+}
+
+static void test_the_time_to_the_nearest_limit_is_told(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    assert_note(&facts, AQ_VERDICT_NOTE, "1m40s, at its limit of environment steps");
+    facts.learner_steps_limit = 60000;
+    assert_note(&facts, AQ_VERDICT_NOTE, "20.0s, at its limit of learner steps");
+    facts.wall_limit_s = 310;
+    assert_note(&facts, AQ_VERDICT_NOTE, "10.0s, at its limit of time");
+    facts = good_facts();
+    facts.env_steps_per_s = NAN;
+    assert_silent(&facts, "at its limit");
+}
+
+static void test_a_task_without_a_threshold_is_never_near_one(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.threshold = NAN;
+    facts.trend = AQ_TREND_UNKNOWN;
+    assert_string_equal(verdict_of(&facts).headline, "Training: return 461.9");
+    facts.return_now = NAN;
+    assert_non_null(strstr(verdict_of(&facts).headline, "no return has been measured"));
+}
+
+static void test_what_is_waited_for_before_training_is_said(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.learner_steps = 0;
+    assert_string_equal(verdict_of(&facts).headline, "About to train");
+    facts.stored = 500;
+    assert_non_null(strstr(verdict_of(&facts).headline, "500 of 1.0k steps"));
+    facts.actors = 0;
+    assert_string_equal(verdict_of(&facts).headline, "Waiting for an actor to join");
+    facts.shards = 0;
+    assert_string_equal(verdict_of(&facts).headline, "Waiting for a replay shard to join");
+}
+
+static void test_a_learner_that_waits_wants_more_actors(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.learner_waits = 0.6;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "60 % of the time: more actors would help");
+    assert_silent(&facts, "keep pace");
+    facts.waits_for = AQ_VERDICT_WAITS_FOR_ANSWERS;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "faster network");
+    assert_silent(&facts, "more actors");
+}
+
+static void test_actors_that_wait_are_too_many(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.actors_wait = 0.75;
+    assert_note(&facts, AQ_VERDICT_NOTE, "wait for the learner 75 % of the time");
+}
+
+static void test_more_actors_are_not_wanted_where_actors_wait_as_well(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.learner_waits = 0.6;
+    facts.actors_wait = 0.9;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "actors wait as well");
+    assert_silent(&facts, "more actors");
+    assert_silent(&facts, "fewer");
+}
+
+static void test_who_is_missing_is_said(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.shards_wanted = 3;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "1 of 3 replay shards");
+    facts.shards = 0;
+    assert_note(&facts, AQ_VERDICT_BAD, "0 of 3 replay shards");
+    facts.evaluators = 0;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "No evaluator");
+    facts.actors = 0;
+    assert_note(&facts, AQ_VERDICT_BAD, "No actor");
+    facts.offline = true;
+    assert_silent(&facts, "No actor");
+}
+
+static void test_members_in_trouble_are_counted(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.silent = 1;
+    facts.stuck = 2;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "1 member is silent");
+    assert_note(&facts, AQ_VERDICT_BAD, "2 replay shards cannot write");
+}
+
+static void test_training_that_stands_still_is_bad(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.learner_steps_per_s = 0;
+    assert_note(&facts, AQ_VERDICT_BAD, "No training step");
+    facts.wall_s = 30;
+    assert_silent(&facts, "No training step");
+}
+
+static void test_falling_returns_and_many_fallbacks_want_attention(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.trend = AQ_TREND_FALLING;
+    facts.fallbacks = 50;
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "the best was 470.0");
+    assert_note(&facts, AQ_VERDICT_ATTENTION, "50 % of the versions");
+    facts.fallbacks = 5;
+    assert_silent(&facts, "of the versions");
+}
+
+static void test_an_end_is_told_with_what_it_took(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.state = AQ_RUN_SOLVED;
+    aq_verdict verdict = verdict_of(&facts);
+    assert_string_equal(verdict.headline,
+                        "Solved, after 5m00s and 100.0k environment steps; best return 470.0");
+    assert_int_equal(verdict.note_count, 0);
+    assert_int_equal(verdict.level, AQ_VERDICT_GOOD);
+    facts.state = AQ_RUN_BUDGET;
+    assert_non_null(strstr(verdict_of(&facts).headline, "Ended at its limit"));
+    facts.state = AQ_RUN_STOPPED;
+    assert_non_null(strstr(verdict_of(&facts).headline, "Stopped"));
+    facts.state = AQ_RUN_DIVERGED;
+    verdict = verdict_of(&facts);
+    assert_non_null(strstr(verdict.headline, "Diverged"));
+    assert_int_equal(verdict.level, AQ_VERDICT_BAD);
+}
+
+static void test_everything_at_once_has_room(void **state)
+{
+    (void)state;
+    aq_run_facts facts = good_facts();
+    facts.shards = 0;
+    facts.shards_wanted = UINT32_MAX;
+    facts.actors = facts.evaluators = 0;
+    facts.silent = facts.stuck = UINT32_MAX;
+    facts.learner_waits = facts.actors_wait = 1;
+    facts.trend = AQ_TREND_FALLING;
+    facts.return_now = facts.return_best = -1.7976931348623157e308;
+    facts.versions = facts.fallbacks = UINT64_MAX;
+    facts.env_steps_limit = UINT64_MAX;
+    const aq_verdict verdict = verdict_of(&facts);
+    assert_in_range(verdict.note_count, 6, AQ_VERDICT_NOTES_MAX);
+    assert_int_equal(verdict.level, AQ_VERDICT_BAD);
+    assert_string_equal(aq_verdict_level_name(verdict.level), "bad");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_run_that_goes_well_is_said_to),
+        cmocka_unit_test(test_the_time_to_the_nearest_limit_is_told),
+        cmocka_unit_test(test_a_task_without_a_threshold_is_never_near_one),
+        cmocka_unit_test(test_what_is_waited_for_before_training_is_said),
+        cmocka_unit_test(test_a_learner_that_waits_wants_more_actors),
+        cmocka_unit_test(test_actors_that_wait_are_too_many),
+        cmocka_unit_test(test_more_actors_are_not_wanted_where_actors_wait_as_well),
+        cmocka_unit_test(test_who_is_missing_is_said),
+        cmocka_unit_test(test_members_in_trouble_are_counted),
+        cmocka_unit_test(test_training_that_stands_still_is_bad),
+        cmocka_unit_test(test_falling_returns_and_many_fallbacks_want_attention),
+        cmocka_unit_test(test_an_end_is_told_with_what_it_took),
+        cmocka_unit_test(test_everything_at_once_has_room),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

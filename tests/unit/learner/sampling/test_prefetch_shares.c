@@ -1,0 +1,335 @@
+/*
+ * Shards are sampled from in proportion to what they hold, whoever comes and goes, and rows count
+ * what they should over all of them.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+
+#include "common/base/clock.h"
+#include "tests/unit/learner/prefetch_stand.h"
+
+enum { ROUNDS = 2000 };
+
+/* One group after the other is asked for and answered; what each shard gave. */
+static void run(prefetch_stand *stand, unsigned rounds, unsigned got[STAND_SHARDS])
+{
+    for (unsigned round = 0; round < rounds; round++) {
+        prefetch_stand_pass(stand, 1);
+        for (size_t i = 0; i < STAND_SHARDS; i++) {
+            while (stand->shards[i].count > 0) {
+                (void)prefetch_stand_fill(stand, i);
+                prefetch_stand_give_back(stand);
+                got[i]++;
+            }
+        }
+    }
+}
+
+static double chi_square(const unsigned got[STAND_SHARDS], const double mass[STAND_SHARDS])
+{
+    double total = 0, mass_total = 0, sum = 0;
+    for (size_t i = 0; i < STAND_SHARDS; i++) {
+        total += got[i];
+        mass_total += mass[i];
+    }
+    for (size_t i = 0; i < STAND_SHARDS; i++) {
+        double expected = total * mass[i] / mass_total;
+        sum += mass[i] > 0 ? (got[i] - expected) * (got[i] - expected) / expected : 0;
+    }
+    return sum;
+}
+
+static void set_mass(prefetch_stand *stand, const double mass[STAND_SHARDS])
+{
+    for (size_t i = 0; i < STAND_SHARDS; i++) {
+        stand->shards[i].mass = mass[i];
+    }
+}
+
+static void test_groups_come_in_proportion_to_the_masses(void **state)
+{
+    static const double mass[STAND_SHARDS] = {50, 30, 15, 5};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    set_mass(stand, mass);
+    for (size_t i = 0; i < STAND_SHARDS; i++) {
+        prefetch_stand_add(stand, i);
+    }
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, mass) < 0.1); /* three degrees of freedom; chance would give 3 */
+}
+
+static void test_shares_follow_the_masses_that_were_told_last(void **state)
+{
+    static const double before[STAND_SHARDS] = {50, 50, 0, 0}, after[STAND_SHARDS] = {80, 20, 0, 0};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_add(stand, 1);
+    set_mass(stand, before);
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, before) < 0.1);
+    set_mass(stand, after);
+    run(stand, 10, got);
+    got[0] = got[1] = 0;
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, after) < 0.1);
+}
+
+static void test_a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked(void **state)
+{
+    static const double tiny[STAND_SHARDS] = {1e6, 1, 0, 0}, grown[STAND_SHARDS] = {1e6, 1e6, 0, 0};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_add(stand, 1);
+    set_mass(stand, tiny);
+    run(stand, 100, got);
+    assert_true(got[1] <= 2);
+    aq_prefetch_tell_mass(stand->prefetch, 2, 1e6);
+    aq_prefetch_tell_mass(stand->prefetch, 2, NAN); /* rubbish is passed over */
+    aq_prefetch_tell_mass(stand->prefetch, 2, -1);
+    aq_prefetch_tell_mass(stand->prefetch, 2, INFINITY);
+    aq_prefetch_tell_mass(stand->prefetch, 99, 1e9);
+    aq_prefetch_tell_mass(stand->prefetch, 0, 1e9);
+    set_mass(stand, grown);
+    got[0] = got[1] = 0;
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, grown) < 0.1);
+}
+
+static void test_a_shard_goes_and_comes_back_and_the_others_go_on(void **state)
+{
+    static const double all[STAND_SHARDS] = {60, 20, 20, 0}, rest[STAND_SHARDS] = {0, 20, 20, 0};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    set_mass(stand, all);
+    for (size_t i = 0; i < 3; i++) {
+        prefetch_stand_add(stand, i);
+    }
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, all) < 0.1);
+
+    prefetch_stand_remove(stand, 0);
+    got[0] = got[1] = got[2] = 0;
+    run(stand, ROUNDS, got);
+    assert_int_equal(got[0], 0);
+    assert_true(got[1] + got[2] >= ROUNDS);
+    assert_true(chi_square(got, rest) < 0.1);
+
+    prefetch_stand_add(stand, 0);
+    got[0] = got[1] = got[2] = 0;
+    run(stand, ROUNDS, got);
+    assert_true(chi_square(got, all) < 0.1);
+}
+
+static void test_a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting(void **state)
+{
+    static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    set_mass(stand, mass);
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_add(stand, 1);
+    run(stand, 20, got);
+    got[1] = 0;
+    for (int round = 0; round < 200; round++) {
+        prefetch_stand_pass(stand, 1);
+        while (stand->shards[0].count > 0) {
+            sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_UNAVAILABLE);
+        }
+        while (stand->shards[1].count > 0) {
+            (void)prefetch_stand_fill(stand, 1);
+            prefetch_stand_give_back(stand);
+            got[1]++;
+        }
+    }
+    assert_true(got[1] >= 200);
+    assert_int_equal(stand->troubles, 0);
+}
+
+static void test_a_shard_that_stopped_answering_keeps_nobody_waiting(void **state)
+{
+    static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
+    prefetch_stand *stand = *state;
+    unsigned got[STAND_SHARDS] = {0};
+    unsigned others = 0;
+    set_mass(stand, mass);
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_add(stand, 1);
+    run(stand, 20, got);
+    for (int round = 0; round < 100; round++) { /* the first has been stopped */
+        prefetch_stand_pass(stand, 5);
+        while (stand->shards[1].count > 0) {
+            (void)prefetch_stand_fill(stand, 1);
+            prefetch_stand_give_back(stand);
+            others++;
+        }
+    }
+    assert_true(others >= 90); /* but for the moment until it counted as stalled */
+    assert_true(stand->shards[0].count < STAND_IN_FLIGHT);
+}
+
+/* ---- weights ------------------------------------------------------------------------------- */
+
+static void set_probabilities(prefetch_stand *stand, const float p[STAND_ROWS])
+{
+    for (int i = 0; i < STAND_ROWS; i++) {
+        stand->good->weight[i] = p[i];
+    }
+}
+
+static void assert_weights(const aq_batch *group, const double expected[STAND_ROWS])
+{
+    for (int i = 0; i < STAND_ROWS; i++) {
+        if (fabs(group->weight[i] - expected[i]) > 1e-6) {
+            fail_msg("weight %d is %g, not %g", i, (double)group->weight[i], expected[i]);
+        }
+    }
+}
+
+static void test_each_batch_is_weighed_by_its_own_rows(void **state)
+{
+    static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.16f, 0.01f, 0.09f, 0.09f, 0.36f, 0.09f};
+    static const double weights[STAND_ROWS] = {1, 0.5, 0.25, 1, 1, 1, 0.5, 1};
+    prefetch_stand *stand = *state;
+    prefetch_stand_add(stand, 0);
+    set_probabilities(stand, p);
+    prefetch_stand_pass(stand, 1);
+    assert_weights(prefetch_stand_fill(stand, 0), weights);
+}
+
+/* Two shards: 100 of mass and 25; w = (N P)^-0.5 over the greatest in sight. */
+static void test_rows_of_two_shards_weigh_as_if_from_one_table(void **state)
+{
+    static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.01f, 0.01f, 0.01f, 0.01f, 0.01f, 0.04f};
+    static const double alone[STAND_ROWS] = {1, 0.5, 1, 1, 1, 1, 1, 0.5};
+    static const double beside[STAND_ROWS] = {0.5, 0.25, 0.5, 0.5, 0.5, 0.5, 0.5, 0.25};
+    prefetch_stand *stand = *state;
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_add(stand, 1);
+    stand->shards[1].mass = 25;
+    set_probabilities(stand, p);
+    prefetch_stand_pass(stand, 1);
+    assert_weights(prefetch_stand_fill(stand, 0), alone);
+    assert_weights(prefetch_stand_fill(stand, 1), alone);  /* the least there is */
+    assert_weights(prefetch_stand_fill(stand, 0), beside); /* each of its rows is of mass 1 or 4 */
+    prefetch_stand_pass(stand, 1);
+    sample_shard_refuse(&stand->shards[1], 0, AQ_RPC_INTERNAL); /* it is out of sight */
+    assert_weights(prefetch_stand_fill(stand, 0), alone);
+}
+
+static void test_even_draws_count_exactly_one(void **state)
+{
+    static const aq_table_spec uniform = {.name = "main", .selector = AQ_SELECTOR_UNIFORM};
+    static const aq_table_spec flat = {
+        .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .priority_exponent = 0};
+    static const aq_table_spec prioritized = {
+        .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .priority_exponent = 1};
+    static const struct {
+        const aq_table_spec *table;
+        double exponent;
+    } cases[] = {{&uniform, 0.4}, {&flat, 0.4}, {&prioritized, 0}};
+    prefetch_stand *stand = *state;
+    for (int i = 0; i < STAND_ROWS; i++) {
+        stand->good->weight[i] = 1.0f / (float)(3 + i); /* whatever a shard says */
+    }
+    for (size_t k = 0; k < sizeof(cases) / sizeof(cases[0]); k++) {
+        prefetch_stand_create(stand, cases[k].table, cases[k].exponent);
+        prefetch_stand_add(stand, 0);
+        prefetch_stand_pass(stand, 1);
+        const aq_batch *group = prefetch_stand_fill(stand, 0);
+        for (int i = 0; i < STAND_ROWS; i++) {
+            assert_true(group->weight[i] == 1.0f);
+        }
+        stand->ready_count = 0;
+        prefetch_stand_remove(stand, 0);
+        sample_shard_close(&stand->shards[0]);
+        sample_shard_init(&stand->shards[0]);
+        stand->shards[0].incarnation = 1;
+    }
+}
+
+/* ---- what was waited for ------------------------------------------------------------------- */
+
+static int64_t waited_ms(const prefetch_stand *stand, enum aq_sample_wait reason)
+{
+    return aq_prefetch_counts_of(stand->prefetch).waited_ns[reason] / AQ_NS_PER_MS;
+}
+
+static void test_waits_are_told_by_their_reasons(void **state)
+{
+    prefetch_stand *stand = *state;
+    prefetch_stand_pass(stand, 0);
+    prefetch_stand_pass(stand, 30);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_NO_SHARD), 30);
+
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_pass(stand, 0);
+    prefetch_stand_pass(stand, 20);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20);
+    (void)prefetch_stand_fill(stand, 0);
+    prefetch_stand_pass(stand, 50); /* there is a group to train on */
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 20);
+    prefetch_stand_give_back(stand);
+    prefetch_stand_pass(stand, 7);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 27);
+
+    while (stand->shards[0].count > 0) { /* so it was the limiter all the time, but for those 20 */
+        sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_UNAVAILABLE);
+    }
+    prefetch_stand_pass(stand, 10);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_ANSWER), 0);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_LIMITER), 37);
+
+    while (stand->shards[0].count > 0) {
+        sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_INTERNAL);
+    }
+    prefetch_stand_pass(stand, 10);
+    assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
+    prefetch_stand_pass(stand, 5000); /* the loop was elsewhere */
+    assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
+}
+
+static void test_answers_and_their_times_are_counted(void **state)
+{
+    prefetch_stand *stand = *state;
+    prefetch_stand_add(stand, 0);
+    prefetch_stand_pass(stand, 1);
+    prefetch_stand_pass(stand, 8);
+    (void)prefetch_stand_fill(stand, 0);
+    (void)prefetch_stand_fill(stand, 0);
+    sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_UNAVAILABLE);
+    sample_shard_refuse(&stand->shards[0], 0, AQ_RPC_INTERNAL);
+    aq_prefetch_counts counts = aq_prefetch_counts_of(stand->prefetch);
+    assert_int_equal(counts.answers, 2);
+    assert_int_equal(counts.answers_ns, 2 * 8 * AQ_NS_PER_MS);
+    assert_int_equal(counts.not_yet, 1);
+    assert_int_equal(counts.failures, 1);
+}
+
+#define AT_A_STAND(test)                                                                           \
+    cmocka_unit_test_setup_teardown(test, prefetch_stand_setup, prefetch_stand_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_STAND(test_groups_come_in_proportion_to_the_masses),
+        AT_A_STAND(test_shares_follow_the_masses_that_were_told_last),
+        AT_A_STAND(test_a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked),
+        AT_A_STAND(test_a_shard_goes_and_comes_back_and_the_others_go_on),
+        AT_A_STAND(test_a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting),
+        AT_A_STAND(test_a_shard_that_stopped_answering_keeps_nobody_waiting),
+        AT_A_STAND(test_each_batch_is_weighed_by_its_own_rows),
+        AT_A_STAND(test_rows_of_two_shards_weigh_as_if_from_one_table),
+        AT_A_STAND(test_even_draws_count_exactly_one),
+        AT_A_STAND(test_waits_are_told_by_their_reasons),
+        AT_A_STAND(test_answers_and_their_times_are_counted),
+    };
+    return cmocka_run_group_tests_name("prefetch_shares", tests, NULL, NULL);
+}

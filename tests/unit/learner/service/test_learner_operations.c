@@ -1,0 +1,479 @@
+/*
+ * Fetching the policy, and operations: status, stop and checkpoint.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/wire/wire_policy.h"
+#include "learner/service/learner_service_priv.h"
+#include "tests/unit/learner/service_desk.h"
+
+/* ---- Fetch --------------------------------------------------------------------------------- */
+
+static void fetch(service_desk *desk, uint64_t run_id, uint32_t format, desk_answer *answer)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+    request.run_id = run_id;
+    request.format = format;
+    desk_call(desk, &desk->policy, "Fetch", &request.base, answer);
+    assert_true(answer->done);
+}
+
+static void expect_no_policy(service_desk *desk, uint64_t run_id, uint32_t format,
+                             enum aq_rpc_code code, const char *word)
+{
+    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+    request.run_id = run_id;
+    request.format = format;
+    desk_expect_failure(desk, &desk->policy, "Fetch", &request.base, code, word);
+}
+
+static ProtobufCBinaryData frame_of(const desk_answer *answer)
+{
+    if (answer->status.code != AQ_RPC_OK) {
+        fail_msg("%s", answer->status.message);
+    }
+    return ((Actorq__V1__FetchPolicyReply *)(void *)answer->reply)->frame;
+}
+
+static void test_before_the_first_version_there_is_none(void **state)
+{
+    expect_no_policy(*state, KIT_RUN_ID, 0, AQ_RPC_NOT_FOUND, "no policy");
+    expect_no_policy(*state, 0, 0, AQ_RPC_NOT_FOUND, "no policy");
+}
+
+static void test_the_policy_of_another_run_is_not_had_here(void **state)
+{
+    service_desk *desk = *state;
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    expect_no_policy(desk, KIT_RUN_ID + 1, 0, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
+}
+
+static void test_a_format_that_there_is_not_is_refused(void **state)
+{
+    service_desk *desk = *state;
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    expect_no_policy(desk, 0, 2, AQ_RPC_INVALID_ARGUMENT, "format 2");
+    expect_no_policy(desk, 0, UINT32_MAX, AQ_RPC_INVALID_ARGUMENT, "format 4294967295");
+}
+
+static void test_the_newest_version_is_had_as_it_was_broadcast(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    fetch(desk, KIT_RUN_ID, 0, &answer);
+    ProtobufCBinaryData frame = frame_of(&answer);
+    const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
+    assert_int_equal(newest->snapshot->version, 4);
+    assert_int_equal(frame.len, newest->frame.size);
+    assert_memory_equal(frame.data, newest->frame.data, frame.len);
+    desk_answer_fini(&answer);
+}
+
+static void test_the_same_version_is_had_in_fp32(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    aq_snapshot *read = NULL;
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    fetch(desk, 0, AQ_FORMAT_F32, &answer);
+    ProtobufCBinaryData frame = frame_of(&answer);
+    assert_int_equal(frame.len, aq_policy_shelf_newest(desk->shelf)->frame_bytes_fp32);
+    assert_int_equal(aq_wire_policy_unpack(frame.data, frame.len, &read, NULL), 0);
+    assert_int_equal(read->version, 4);
+    assert_int_equal(read->layers[0].format, AQ_FORMAT_F32);
+    assert_memory_equal(read->layers[0].weights, desk->kit.params.weight[0],
+                        read->layers[0].weights_bytes);
+    aq_snapshot_unref(read);
+    desk_answer_fini(&answer);
+}
+
+static void test_a_version_that_is_held_is_had_in_either_form(void **state)
+{
+    service_desk *desk = *state;
+    const uint32_t formats[] = {0, AQ_FORMAT_F32};
+    const uint32_t expected[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32};
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    for (int i = 0; i < 2; i++) {
+        Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
+        aq_snapshot *read = NULL;
+        desk_answer answer;
+        request.format = formats[i];
+        request.version = 3;
+        desk_call(desk, &desk->policy, "Fetch", &request.base, &answer);
+        ProtobufCBinaryData frame = frame_of(&answer);
+        assert_int_equal(aq_wire_policy_unpack(frame.data, frame.len, &read, NULL), 0);
+        assert_int_equal(read->version, 3);
+        assert_int_equal(read->layers[0].format, expected[i]);
+        aq_snapshot_unref(read);
+        desk_answer_fini(&answer);
+        request.version = 2;
+        desk_expect_failure(desk, &desk->policy, "Fetch", &request.base, AQ_RPC_NOT_FOUND,
+                            "version 2");
+    }
+}
+
+static void test_in_a_run_of_fp32_both_are_the_same(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer one, other;
+    desk_publish(desk, 4, AQ_FORMAT_F32);
+    fetch(desk, 0, 0, &one);
+    fetch(desk, 0, AQ_FORMAT_F32, &other);
+    assert_int_equal(frame_of(&one).len, frame_of(&other).len);
+    assert_memory_equal(frame_of(&one).data, frame_of(&other).data, frame_of(&one).len);
+    desk_answer_fini(&one);
+    desk_answer_fini(&other);
+}
+
+static void test_a_fetch_survives_every_failed_allocation(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer = {.done = false};
+    uint64_t nth = 0;
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    do {
+        assert_true(nth < 1000);
+        aq_memory_fail_at(++nth, 0);
+        fetch(desk, 0, AQ_FORMAT_F32, &answer);
+        aq_memory_fail_at(0, 0);
+    } while (answer.status.code != AQ_RPC_OK);
+    assert_true(nth > 3);
+    desk_answer_fini(&answer);
+}
+
+/* ---- Status -------------------------------------------------------------------------------- */
+
+static const Actorq__V1__StatusReply *ask_status(service_desk *desk, desk_answer *answer)
+{
+    Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
+    desk_call(desk, &desk->operations, "Status", &request.base, answer);
+    return (const Actorq__V1__StatusReply *)(const void *)answer->reply;
+}
+
+static void test_the_status_says_who_the_learner_is(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
+    assert_string_equal(reply->role, "learner");
+    assert_string_equal(reply->software, AQ_VERSION);
+    assert_true(reply->run_id == KIT_RUN_ID);
+    assert_string_equal(reply->task, "gym:CartPole-v1");
+    assert_string_equal(reply->algorithm, "dqn");
+    assert_string_equal(reply->precision, "int8");
+    assert_int_equal(reply->seed, 321);
+    assert_int_equal(reply->state, AQ_RUN_RUNNING);
+    assert_true(reply->resident_bytes > 0);
+    assert_string_equal(reply->run_dir, "/runs/one"); /* the owner's part */
+    assert_int_equal(reply->learner->learner_steps, 1234);
+    assert_int_equal(desk->statuses, 1);
+    desk_answer_fini(&answer);
+}
+
+static void test_before_anything_happened_the_status_has_no_figures(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    const Actorq__V1__LearnerStatus *learner = ask_status(desk, &answer)->learner;
+    assert_int_equal(learner->env_steps, 0);
+    assert_int_equal(learner->policy_version, 0);
+    assert_int_equal(learner->policy_versions, 0);
+    assert_int_equal(learner->evaluations, 0);
+    assert_true(isnan(learner->return_mean));
+    assert_true(isnan(learner->return_std));
+    assert_true(isnan(learner->return_best));
+    assert_int_equal(learner->quant_error->rows, 0);
+    assert_int_equal(((Actorq__V1__StatusReply *)(void *)answer.reply)->n_members, 0);
+    desk_answer_fini(&answer);
+}
+
+static void test_the_status_has_the_figures_of_the_run(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    aq_evaluation_result good = {.version = 3, .return_mean = 50, .return_std = 4, .episodes = 10};
+    aq_evaluation_result worse = {.version = 4, .return_mean = 40, .return_std = 5, .episodes = 11};
+    desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
+    desk_publish(desk, 4, AQ_FORMAT_INT8_CHANNEL);
+    desk_join(desk, AQ_ROLE_REPLAY, 60);
+    aq_coordinator_progress(desk->coordinator, 60, 500);
+    aq_coordinator_evaluated(desk->coordinator, &good, true);
+    aq_coordinator_evaluated(desk->coordinator, &worse, true);
+    desk->now_ns += 90 * AQ_NS_PER_S;
+
+    const Actorq__V1__LearnerStatus *learner = ask_status(desk, &answer)->learner;
+    const aq_publication *newest = aq_policy_shelf_newest(desk->shelf);
+    aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
+    assert_int_equal(learner->env_steps, 500);
+    assert_int_equal(learner->policy_version, 4);
+    assert_int_equal(learner->policy_versions, 2);
+    assert_int_equal(learner->broadcast_bytes, totals.bytes);
+    assert_int_equal(learner->broadcast_bytes_fp32, totals.bytes_fp32);
+    assert_true(learner->broadcast_bytes < learner->broadcast_bytes_fp32);
+    assert_true(learner->wall_s == 90);
+    assert_int_equal(learner->evaluations, 2);
+    assert_true(learner->return_mean == 40 && learner->return_std == 5);
+    assert_int_equal(learner->return_version, 4);
+    assert_int_equal(learner->return_episodes, 11);
+    assert_true(learner->return_best == 50);
+    assert_int_equal(learner->quant_error->rows, newest->measured.rows);
+    assert_true(learner->quant_error->output_rms == (double)newest->measured.output_rms);
+    desk_answer_fini(&answer);
+}
+
+static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation)
+{
+    static char waiting[] = "for actors", name[] = "main";
+    Actorq__V1__TableStats table = ACTORQ__V1__TABLE_STATS__INIT;
+    Actorq__V1__TableStats *tables[] = {&table};
+    uint64_t staleness[] = {5, 0, incarnation};
+    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    desk_answer answer;
+    replay.stored = 77;
+    replay.waiting = waiting;
+    replay.n_tables = 1;
+    replay.tables = tables;
+    table.name = name;
+    table.items = incarnation;
+    replay.n_staleness = 3;
+    replay.staleness = staleness;
+    request.run_id = KIT_RUN_ID;
+    request.member = member;
+    request.incarnation = incarnation;
+    request.replay = &replay;
+    desk_call(desk, &desk->membership, "Heartbeat", &request.base, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    desk_answer_fini(&answer);
+}
+
+static void test_the_status_lists_the_members_and_what_they_said(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    desk_join(desk, AQ_ROLE_ACTOR, 50);
+    uint64_t shard = desk_join(desk, AQ_ROLE_REPLAY, 60);
+    desk->now_ns += 5 * AQ_NS_PER_S;
+    say_replay(desk, shard, 60);
+    desk->now_ns += AQ_NS_PER_S / 4;
+
+    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
+    assert_int_equal(reply->n_members, 2);
+    const Actorq__V1__MemberStatus *actor = reply->members[0];
+    assert_int_equal(actor->role, AQ_ROLE_ACTOR);
+    assert_string_equal(actor->host, "ant");
+    assert_string_equal(actor->address, "10.0.0.9:4711");
+    assert_int_equal(actor->pid, 77);
+    assert_true(actor->incarnation == 50);
+    assert_int_equal(actor->joined_ms, 5250);
+    assert_int_equal(actor->heartbeat_ms, 5250);
+    assert_null(actor->actor); /* it has said nothing yet */
+    const Actorq__V1__MemberStatus *replay = reply->members[1];
+    assert_int_equal(replay->member, shard);
+    assert_int_equal(replay->heartbeat_ms, 250);
+    assert_null(replay->actor);
+    assert_int_equal(replay->replay->stored, 77);
+    assert_string_equal(replay->replay->waiting, "for actors");
+    assert_int_equal(replay->replay->n_tables, 1);
+    assert_string_equal(replay->replay->tables[0]->name, "main");
+    assert_int_equal(replay->replay->tables[0]->items, 60);
+    assert_int_equal(replay->replay->n_staleness, 3);
+    assert_int_equal(replay->replay->staleness[2], 60);
+    assert_non_null(reply->learner->replay_use);
+    assert_int_equal(reply->learner->members_joined, 2);
+    desk_answer_fini(&answer);
+}
+
+static void test_the_status_of_many_members_is_whole(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    for (uint64_t i = 1; i <= 1000; i++) {
+        desk_join(desk, i % 20 ? AQ_ROLE_ACTOR : AQ_ROLE_REPLAY, i);
+    }
+    const Actorq__V1__StatusReply *reply = ask_status(desk, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_int_equal(reply->n_members, 1000);
+    desk_answer_fini(&answer);
+}
+
+static void test_a_status_survives_every_failed_allocation(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer = {.done = false};
+    uint64_t nth = 0;
+    desk_join(desk, AQ_ROLE_ACTOR, 50);
+    do {
+        assert_true(nth < 1000);
+        aq_memory_fail_at(++nth, 0);
+        ask_status(desk, &answer);
+        aq_memory_fail_at(0, 0);
+        assert_true(answer.done);
+    } while (answer.status.code != AQ_RPC_OK);
+    assert_true(nth > 3);
+    desk_answer_fini(&answer);
+}
+
+/* ---- Stop ---------------------------------------------------------------------------------- */
+
+static void stop(service_desk *desk, const char *reason)
+{
+    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
+    char text[64];
+    desk_answer answer;
+    snprintf(text, sizeof(text), "%s", reason);
+    request.reason = text;
+    desk_call(desk, &desk->operations, "Stop", &request.base, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    desk_answer_fini(&answer);
+}
+
+static void test_stop_ends_the_run_and_says_who_wanted_it(void **state)
+{
+    service_desk *desk = *state;
+    stop(desk, "lunch");
+    assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_STOPPED);
+    assert_int_equal(desk->stops, 1);
+    assert_string_equal(desk->stop_peer, "10.0.0.9:4711");
+    assert_string_equal(desk->reason, "lunch");
+    stop(desk, "again");
+    assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_STOPPED);
+}
+
+/* ---- Checkpoint ---------------------------------------------------------------------------- */
+
+static void ask_checkpoint(service_desk *desk, desk_answer *answer)
+{
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    desk_call(desk, &desk->operations, "Checkpoint", &request.base, answer);
+}
+
+static void test_everybody_who_asked_for_a_checkpoint_is_told_of_it(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answers[3];
+    for (int i = 0; i < 3; i++) {
+        ask_checkpoint(desk, &answers[i]);
+        assert_false(answers[i].done); /* until it is on the disk */
+    }
+    assert_int_equal(desk->checkpoints, 3);
+    aq_learner_service_checkpointed(desk->service, "/runs/one/step-9.aqc", 9, NULL);
+    desk_pump(desk);
+    for (int i = 0; i < 3; i++) {
+        const Actorq__V1__CheckpointReply *reply =
+            (const Actorq__V1__CheckpointReply *)(const void *)answers[i].reply;
+        assert_int_equal(answers[i].status.code, AQ_RPC_OK);
+        assert_string_equal(reply->path, "/runs/one/step-9.aqc");
+        assert_int_equal(reply->learner_step, 9);
+        desk_answer_fini(&answers[i]);
+    }
+    aq_learner_service_checkpointed(desk->service, "/nobody/asked", 10, NULL);
+}
+
+static void test_a_checkpoint_that_failed_says_why(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    ask_checkpoint(desk, &answer);
+    aq_learner_service_checkpointed(desk->service, NULL, 0, "the disk is full at 100%s");
+    desk_pump(desk);
+    assert_int_equal(answer.status.code, AQ_RPC_INTERNAL);
+    assert_string_equal(answer.status.message, "the disk is full at 100%s");
+}
+
+static void test_an_owner_may_answer_at_once(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answer;
+    desk->checkpoint_at_once = "/at/once";
+    ask_checkpoint(desk, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    assert_string_equal(((Actorq__V1__CheckpointReply *)(void *)answer.reply)->path, "/at/once");
+    desk_answer_fini(&answer);
+}
+
+static void test_too_many_who_wait_for_a_checkpoint_are_refused(void **state)
+{
+    service_desk *desk = *state;
+    desk_answer answers[AQ_CHECKPOINT_WAITERS_MAX];
+    desk_answer more;
+    for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
+        ask_checkpoint(desk, &answers[i]);
+        assert_false(answers[i].done);
+    }
+    ask_checkpoint(desk, &more);
+    assert_int_equal(more.status.code, AQ_RPC_RESOURCE_EXHAUSTED);
+    aq_learner_service_checkpointed(desk->service, "/one", 1, NULL);
+    desk_pump(desk);
+    for (int i = 0; i < AQ_CHECKPOINT_WAITERS_MAX; i++) {
+        assert_int_equal(answers[i].status.code, AQ_RPC_OK);
+        desk_answer_fini(&answers[i]);
+    }
+    ask_checkpoint(desk, &more); /* there is room again */
+    assert_false(more.done);
+    aq_learner_service_checkpointed(desk->service, "/two", 2, NULL);
+    desk_pump(desk);
+    assert_int_equal(more.status.code, AQ_RPC_OK);
+    desk_answer_fini(&more);
+}
+
+/* ---- the object ---------------------------------------------------------------------------- */
+
+static void test_create_survives_a_failed_allocation(void **state)
+{
+    service_desk *desk = *state;
+    aq_learner_identity identity = {.run_id = 1, .settings = &desk->settings};
+    aq_learner_service_owner owner = {.user = desk};
+    int untouched = 0;
+    aq_learner_service *service = (aq_learner_service *)(void *)&untouched;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(
+        aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner, &service),
+        AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_ptr_equal(service, &untouched);
+    aq_learner_service_destroy(NULL);
+}
+
+#define AT_A_DESK(test)                                                                            \
+    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_before_the_first_version_there_is_none),
+        AT_A_DESK(test_the_policy_of_another_run_is_not_had_here),
+        AT_A_DESK(test_a_format_that_there_is_not_is_refused),
+        AT_A_DESK(test_the_newest_version_is_had_as_it_was_broadcast),
+        AT_A_DESK(test_the_same_version_is_had_in_fp32),
+        AT_A_DESK(test_a_version_that_is_held_is_had_in_either_form),
+        AT_A_DESK(test_in_a_run_of_fp32_both_are_the_same),
+        AT_A_DESK(test_a_fetch_survives_every_failed_allocation),
+        AT_A_DESK(test_the_status_says_who_the_learner_is),
+        AT_A_DESK(test_before_anything_happened_the_status_has_no_figures),
+        AT_A_DESK(test_the_status_has_the_figures_of_the_run),
+        AT_A_DESK(test_the_status_lists_the_members_and_what_they_said),
+        AT_A_DESK(test_the_status_of_many_members_is_whole),
+        AT_A_DESK(test_a_status_survives_every_failed_allocation),
+        AT_A_DESK(test_stop_ends_the_run_and_says_who_wanted_it),
+        AT_A_DESK(test_everybody_who_asked_for_a_checkpoint_is_told_of_it),
+        AT_A_DESK(test_a_checkpoint_that_failed_says_why),
+        AT_A_DESK(test_an_owner_may_answer_at_once),
+        AT_A_DESK(test_too_many_who_wait_for_a_checkpoint_are_refused),
+        AT_A_DESK(test_create_survives_a_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("learner_operations", tests, NULL, NULL);
+}

@@ -1,0 +1,172 @@
+/*
+ * What each member said last is kept for as long as it is a member, and is a copy.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "learner/service/member_stats.h"
+
+static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
+    request.incarnation = incarnation;
+    request.actor = &actor;
+    actor.env_steps = env_steps;
+    aq_member_stats_put(stats, &request);
+}
+
+static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char *waiting)
+{
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
+    char text[1024];
+    snprintf(text, sizeof(text), "%s", waiting);
+    request.incarnation = incarnation;
+    request.replay = &replay;
+    replay.inserted = incarnation;
+    replay.waiting = text; /* gone when this returns */
+    aq_member_stats_put(stats, &request);
+    memset(text, '!', sizeof(text));
+}
+
+static void test_the_last_word_is_kept(void **state)
+{
+    aq_member_stats stats = {0};
+    (void)state;
+    assert_null(aq_member_stats_find(&stats, 5));
+    put_actor(&stats, 5, 10);
+    put_actor(&stats, 5, 20);
+    const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
+    assert_true(row->has_actor);
+    assert_null(row->replay);
+    assert_int_equal(row->actor.env_steps, 20);
+    assert_int_equal(stats.count, 1);
+    aq_member_stats_fini(&stats);
+    assert_null(aq_member_stats_find(&stats, 5));
+}
+
+static void test_a_heartbeat_without_numbers_leaves_those_before_it(void **state)
+{
+    aq_member_stats stats = {0};
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    (void)state;
+    put_actor(&stats, 5, 10);
+    request.incarnation = 5;
+    aq_member_stats_put(&stats, &request);
+    assert_int_equal(aq_member_stats_find(&stats, 5)->actor.env_steps, 10);
+    aq_member_stats_fini(&stats);
+}
+
+static void test_each_row_owns_its_text_wherever_it_moves(void **state)
+{
+    aq_member_stats stats = {0};
+    char expected[32];
+    (void)state;
+    for (uint64_t i = 1; i <= 100; i++) { /* the table grows a few times */
+        snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
+        put_replay(&stats, i, expected);
+    }
+    for (uint64_t i = 1; i <= 100; i += 3) { /* and rows move into the gaps */
+        aq_member_stats_remove(&stats, i);
+    }
+    assert_int_equal(stats.count, 66);
+    for (uint64_t i = 1; i <= 100; i++) {
+        const aq_member_stats_row *row = aq_member_stats_find(&stats, i);
+        assert_int_equal(row == NULL, i % 3 == 1);
+        if (row) {
+            snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
+            assert_string_equal(row->replay->stats.waiting, expected);
+            assert_int_equal(row->replay->stats.inserted, i);
+        }
+    }
+    aq_member_stats_fini(&stats);
+}
+
+static void test_a_long_text_is_cut(void **state)
+{
+    aq_member_stats stats = {0};
+    char text[1000];
+    (void)state;
+    memset(text, 'x', sizeof(text));
+    text[sizeof(text) - 1] = '\0';
+    put_replay(&stats, 5, text);
+    assert_int_equal(strlen(aq_member_stats_find(&stats, 5)->replay->stats.waiting),
+                     AQ_SAID_TEXT_MAX - 1);
+    aq_member_stats_fini(&stats);
+}
+
+static void test_what_is_not_known_of_a_message_is_not_kept(void **state)
+{
+    aq_member_stats stats = {0};
+    ProtobufCMessageUnknownField unknown = {.tag = 999};
+    Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
+    Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
+    Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
+    (void)state;
+    request.incarnation = 5;
+    request.actor = &actor;
+    request.replay = &replay;
+    actor.base.n_unknown_fields = replay.base.n_unknown_fields = 1;
+    actor.base.unknown_fields = replay.base.unknown_fields = &unknown;
+    aq_member_stats_put(&stats, &request);
+    const aq_member_stats_row *row = aq_member_stats_find(&stats, 5);
+    assert_int_equal(row->actor.base.n_unknown_fields, 0);
+    assert_null(row->actor.base.unknown_fields);
+    assert_int_equal(row->replay->stats.base.n_unknown_fields, 0);
+    assert_null(row->replay->stats.base.unknown_fields);
+    aq_member_stats_fini(&stats);
+}
+
+static void test_removing_the_last_row_or_none_is_fine(void **state)
+{
+    aq_member_stats stats = {0};
+    (void)state;
+    aq_member_stats_remove(&stats, 5);
+    put_actor(&stats, 5, 1);
+    aq_member_stats_remove(&stats, 6);
+    aq_member_stats_remove(&stats, 5);
+    assert_int_equal(stats.count, 0);
+    assert_null(aq_member_stats_find(&stats, 5));
+    aq_member_stats_fini(&stats);
+}
+
+static void test_without_memory_the_older_numbers_stay(void **state)
+{
+    aq_member_stats stats = {0};
+    (void)state;
+    for (uint64_t i = 1; i <= 16; i++) {
+        put_actor(&stats, i, i);
+    }
+    aq_memory_fail_at(1, 1);
+    put_actor(&stats, 17, 17); /* no room for another row */
+    put_actor(&stats, 3, 33);  /* a row that is there needs none */
+    aq_memory_fail_at(0, 0);
+    assert_null(aq_member_stats_find(&stats, 17));
+    assert_int_equal(aq_member_stats_find(&stats, 3)->actor.env_steps, 33);
+    assert_int_equal(aq_member_stats_find(&stats, 16)->actor.env_steps, 16);
+    put_actor(&stats, 17, 17);
+    assert_int_equal(aq_member_stats_find(&stats, 17)->actor.env_steps, 17);
+    aq_member_stats_fini(&stats);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_the_last_word_is_kept),
+        cmocka_unit_test(test_a_heartbeat_without_numbers_leaves_those_before_it),
+        cmocka_unit_test(test_each_row_owns_its_text_wherever_it_moves),
+        cmocka_unit_test(test_a_long_text_is_cut),
+        cmocka_unit_test(test_what_is_not_known_of_a_message_is_not_kept),
+        cmocka_unit_test(test_removing_the_last_row_or_none_is_fine),
+        cmocka_unit_test(test_without_memory_the_older_numbers_stay),
+    };
+    return cmocka_run_group_tests_name("member_stats", tests, NULL, NULL);
+}

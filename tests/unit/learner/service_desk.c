@@ -1,0 +1,318 @@
+/*
+ * See service_desk.h.
+ */
+#include "tests/unit/learner/service_desk.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/config/run_config.h"
+#include "learner/run/run_plan.h"
+
+#define FRAME_BYTES_MAX ((size_t)1 << 20)
+
+/* ---- the way between ------------------------------------------------------------------------ */
+
+/* Out of the count of allocations that a test lets fail: a network needs none of ours. */
+static uint8_t *copy_of(const uint8_t *bytes, size_t size)
+{
+    uint8_t *copy = test_malloc(size);
+    AQ_ASSERT(copy);
+    memcpy(copy, bytes, size);
+    return copy;
+}
+
+static int send(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint32_t timeout_ms,
+                aq_rpc_answer_fn answer, void *user)
+{
+    service_desk *desk = (service_desk *)(void *)channel;
+    desk_passage *passage = test_calloc(1, sizeof(*passage));
+    (void)timeout_ms;
+    AQ_ASSERT(passage);
+    AQ_ASSERT(desk->passage_count < DESK_PASSAGES_MAX);
+    *passage = (desk_passage){
+        .request = copy_of(frame, size), .request_size = size, .answer = answer, .user = user};
+    desk->passages[desk->passage_count++] = passage;
+    return 0;
+}
+
+static void on_reply(void *user, const uint8_t *frame, size_t size)
+{
+    desk_passage *passage = user;
+    AQ_ASSERT(!passage->reply);
+    passage->reply = copy_of(frame, size);
+    passage->reply_size = size;
+}
+
+static void deliver(service_desk *desk, size_t index)
+{
+    desk_passage *passage = desk->passages[index];
+    desk->passage_count--;
+    memmove(&desk->passages[index], &desk->passages[index + 1],
+            (desk->passage_count - index) * sizeof(desk->passages[0]));
+    passage->answer(passage->user, 0, passage->reply, passage->reply_size);
+    test_free(passage->request);
+    test_free(passage->reply);
+    test_free(passage);
+}
+
+void desk_pump(service_desk *desk)
+{
+    for (size_t i = 0; i < desk->passage_count; i++) {
+        desk_passage *passage = desk->passages[i];
+        if (!passage->dispatched) {
+            passage->dispatched = true;
+            aq_rpc_dispatch(desk->dispatcher, passage->request, passage->request_size, desk->peer,
+                            on_reply, passage);
+        }
+    }
+    for (size_t i = 0; i < desk->passage_count;) {
+        if (desk->passages[i]->reply) {
+            deliver(desk, i);
+        } else {
+            i++;
+        }
+    }
+}
+
+/* ---- the owner ----------------------------------------------------------------------------- */
+
+static int64_t on_now(void *user)
+{
+    const service_desk *desk = user;
+    return desk->now_ns;
+}
+
+static void on_joined(void *user, const aq_member_record *record, bool again)
+{
+    service_desk *desk = user;
+    desk->joined++;
+    desk->again = again;
+    desk->record = *record;
+}
+
+static void on_left(void *user, const aq_member_record *record, const char *reason)
+{
+    service_desk *desk = user;
+    desk->left++;
+    desk->record = *record;
+    snprintf(desk->reason, sizeof(desk->reason), "%s", reason);
+}
+
+static void on_energy_said(void *user, const aq_member_record *record,
+                           const Actorq__V1__EnergyStats *stats)
+{
+    service_desk *desk = user;
+    desk->energy_said++;
+    desk->energy_cpu_s = stats->cpu_s;
+    desk->record = *record;
+}
+
+static void on_replay_said(void *user, const aq_member_record *record,
+                           const Actorq__V1__ReplayStats *stats)
+{
+    service_desk *desk = user;
+    assert_int_equal(record->role, AQ_ROLE_REPLAY);
+    desk->replay_said++;
+    desk->replay_items = stats->n_tables > 0 ? stats->tables[0]->items : 0;
+}
+
+static void on_evaluated(void *user, const aq_evaluation_result *result, bool best)
+{
+    service_desk *desk = user;
+    desk->evaluated++;
+    desk->result = *result;
+    desk->best = best;
+}
+
+static void on_stop_asked(void *user, const char *peer, const char *reason)
+{
+    service_desk *desk = user;
+    desk->stops++;
+    snprintf(desk->stop_peer, sizeof(desk->stop_peer), "%s", peer);
+    snprintf(desk->reason, sizeof(desk->reason), "%s", reason);
+}
+
+static void on_checkpoint_asked(void *user)
+{
+    service_desk *desk = user;
+    desk->checkpoints++;
+    if (desk->checkpoint_at_once) {
+        aq_learner_service_checkpointed(desk->service, desk->checkpoint_at_once, 5, NULL);
+    }
+}
+
+static void on_status(void *user, Actorq__V1__StatusReply *reply,
+                      Actorq__V1__LearnerStatus *learner)
+{
+    static char run_dir[] = "/runs/one";
+    service_desk *desk = user;
+    desk->statuses++;
+    reply->run_dir = run_dir;
+    learner->learner_steps = 1234;
+}
+
+/* ---- the desk ------------------------------------------------------------------------------ */
+
+static void create_service(service_desk *desk)
+{
+    aq_learner_identity identity = {.run_id = KIT_RUN_ID,
+                                    .settings = &desk->settings,
+                                    .policy_url = "tcp://*:5551",
+                                    .algorithm = "dqn",
+                                    .precision = "int8"};
+    aq_learner_service_owner owner = {.user = desk,
+                                      .now_ns = on_now,
+                                      .joined = on_joined,
+                                      .left = on_left,
+                                      .replay_said = on_replay_said,
+                                      .energy_said = on_energy_said,
+                                      .evaluated = on_evaluated,
+                                      .stop_asked = on_stop_asked,
+                                      .checkpoint_asked = on_checkpoint_asked,
+                                      .status = on_status};
+    assert_int_equal(aq_learner_service_create(&identity, desk->coordinator, desk->shelf, &owner,
+                                               &desk->service),
+                     0);
+    assert_int_equal(aq_rpc_dispatcher_create(64, FRAME_BYTES_MAX, 0, &desk->dispatcher), 0);
+    assert_int_equal(aq_learner_service_offer(desk->service, desk->dispatcher), 0);
+}
+
+int service_desk_setup(void **state)
+{
+    static aq_run_plan plan;
+    service_desk *desk = aq_alloc(1, sizeof(*desk));
+    aq_run_config config;
+    assert_non_null(desk);
+    learner_kit_init(&desk->kit, 9);
+    aq_settings_init(aq_run_config_table(), &config);
+    config.seed = 321;
+    assert_int_equal(aq_run_plan_make(&config, &plan, NULL), 0);
+    desk->settings = plan.settings;
+    desk->now_ns = AQ_NS_PER_S;
+    snprintf(desk->peer, sizeof(desk->peer), "10.0.0.9:4711");
+    aq_coordinator_config coordinator = {
+        .member_timeout_ns = 3 * AQ_NS_PER_S, .env_steps_limit = 1000, .threshold = 475};
+    assert_int_equal(aq_coordinator_create(&coordinator, desk->now_ns, &desk->coordinator), 0);
+    assert_int_equal(aq_policy_shelf_create(&desk->shelf), 0);
+    create_service(desk);
+    aq_rpc_channel_init(&desk->channel, FRAME_BYTES_MAX, 1);
+    desk->channel.send = send;
+    aq_rpc_stub_init(&desk->membership, &desk->channel, &actorq__v1__membership__descriptor, 1000);
+    aq_rpc_stub_init(&desk->policy, &desk->channel, &actorq__v1__policy__descriptor, 1000);
+    aq_rpc_stub_init(&desk->operations, &desk->channel, &actorq__v1__operations__descriptor, 1000);
+    *state = desk;
+    return 0;
+}
+
+int service_desk_teardown(void **state)
+{
+    service_desk *desk = *state;
+    aq_memory_fail_at(0, 0);
+    aq_learner_service_checkpointed(desk->service, NULL, 0, "the test is over");
+    desk_pump(desk);
+    assert_int_equal(desk->passage_count, 0);
+    aq_rpc_dispatcher_destroy(desk->dispatcher);
+    aq_learner_service_destroy(desk->service);
+    aq_policy_shelf_destroy(desk->shelf);
+    aq_coordinator_destroy(desk->coordinator);
+    learner_kit_fini(&desk->kit);
+    aq_free(desk);
+    return 0;
+}
+
+/* ---- calls --------------------------------------------------------------------------------- */
+
+static void on_answer(const ProtobufCMessage *reply, void *user)
+{
+    desk_answer *answer = user;
+    assert_false(answer->done);
+    answer->done = true;
+    answer->status = *aq_rpc_stub_status(answer->stub);
+    if (reply) {
+        size_t size = protobuf_c_message_get_packed_size(reply);
+        uint8_t *bytes = test_malloc(size + 1);
+        protobuf_c_message_pack(reply, bytes);
+        answer->reply = protobuf_c_message_unpack(reply->descriptor, NULL, size, bytes);
+        test_free(bytes);
+        assert_non_null(answer->reply);
+    }
+}
+
+void desk_call(service_desk *desk, const aq_rpc_stub *stub, const char *method,
+               const ProtobufCMessage *request, desk_answer *answer)
+{
+    const ProtobufCServiceDescriptor *descriptor = stub->base.descriptor;
+    const ProtobufCMethodDescriptor *found =
+        protobuf_c_service_descriptor_get_method_by_name(descriptor, method);
+    aq_rpc_stub copy = *stub; /* protobuf-c wants it without const */
+    assert_non_null(found);
+    *answer = (desk_answer){.stub = stub};
+    copy.base.invoke(&copy.base, (unsigned)(found - descriptor->methods), request, on_answer,
+                     answer);
+    desk_pump(desk);
+}
+
+void desk_answer_fini(desk_answer *answer)
+{
+    if (answer->reply) {
+        protobuf_c_message_free_unpacked(answer->reply, NULL);
+    }
+    answer->reply = NULL;
+}
+
+void desk_expect_failure(service_desk *desk, const aq_rpc_stub *stub, const char *method,
+                         const ProtobufCMessage *request, enum aq_rpc_code code, const char *word)
+{
+    desk_answer answer;
+    desk_call(desk, stub, method, request, &answer);
+    assert_true(answer.done);
+    if (answer.status.code != (uint32_t)code || !strstr(answer.status.message, word)) {
+        fail_msg("%s: %s: %s", method, aq_rpc_code_name(answer.status.code), answer.status.message);
+    }
+    assert_null(answer.reply);
+}
+
+Actorq__V1__JoinRequest desk_join_request(enum aq_role role, uint64_t incarnation)
+{
+    static char host[] = "ant", rpc_url[64], push_url[64];
+    Actorq__V1__JoinRequest request = ACTORQ__V1__JOIN_REQUEST__INIT;
+    request.role = (Actorq__V1__Role)role;
+    request.incarnation = incarnation;
+    request.pid = 77;
+    request.host = host;
+    if (role == AQ_ROLE_REPLAY) {
+        snprintf(rpc_url, sizeof(rpc_url), "tcp://10.0.0.7:%u", (unsigned)(1000 + incarnation));
+        snprintf(push_url, sizeof(push_url), "tcp://10.0.0.7:%u", (unsigned)(20000 + incarnation));
+        request.rpc_url = rpc_url;
+        request.push_url = push_url;
+    }
+    return request;
+}
+
+uint64_t desk_join(service_desk *desk, enum aq_role role, uint64_t incarnation)
+{
+    Actorq__V1__JoinRequest request = desk_join_request(role, incarnation);
+    desk_answer answer;
+    desk_call(desk, &desk->membership, "Join", &request.base, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    uint64_t member = ((Actorq__V1__JoinReply *)(void *)answer.reply)->member;
+    desk_answer_fini(&answer);
+    return member;
+}
+
+void desk_publish(service_desk *desk, uint64_t version, uint32_t format)
+{
+    aq_publication publication;
+    learner_kit_publication(&desk->kit, version, format, &publication);
+    aq_policy_shelf_put(desk->shelf, &publication);
+}

@@ -1,0 +1,90 @@
+/*
+ * A learner service with a caller back to back: requests are packed, dispatched and answered as
+ * over a network, from the address that the test says.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_SERVICE_DESK_H
+#define AQ_TESTS_UNIT_LEARNER_SERVICE_DESK_H
+
+#include <stdbool.h>
+
+#include "learner/service/learner_service.h"
+#include "proto/membership.pb-c.h"
+#include "proto/policy.pb-c.h"
+#include "tests/unit/learner/learner_kit.h"
+
+enum { DESK_PASSAGES_MAX = 64 };
+
+/* A request on its way, and its reply. */
+typedef struct desk_passage {
+    uint8_t *request;
+    size_t request_size;
+    bool dispatched;
+    uint8_t *reply; /* NULL: not yet */
+    size_t reply_size;
+    aq_rpc_answer_fn answer;
+    void *user;
+} desk_passage;
+
+/* Points into itself: don't move it. */
+typedef struct service_desk {
+    aq_rpc_channel channel; /* first */
+    desk_passage *passages[DESK_PASSAGES_MAX];
+    size_t passage_count;
+    char peer[64];
+
+    learner_kit kit;
+    aq_run_settings settings;
+    aq_coordinator *coordinator; /* 1000 steps, a threshold of 475 */
+    aq_policy_shelf *shelf;
+    aq_learner_service *service;
+    aq_rpc_dispatcher *dispatcher;
+    aq_rpc_stub membership, policy, operations;
+    int64_t now_ns;
+
+    /* What the owner was told. */
+    unsigned joined, left, evaluated, stops, checkpoints, statuses, replay_said, energy_said;
+    uint64_t replay_items; /* of the first table that was told of last */
+    double energy_cpu_s;   /* that was told last */
+    bool again;
+    bool best;
+    aq_member_record record; /* of joined or left */
+    aq_evaluation_result result;
+    char reason[64]; /* of left or stop_asked */
+    char stop_peer[64];
+    const char *checkpoint_at_once; /* the path that it answers right away; NULL: later */
+} service_desk;
+
+int service_desk_setup(void **state);
+int service_desk_teardown(void **state);
+
+/* What came back for one call. */
+typedef struct desk_answer {
+    const aq_rpc_stub *stub;
+    bool done;
+    aq_rpc_status status;
+    ProtobufCMessage *reply; /* a copy; NULL on failure */
+} desk_answer;
+
+/* Calls the method. The answer may come later where the method holds it back; it must stay in place
+ * until then. */
+void desk_call(service_desk *desk, const aq_rpc_stub *stub, const char *method,
+               const ProtobufCMessage *request, desk_answer *answer);
+
+/* Delivers what there is. */
+void desk_pump(service_desk *desk);
+
+/* Frees the copy. */
+void desk_answer_fini(desk_answer *answer);
+
+/* The call must fail with that status, in words that hold `word`. */
+void desk_expect_failure(service_desk *desk, const aq_rpc_stub *stub, const char *method,
+                         const ProtobufCMessage *request, enum aq_rpc_code code, const char *word);
+
+/* Calls that must succeed. */
+uint64_t desk_join(service_desk *desk, enum aq_role role, uint64_t incarnation); /* the number */
+void desk_publish(service_desk *desk, uint64_t version, uint32_t format);
+
+/* A Join that is right for the role; the texts may be replaced. */
+Actorq__V1__JoinRequest desk_join_request(enum aq_role role, uint64_t incarnation);
+
+#endif

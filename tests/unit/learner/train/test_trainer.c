@@ -1,0 +1,405 @@
+/*
+ * The trainer's thread: groups go through it once each, versions and checkpoints come out beside
+ * them, and it ends when it is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/assert.h"
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/queue.h"
+#include "learner/train/trainer.h"
+#include "tests/unit/learner/fake_algorithm.h"
+#include "tests/unit/learner/stage_watcher.h"
+
+enum { BATCH_ROWS = 4, GROUPS = 6, PERIOD = 1000000, PATIENCE_MS = 10000 };
+
+typedef struct trainer_desk {
+    stage_watcher watcher; /* its kit is the algorithm's */
+    fake_algorithm algorithm;
+    aq_trainer *trainer;
+    aq_queue *done; /* groups that came back, as they came */
+    aq_batch *groups[GROUPS];
+} trainer_desk;
+
+static void on_group_done(void *user, aq_batch *group)
+{
+    trainer_desk *desk = user;
+    int rc = aq_queue_push(desk->done, group);
+    AQ_ASSERT(rc == 0); /* not cmocka's: this is another thread */
+}
+
+static aq_trainer_config config_of(trainer_desk *desk, uint64_t period)
+{
+    return (aq_trainer_config){
+        .core = {.batch_rows = BATCH_ROWS, .publish_period = period, .obs_is_f32 = true},
+        .algorithm_class = &fake_algorithm_class,
+        .algorithm = &desk->algorithm.head,
+        .stage = desk->watcher.stage,
+        .groups_max = GROUPS,
+        .group_done = on_group_done,
+        .user = desk,
+    };
+}
+
+static int setup(void **state)
+{
+    trainer_desk *desk = aq_alloc(1, sizeof(*desk));
+    assert_non_null(desk);
+    stage_watcher_init(&desk->watcher, FAKE_STATE_COUNT);
+    fake_algorithm_init(&desk->algorithm, &desk->watcher.kit);
+    assert_int_equal(aq_queue_create(GROUPS, &desk->done), 0);
+    for (int i = 0; i < GROUPS; i++) {
+        desk->groups[i] = learner_kit_group(&desk->watcher.kit, 2 * BATCH_ROWS);
+    }
+    aq_trainer_config config = config_of(desk, PERIOD);
+    assert_int_equal(aq_trainer_create(&config, &desk->trainer), 0);
+    *state = desk;
+    return 0;
+}
+
+/* In the daemon's order: the trainer offers to the stage until its last moment. */
+static int teardown(void **state)
+{
+    trainer_desk *desk = *state;
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_destroy(desk->trainer);
+    stage_watcher_fini(&desk->watcher);
+    for (int i = 0; i < GROUPS; i++) {
+        aq_batch_destroy(desk->groups[i]);
+    }
+    aq_queue_destroy(desk->done);
+    aq_free(desk);
+    return 0;
+}
+
+static void start(trainer_desk *desk)
+{
+    assert_int_equal(aq_quantizer_stage_start(desk->watcher.stage), 0);
+    assert_int_equal(aq_trainer_start(desk->trainer), 0);
+    stage_watcher_wait(&desk->watcher, 1); /* the first version */
+}
+
+static aq_batch *wait_for_group(trainer_desk *desk)
+{
+    void *group = NULL;
+    assert_int_equal(aq_queue_pop(desk->done, PATIENCE_MS, &group), 0);
+    return group;
+}
+
+/* ---- groups -------------------------------------------------------------------------------- */
+
+static void test_there_is_a_version_before_any_training(void **state)
+{
+    trainer_desk *desk = *state;
+    start(desk);
+    stage_event event = stage_watcher_event(&desk->watcher, 0);
+    assert_int_equal(event.kind, 'p');
+    assert_int_equal(event.version, 1);
+    assert_int_equal(event.step, 0);
+}
+
+static void test_each_group_comes_back_once_and_in_order(void **state)
+{
+    trainer_desk *desk = *state;
+    start(desk);
+    for (int i = 0; i < GROUPS; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    for (int round = 0; round < 200; round++) {
+        aq_batch *group = wait_for_group(desk);
+        assert_ptr_equal(group, desk->groups[round % GROUPS]);
+        assert_int_equal(aq_trainer_give(desk->trainer, group), 0);
+    }
+    for (int i = 0; i < GROUPS; i++) {
+        wait_for_group(desk);
+    }
+    assert_int_equal(aq_queue_count(desk->done), 0);
+    aq_trainer_stop(desk->trainer);
+    assert_int_equal(desk->algorithm.steps, 2 * (200 + GROUPS));
+    assert_int_equal(aq_trainer_step(desk->trainer), 2 * (200 + GROUPS));
+}
+
+static void test_a_look_takes_the_sums_and_leaves_the_step(void **state)
+{
+    trainer_desk *desk = *state;
+    aq_trainer_progress progress;
+    start(desk);
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_look(desk->trainer, &progress);
+    assert_int_equal(progress.step, 2);
+    assert_int_equal(progress.sums.steps, 2);
+    assert_int_equal(progress.sums.rows, 2 * BATCH_ROWS);
+    assert_true(progress.sums.loss == 4);
+    assert_true(progress.sums.q_mean == 20);
+    assert_int_equal(progress.sums.version_rows, 2 * BATCH_ROWS - 1);
+    assert_true(progress.waited_ns > 0);
+    aq_trainer_look(desk->trainer, &progress);
+    assert_int_equal(progress.step, 2);
+    assert_int_equal(progress.sums.steps, 0);
+    assert_int_equal(progress.waited_ns, 0);
+}
+
+static void test_one_group_too_many_is_refused_and_stays_its_givers(void **state)
+{
+    trainer_desk *desk = *state;
+    aq_batch *more = learner_kit_group(&desk->watcher.kit, BATCH_ROWS);
+    for (int i = 0; i < GROUPS; i++) { /* no thread takes them */
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    assert_int_equal(aq_trainer_give(desk->trainer, more), AQ_E_FULL);
+    aq_batch_destroy(more);
+}
+
+static void test_after_the_end_no_group_is_taken(void **state)
+{
+    trainer_desk *desk = *state;
+    start(desk);
+    aq_trainer_stop(desk->trainer);
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), AQ_E_CLOSED);
+    aq_trainer_stop(desk->trainer); /* once more is fine */
+}
+
+static void test_the_end_drops_what_waits(void **state)
+{
+    trainer_desk *desk = *state;
+    for (int i = 0; i < GROUPS; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    aq_trainer_stop(desk->trainer); /* it was never started */
+    assert_int_equal(aq_queue_count(desk->done), 0);
+    assert_int_equal(desk->algorithm.steps, 0);
+}
+
+static void test_failed_steps_are_told(void **state)
+{
+    trainer_desk *desk = *state;
+    aq_trainer_progress progress;
+    start(desk);
+    desk->groups[0]->reward[0] = -1;
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_look(desk->trainer, &progress);
+    assert_int_equal(progress.sums.failed_steps, 1);
+    assert_int_equal(progress.step, 1);
+}
+
+/* Both batches of the group. */
+static void fail_group(trainer_desk *desk, int group)
+{
+    desk->groups[group]->reward[0] = -1;
+    desk->groups[group]->reward[BATCH_ROWS] = -1;
+}
+
+static void test_failures_in_a_row_are_counted_until_a_step_succeeds(void **state)
+{
+    trainer_desk *desk = *state;
+    for (int i = 0; i < 3; i++) {
+        fail_group(desk, i);
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    start(desk);
+    for (int i = 0; i < 3; i++) {
+        wait_for_group(desk);
+    }
+    aq_trainer_stop(desk->trainer); /* what is told comes after a group is done */
+    assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 6);
+}
+
+static void test_a_step_that_succeeds_ends_a_row_of_failures(void **state)
+{
+    trainer_desk *desk = *state;
+    fail_group(desk, 0);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    start(desk);
+    wait_for_group(desk);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 0);
+}
+
+static void test_its_time_is_training_waiting_and_publishing(void **state)
+{
+    trainer_desk *desk = *state;
+    int64_t begun_ns = aq_clock_monotonic_ns();
+    start(desk);
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    wait_for_group(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_trainer_times times = aq_trainer_spent(desk->trainer);
+    assert_true(times.training_ns > 0 && times.publishing_ns > 0 && times.waiting_ns >= 0);
+    assert_true(times.training_ns + times.publishing_ns + times.waiting_ns <=
+                aq_clock_monotonic_ns() - begun_ns);
+}
+
+/* ---- checkpoints --------------------------------------------------------------------------- */
+
+/* Two groups: when the second is done, all that followed the first has happened. */
+static void train_a_little(trainer_desk *desk)
+{
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+        wait_for_group(desk);
+    }
+}
+
+static void test_an_idle_trainer_serves_a_checkpoint_once(void **state)
+{
+    trainer_desk *desk = *state;
+    start(desk);
+    aq_trainer_request_checkpoint(desk->trainer);
+    stage_watcher_wait(&desk->watcher, 2);
+    stage_event event = stage_watcher_event(&desk->watcher, 1);
+    assert_int_equal(event.kind, 'c');
+    assert_int_equal(event.step, 0);
+    train_a_little(desk);
+    aq_trainer_stop(desk->trainer);
+    aq_quantizer_stage_stop(desk->watcher.stage);
+    assert_int_equal(stage_watcher_count_of(&desk->watcher, 'c'), 1);
+}
+
+static void test_a_checkpoint_holds_the_step_that_it_names(void **state)
+{
+    trainer_desk *desk = *state;
+    size_t checkpoints = 0;
+    start(desk);
+    for (int i = 0; i < GROUPS; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    while (checkpoints < 20) { /* while training goes on */
+        aq_trainer_request_checkpoint(desk->trainer);
+        assert_int_equal(aq_trainer_give(desk->trainer, wait_for_group(desk)), 0);
+        checkpoints = stage_watcher_count_of(&desk->watcher, 'c');
+    }
+    aq_trainer_stop(desk->trainer);
+    aq_quantizer_stage_stop(desk->watcher.stage);
+    for (size_t i = 1; i < stage_watcher_count(&desk->watcher); i++) {
+        stage_event event = stage_watcher_event(&desk->watcher, i);
+        assert_int_equal(event.kind, 'c');
+        assert_true(event.first == (float)event.step);
+        assert_true(event.last == (float)event.step);
+        assert_int_equal(event.adam_step, event.step);
+    }
+}
+
+static void test_a_checkpoint_that_finds_no_place_is_offered_again(void **state)
+{
+    trainer_desk *desk = *state;
+    stage_watcher_hold(&desk->watcher, true);
+    assert_int_equal(aq_quantizer_stage_start(desk->watcher.stage), 0);
+    assert_int_equal(aq_trainer_start(desk->trainer), 0);
+    stage_watcher_wait_holding(&desk->watcher);
+    for (int i = 0; i < 2; i++) { /* the first takes the only place, the second finds none */
+        aq_trainer_request_checkpoint(desk->trainer);
+        train_a_little(desk); /* training does not wait */
+    }
+    assert_int_equal(stage_watcher_count(&desk->watcher), 0);
+    stage_watcher_hold(&desk->watcher, false);
+    stage_watcher_wait(&desk->watcher, 3); /* the first version, and both checkpoints */
+    assert_int_equal(stage_watcher_count_of(&desk->watcher, 'c'), 2);
+    assert_int_equal(stage_watcher_event(&desk->watcher, 2).step, 8);
+}
+
+static void test_no_request_for_a_checkpoint_is_lost(void **state)
+{
+    trainer_desk *desk = *state;
+    start(desk);
+    assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[0]), 0);
+    for (size_t i = 0; i < 100; i++) {
+        /* Each is made as soon as the one before it is seen, while the trainer may still be busy
+         * with that; a group keeps it from sleeping. */
+        aq_trainer_request_checkpoint(desk->trainer);
+        assert_int_equal(aq_trainer_give(desk->trainer, wait_for_group(desk)), 0);
+        stage_watcher_wait(&desk->watcher, 2 + i);
+    }
+    aq_trainer_stop(desk->trainer);
+    aq_quantizer_stage_stop(desk->watcher.stage);
+    assert_int_equal(stage_watcher_count_of(&desk->watcher, 'c'), 100);
+}
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+static void test_versions_are_of_the_steps_they_name_while_training_goes_on(void **state)
+{
+    trainer_desk *desk = *state;
+    uint64_t last = 0;
+    aq_trainer_destroy(desk->trainer);
+    aq_trainer_config config = config_of(desk, 3);
+    assert_int_equal(aq_trainer_create(&config, &desk->trainer), 0);
+    start(desk);
+    for (int i = 0; i < GROUPS; i++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, desk->groups[i]), 0);
+    }
+    /* While the stage is busy, versions are left out: how many come is the scheduler's business. */
+    for (int round = 0; round < 300 || stage_watcher_count(&desk->watcher) <= 2; round++) {
+        assert_int_equal(aq_trainer_give(desk->trainer, wait_for_group(desk)), 0);
+    }
+    aq_trainer_stop(desk->trainer);
+    aq_quantizer_stage_stop(desk->watcher.stage);
+    for (size_t i = 1; i < stage_watcher_count(&desk->watcher); i++) {
+        stage_event event = stage_watcher_event(&desk->watcher, i);
+        assert_int_equal(event.kind, 'p');
+        assert_true(event.step >= last + 3);
+        assert_true(event.first == (float)event.step);
+        assert_int_equal(event.rows, 2 * BATCH_ROWS);
+        last = event.step;
+    }
+}
+
+static void test_create_survives_every_failed_allocation(void **state)
+{
+    trainer_desk *desk = *state;
+    aq_trainer_config config = config_of(desk, 1);
+    int untouched = 0;
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    while (rc) {
+        aq_trainer *trainer = (aq_trainer *)(void *)&untouched;
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_trainer_create(&config, &trainer);
+        aq_memory_fail_at(0, 0);
+        if (rc) {
+            assert_int_equal(rc, AQ_E_NOMEM);
+            assert_ptr_equal(trainer, &untouched);
+        } else {
+            aq_trainer_destroy(trainer);
+        }
+    }
+    assert_true(nth > 3);
+    aq_trainer_destroy(NULL);
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_there_is_a_version_before_any_training),
+        AT_A_DESK(test_each_group_comes_back_once_and_in_order),
+        AT_A_DESK(test_a_look_takes_the_sums_and_leaves_the_step),
+        AT_A_DESK(test_one_group_too_many_is_refused_and_stays_its_givers),
+        AT_A_DESK(test_after_the_end_no_group_is_taken),
+        AT_A_DESK(test_the_end_drops_what_waits),
+        AT_A_DESK(test_failed_steps_are_told),
+        AT_A_DESK(test_failures_in_a_row_are_counted_until_a_step_succeeds),
+        AT_A_DESK(test_a_step_that_succeeds_ends_a_row_of_failures),
+        AT_A_DESK(test_its_time_is_training_waiting_and_publishing),
+        AT_A_DESK(test_an_idle_trainer_serves_a_checkpoint_once),
+        AT_A_DESK(test_a_checkpoint_holds_the_step_that_it_names),
+        AT_A_DESK(test_a_checkpoint_that_finds_no_place_is_offered_again),
+        AT_A_DESK(test_no_request_for_a_checkpoint_is_lost),
+        AT_A_DESK(test_versions_are_of_the_steps_they_name_while_training_goes_on),
+        AT_A_DESK(test_create_survives_every_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("trainer", tests, NULL, NULL);
+}

@@ -1,0 +1,336 @@
+/*
+ * From a group of batches to steps, and from steps to versions that are due.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "learner/train/trainer_core.h"
+#include "tests/unit/learner/fake_algorithm.h"
+
+enum { BATCH_ROWS = 8, PERIOD = 5, OFFERS_MAX = 64 };
+
+typedef struct offer {
+    uint64_t step;
+    const float *obs;
+    size_t rows;
+    float first_parameter;
+} offer;
+
+typedef struct core_desk {
+    learner_kit kit;
+    fake_algorithm algorithm;
+    aq_trainer_core *core;
+    bool refuse;
+    size_t count;
+    offer offers[OFFERS_MAX];
+} core_desk;
+
+static bool on_policy_due(void *user, const aq_params *params, uint64_t step, const float *obs,
+                          size_t rows)
+{
+    core_desk *desk = user;
+    assert_true(desk->count < OFFERS_MAX);
+    desk->offers[desk->count++] = (offer){step, obs, rows, params->weight[0][0]};
+    return !desk->refuse;
+}
+
+static void create_core(core_desk *desk, uint64_t first_step, bool obs_is_f32)
+{
+    aq_trainer_core_config config = {.batch_rows = BATCH_ROWS,
+                                     .publish_period = PERIOD,
+                                     .first_step = first_step,
+                                     .obs_is_f32 = obs_is_f32};
+    aq_trainer_core_destroy(desk->core);
+    assert_int_equal(aq_trainer_core_create(&config, &fake_algorithm_class, &desk->algorithm.head,
+                                            on_policy_due, desk, &desk->core),
+                     0);
+}
+
+static int setup(void **state)
+{
+    core_desk *desk = aq_alloc(1, sizeof(*desk));
+    assert_non_null(desk);
+    learner_kit_init(&desk->kit, 2);
+    fake_algorithm_init(&desk->algorithm, &desk->kit);
+    create_core(desk, 0, true);
+    *state = desk;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    core_desk *desk = *state;
+    aq_trainer_core_destroy(desk->core);
+    learner_kit_fini(&desk->kit);
+    aq_free(desk);
+    return 0;
+}
+
+static void train(core_desk *desk, uint32_t batches)
+{
+    aq_batch *group = learner_kit_group(&desk->kit, batches * BATCH_ROWS);
+    aq_trainer_core_train(desk->core, group, 0);
+    aq_batch_destroy(group);
+}
+
+/* ---- steps --------------------------------------------------------------------------------- */
+
+static void test_each_batch_of_a_group_is_one_step_on_its_own_rows(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
+    aq_trainer_core_train(desk->core, group, 0);
+
+    assert_int_equal(desk->algorithm.steps, 3);
+    assert_int_equal(aq_trainer_core_step(desk->core), 3);
+    for (uint32_t i = 0; i < 3; i++) {
+        const fake_batch *seen = &desk->algorithm.seen[i];
+        uint32_t first = i * BATCH_ROWS;
+        float obs, next_obs;
+        memcpy(&obs, group->obs + (size_t)first * group->obs_bytes, sizeof(obs));
+        memcpy(&next_obs, group->next_obs + (size_t)first * group->obs_bytes, sizeof(next_obs));
+        assert_int_equal(seen->rows, BATCH_ROWS);
+        assert_true(seen->first_obs == obs);
+        assert_true(seen->first_next_obs == next_obs);
+        assert_int_equal(seen->first_action, first % KIT_ACTIONS);
+        assert_true(seen->first_reward == (float)first);
+        assert_true(seen->first_bootstrap == 0.5f);
+        assert_int_equal(seen->first_item, first);
+        assert_int_equal(seen->last_item, first + BATCH_ROWS - 1);
+        assert_int_equal(seen->first_version, first);
+    }
+    aq_batch_destroy(group);
+}
+
+static void test_steps_go_on_from_those_of_an_earlier_process(void **state)
+{
+    core_desk *desk = *state;
+    create_core(desk, 1000, true);
+    assert_int_equal(aq_trainer_core_step(desk->core), 1000);
+    train(desk, 4);
+    assert_int_equal(aq_trainer_core_step(desk->core), 1004);
+    assert_int_equal(desk->count, 0); /* a whole period from there */
+    train(desk, 1);
+    assert_int_equal(desk->count, 1);
+    assert_int_equal(desk->offers[0].step, 1005);
+}
+
+static void test_sums_add_up_until_they_are_taken(void **state)
+{
+    core_desk *desk = *state;
+    train(desk, 2);
+    train(desk, 1);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.steps, 3);
+    assert_int_equal(sums.rows, 3 * BATCH_ROWS);
+    assert_true(sums.loss == 6);
+    assert_true(sums.q_mean == 30);
+    assert_int_equal(sums.failed_steps, 0);
+    sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.steps + sums.rows + sums.version_rows, 0);
+    assert_true(sums.loss == 0 && sums.q_mean == 0 && sums.version_sum == 0);
+}
+
+static void test_rows_that_no_policy_chose_have_no_staleness(void **state)
+{
+    core_desk *desk = *state;
+    train(desk, 1); /* versions 0 to 7 */
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.version_rows, BATCH_ROWS - 1);
+    assert_true(sums.version_sum == 1 + 2 + 3 + 4 + 5 + 6 + 7);
+    assert_int_equal(sums.staleness[0], BATCH_ROWS - 1); /* no newer version is known */
+}
+
+static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
+    group->reward[BATCH_ROWS] = -1; /* the second batch */
+    aq_trainer_core_train(desk->core, group, 0);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.failed_steps, 1);
+    assert_int_equal(sums.steps, 2);
+    assert_int_equal(sums.rows, 2 * BATCH_ROWS);
+    assert_true(sums.loss == 4);
+    assert_int_equal(aq_trainer_core_step(desk->core), 2);
+    assert_int_equal(desk->algorithm.steps, 3);
+    aq_batch_destroy(group);
+}
+
+static void test_rows_are_counted_by_how_old_they_are(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS); /* versions 0 to 7 */
+    aq_trainer_core_train(desk->core, group, 7);
+    aq_batch_destroy(group);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.staleness[0], 1); /* 7 */
+    assert_int_equal(sums.staleness[1], 1); /* 6 */
+    assert_int_equal(sums.staleness[2], 2); /* 5 and 4 */
+    assert_int_equal(sums.staleness[3], 3); /* 3, 2 and 1 */
+    assert_int_equal(aq_staleness_bin(4), 3);
+    assert_int_equal(aq_staleness_bin(7), 3);
+    assert_int_equal(aq_staleness_bin(8), 4);
+    assert_int_equal(aq_staleness_bin(UINT64_MAX), AQ_STALENESS_BINS - 1);
+}
+
+/* The parts of a group of sequences begin where their own rows do. */
+static void test_batches_of_sequences_are_cut_at_whole_sequences(void **state)
+{
+    enum { STEPS = 3 };
+    core_desk *desk = *state;
+    aq_batch *group = NULL;
+    assert_int_equal(aq_batch_create_sequences(&desk->kit.layout, STEPS, 2 * BATCH_ROWS, &group),
+                     0);
+    group->rows = 2 * BATCH_ROWS;
+    for (uint32_t row = 0; row < group->rows; row++) {
+        float obs = (float)row;
+        memcpy(group->obs + (size_t)row * (STEPS + 1) * group->obs_bytes, &obs, sizeof(obs));
+        group->item[row] = row;
+        group->version[row * STEPS] = row;
+        group->reward[row * STEPS] = (float)row;
+    }
+    aq_trainer_core_train(desk->core, group, 0);
+    assert_int_equal(desk->algorithm.steps, 2);
+    assert_true(desk->algorithm.seen[1].first_obs == BATCH_ROWS);
+    assert_true(desk->algorithm.seen[1].first_reward == BATCH_ROWS);
+    assert_int_equal(desk->algorithm.seen[1].first_item, BATCH_ROWS);
+    assert_int_equal(desk->algorithm.seen[1].first_version, BATCH_ROWS);
+    aq_batch_destroy(group);
+}
+
+/* ---- versions ------------------------------------------------------------------------------ */
+
+static void test_the_first_version_is_the_parameters_as_they_are(void **state)
+{
+    core_desk *desk = *state;
+    aq_trainer_core_offer_first(desk->core);
+    assert_int_equal(desk->count, 1);
+    assert_int_equal(desk->offers[0].step, 0);
+    assert_true(desk->offers[0].first_parameter == 0);
+    assert_null(desk->offers[0].obs); /* there are none to measure on yet */
+    assert_int_equal(desk->offers[0].rows, 0);
+}
+
+static void test_a_version_is_due_after_each_period(void **state)
+{
+    core_desk *desk = *state;
+    train(desk, PERIOD - 1);
+    assert_int_equal(desk->count, 0);
+    train(desk, 2 * PERIOD + 1);
+    assert_int_equal(desk->count, 3);
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(desk->offers[i].step, (i + 1) * PERIOD);
+        assert_true(desk->offers[i].first_parameter == (float)((i + 1) * PERIOD));
+    }
+}
+
+static void test_another_period_counts_from_the_last_version_on(void **state)
+{
+    core_desk *desk = *state;
+    train(desk, PERIOD + 1);
+    assert_int_equal(desk->count, 1);
+    aq_trainer_core_set_publish_period(desk->core, 2);
+    train(desk, 1);
+    assert_int_equal(desk->count, 2);
+    assert_int_equal(desk->offers[1].step, PERIOD + 2);
+    aq_trainer_core_set_publish_period(desk->core, PERIOD);
+    train(desk, PERIOD - 1);
+    assert_int_equal(desk->count, 2);
+    train(desk, 1);
+    assert_int_equal(desk->offers[2].step, 2 * PERIOD + 2);
+}
+
+static void test_a_version_that_was_not_taken_is_offered_after_every_step(void **state)
+{
+    core_desk *desk = *state;
+    desk->refuse = true;
+    train(desk, PERIOD + 3);
+    assert_int_equal(desk->count, 4);
+    desk->refuse = false;
+    train(desk, 1); /* step 9: taken */
+    assert_int_equal(desk->count, 5);
+    train(desk, PERIOD - 1);
+    assert_int_equal(desk->count, 5);
+    train(desk, 1); /* a period after that step */
+    assert_int_equal(desk->count, 6);
+    assert_int_equal(desk->offers[5].step, PERIOD + 4 + PERIOD);
+}
+
+static void test_a_version_is_measured_on_the_whole_group(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, PERIOD * BATCH_ROWS);
+    aq_trainer_core_train(desk->core, group, 0);
+    assert_int_equal(desk->count, 1);
+    assert_ptr_equal(desk->offers[0].obs, group->obs);
+    assert_int_equal(desk->offers[0].rows, PERIOD * BATCH_ROWS);
+    aq_batch_destroy(group);
+}
+
+static void test_on_observations_of_bytes_nothing_is_measured(void **state)
+{
+    core_desk *desk = *state;
+    create_core(desk, 0, false);
+    train(desk, PERIOD);
+    assert_int_equal(desk->count, 1);
+    assert_null(desk->offers[0].obs);
+    assert_int_equal(desk->offers[0].rows, 0);
+}
+
+static void test_failed_steps_make_no_version_due(void **state)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, 2 * PERIOD * BATCH_ROWS);
+    for (uint32_t i = 0; i < group->rows; i++) {
+        group->reward[i] = -1;
+    }
+    aq_trainer_core_train(desk->core, group, 0);
+    assert_int_equal(desk->count, 0);
+    aq_batch_destroy(group);
+}
+
+static void test_create_survives_a_failed_allocation(void **state)
+{
+    core_desk *desk = *state;
+    aq_trainer_core_config config = {.batch_rows = 1, .publish_period = 1};
+    int untouched = 0;
+    aq_trainer_core *core = (aq_trainer_core *)(void *)&untouched;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_trainer_core_create(&config, &fake_algorithm_class, &desk->algorithm.head,
+                                            on_policy_due, desk, &core),
+                     AQ_E_NOMEM);
+    aq_memory_fail_at(0, 0);
+    assert_ptr_equal(core, &untouched);
+    aq_trainer_core_destroy(NULL);
+}
+
+#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        AT_A_DESK(test_each_batch_of_a_group_is_one_step_on_its_own_rows),
+        AT_A_DESK(test_rows_are_counted_by_how_old_they_are),
+        AT_A_DESK(test_batches_of_sequences_are_cut_at_whole_sequences),
+        AT_A_DESK(test_steps_go_on_from_those_of_an_earlier_process),
+        AT_A_DESK(test_sums_add_up_until_they_are_taken),
+        AT_A_DESK(test_rows_that_no_policy_chose_have_no_staleness),
+        AT_A_DESK(test_a_failed_step_is_counted_and_the_next_is_made),
+        AT_A_DESK(test_the_first_version_is_the_parameters_as_they_are),
+        AT_A_DESK(test_a_version_is_due_after_each_period),
+        AT_A_DESK(test_another_period_counts_from_the_last_version_on),
+        AT_A_DESK(test_a_version_that_was_not_taken_is_offered_after_every_step),
+        AT_A_DESK(test_a_version_is_measured_on_the_whole_group),
+        AT_A_DESK(test_on_observations_of_bytes_nothing_is_measured),
+        AT_A_DESK(test_failed_steps_make_no_version_due),
+        AT_A_DESK(test_create_survives_a_failed_allocation),
+    };
+    return cmocka_run_group_tests_name("trainer_core", tests, NULL, NULL);
+}

@@ -1,0 +1,379 @@
+/*
+ * The dashboard's documents and page, asked as the HTTP server does.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "learner/web/dashboard.h"
+#include "learner/web/dashboard_stats.h"
+#include "tests/unit/learner/service_desk.h"
+
+enum { BODY_BYTES_MAX = 8 << 20 };
+
+typedef struct dashboard_stand {
+    service_desk *desk;
+    aq_run_plan plan;
+    aq_run_history *history;
+    aq_dashboard *dashboard;
+    aq_http_route routes[AQ_DASHBOARD_ROUTES];
+} dashboard_stand;
+
+static int64_t stand_now(void *user)
+{
+    const dashboard_stand *stand = user;
+    return stand->desk->now_ns;
+}
+
+static json_t *stand_time(void *user)
+{
+    (void)user;
+    return json_pack("{s:{s:f}}", "learner", "training_s", 2.5);
+}
+
+static aq_dashboard_sources sources_of(dashboard_stand *stand)
+{
+    return (aq_dashboard_sources){
+        .service = stand->desk->service,
+        .history = stand->history,
+        .plan = &stand->plan,
+        .network = "4-64-64-2",
+        .now_ns = stand_now,
+        .time = stand_time,
+        .user = stand,
+    };
+}
+
+static int stand_setup(void **state)
+{
+    dashboard_stand *stand = aq_alloc(1, sizeof(*stand));
+    aq_run_config config;
+    void *desk;
+    assert_non_null(stand);
+    service_desk_setup(&desk);
+    stand->desk = desk;
+    aq_settings_init(aq_run_config_table(), &config);
+    assert_int_equal(aq_run_plan_make(&config, &stand->plan, NULL), 0);
+    assert_int_equal(aq_run_history_create(&stand->history), 0);
+    const aq_dashboard_sources sources = sources_of(stand);
+    assert_int_equal(aq_dashboard_create(&sources, &stand->dashboard), 0);
+    aq_dashboard_routes(stand->dashboard, stand->routes);
+    *state = stand;
+    return 0;
+}
+
+static int stand_teardown(void **state)
+{
+    dashboard_stand *stand = *state;
+    void *desk = stand->desk;
+    aq_memory_fail_at(0, 0);
+    aq_dashboard_destroy(stand->dashboard);
+    aq_run_history_destroy(stand->history);
+    aq_free(stand);
+    return service_desk_teardown(&desk);
+}
+
+/* Asks for a path; the body is the caller's to free. */
+static int ask(dashboard_stand *stand, const char *path, aq_buffer *body, const char **ret_type)
+{
+    aq_buffer_init(body, BODY_BYTES_MAX);
+    aq_http_reply reply = {.status = 200, .content_type = "text/plain", .body = body};
+    for (size_t i = 0; i < AQ_DASHBOARD_ROUTES; i++) {
+        if (strcmp(stand->routes[i].path, path) == 0) {
+            int rc = stand->routes[i].get(stand->routes[i].user, &reply);
+            *ret_type = reply.content_type;
+            assert_int_equal(reply.status, 200);
+            return rc;
+        }
+    }
+    fail_msg("no route %s", path);
+    return AQ_E_NOT_FOUND;
+}
+
+static json_t *document(dashboard_stand *stand, const char *path)
+{
+    aq_buffer body;
+    const char *type;
+    assert_int_equal(ask(stand, path, &body, &type), 0);
+    assert_string_equal(type, "application/json");
+    json_t *json = json_loadb((const char *)body.data, body.size, 0, NULL);
+    assert_non_null(json);
+    aq_buffer_fini(&body);
+    return json;
+}
+
+static const char *text_in(const json_t *document, const char *part, const char *key)
+{
+    return json_string_value(json_object_get(json_object_get(document, part), key));
+}
+
+static void join_as(service_desk *desk, enum aq_role role, uint64_t incarnation, char *host)
+{
+    Actorq__V1__JoinRequest request = desk_join_request(role, incarnation);
+    desk_answer answer;
+    request.host = host;
+    desk_call(desk, &desk->membership, "Join", &request.base, &answer);
+    assert_int_equal(answer.status.code, AQ_RPC_OK);
+    desk_answer_fini(&answer);
+}
+
+/* ---- how things stand ----------------------------------------------------------------------- */
+
+static void test_a_run_document_says_who_where_and_how(void **state)
+{
+    dashboard_stand *stand = *state;
+    desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
+    json_t *run = document(stand, "/api/run");
+    assert_string_equal(json_string_value(json_object_get(run, "run_id")), "1122334455667788");
+    assert_string_equal(text_in(run, "status", "algorithm"), "dqn");
+    assert_string_equal(text_in(run, "status", "run_dir"), "/runs/one");
+    assert_string_equal(text_in(run, "plan", "network"), "4-64-64-2");
+    assert_string_equal(text_in(run, "verdict", "headline"), "Waiting for a replay shard to join");
+    assert_string_equal(text_in(run, "verdict", "level"), "bad");
+    assert_int_equal(json_integer_value(json_object_get(run, "members_total")), 1);
+    const json_t *members = json_object_get(json_object_get(run, "status"), "members");
+    assert_int_equal(json_array_size(members), 1);
+    const json_t *training =
+        json_object_get(json_object_get(json_object_get(run, "time"), "learner"), "training_s");
+    assert_true(json_number_value(training) == 2.5);
+    json_decref(run);
+}
+
+static void test_a_host_name_that_is_markup_or_no_text_is_a_text(void **state)
+{
+    static char markup[] = "</script><img src=x onerror=alert(1)>\"'&\n";
+    static char no_text[] = "\xff\xfe<b>";
+    dashboard_stand *stand = *state;
+    join_as(stand->desk, AQ_ROLE_ACTOR, 71, markup);
+    json_t *run = document(stand, "/api/run");
+    const json_t *members = json_object_get(json_object_get(run, "status"), "members");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(members, 0), "host")),
+                        markup);
+    json_decref(run);
+
+    stand->desk->now_ns += AQ_NS_PER_S;
+    join_as(stand->desk, AQ_ROLE_ACTOR, 72, no_text);
+    run = document(stand, "/api/run");
+    assert_int_equal(json_integer_value(json_object_get(run, "members_total")), 2);
+    json_decref(run);
+}
+
+static void test_of_a_crowd_shards_evaluators_and_the_silent_are_told(void **state)
+{
+    enum { CROWD = 300 };
+    dashboard_stand *stand = *state;
+    for (uint64_t i = 0; i < CROWD; i++) {
+        desk_join(stand->desk, AQ_ROLE_ACTOR, 1000 + i);
+        stand->desk->now_ns += AQ_NS_PER_MS;
+    }
+    desk_join(stand->desk, AQ_ROLE_EVALUATOR, 71);
+    desk_join(stand->desk, AQ_ROLE_REPLAY, 72);
+    json_t *run = document(stand, "/api/run");
+    const json_t *members = json_object_get(json_object_get(run, "status"), "members");
+    assert_int_equal(json_integer_value(json_object_get(run, "members_total")), CROWD + 2);
+    assert_int_equal(json_array_size(members), AQ_DASHBOARD_MEMBERS_MAX);
+    assert_string_equal(json_string_value(json_object_get(json_array_get(members, 0), "role")),
+                        "ROLE_REPLAY");
+    assert_string_equal(json_string_value(json_object_get(json_array_get(members, 1), "role")),
+                        "ROLE_EVALUATOR");
+    const json_t *last = json_array_get(members, AQ_DASHBOARD_MEMBERS_MAX - 1);
+    assert_true(json_integer_value(json_object_get(last, "heartbeat_ms")) >=
+                CROWD - AQ_DASHBOARD_MEMBERS_MAX);
+    json_decref(run);
+}
+
+static void test_many_who_look_cost_as_much_as_one(void **state)
+{
+    dashboard_stand *stand = *state;
+    json_decref(document(stand, "/api/run"));
+    const unsigned asked = stand->desk->statuses;
+    json_decref(document(stand, "/api/run"));
+    assert_int_equal(stand->desk->statuses, asked);
+    stand->desk->now_ns += AQ_NS_PER_S;
+    json_decref(document(stand, "/api/run"));
+    assert_int_equal(stand->desk->statuses, asked + 1);
+}
+
+static void test_a_document_without_memory_is_no_document(void **state)
+{
+    dashboard_stand *stand = *state;
+    aq_buffer body;
+    const char *type;
+    int rc = AQ_E_NOMEM;
+    for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
+        stand->desk->now_ns += AQ_NS_PER_S;
+        aq_memory_fail_at(nth, 0);
+        rc = ask(stand, "/api/run", &body, &type);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || body.size == 0);
+        aq_buffer_fini(&body);
+    }
+    assert_int_equal(rc, 0);
+}
+
+/* ---- how they went -------------------------------------------------------------------------- */
+
+static void test_each_span_has_its_document(void **state)
+{
+    static const char *const paths[] = {"/api/history", "/api/history/hour",
+                                        "/api/history/minutes"};
+    dashboard_stand *stand = *state;
+    json_t *line = json_pack("{s:s, s:f, s:f}", "event", "progress", "wall_s", 3.0, "loss", 0.5);
+    aq_run_history_line(stand->history, line);
+    json_decref(line);
+    for (size_t i = 0; i < 3; i++) {
+        json_t *history = document(stand, paths[i]);
+        const json_t *losses = json_object_get(json_object_get(history, "progress"), "loss");
+        assert_int_equal(json_array_size(losses), 1);
+        json_decref(history);
+    }
+}
+
+/* ---- facts ---------------------------------------------------------------------------------- */
+
+static void screen(aq_run_history *history, double wall_s, double mean)
+{
+    json_t *line = json_pack("{s:s, s:f, s:f, s:b}", "event", "evaluation", "wall_s", wall_s,
+                             "return_mean", mean, "confirmed", 0);
+    aq_run_history_line(history, line);
+    json_decref(line);
+}
+
+static enum aq_return_trend trend_of(const aq_run_history *history)
+{
+    return aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED));
+}
+
+static void test_returns_rise_fall_or_stay(void **state)
+{
+    const dashboard_stand *stand = *state;
+    double at = 0;
+    assert_int_equal(trend_of(stand->history), AQ_TREND_UNKNOWN);
+    for (; at < 20; at++) {
+        screen(stand->history, at, 10 * at);
+    }
+    assert_int_equal(trend_of(stand->history), AQ_TREND_RISING);
+    for (; at < 60; at++) {
+        screen(stand->history, at, 200);
+    }
+    assert_int_equal(trend_of(stand->history), AQ_TREND_LEVEL);
+    for (; at < 80; at++) {
+        screen(stand->history, at, 50);
+    }
+    assert_int_equal(trend_of(stand->history), AQ_TREND_FALLING);
+}
+
+static void test_a_threshold_out_of_reach_is_none(void **state)
+{
+    dashboard_stand *stand = *state;
+    stand->plan.threshold = -110;
+    assert_true(aq_dashboard_threshold(&stand->plan) == -110);
+    stand->plan.threshold = 1e300;
+    assert_true(isnan(aq_dashboard_threshold(&stand->plan)));
+    json_t *run = document(stand, "/api/run");
+    assert_true(json_is_null(json_object_get(json_object_get(run, "plan"), "threshold")));
+    json_decref(run);
+}
+
+static void take_facts(void *user, const Actorq__V1__StatusReply *status)
+{
+    dashboard_stand *stand = user;
+    aq_run_facts facts;
+    aq_dashboard_facts(status, &stand->plan, stand->history, &facts);
+    assert_int_equal(facts.actors, 1);
+    assert_int_equal(facts.evaluators, 0);
+    assert_int_equal(facts.shards, 1);
+    assert_int_equal(facts.silent, 1); /* all but the shard, which came just now */
+    assert_int_equal(facts.learner_steps, 1234);
+    assert_true(fabs(facts.learner_waits - 0.5) < 1e-12);
+    assert_true(fabs(facts.actors_wait - 0.25) < 1e-12);
+}
+
+static void test_facts_are_of_the_members_and_of_the_last_minute(void **state)
+{
+    dashboard_stand *stand = *state;
+    desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
+    stand->desk->now_ns += 2900 * AQ_NS_PER_MS;
+    desk_join(stand->desk, AQ_ROLE_REPLAY, 72);
+    for (int second = 0; second < 120; second++) {
+        /* A second actor joins meanwhile: sums jump. */
+        const double more = second < 100 ? 0 : 1000;
+        json_t *line =
+            json_pack("{s:s, s:f, s:f, s:{s:{s:f, s:f}}}", "event", "progress", "wall_s",
+                      (double)second, "batch_wait_share", second < 60 ? 1.0 : 0.5, "time", "actors",
+                      "waiting_s", 0.25 * second + 2 * more, "running_s", second + more);
+        aq_run_history_line(stand->history, line);
+        json_decref(line);
+    }
+    assert_int_equal(aq_learner_service_status(stand->desk->service, take_facts, stand), 0);
+}
+
+/* ---- the page ------------------------------------------------------------------------------- */
+
+static bool page_has(const aq_buffer *page, const char *text)
+{
+    const size_t size = strlen(text);
+    for (size_t at = 0; at + size <= page->size; at++) {
+        if (memcmp(page->data + at, text, size) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static void test_the_page_is_whole_and_asks_nobody_else(void **state)
+{
+    aq_buffer page;
+    const char *type;
+    assert_int_equal(ask(*state, "/", &page, &type), 0);
+    assert_string_equal(type, "text/html; charset=utf-8");
+    assert_memory_equal(page.data, "<!DOCTYPE html>", 15);
+    assert_true(page_has(&page, "</html>"));
+    assert_true(page_has(&page, "default-src 'none'; script-src 'sha256-"));
+    assert_true(page_has(&page, "connect-src 'self'"));
+    assert_false(page_has(&page, "@SCRIPT@"));
+    assert_false(page_has(&page, "src=\"http"));
+    assert_false(page_has(&page, "href=\"http"));
+    assert_false(page_has(&page, "sourceMappingURL"));
+    assert_true(page.size < 250000);
+    aq_buffer_fini(&page);
+}
+
+static void test_every_failed_allocation_is_reported(void **state)
+{
+    const aq_dashboard_sources sources = sources_of(*state);
+    aq_dashboard *dashboard = NULL;
+    aq_memory_fail_at(1, 0);
+    assert_int_equal(aq_dashboard_create(&sources, &dashboard), AQ_E_NOMEM);
+    assert_null(dashboard);
+    aq_dashboard_destroy(NULL);
+}
+
+#define STAND_TEST(test) cmocka_unit_test_setup_teardown(test, stand_setup, stand_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STAND_TEST(test_a_run_document_says_who_where_and_how),
+        STAND_TEST(test_a_host_name_that_is_markup_or_no_text_is_a_text),
+        STAND_TEST(test_of_a_crowd_shards_evaluators_and_the_silent_are_told),
+        STAND_TEST(test_many_who_look_cost_as_much_as_one),
+        STAND_TEST(test_a_document_without_memory_is_no_document),
+        STAND_TEST(test_each_span_has_its_document),
+        STAND_TEST(test_returns_rise_fall_or_stay),
+        STAND_TEST(test_a_threshold_out_of_reach_is_none),
+        STAND_TEST(test_facts_are_of_the_members_and_of_the_last_minute),
+        STAND_TEST(test_the_page_is_whole_and_asks_nobody_else),
+        STAND_TEST(test_every_failed_allocation_is_reported),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,225 @@
+/*
+ * What an exported file says and what is refused. That it computes what the engine does is tested
+ * where it is compiled (tests/integration/export).
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "quantizer/export/export_c.h"
+#include "tests/unit/quantizer/random_policy.h"
+
+typedef struct exported {
+    aq_snapshot *snapshot;
+    aq_buffer text;
+    aq_export_figures figures;
+    aq_error error;
+} exported;
+
+static void prepare(exported *own, enum random_policy_net net, uint32_t format, uint32_t act_rule)
+{
+    const aq_net_spec spec = random_policy_spec(net);
+    const random_policy_how how = {.seed = 4, .format = format, .act_rule = act_rule};
+    memset(own, 0, sizeof(*own));
+    own->snapshot = random_policy_create(&spec, &how);
+    aq_buffer_init(&own->text, AQ_EXPORT_BYTES_MAX);
+}
+
+static void finish(exported *own)
+{
+    aq_buffer_fini(&own->text);
+    aq_snapshot_unref(own->snapshot);
+}
+
+static int export_as(exported *own, const char *prefix)
+{
+    return aq_export_c(own->snapshot, prefix, &own->text, &own->figures, &own->error);
+}
+
+/* How often the words are in the text. */
+static size_t count_words(const exported *own, const char *words)
+{
+    const size_t length = strlen(words);
+    size_t count = 0;
+    for (size_t i = 0; i + length <= own->text.size; i++) {
+        count += memcmp(own->text.data + i, words, length) == 0;
+    }
+    return count;
+}
+
+static void assert_refused(exported *own, const char *prefix, int code, const char *words)
+{
+    assert_int_equal(export_as(own, prefix), code);
+    assert_int_equal(own->text.size, 0);
+    assert_non_null(strstr(own->error.text, words));
+}
+
+static void test_a_file_has_its_functions_and_three_headers(void **state)
+{
+    exported own;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(&own, "pole_2"), 0);
+    assert_int_equal(count_words(&own, "#include"), 3);
+    assert_int_equal(count_words(&own, "void pole_2_forward(const float *obs, float *out);"), 1);
+    assert_int_equal(count_words(&own, "uint32_t pole_2_act(const float *obs);"), 1);
+    assert_int_equal(count_words(&own, "@"), 0);
+    assert_int_equal(count_words(&own, "tanh"), 0); /* nothing that it has no use for */
+    finish(&own);
+}
+
+static void test_a_continuous_policy_has_an_action_of_floats(void **state)
+{
+    exported own;
+    (void)state;
+    prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    assert_int_equal(export_as(&own, "p"), 0);
+    assert_int_equal(count_words(&own, "void p_act(const float *obs, float *action);"), 1);
+    assert_int_equal(count_words(&own, "{-0x1.333334p-2f, 0x1.666666p-1f, 0x1p+0f},"),
+                     1); /* -0.3 to 0.7 */
+    finish(&own);
+}
+
+static void test_the_figures_are_those_of_the_policy(void **state)
+{
+    exported own;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(&own, "p"), 0);
+    assert_int_equal(own.figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
+    assert_int_equal(own.figures.stack_bytes, 64 * 4 * 2 + 64 * 2 + 2 * 4);
+    finish(&own);
+}
+
+static void test_the_same_policy_gives_the_same_text_at_the_end_of_a_buffer(void **state)
+{
+    exported own;
+    (void)state;
+    prepare(&own, NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_ACT_ARGMAX);
+    assert_int_equal(export_as(&own, "p"), 0);
+    const size_t size = own.text.size;
+    assert_int_equal(export_as(&own, "p"), 0);
+    assert_int_equal(own.text.size, 2 * size);
+    assert_memory_equal(own.text.data, own.text.data + size, size);
+    finish(&own);
+}
+
+static void test_a_tasks_name_cannot_leave_its_comment(void **state)
+{
+    static const char name[] = "*/ int x; /* %s @ \"\\";
+    exported own;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    memcpy(own.snapshot->task, name, sizeof(name));
+    assert_int_equal(export_as(&own, "p"), 0);
+    assert_int_equal(count_words(&own, "A policy for __ int x; __ _s _ __, version 1"), 1);
+    finish(&own);
+}
+
+static void test_names_that_c_does_not_have_are_refused(void **state)
+{
+    static const char *const names[] = {
+        "", "2b", "_p", "a-b", "a b", "a;", "\xc3\xa4", "abcdefghijklmnopqrstuvwxyzabcdef"};
+    exported own;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_refused(&own, names[i], AQ_E_INVALID, "a letter, then");
+    }
+    assert_int_equal(export_as(&own, "abcdefghijklmnopqrstuvwxyzabcde"), 0);
+    finish(&own);
+}
+
+static void test_other_formats_are_refused_with_what_to_do(void **state)
+{
+    (void)state;
+    for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
+        exported own;
+        prepare(&own, NET_CONV, format, AQ_ACT_ARGMAX);
+        if (format == AQ_FORMAT_INT8_CHANNEL || format == AQ_FORMAT_INT8_TENSOR) {
+            assert_int_equal(export_as(&own, "p"), 0);
+        } else {
+            assert_refused(&own, "p", AQ_E_UNSUPPORTED, "--format int8");
+            assert_non_null(strstr(own.error.text, aq_format_name(format)));
+        }
+        finish(&own);
+    }
+}
+
+static void test_an_action_without_a_range_is_refused(void **state)
+{
+    static const float highs[] = {INFINITY, FLT_MAX};
+    exported own;
+    (void)state;
+    prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
+    own.snapshot->schema.action.low[2] = -FLT_MAX;
+    for (size_t i = 0; i < 2; i++) {
+        own.snapshot->schema.action.high[2] = highs[i];
+        assert_refused(&own, "p", AQ_E_UNSUPPORTED, "no range");
+    }
+    finish(&own);
+}
+
+static void test_a_broken_policy_is_refused(void **state)
+{
+    exported own;
+    aq_snapshot_layer_data data;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    aq_snapshot_layer_edit(own.snapshot, 1, &data);
+    data.sum[3]++;
+    assert_refused(&own, "p", AQ_E_CORRUPT, "layer 1");
+    finish(&own);
+}
+
+static void test_a_buffer_that_is_too_small_is_left_as_it_was(void **state)
+{
+    exported own;
+    (void)state;
+    prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    own.text.size_max = 10000;
+    assert_refused(&own, "p", AQ_E_TOO_BIG, "export");
+    finish(&own);
+}
+
+static void test_a_failed_allocation_leaves_the_buffer_as_it_was(void **state)
+{
+    exported own;
+    int rc = AQ_E_NOMEM;
+    (void)state;
+    prepare(&own, NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
+    for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = export_as(&own, "p");
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == 0 || own.text.size == 0);
+        assert_true(nth < 1000);
+    }
+    assert_int_equal(rc, 0);
+    finish(&own);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_file_has_its_functions_and_three_headers),
+        cmocka_unit_test(test_a_continuous_policy_has_an_action_of_floats),
+        cmocka_unit_test(test_the_figures_are_those_of_the_policy),
+        cmocka_unit_test(test_the_same_policy_gives_the_same_text_at_the_end_of_a_buffer),
+        cmocka_unit_test(test_a_tasks_name_cannot_leave_its_comment),
+        cmocka_unit_test(test_names_that_c_does_not_have_are_refused),
+        cmocka_unit_test(test_other_formats_are_refused_with_what_to_do),
+        cmocka_unit_test(test_an_action_without_a_range_is_refused),
+        cmocka_unit_test(test_a_broken_policy_is_refused),
+        cmocka_unit_test(test_a_buffer_that_is_too_small_is_left_as_it_was),
+        cmocka_unit_test(test_a_failed_allocation_leaves_the_buffer_as_it_was),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,249 @@
+/*
+ * Ranges of the layers' inputs: what is observed, how batches are combined, what is refused.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "quantizer/kernels/qkernels.h"
+#include "quantizer/quantize/input_ranges.h"
+#include "tests/unit/quantizer/quantizer_fixture.h"
+
+enum { ROWS = 2000 };
+
+/* x -> 2 x -> relu, 1 wide: the second layer sees max(0, 2 x). */
+static int setup(void **state)
+{
+    static quantizer_fixture fixture;
+    const uint32_t hidden[] = {1, 0};
+    quantizer_fixture_init(&fixture, 1, hidden, 1, AQ_ACTIVATION_RELU);
+    fixture.params.weight[0][0] = 2.0f;
+    fixture.params.bias[0][0] = 0.0f;
+    *state = &fixture;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    quantizer_fixture_fini(*state);
+    return 0;
+}
+
+static void observe(aq_range_observer *observer, const quantizer_fixture *fixture, float a, float b)
+{
+    const float obs[] = {a, b};
+    assert_int_equal(aq_range_observe(observer, &fixture->spec, &fixture->params, obs, 2), 0);
+}
+
+static void assert_range(const aq_range_observer *observer, uint32_t layer, float low, float high)
+{
+    assert_true(fabsf(observer->ranges.low[layer] - low) <= 1e-6f * fabsf(low));
+    assert_true(fabsf(observer->ranges.high[layer] - high) <= 1e-6f * fabsf(high));
+}
+
+static void test_what_goes_into_each_layer_is_observed(void **state)
+{
+    aq_range_observer observer;
+    aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
+    assert_range(&observer, 0, 0.0f, 0.0f);
+    observe(&observer, *state, -3.0f, 5.0f);
+    assert_range(&observer, 0, -3.0f, 5.0f);
+    assert_range(&observer, 1, 0.0f, 10.0f);
+    assert_int_equal(observer.batches, 1);
+}
+
+static void test_min_max_keeps_the_least_and_the_greatest_ever(void **state)
+{
+    aq_range_observer observer;
+    aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
+    observe(&observer, *state, -3.0f, 5.0f);
+    observe(&observer, *state, -4.0f, 1.0f);
+    observe(&observer, *state, -1.0f, 2.0f);
+    assert_range(&observer, 0, -4.0f, 5.0f);
+    assert_int_equal(observer.batches, 3);
+}
+
+static void test_a_range_holds_zero(void **state)
+{
+    aq_range_observer observer;
+    aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
+    observe(&observer, *state, 3.0f, 5.0f);
+    assert_range(&observer, 0, 0.0f, 5.0f);
+    aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
+    observe(&observer, *state, -3.0f, -5.0f);
+    assert_range(&observer, 0, -5.0f, 0.0f);
+}
+
+static void test_a_moving_average_begins_with_the_first_batch(void **state)
+{
+    aq_range_observer observer;
+    aq_range_observer_init(&observer, AQ_RANGE_MOVING_AVERAGE);
+    observe(&observer, *state, -2.0f, 10.0f);
+    assert_range(&observer, 0, -2.0f, 10.0f);
+    observe(&observer, *state, -1.0f, 20.0f);
+    assert_range(&observer, 0, -1.9f, 11.0f);
+    observe(&observer, *state, 0.0f, 1.0f);
+    assert_range(&observer, 0, -1.71f, 10.0f);
+}
+
+/* 2,000 values, of which a thousandth is beyond each end: two of them. */
+static void test_a_percentile_leaves_out_the_ends(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_range_observer observer;
+    float *obs = quantizer_fixture_floats(ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        obs[i] = (float)((i * 7) % ROWS - ROWS / 2); /* each of -1000 to 999 once */
+    }
+    aq_range_observer_init(&observer, AQ_RANGE_PERCENTILE);
+    assert_int_equal(aq_range_observe(&observer, &fixture->spec, &fixture->params, obs, ROWS), 0);
+    assert_range(&observer, 0, -998.0f, 997.0f);
+    assert_range(&observer, 1, 0.0f, 2.0f * 997.0f);
+    aq_free(obs);
+}
+
+static void test_a_percentile_of_one_sign_still_holds_zero(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_range_observer observer;
+    float *obs = quantizer_fixture_floats(ROWS);
+    for (int i = 0; i < ROWS; i++) {
+        obs[i] = 5.0f + (float)i;
+    }
+    aq_range_observer_init(&observer, AQ_RANGE_PERCENTILE);
+    assert_int_equal(aq_range_observe(&observer, &fixture->spec, &fixture->params, obs, ROWS), 0);
+    assert_range(&observer, 0, 0.0f, 2002.0f);
+    for (int i = 0; i < ROWS; i++) {
+        obs[i] = -obs[i];
+    }
+    aq_range_observer_init(&observer, AQ_RANGE_PERCENTILE);
+    assert_int_equal(aq_range_observe(&observer, &fixture->spec, &fixture->params, obs, ROWS), 0);
+    assert_range(&observer, 0, -2002.0f, 0.0f);
+    aq_free(obs);
+}
+
+/* Wherever on the way it appears: in the observation, behind the first layer, at the end. */
+static void test_a_batch_that_breaks_is_not_taken_in(void **state)
+{
+    quantizer_fixture *fixture = *state;
+    const float obs[3][2] = {{1.0f, NAN}, {2e38f, 1.0f}, {1e38f, 1.0f}};
+    for (uint32_t method = AQ_RANGE_MIN_MAX; method <= AQ_RANGE_PERCENTILE; method++) {
+        for (int i = 0; i < 3; i++) {
+            aq_range_observer observer, before;
+            fixture->params.weight[1][0] = 10.0f;
+            aq_range_observer_init(&observer, (enum aq_range_method)method);
+            observe(&observer, fixture, -3.0f, 5.0f);
+            before = observer;
+            assert_int_equal(
+                aq_range_observe(&observer, &fixture->spec, &fixture->params, obs[i], 2),
+                AQ_E_CORRUPT);
+            assert_memory_equal(&observer, &before, sizeof(before));
+        }
+    }
+}
+
+static void test_a_failed_allocation_is_an_error(void **state)
+{
+    const quantizer_fixture *fixture = *state;
+    aq_range_observer observer;
+    const float obs[] = {1.0f, 2.0f};
+    int rc = AQ_E_NOMEM;
+    uint64_t nth = 0;
+    aq_range_observer_init(&observer, AQ_RANGE_PERCENTILE);
+    while (rc == AQ_E_NOMEM) {
+        aq_memory_fail_at(++nth, 0);
+        rc = aq_range_observe(&observer, &fixture->spec, &fixture->params, obs, 2);
+        aq_memory_fail_at(0, 0);
+        assert_int_equal(observer.batches, rc == 0 ? 1 : 0);
+    }
+    assert_int_equal(rc, 0);
+    assert_true(nth > 1);
+}
+
+/* ---- scale and zero point ------------------------------------------------------------------- */
+
+static void test_a_range_is_quantized_as_a_row_of_that_range_would_be(void **state)
+{
+    aq_rng rng;
+    (void)state;
+    aq_rng_init(&rng, 8, 0);
+    for (int i = 0; i < 10000; i++) {
+        const float size = (float)pow(10.0, aq_rng_range(&rng, -30, 30));
+        const float row[] = {-(float)aq_rng_uniform(&rng) * size,
+                             (float)aq_rng_uniform(&rng) * size};
+        uint8_t q[AQ_QKERNEL_Q_PADDING];
+        aq_row_quant quant;
+        float scale;
+        int32_t zero;
+        aq_qkernels_scalar()->quantize_rows(row, 2, 1, 2, q, sizeof(q), &quant);
+        aq_input_range_quant(row[0], row[1], &scale, &zero);
+        assert_true(scale == quant.scale);
+        assert_int_equal(zero, quant.zero_point);
+    }
+}
+
+static void test_a_range_without_a_usable_scale_is_dynamic(void **state)
+{
+    const float lows[] = {0.0f, -FLT_TRUE_MIN, -FLT_MIN, -FLT_MAX};
+    const float highs[] = {0.0f, 0.0f, FLT_MIN, FLT_MAX};
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        float scale = 1.0f;
+        int32_t zero = 7;
+        aq_input_range_quant(lows[i], highs[i], &scale, &zero);
+        assert_true(scale == 0.0f);
+        assert_int_equal(zero, 0);
+    }
+}
+
+static void test_zero_points_reach_from_0_to_255(void **state)
+{
+    float scale;
+    int32_t zero;
+    (void)state;
+    aq_input_range_quant(0.0f, 3.7f, &scale, &zero);
+    assert_int_equal(zero, 0);
+    aq_input_range_quant(-3.7f, 0.0f, &scale, &zero);
+    assert_int_equal(zero, 255);
+}
+
+static void test_methods_have_names(void **state)
+{
+    enum aq_range_method method = AQ_RANGE_PERCENTILE;
+    (void)state;
+    assert_int_equal(aq_range_method_from_text("min-max", &method), 0);
+    assert_int_equal(method, AQ_RANGE_MIN_MAX);
+    assert_int_equal(aq_range_method_from_text("moving-average", &method), 0);
+    assert_int_equal(method, AQ_RANGE_MOVING_AVERAGE);
+    assert_int_equal(aq_range_method_from_text("percentile", &method), 0);
+    assert_int_equal(method, AQ_RANGE_PERCENTILE);
+    assert_int_equal(aq_range_method_from_text("", &method), AQ_E_INVALID);
+    assert_int_equal(method, AQ_RANGE_PERCENTILE);
+}
+
+int main(void)
+{
+#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        FACT(test_what_goes_into_each_layer_is_observed),
+        FACT(test_min_max_keeps_the_least_and_the_greatest_ever),
+        FACT(test_a_range_holds_zero),
+        FACT(test_a_moving_average_begins_with_the_first_batch),
+        FACT(test_a_percentile_leaves_out_the_ends),
+        FACT(test_a_percentile_of_one_sign_still_holds_zero),
+        FACT(test_a_batch_that_breaks_is_not_taken_in),
+        FACT(test_a_failed_allocation_is_an_error),
+        cmocka_unit_test(test_a_range_is_quantized_as_a_row_of_that_range_would_be),
+        cmocka_unit_test(test_a_range_without_a_usable_scale_is_dynamic),
+        cmocka_unit_test(test_zero_points_reach_from_0_to_255),
+        cmocka_unit_test(test_methods_have_names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

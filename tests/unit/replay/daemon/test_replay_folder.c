@@ -1,0 +1,230 @@
+/*
+ * The daemon with a folder of segments: what outlives it, and which folders it refuses.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "tests/unit/replay/net_stage.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static char folder[64];
+
+static int setup(void **state)
+{
+    (void)snprintf(folder, sizeof(folder), "/tmp/aq-replay-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    assert_int_equal(net_stage_setup(state), 0);
+    net_stage *stage = *state;
+    stage->options.data_dir = folder;
+    stage->settings.storage.durable = true;
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    char path[512];
+    DIR *dir = opendir(folder);
+    assert_non_null(dir);
+    for (const struct dirent *entry; (entry = readdir(dir)) != NULL;) {
+        if (entry->d_name[0] != '.') {
+            (void)snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+            assert_int_equal(unlink(path), 0);
+        }
+    }
+    (void)closedir(dir);
+    assert_int_equal(rmdir(folder), 0);
+    return net_stage_teardown(state);
+}
+
+/* One life of the daemon that takes messages first_seq .. last_seq of 24 steps each. */
+static void live(net_stage *stage, uint64_t first_seq, uint64_t last_seq)
+{
+    net_stage_start(stage);
+    net_stage_join(stage);
+    for (uint64_t seq = first_seq; seq <= last_seq; seq++) {
+        net_stage_send(stage, seq, 24);
+    }
+    net_stage_await_acknowledgement(stage, last_seq);
+}
+
+static void end(net_stage *stage)
+{
+    stage->leaves = 0;
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_steps_marks_store_and_slot_outlive_the_daemon(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 3);
+    uint64_t store = stage->store;
+    assert_int_not_equal(store, 0);
+    end(stage);
+    net_stage_start(stage);
+    net_stage_join(stage);
+    assert_int_equal(stage->store, store);
+    assert_int_equal(stage->slot, NET_STAGE_SLOT);
+    assert_int_equal(net_stage_ask_stored(stage), 72);
+    assert_int_equal(stage->report->replay->restored, 72);
+    assert_int_equal(stage->report->replay->inserted, 72);
+    assert_int_equal(stage->report->replay->store, store);
+    assert_string_equal(stage->report->run_dir, folder);
+    net_stage_send(stage, 3, 24); /* a repeat */
+    net_stage_send(stage, 4, 24);
+    net_stage_await_acknowledgement(stage, 4);
+    assert_int_equal(net_stage_ask_stored(stage), 96);
+    assert_int_equal(stage->report->replay->duplicates, 1);
+    assert_int_equal(stage->report->members[0]->intake->acknowledged, 4);
+    assert_int_equal(stage->report->members[0]->intake->duplicates, 1);
+    end(stage);
+}
+
+static void test_without_a_folder_every_start_is_another_store(void **state)
+{
+    net_stage *stage = *state;
+    stage->options.data_dir = NULL;
+    live(stage, 1, 1);
+    uint64_t store = stage->store;
+    end(stage);
+    net_stage_start(stage);
+    net_stage_join(stage);
+    assert_int_not_equal(stage->store, store);
+    assert_int_equal(net_stage_ask_stored(stage), 0);
+    end(stage);
+}
+
+static void test_other_settings_keep_the_steps_of_a_folder(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 5);
+    stage->settings.tables[0].capacity = 100;
+    stage->forget_once = true;
+    stage->joins = 0;
+    net_stage_await(stage, &stage->joins, 1);
+    net_stage_join(stage);
+    assert_int_equal(net_stage_ask_stored(stage), 96);
+    assert_int_equal(stage->report->replay->inserted, 120);
+    net_stage_await_acknowledgement(stage, 5);
+    end(stage);
+}
+
+static void test_the_folder_of_another_run_is_refused_in_words(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 1);
+    end(stage);
+    stage->run_id++;
+    stage->leaves = 0;
+    net_stage_start(stage);
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_not_equal(net_stage_finish(stage), 0);
+    assert_non_null(strstr(stage->error.text, folder));
+    stage->run_id--; /* and nothing in it was touched */
+    net_stage_start(stage);
+    net_stage_join(stage);
+    assert_int_equal(net_stage_ask_stored(stage), 24);
+    end(stage);
+}
+
+static void
+test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 1);
+    stage->run_id++;
+    stage->leaves = 0;
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), AQ_E_SCHEMA);
+    assert_non_null(strstr(stage->error.text, "holds the steps of run"));
+}
+
+static void test_a_folder_with_steps_is_not_used_by_a_run_in_memory(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 1);
+    end(stage);
+    stage->settings.storage.durable = false;
+    stage->leaves = 0;
+    net_stage_start(stage);
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), AQ_E_EXISTS);
+    assert_non_null(strstr(stage->error.text, "replay.storage"));
+}
+
+static void test_a_run_in_memory_leaves_a_new_folder_alone(void **state)
+{
+    net_stage *stage = *state;
+    stage->settings.storage.durable = false;
+    live(stage, 1, 1);
+    end(stage);
+    assert_int_equal(rmdir(folder), 0); /* empty */
+    assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
+}
+
+static void test_a_folder_in_use_is_refused_before_anybody_hears_of_it(void **state)
+{
+    net_stage *stage = *state;
+    aq_error error;
+    live(stage, 1, 1);
+    int joins = stage->joins;
+    assert_int_equal(aq_replay_run(&stage->options, &error), AQ_E_EXISTS);
+    assert_non_null(strstr(error.text, folder));
+    assert_int_equal(net_stage_ask_stored(stage), 24);
+    assert_int_equal(stage->joins, joins);
+    end(stage);
+}
+
+static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
+{
+    net_stage *stage = user;
+    assert_non_null(reply);
+    assert_string_equal(reply->path, folder);
+    stage->replies++;
+}
+
+static void test_checkpoint_writes_a_snapshot(void **state)
+{
+    net_stage *stage = *state;
+    live(stage, 1, 1);
+    Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
+    aq_rpc_stub operations = net_stage_stub(stage, &actorq__v1__operations__descriptor);
+    stage->replies = 0;
+    actorq__v1__operations__checkpoint(&operations.base, &request, on_checkpoint, stage);
+    net_stage_await(stage, &stage->replies, 1);
+    (void)net_stage_ask_stored(stage);
+    assert_in_range(stage->report->replay->snapshots, 1, 100);
+    end(stage);
+}
+
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(test_steps_marks_store_and_slot_outlive_the_daemon),
+        IN_FOLDER(test_without_a_folder_every_start_is_another_store),
+        IN_FOLDER(test_other_settings_keep_the_steps_of_a_folder),
+        IN_FOLDER(test_the_folder_of_another_run_is_refused_in_words),
+        IN_FOLDER(test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder),
+        IN_FOLDER(test_a_folder_with_steps_is_not_used_by_a_run_in_memory),
+        IN_FOLDER(test_a_run_in_memory_leaves_a_new_folder_alone),
+        IN_FOLDER(test_a_folder_in_use_is_refused_before_anybody_hears_of_it),
+        IN_FOLDER(test_checkpoint_writes_a_snapshot),
+    };
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    aq_net_fini();
+    return failures;
+}

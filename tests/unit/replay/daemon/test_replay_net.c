@@ -1,0 +1,221 @@
+/*
+ * The daemon on real sockets, in a thread of its own, with a learner that only knows membership:
+ * from joining to each of the ways in which it ends.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/net/nng_mend/nng_close.h"
+#include "tests/unit/replay/net_stage.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
+{
+    net_stage *stage = user;
+    assert_non_null(reply);
+    stage->rows = reply->rows;
+    stage->replies++;
+}
+
+static void test_steps_are_taken_acknowledged_and_sampled(void **state)
+{
+    net_stage *stage = *state;
+    Actorq__V1__SampleRequest request = ACTORQ__V1__SAMPLE_REQUEST__INIT;
+    net_stage_start(stage);
+    net_stage_join(stage);
+    aq_rpc_stub sampling = net_stage_stub(stage, &actorq__v1__sampling__descriptor);
+    request.run_id = KIT_RUN_ID;
+    request.schema_hash = stage->settings.schema_hash;
+    request.batch_rows = 8;
+    request.batch_count = 2;
+    request.discount = 0.9f;
+    request.wait_ms = 5000;
+    stage->replies = 0;
+    actorq__v1__sampling__sample(&sampling.base, &request, on_sample, stage);
+    net_stage_send(stage, 1, 24);
+    net_stage_await(stage, &stage->replies, 1);
+    assert_int_equal(stage->rows, 16);
+    net_stage_await_acknowledgement(stage, 1);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_the_daemon_ends_with_the_run(void **state)
+{
+    net_stage *stage = *state;
+    net_stage_start(stage);
+    net_stage_await(stage, &stage->heartbeats, 1);
+    stage->state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_heartbeats_carry_statistics(void **state)
+{
+    net_stage *stage = *state;
+    net_stage_start(stage);
+    net_stage_join(stage);
+    net_stage_send(stage, 1, 24);
+    net_stage_await_acknowledgement(stage, 1);
+    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 2);
+    assert_int_equal(stage->heard_inserted, 24);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_a_learner_that_forgot_the_shard_finds_its_store_as_it_was(void **state)
+{
+    net_stage *stage = *state;
+    net_stage_start(stage);
+    net_stage_join(stage);
+    net_stage_send(stage, 1, 24);
+    net_stage_await_acknowledgement(stage, 1);
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->joins, 2);
+    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
+    assert_int_equal(net_stage_ask_stored(stage), 24);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_another_run_begins_with_an_empty_store(void **state)
+{
+    net_stage *stage = *state;
+    net_stage_start(stage);
+    net_stage_join(stage);
+    net_stage_send(stage, 1, 24);
+    net_stage_await_acknowledgement(stage, 1);
+    stage->run_id++;
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->joins, 2);
+    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
+    assert_int_equal(net_stage_ask_stored(stage), 0);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_other_settings_begin_with_an_empty_store(void **state)
+{
+    net_stage *stage = *state;
+    net_stage_start(stage);
+    net_stage_join(stage);
+    net_stage_send(stage, 1, 24);
+    net_stage_await_acknowledgement(stage, 1);
+    stage->settings.tables[0].capacity = 500;
+    stage->forget_once = true;
+    net_stage_await(stage, &stage->joins, 2);
+    net_stage_await(stage, &stage->heartbeats, stage->heartbeats + 1);
+    assert_int_equal(net_stage_ask_stored(stage), 0);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+static void test_a_refusal_ends_the_daemon_in_words(void **state)
+{
+    net_stage *stage = *state;
+    stage->refuse = true;
+    net_stage_start(stage);
+    net_stage_await(stage, &stage->joins, 1);
+    uv_run(&stage->loop, UV_RUN_NOWAIT);
+    assert_int_equal(net_stage_finish(stage), AQ_E_PEER);
+    assert_non_null(strstr(stage->error.text, "no room for shards"));
+    assert_non_null(strstr(stage->error.text, stage->options.learner_url));
+}
+
+static void test_settings_that_cannot_work_end_the_daemon_in_words(void **state)
+{
+    net_stage *stage = *state;
+    stage->settings.tables[0].tolerance = 2.0;
+    net_stage_start(stage);
+    net_stage_await(stage, &stage->leaves, 1);
+    assert_int_equal(net_stage_finish(stage), AQ_E_INVALID);
+    assert_non_null(strstr(stage->error.text, "tolerance"));
+}
+
+static void test_an_address_in_use_is_named(void **state)
+{
+    net_stage *stage = *state;
+    stage->options.listen_url = stage->options.learner_url;
+    net_stage_start(stage);
+    assert_int_equal(net_stage_finish(stage), AQ_E_IN_USE);
+    assert_non_null(strstr(stage->error.text, stage->options.listen_url));
+}
+
+static void test_an_address_without_a_next_port_is_refused(void **state)
+{
+    net_stage *stage = *state;
+    stage->options.listen_url = "tcp://127.0.0.1:65535";
+    net_stage_start(stage);
+    assert_int_not_equal(net_stage_finish(stage), 0);
+    assert_non_null(strstr(stage->error.text, "65535"));
+}
+
+static void test_a_daemon_that_finds_no_memory_ends_in_words(void **state)
+{
+    net_stage *stage = *state;
+    char listen_url[AQ_URL_MAX];
+    unsigned port;
+    /* The port before the learner's, so that what comes next fails even with all memory. */
+    assert_int_equal(sscanf(stage->options.learner_url, "tcp://127.0.0.1:%u", &port), 1);
+    snprintf(listen_url, sizeof(listen_url), "tcp://127.0.0.1:%u", port - 1);
+    stage->options.listen_url = listen_url;
+    uint64_t nth = 1;
+    for (int rc = AQ_E_NOMEM; rc == AQ_E_NOMEM; nth++) {
+        aq_memory_fail_at(nth, 0);
+        rc = aq_replay_run(&stage->options, &stage->error);
+        aq_memory_fail_at(0, 0);
+        assert_true(rc == AQ_E_NOMEM || rc == AQ_E_IN_USE);
+        assert_int_not_equal(stage->error.text[0], '\0');
+    }
+    assert_true(nth > 10);
+}
+
+static void test_an_advertised_host_stands_before_the_bound_ports(void **state)
+{
+    net_stage *stage = *state;
+    char host[AQ_URL_MAX];
+    stage->options.listen_url = "tcp://*:0";
+    stage->options.daemon.insecure = true;
+    stage->options.advertise_url = "tcp://localhost:0";
+    net_stage_start(stage);
+    net_stage_join(stage);
+    snprintf(host, sizeof(host), "%.16s", stage->rpc_url);
+    assert_string_equal(host, "tcp://localhost:");
+    snprintf(host, sizeof(host), "%.16s", stage->push_url);
+    assert_string_equal(host, "tcp://localhost:");
+    assert_string_not_equal(stage->rpc_url, "tcp://localhost:0");
+    net_stage_send(stage, 1, 24);
+    net_stage_await_acknowledgement(stage, 1);
+    net_stage_stop_by_call(stage);
+    assert_int_equal(net_stage_finish(stage), 0);
+}
+
+#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, net_stage_setup, net_stage_teardown)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        ON_STAGE(test_steps_are_taken_acknowledged_and_sampled),
+        ON_STAGE(test_the_daemon_ends_with_the_run),
+        ON_STAGE(test_heartbeats_carry_statistics),
+        ON_STAGE(test_a_learner_that_forgot_the_shard_finds_its_store_as_it_was),
+        ON_STAGE(test_another_run_begins_with_an_empty_store),
+        ON_STAGE(test_other_settings_begin_with_an_empty_store),
+        ON_STAGE(test_a_refusal_ends_the_daemon_in_words),
+        ON_STAGE(test_settings_that_cannot_work_end_the_daemon_in_words),
+        ON_STAGE(test_an_address_in_use_is_named),
+        ON_STAGE(test_an_address_without_a_next_port_is_refused),
+        ON_STAGE(test_a_daemon_that_finds_no_memory_ends_in_words),
+        ON_STAGE(test_an_advertised_host_stands_before_the_bound_ports),
+    };
+    int failures = cmocka_run_group_tests(tests, NULL, NULL);
+    aq_net_fini();
+    return failures;
+}

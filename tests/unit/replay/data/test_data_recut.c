@@ -1,0 +1,216 @@
+/*
+ * Recut: whatever the chunks were and are to be, each transition is new once, in its place, with
+ * its own observations.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/experience/chunk_view.h"
+#include "replay/data/data_audit.h"
+#include "replay/data/data_recut.h"
+#include "tests/unit/replay/replay_kit.h"
+
+enum { STEPS = 41 };
+
+typedef struct harvest {
+    aq_chunk_layout layout;
+    aq_data_audit *audit;
+    int seen[STEPS]; /* how often each transition was new */
+    int chunks;
+} harvest;
+
+static aq_chunk_layout layout_of(uint32_t n_step, uint32_t length)
+{
+    aq_run_settings settings = kit_settings();
+    aq_chunk_layout layout;
+    assert_int_equal(aq_chunk_layout_init(&settings.schema, n_step, length, &layout, NULL), 0);
+    return layout;
+}
+
+static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *chunk,
+                    aq_error *error)
+{
+    harvest *found = user;
+    assert_int_equal(actor, 3);
+    assert_int_equal(incarnation, 5);
+    assert_int_equal(aq_chunk_validate(chunk, &found->layout, error), 0);
+    for (uint32_t row = 0; row < chunk->length; row++) {
+        const uint32_t step = chunk->first + row;
+        float obs[4];
+        memcpy(obs, chunk->obs + row * sizeof(obs) / 2, sizeof(obs));
+        assert_true(obs[0] == (float)step && obs[2] == (float)step + 1.0f);
+        assert_true(chunk->reward[row] == (float)step);
+        assert_int_equal(chunk->version[row], step);
+        found->seen[step] += row >= chunk->overlap;
+    }
+    const aq_data_set_block block = {
+        .actor = actor, .incarnation = incarnation, .view = aq_chunk_view_of(chunk)};
+    assert_int_equal(aq_data_audit_block(found->audit, &block), 0);
+    found->chunks++;
+    aq_chunk_unref(chunk);
+    return 0;
+}
+
+/* Transitions first .. first + length - 1 of the one episode. */
+static void give(aq_data_recut *recut, const aq_chunk_layout *layout, uint32_t first,
+                 uint32_t length, uint32_t overlap, bool ends)
+{
+    aq_chunk *chunk = kit_chunk(layout, first, length, 0, ends ? KIT_TRUNCATED : KIT_GOES_ON);
+    chunk->first = first;
+    chunk->overlap = overlap;
+    const aq_data_set_block block = {.actor = 3, .incarnation = 5, .view = aq_chunk_view_of(chunk)};
+    aq_error error;
+    assert_int_equal(aq_data_recut_block(recut, &block, &error), 0);
+    aq_chunk_unref(chunk);
+}
+
+static aq_data_recut *begin(harvest *found, uint32_t n_step, uint32_t length)
+{
+    aq_data_recut *recut;
+    memset(found, 0, sizeof(*found));
+    found->layout = layout_of(n_step, length);
+    assert_int_equal(aq_data_audit_create(&found->audit), 0);
+    assert_int_equal(aq_data_recut_create(&found->layout, on_chunk, found, &recut), 0);
+    return recut;
+}
+
+static void end(aq_data_recut *recut, harvest *found)
+{
+    aq_error error;
+    assert_int_equal(aq_data_recut_end(recut, &error), 0);
+    aq_data_recut_destroy(recut);
+    aq_data_audit_destroy(found->audit);
+}
+
+/* Cuts the episode as an actor with `n_step` would. */
+static void give_episode(aq_data_recut *recut, uint32_t n_step, uint32_t length, bool ends)
+{
+    const aq_chunk_layout layout = layout_of(n_step, length);
+    uint32_t first = 0;
+    uint32_t overlap = 0;
+    while (first + overlap < STEPS) {
+        const uint32_t left = STEPS - first;
+        const uint32_t now = left < length ? left : length;
+        give(recut, &layout, first, now, overlap, ends && now == left);
+        first += now - (n_step - 1);
+        overlap = n_step - 1;
+    }
+}
+
+static void test_each_transition_is_new_once_whatever_the_cuts(void **state)
+{
+    (void)state;
+    for (uint32_t from = 1; from <= 5; from++) {
+        for (uint32_t to = 1; to <= 7; to++) {
+            for (uint32_t length = to; length <= 17; length += 5) {
+                harvest found;
+                aq_data_recut *recut = begin(&found, to, length);
+                give_episode(recut, from, 9, true);
+                assert_int_equal(aq_data_recut_left_out(recut), 0);
+                for (int step = 0; step < STEPS; step++) {
+                    assert_int_equal(found.seen[step], 1);
+                }
+                aq_data_summary summary = aq_data_audit_summary(found.audit);
+                assert_int_equal(summary.transitions, STEPS);
+                assert_int_equal(summary.gaps + summary.doubles, 0);
+                assert_int_equal(summary.whole_episodes, 1);
+                assert_true(summary.return_mean == STEPS * (STEPS - 1) / 2.0);
+                end(recut, &found);
+            }
+        }
+    }
+}
+
+static void test_an_episode_that_goes_on_is_closed_at_the_end(void **state)
+{
+    (void)state;
+    harvest found;
+    aq_error error;
+    aq_data_recut *recut = begin(&found, 4, 8);
+    give_episode(recut, 3, 9, false);
+    assert_int_equal(aq_data_recut_end(recut, &error), 0);
+    for (int step = 0; step < STEPS; step++) {
+        assert_int_equal(found.seen[step], 1);
+    }
+    end(recut, &found);
+}
+
+static void test_what_is_missing_makes_a_new_beginning(void **state)
+{
+    (void)state;
+    harvest found;
+    const aq_chunk_layout layout = layout_of(3, 9);
+    aq_data_recut *recut = begin(&found, 3, 9);
+    give(recut, &layout, 0, 9, 0, false);
+    give(recut, &layout, 14, 9, 2, true); /* 9 to 15 are missing, but two are repeated here */
+    assert_int_equal(found.seen[8], 1);
+    assert_int_equal(found.seen[15], 0);
+    assert_int_equal(found.seen[16], 1);
+    assert_int_equal(aq_data_audit_summary(found.audit).gaps, 1);
+    assert_non_null(strstr(aq_data_audit_summary(found.audit).first_fault, "transition 16"));
+    end(recut, &found);
+}
+
+static void test_what_was_there_is_passed_over(void **state)
+{
+    (void)state;
+    harvest found;
+    const aq_chunk_layout layout = layout_of(1, 9);
+    aq_data_recut *recut = begin(&found, 1, 30);
+    give(recut, &layout, 0, 9, 0, false);
+    give(recut, &layout, 5, 9, 0, false); /* 5 to 8 again */
+    give(recut, &layout, 14, 9, 0, true);
+    assert_int_equal(aq_data_recut_doubles(recut), 4);
+    for (int step = 0; step < 23; step++) {
+        assert_int_equal(found.seen[step], 1);
+    }
+    end(recut, &found);
+}
+
+static void test_too_few_steps_for_an_item_are_left_out_and_counted(void **state)
+{
+    (void)state;
+    harvest found;
+    aq_error error;
+    const aq_chunk_layout layout = layout_of(1, 9);
+    aq_data_recut *recut = begin(&found, 6, 9);
+    give(recut, &layout, 0, 5, 0, false);
+    assert_int_equal(aq_data_recut_end(recut, &error), 0);
+    assert_int_equal(found.chunks, 0);
+    assert_int_equal(aq_data_recut_left_out(recut), 5);
+    end(recut, &found);
+}
+
+static void test_an_audit_tells_messages_that_are_missing_or_twice(void **state)
+{
+    (void)state;
+    aq_data_audit *audit;
+    assert_int_equal(aq_data_audit_create(&audit), 0);
+    const uint64_t numbers[] = {4, 5, 5, 8};
+    for (int i = 0; i < 4; i++) {
+        assert_int_equal(aq_data_audit_message(audit, 1, 2, numbers[i]), 0);
+    }
+    const aq_data_summary summary = aq_data_audit_summary(audit);
+    assert_int_equal(summary.seq_doubles, 1);
+    assert_int_equal(summary.seq_holes, 2);
+    assert_non_null(strstr(summary.first_fault, "message 5 of actor 1"));
+    aq_data_audit_destroy(audit);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_each_transition_is_new_once_whatever_the_cuts),
+        cmocka_unit_test(test_an_episode_that_goes_on_is_closed_at_the_end),
+        cmocka_unit_test(test_what_is_missing_makes_a_new_beginning),
+        cmocka_unit_test(test_what_was_there_is_passed_over),
+        cmocka_unit_test(test_too_few_steps_for_an_item_are_left_out_and_counted),
+        cmocka_unit_test(test_an_audit_tells_messages_that_are_missing_or_twice),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

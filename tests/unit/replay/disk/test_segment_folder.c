@@ -1,0 +1,330 @@
+/*
+ * Folders that must not be used are refused in words, and nothing in them is changed.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "common/base/crc32c.h"
+#include "common/base/memory.h"
+#include "replay/disk/segment_folder.h"
+#include "replay/disk/segment_format.h"
+#include "tests/unit/replay/segment_kit.h"
+
+static segment_kit kit;
+
+static int set_up(void **state)
+{
+    (void)state;
+    segment_kit_init(&kit);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    segment_kit_fini(&kit);
+    return 0;
+}
+
+static void write_records(uint64_t count)
+{
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, count);
+    segment_kit_close(&kit);
+}
+
+static void assert_refused(int code, const char *words)
+{
+    aq_error error = {0};
+    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), code);
+    assert_int_equal(error.code, code);
+    if (strstr(error.text, words) == NULL) {
+        print_message("%s\n", error.text);
+    }
+    assert_non_null(strstr(error.text, words));
+    assert_non_null(strstr(error.text, kit.config.folder));
+}
+
+/* A header that says another version, and is right otherwise. */
+static void make_newer(const char *path)
+{
+    size_t size;
+    uint8_t *bytes = segment_kit_file_get(path, &size);
+    bytes[8] = AQ_SEGMENT_VERSION + 8;
+    const uint32_t crc = aq_crc32c(0, bytes, 36);
+    for (int i = 0; i < 4; i++) {
+        bytes[36 + i] = (uint8_t)(crc >> (8 * i));
+    }
+    segment_kit_file_put(path, bytes, size);
+    aq_free(bytes);
+}
+
+static void test_a_folder_in_use_is_refused(void **state)
+{
+    int done[2];
+    int status;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    assert_int_equal(pipe(done), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        aq_replay_log *log;
+        segment_harvest harvest = {0};
+        aq_error error = {0};
+        const aq_replay_log_recovery into = segment_harvest_into(&harvest);
+        const int rc = aq_segment_log_open(&kit.config, &into, &kit.found, &log, &error);
+        const bool said = strstr(error.text, "in use by another process") != NULL;
+        _exit(rc == AQ_E_EXISTS && said ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    close(done[0]);
+    close(done[1]);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+}
+
+static void test_a_folder_is_free_again_after_close(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        segment_kit_open(&kit, NULL);
+        segment_kit_close(&kit);
+    }
+}
+
+static void test_a_store_of_another_run_or_schema_is_refused(void **state)
+{
+    (void)state;
+    write_records(3);
+    kit.config.run_id++;
+    assert_refused(AQ_E_SCHEMA, "another run");
+    kit.config.run_id--;
+    kit.config.schema_hash++;
+    assert_refused(AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
+    kit.config.schema_hash--;
+    segment_kit_open(&kit, NULL);
+}
+
+static void test_files_of_a_newer_version_are_refused(void **state)
+{
+    (void)state;
+    write_records(3);
+    make_newer(segment_kit_segment(&kit, 1));
+    assert_refused(AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
+    make_newer(segment_kit_path(&kit, "store.aqrs"));
+    assert_refused(AQ_E_VERSION, "store.aqrs: of format version 9");
+}
+
+static void test_foreign_files_under_our_names_are_refused_and_left(void **state)
+{
+    static const char words[] = "These are my notes, and they are longer than a header of a file.";
+    static const char *const names[] = {"segment-00000000000002.aqrs", "snapshot.aqrs"};
+    (void)state;
+    write_records(3);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        segment_kit_file_put(segment_kit_path(&kit, names[i]), words, sizeof(words));
+        assert_refused(AQ_E_FOREIGN, names[i]);
+        assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, names[i])), sizeof(words));
+        unlink(segment_kit_path(&kit, names[i]));
+    }
+    segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), words, sizeof(words));
+    assert_refused(AQ_E_FOREIGN, "store.aqrs");
+    assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, "store.aqrs")), sizeof(words));
+}
+
+static void test_a_short_foreign_file_and_a_folder_under_our_names_are_refused(void **state)
+{
+    (void)state;
+    write_records(3);
+    segment_kit_file_put(segment_kit_segment(&kit, 2), "hello", 5);
+    assert_refused(AQ_E_FOREIGN, "not a segment of a replay store");
+    unlink(segment_kit_segment(&kit, 2));
+    assert_int_equal(mkdir(segment_kit_segment(&kit, 2), 0777), 0);
+    assert_refused(AQ_E_FOREIGN, "not a file");
+}
+
+static void test_a_segment_of_another_store_is_refused(void **state)
+{
+    segment_kit other;
+    size_t size;
+    (void)state;
+    write_records(3);
+    segment_kit_init(&other);
+    other.config.store = 1;
+    segment_kit_open(&other, NULL);
+    segment_kit_append(&other, 20);
+    segment_kit_close(&other);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&other, 2), &size);
+    segment_kit_file_put(segment_kit_segment(&kit, 2), bytes, size);
+    aq_free(bytes);
+    segment_kit_fini(&other);
+    assert_refused(AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
+}
+
+static void test_a_renamed_segment_is_refused(void **state)
+{
+    size_t size;
+    (void)state;
+    write_records(3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
+    segment_kit_file_put(segment_kit_segment(&kit, 4), bytes, size);
+    aq_free(bytes);
+    assert_refused(AQ_E_FOREIGN, "it is file 1 of store");
+}
+
+static void test_segments_without_the_file_that_names_the_store_are_refused(void **state)
+{
+    (void)state;
+    write_records(3);
+    assert_int_equal(unlink(segment_kit_path(&kit, "store.aqrs")), 0);
+    assert_refused(AQ_E_FOREIGN, "no store.aqrs");
+    assert_true(segment_kit_file_size(segment_kit_segment(&kit, 1)) > 0);
+}
+
+static void test_a_damaged_name_of_the_store_is_refused(void **state)
+{
+    size_t size;
+    (void)state;
+    write_records(3);
+    uint8_t *bytes = segment_kit_file_get(segment_kit_path(&kit, "store.aqrs"), &size);
+    for (size_t i = 0; i < size; i++) {
+        bytes[i] ^= 1;
+        segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, size);
+        assert_refused(AQ_E_CORRUPT, "store.aqrs: damaged");
+        bytes[i] ^= 1;
+    }
+    for (size_t cut = AQ_FILE_HEADER_BYTES; cut < size; cut++) {
+        segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, cut);
+        assert_refused(AQ_E_CORRUPT, "store.aqrs: damaged");
+    }
+    aq_free(bytes);
+}
+
+static void test_other_files_in_the_folder_are_none_of_our_business(void **state)
+{
+    static const char *const names[] = {"notes.txt", "segment-1.aqrs",
+                                        "segment-000000000000x1.aqrs",
+                                        "segment-00000000000001.aqrs.bak"};
+    (void)state;
+    write_records(3);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        segment_kit_file_put(segment_kit_path(&kit, names[i]), "mine", 4);
+    }
+    segment_kit_open(&kit, NULL);
+    assert_int_equal(kit.found.last_number, 3);
+    segment_kit_close(&kit);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, names[i])), 4);
+    }
+}
+
+static void test_a_file_in_the_folders_place_is_refused(void **state)
+{
+    (void)state;
+    segment_kit_file_put(kit.folder, "x", 1);
+    assert_refused(AQ_E_IO, "");
+    unlink(kit.folder);
+    kit.config.folder = "/proc/nothing/can/be/made/here";
+    aq_error error = {0};
+    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), AQ_E_IO);
+    assert_true(error.text[0] != '\0');
+}
+
+static void test_a_path_that_is_too_long_is_refused(void **state)
+{
+    char path[PATH_MAX + 10];
+    (void)state;
+    memset(path, 'p', sizeof(path) - 1);
+    path[sizeof(path) - 1] = '\0';
+    kit.config.folder = path;
+    aq_error error = {0};
+    assert_int_equal(segment_kit_try_open(&kit, NULL, &error), AQ_E_IO);
+    assert_non_null(strstr(error.text, "too long"));
+}
+
+/* Opens the store as somebody who may not write there; the superuser may write anywhere. */
+static int open_as_nobody(void)
+{
+    aq_replay_log *log;
+    segment_harvest harvest = {0};
+    aq_error error = {0};
+    const aq_replay_log_recovery into = segment_harvest_into(&harvest);
+    if (getuid() == 0 && setuid(65534) != 0) {
+        return 2;
+    }
+    const int rc = aq_segment_log_open(&kit.config, &into, &kit.found, &log, &error);
+    return rc == AQ_E_IO && strstr(error.text, kit.folder) != NULL &&
+                   strstr(error.text, "Permission denied") != NULL
+               ? 0
+               : 1;
+}
+
+static void test_a_folder_that_cannot_be_written_is_refused(void **state)
+{
+    int status;
+    (void)state;
+    write_records(3);
+    assert_int_equal(chmod(kit.folder, 0555), 0);
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        _exit(open_as_nobody());
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(chmod(kit.folder, 0755), 0);
+    assert_int_equal(status, 0);
+}
+
+static void test_any_store_can_be_opened_to_look_at(void **state)
+{
+    aq_segment_folder folder;
+    uint64_t *numbers;
+    size_t count;
+    (void)state;
+    write_records(20);
+    assert_int_equal(aq_segment_folder_open_any(kit.folder, &folder, NULL), 0);
+    assert_int_equal(folder.identity.run_id, 7);
+    assert_int_equal(folder.identity.schema_hash, 11);
+    assert_int_equal(folder.identity.store, SEGMENT_KIT_STORE);
+    assert_string_equal(folder.identity.task, "cartpole");
+    assert_int_equal(aq_segment_folder_list(&folder, &numbers, &count, NULL), 0);
+    assert_int_equal(count, 3);
+    assert_int_equal(numbers[2], 3);
+    aq_free(numbers);
+    aq_segment_folder_close(&folder);
+}
+
+int main(void)
+{
+#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        FOLDER_TEST(test_a_folder_in_use_is_refused),
+        FOLDER_TEST(test_a_folder_is_free_again_after_close),
+        FOLDER_TEST(test_a_store_of_another_run_or_schema_is_refused),
+        FOLDER_TEST(test_files_of_a_newer_version_are_refused),
+        FOLDER_TEST(test_foreign_files_under_our_names_are_refused_and_left),
+        FOLDER_TEST(test_a_short_foreign_file_and_a_folder_under_our_names_are_refused),
+        FOLDER_TEST(test_a_segment_of_another_store_is_refused),
+        FOLDER_TEST(test_a_renamed_segment_is_refused),
+        FOLDER_TEST(test_segments_without_the_file_that_names_the_store_are_refused),
+        FOLDER_TEST(test_a_damaged_name_of_the_store_is_refused),
+        FOLDER_TEST(test_other_files_in_the_folder_are_none_of_our_business),
+        FOLDER_TEST(test_a_file_in_the_folders_place_is_refused),
+        FOLDER_TEST(test_a_path_that_is_too_long_is_refused),
+        FOLDER_TEST(test_a_folder_that_cannot_be_written_is_refused),
+        FOLDER_TEST(test_any_store_can_be_opened_to_look_at),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,438 @@
+/*
+ * Disks that fail: what waits is kept and tried again, nothing is told to be durable that isn't, no
+ * part of a record stays between records, and all of it is said.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "replay/disk/segment_disk.h"
+#include "tests/unit/replay/segment_kit.h"
+
+static segment_kit kit;
+static segment_harvest harvest;
+
+/* A disk with so many bytes left, that takes at most so many at once, and fails so many calls. */
+static struct {
+    _Atomic long room;
+    _Atomic long bytes_max;
+    _Atomic int write_errno; /* of a write that finds no room */
+    _Atomic int syncs_failing, opens_failing, truncates_failing, unlinks_failing, renames_failing;
+    _Atomic int syncs;
+} disk;
+
+static bool fails(_Atomic int *left, int errno_value)
+{
+    if (atomic_load(left) <= 0) {
+        return false;
+    }
+    atomic_fetch_sub(left, 1);
+    errno = errno_value;
+    return true;
+}
+
+static int bad_open(const char *path, int flags, mode_t mode)
+{
+    return fails(&disk.opens_failing, EIO) ? -1 : open(path, flags, mode);
+}
+
+static ssize_t bad_writev(int fd, const struct iovec *parts, int count)
+{
+    const long room = atomic_load(&disk.room);
+    const long bytes_max = atomic_load(&disk.bytes_max);
+    struct iovec part = {0};
+    for (int i = 0; i < count && part.iov_len == 0; i++) {
+        part = parts[i];
+    }
+    if (room == 0) {
+        errno = atomic_load(&disk.write_errno);
+        return -1;
+    }
+    long size = (long)part.iov_len < room ? (long)part.iov_len : room;
+    size = size < bytes_max ? size : bytes_max;
+    const ssize_t written = write(fd, part.iov_base, (size_t)size);
+    if (written > 0) {
+        atomic_fetch_sub(&disk.room, written);
+    }
+    return written;
+}
+
+static int bad_sync(int fd)
+{
+    atomic_fetch_add(&disk.syncs, 1);
+    return fails(&disk.syncs_failing, EIO) ? -1 : fdatasync(fd);
+}
+
+static int bad_truncate(int fd, off_t size)
+{
+    return fails(&disk.truncates_failing, EIO) ? -1 : ftruncate(fd, size);
+}
+
+static int bad_rename(const char *from, const char *to)
+{
+    return fails(&disk.renames_failing, EACCES) ? -1 : rename(from, to);
+}
+
+static int bad_unlink(const char *path)
+{
+    return fails(&disk.unlinks_failing, EROFS) ? -1 : unlink(path);
+}
+
+static const aq_segment_disk bad_disk = {
+    .open = bad_open,
+    .writev = bad_writev,
+    .sync = bad_sync,
+    .truncate = bad_truncate,
+    .rename = bad_rename,
+    .unlink = bad_unlink,
+    .retry_ms = 10,
+};
+
+static int set_up(void **state)
+{
+    (void)state;
+    segment_kit_init(&kit);
+    kit.config.disk = &bad_disk;
+    kit.config.segment_bytes = 1 << 20;
+    atomic_store(&disk.room, 1L << 40);
+    atomic_store(&disk.bytes_max, 1L << 40);
+    atomic_store(&disk.write_errno, ENOSPC);
+    atomic_store(&disk.syncs_failing, 0);
+    atomic_store(&disk.opens_failing, 0);
+    atomic_store(&disk.truncates_failing, 0);
+    atomic_store(&disk.unlinks_failing, 0);
+    atomic_store(&disk.renames_failing, 0);
+    atomic_store(&disk.syncs, 0);
+    harvest = (segment_harvest){.keeps_frames = true};
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    segment_kit_fini(&kit);
+    segment_harvest_fini(&harvest);
+    return 0;
+}
+
+static void reopen(void)
+{
+    segment_kit_close(&kit);
+    segment_harvest_fini(&harvest);
+    harvest.keeps_frames = true;
+    segment_kit_open(&kit, &harvest);
+}
+
+/* Whether the next life finds exactly the records up to `last`, and nothing between them. */
+static void assert_recovers(uint64_t last)
+{
+    reopen();
+    segment_harvest_assert_range(&harvest, 1, last);
+    assert_int_equal(harvest.damages, 0);
+}
+
+static bool is_durable_and_loose(const aq_log_progress *progress, uint64_t number)
+{
+    return progress->durable >= number && !progress->stuck;
+}
+
+static bool is_durable_or_stuck(const aq_log_progress *progress, uint64_t number)
+{
+    return progress->durable >= number || progress->stuck;
+}
+
+static bool has_reason(const aq_log_progress *progress, uint64_t has)
+{
+    return (progress->reason[0] != '\0') == (has != 0);
+}
+
+static bool has_failed_to_sync(const aq_log_progress *progress, uint64_t times)
+{
+    return progress->sync_failures >= times;
+}
+
+/* ---- full disks ------------------------------------------------------------------------------ */
+
+static void test_a_full_disk_stops_the_log_until_there_is_room(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 5);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.room, 200); /* one record of 132 bytes, and a part of the next */
+    segment_kit_append(&kit, 5);
+    aq_log_progress progress = segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    progress = segment_kit_wait(&kit, segment_kit_is_durable, 6);
+    assert_true(progress.stuck);
+    assert_int_equal(progress.durable, 6);
+    assert_int_equal(progress.backlog_bytes, 400);
+    assert_non_null(strstr(progress.reason, "segment-00000000000001.aqrs: can't write: No space"));
+    const long whole = segment_kit_file_size(segment_kit_segment(&kit, 1));
+    assert_int_equal((whole - 64 - 32) % 132, 0); /* no part of a record has stayed */
+    segment_kit_append(&kit, 5);
+    atomic_store(&disk.room, 1L << 40);
+    progress = segment_kit_wait(&kit, is_durable_and_loose, 15);
+    assert_string_equal(progress.reason, "");
+    assert_recovers(15);
+}
+
+static void test_a_full_disk_at_every_byte_leaves_whole_records(void **state)
+{
+    (void)state;
+    for (long room = 0; room < 700; room += 7) {
+        segment_kit_open(&kit, NULL);
+        const uint64_t before = kit.last_number;
+        atomic_store(&disk.room, room);
+        segment_kit_append(&kit, 3);
+        const aq_log_progress progress =
+            segment_kit_wait(&kit, is_durable_or_stuck, kit.last_number);
+        segment_kit_close(&kit); /* the last attempt fails as well */
+        atomic_store(&disk.room, 1L << 40);
+        segment_harvest_fini(&harvest);
+        harvest.keeps_frames = true;
+        segment_kit_open(&kit, &harvest);
+        assert_int_equal(harvest.damages, 0);
+        assert_true(kit.found.last_number >= progress.durable);
+        assert_true(kit.found.last_number <= before + 3);
+        segment_harvest_assert_range(&harvest, 1, kit.found.last_number);
+        segment_kit_close(&kit);
+    }
+}
+
+static void test_dropping_segments_makes_room(void **state)
+{
+    (void)state;
+    kit.config.segment_bytes = 1000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.room, 0);
+    segment_kit_append(&kit, 1);
+    segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    kit.log->class->drop(kit.log, 1);
+    segment_kit_wait(&kit, segment_kit_is_small, 2000);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), 0);
+    atomic_store(&disk.room, 1L << 40);
+    segment_kit_settle(&kit);
+    segment_kit_append(&kit, 1);
+    reopen();
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+    assert_int_equal(harvest.damages, 0);
+    assert_int_equal(harvest.count, 22 - 8);
+}
+
+static void test_what_was_dropped_on_a_full_disk_is_not_missed(void **state)
+{
+    (void)state;
+    kit.config.segment_bytes = 1000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 20);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.room, 0);
+    segment_kit_append(&kit, 1);
+    segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    kit.log->class->drop(kit.log, 1);
+    segment_kit_wait(&kit, segment_kit_is_small, 2000);
+    segment_kit_close(&kit);
+    atomic_store(&disk.room, 1L << 40);
+    for (int life = 0; life < 2; life++) {
+        reopen();
+        assert_int_equal(harvest.damages, 0);
+        assert_int_equal(harvest.count, 12 + (life == 1 ? 1 : 0));
+        segment_kit_append(&kit, 1);
+    }
+    segment_kit_close(&kit);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+}
+
+static void test_a_backlog_behind_a_full_disk_is_bounded(void **state)
+{
+    (void)state;
+    kit.config.backlog_bytes = 1000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.room, 0);
+    segment_kit_append(&kit, 10);
+    segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    assert_int_equal(segment_kit_try_append(&kit), AQ_E_FULL);
+    atomic_store(&disk.room, 1L << 40);
+    segment_kit_settle(&kit);
+    segment_kit_append(&kit, 1);
+    assert_recovers(12);
+}
+
+static void test_every_kind_of_failure_is_told_by_its_name(void **state)
+{
+    static const struct {
+        int errno_value;
+        const char *words;
+    } kinds[] = {{EIO, "Input/output error"},
+                 {EDQUOT, "Disk quota exceeded"},
+                 {EFBIG, "File too large"},
+                 {EROFS, "Read-only file system"}};
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        atomic_store(&disk.write_errno, kinds[i].errno_value);
+        atomic_store(&disk.room, 0);
+        segment_kit_append(&kit, 1);
+        const aq_log_progress progress = segment_kit_wait(&kit, segment_kit_is_stuck, true);
+        assert_non_null(strstr(progress.reason, kinds[i].words));
+        atomic_store(&disk.room, 1L << 40);
+        segment_kit_wait(&kit, segment_kit_is_stuck, false);
+    }
+    assert_recovers(5);
+}
+
+static void test_a_disk_that_takes_little_at_once_gets_it_all(void **state)
+{
+    (void)state;
+    atomic_store(&disk.bytes_max, 7);
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 50);
+    segment_kit_settle(&kit);
+    assert_recovers(50);
+}
+
+static void test_a_file_that_cannot_be_cut_is_not_written_on(void **state)
+{
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 1);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.truncates_failing, 3);
+    atomic_store(&disk.room, 50);
+    segment_kit_append(&kit, 2);
+    segment_kit_wait(&kit, segment_kit_is_stuck, true);
+    atomic_store(&disk.room, 1L << 40);
+    segment_kit_wait(&kit, is_durable_and_loose, 3);
+    assert_recovers(3);
+}
+
+static void test_a_segment_that_cannot_be_made_is_tried_again(void **state)
+{
+    (void)state;
+    atomic_store(&disk.opens_failing, 2);
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 2);
+    segment_kit_wait(&kit, is_durable_and_loose, 2);
+    assert_int_equal(atomic_load(&disk.opens_failing), 0);
+    assert_recovers(2);
+}
+
+/* ---- syncs ----------------------------------------------------------------------------------- */
+
+static void test_nothing_is_durable_before_its_sync_where_each_is_synced(void **state)
+{
+    (void)state;
+    kit.config.fsync_ms = 0;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_settle(&kit);
+    assert_true(atomic_load(&disk.syncs) >= 2); /* the folder, and the file */
+    atomic_store(&disk.syncs_failing, 1 << 30);
+    segment_kit_append(&kit, 3);
+    aq_log_progress progress = segment_kit_wait(&kit, has_failed_to_sync, 2);
+    assert_true(progress.stuck);
+    assert_int_equal(progress.durable, 3);
+    assert_non_null(strstr(progress.reason, "can't sync: Input/output error"));
+    assert_true(kit.log->class->wants_head(kit.log));
+    atomic_store(&disk.syncs_failing, 0);
+    segment_kit_wait(&kit, is_durable_and_loose, 6);
+    segment_kit_append(&kit, 1); /* in a new segment */
+    assert_recovers(7);
+    assert_int_equal(harvest.segments[3], 1);
+    assert_true(harvest.segments[6] > 1);
+}
+
+static void test_a_sync_that_fails_later_stops_the_log_and_is_counted(void **state)
+{
+    (void)state;
+    kit.config.fsync_ms = 1;
+    atomic_store(&disk.syncs_failing, 1);
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 3);
+    segment_kit_wait(&kit, has_failed_to_sync, 1);
+    segment_kit_wait(&kit, is_durable_and_loose, 3);
+    aq_log_progress progress;
+    kit.log->class->poll(kit.log, &progress);
+    assert_int_equal(progress.sync_failures, 1);
+    assert_true(kit.log->class->wants_head(kit.log));
+    segment_kit_append(&kit, 1);
+    assert_recovers(4);
+}
+
+/* ---- besides --------------------------------------------------------------------------------- */
+
+static void test_a_snapshot_that_fails_stops_no_record_and_is_tried_again(void **state)
+{
+    uint8_t *bytes;
+    aq_lease *lease;
+    (void)state;
+    segment_kit_open(&kit, NULL);
+    atomic_store(&disk.renames_failing, 1 << 30);
+    assert_int_equal(aq_lease_create(1000, &bytes, &lease), 0);
+    memset(bytes, 1, 1000);
+    assert_int_equal(kit.log->class->snapshot(kit.log, lease), 0);
+    aq_lease_unref(lease);
+    aq_log_progress progress = segment_kit_wait(&kit, has_reason, true);
+    assert_false(progress.stuck);
+    assert_non_null(strstr(progress.reason, "snapshot.aqrs: can't rename"));
+    segment_kit_append(&kit, 2);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.renames_failing, 0);
+    segment_kit_wait(&kit, segment_kit_has_snapshots, 1);
+    segment_kit_wait(&kit, has_reason, false);
+    assert_recovers(2);
+    assert_int_equal(harvest.snapshot_size, 1000);
+}
+
+static void test_a_segment_that_cannot_be_deleted_is_tried_again(void **state)
+{
+    (void)state;
+    kit.config.segment_bytes = 1000;
+    segment_kit_open(&kit, NULL);
+    segment_kit_append(&kit, 17);
+    segment_kit_settle(&kit);
+    atomic_store(&disk.unlinks_failing, 1 << 30);
+    kit.log->class->drop(kit.log, 1);
+    aq_log_progress progress = segment_kit_wait(&kit, has_reason, true);
+    assert_false(progress.stuck);
+    assert_non_null(strstr(progress.reason, "can't delete: Read-only file system"));
+    atomic_store(&disk.unlinks_failing, 0);
+    segment_kit_wait(&kit, has_reason, false);
+    assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
+}
+
+int main(void)
+{
+#define TROUBLE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+    const struct CMUnitTest tests[] = {
+        TROUBLE_TEST(test_a_full_disk_stops_the_log_until_there_is_room),
+        TROUBLE_TEST(test_a_full_disk_at_every_byte_leaves_whole_records),
+        TROUBLE_TEST(test_dropping_segments_makes_room),
+        TROUBLE_TEST(test_what_was_dropped_on_a_full_disk_is_not_missed),
+        TROUBLE_TEST(test_a_backlog_behind_a_full_disk_is_bounded),
+        TROUBLE_TEST(test_every_kind_of_failure_is_told_by_its_name),
+        TROUBLE_TEST(test_a_disk_that_takes_little_at_once_gets_it_all),
+        TROUBLE_TEST(test_a_file_that_cannot_be_cut_is_not_written_on),
+        TROUBLE_TEST(test_a_segment_that_cannot_be_made_is_tried_again),
+        TROUBLE_TEST(test_nothing_is_durable_before_its_sync_where_each_is_synced),
+        TROUBLE_TEST(test_a_sync_that_fails_later_stops_the_log_and_is_counted),
+        TROUBLE_TEST(test_a_snapshot_that_fails_stops_no_record_and_is_tried_again),
+        TROUBLE_TEST(test_a_segment_that_cannot_be_deleted_is_tried_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,395 @@
+/*
+ * The core: what is stored and acknowledged, what is drawn, and who waits.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "replay/shard/replay_core.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static aq_replay_core *core_with(const aq_run_settings *settings)
+{
+    aq_replay_core *core = NULL;
+    aq_error error;
+    aq_shard_run run = kit_run(settings);
+    int rc = aq_replay_core_create(&run, 0, &core, &error);
+    if (rc != 0) {
+        fail_msg("%s", error.text);
+    }
+    return core;
+}
+
+static aq_replay_core *core_of(void)
+{
+    aq_run_settings settings = kit_settings();
+    return core_with(&settings);
+}
+
+static enum aq_replay_verdict send(aq_replay_core *core, uint64_t seq, uint64_t acknowledged,
+                                   uint32_t steps)
+{
+    enum aq_replay_verdict verdict = AQ_REPLAY_GAP;
+    aq_experience message = kit_message(1, seq, acknowledged, 100 * seq, steps);
+    assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
+    return verdict;
+}
+
+static aq_credit call(aq_replay_core *core, int64_t now_ns, uint64_t known_acknowledged,
+                      uint64_t known_granted)
+{
+    aq_credit_call call = {1, 1001, known_acknowledged, known_granted, 0, 0};
+    aq_credit credit = {0};
+    assert_int_equal(aq_replay_core_called(core, now_ns, &call, NULL), 0);
+    aq_replay_core_share(core, now_ns);
+    assert_true(aq_replay_core_answer(core, now_ns, &call, true, &credit));
+    return credit;
+}
+
+static void test_a_stored_message_is_counted_and_acknowledged(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    assert_int_equal(send(core, 1, 0, 20), AQ_REPLAY_STORED);
+    aq_replay_counters counters = aq_replay_core_counters(core);
+    assert_int_equal(counters.inserted, 20);
+    assert_int_equal(counters.stored, 20);
+    assert_int_equal(counters.messages, 1);
+    aq_credit credit = call(core, 0, 0, 0);
+    assert_int_equal(credit.acknowledged, 1);
+    assert_int_equal(credit.expected, 2);
+    aq_replay_core_destroy(core);
+}
+
+static void test_duplicates_and_gaps_are_dropped_and_counted(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_STORED);
+    assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_DUPLICATE);
+    assert_int_equal(send(core, 3, 0, 4), AQ_REPLAY_GAP);
+    aq_replay_counters counters = aq_replay_core_counters(core);
+    assert_int_equal(counters.inserted, 4);
+    assert_int_equal(counters.duplicates, 1);
+    assert_int_equal(counters.gaps, 1);
+    assert_int_equal(call(core, 0, 0, 0).gaps, 1);
+    aq_replay_core_destroy(core);
+}
+
+static void test_a_restarted_shard_goes_on_where_acknowledgements_end(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    assert_int_equal(send(core, 8, 7, 4), AQ_REPLAY_STORED);
+    assert_int_equal(call(core, 0, 7, 0).acknowledged, 8);
+    aq_replay_core_destroy(core);
+}
+
+static void
+test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    /* Packed when 4 was acknowledged; since then the earlier shard acknowledged up to 9. */
+    assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_GAP);
+    assert_int_equal(call(core, 0, 9, 0).expected, 10);
+    assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_STORED);
+    aq_replay_core_destroy(core);
+}
+
+static void test_numbers_that_cannot_be_are_rejected(void **state)
+{
+    (void)state;
+    const struct {
+        uint64_t seq, acknowledged;
+    } bad[] = {{0, 0}, {3, 3}, {3, 4}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX - 1}};
+    aq_replay_core *core = core_of();
+    aq_error error;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        enum aq_replay_verdict verdict;
+        aq_experience message = kit_message(1, 1, 0, 0, 4);
+        aq_arrival *arrival = kit_arrival(&message);
+        arrival->seq = bad[i].seq;
+        arrival->acknowledged = bad[i].acknowledged;
+        assert_int_equal(aq_replay_core_insert(core, 0, arrival, &verdict, &error), AQ_E_INVALID);
+    }
+    assert_int_equal(aq_replay_core_counters(core).rejected, 5);
+    assert_int_equal(aq_replay_core_actors(core), 0);
+    aq_replay_core_destroy(core);
+}
+
+/* A chunk in each environment and one more. */
+static uint64_t most_beyond(const aq_replay_core *core)
+{
+    const aq_run_settings *settings = aq_replay_core_settings(core);
+    return ((uint64_t)settings->actor_envs + 1) * settings->chunk_length;
+}
+
+static void test_a_call_with_impossible_totals_is_refused(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_error error;
+    aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    call = (aq_credit_call){1, 1, 0, UINT64_MAX, 0, 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    /* Far more acknowledged than granted. */
+    call = (aq_credit_call){1, 1, 0, 10, 10 + most_beyond(core) + 1, 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_INVALID);
+    assert_int_equal(aq_replay_core_actors(core), 0);
+    aq_replay_core_destroy(core);
+}
+
+static void test_an_actor_may_end_beyond_its_grant_by_what_it_had_open(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_error error;
+    aq_credit_call call = {1, 1, 0, 10, 10 + most_beyond(core), 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
+    /* It counts against the next grant: what comes on top is new. */
+    aq_replay_core_share(core, 0);
+    aq_credit credit;
+    assert_true(aq_replay_core_answer(core, 0, &call, true, &credit));
+    assert_true(credit.granted > call.acknowledged_steps);
+    aq_replay_core_destroy(core);
+}
+
+static void test_a_message_that_finds_no_memory_is_still_the_next(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_error error;
+    enum aq_replay_verdict verdict;
+    aq_experience message =
+        kit_message(1, 1, 0, 0, 8 * 80); /* more chunks than the ring begins with */
+    aq_arrival *arrival = kit_arrival(&message);
+    aq_memory_fail_at(1, 0);
+    int rc = aq_replay_core_insert(core, 0, arrival, &verdict, &error);
+    aq_memory_fail_at(0, 0);
+    assert_int_equal(rc, AQ_E_NOMEM);
+    assert_int_equal(aq_replay_core_counters(core).stored, 0);
+    assert_int_equal(aq_replay_core_counters(core).rejected, 1);
+    assert_int_equal(send(core, 1, 0, 8), AQ_REPLAY_STORED);
+    aq_replay_core_destroy(core);
+}
+
+static void test_more_actors_than_can_be_tracked_are_refused_in_words(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_error error;
+    for (uint64_t i = 0; i < 8192; i++) {
+        aq_credit_call call = {i, 1, 0, 0, 0, 0};
+        assert_int_equal(aq_replay_core_called(core, 0, &call, &error), 0);
+    }
+    aq_credit_call call = {8192, 1, 0, 0, 0, 0};
+    assert_int_equal(aq_replay_core_called(core, 0, &call, &error), AQ_E_FULL);
+    assert_non_null(strstr(error.text, "actor 8192"));
+    assert_int_equal(aq_replay_core_called(core, 60 * AQ_NS_PER_S, &call, &error), 0);
+    aq_replay_core_destroy(core);
+}
+
+static void test_sampling_waits_for_the_minimum_size(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
+    send(core, 1, 0, 19);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
+    send(core, 2, 0, 1);
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
+    assert_int_equal(batch->rows, 16);
+    assert_int_equal(aq_replay_core_counters(core).sampled, 16);
+    aq_batch_destroy(batch);
+    aq_replay_core_destroy(core);
+}
+
+static void test_sampling_stops_at_the_end_of_the_band(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    send(core, 1, 0, 20);
+    for (int i = 0; i < 10; i++) { /* 160 rows: 40 steps' worth */
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
+    }
+    assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
+    aq_batch_destroy(batch);
+    aq_replay_core_destroy(core);
+}
+
+static void test_all_stored_items_are_drawn_equally_often(void **state)
+{
+    (void)state;
+    enum { ITEMS = 120, ROUNDS = 3000, ROWS = 16 };
+    aq_run_settings settings = kit_settings();
+    settings.tables[0].tolerance = 1e6;
+    settings.tables[0].capacity = ITEMS;
+    settings.seed = kit_seed();
+    aq_replay_core *core = core_with(&settings);
+    /* Chunks of 8, 8, 8 and 6 steps, twice what the store holds. */
+    for (uint64_t seq = 1; seq <= 2 * ITEMS / 30; seq++) {
+        enum aq_replay_verdict verdict;
+        aq_experience message = kit_message(1, seq, 0, 30 * (seq - 1), 30);
+        assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
+    }
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), ROWS, &batch), 0);
+    double counts[2 * ITEMS] = {0};
+    for (int round = 0; round < ROUNDS; round++) {
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, ROWS, 0.0f, batch), 0);
+        for (int row = 0; row < ROWS; row++) {
+            counts[(int)batch->reward[row]] += 1.0;
+            assert_true(batch->weight[row] == 1.0f / ITEMS);
+        }
+    }
+    double expected = (double)ROUNDS * ROWS / ITEMS;
+    double chi_square = 0.0;
+    for (int i = 0; i < ITEMS; i++) {
+        double off = counts[ITEMS + i] - expected;
+        assert_true(counts[i] == 0.0); /* has left */
+        chi_square += off * off / expected;
+    }
+    print_message("chi-square %.1f of %d degrees of freedom\n", chi_square, ITEMS - 1);
+    assert_true(chi_square > 42.0 && chi_square < 196.0); /* 119 -+ 5 deviations of 15.4 */
+    aq_batch_destroy(batch);
+    aq_replay_core_destroy(core);
+}
+
+static void test_a_lossy_network_stores_every_step_once_and_in_order(void **state)
+{
+    (void)state;
+    enum { MESSAGES = 100 };
+    aq_rng rng;
+    aq_rng_init(&rng, kit_seed(), 4);
+    aq_run_settings settings = kit_settings();
+    settings.tables[0].capacity = 100000;
+    settings.tables[0].tolerance = 1e6;
+    aq_replay_core *core = core_with(&settings);
+    uint64_t stored[2] = {0, 0}; /* messages, of two actors */
+    uint64_t next[2] = {1, 1};
+    while (stored[0] < MESSAGES || stored[1] < MESSAGES) {
+        uint64_t who = aq_rng_below(&rng, 2);
+        uint64_t seq = next[who];
+        if (aq_rng_below(&rng, 10) < 3) { /* go back, also to what is long acknowledged */
+            next[who] = 1 + stored[who] - aq_rng_below(&rng, stored[who] + 1);
+            continue;
+        }
+        next[who] += 1 + (aq_rng_below(&rng, 10) < 2); /* lost on the way */
+        if (seq > MESSAGES) {
+            next[who] = stored[who] + 1;
+            continue;
+        }
+        enum aq_replay_verdict verdict;
+        aq_experience message = kit_message(1 + who, seq, 0, 10 * seq, 10);
+        assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
+        if (verdict == AQ_REPLAY_STORED) {
+            assert_int_equal(seq, stored[who] + 1);
+            stored[who]++;
+        }
+    }
+    aq_replay_counters counters = aq_replay_core_counters(core);
+    assert_int_equal(counters.inserted, 2 * MESSAGES * 10);
+    assert_int_equal(counters.stored, 2 * MESSAGES * 10);
+    assert_int_equal(counters.messages, 2 * MESSAGES);
+    assert_true(counters.duplicates > 0);
+    assert_true(counters.gaps > 0);
+    aq_replay_core_destroy(core);
+}
+
+static void test_waiting_says_who_waits_for_whom(void **state)
+{
+    (void)state;
+    aq_replay_core *core = core_of();
+    aq_batch *batch = NULL;
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    assert_string_equal(aq_replay_core_waiting(core),
+                        "learner waits: 0 of 20 steps, but no actor is there");
+    call(core, 0, 0, 0);
+    send(core, 1, 0, 12);
+    assert_string_equal(aq_replay_core_waiting(core), "learner waits: 12 of 20 steps");
+    send(core, 2, 0, 8);
+    assert_string_equal(aq_replay_core_waiting(core), "");
+    for (int i = 0; i < 10; i++) {
+        assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
+    }
+    assert_string_equal(aq_replay_core_waiting(core),
+                        "learner waits: 4 steps are missing for its next request");
+    send(core, 3, 0, 78);
+    assert_string_equal(aq_replay_core_waiting(core),
+                        "actors wait: they are 38 steps ahead of the learner");
+    aq_batch_destroy(batch);
+    aq_replay_core_destroy(core);
+}
+
+static void test_settings_that_could_block_both_sides_are_refused(void **state)
+{
+    (void)state;
+    aq_run_settings settings = kit_settings();
+    aq_replay_core *core = NULL;
+    aq_error error;
+    settings.tables[0].tolerance = 2.0;
+    aq_shard_run run = kit_run(&settings);
+    assert_int_equal(aq_replay_core_create(&run, 0, &core, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "wait for each other"));
+    assert_null(core);
+}
+
+static void test_create_without_memory_fails_clean(void **state)
+{
+    (void)state;
+    aq_run_settings settings = kit_settings();
+    aq_replay_core *core = NULL;
+    aq_error error;
+    aq_shard_run run = kit_run(&settings);
+    uint64_t nth = 1;
+    for (;; nth++) {
+        aq_memory_fail_at(nth, 0);
+        int rc = aq_replay_core_create(&run, 0, &core, &error);
+        aq_memory_fail_at(0, 0);
+        if (rc == 0) {
+            break;
+        }
+        assert_int_equal(rc, AQ_E_NOMEM);
+        assert_null(core);
+    }
+    assert_true(nth > 5);
+    aq_replay_core_destroy(core);
+    aq_replay_core_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_stored_message_is_counted_and_acknowledged),
+        cmocka_unit_test(test_duplicates_and_gaps_are_dropped_and_counted),
+        cmocka_unit_test(test_a_restarted_shard_goes_on_where_acknowledgements_end),
+        cmocka_unit_test(
+            test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor),
+        cmocka_unit_test(test_numbers_that_cannot_be_are_rejected),
+        cmocka_unit_test(test_a_call_with_impossible_totals_is_refused),
+        cmocka_unit_test(test_an_actor_may_end_beyond_its_grant_by_what_it_had_open),
+        cmocka_unit_test(test_a_message_that_finds_no_memory_is_still_the_next),
+        cmocka_unit_test(test_more_actors_than_can_be_tracked_are_refused_in_words),
+        cmocka_unit_test(test_sampling_waits_for_the_minimum_size),
+        cmocka_unit_test(test_sampling_stops_at_the_end_of_the_band),
+        cmocka_unit_test(test_all_stored_items_are_drawn_equally_often),
+        cmocka_unit_test(test_a_lossy_network_stores_every_step_once_and_in_order),
+        cmocka_unit_test(test_waiting_says_who_waits_for_whom),
+        cmocka_unit_test(test_settings_that_could_block_both_sides_are_refused),
+        cmocka_unit_test(test_create_without_memory_fails_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

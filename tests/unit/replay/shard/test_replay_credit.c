@@ -1,0 +1,433 @@
+/*
+ * Credit: who is granted how much and when, that grants never leave the limiter's band, and that
+ * nothing stands still when all that was granted sits in open chunks.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+
+#include "common/base/rng.h"
+#include "replay/shard/replay_credit.h"
+#include "tests/unit/replay/replay_kit.h"
+
+/* Chunks of 8 in 2 environments: 16 steps fill them all. */
+enum { LANE_STEPS = 16 };
+
+typedef struct test_shard {
+    aq_replay_limiter limiter;
+    aq_replay_roster *roster;
+    aq_replay_credit credit;
+    int64_t now_ns;
+} test_shard;
+
+/* Minimum 100, 4 rows a step, requests of 16 rows. */
+static test_shard shard_of(double tolerance)
+{
+    aq_run_settings settings = kit_settings();
+    test_shard shard = {.now_ns = AQ_NS_PER_S};
+    aq_table_spec spec = kit_spec(100, 4.0, tolerance);
+    assert_int_equal(aq_replay_limiter_init(&shard.limiter, &spec, 16, NULL), 0);
+    assert_int_equal(aq_replay_roster_create(64, &shard.roster), 0);
+    aq_replay_credit_init(&shard.credit, &settings);
+    return shard;
+}
+
+static aq_replay_actor *call(test_shard *shard, uint64_t number, uint64_t known_granted)
+{
+    aq_replay_actor *actor;
+    assert_int_equal(aq_replay_roster_meet(shard->roster, shard->now_ns, number, 1, 0, &actor), 0);
+    aq_replay_credit_called(actor, shard->now_ns, known_granted);
+    return actor;
+}
+
+static void share(test_shard *shard)
+{
+    aq_credit_supply supply = kit_supply(&shard->limiter);
+    aq_replay_credit_share(&shard->credit, &supply, shard->roster, shard->now_ns);
+}
+
+static void receive(test_shard *shard, aq_replay_actor *actor, uint64_t fresh)
+{
+    aq_replay_credit_received(&shard->credit, actor, shard->now_ns, fresh);
+    aq_replay_limiter_inserted(&shard->limiter, fresh);
+}
+
+static void test_a_lone_actor_is_granted_the_headroom(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 150);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_actors_share_equally(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actors[3];
+    for (int i = 0; i < 3; i++) {
+        actors[i] = call(&shard, (uint64_t)i, 0);
+    }
+    share(&shard);
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(actors[i]->granted, 50);
+    }
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_what_is_outstanding_counts(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *first = call(&shard, 1, 0);
+    share(&shard);
+    aq_replay_actor *second = call(&shard, 2, 0);
+    share(&shard);
+    share(&shard);
+    assert_int_equal(first->granted, 150);
+    assert_int_equal(second->granted, 0);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_who_only_sends_is_granted_nothing(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor;
+    assert_int_equal(aq_replay_roster_meet(shard.roster, shard.now_ns, 1, 1, 0, &actor), 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 0);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_the_credit_of_a_silent_actor_is_taken_back(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *dead = call(&shard, 1, 0);
+    share(&shard);
+    shard.now_ns += AQ_CREDIT_LIVE_NS - 1;
+    aq_replay_actor *heir = call(&shard, 2, 0);
+    shard.now_ns += 1;
+    share(&shard);
+    assert_int_equal(dead->granted, 150);
+    assert_int_equal(heir->granted, 150);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_a_top_up_waits_until_a_quarter_is_used(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(300.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 400);
+    receive(&shard, actor, 80);
+    /* Headroom 320: a target of 320, of which all is outstanding. */
+    share(&shard);
+    assert_int_equal(actor->granted, 400);
+    /* The learner takes 79 steps' worth: a target of 399, of which 320 are outstanding. */
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 79);
+    share(&shard);
+    assert_int_equal(actor->granted, 400);
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 40);
+    share(&shard);
+    assert_int_equal(actor->granted, 400 + 119);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    receive(&shard, actor, 150);
+    share(&shard);
+    assert_int_equal(actor->granted, 150);
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 7);
+    share(&shard);
+    assert_int_equal(actor->granted, 150);
+    aq_replay_limiter_sampled(&shard.limiter, 4);
+    share(&shard);
+    assert_int_equal(actor->granted, 158);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_scarce_credit_goes_round(void **state)
+{
+    (void)state;
+    enum { ACTORS = 7, ROUNDS = 700 };
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actors[ACTORS];
+    for (int i = 0; i < ACTORS; i++) {
+        actors[i] = call(&shard, (uint64_t)i, 0);
+    }
+    aq_replay_limiter_inserted(&shard.limiter, 150);
+    for (int round = 0; round < ROUNDS; round++) {
+        aq_replay_limiter_sampled(&shard.limiter, 4 * 8);
+        share(&shard);
+        for (int i = 0; i < ACTORS; i++) {
+            receive(&shard, actors[i], actors[i]->granted - actors[i]->received);
+        }
+    }
+    for (int i = 0; i < ACTORS; i++) {
+        assert_int_equal(actors[i]->granted, ROUNDS / ACTORS * 8);
+    }
+    aq_replay_roster_destroy(shard.roster);
+}
+
+/* Two environments and n-step 3: five steps are a rest that can neither be spent nor sent. */
+static void test_who_is_left_with_a_rest_is_granted_a_chunk_on_top(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(10.0);
+    aq_replay_limiter_inserted(&shard.limiter, 90);
+    aq_replay_actor *actors[2] = {call(&shard, 1, 0), call(&shard, 2, 0)};
+    share(&shard);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(actors[i]->granted, 10);
+        receive(&shard, actors[i], 5);
+    }
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 7);
+    share(&shard);
+    assert_int_equal(actors[0]->granted + actors[1]->granted, 20);
+    aq_replay_limiter_sampled(&shard.limiter, 4); /* eight are free, a chunk */
+    share(&shard);
+    assert_int_equal(actors[0]->granted + actors[1]->granted, 28);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_who_asks_for_little_leaves_a_chunk_to_the_others(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(20.0);
+    aq_replay_actor *first = call(&shard, 1, 0);
+    aq_replay_limiter_inserted(&shard.limiter, 100);
+    share(&shard);
+    assert_int_equal(first->granted, 20);
+    receive(&shard, first, 8);
+    aq_replay_actor *second = call(&shard, 2, 0);
+    for (int round = 0; round < 3; round++) { /* each time four are free, a quarter of a share */
+        receive(&shard, first, 4);
+        aq_replay_limiter_sampled(&shard.limiter, 4 * 4);
+        share(&shard);
+    }
+    assert_true(second->granted >= 8);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_a_grant_of_an_earlier_shard_goes_on(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 5000);
+    share(&shard);
+    assert_int_equal(actor->granted, 5150);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_steps_that_an_earlier_shard_granted_do_not_become_debt(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 5000);
+    receive(&shard, actor, 40); /* sent again after the shard's restart */
+    share(&shard);
+    assert_in_range(actor->granted, 5110, 5112);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_steps_that_another_shard_took_are_not_waited_for(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal(actor->granted, 150);
+    call(&shard, 1,
+         150); /* back from a shard that took, and acknowledged, all it was granted here */
+    aq_replay_credit_acknowledged(actor, 150);
+    share(&shard);
+    assert_int_equal(actor->granted, 300);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_steps_beyond_the_grant_count_against_the_next(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    receive(&shard, actor, 152); /* both environments stepped once more */
+    aq_replay_limiter_sampled(&shard.limiter, 4 * 10);
+    share(&shard);
+    assert_int_equal(actor->granted, 152 + 8);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+/* A learner that waits, and one actor with 6 steps in open chunks and no headroom. */
+static test_shard stalled_shard(aq_replay_actor **ret_actor)
+{
+    test_shard shard = shard_of(10.0);
+    aq_replay_limiter_inserted(&shard.limiter, 90);
+    *ret_actor = call(&shard, 1, 0);
+    share(&shard);
+    assert_int_equal((*ret_actor)->granted, 20);
+    receive(&shard, *ret_actor, 8);
+    assert_false(aq_replay_limiter_may_sample(&shard.limiter, 16));
+    return shard;
+}
+
+static void test_open_chunks_do_not_keep_the_learner_waiting(void **state)
+{
+    (void)state;
+    aq_replay_actor *actor;
+    test_shard shard = stalled_shard(&actor);
+    shard.now_ns += AQ_CREDIT_PATIENCE_NS - 1;
+    call(&shard, 1, 20);
+    share(&shard);
+    assert_int_equal(actor->granted, 20);
+    shard.now_ns += 1;
+    share(&shard);
+    assert_int_equal(actor->granted, 8 + LANE_STEPS); /* two chunks of 8: one must close */
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_open_chunks_may_wait_while_the_learner_can_sample(void **state)
+{
+    (void)state;
+    aq_replay_actor *actor;
+    test_shard shard = stalled_shard(&actor);
+    receive(&shard, actor, 2);
+    assert_true(aq_replay_limiter_may_sample(&shard.limiter, 16));
+    shard.now_ns += 10 * AQ_CREDIT_PATIENCE_NS;
+    call(&shard, 1, 20);
+    share(&shard);
+    assert_int_equal(actor->granted, 20);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_who_never_sends_is_not_granted_without_end(void **state)
+{
+    (void)state;
+    aq_replay_actor *idler;
+    test_shard shard = stalled_shard(&idler);
+    for (int i = 0; i < 1000; i++) {
+        shard.now_ns += AQ_CREDIT_PATIENCE_NS;
+        call(&shard, 1, idler->granted);
+        share(&shard);
+    }
+    assert_int_equal(idler->granted, 8 + LANE_STEPS);
+    /* And another is not kept waiting by it. */
+    aq_replay_actor *worker = call(&shard, 2, 0);
+    call(&shard, 1, idler->granted);
+    share(&shard);
+    assert_true(worker->granted >= 8);
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_a_newcomer_is_answered_at_once(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
+    aq_replay_credit_answered(actor, shard.now_ns);
+    assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_an_actor_without_credit_is_answered_at_once(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    aq_replay_credit_answered(actor, shard.now_ns);
+    share(&shard);
+    assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_other_news_wait_for_their_interval(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    share(&shard);
+    aq_replay_credit_answered(actor, shard.now_ns);
+    actor->sequence.acknowledged = 1;
+    assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, actor->granted));
+    shard.now_ns += 2 * AQ_NS_PER_MS;
+    assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, actor->granted));
+    assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 1, actor->granted));
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_a_gap_is_told_once(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(50.0);
+    aq_replay_actor *actor = call(&shard, 1, 0);
+    aq_replay_credit_answered(actor, shard.now_ns);
+    actor->sequence.gaps = 1;
+    shard.now_ns += AQ_NS_PER_S;
+    assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
+    aq_replay_credit_answered(actor, shard.now_ns);
+    shard.now_ns += AQ_NS_PER_S;
+    assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
+    aq_replay_roster_destroy(shard.roster);
+}
+
+static void test_many_actors_are_answered_less_often(void **state)
+{
+    (void)state;
+    test_shard shard = shard_of(5000.0);
+    aq_replay_actor *actor = call(&shard, 0, 0);
+    for (uint64_t i = 1; i < 50; i++) {
+        call(&shard, i, 0);
+    }
+    share(&shard);
+    aq_replay_credit_answered(actor, shard.now_ns);
+    actor->sequence.acknowledged = 1;
+    assert_false(aq_replay_credit_due(&shard.credit, actor, shard.now_ns + 9 * AQ_NS_PER_MS, 0,
+                                      actor->granted));
+    assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns + 10 * AQ_NS_PER_MS, 0,
+                                     actor->granted));
+    aq_replay_roster_destroy(shard.roster);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_lone_actor_is_granted_the_headroom),
+        cmocka_unit_test(test_actors_share_equally),
+        cmocka_unit_test(test_what_is_outstanding_counts),
+        cmocka_unit_test(test_who_only_sends_is_granted_nothing),
+        cmocka_unit_test(test_the_credit_of_a_silent_actor_is_taken_back),
+        cmocka_unit_test(test_a_top_up_waits_until_a_quarter_is_used),
+        cmocka_unit_test(test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one),
+        cmocka_unit_test(test_scarce_credit_goes_round),
+        cmocka_unit_test(test_who_is_left_with_a_rest_is_granted_a_chunk_on_top),
+        cmocka_unit_test(test_who_asks_for_little_leaves_a_chunk_to_the_others),
+        cmocka_unit_test(test_a_grant_of_an_earlier_shard_goes_on),
+        cmocka_unit_test(test_steps_that_an_earlier_shard_granted_do_not_become_debt),
+        cmocka_unit_test(test_steps_that_another_shard_took_are_not_waited_for),
+        cmocka_unit_test(test_steps_beyond_the_grant_count_against_the_next),
+        cmocka_unit_test(test_open_chunks_do_not_keep_the_learner_waiting),
+        cmocka_unit_test(test_open_chunks_may_wait_while_the_learner_can_sample),
+        cmocka_unit_test(test_who_never_sends_is_not_granted_without_end),
+        cmocka_unit_test(test_a_newcomer_is_answered_at_once),
+        cmocka_unit_test(test_an_actor_without_credit_is_answered_at_once),
+        cmocka_unit_test(test_other_news_wait_for_their_interval),
+        cmocka_unit_test(test_a_gap_is_told_once),
+        cmocka_unit_test(test_many_actors_are_answered_less_often),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,152 @@
+/*
+ * The ring finds the chunk of any number, however it grew and whatever has left.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "replay/table/chunk_ring.h"
+#include "tests/unit/replay/table_kit.h"
+
+static const aq_chunk_view any_view; /* the ring looks into none */
+
+static void leave(aq_chunk_ring *ring, uint64_t ordinal)
+{
+    aq_chunk_ring_slot(ring, ordinal)->view = NULL;
+    aq_chunk_ring_trim(ring);
+}
+
+static void append(aq_chunk_ring *ring, uint32_t items)
+{
+    assert_int_equal(aq_chunk_ring_reserve(ring, 1, items), 0);
+    aq_chunk_ring_append(ring, NULL, &any_view, items);
+}
+
+static void assert_all_found(const aq_chunk_ring *ring)
+{
+    for (uint64_t ordinal = ring->head; ordinal < ring->end; ordinal++) {
+        uint64_t first = aq_chunk_ring_slot(ring, ordinal)->first_item;
+        uint32_t items = aq_chunk_ring_items(ring, ordinal);
+        for (uint32_t i = 0; i < items; i++) {
+            assert_int_equal(aq_chunk_ring_find(ring, first + i), ordinal);
+        }
+    }
+}
+
+static void test_an_empty_ring_has_no_numbers(void **state)
+{
+    (void)state;
+    aq_chunk_ring ring;
+    assert_int_equal(aq_chunk_ring_init(&ring), 0);
+    assert_int_equal(aq_chunk_ring_first_item(&ring), 0);
+    assert_int_equal(aq_chunk_ring_end_item(&ring), 0);
+    aq_chunk_ring_fini(&ring);
+}
+
+static void test_numbers_go_on_when_all_have_left(void **state)
+{
+    (void)state;
+    aq_chunk_ring ring;
+    assert_int_equal(aq_chunk_ring_init(&ring), 0);
+    append(&ring, 5);
+    leave(&ring, 0);
+    assert_int_equal(aq_chunk_ring_first_item(&ring), 5);
+    assert_int_equal(aq_chunk_ring_end_item(&ring), 5);
+    append(&ring, 3);
+    assert_int_equal(aq_chunk_ring_find(&ring, 7), 1);
+    aq_chunk_ring_fini(&ring);
+}
+
+static void test_a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left(void **state)
+{
+    (void)state;
+    aq_chunk_ring ring;
+    assert_int_equal(aq_chunk_ring_init(&ring), 0);
+    append(&ring, 4);
+    append(&ring, 4);
+    append(&ring, 4);
+    leave(&ring, 1);
+    assert_int_equal(aq_chunk_ring_first_item(&ring), 0);
+    assert_int_equal(aq_chunk_ring_find(&ring, 6), 1);
+    leave(&ring, 0);
+    assert_int_equal(aq_chunk_ring_first_item(&ring), 8);
+    aq_chunk_ring_fini(&ring);
+}
+
+static void test_every_number_is_found_whatever_the_sizes(void **state)
+{
+    (void)state;
+    aq_rng rng;
+    aq_rng_init(&rng, table_kit_seed(), 1);
+    for (int round = 0; round < 20; round++) {
+        aq_chunk_ring ring;
+        assert_int_equal(aq_chunk_ring_init(&ring), 0);
+        uint64_t size_max = UINT64_C(1) << aq_rng_below(&rng, 8);
+        for (int i = 0; i < 2000; i++) {
+            append(&ring, 1 + (uint32_t)aq_rng_below(&rng, size_max));
+            uint64_t held = ring.end - ring.head;
+            if (held > 300 || aq_rng_below(&rng, 3) == 0) {
+                leave(&ring, ring.head + (aq_rng_below(&rng, 2) == 0
+                                              ? 0
+                                              : aq_rng_below(&rng, ring.end - ring.head)));
+            }
+            if (i % 250 == 0) {
+                assert_all_found(&ring);
+            }
+        }
+        assert_all_found(&ring);
+        aq_chunk_ring_fini(&ring);
+    }
+}
+
+static void test_ordinals_beyond_32_bits_are_found(void **state)
+{
+    (void)state;
+    aq_chunk_ring ring;
+    assert_int_equal(aq_chunk_ring_init(&ring), 0);
+    ring.head = ring.end = (UINT64_C(1) << 32) - 50; /* as if so many had come and left */
+    *aq_chunk_ring_slot(&ring, ring.end) = (aq_chunk_slot){.first_item = (UINT64_C(1) << 37) + 3};
+    for (int i = 0; i < 1000; i++) {
+        append(&ring, 1 + (uint32_t)i % 40);
+    }
+    assert_all_found(&ring);
+    aq_chunk_ring_fini(&ring);
+}
+
+static void test_room_that_cannot_be_had_changes_nothing(void **state)
+{
+    (void)state;
+    aq_chunk_ring ring;
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_chunk_ring_init(&ring), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+    }
+    assert_int_equal(aq_chunk_ring_init(&ring), 0);
+    append(&ring, 100);
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_chunk_ring_reserve(&ring, 1000 * nth, 100000), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_all_found(&ring);
+    }
+    aq_chunk_ring_fini(&ring);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_empty_ring_has_no_numbers),
+        cmocka_unit_test(test_numbers_go_on_when_all_have_left),
+        cmocka_unit_test(test_a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left),
+        cmocka_unit_test(test_every_number_is_found_whatever_the_sizes),
+        cmocka_unit_test(test_ordinals_beyond_32_bits_are_found),
+        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("chunk_ring", tests, NULL, NULL);
+}

@@ -1,0 +1,419 @@
+/*
+ * The store: what is counted, when a message leaves, what goes out of memory, which segments are
+ * needed no more.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "replay/table/message_store.h"
+#include "tests/unit/replay/table_kit.h"
+
+static aq_message_store *store_of(uint64_t memory_bytes)
+{
+    aq_message_store *store = NULL;
+    assert_int_equal(aq_message_store_create(memory_bytes, &store), 0);
+    return store;
+}
+
+static aq_arrival *arrival_of(uint64_t step)
+{
+    aq_chunk_layout layout = table_kit_layout();
+    const table_kit_piece piece = {.step = step, .length = 8, .terminated = true};
+    return table_kit_arrival(&layout, &piece, 1);
+}
+
+static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t segment)
+{
+    aq_stored_message *message = NULL;
+    assert_int_equal(
+        aq_message_store_add(store, arrival_of(10 * number), number, segment, &message), 0);
+    aq_message_store_hold(store, message);
+    return message;
+}
+
+static void test_a_message_leaves_with_its_last_hold(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    aq_stored_message *message = add(store, 1, 0);
+    aq_message_store_hold(store, message);
+    aq_message_store_release(store, message);
+    assert_int_equal(aq_message_store_counts_of(store).messages, 1);
+    aq_message_store_release(store, message);
+    assert_int_equal(aq_message_store_counts_of(store).messages, 0);
+    assert_null(aq_message_store_oldest(store));
+    aq_message_store_destroy(store);
+}
+
+static void test_a_message_that_nobody_held_is_discarded(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    aq_stored_message *message;
+    aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
+    assert_int_equal(aq_message_store_add(store, arrival, 1, 3, &message), 0);
+    assert_int_equal(arrival->references, 2);
+    aq_message_store_discard(store, message);
+    assert_int_equal(arrival->references, 1);
+    aq_arrival_unref(arrival);
+    uint64_t segment = 0;
+    assert_true(aq_message_store_dead_segment(store, 4, &segment));
+    assert_int_equal(segment, 3);
+    aq_message_store_destroy(store);
+}
+
+static void test_bytes_are_those_of_the_arrivals(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    aq_stored_message *a = add(store, 1, 0);
+    aq_stored_message *b = add(store, 2, 0);
+    assert_int_equal(aq_message_store_counts_of(store).resident_bytes,
+                     aq_arrival_bytes(a->arrival) + aq_arrival_bytes(b->arrival));
+    assert_int_equal(aq_message_store_counts_of(store).mapped_bytes, 0);
+    aq_message_store_release(store, a);
+    assert_int_equal(aq_message_store_counts_of(store).resident_bytes,
+                     aq_arrival_bytes(b->arrival));
+    aq_message_store_release(store, b);
+    aq_message_store_destroy(store);
+}
+
+static void test_the_oldest_is_the_oldest_that_is_held(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    aq_stored_message *messages[3];
+    for (uint64_t i = 0; i < 3; i++) {
+        messages[i] = add(store, 5 + i, 0);
+    }
+    aq_message_store_release(store, messages[1]);
+    assert_int_equal(aq_message_store_oldest(store)->number, 5);
+    aq_message_store_release(store, messages[0]);
+    assert_int_equal(aq_message_store_oldest(store)->number, 7);
+    aq_message_store_release(store, messages[2]);
+    aq_message_store_destroy(store);
+}
+
+/* ---- segments ------------------------------------------------------------------------------ */
+
+static uint64_t number_after(aq_message_store *store, uint64_t number)
+{
+    const aq_stored_message *message = aq_message_store_after(store, number);
+    return message != NULL ? message->number : 0;
+}
+
+static void test_the_next_one_is_found_whatever_left_meanwhile(void **state)
+{
+    (void)state;
+    enum { COUNT = 6 };
+    aq_message_store *store = store_of(0);
+    aq_stored_message *messages[COUNT];
+    assert_int_equal(number_after(store, 0), 0);
+    for (uint64_t i = 0; i < COUNT; i++) {
+        messages[i] = add(store, 10 * (i + 1), 0);
+    }
+    assert_int_equal(number_after(store, 0), 10);
+    assert_int_equal(number_after(store, 20), 30);
+    aq_message_store_release(store, messages[2]); /* where the search ended */
+    assert_int_equal(number_after(store, 20), 40);
+    aq_message_store_release(store, messages[0]);
+    assert_int_equal(number_after(store, 5), 20); /* backwards */
+    assert_int_equal(number_after(store, 59), 60);
+    aq_message_store_release(store, messages[5]);
+    assert_int_equal(number_after(store, 50), 0);
+    assert_int_equal(number_after(store, 49), 50);
+    for (size_t i = 1; i < COUNT - 1; i++) {
+        if (i != 2) {
+            aq_message_store_release(store, messages[i]);
+        }
+    }
+    aq_message_store_destroy(store);
+}
+
+static void test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    uint64_t segment = 0;
+    aq_stored_message *a = add(store, 1, 1);
+    aq_stored_message *b = add(store, 2, 1);
+    aq_stored_message *c = add(store, 3, 2);
+    assert_false(aq_message_store_dead_segment(store, 3, &segment));
+    aq_message_store_release(store, a);
+    assert_false(aq_message_store_dead_segment(store, 3, &segment));
+    aq_message_store_release(store, b);
+    assert_true(aq_message_store_dead_segment(store, 3, &segment));
+    assert_int_equal(segment, 1);
+    assert_false(aq_message_store_dead_segment(store, 3, &segment));
+    aq_message_store_release(store, c);
+    aq_message_store_destroy(store);
+}
+
+static void test_the_segment_that_is_written_is_not_told(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    uint64_t segment = 0;
+    aq_message_store_release(store, add(store, 1, 7));
+    assert_false(aq_message_store_dead_segment(store, 7, &segment));
+    assert_true(aq_message_store_dead_segment(store, 8, &segment));
+    assert_int_equal(segment, 7);
+    aq_message_store_destroy(store);
+}
+
+static void test_a_segment_in_the_middle_may_go_first(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    uint64_t segment = 0;
+    aq_stored_message *messages[40];
+    for (uint64_t i = 0; i < 40; i++) {
+        messages[i] = add(store, 1 + i, 1 + i);
+    }
+    aq_message_store_release(store, messages[20]);
+    assert_true(aq_message_store_dead_segment(store, 40, &segment));
+    assert_int_equal(segment, 21);
+    for (uint64_t i = 0; i < 40; i++) {
+        if (i != 20) {
+            aq_message_store_release(store, messages[i]);
+        }
+    }
+    for (uint64_t i = 0; i < 38; i++) {
+        assert_true(aq_message_store_dead_segment(store, 40, &segment));
+        assert_int_equal(segment, i < 20 ? i + 1 : i + 2);
+    }
+    assert_false(aq_message_store_dead_segment(store, 40, &segment));
+    aq_message_store_destroy(store);
+}
+
+static void test_a_segment_that_never_held_anything_is_told_too(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    uint64_t segment = 0;
+    assert_int_equal(aq_message_store_open_segment(store, 4), 0);
+    assert_int_equal(aq_message_store_open_segment(store, 4), 0);
+    assert_int_equal(aq_message_store_open_segment(store, 5), 0);
+    assert_true(aq_message_store_dead_segment(store, 5, &segment));
+    assert_int_equal(segment, 4);
+    assert_false(aq_message_store_dead_segment(store, 5, &segment));
+    aq_message_store_destroy(store);
+}
+
+/* ---- larger than memory -------------------------------------------------------------------- */
+
+/* A log that gives back a copy of the frame it is asked for. */
+typedef struct fake_log {
+    aq_replay_log base;
+    aq_message_store *store;
+    int rc;
+    int asked;
+} fake_log;
+
+static int fake_map(aq_replay_log *log, uint64_t number, uint64_t segment, aq_lease **ret_frame)
+{
+    fake_log *fake = (fake_log *)log;
+    const aq_stored_message *message = aq_message_store_oldest(fake->store);
+    fake->asked++;
+    if (fake->rc != 0) {
+        return fake->rc;
+    }
+    while (message->number != number) {
+        message = message->newer;
+    }
+    assert_int_equal(message->segment, segment);
+    uint8_t *bytes;
+    assert_int_equal(aq_lease_create(message->arrival->frame->size, &bytes, ret_frame), 0);
+    memcpy(bytes, message->arrival->frame->bytes, message->arrival->frame->size);
+    return 0;
+}
+
+static const aq_replay_log_class fake_class = {.map = fake_map};
+
+typedef struct demotion {
+    aq_message_store *store;
+    fake_log log;
+    aq_stored_message *messages[6];
+    uint64_t each; /* bytes */
+} demotion;
+
+/* Six messages, of which four fit. */
+static void open_demotion(demotion *it)
+{
+    aq_arrival *arrival = arrival_of(0);
+    it->each = aq_arrival_bytes(arrival);
+    aq_arrival_unref(arrival);
+    it->store = store_of(4 * it->each);
+    it->log = (fake_log){.base.class = &fake_class, .store = it->store};
+    for (uint64_t i = 0; i < 6; i++) {
+        it->messages[i] = add(it->store, 1 + i, 1);
+    }
+}
+
+static void close_demotion(demotion *it)
+{
+    for (int i = 0; i < 6; i++) {
+        if (it->messages[i] != NULL) {
+            aq_message_store_release(it->store, it->messages[i]);
+        }
+    }
+    assert_int_equal(aq_message_store_counts_of(it->store).mapped_bytes, 0);
+    assert_int_equal(aq_message_store_counts_of(it->store).resident_bytes, 0);
+    aq_message_store_destroy(it->store);
+}
+
+static int demote(demotion *it, uint64_t durable, uint32_t count_max)
+{
+    return aq_message_store_demote(it->store, &it->log.base, durable, count_max, NULL);
+}
+
+static void test_the_oldest_go_out_of_memory_until_the_rest_fits(void **state)
+{
+    (void)state;
+    demotion it;
+    open_demotion(&it);
+    assert_int_equal(demote(&it, 6, 100), 0);
+    aq_message_store_counts counts = aq_message_store_counts_of(it.store);
+    assert_true(counts.resident_bytes <= 4 * it.each);
+    assert_true(it.messages[0]->mapped && it.messages[1]->mapped);
+    assert_false(it.messages[5]->mapped);
+    assert_int_equal(counts.resident_bytes + counts.mapped_bytes, 6 * it.each);
+    assert_true(aq_chunk_view_reward(&it.messages[0]->arrival->chunks[0], 3) == 13.0f);
+    close_demotion(&it);
+}
+
+static void test_what_is_not_durable_stays_in_memory(void **state)
+{
+    (void)state;
+    demotion it;
+    open_demotion(&it);
+    assert_int_equal(demote(&it, 1, 100), 0);
+    assert_true(it.messages[0]->mapped);
+    assert_false(it.messages[1]->mapped);
+    close_demotion(&it);
+}
+
+static void test_one_call_moves_no_more_than_it_is_told(void **state)
+{
+    (void)state;
+    demotion it;
+    open_demotion(&it);
+    assert_int_equal(demote(&it, 6, 1), 0);
+    assert_int_equal(it.log.asked, 1);
+    assert_int_equal(demote(&it, 6, 1), 0);
+    assert_true(it.messages[1]->mapped);
+    close_demotion(&it);
+}
+
+static void test_a_log_that_fails_is_asked_once_a_call(void **state)
+{
+    (void)state;
+    demotion it;
+    open_demotion(&it);
+    it.log.rc = AQ_E_IO;
+    aq_error error;
+    assert_int_equal(aq_message_store_demote(it.store, &it.log.base, 6, 100, &error), AQ_E_IO);
+    assert_non_null(strstr(error.text, "message 1 "));
+    assert_int_equal(it.log.asked, 1);
+    it.log.rc = 0;
+    assert_int_equal(demote(&it, 6, 100), 0);
+    assert_true(it.messages[0]->mapped);
+    close_demotion(&it);
+}
+
+static void test_messages_that_left_are_not_asked_for(void **state)
+{
+    (void)state;
+    demotion it;
+    open_demotion(&it);
+    assert_int_equal(demote(&it, 6, 1), 0);
+    aq_message_store_release(it.store, it.messages[1]);
+    it.messages[1] = NULL;
+    aq_stored_message *more = add(it.store, 7, 1);
+    assert_int_equal(demote(&it, 7, 100), 0);
+    assert_true(it.messages[2]->mapped);
+    aq_message_store_release(it.store, more);
+    close_demotion(&it);
+}
+
+static void test_without_a_budget_nothing_moves(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(0);
+    aq_stored_message *message = add(store, 1, 1);
+    assert_int_equal(aq_message_store_demote(store, NULL, 1, 100, NULL), 0);
+    aq_message_store_release(store, message);
+    aq_message_store_destroy(store);
+}
+
+static void test_what_is_in_no_log_stays_in_memory(void **state)
+{
+    (void)state;
+    aq_message_store *store = store_of(1);
+    fake_log log = {.base.class = &fake_class, .store = store};
+    aq_stored_message *message = add(store, 1, 0);
+    assert_int_equal(aq_message_store_demote(store, &log.base, 1, 100, NULL), 0);
+    assert_int_equal(log.asked, 0);
+    assert_false(message->mapped);
+    aq_message_store_release(store, message);
+    aq_message_store_destroy(store);
+}
+
+static void test_without_memory_nothing_changes(void **state)
+{
+    (void)state;
+    aq_message_store *store = NULL;
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_message_store_create(0, &store), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_null(store);
+    }
+    store = store_of(0);
+    for (uint64_t i = 1; i <= 16; i++) { /* fills the room for segments */
+        assert_int_equal(aq_message_store_open_segment(store, i), 0);
+    }
+    aq_arrival *arrival = arrival_of(1);
+    aq_stored_message *message = NULL;
+    for (uint64_t nth = 1; nth <= 2; nth++) {
+        aq_memory_fail_at(nth, 0);
+        assert_int_equal(aq_message_store_add(store, arrival, 1, 17, &message), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_null(message);
+        assert_int_equal(aq_message_store_counts_of(store).messages, 0);
+    }
+    assert_int_equal(aq_message_store_add(store, arrival, 1, 17, &message), 0);
+    aq_message_store_discard(store, message);
+    aq_message_store_destroy(store);
+    aq_message_store_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_message_leaves_with_its_last_hold),
+        cmocka_unit_test(test_a_message_that_nobody_held_is_discarded),
+        cmocka_unit_test(test_bytes_are_those_of_the_arrivals),
+        cmocka_unit_test(test_the_next_one_is_found_whatever_left_meanwhile),
+        cmocka_unit_test(test_the_oldest_is_the_oldest_that_is_held),
+        cmocka_unit_test(test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held),
+        cmocka_unit_test(test_the_segment_that_is_written_is_not_told),
+        cmocka_unit_test(test_a_segment_in_the_middle_may_go_first),
+        cmocka_unit_test(test_a_segment_that_never_held_anything_is_told_too),
+        cmocka_unit_test(test_the_oldest_go_out_of_memory_until_the_rest_fits),
+        cmocka_unit_test(test_what_is_not_durable_stays_in_memory),
+        cmocka_unit_test(test_one_call_moves_no_more_than_it_is_told),
+        cmocka_unit_test(test_a_log_that_fails_is_asked_once_a_call),
+        cmocka_unit_test(test_messages_that_left_are_not_asked_for),
+        cmocka_unit_test(test_without_a_budget_nothing_moves),
+        cmocka_unit_test(test_what_is_in_no_log_stays_in_memory),
+        cmocka_unit_test(test_without_memory_nothing_changes),
+    };
+    return cmocka_run_group_tests_name("message_store", tests, NULL, NULL);
+}

@@ -1,0 +1,117 @@
+/*
+ * Histograms, the clock of items, and whose time it was.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/clock.h"
+#include "replay/table/replay_accounting.h"
+#include "tests/unit/replay/replay_kit.h"
+
+static void test_a_histogram_counts_in_powers_of_two(void **state)
+{
+    static const struct {
+        uint64_t value;
+        int bucket;
+    } cases[] = {{0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {UINT64_MAX, 39}};
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        aq_histogram histogram = {0};
+        assert_int_equal(aq_histogram_length(&histogram), 0);
+        aq_histogram_add(&histogram, cases[i].value);
+        assert_int_equal(histogram.counts[cases[i].bucket], 1);
+        assert_int_equal(aq_histogram_length(&histogram), cases[i].bucket + 1);
+    }
+}
+
+static void test_the_clock_knows_when_an_item_came(void **state)
+{
+    (void)state;
+    aq_item_clock clock = {0};
+    assert_int_equal(aq_item_clock_when(&clock, 5, 77), 77); /* nothing came yet */
+    for (int64_t second = 0; second < 100; second++) {
+        aq_item_clock_note(&clock, (uint64_t)second * 10, 0, second * AQ_NS_PER_S);
+    }
+    assert_int_equal(aq_item_clock_when(&clock, 0, 0), 0);
+    assert_int_equal(aq_item_clock_when(&clock, 9, 0), 0);
+    assert_int_equal(aq_item_clock_when(&clock, 10, 0), AQ_NS_PER_S);
+    assert_int_equal(aq_item_clock_when(&clock, 999, 0), 99 * AQ_NS_PER_S);
+}
+
+/* A million items a second, of which the last ten million are held, for an hour. */
+static void test_ages_stay_right_to_a_part_of_what_is_held(void **state)
+{
+    enum { HELD = 10000000, PER_TICK = 2000 };
+    (void)state;
+    aq_item_clock clock = {0};
+    int64_t now_ns = 0;
+    uint64_t next = 0;
+    for (int tick = 0; tick < 1800000; tick++) {
+        now_ns += 2 * AQ_NS_PER_MS;
+        aq_item_clock_note(&clock, next, next > HELD ? next - HELD : 0, now_ns);
+        next += PER_TICK;
+    }
+    assert_true(clock.count <= AQ_ITEM_CLOCK_NOTES);
+    for (uint64_t back = 1; back < HELD; back += 12345) {
+        int64_t age_ns = now_ns - aq_item_clock_when(&clock, next - back, now_ns);
+        double off_s = (double)(age_ns - (int64_t)(back / PER_TICK) * 2 * AQ_NS_PER_MS) / 1e9;
+        assert_true(off_s > -0.01 && off_s < 0.1); /* of 10 seconds */
+    }
+}
+
+static void test_staleness_is_counted_against_the_newest_version_that_came(void **state)
+{
+    (void)state;
+    aq_chunk_layout layout = kit_layout();
+    aq_batch *batch = NULL;
+    aq_shard_accounting accounting;
+    aq_item_clock clock = {0};
+    assert_int_equal(aq_batch_create(&layout, 4, &batch), 0);
+    aq_shard_accounting_init(&accounting, 0);
+    aq_shard_accounting_inserted(&accounting, 10);
+    aq_shard_accounting_inserted(&accounting, 8); /* of a slower actor */
+    batch->rows = 4;
+    batch->version[0] = 10;
+    batch->version[1] = 9;
+    batch->version[2] = 6;
+    batch->version[3] = 0;
+    aq_shard_accounting_sampled(&accounting, batch, &clock, 0);
+    assert_int_equal(accounting.staleness.counts[0], 1);
+    assert_int_equal(accounting.staleness.counts[1], 1);
+    assert_int_equal(accounting.staleness.counts[3], 1);
+    assert_int_equal(accounting.staleness.counts[4], 1);
+    aq_batch_destroy(batch);
+}
+
+static void test_time_goes_to_what_happened_in_it(void **state)
+{
+    (void)state;
+    aq_shard_accounting accounting;
+    aq_shard_accounting_init(&accounting, 100);
+    aq_shard_accounting_inserted(&accounting, 1);
+    aq_shard_accounting_tick(&accounting, 110, true, true);
+    assert_int_equal(accounting.inserting_ns, 10);
+    assert_int_equal(accounting.actors_waited_ns, 0); /* steps came */
+    assert_int_equal(accounting.learner_waited_ns, 10);
+    aq_shard_accounting_tick(&accounting, 130, true, false);
+    assert_int_equal(accounting.inserting_ns, 10);
+    assert_int_equal(accounting.actors_waited_ns, 20);
+    assert_int_equal(accounting.learner_waited_ns, 10);
+    assert_int_equal(accounting.sampling_ns, 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_a_histogram_counts_in_powers_of_two),
+        cmocka_unit_test(test_the_clock_knows_when_an_item_came),
+        cmocka_unit_test(test_ages_stay_right_to_a_part_of_what_is_held),
+        cmocka_unit_test(test_staleness_is_counted_against_the_newest_version_that_came),
+        cmocka_unit_test(test_time_goes_to_what_happened_in_it),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,374 @@
+/*
+ * Gathering: every column against the steps that the chunks were made of, the n-step returns at the
+ * ends of chunks and episodes, and sequences with what lies beyond their ends. Discount 0.5 makes
+ * all sums exact.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "replay/table/chunk_items.h"
+#include "replay/table/replay_gather.h"
+#include "tests/unit/replay/table_kit.h"
+
+/* A ring of one message's chunks. */
+typedef struct gathering {
+    aq_chunk_layout layout;
+    aq_table_spec spec;
+    aq_arrival *arrival;
+    aq_chunk_ring ring;
+    aq_batch *batch;
+} gathering;
+
+static void open_with(gathering *it, const aq_table_spec *spec, const aq_chunk_layout *layout,
+                      const table_kit_piece *pieces, uint32_t count, uint32_t rows)
+{
+    it->layout = *layout;
+    it->spec = *spec;
+    it->arrival = table_kit_arrival(layout, pieces, count);
+    assert_int_equal(aq_chunk_ring_init(&it->ring), 0);
+    for (uint32_t i = 0; i < count; i++) {
+        const aq_chunk_view *view = &it->arrival->chunks[i];
+        uint32_t items = aq_chunk_items_count(spec, layout, view);
+        assert_int_equal(aq_chunk_ring_reserve(&it->ring, 1, items), 0);
+        if (items > 0) {
+            aq_chunk_ring_append(&it->ring, NULL, view, items);
+        }
+    }
+    int rc = spec->sequence_length > 0
+                 ? aq_batch_create_sequences(layout, spec->sequence_length, rows, &it->batch)
+                 : aq_batch_create(layout, rows, &it->batch);
+    assert_int_equal(rc, 0);
+    memset(it->batch->obs, 0x77, (size_t)rows * layout->obs_bytes);
+}
+
+static void close_it(gathering *it)
+{
+    aq_batch_destroy(it->batch);
+    aq_chunk_ring_fini(&it->ring);
+    aq_arrival_unref(it->arrival);
+}
+
+static void gather(gathering *it, const uint64_t *items, uint32_t rows, float discount)
+{
+    it->batch->rows = rows;
+    memcpy(it->batch->item, items, rows * sizeof(*items));
+    aq_replay_gather(&it->spec, &it->ring, discount, it->batch);
+}
+
+typedef struct gathered {
+    float obs[2], next_obs, reward, bootstrap;
+    uint32_t action, version;
+} gathered;
+
+static gathered gather_one(const table_kit_piece *piece, uint64_t item)
+{
+    aq_chunk_layout layout = table_kit_layout();
+    aq_table_spec spec = table_kit_spec();
+    gathering it;
+    gathered row;
+    open_with(&it, &spec, &layout, piece, 1, 1);
+    gather(&it, &item, 1, 0.5f);
+    row.reward = it.batch->reward[0];
+    row.bootstrap = it.batch->bootstrap[0];
+    row.version = it.batch->version[0];
+    memcpy(row.obs, it.batch->obs, sizeof(row.obs));
+    memcpy(&row.next_obs, it.batch->next_obs, sizeof(float));
+    memcpy(&row.action, it.batch->action, sizeof(uint32_t));
+    close_it(&it);
+    return row;
+}
+
+static const table_kit_piece goes_on = {.step = 100, .length = 8};
+static const table_kit_piece terminated = {.step = 100, .length = 8, .terminated = true};
+static const table_kit_piece truncated = {.step = 100, .length = 8, .truncated = true};
+
+static void test_an_item_inside_a_chunk_folds_n_steps(void **state)
+{
+    (void)state;
+    gathered row = gather_one(&goes_on, 2);
+    assert_true(row.obs[0] == 102.0f && row.obs[1] == 102.25f);
+    assert_true(row.next_obs == 105.0f);
+    assert_true(row.reward == 102.0f + 0.5f * 103.0f + 0.25f * 104.0f);
+    assert_true(row.bootstrap == 0.125f);
+    assert_int_equal(row.action, 102);
+    assert_int_equal(row.version, 102);
+}
+
+static void test_the_last_item_of_a_chunk_that_goes_on_folds_n_steps(void **state)
+{
+    (void)state;
+    gathered row = gather_one(&goes_on, 5);
+    assert_true(row.obs[0] == 105.0f);
+    assert_true(row.next_obs == 108.0f);
+    assert_true(row.reward == 105.0f + 0.5f * 106.0f + 0.25f * 107.0f);
+    assert_true(row.bootstrap == 0.125f);
+}
+
+static void test_a_termination_shortens_the_fold_and_cuts_the_bootstrap(void **state)
+{
+    (void)state;
+    gathered row = gather_one(&terminated, 6);
+    assert_true(row.obs[0] == 106.0f);
+    assert_true(row.next_obs == 108.0f);
+    assert_true(row.reward == 106.0f + 0.5f * 107.0f);
+    assert_true(row.bootstrap == 0.0f);
+}
+
+static void test_an_item_that_ends_just_at_the_termination_has_no_bootstrap(void **state)
+{
+    (void)state;
+    assert_true(gather_one(&terminated, 5).bootstrap == 0.0f);
+    assert_true(gather_one(&terminated, 4).bootstrap == 0.125f);
+}
+
+static void test_a_truncation_shortens_the_fold_and_keeps_the_bootstrap(void **state)
+{
+    (void)state;
+    gathered row = gather_one(&truncated, 7);
+    assert_true(row.obs[0] == 107.0f);
+    assert_true(row.next_obs == 108.0f);
+    assert_true(row.reward == 107.0f);
+    assert_true(row.bootstrap == 0.5f);
+}
+
+static void test_a_table_of_fewer_steps_than_the_span_folds_its_own(void **state)
+{
+    (void)state;
+    aq_chunk_layout layout = table_kit_layout();
+    aq_table_spec spec = table_kit_spec();
+    gathering it;
+    spec.n_step = 1;
+    open_with(&it, &spec, &layout, &goes_on, 1, 1);
+    gather(&it, (const uint64_t[]){5}, 1, 0.5f);
+    float next;
+    memcpy(&next, it.batch->next_obs, sizeof(next));
+    assert_true(next == 106.0f);
+    assert_true(it.batch->reward[0] == 105.0f);
+    assert_true(it.batch->bootstrap[0] == 0.5f);
+    close_it(&it);
+}
+
+static void test_draws_are_counted_by_chunk(void **state)
+{
+    (void)state;
+    aq_chunk_layout layout = table_kit_layout();
+    aq_table_spec spec = table_kit_spec();
+    const table_kit_piece pieces[] = {terminated, terminated};
+    gathering it;
+    open_with(&it, &spec, &layout, pieces, 2, 4);
+    gather(&it, (const uint64_t[]){0, 3, 3, 9}, 4, 1.0f);
+    assert_int_equal(aq_chunk_ring_slot(&it.ring, 0)->draws, 3);
+    assert_int_equal(aq_chunk_ring_slot(&it.ring, 1)->draws, 1);
+    close_it(&it);
+}
+
+/* Rows of many sizes, aligned and not, against a plain fold. */
+static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, uint32_t n_step)
+{
+    enum { CHUNKS = 40, ROWS = 300 };
+    const aq_chunk_layout layout = {
+        .obs_bytes = obs_bytes, .action_bytes = action_bytes, .n_step = 8, .length_max = 24};
+    aq_table_spec spec = table_kit_spec();
+    table_kit_piece pieces[CHUNKS];
+    gathering it;
+    spec.n_step = n_step;
+    for (uint64_t i = 0; i < CHUNKS; i++) {
+        uint64_t end = aq_rng_below(rng, 3);
+        pieces[i] = (table_kit_piece){.step = 24 * i,
+                                      .length = 8 + (uint32_t)aq_rng_below(rng, 17),
+                                      .terminated = end == 1,
+                                      .truncated = end == 2};
+    }
+    open_with(&it, &spec, &layout, pieces, CHUNKS, ROWS);
+    uint64_t items[ROWS];
+    for (uint32_t i = 0; i < ROWS; i++) {
+        items[i] = aq_rng_below(rng, aq_chunk_ring_end_item(&it.ring));
+    }
+    gather(&it, items, ROWS, 0.97f);
+    for (uint32_t i = 0; i < ROWS; i++) {
+        uint64_t ordinal = aq_chunk_ring_find(&it.ring, items[i]);
+        const aq_chunk_slot *slot = aq_chunk_ring_slot(&it.ring, ordinal);
+        uint32_t row = (uint32_t)(items[i] - slot->first_item);
+        float reward, bootstrap;
+        uint32_t next;
+        aq_chunk_view_fold(slot->view, n_step, row, 0.97f, &reward, &bootstrap, &next);
+        assert_true(it.batch->reward[i] == reward);
+        assert_true(it.batch->bootstrap[i] == bootstrap);
+        assert_int_equal(it.batch->version[i], aq_chunk_view_version(slot->view, row));
+        assert_memory_equal(it.batch->obs + (size_t)i * obs_bytes,
+                            slot->view->obs + (size_t)row * obs_bytes, obs_bytes);
+        assert_memory_equal(it.batch->next_obs + (size_t)i * obs_bytes,
+                            slot->view->obs + (size_t)next * obs_bytes, obs_bytes);
+        assert_memory_equal(it.batch->action + (size_t)i * action_bytes,
+                            slot->view->action + (size_t)row * action_bytes, action_bytes);
+    }
+    close_it(&it);
+}
+
+static void test_rows_of_all_sizes_agree_with_a_plain_fold(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {1,  4,  8,  12, 15,  16,   17,   20,   31,  32,
+                              33, 48, 64, 68, 100, 1023, 1024, 1025, 4000};
+    aq_rng rng;
+    aq_rng_init(&rng, table_kit_seed(), 7);
+    for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+        for (size_t n = 0; n < 4; n++) {
+            check_many(&rng, sizes[i], sizes[(i * 5 + n) % 11],
+                       1 + (uint32_t)aq_rng_below(&rng, 8));
+        }
+    }
+}
+
+/* ---- sequences ----------------------------------------------------------------------------- */
+
+enum { STEPS = 4, PERIOD = 3 };
+
+static aq_table_spec sequence_spec(void)
+{
+    aq_table_spec spec = table_kit_spec();
+    spec.sequence_length = STEPS;
+    spec.sequence_period = PERIOD;
+    return spec;
+}
+
+static aq_chunk_layout sequence_layout(void)
+{
+    aq_chunk_layout layout = table_kit_layout();
+    layout.n_step = STEPS;
+    layout.length_max = 16;
+    return layout;
+}
+
+static float obs_at(const aq_batch *batch, uint32_t row, uint32_t step)
+{
+    float value;
+    memcpy(&value, batch->obs + ((size_t)row * (STEPS + 1) + step) * batch->obs_bytes,
+           sizeof(value));
+    return value;
+}
+
+static void test_a_sequence_has_all_its_steps(void **state)
+{
+    (void)state;
+    const aq_table_spec spec = sequence_spec();
+    const aq_chunk_layout layout = sequence_layout();
+    const table_kit_piece piece = {.step = 100, .length = 12};
+    gathering it;
+    open_with(&it, &spec, &layout, &piece, 1, 2);
+    assert_int_equal(aq_chunk_ring_end_item(&it.ring), 3); /* rows 0, 3, 6 */
+    gather(&it, (const uint64_t[]){2, 1}, 2, 0.5f);
+    for (uint32_t row = 0; row < 2; row++) {
+        uint32_t first = row == 0 ? 106 : 103;
+        assert_int_equal(it.batch->length[row], STEPS);
+        for (uint32_t i = 0; i < STEPS; i++) {
+            assert_true(it.batch->reward[row * STEPS + i] == (float)(first + i));
+            assert_true(it.batch->bootstrap[row * STEPS + i] == 0.5f);
+            assert_int_equal(it.batch->version[row * STEPS + i], first + i);
+        }
+        for (uint32_t i = 0; i <= STEPS; i++) {
+            assert_true(obs_at(it.batch, row, i) == (float)(first + i));
+        }
+    }
+    close_it(&it);
+}
+
+static void test_beyond_the_end_of_an_episode_a_sequence_is_zero(void **state)
+{
+    (void)state;
+    const aq_table_spec spec = sequence_spec();
+    const aq_chunk_layout layout = sequence_layout();
+    for (int end = 0; end < 2; end++) {
+        const table_kit_piece piece = {
+            .step = 100, .length = 11, .terminated = end == 0, .truncated = end == 1};
+        gathering it;
+        open_with(&it, &spec, &layout, &piece, 1, 1);
+        assert_int_equal(aq_chunk_ring_end_item(&it.ring), 4); /* rows 0, 3, 6, 9 */
+        memset(it.batch->reward, 0x77, STEPS * sizeof(float));
+        memset(it.batch->bootstrap, 0x77, STEPS * sizeof(float));
+        memset(it.batch->version, 0x77, STEPS * sizeof(uint32_t));
+        memset(it.batch->action, 0x77, (size_t)STEPS * layout.action_bytes);
+        memset(it.batch->obs, 0x77, (STEPS + 1) * (size_t)layout.obs_bytes);
+        gather(&it, (const uint64_t[]){3}, 1, 0.5f);
+        assert_int_equal(it.batch->length[0], 2);
+        assert_true(it.batch->reward[1] == 110.0f && it.batch->reward[2] == 0.0f);
+        assert_true(it.batch->bootstrap[0] == 0.5f);
+        assert_true(it.batch->bootstrap[1] == (end == 0 ? 0.0f : 0.5f));
+        assert_true(it.batch->bootstrap[2] == 0.0f && it.batch->bootstrap[3] == 0.0f);
+        assert_true(obs_at(it.batch, 0, 2) == 111.0f); /* after the last transition */
+        assert_true(obs_at(it.batch, 0, 3) == 0.0f && obs_at(it.batch, 0, 4) == 0.0f);
+        assert_int_equal(it.batch->version[3], 0);
+        uint32_t action;
+        memcpy(&action, it.batch->action + 2 * layout.action_bytes, sizeof(action));
+        assert_int_equal(action, 0);
+        close_it(&it);
+    }
+}
+
+static void test_sequences_start_at_multiples_of_the_period_in_the_episode(void **state)
+{
+    (void)state;
+    const aq_table_spec spec = sequence_spec();
+    const aq_chunk_layout layout = sequence_layout();
+    /* An episode of 30 steps in chunks of 10 that repeat STEPS - 1. */
+    table_kit_piece pieces[4];
+    uint32_t first = 0;
+    for (int i = 0; i < 4; i++) {
+        uint32_t length = i < 3 ? 10 : 30 - first;
+        pieces[i] = (table_kit_piece){.step = first,
+                                      .first = first,
+                                      .length = length,
+                                      .overlap = i > 0 ? STEPS - 1 : 0,
+                                      .terminated = i == 3};
+        first += length - (STEPS - 1);
+    }
+    gathering it;
+    open_with(&it, &spec, &layout, pieces, 4, 10);
+    assert_int_equal(aq_chunk_ring_end_item(&it.ring), 10); /* 0, 3, ... 27 */
+    const uint64_t items[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9};
+    gather(&it, items, 10, 0.5f);
+    for (uint32_t i = 0; i < 10; i++) {
+        assert_int_equal(it.batch->version[i * STEPS], 3 * i);
+        assert_int_equal(it.batch->length[i], i < 9 ? 4 : 3);
+    }
+    close_it(&it);
+}
+
+static void test_a_chunk_may_hold_no_sequence(void **state)
+{
+    (void)state;
+    aq_table_spec spec = sequence_spec();
+    const aq_chunk_layout layout = sequence_layout();
+    spec.sequence_period = 50;
+    const table_kit_piece piece = {.step = 51, .first = 51, .length = 12, .terminated = true};
+    aq_arrival *arrival = table_kit_arrival(&layout, &piece, 1);
+    assert_int_equal(aq_chunk_items_count(&spec, &layout, &arrival->chunks[0]), 0);
+    aq_arrival_unref(arrival);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_an_item_inside_a_chunk_folds_n_steps),
+        cmocka_unit_test(test_the_last_item_of_a_chunk_that_goes_on_folds_n_steps),
+        cmocka_unit_test(test_a_termination_shortens_the_fold_and_cuts_the_bootstrap),
+        cmocka_unit_test(test_an_item_that_ends_just_at_the_termination_has_no_bootstrap),
+        cmocka_unit_test(test_a_truncation_shortens_the_fold_and_keeps_the_bootstrap),
+        cmocka_unit_test(test_a_table_of_fewer_steps_than_the_span_folds_its_own),
+        cmocka_unit_test(test_draws_are_counted_by_chunk),
+        cmocka_unit_test(test_rows_of_all_sizes_agree_with_a_plain_fold),
+        cmocka_unit_test(test_a_sequence_has_all_its_steps),
+        cmocka_unit_test(test_beyond_the_end_of_an_episode_a_sequence_is_zero),
+        cmocka_unit_test(test_sequences_start_at_multiples_of_the_period_in_the_episode),
+        cmocka_unit_test(test_a_chunk_may_hold_no_sequence),
+    };
+    return cmocka_run_group_tests_name("replay_gather", tests, NULL, NULL);
+}

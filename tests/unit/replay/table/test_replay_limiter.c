@@ -1,0 +1,333 @@
+/*
+ * The limiter: minimum size, both ends of the band, and that never both sides must wait.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/rng.h"
+#include "replay/table/replay_limiter.h"
+#include "tests/unit/replay/table_kit.h"
+
+static aq_table_spec spec_of(uint64_t min_size, double samples_per_insert, double tolerance)
+{
+    aq_table_spec spec = table_kit_spec();
+    spec.min_size = min_size;
+    spec.samples_per_insert = samples_per_insert;
+    spec.tolerance = tolerance;
+    return spec;
+}
+
+static int init(aq_replay_limiter *limiter, uint64_t min_size, double samples_per_insert,
+                double tolerance, uint32_t rows_max, aq_error *error)
+{
+    const aq_table_spec spec = spec_of(min_size, samples_per_insert, tolerance);
+    return aq_replay_limiter_init(limiter, &spec, rows_max, error);
+}
+
+/* min size 100, 4 rows a step, tolerance 50, requests of 16 rows. */
+static aq_replay_limiter limiter_of(void)
+{
+    aq_replay_limiter limiter;
+    assert_int_equal(init(&limiter, 100, 4.0, 50.0, 16, NULL), 0);
+    return limiter;
+}
+
+static void test_nothing_is_sampled_below_the_minimum_size(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    aq_replay_limiter_inserted(&limiter, 99);
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    aq_replay_limiter_inserted(&limiter, 1);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+}
+
+static void test_the_first_steps_are_owed_to_nobody(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    aq_replay_limiter_inserted(&limiter, 100);
+    assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 200)); /* 50 steps' worth, not 150 */
+    assert_false(aq_replay_limiter_may_sample(&limiter, 201));
+}
+
+static void test_samples_stop_at_the_lower_end(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    aq_replay_limiter_inserted(&limiter, 110);
+    aq_replay_limiter_sampled(&limiter, 240);
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    aq_replay_limiter_inserted(&limiter, 4);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+    assert_false(aq_replay_limiter_may_sample(&limiter, 17));
+}
+
+static void test_inserts_stop_at_the_upper_end(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 150);
+    aq_replay_limiter_inserted(&limiter, 149);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 1);
+    aq_replay_limiter_inserted(&limiter, 1);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 0);
+    aq_replay_limiter_inserted(&limiter, 30);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 0);
+    aq_replay_limiter_sampled(&limiter, 124);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 1);
+}
+
+static void
+test_a_tolerance_that_could_block_both_is_refused_with_the_least_that_works(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter;
+    aq_error error;
+    assert_int_equal(init(&limiter, 100, 4.0, 8.9, 64, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "9 is the least"));
+    assert_int_equal(init(&limiter, 100, 4.0, 9.0, 64, &error), 0);
+}
+
+static void test_numbers_that_cannot_be_are_refused(void **state)
+{
+    (void)state;
+    const double bad[] = {-1.0, NAN, INFINITY};
+    aq_replay_limiter limiter;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        assert_int_equal(init(&limiter, 1, bad[i], 9.0, 1, NULL), AQ_E_INVALID);
+        assert_int_equal(init(&limiter, 1, 4.0, bad[i], 1, NULL), AQ_E_INVALID);
+    }
+    assert_int_equal(init(&limiter, 1, 4.0, 0.0, 1, NULL), AQ_E_INVALID);
+    assert_int_equal(init(&limiter, 0, 4.0, 9.0, 1, NULL), AQ_E_INVALID);
+    assert_int_equal(init(&limiter, 1, 4.0, 9.0, 0, NULL), AQ_E_INVALID);
+}
+
+static void test_a_few_samples_of_many_inserts_work_too(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter;
+    assert_int_equal(init(&limiter, 10, 0.5, 100.0, 8, NULL), 0);
+    aq_replay_limiter_inserted(&limiter, 10);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 50));
+    assert_false(aq_replay_limiter_may_sample(&limiter, 51));
+}
+
+static void test_without_a_proportion_the_minimum_size_alone_counts(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter;
+    assert_int_equal(init(&limiter, 10, 0.0, 0.0, 64, NULL), 0);
+    aq_replay_limiter_inserted(&limiter, 9);
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    aq_replay_limiter_inserted(&limiter, 1);
+    for (int i = 0; i < 1000; i++) {
+        assert_true(aq_replay_limiter_may_sample(&limiter, 64));
+        aq_replay_limiter_sampled(&limiter, 64);
+    }
+    aq_replay_limiter_inserted(&limiter, 1000000000);
+    assert_true(aq_replay_limiter_headroom(&limiter) > 1000000000);
+    assert_true(aq_replay_limiter_width(&limiter) > 1000000000);
+    assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
+}
+
+/* ---- queues -------------------------------------------------------------------------------- */
+
+static aq_table_spec queue_of(uint64_t capacity)
+{
+    aq_table_spec spec = spec_of(1, 0.0, 0.0);
+    spec.selector = AQ_SELECTOR_QUEUE;
+    spec.capacity = capacity;
+    return spec;
+}
+
+static void test_a_full_queue_makes_actors_wait(void **state)
+{
+    (void)state;
+    const aq_table_spec spec = queue_of(100);
+    aq_replay_limiter limiter;
+    assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 16, NULL), 0);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 100);
+    aq_replay_limiter_inserted(&limiter, 90);
+    aq_replay_limiter_holds(&limiter, 90);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 10);
+    aq_replay_limiter_inserted(&limiter, 15);
+    aq_replay_limiter_holds(&limiter, 105);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 0);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+    aq_replay_limiter_holds(&limiter, 73);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 27);
+}
+
+static void test_a_queue_that_holds_no_request_is_refused(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter;
+    aq_error error;
+    aq_table_spec spec = queue_of(256);
+    assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 256, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "257 is the least capacity"));
+    spec.capacity = 257;
+    assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 256, &error), 0);
+    assert_int_equal(aq_replay_limiter_width(&limiter), 1);
+    spec.samples_per_insert = 1.0;
+    assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 256, &error), AQ_E_INVALID);
+    assert_non_null(strstr(error.text, "each item once"));
+}
+
+/* ---- restarts ------------------------------------------------------------------------------ */
+
+static void test_a_restored_limiter_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    aq_replay_limiter_restore(&limiter, 1100, 3900, true);
+    assert_true(aq_replay_limiter_lead(&limiter) == 1000.0 - 975.0);
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 25);
+    assert_int_equal(limiter.inserted, 1100);
+    assert_int_equal(limiter.sampled, 3900);
+}
+
+static void test_a_changed_setting_costs_no_more_than_one_band(void **state)
+{
+    (void)state;
+    const double ratios[] = {0.01, 0.5, 8.0, 1000.0};
+    for (size_t i = 0; i < 4; i++) {
+        aq_replay_limiter limiter;
+        assert_int_equal(init(&limiter, 100, ratios[i], 5000.0, 16, NULL), 0);
+        aq_replay_limiter_restore(&limiter, 1000100, 4000000, true);
+        double lead = aq_replay_limiter_lead(&limiter);
+        assert_true(lead >= -5000.0 && lead <= 5000.0);
+        assert_true(aq_replay_limiter_may_sample(&limiter, 16) ||
+                    aq_replay_limiter_headroom(&limiter) >= aq_replay_limiter_width(&limiter));
+        aq_replay_limiter_inserted(&limiter, 1000);
+        assert_true(fabs(aq_replay_limiter_lead(&limiter) - lead - 1000.0) < 1e-6);
+    }
+}
+
+static void test_a_limiter_that_is_not_known_owes_nothing(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter = limiter_of();
+    aq_replay_limiter_restore(&limiter, 123456, 99, false);
+    assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 50);
+}
+
+static void test_below_a_raised_minimum_size_nobody_owes_anything(void **state)
+{
+    (void)state;
+    aq_replay_limiter limiter;
+    assert_int_equal(init(&limiter, 10000, 4.0, 50.0, 16, NULL), 0);
+    aq_replay_limiter_restore(&limiter, 5000, 19000, true);
+    assert_false(aq_replay_limiter_may_sample(&limiter, 1));
+    assert_int_equal(aq_replay_limiter_headroom(&limiter), 5050);
+    aq_replay_limiter_inserted(&limiter, 5000);
+    assert_true(aq_replay_limiter_may_sample(&limiter, 16));
+    assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+/* Uniform in the logarithm, so that all magnitudes come. */
+static double log_uniform(aq_rng *rng, double low, double high)
+{
+    return exp(aq_rng_range(rng, log(low), log(high)));
+}
+
+/* The least tolerance that is legal, by the rule of the header. */
+static double least_tolerance(double samples_per_insert, uint32_t rows_max)
+{
+    return ceil(((double)rows_max / samples_per_insert + 2.0) / 2.0);
+}
+
+static void walk(aq_rng *rng, aq_replay_limiter *limiter, uint32_t chunk)
+{
+    double tolerance = limiter->tolerance;
+    bool sampler_first = aq_rng_below(rng, 2) == 0;
+    for (int step = 0; step < 500; step++) {
+        uint32_t rows = limiter->rows_max;
+        bool may_sample = aq_replay_limiter_may_sample(limiter, rows);
+        uint64_t headroom = aq_replay_limiter_headroom(limiter);
+        assert_true(may_sample || headroom >= 1);
+        if (!may_sample) {
+            assert_true(headroom >= aq_replay_limiter_width(limiter));
+        }
+        /* Long runs of one side, so that both ends of the band are reached. */
+        if (aq_rng_below(rng, 50) == 0) {
+            sampler_first = !sampler_first;
+        }
+        if (may_sample && (sampler_first || headroom == 0)) {
+            aq_replay_limiter_sampled(limiter, rows);
+            assert_true(aq_replay_limiter_lead(limiter) >= -tolerance - 1e-3);
+        } else {
+            uint32_t steps = 1 + (uint32_t)aq_rng_below(rng, chunk);
+            aq_replay_limiter_inserted(limiter, steps);
+            assert_true(aq_replay_limiter_lead(limiter) <= tolerance + steps);
+        }
+    }
+}
+
+static void test_random_legal_settings_never_block_both_sides(void **state)
+{
+    (void)state;
+    aq_rng rng;
+    aq_rng_init(&rng, table_kit_seed(), 1);
+    for (int round = 0; round < 2000; round++) {
+        double samples_per_insert = log_uniform(&rng, 0.001, 1e5);
+        uint32_t rows = (uint32_t)log_uniform(&rng, 1.0, 65536.0);
+        uint64_t min_size = (uint64_t)log_uniform(&rng, 1.0, 1e9);
+        double tolerance = least_tolerance(samples_per_insert, rows);
+        if (aq_rng_below(&rng, 2) == 0) { /* else: just legal */
+            tolerance *= log_uniform(&rng, 1.0, 1000.0);
+        }
+        aq_replay_limiter limiter;
+        assert_int_equal(init(&limiter, min_size, samples_per_insert, tolerance, rows, NULL), 0);
+        /* Start anywhere: long into a run, too. */
+        uint64_t begin = aq_rng_below(&rng, 3);
+        uint64_t inserted = (uint64_t)log_uniform(&rng, 1.0, 1e12);
+        if (begin == 1) {
+            aq_replay_limiter_inserted(&limiter, inserted);
+            if (inserted > min_size) {
+                limiter.sampled = (uint64_t)((double)(inserted - min_size) * samples_per_insert);
+            }
+        } else if (begin == 2) { /* after a restart, under other settings */
+            uint64_t sampled = (uint64_t)log_uniform(&rng, 1.0, 1e12);
+            aq_replay_limiter_restore(&limiter, inserted, sampled, aq_rng_below(&rng, 4) != 0);
+        }
+        walk(&rng, &limiter, 1 + (uint32_t)aq_rng_below(&rng, 64));
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_nothing_is_sampled_below_the_minimum_size),
+        cmocka_unit_test(test_the_first_steps_are_owed_to_nobody),
+        cmocka_unit_test(test_samples_stop_at_the_lower_end),
+        cmocka_unit_test(test_inserts_stop_at_the_upper_end),
+        cmocka_unit_test(
+            test_a_tolerance_that_could_block_both_is_refused_with_the_least_that_works),
+        cmocka_unit_test(test_numbers_that_cannot_be_are_refused),
+        cmocka_unit_test(test_a_few_samples_of_many_inserts_work_too),
+        cmocka_unit_test(test_without_a_proportion_the_minimum_size_alone_counts),
+        cmocka_unit_test(test_a_full_queue_makes_actors_wait),
+        cmocka_unit_test(test_a_queue_that_holds_no_request_is_refused),
+        cmocka_unit_test(test_a_restored_limiter_goes_on_where_it_was),
+        cmocka_unit_test(test_a_changed_setting_costs_no_more_than_one_band),
+        cmocka_unit_test(test_a_limiter_that_is_not_known_owes_nothing),
+        cmocka_unit_test(test_below_a_raised_minimum_size_nobody_owes_anything),
+        cmocka_unit_test(test_random_legal_settings_never_block_both_sides),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

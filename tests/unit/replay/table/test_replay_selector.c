@@ -1,0 +1,355 @@
+/*
+ * The selectors: which items they take, and in what proportions by Pearson's chi-square test.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/base/rng.h"
+#include "replay/table/replay_selector.h"
+#include "tests/unit/replay/table_kit.h"
+
+/* A selector and the numbers that it was given. */
+typedef struct selection {
+    aq_replay_selector *selector;
+    uint64_t first, end;
+} selection;
+
+static selection select_by(uint32_t kind, uint32_t remover, uint64_t seed)
+{
+    aq_table_spec spec = table_kit_spec();
+    selection it = {0};
+    spec.selector = kind;
+    spec.remover = remover;
+    assert_int_equal(aq_replay_selector_create(&spec, seed, &it.selector), 0);
+    return it;
+}
+
+static void insert(selection *it, uint32_t count, float mass)
+{
+    const aq_replay_selector_class *class = it->selector->class;
+    assert_int_equal(class->reserve(it->selector, it->first, it->end + count), 0);
+    class->insert(it->selector, it->end, count, mass);
+    it->end += count;
+}
+
+static void take_away(selection *it, uint64_t first, uint32_t count)
+{
+    it->selector->class->remove(it->selector, first, count);
+}
+
+static void draw(selection *it, uint32_t rows, uint64_t *items, float *probabilities)
+{
+    it->selector->class->draw(it->selector, rows, items, probabilities);
+}
+
+static void assert_draws(selection *it, const uint64_t *expected, uint32_t rows)
+{
+    uint64_t items[64];
+    float probabilities[64];
+    draw(it, rows, items, probabilities);
+    for (uint32_t i = 0; i < rows; i++) {
+        assert_int_equal(items[i], expected[i]);
+    }
+}
+
+/* ---- by chance ----------------------------------------------------------------------------- */
+
+enum { ITEMS = 1000, DRAWS = 1000 };
+
+static void assert_proportions(selection *it, const double *masses, uint64_t first)
+{
+    static uint64_t items[DRAWS];
+    static float probabilities[DRAWS];
+    static double counts[ITEMS], expected[ITEMS];
+    double total = 0.0;
+    for (int i = 0; i < ITEMS; i++) {
+        total += masses[i];
+        counts[i] = 0.0;
+    }
+    for (int round = 0; round < ITEMS; round++) {
+        draw(it, DRAWS, items, probabilities);
+        for (int i = 0; i < DRAWS; i++) {
+            assert_in_range(items[i], first, first + ITEMS - 1);
+            uint64_t item = items[i] - first;
+            counts[item] += 1.0;
+            assert_true(fabs((double)probabilities[i] - masses[item] / total) <=
+                        1e-5 * masses[item] / total);
+        }
+    }
+    for (int i = 0; i < ITEMS; i++) {
+        expected[i] = (double)ITEMS * DRAWS * masses[i] / total;
+    }
+    table_kit_assert_chi_square(counts, expected, ITEMS);
+    assert_true(fabs(it->selector->class->total(it->selector) - total) <= 1e-5 * total);
+}
+
+static void test_uniform_draws_are_uniform(void **state)
+{
+    (void)state;
+    static double masses[ITEMS];
+    for (int i = 0; i < ITEMS; i++) {
+        masses[i] = 1.0;
+    }
+    for (uint64_t n = 0; n < 4; n++) {
+        selection it = select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_FIFO, table_kit_seed() + n);
+        insert(&it, 300, 1.0f);
+        insert(&it, ITEMS, 1.0f);
+        take_away(&it, 0, 300);
+        assert_proportions(&it, masses, 300);
+        aq_replay_selector_destroy(it.selector);
+    }
+}
+
+static void test_uniform_draws_over_holes_are_uniform(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 2; n++) {
+        selection it =
+            select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_LOWEST_PRIORITY, table_kit_seed() + n);
+        static double counts[ITEMS], expected[ITEMS];
+        static uint64_t items[DRAWS];
+        static float probabilities[DRAWS];
+        insert(&it, 2 * ITEMS, 1.0f);
+        for (uint64_t i = 0; i < ITEMS; i++) { /* each second one */
+            take_away(&it, 2 * i, 1);
+            counts[i] = 0.0;
+            expected[i] = 500.0;
+        }
+        for (int round = 0; round < 500; round++) {
+            draw(&it, DRAWS, items, probabilities);
+            for (int i = 0; i < DRAWS; i++) {
+                assert_int_equal(items[i] % 2, 1);
+                counts[items[i] / 2] += 1.0;
+                assert_true(probabilities[i] == 1.0f / ITEMS);
+            }
+        }
+        table_kit_assert_chi_square(counts, expected, ITEMS);
+        aq_replay_selector_destroy(it.selector);
+    }
+}
+
+static void test_prioritized_draws_follow_the_masses(void **state)
+{
+    (void)state;
+    for (uint64_t n = 0; n < 3; n++) {
+        selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed() + n);
+        static double masses[ITEMS];
+        uint64_t items[ITEMS];
+        float floats[ITEMS];
+        insert(&it, 777, 1.0f);
+        insert(&it, ITEMS, 1.0f);
+        take_away(&it, 0, 777);
+        for (uint64_t i = 0; i < ITEMS; i++) {
+            floats[i] = 1.0f + (float)((i * 37 + n) % 101);
+            masses[i] = (double)floats[i];
+            items[i] = 777 + i;
+        }
+        it.selector->class->weigh(it.selector, items, floats, ITEMS);
+        assert_proportions(&it, masses, 777);
+        assert_true(it.selector->class->mass(it.selector, 780) == floats[3]);
+        aq_replay_selector_destroy(it.selector);
+    }
+}
+
+static void test_equal_masses_are_drawn_as_by_a_uniform_selector(void **state)
+{
+    (void)state;
+    static double masses[ITEMS];
+    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
+    for (int i = 0; i < ITEMS; i++) {
+        masses[i] = 1.0;
+    }
+    insert(&it, ITEMS, 1.0f);
+    assert_proportions(&it, masses, 0);
+    aq_replay_selector_destroy(it.selector);
+}
+
+static void test_equal_seeds_draw_equal_items(void **state)
+{
+    (void)state;
+    const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
+    for (size_t n = 0; n < 2; n++) {
+        uint64_t items[3][100];
+        float probabilities[100];
+        for (uint64_t i = 0; i < 3; i++) {
+            selection it = select_by(kinds[n], AQ_REMOVER_FIFO, 9 + i / 2);
+            insert(&it, 5000, 1.0f);
+            draw(&it, 100, items[i], probabilities);
+            aq_replay_selector_destroy(it.selector);
+        }
+        assert_memory_equal(items[0], items[1], sizeof(items[0]));
+        assert_int_not_equal(memcmp(items[0], items[2], sizeof(items[0])), 0);
+    }
+}
+
+static void test_masses_stay_theirs_while_the_window_moves_and_grows(void **state)
+{
+    (void)state;
+    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
+    aq_rng rng;
+    aq_rng_init(&rng, table_kit_seed(), 2);
+    static float masses[20000];
+    double total = 0.0;
+    for (int step = 0; step < 1000; step++) {
+        uint32_t count = 1 + (uint32_t)aq_rng_below(&rng, 20);
+        float mass = (float)aq_rng_uniform(&rng) + 0.01f;
+        insert(&it, count, mass);
+        for (uint64_t item = it.end - count; item < it.end; item++) {
+            masses[item] = mass;
+            total += (double)mass;
+        }
+        while (it.end - it.first > 200 + (uint64_t)step) {
+            take_away(&it, it.first, 1);
+            total -= (double)masses[it.first];
+            it.first++;
+        }
+        uint64_t any = it.first + aq_rng_below(&rng, it.end - it.first);
+        assert_true(it.selector->class->mass(it.selector, any) == masses[any]);
+        assert_true(fabs(it.selector->class->total(it.selector) - total) <= 1e-3 * total);
+        uint64_t items[32];
+        float probabilities[32];
+        draw(&it, 32, items, probabilities);
+        for (int i = 0; i < 32; i++) {
+            assert_in_range(items[i], it.first, it.end - 1);
+        }
+    }
+    aq_replay_selector_destroy(it.selector);
+}
+
+static void test_what_is_hardly_ever_drawn_still_has_a_probability(void **state)
+{
+    (void)state;
+    selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, 1);
+    insert(&it, 1, 1e-20f);
+    uint64_t items[4];
+    float probabilities[4];
+    draw(&it, 4, items, probabilities);
+    assert_true(probabilities[3] == 1.0f);
+    aq_replay_selector_destroy(it.selector);
+}
+
+/* ---- in order ------------------------------------------------------------------------------ */
+
+static void test_fifo_gives_the_oldest_in_their_order(void **state)
+{
+    (void)state;
+    selection it = select_by(AQ_SELECTOR_FIFO, AQ_REMOVER_FIFO, 1);
+    insert(&it, 100, 1.0f);
+    assert_draws(&it, (const uint64_t[]){0, 1, 2, 3}, 4);
+    assert_draws(&it, (const uint64_t[]){0, 1, 2}, 3);
+    take_away(&it, 0, 2);
+    take_away(&it, 4, 90);
+    assert_draws(&it, (const uint64_t[]){2, 3, 94, 95}, 4);
+    aq_replay_selector_destroy(it.selector);
+}
+
+static void test_lifo_gives_the_newest_first(void **state)
+{
+    (void)state;
+    selection it = select_by(AQ_SELECTOR_LIFO, AQ_REMOVER_FIFO, 1);
+    insert(&it, 100, 1.0f);
+    assert_draws(&it, (const uint64_t[]){99, 98, 97}, 3);
+    take_away(&it, 98, 1);
+    take_away(&it, 10, 87);
+    assert_draws(&it, (const uint64_t[]){99, 97, 9, 8}, 4);
+    take_away(&it, 97, 3);
+    insert(&it, 2, 1.0f);
+    assert_draws(&it, (const uint64_t[]){101, 100, 9}, 3);
+    aq_replay_selector_destroy(it.selector);
+}
+
+static void test_ordered_selectors_agree_with_a_plain_list(void **state)
+{
+    (void)state;
+    enum { NUMBERS = 60000 };
+    static bool there[NUMBERS];
+    aq_rng rng;
+    aq_rng_init(&rng, table_kit_seed(), 3);
+    for (uint32_t kind = AQ_SELECTOR_FIFO; kind <= AQ_SELECTOR_LIFO; kind++) {
+        selection it = select_by(kind, AQ_REMOVER_LOWEST_PRIORITY, 1);
+        uint64_t count = 0;
+        memset(there, 0, sizeof(there));
+        while (it.end + 100 < NUMBERS) {
+            uint32_t more = 1 + (uint32_t)aq_rng_below(&rng, 100);
+            insert(&it, more, 1.0f);
+            memset(there + it.end - more, true, more);
+            count += more;
+            while (it.end - it.first > 3000 || (count > 0 && aq_rng_below(&rng, 4) != 0)) {
+                uint64_t first = it.end - it.first > 3000
+                                     ? it.first
+                                     : it.first + aq_rng_below(&rng, it.end - it.first);
+                uint32_t away = 1 + (uint32_t)aq_rng_below(&rng, 150);
+                away = first + away > it.end ? (uint32_t)(it.end - first) : away;
+                take_away(&it, first, away);
+                for (uint64_t i = first; i < first + away; i++) {
+                    count -= there[i];
+                    there[i] = false;
+                }
+                it.first = first == it.first ? first + away : it.first;
+            }
+            assert_true(it.selector->class->total(it.selector) == (double)count);
+            uint64_t expected[64];
+            uint32_t rows = 0;
+            for (uint64_t i = 0; i < it.end && rows < 64; i++) {
+                uint64_t item = kind == AQ_SELECTOR_FIFO ? i : it.end - 1 - i;
+                if (there[item]) {
+                    expected[rows++] = item;
+                }
+            }
+            assert_draws(&it, expected, rows);
+        }
+        aq_replay_selector_destroy(it.selector);
+    }
+}
+
+/* -------------------------------------------------------------------------------------------- */
+
+static void test_room_that_cannot_be_had_changes_nothing(void **state)
+{
+    (void)state;
+    const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED, AQ_SELECTOR_FIFO};
+    for (size_t i = 0; i < 3; i++) {
+        aq_table_spec spec = table_kit_spec();
+        aq_replay_selector *selector = NULL;
+        spec.selector = kinds[i];
+        aq_memory_fail_at(1, 0);
+        assert_int_equal(aq_replay_selector_create(&spec, 1, &selector), AQ_E_NOMEM);
+        aq_memory_fail_at(0, 0);
+        assert_null(selector);
+        selection it = select_by(kinds[i], AQ_REMOVER_FIFO, 1);
+        insert(&it, 10, 1.0f);
+        if (kinds[i] != AQ_SELECTOR_UNIFORM) {
+            aq_memory_fail_at(1, 0);
+            assert_int_equal(it.selector->class->reserve(it.selector, 0, 100000), AQ_E_NOMEM);
+            aq_memory_fail_at(0, 0);
+        }
+        assert_true(it.selector->class->total(it.selector) == 10.0);
+        aq_replay_selector_destroy(it.selector);
+    }
+    aq_replay_selector_destroy(NULL);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_uniform_draws_are_uniform),
+        cmocka_unit_test(test_uniform_draws_over_holes_are_uniform),
+        cmocka_unit_test(test_prioritized_draws_follow_the_masses),
+        cmocka_unit_test(test_equal_masses_are_drawn_as_by_a_uniform_selector),
+        cmocka_unit_test(test_equal_seeds_draw_equal_items),
+        cmocka_unit_test(test_masses_stay_theirs_while_the_window_moves_and_grows),
+        cmocka_unit_test(test_what_is_hardly_ever_drawn_still_has_a_probability),
+        cmocka_unit_test(test_fifo_gives_the_oldest_in_their_order),
+        cmocka_unit_test(test_lifo_gives_the_newest_first),
+        cmocka_unit_test(test_ordered_selectors_agree_with_a_plain_list),
+        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
+    };
+    return cmocka_run_group_tests_name("replay_selector", tests, NULL, NULL);
+}
