@@ -121,7 +121,7 @@ LIBRARIES = (
     (r"dnnl\.h", r"bench/kernels/", "a library to compare with, and nothing else"),
     (r"mujoco/.*", r"envs/mujoco/|tests/unit/envs/", "the control suite's physics"),
     (r"dlfcn\.h", r"envs/plugin/|common/net/nng_mend/", "users' code is loaded in one place"),
-    (r"cmocka\.h", r"tests/", "the test framework is the tests'"),
+    (r"cmocka\.h", r"tests/support/test\.h$", "tests include tests/support/test.h"),
     (r"immintrin\.h|arm_neon\.h", r"quantizer/kernels/(x86|arm)/|bench/kernels/limit_",
      "vector code lives in a static library of its own per instruction set"),
 )

@@ -4,11 +4,6 @@
  */
 #include "tests/chaos/chaos_audit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +14,7 @@
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_log.h"
 #include "tests/chaos/chaos_cartpole.h"
+#include "tests/support/test.h"
 
 typedef struct step_key {
     uint64_t incarnation, episode;

@@ -3,15 +3,11 @@
  */
 #include "tests/chaos/chaos_sampler.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "tests/chaos/chaos_cartpole.h"
+#include "tests/support/test.h"
 
 enum { ROWS = 32, TIMEOUT_MS = 500, REPLY_BYTES_MAX = 1 << 20 };
 

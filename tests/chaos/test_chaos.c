@@ -8,12 +8,6 @@
  *     AQ_CHAOS=500 BUILD/tests/chaos/test_chaos      500 kills: some minutes
  *     AQ_SEED=7                                      the same moments, as far as chance is ours
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -29,6 +23,7 @@
 #include "tests/chaos/chaos_audit.h"
 #include "tests/chaos/chaos_sampler.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum {
     KILLS = 16,

@@ -1,26 +1,20 @@
 /*
  * A cluster without faults learns; and any run is a function of its seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
+#include "tests/support/test.h"
 
 /* CartPole pays one for each step that the pole stays up: chance balances it for about twenty. The
  * products of another processor round otherwise and lead elsewhere, so one of three runs may be
  * unlucky. */
-static void test_a_cluster_in_one_process_learns_to_balance_a_pole(void **state)
+TEST(a_cluster_in_one_process_learns_to_balance_a_pole)
 {
     int learned = 0;
-    (void)state;
     for (uint64_t seed = 1; seed <= 3; seed++) {
         sim_scenario scenario;
         sim_outcome outcome;
@@ -38,11 +32,10 @@ static void test_a_cluster_in_one_process_learns_to_balance_a_pole(void **state)
     assert_true(learned >= 2);
 }
 
-static void test_without_faults_everything_holds_in_odd_configurations_too(void **state)
+TEST(without_faults_everything_holds_in_odd_configurations_too)
 {
     sim_scenario scenario;
     sim_outcome outcome;
-    (void)state;
     for (uint64_t seed = 1; seed <= 20; seed++) {
         sim_scenario_draw(seed, &scenario);
         scenario.storm_ns = 0;
@@ -55,11 +48,10 @@ static void test_without_faults_everything_holds_in_odd_configurations_too(void 
     }
 }
 
-static void test_the_same_seed_gives_the_same_run(void **state)
+TEST(the_same_seed_gives_the_same_run)
 {
     sim_scenario scenario;
     sim_outcome first, second, other;
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         sim_scenario_draw(seed, &scenario);
         sim_run(&scenario, &first);
@@ -72,13 +64,10 @@ static void test_the_same_seed_gives_the_same_run(void **state)
     }
 }
 
-int main(void)
+static int be_quiet(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_cluster_in_one_process_learns_to_balance_a_pole),
-        cmocka_unit_test(test_without_faults_everything_holds_in_odd_configurations_too),
-        cmocka_unit_test(test_the_same_seed_gives_the_same_run),
-    };
+    (void)state;
     aq_log_set_level(AQ_LOG_OFF);
-    return cmocka_run_group_tests_name("sim_calm", tests, NULL, NULL);
+    return 0;
 }
+TEST_GROUP(be_quiet, NULL);

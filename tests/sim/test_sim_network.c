@@ -1,18 +1,13 @@
 /*
  * The simulated world itself: a test that fails to lose messages would prove nothing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "tests/sim/sim_agenda.h"
 #include "tests/sim/sim_broadcast.h"
 #include "tests/sim/sim_push.h"
+#include "tests/support/test.h"
 
 enum { HERE = 0, THERE = 1, MESSAGES = 2000 };
 
@@ -77,7 +72,7 @@ static void on_event(void *user, uint64_t tag)
     at->arrived[at->arrived_count++] = (uint32_t)tag;
 }
 
-static void test_events_run_in_the_order_of_their_times_then_of_asking(void **state)
+TEST_WITH(events_run_in_the_order_of_their_times_then_of_asking, set_up, tear_down)
 {
     town *at = *state;
     static const int64_t times_ns[] = {50, 10, 30, 10, 40, 20, 10};
@@ -122,7 +117,7 @@ static size_t overtaken(const town *at)
     return count;
 }
 
-static void test_on_a_calm_day_everything_arrives(void **state)
+TEST_WITH(on_a_calm_day_everything_arrives, set_up, tear_down)
 {
     town *at = *state;
     carry(at, 500);
@@ -132,7 +127,7 @@ static void test_on_a_calm_day_everything_arrives(void **state)
     assert_null(at->network.messages);
 }
 
-static void test_the_weather_loses_and_doubles_its_share(void **state)
+TEST_WITH(the_weather_loses_and_doubles_its_share, set_up, tear_down)
 {
     town *at = *state;
     at->network.weather.loss_share = 0.25;
@@ -143,7 +138,7 @@ static void test_the_weather_loses_and_doubles_its_share(void **state)
     assert_in_range(at->arrived_count, 760, 890);
 }
 
-static void test_between_hosts_that_are_cut_nothing_arrives_one_way(void **state)
+TEST_WITH(between_hosts_that_are_cut_nothing_arrives_one_way, set_up, tear_down)
 {
     town *at = *state;
     at->network.cut[HERE][THERE] = true;
@@ -157,7 +152,7 @@ static void test_between_hosts_that_are_cut_nothing_arrives_one_way(void **state
     assert_int_equal(at->arrived_count, 10);
 }
 
-static void test_who_is_down_gets_nothing(void **state)
+TEST_WITH(who_is_down_gets_nothing, set_up, tear_down)
 {
     town *at = *state;
     carry(at, 10);
@@ -166,7 +161,7 @@ static void test_who_is_down_gets_nothing(void **state)
     assert_int_equal(at->lost_count, 10);
 }
 
-static void test_who_stands_still_gets_it_later(void **state)
+TEST_WITH(who_stands_still_gets_it_later, set_up, tear_down)
 {
     town *at = *state;
     sim_host_stand_still(&at->network, THERE, 5 * AQ_NS_PER_MS);
@@ -223,7 +218,7 @@ static uint32_t send_until_refused(sim_sender *sender, uint32_t first)
     return first;
 }
 
-static void test_a_connection_keeps_order_and_is_bounded(void **state)
+TEST_WITH(a_connection_keeps_order_and_is_bounded, set_up, tear_down)
 {
     town *at = *state;
     sim_sender *sender = open_sender(at);
@@ -242,7 +237,7 @@ static void test_a_connection_keeps_order_and_is_bounded(void **state)
     sim_sender_close(sender);
 }
 
-static void test_a_connection_that_breaks_is_told_and_made_again(void **state)
+TEST_WITH(a_connection_that_breaks_is_told_and_made_again, set_up, tear_down)
 {
     town *at = *state;
     sim_sender *sender = open_sender(at);
@@ -255,7 +250,7 @@ static void test_a_connection_that_breaks_is_told_and_made_again(void **state)
     sim_sender_close(sender);
 }
 
-static void test_a_restarted_process_gets_nothing_of_an_earlier_connection(void **state)
+TEST_WITH(a_restarted_process_gets_nothing_of_an_earlier_connection, set_up, tear_down)
 {
     town *at = *state;
     sim_sender *sender = open_sender(at);
@@ -274,7 +269,7 @@ static void on_heard(void *user, const uint8_t *frame, size_t size)
     note(user, frame, size);
 }
 
-static void test_who_is_not_connected_yet_does_not_hear_the_broadcast(void **state)
+TEST_WITH(who_is_not_connected_yet_does_not_hear_the_broadcast, set_up, tear_down)
 {
     town *at = *state;
     uint32_t word = 5;
@@ -289,7 +284,7 @@ static void test_who_is_not_connected_yet_does_not_hear_the_broadcast(void **sta
     sim_unsubscribe(subscriber);
 }
 
-static void test_a_publisher_that_was_restarted_is_heard_after_a_while(void **state)
+TEST_WITH(a_publisher_that_was_restarted_is_heard_after_a_while, set_up, tear_down)
 {
     town *at = *state;
     uint32_t word = 5;
@@ -310,21 +305,3 @@ static void test_a_publisher_that_was_restarted_is_heard_after_a_while(void **st
 }
 
 #define IN_TOWN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_TOWN(test_events_run_in_the_order_of_their_times_then_of_asking),
-        IN_TOWN(test_on_a_calm_day_everything_arrives),
-        IN_TOWN(test_the_weather_loses_and_doubles_its_share),
-        IN_TOWN(test_between_hosts_that_are_cut_nothing_arrives_one_way),
-        IN_TOWN(test_who_is_down_gets_nothing),
-        IN_TOWN(test_who_stands_still_gets_it_later),
-        IN_TOWN(test_a_connection_keeps_order_and_is_bounded),
-        IN_TOWN(test_a_connection_that_breaks_is_told_and_made_again),
-        IN_TOWN(test_a_restarted_process_gets_nothing_of_an_earlier_connection),
-        IN_TOWN(test_who_is_not_connected_yet_does_not_hear_the_broadcast),
-        IN_TOWN(test_a_publisher_that_was_restarted_is_heard_after_a_while),
-    };
-    return cmocka_run_group_tests_name("sim_network", tests, NULL, NULL);
-}

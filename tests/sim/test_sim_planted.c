@@ -3,16 +3,11 @@
  * that is found broken. Some faults show under some conditions only (a learner that forgets what it
  * reserved must be killed first), so each has a few seeds to show in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
+#include "tests/support/test.h"
 
 enum { SEEDS = 80 };
 
@@ -35,129 +30,95 @@ static void expect(enum sim_plant plant, enum sim_invariant expected, int needed
     assert_int_equal(found, needed);
 }
 
-static void test_a_message_stored_twice_is_noticed(void **state)
+TEST(a_message_stored_twice_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_DUPLICATE, SIM_STORED_ONCE, 5);
 }
 
-static void test_a_chunk_lost_in_a_shard_is_noticed(void **state)
+TEST(a_chunk_lost_in_a_shard_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_LOSS, SIM_STORED_ONCE, 5);
 }
 
-static void test_an_acknowledgement_of_what_is_not_stored_is_noticed(void **state)
+TEST(an_acknowledgement_of_what_is_not_stored_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_ACKNOWLEDGED, SIM_ACKNOWLEDGED, 5);
 }
 
-static void test_a_changed_bit_in_a_shard_is_noticed(void **state)
+TEST(a_changed_bit_in_a_shard_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_CONTENT, SIM_CONTENT, 5);
 }
 
-static void test_a_chunk_that_an_actor_leaves_out_is_noticed(void **state)
+TEST(a_chunk_that_an_actor_leaves_out_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_STREAM, SIM_STREAM, 5);
 }
 
-static void test_a_version_used_again_is_noticed(void **state)
+TEST(a_version_used_again_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_VERSION, SIM_VERSIONS, 3);
 }
 
-static void test_a_version_that_differs_from_the_learners_is_noticed(void **state)
+TEST(a_version_that_differs_from_the_learners_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_POLICY, SIM_POLICY, 5);
 }
 
-static void test_too_much_credit_is_noticed(void **state)
+TEST(too_much_credit_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_CREDIT, SIM_CREDIT, 5);
 }
 
-static void test_too_many_samples_are_noticed(void **state)
+TEST(too_many_samples_are_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_SAMPLES, SIM_SAMPLES, 5);
 }
 
-static void test_steps_counted_twice_are_noticed(void **state)
+TEST(steps_counted_twice_are_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_ENV_STEPS, SIM_ENV_STEPS, 3);
 }
 
-static void test_a_learner_that_stands_still_is_noticed(void **state)
+TEST(a_learner_that_stands_still_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_DEADLOCK, SIM_PROGRESS, 2);
 }
 
-static void test_a_message_that_is_rejected_is_noticed(void **state)
+TEST(a_message_that_is_rejected_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_CORRUPT, SIM_REFUSED, 5);
 }
 
-static void test_an_actor_that_never_waits_is_noticed(void **state)
+TEST(an_actor_that_never_waits_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_IDLE, SIM_IDLE, 5);
 }
 
-static void test_an_acknowledgement_before_it_is_written_is_noticed(void **state)
+TEST(an_acknowledgement_before_it_is_written_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_EARLY, SIM_ACKNOWLEDGED, 5);
 }
 
-static void test_a_record_that_does_not_come_back_is_noticed(void **state)
+TEST(a_record_that_does_not_come_back_is_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_MISSING, SIM_RESTORED, 5);
 }
 
-static void test_marks_that_do_not_come_back_are_noticed(void **state)
+TEST(marks_that_do_not_come_back_are_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_MARKS, SIM_RESTORED, 1);
 }
 
-static void test_priorities_that_do_not_come_back_are_noticed(void **state)
+TEST(priorities_that_do_not_come_back_are_noticed)
 {
-    (void)state;
     expect(SIM_PLANT_PRIORITIES, SIM_RESTORED, 1);
 }
 
-int main(void)
+static int be_quiet(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_message_stored_twice_is_noticed),
-        cmocka_unit_test(test_a_chunk_lost_in_a_shard_is_noticed),
-        cmocka_unit_test(test_an_acknowledgement_of_what_is_not_stored_is_noticed),
-        cmocka_unit_test(test_a_changed_bit_in_a_shard_is_noticed),
-        cmocka_unit_test(test_a_chunk_that_an_actor_leaves_out_is_noticed),
-        cmocka_unit_test(test_a_version_used_again_is_noticed),
-        cmocka_unit_test(test_a_version_that_differs_from_the_learners_is_noticed),
-        cmocka_unit_test(test_too_much_credit_is_noticed),
-        cmocka_unit_test(test_too_many_samples_are_noticed),
-        cmocka_unit_test(test_steps_counted_twice_are_noticed),
-        cmocka_unit_test(test_a_learner_that_stands_still_is_noticed),
-        cmocka_unit_test(test_a_message_that_is_rejected_is_noticed),
-        cmocka_unit_test(test_an_actor_that_never_waits_is_noticed),
-        cmocka_unit_test(test_an_acknowledgement_before_it_is_written_is_noticed),
-        cmocka_unit_test(test_a_record_that_does_not_come_back_is_noticed),
-        cmocka_unit_test(test_marks_that_do_not_come_back_are_noticed),
-        cmocka_unit_test(test_priorities_that_do_not_come_back_are_noticed),
-    };
+    (void)state;
     aq_log_set_level(AQ_LOG_OFF);
-    return cmocka_run_group_tests_name("sim_planted", tests, NULL, NULL);
+    return 0;
 }
+TEST_GROUP(be_quiet, NULL);

@@ -2,12 +2,6 @@
  * A cluster in a storm of faults, for many seeds. Every seed is printed before it runs, so that one
  * that ends badly can be run again: AQ_SEED is the first, AQ_SIM_SEEDS how many follow one another.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +10,7 @@
 #include "common/base/parse.h"
 #include "common/sys/log.h"
 #include "tests/sim/sim_cluster.h"
+#include "tests/support/test.h"
 
 /* Some ten seconds of one core. */
 #define SEEDS "200"
@@ -88,12 +83,11 @@ static void run_seed(uint64_t seed, sim_outcome *ret_outcome)
            seconds_of(ret_outcome->recovery_ns), ret_outcome->env_steps);
 }
 
-static void test_nothing_is_lost_doubled_or_stuck_in_a_storm(void **state)
+TEST(nothing_is_lost_doubled_or_stuck_in_a_storm)
 {
     uint64_t first = number_from("AQ_SEED", "1");
     uint64_t count = number_from("AQ_SIM_SEEDS", SEEDS);
     sim_outcome total = {0};
-    (void)state;
     for (uint64_t seed = first; seed < first + count; seed++) {
         sim_outcome outcome;
         run_seed(seed, &outcome);
@@ -108,11 +102,10 @@ static void test_nothing_is_lost_doubled_or_stuck_in_a_storm(void **state)
     assert_true(count < 100 || total.policy_gaps > 0);
 }
 
-int main(void)
+static int be_quiet(void **state)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_lost_doubled_or_stuck_in_a_storm),
-    };
+    (void)state;
     aq_log_set_level(AQ_LOG_OFF);
-    return cmocka_run_group_tests_name("sim_storm", tests, NULL, NULL);
+    return 0;
 }
+TEST_GROUP(be_quiet, NULL);

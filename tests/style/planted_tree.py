@@ -57,8 +57,6 @@ typedef struct aq_replay_core aq_replay_core;
     "docs/operations.md": "How to run it.\n",
     "docs/events.md": "| event | level | fields |\n| `ready` | info | `url`, `pid` | it serves |\n",
     "tests/unit/common/base/test_error.c": """/* Errors are found. */
-#include <cmocka.h>
-
 #include "common/base/error.h"
 """,
 }

@@ -3,10 +3,6 @@
  */
 #include "tests/integration/bridge/bridge_lane.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -15,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 enum { PATIENCE_S = 20, RETRY_MS = 10 };
 

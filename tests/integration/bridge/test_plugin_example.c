@@ -2,12 +2,6 @@
  * The example plug-in, built as its README says, out of tree and by the compiler of the house, then
  * loaded and played. Arguments: the folder of the example, the program actorq.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/test.h"
 
 enum { LANES = 8, STEPS = 1000, RESTORED_STEPS = 50 };
 
@@ -25,8 +20,8 @@ static char folder[] = "/tmp/bridge-plugin-XXXXXX";
 
 static int build_example(void **state)
 {
-    char command[1024];
     (void)state;
+    char command[1024];
     if (mkdtemp(folder) == NULL || chdir(folder) != 0) {
         return -1;
     }
@@ -70,9 +65,8 @@ static double *play(const char *name)
     return sums;
 }
 
-static void test_many_lanes_are_the_same_again_and_nothing_is_wrong_with_them(void **state)
+TEST(many_lanes_are_the_same_again_and_nothing_is_wrong_with_them)
 {
-    (void)state;
     double *first = play("so:./point_robot.so:reach");
     double *checked = play("so:./point_robot.so:reach?check=yes");
     assert_memory_equal(first, checked, (LANES + 1) * sizeof(double));
@@ -82,12 +76,11 @@ static void test_many_lanes_are_the_same_again_and_nothing_is_wrong_with_them(vo
     aq_free(checked);
 }
 
-static void test_a_saved_state_goes_on_with_the_same_bits(void **state)
+TEST(a_saved_state_goes_on_with_the_same_bits)
 {
     bridge_lane lanes[2];
     uint8_t saved[256];
     const float push[2] = {0.25f, -0.75f};
-    (void)state;
     aq_env *env = bridge_open("so:./point_robot.so:steer?friction=2");
     for (uint64_t i = 0; i < 2; i++) {
         bridge_lane_init(&lanes[i], env, i);
@@ -108,11 +101,10 @@ static void test_a_saved_state_goes_on_with_the_same_bits(void **state)
     aq_env_unref(env);
 }
 
-static void test_friction_slows(void **state)
+TEST(friction_slows)
 {
     const float push[2] = {1.0f, 0.0f}, none[2] = {0.0f, 0.0f};
     float speeds[2];
-    (void)state;
     for (int i = 0; i < 2; i++) {
         bridge_lane lane;
         aq_env *env = bridge_open(i == 0 ? "so:./point_robot.so:steer?friction=0"
@@ -129,24 +121,19 @@ static void test_friction_slows(void **state)
     assert_true(speeds[1] < 0.8f * speeds[0]);
 }
 
-static void test_the_program_measures_it(void **state)
+TEST(the_program_measures_it)
 {
     char command[1024];
-    (void)state;
     (void)snprintf(command, sizeof(command),
                    "'%s' env bench 'so:./point_robot.so:reach?check=yes' --seconds 1 >/dev/null",
                    actorq);
     assert_int_equal(system(command), 0);
 }
 
+TEST_GROUP(build_example, remove_example);
+
 int main(int argument_count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_many_lanes_are_the_same_again_and_nothing_is_wrong_with_them),
-        cmocka_unit_test(test_a_saved_state_goes_on_with_the_same_bits),
-        cmocka_unit_test(test_friction_slows),
-        cmocka_unit_test(test_the_program_measures_it),
-    };
     if (argument_count != 3) {
         return 1;
     }
@@ -155,7 +142,7 @@ int main(int argument_count, char **arguments)
     if (actorq == NULL) {
         return 1;
     }
-    const int failed = cmocka_run_group_tests(tests, build_example, remove_example);
+    const int failed = aq_test_run(NULL);
     free(actorq);
     return failed;
 }

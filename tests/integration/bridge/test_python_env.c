@@ -1,18 +1,13 @@
 /*
  * Environments in Python, as they are played: spaces, rows, ends, seeds, many at once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/test.h"
 
 enum { LENGTH = 5, LANES = 6, STEPS = 300 }; /* LENGTH: of a Counter's episode */
 
@@ -24,17 +19,15 @@ static void assert_schema(const char *name, const char *text)
     aq_env_unref(env);
 }
 
-static void test_spaces_become_a_schema(void **state)
+TEST(spaces_become_a_schema)
 {
-    (void)state;
     assert_schema("py:bridge_tasks:Counter", "box f32[3] -> discrete 3");
     assert_schema("py:bridge_tasks:Picture", "box u8[6,5,2] -> box f32[2]");
     assert_schema("py:bridge_tasks:Cell", "discrete 10 -> discrete 2");
 }
 
-static void test_bounds_are_as_few_as_say_the_same(void **state)
+TEST(bounds_are_as_few_as_say_the_same)
 {
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Picture");
     assert_int_equal(env->schema.obs.bound_count, 1);
     assert_true(env->schema.obs.high[0] == 255.0f);
@@ -43,9 +36,8 @@ static void test_bounds_are_as_few_as_say_the_same(void **state)
     aq_env_unref(env);
 }
 
-static void test_what_a_registry_knows_of_a_task_is_known(void **state)
+TEST(what_a_registry_knows_of_a_task_is_known)
 {
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:CartPole-v1"); /* the module's make */
     assert_int_equal(env->step_limit, 500);
     assert_true(env->reward_threshold == 475.0);
@@ -62,10 +54,9 @@ static float digits_of(aq_rng rng)
     return (float)((aq_rng_next(&rng) >> 32) % 1000);
 }
 
-static void test_an_episode_is_what_python_plays(void **state)
+TEST(an_episode_is_what_python_plays)
 {
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     bridge_lane_init(&lane, env, 3);
     const float digits = digits_of(lane.rng);
@@ -84,10 +75,9 @@ static void test_an_episode_is_what_python_plays(void **state)
     aq_env_unref(env);
 }
 
-static void test_truncation_is_not_termination(void **state)
+TEST(truncation_is_not_termination)
 {
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Truncating");
     bridge_lane_init(&lane, env, 3);
     assert_true(bridge_reset(&lane));
@@ -99,11 +89,10 @@ static void test_truncation_is_not_termination(void **state)
     aq_env_unref(env);
 }
 
-static void test_pictures_and_float_actions_arrive(void **state)
+TEST(pictures_and_float_actions_arrive)
 {
     const float action[2] = {0.5f, -1.25f};
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Picture");
     bridge_lane_init(&lane, env, 3);
     assert_true(bridge_reset(&lane));
@@ -117,10 +106,9 @@ static void test_pictures_and_float_actions_arrive(void **state)
     aq_env_unref(env);
 }
 
-static void test_discrete_observations_are_counted_from_0(void **state)
+TEST(discrete_observations_are_counted_from_0)
 {
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Cell");
     bridge_lane_init(&lane, env, 3);
     assert_true(bridge_reset(&lane));
@@ -143,10 +131,9 @@ static void play_announced(bridge_lane *lane)
     assert_int_equal(end, AQ_STEP_TERMINATED);
 }
 
-static void test_an_episode_begun_ahead_has_the_seed_that_is_drawn(void **state)
+TEST(an_episode_begun_ahead_has_the_seed_that_is_drawn)
 {
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     bridge_lane_init(&lane, env, 3);
     assert_true(bridge_reset(&lane));
@@ -166,10 +153,9 @@ static void test_an_episode_begun_ahead_has_the_seed_that_is_drawn(void **state)
     aq_env_unref(env);
 }
 
-static void test_a_step_that_was_announced_and_given_up_is_not_taken(void **state)
+TEST(a_step_that_was_announced_and_given_up_is_not_taken)
 {
     bridge_lane lanes[2];
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     for (size_t i = 0; i < 2; i++) {
         bridge_lane_init(&lanes[i], env, i);
@@ -213,9 +199,8 @@ static float *play_cart_poles(uint32_t lanes)
     return shown;
 }
 
-static void test_lanes_depend_on_their_seed_alone(void **state)
+TEST(lanes_depend_on_their_seed_alone)
 {
-    (void)state;
     float *many = play_cart_poles(LANES);
     float *again = play_cart_poles(LANES);
     float *few = play_cart_poles(2);
@@ -227,11 +212,10 @@ static void test_lanes_depend_on_their_seed_alone(void **state)
     aq_free(few);
 }
 
-static void test_a_state_in_another_process_cannot_be_restored(void **state)
+TEST(a_state_in_another_process_cannot_be_restored)
 {
     bridge_lane lane;
     uint8_t nothing = 0;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     bridge_lane_init(&lane, env, 3);
     assert_true(bridge_reset(&lane));
@@ -240,22 +224,4 @@ static void test_a_state_in_another_process_cannot_be_restored(void **state)
     assert_int_equal(aq_env_restore(env, lane.state, &nothing, &lane.obs), AQ_E_UNSUPPORTED);
     bridge_lane_fini(&lane);
     aq_env_unref(env);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_spaces_become_a_schema),
-        cmocka_unit_test(test_bounds_are_as_few_as_say_the_same),
-        cmocka_unit_test(test_what_a_registry_knows_of_a_task_is_known),
-        cmocka_unit_test(test_an_episode_is_what_python_plays),
-        cmocka_unit_test(test_truncation_is_not_termination),
-        cmocka_unit_test(test_pictures_and_float_actions_arrive),
-        cmocka_unit_test(test_discrete_observations_are_counted_from_0),
-        cmocka_unit_test(test_an_episode_begun_ahead_has_the_seed_that_is_drawn),
-        cmocka_unit_test(test_a_step_that_was_announced_and_given_up_is_not_taken),
-        cmocka_unit_test(test_lanes_depend_on_their_seed_alone),
-        cmocka_unit_test(test_a_state_in_another_process_cannot_be_restored),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

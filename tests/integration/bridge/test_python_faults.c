@@ -2,12 +2,6 @@
  * Environments in Python that go wrong, and workers that die, hang or cannot start: episodes fail
  * in words, others go on, nothing is left behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +13,7 @@
 #include "common/base/clock.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/test.h"
 
 enum { GONE_MS = 10000, LANES = 3 };
 
@@ -34,9 +29,8 @@ static void assert_words(const char *text, const char *words)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-static void test_what_is_no_environment_is_refused_in_words(void **state)
+TEST(what_is_no_environment_is_refused_in_words)
 {
-    (void)state;
     assert_words(bridge_refusal("py:"), "py:gymnasium:CartPole-v1");
     assert_words(bridge_refusal("py:bridge_tasks"), "what it is to make");
     assert_words(bridge_refusal("py:no_such_module:X"), "no Python module no_such_module");
@@ -49,9 +43,8 @@ static void test_what_is_no_environment_is_refused_in_words(void **state)
     assert_words(bridge_refusal("py:bridge_tasks:Counter?speed=3"), "speed");
 }
 
-static void test_an_exception_at_the_start_comes_with_its_place(void **state)
+TEST(an_exception_at_the_start_comes_with_its_place)
 {
-    (void)state;
     const char *words = bridge_refusal("py:bridge_tasks:RaisingInInit");
     assert_words(words, "LookupError: the model file is missing");
     assert_words(words, "bridge_tasks.py");
@@ -59,9 +52,8 @@ static void test_an_exception_at_the_start_comes_with_its_place(void **state)
     assert_null(strstr(words, "maker.py"));
 }
 
-static void test_a_worker_that_dies_at_the_start_is_told(void **state)
+TEST(a_worker_that_dies_at_the_start_is_told)
 {
-    (void)state;
     assert_words(bridge_refusal("py:bridge_tasks:DyingEarly"), "ended with status 4");
 }
 
@@ -77,18 +69,16 @@ static const char *refusal_with(const char *name, const char *value)
     return words;
 }
 
-static void test_a_python_or_package_that_is_not_there_is_told(void **state)
+TEST(a_python_or_package_that_is_not_there_is_told)
 {
-    (void)state;
     assert_words(refusal_with("ACTORQ_PYTHON", "/no/such/python3"), "/no/such/python3");
     assert_words(refusal_with("ACTORQ_PYTHONPATH", "/no/such/folder"), "/no/such/folder");
 }
 
-static void test_a_python_without_numpy_is_told(void **state)
+TEST(a_python_without_numpy_is_told)
 {
     char path[] = "/tmp/bridge-python-XXXXXX";
     const char *python = getenv("ACTORQ_PYTHON");
-    (void)state;
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_true(
@@ -126,16 +116,14 @@ static void assert_fails(const char *task, int fine, const char *words)
     aq_env_unref(env);
 }
 
-static void test_an_exception_fails_its_episode_with_its_traceback(void **state)
+TEST(an_exception_fails_its_episode_with_its_traceback)
 {
-    (void)state;
     assert_fails("Raising", 2, "ValueError: the gears are jammed");
     assert_fails("Raising", 2, "in step");
 }
 
-static void test_what_python_gives_is_looked_at(void **state)
+TEST(what_python_gives_is_looked_at)
 {
-    (void)state;
     assert_fails("WrongShape", 1, "an observation of shape (4,); the space says (3,)");
     assert_fails("Scalar", 0, "an observation of shape ()");
     assert_fails("NaNs", 1, "element 1 of the observation is ");
@@ -143,10 +131,9 @@ static void test_what_python_gives_is_looked_at(void **state)
     assert_fails("FourTuple", 0, "step gives 4 values");
 }
 
-static void test_a_reset_that_fails_can_be_tried_again(void **state)
+TEST(a_reset_that_fails_can_be_tried_again)
 {
     bridge_lane lane;
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:RaisingInReset");
     bridge_lane_init(&lane, env, 1);
     assert_true(bridge_reset(&lane));
@@ -164,12 +151,11 @@ static void test_a_reset_that_fails_can_be_tried_again(void **state)
     aq_env_unref(env);
 }
 
-static void test_what_an_environment_prints_stays_off_standard_output(void **state)
+TEST(what_an_environment_prints_stays_off_standard_output)
 {
     bridge_lane lane;
     char path[] = "/tmp/bridge-out-XXXXXX";
     struct stat written;
-    (void)state;
     int file = mkstemp(path);
     int out = dup(STDOUT_FILENO);
     assert_true(file >= 0 && out >= 0);
@@ -227,10 +213,9 @@ static void fini_lanes(bridge_lane *lanes, aq_env *env)
     assert_int_equal(bridge_child_of(getpid()), 0);
 }
 
-static void test_a_worker_killed_in_mid_episode_is_started_again(void **state)
+TEST(a_worker_killed_in_mid_episode_is_started_again)
 {
     bridge_lane lanes[LANES];
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     init_lanes(lanes, env);
     pid_t worker = bridge_child_of(getpid());
@@ -241,10 +226,9 @@ static void test_a_worker_killed_in_mid_episode_is_started_again(void **state)
     fini_lanes(lanes, env);
 }
 
-static void test_a_worker_that_ends_itself_is_started_again(void **state)
+TEST(a_worker_that_ends_itself_is_started_again)
 {
     bridge_lane lanes[LANES];
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Dying");
     init_lanes(lanes, env);
     for (size_t i = 0; i < LANES; i++) {
@@ -255,10 +239,9 @@ static void test_a_worker_that_ends_itself_is_started_again(void **state)
     fini_lanes(lanes, env);
 }
 
-static void test_a_worker_that_hangs_is_killed_and_started_again(void **state)
+TEST(a_worker_that_hangs_is_killed_and_started_again)
 {
     bridge_lane lanes[LANES];
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Hanging?timeout_s=1");
     init_lanes(lanes, env);
     pid_t worker = bridge_child_of(getpid());
@@ -271,12 +254,11 @@ static void test_a_worker_that_hangs_is_killed_and_started_again(void **state)
     fini_lanes(lanes, env);
 }
 
-static void test_who_steps_many_goes_on_when_their_worker_dies(void **state)
+TEST(who_steps_many_goes_on_when_their_worker_dies)
 {
     aq_env_task task;
     aq_vec_env *vec = NULL;
     const int32_t actions[LANES] = {0};
-    (void)state;
     aq_env *env = bridge_open("py:bridge_tasks:Counter");
     assert_int_equal(aq_env_task_init(env, &task, NULL), 0);
     assert_int_equal(aq_vec_env_create(&task, LANES, 7, &vec, NULL), 0);
@@ -311,10 +293,9 @@ static int be_a_victim(void)
     return 1;
 }
 
-static void test_a_worker_dies_with_a_program_that_is_killed(void **state)
+TEST(a_worker_dies_with_a_program_that_is_killed)
 {
     char command[512], line[16] = "";
-    (void)state;
     (void)snprintf(command, sizeof(command), "exec '%s' victim", own_path);
     FILE *victim = popen(command, "r");
     assert_non_null(victim);
@@ -330,25 +311,9 @@ static void test_a_worker_dies_with_a_program_that_is_killed(void **state)
 
 int main(int argument_count, char **arguments)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_no_environment_is_refused_in_words),
-        cmocka_unit_test(test_an_exception_at_the_start_comes_with_its_place),
-        cmocka_unit_test(test_a_worker_that_dies_at_the_start_is_told),
-        cmocka_unit_test(test_a_python_or_package_that_is_not_there_is_told),
-        cmocka_unit_test(test_a_python_without_numpy_is_told),
-        cmocka_unit_test(test_an_exception_fails_its_episode_with_its_traceback),
-        cmocka_unit_test(test_what_python_gives_is_looked_at),
-        cmocka_unit_test(test_a_reset_that_fails_can_be_tried_again),
-        cmocka_unit_test(test_what_an_environment_prints_stays_off_standard_output),
-        cmocka_unit_test(test_a_worker_killed_in_mid_episode_is_started_again),
-        cmocka_unit_test(test_a_worker_that_ends_itself_is_started_again),
-        cmocka_unit_test(test_a_worker_that_hangs_is_killed_and_started_again),
-        cmocka_unit_test(test_who_steps_many_goes_on_when_their_worker_dies),
-        cmocka_unit_test(test_a_worker_dies_with_a_program_that_is_killed),
-    };
     own_path = arguments[0];
     if (argument_count > 1 && strcmp(arguments[1], "victim") == 0) {
         return be_a_victim();
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -3,12 +3,6 @@
  * same environment's step takes in a loop of its own. It is the worker's processor time, as what a
  * clock says depends on what else the machine does; both rates are printed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
@@ -16,6 +10,7 @@
 #include "common/base/clock.h"
 #include "rollout/vec_env.h"
 #include "tests/integration/bridge/bridge_lane.h"
+#include "tests/support/test.h"
 
 enum { LANES = 16, WARM_UP_ROUNDS = 200, ROUNDS = 5000, ATTEMPTS = 4 };
 
@@ -71,10 +66,9 @@ static double own_rate(void)
     return rate;
 }
 
-static void test_most_of_the_time_is_the_environments_own(void **state)
+TEST(most_of_the_time_is_the_environments_own)
 {
     double best = 0.0;
-    (void)state;
     for (int i = 0; i < ATTEMPTS && best < SHARE; i++) {
         double start_wall_s, wall_s;
         const double start_s = worker_s(WARM_UP_ROUNDS, &start_wall_s);
@@ -87,12 +81,4 @@ static void test_most_of_the_time_is_the_environments_own(void **state)
         best = share > best ? share : best;
     }
     assert_true(best >= SHARE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_most_of_the_time_is_the_environments_own),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

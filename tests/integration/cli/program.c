@@ -2,19 +2,14 @@
  * Running a program and looking at what it said. Standard output goes to a file, which takes any
  * amount; standard error comes through a pipe, so that a word on it can be waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "tests/support/test.h"
 
 #include "tests/integration/cli/program.h"
 

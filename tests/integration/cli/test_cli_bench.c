@@ -1,22 +1,15 @@
 /*
  * `actorq bench` as its users run it. Times are never asserted: the machine is shared.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 
-static void test_subjects_are_listed(void **state)
+TEST(subjects_are_listed)
 {
-    (void)state;
     program_run("bench", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq bench SUBJECT [options]");
@@ -24,9 +17,8 @@ static void test_subjects_are_listed(void **state)
     program_assert_out("Example");
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST(mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("bench", NULL);
     program_assert_failure(1, "actorq bench: SUBJECT is missing");
     program_run("bench", "kernel", NULL);
@@ -41,9 +33,8 @@ static void test_mistakes_are_answered_in_words(void **state)
     program_assert_failure(1, "'more': this command takes options only");
 }
 
-static void test_options_have_help(void **state)
+TEST(options_have_help)
 {
-    (void)state;
     program_run("bench", "kernels", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq bench kernels [options]");
@@ -51,9 +42,8 @@ static void test_options_have_help(void **state)
     program_assert_out("--rung");
 }
 
-static void test_people_see_a_table_and_which_peers_there_are(void **state)
+TEST(people_see_a_table_and_which_peers_there_are)
 {
-    (void)state;
     program_run("bench", "kernels", "--quick", "--formats", "int8", NULL);
     program_assert_success();
     program_assert_out("64-64r");
@@ -90,10 +80,9 @@ static void assert_row(json_t *row, bool is_layer)
     }
 }
 
-static void test_programs_get_a_row_for_every_size_batch_format_and_peer(void **state)
+TEST(programs_get_a_row_for_every_size_batch_format_and_peer)
 {
     size_t peers = 0;
-    (void)state;
     program_run("bench", "kernels", "--quick", "--json", "--formats", "int8,fp32", NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -116,13 +105,12 @@ static void test_programs_get_a_row_for_every_size_batch_format_and_peer(void **
     json_decref(object);
 }
 
-static void test_programs_get_what_the_figures_rest_on(void **state)
+TEST(programs_get_what_the_figures_rest_on)
 {
     const char *model, *flags;
     json_int_t repeats, count;
     double dot, fma, speed;
     json_int_t bytes;
-    (void)state;
     program_run("bench", "kernels", "--quick", "--json", "--formats", "int8", "--sizes", "64",
                 "--batches", "1", "--policies", "none", NULL);
     program_assert_success();
@@ -143,9 +131,8 @@ static void test_programs_get_what_the_figures_rest_on(void **state)
 }
 
 /* Under the settings that would make a peer slower or wider, the program starts itself anew. */
-static void test_settings_of_libraries_are_put_right(void **state)
+TEST(settings_of_libraries_are_put_right)
 {
-    (void)state;
     assert_int_equal(setenv("OPENBLAS_CORETYPE", "Prescott", 1), 0);
     assert_int_equal(setenv("OPENBLAS_NUM_THREADS", "2", 1), 0);
     const program_result *result =
@@ -157,9 +144,8 @@ static void test_settings_of_libraries_are_put_right(void **state)
     assert_null(strstr(result->out, "2 thread"));
 }
 
-static void test_learner_mistakes_are_answered_in_words(void **state)
+TEST(learner_mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("bench", "learner", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq bench learner [options]");
@@ -170,11 +156,10 @@ static void test_learner_mistakes_are_answered_in_words(void **state)
     program_assert_failure(1, "'more': this benchmark takes options only");
 }
 
-static void test_programs_get_a_row_for_every_learner_and_number_of_threads(void **state)
+TEST(programs_get_a_row_for_every_learner_and_number_of_threads)
 {
     static const char *const names[] = {"d4pg_acme", "dqn_256x256_b64", "dqn_64x64_b64"};
 
-    (void)state;
     (void)program_run("bench", "learner", "--quick", "--json", NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -193,17 +178,6 @@ static void test_programs_get_a_row_for_every_learner_and_number_of_threads(void
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_subjects_are_listed),
-        cmocka_unit_test(test_mistakes_are_answered_in_words),
-        cmocka_unit_test(test_options_have_help),
-        cmocka_unit_test(test_people_see_a_table_and_which_peers_there_are),
-        cmocka_unit_test(test_programs_get_a_row_for_every_size_batch_format_and_peer),
-        cmocka_unit_test(test_programs_get_what_the_figures_rest_on),
-        cmocka_unit_test(test_settings_of_libraries_are_put_right),
-        cmocka_unit_test(test_learner_mistakes_are_answered_in_words),
-        cmocka_unit_test(test_programs_get_a_row_for_every_learner_and_number_of_threads),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -3,17 +3,11 @@
  * machine is shared.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 
 /* What the project's own figures are read from. */
 static const char *const figures[] = {
@@ -33,9 +27,8 @@ static void assert_positive(const json_t *object, const char *name)
     }
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST(mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("bench", "repla", NULL);
     program_assert_failure(1, "there is no benchmark 'repla'; did you mean 'replay'?");
     program_run("bench", "replay", "--transport", "pigeons", NULL);
@@ -48,9 +41,8 @@ static void test_mistakes_are_answered_in_words(void **state)
     program_assert_failure(1, "/tmp/is/not/there: no folder can be made there");
 }
 
-static void test_help_says_what_is_measured(void **state)
+TEST(help_says_what_is_measured)
 {
-    (void)state;
     program_run("bench", "replay", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq bench replay [options]");
@@ -59,9 +51,8 @@ static void test_help_says_what_is_measured(void **state)
     }
 }
 
-static void test_programs_get_every_figure_and_nothing_is_left(void **state)
+TEST(programs_get_every_figure_and_nothing_is_left)
 {
-    (void)state;
     program_run("bench", "replay", "--quick", "--json", "--folder", folder, NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -79,14 +70,9 @@ static void test_programs_get_every_figure_and_nothing_is_left(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_mistakes_are_answered_in_words),
-        cmocka_unit_test(test_help_says_what_is_measured),
-        cmocka_unit_test(test_programs_get_every_figure_and_nothing_is_left),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
     if (mkdtemp(folder) == NULL) {
         return 1;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

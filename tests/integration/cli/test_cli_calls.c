@@ -1,12 +1,6 @@
 /*
  * A live daemon is asked, called and watched, and one that is not there is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/fake_daemon.h"
 
@@ -75,7 +70,7 @@ static const json_t *at(const json_t *object, const char *key)
 
 /* ---- status --------------------------------------------------------------------------------- */
 
-static void test_a_status_is_shown_to_people(void **state)
+TEST_WITH(a_status_is_shown_to_people, live_setup, live_teardown)
 {
     const live_fixture *live = *state;
     program_run("status", live->url, NULL);
@@ -85,7 +80,7 @@ static void test_a_status_is_shown_to_people(void **state)
     program_assert_out("box-a");
 }
 
-static void test_a_status_is_shown_to_programs_as_it_came(void **state)
+TEST_WITH(a_status_is_shown_to_programs_as_it_came, live_setup, live_teardown)
 {
     const live_fixture *live = *state;
     program_run("status", live->url, "--json", NULL);
@@ -98,16 +93,15 @@ static void test_a_status_is_shown_to_programs_as_it_came(void **state)
     json_decref(object);
 }
 
-static void test_a_run_folder_stands_for_its_learner(void **state)
+TEST_WITH(a_run_folder_stands_for_its_learner, live_setup, live_teardown)
 {
     program_run("status", live_folder(*state), NULL);
     program_assert_success();
     program_assert_out("learner at tcp://127.0.0.1:");
 }
 
-static void test_a_learner_that_is_not_there_is_named(void **state)
+TEST(a_learner_that_is_not_there_is_named)
 {
-    (void)state;
     int64_t started_ns = aq_clock_monotonic_ns();
     program_run("status", NOWHERE, "--timeout-ms", "200", NULL);
     program_assert_failure(1, "actorq status: " NOWHERE " could not be reached within 200 ms");
@@ -118,7 +112,7 @@ static void test_a_learner_that_is_not_there_is_named(void **state)
     assert_true(aq_clock_monotonic_ns() - started_ns < 30 * AQ_NS_PER_S);
 }
 
-static void test_endpoints_that_cannot_be_are_refused(void **state)
+TEST_WITH(endpoints_that_cannot_be_are_refused, live_setup, live_teardown)
 {
     live_fixture *live = *state;
     program_run("status", "tcp://learner", NULL);
@@ -143,7 +137,7 @@ static size_t count_lines(const char *text, const char *start)
     return count;
 }
 
-static void test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone(void **state)
+TEST_WITH(a_watch_ends_when_the_run_is_over_and_the_daemon_gone, live_setup, live_teardown)
 {
     live_fixture *live = *state;
     program_start("status", live->url, "--watch", "--json", NULL);
@@ -157,7 +151,7 @@ static void test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone(void **st
     program_assert_out("RUN_STATE_SOLVED");
 }
 
-static void test_a_watch_of_a_folder_ends_when_it_names_no_learner(void **state)
+TEST_WITH(a_watch_of_a_folder_ends_when_it_names_no_learner, live_setup, live_teardown)
 {
     live_fixture *live = *state;
     program_start("status", live_folder(live), "--watch", "--json", NULL);
@@ -169,7 +163,7 @@ static void test_a_watch_of_a_folder_ends_when_it_names_no_learner(void **state)
     program_assert_out("RUN_STATE_RUNNING");
 }
 
-static void test_a_watch_outlasts_a_daemon_that_is_away(void **state)
+TEST_WITH(a_watch_outlasts_a_daemon_that_is_away, live_setup, live_teardown)
 {
     char url[CLI_PATH_MAX];
     live_fixture *live = *state;
@@ -187,7 +181,7 @@ static void test_a_watch_outlasts_a_daemon_that_is_away(void **state)
     assert_true(count_lines(result->out, "{") >= 2);
 }
 
-static void test_a_watch_shows_page_after_page(void **state)
+TEST_WITH(a_watch_shows_page_after_page, live_setup, live_teardown)
 {
     live_fixture *live = *state;
     program_start("status", live->url, "-w", NULL);
@@ -201,7 +195,7 @@ static void test_a_watch_shows_page_after_page(void **state)
 
 /* ---- call ----------------------------------------------------------------------------------- */
 
-static void test_any_method_is_called_by_its_name(void **state)
+TEST_WITH(any_method_is_called_by_its_name, live_setup, live_teardown)
 {
     static const char *const names[] = {"Operations/Status", "actorq.v1.Operations/Status",
                                         "Status"};
@@ -215,7 +209,7 @@ static void test_any_method_is_called_by_its_name(void **state)
     }
 }
 
-static void test_a_request_is_given_as_json(void **state)
+TEST_WITH(a_request_is_given_as_json, live_setup, live_teardown)
 {
     program_run("call", live_folder(*state), "Operations/Stop", "{\"reason\": \"enough\"}", NULL);
     program_assert_success();
@@ -224,7 +218,7 @@ static void test_a_request_is_given_as_json(void **state)
     json_decref(object);
 }
 
-static void test_an_error_is_told_by_name_and_by_exit_status(void **state)
+TEST_WITH(an_error_is_told_by_name_and_by_exit_status, live_setup, live_teardown)
 {
     const live_fixture *live = *state;
     program_run("call", live->url, "Operations/Checkpoint", NULL);
@@ -233,16 +227,15 @@ static void test_an_error_is_told_by_name_and_by_exit_status(void **state)
     program_assert_failure(64 + 12, "UNIMPLEMENTED: ");
 }
 
-static void test_an_answer_that_does_not_come_exceeds_the_deadline(void **state)
+TEST_WITH(an_answer_that_does_not_come_exceeds_the_deadline, live_setup, live_teardown)
 {
     const live_fixture *live = *state;
     program_run("call", live->url, "Stop", "{\"reason\": \"hold\"}", "--timeout-ms", "300", NULL);
     program_assert_failure(64 + 4, "DEADLINE_EXCEEDED: ");
 }
 
-static void test_a_bad_request_is_refused_before_anybody_is_called(void **state)
+TEST(a_bad_request_is_refused_before_anybody_is_called)
 {
-    (void)state;
     program_run("call", NOWHERE, "Operations/Stop", "{\"reason\": ", NULL);
     program_assert_failure(1, "the request is not JSON");
     program_run("call", NOWHERE, "Operations/Stop", "{\"raeson\": \"x\"}", NULL);
@@ -255,18 +248,16 @@ static void test_a_bad_request_is_refused_before_anybody_is_called(void **state)
     program_assert_failure(1, "the request is not JSON");
 }
 
-static void test_an_unknown_method_is_answered_with_the_nearest(void **state)
+TEST(an_unknown_method_is_answered_with_the_nearest)
 {
-    (void)state;
     program_run("call", NOWHERE, "Operations/Stauts", NULL);
     program_assert_failure(1, "did you mean 'Operations/Status'?");
     program_run("call", NOWHERE, "Nothing/AtAll", NULL);
     program_assert_failure(1, "'actorq call --list' shows those there are");
 }
 
-static void test_all_methods_are_listed_without_a_daemon(void **state)
+TEST(all_methods_are_listed_without_a_daemon)
 {
-    (void)state;
     program_run("call", "--list", NULL);
     program_assert_success();
     program_assert_out("Operations/Stop '{\"reason\": \"\"}'\n");
@@ -283,25 +274,6 @@ static void test_all_methods_are_listed_without_a_daemon(void **state)
 
 int main(int argc, char **argv)
 {
-#define LIVE(test) cmocka_unit_test_setup_teardown(test, live_setup, live_teardown)
-    const struct CMUnitTest tests[] = {
-        LIVE(test_a_status_is_shown_to_people),
-        LIVE(test_a_status_is_shown_to_programs_as_it_came),
-        LIVE(test_a_run_folder_stands_for_its_learner),
-        cmocka_unit_test(test_a_learner_that_is_not_there_is_named),
-        LIVE(test_endpoints_that_cannot_be_are_refused),
-        LIVE(test_a_watch_ends_when_the_run_is_over_and_the_daemon_gone),
-        LIVE(test_a_watch_of_a_folder_ends_when_it_names_no_learner),
-        LIVE(test_a_watch_outlasts_a_daemon_that_is_away),
-        LIVE(test_a_watch_shows_page_after_page),
-        LIVE(test_any_method_is_called_by_its_name),
-        LIVE(test_a_request_is_given_as_json),
-        LIVE(test_an_error_is_told_by_name_and_by_exit_status),
-        LIVE(test_an_answer_that_does_not_come_exceeds_the_deadline),
-        cmocka_unit_test(test_a_bad_request_is_refused_before_anybody_is_called),
-        cmocka_unit_test(test_an_unknown_method_is_answered_with_the_nearest),
-        cmocka_unit_test(test_all_methods_are_listed_without_a_daemon),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -1,20 +1,15 @@
 /*
  * actorq certs: what it makes and prints, what it refuses, and that others take it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static void test_a_folder_is_made_once_and_renewed(void **state)
+TEST_WITH(a_folder_is_made_once_and_renewed, cli_fixture_setup, cli_fixture_teardown)
 {
     char folder[512];
     char file[600];
@@ -36,9 +31,8 @@ static void test_a_folder_is_made_once_and_renewed(void **state)
     assert_true(before.st_ino != after.st_ino);
 }
 
-static void test_what_is_wrong_is_said(void **state)
+TEST(what_is_wrong_is_said)
 {
-    (void)state;
     program_run("certs", NULL);
     program_assert_failure(1, "no folder is named");
     program_run("certs", "/tmp/x", "--days", "0", NULL);
@@ -54,11 +48,6 @@ static void test_what_is_wrong_is_said(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_folder_is_made_once_and_renewed, cli_fixture_setup,
-                                        cli_fixture_teardown),
-        cmocka_unit_test(test_what_is_wrong_is_said),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -2,18 +2,13 @@
  * actorq compare as its users run it: a small comparison on the real cartpole, killed and gone on
  * with, and what cannot be compared.
  */
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-#include <cmocka.h>
-
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { PAGE_MAX = 1 << 22 };
@@ -47,9 +42,8 @@ static json_t *row_of(json_t *json, size_t row)
     return json_array_get(json_object_get(json, "rows"), row);
 }
 
-static void test_two_precisions_and_one_that_there_is_not(void **state)
+TEST_WITH(two_precisions_and_one_that_there_is_not, setup, cli_fixture_teardown)
 {
-    (void)state;
     run_small("fp32,int8,int3", "limits.env_steps=20000");
     program_assert_success();
     json_t *json = program_json();
@@ -77,10 +71,9 @@ static json_int_t resumed(const char *result)
     return count;
 }
 
-static void test_a_killed_comparison_goes_on_where_it_was(void **state)
+TEST_WITH(a_killed_comparison_goes_on_where_it_was, setup, cli_fixture_teardown)
 {
     struct stat before, after;
-    (void)state;
     program_start("compare", "gym:CartPole-v1", "--precisions", "fp32,int8", "--seeds", "1",
                   "--preset", "none", "--set", "limits.env_steps=20000", "--out", folder, NULL);
     program_wait_for_words("[2/2] int8");
@@ -100,17 +93,15 @@ static void test_a_killed_comparison_goes_on_where_it_was(void **state)
     assert_true(resumed("int8-s1/result.json") <= 1);
 }
 
-static void test_nothing_is_overwritten_without_a_word(void **state)
+TEST_WITH(nothing_is_overwritten_without_a_word, setup, cli_fixture_teardown)
 {
-    (void)state;
     cli_make_folder(folder);
     program_run("compare", "gym:CartPole-v1", "--out", folder, NULL);
     program_assert_failure(1, "exists already");
 }
 
-static void test_mistakes_are_said_before_anything_is_trained(void **state)
+TEST_WITH(mistakes_are_said_before_anything_is_trained, setup, cli_fixture_teardown)
 {
-    (void)state;
     program_run("compare", NULL);
     program_assert_failure(1, "which task");
     program_run("compare", "gym:CartPole-v1", "--preset", "papre", "--out", folder, NULL);
@@ -130,9 +121,8 @@ static void test_mistakes_are_said_before_anything_is_trained(void **state)
     program_assert_failure(1, "learner.algorithm");
 }
 
-static void test_when_nothing_can_be_built_the_command_fails(void **state)
+TEST_WITH(when_nothing_can_be_built_the_command_fails, setup, cli_fixture_teardown)
 {
-    (void)state;
     const program_result *result = program_run("compare", "gym:CartPole-v1", "--precisions", "int3",
                                                "--seeds", "1", "--out", folder, "-q", NULL);
     assert_int_equal(result->exit_status, 1);
@@ -145,13 +135,6 @@ int main(int argc, char **argv)
 {
     assert_int_equal(argc, 2);
     program_choose(argv[1]);
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(test_two_precisions_and_one_that_there_is_not),
-        CASE(test_a_killed_comparison_goes_on_where_it_was),
-        CASE(test_nothing_is_overwritten_without_a_word),
-        CASE(test_mistakes_are_said_before_anything_is_trained),
-        CASE(test_when_nothing_can_be_built_the_command_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+
+    return aq_test_run(NULL);
 }

@@ -2,17 +2,11 @@
  * `actorq env replay` and `actorq env bench` as their users run them. Times are never asserted: the
  * machine is shared.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { PATH_MAX_BYTES = 1024 };
@@ -26,9 +20,8 @@ static const char *golden(const char *name)
 
 /* ---- env ------------------------------------------------------------------------------------ */
 
-static void test_subcommands_are_listed(void **state)
+TEST(subcommands_are_listed)
 {
-    (void)state;
     program_run("env", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq env SUBCOMMAND [options]");
@@ -38,9 +31,8 @@ static void test_subcommands_are_listed(void **state)
     program_assert_out("Example");
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST(mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("env", NULL);
     program_assert_failure(1, "actorq env: SUBCOMMAND is missing");
     program_run("env", "repaly", NULL);
@@ -61,9 +53,8 @@ static void test_mistakes_are_answered_in_words(void **state)
     program_assert_failure(1, "did you mean 'gym:CartPole-v");
 }
 
-static void test_subcommands_have_help(void **state)
+TEST(subcommands_have_help)
 {
-    (void)state;
     program_run("env", "replay", "--help", NULL);
     program_assert_success();
     program_assert_out("Usage: actorq env replay FILE.json [options]");
@@ -116,9 +107,8 @@ static void assert_agrees(const char *name, const char *form, double tolerance)
     }
 }
 
-static void test_recordings_of_gymnasium_agree(void **state)
+TEST(recordings_of_gymnasium_agree)
 {
-    (void)state;
     assert_agrees("CartPole-v1_1.json", "episode", 1e-6);
     assert_agrees("Pendulum-v1_1.json", "episode", 5e-4);
     assert_agrees("FrozenLake-v1_4x4_slippery.json", "table", 1e-12);
@@ -131,9 +121,8 @@ static bool has_control_suite(void)
     return program_run("envs", "dmc:walker_walk", NULL)->exit_status == 0;
 }
 
-static void test_recordings_of_the_control_suite_agree(void **state)
+TEST(recordings_of_the_control_suite_agree)
 {
-    (void)state;
     if (!has_control_suite()) {
         program_run("env", "replay", golden("walker_walk_3.json"), NULL);
         program_assert_failure(1, "this build has no MuJoCo");
@@ -145,9 +134,8 @@ static void test_recordings_of_the_control_suite_agree(void **state)
     assert_agrees("probe_reacher_easy.json", "probes", 1e-11);
 }
 
-static void test_people_see_what_differs(void **state)
+TEST(people_see_what_differs)
 {
-    (void)state;
     program_run("env", "replay", golden("CartPole-v1_1.json"), "--per-step", NULL);
     program_assert_success();
     program_assert_out("gym:CartPole-v1, 24 steps, each from its recorded state\n");
@@ -155,9 +143,8 @@ static void test_people_see_what_differs(void **state)
     program_assert_out("flags           0 differ\n");
 }
 
-static void test_another_task_can_be_compared(void **state)
+TEST(another_task_can_be_compared)
 {
-    (void)state;
     program_run("env", "replay", golden("CartPole-v1_1.json"), "--task", "gym:CartPole-v0",
                 "--json", NULL);
     program_assert_success();
@@ -170,7 +157,7 @@ static void test_another_task_can_be_compared(void **state)
                               "4");
 }
 
-static void test_files_that_cannot_be_replayed_are_refused(void **state)
+TEST(files_that_cannot_be_replayed_are_refused)
 {
     const char *path = cli_path(state, "recording.json");
     program_run("env", "replay", cli_path(state, "none.json"), NULL);
@@ -191,7 +178,7 @@ static void test_files_that_cannot_be_replayed_are_refused(void **state)
                               "'gym:FrozenLake-v1'?");
 }
 
-static void test_a_recording_with_a_flipped_bit_is_refused_or_differs(void **state)
+TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
 {
     static char bytes[1 << 16];
     const char *path = cli_path(state, "flipped.json");
@@ -232,18 +219,16 @@ static void assert_bench(const char *task, bool has_physics)
     json_decref(object);
 }
 
-static void test_programs_get_rates(void **state)
+TEST(programs_get_rates)
 {
-    (void)state;
     assert_bench("gym:CartPole-v1", false);
     if (has_control_suite()) {
         assert_bench("dmc:pendulum_swingup", true);
     }
 }
 
-static void test_people_see_a_rate(void **state)
+TEST(people_see_a_rate)
 {
-    (void)state;
     program_run("env", "bench", "CliffWalking-v1", "-s", "1", "-k", "3", NULL);
     program_assert_success();
     program_assert_out("gym:CliffWalking-v1: 3 environments, ");
@@ -251,21 +236,10 @@ static void test_people_see_a_rate(void **state)
     program_assert_out("a reset ");
 }
 
+TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_subcommands_are_listed),
-        cmocka_unit_test(test_mistakes_are_answered_in_words),
-        cmocka_unit_test(test_subcommands_have_help),
-        cmocka_unit_test(test_recordings_of_gymnasium_agree),
-        cmocka_unit_test(test_recordings_of_the_control_suite_agree),
-        cmocka_unit_test(test_people_see_what_differs),
-        cmocka_unit_test(test_another_task_can_be_compared),
-        cmocka_unit_test(test_files_that_cannot_be_replayed_are_refused),
-        cmocka_unit_test(test_a_recording_with_a_flipped_bit_is_refused_or_differs),
-        cmocka_unit_test(test_programs_get_rates),
-        cmocka_unit_test(test_people_see_a_rate),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
+    return aq_test_run(NULL);
 }

@@ -1,19 +1,13 @@
 /*
  * `actorq envs` as its users run it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 
-static void test_people_see_tasks_by_suite(void **state)
+TEST(people_see_tasks_by_suite)
 {
-    (void)state;
     program_run("envs", NULL);
     program_assert_success();
     program_assert_out("Gymnasium's classics and toy text\n");
@@ -45,9 +39,8 @@ static void assert_task(json_t *task)
     assert_true(json_is_boolean(json_object_get(task, "can_be_replayed")));
 }
 
-static void test_programs_get_every_task_and_family(void **state)
+TEST(programs_get_every_task_and_family)
 {
-    (void)state;
     program_run("envs", "--json", NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -67,9 +60,8 @@ static void test_programs_get_every_task_and_family(void **state)
     json_decref(object);
 }
 
-static void test_one_task_is_shown_whole(void **state)
+TEST(one_task_is_shown_whole)
 {
-    (void)state;
     program_run("envs", "gym:Pendulum-v1", NULL);
     program_assert_success();
     program_assert_out("gym:Pendulum-v1\n");
@@ -78,11 +70,10 @@ static void test_one_task_is_shown_whole(void **state)
     program_assert_out("episode         up to 200 steps\n");
 }
 
-static void test_a_task_is_shown_as_its_options_make_it(void **state)
+TEST(a_task_is_shown_as_its_options_make_it)
 {
     json_int_t cells;
     const char *name;
-    (void)state;
     program_run("envs", "FrozenLake-v1?map=8x8", "--json", NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -94,9 +85,8 @@ static void test_a_task_is_shown_as_its_options_make_it(void **state)
     json_decref(object);
 }
 
-static void test_bounds_without_end_are_null(void **state)
+TEST(bounds_without_end_are_null)
 {
-    (void)state;
     program_run("envs", "gym:CartPole-v1", "--json", NULL);
     program_assert_success();
     json_t *object = program_json();
@@ -110,9 +100,8 @@ static void test_bounds_without_end_are_null(void **state)
     json_decref(object);
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST(mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("envs", "gym:CartPol-v1", NULL);
     program_assert_failure(1, "the task 'gym:CartPol-v1' is not known; did you mean "
                               "'gym:CartPole-v1'?");
@@ -135,14 +124,6 @@ static void test_mistakes_are_answered_in_words(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_people_see_tasks_by_suite),
-        cmocka_unit_test(test_programs_get_every_task_and_family),
-        cmocka_unit_test(test_one_task_is_shown_whole),
-        cmocka_unit_test(test_a_task_is_shown_as_its_options_make_it),
-        cmocka_unit_test(test_bounds_without_end_are_null),
-        cmocka_unit_test(test_mistakes_are_answered_in_words),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

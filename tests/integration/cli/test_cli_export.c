@@ -1,18 +1,13 @@
 /*
  * actorq export: the file is written whole or not at all, and what it cannot hold is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { TEXT_MAX = 1 << 18 };
@@ -24,7 +19,7 @@ static double number_in(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
-static void test_a_run_becomes_a_file_of_c(void **state)
+TEST_WITH(a_run_becomes_a_file_of_c, cli_fixture_setup, cli_fixture_teardown)
 {
     static char text[TEXT_MAX];
     const char *file = cli_path(state, "pole.c");
@@ -48,7 +43,7 @@ static void test_a_run_becomes_a_file_of_c(void **state)
     json_decref(object);
 }
 
-static void test_the_file_is_called_like_its_functions(void **state)
+TEST_WITH(the_file_is_called_like_its_functions, cli_fixture_setup, cli_fixture_teardown)
 {
     char before[CLI_PATH_MAX];
     cli_write_policy(cli_path(state, "policy.aq"), AQ_FORMAT_INT8_CHANNEL, 3);
@@ -62,7 +57,8 @@ static void test_the_file_is_called_like_its_functions(void **state)
     assert_true(aq_path_exists(cli_path(state, "first.c")));
 }
 
-static void test_fp32_is_refused_with_what_to_do_and_nothing_is_written(void **state)
+TEST_WITH(fp32_is_refused_with_what_to_do_and_nothing_is_written, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     const char *policy = cli_path(state, "fp32.aq");
     const char *file = cli_path(state, "out.c");
@@ -72,7 +68,7 @@ static void test_fp32_is_refused_with_what_to_do_and_nothing_is_written(void **s
     assert_false(aq_path_exists(file));
 }
 
-static void test_what_cannot_be_written_is_said(void **state)
+TEST_WITH(what_cannot_be_written_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *policy = cli_path(state, "policy.aq");
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 3);
@@ -80,7 +76,7 @@ static void test_what_cannot_be_written_is_said(void **state)
     program_assert_failure(1, "nowhere/out.c");
 }
 
-static void test_arguments_that_make_no_sense_are_refused(void **state)
+TEST_WITH(arguments_that_make_no_sense_are_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *policy = cli_path(state, "policy.aq");
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 3);
@@ -107,18 +103,9 @@ static void absolute(const char *path, char *out)
 
 int main(int argc, char **argv)
 {
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_a_run_becomes_a_file_of_c),
-        IN_FOLDER(test_the_file_is_called_like_its_functions),
-        IN_FOLDER(test_fp32_is_refused_with_what_to_do_and_nothing_is_written),
-        IN_FOLDER(test_what_cannot_be_written_is_said),
-        IN_FOLDER(test_arguments_that_make_no_sense_are_refused),
-    };
     static char program[CLI_PATH_MAX];
     assert_true(argc == 2);
     absolute(argv[1], program);
     program_choose(program);
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

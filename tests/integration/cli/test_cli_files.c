@@ -2,15 +2,10 @@
  * Policies, checkpoints and runs are shown and played as they are, and damage is never taken for
  * data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 /* ---- eval ----------------------------------------------------------------------------------- */
@@ -42,7 +37,7 @@ static double number_in(const json_t *object, const char *key)
     return json_number_value(value);
 }
 
-static void test_an_evaluation_has_every_figure(void **state)
+TEST_WITH(an_evaluation_has_every_figure, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     json_t *object = eval(*state, NULL, "7");
@@ -60,7 +55,7 @@ static void test_an_evaluation_has_every_figure(void **state)
     json_decref(object);
 }
 
-static void test_a_seed_plays_the_same_episodes_again(void **state)
+TEST_WITH(a_seed_plays_the_same_episodes_again, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     json_t *first = eval(*state, NULL, "7");
@@ -74,7 +69,7 @@ static void test_a_seed_plays_the_same_episodes_again(void **state)
     json_decref(other);
 }
 
-static void test_a_seed_that_was_not_given_is_told(void **state)
+TEST_WITH(a_seed_that_was_not_given_is_told, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     program_run("eval", *state, "--episodes", "2", "--json", NULL);
@@ -87,7 +82,7 @@ static void test_a_seed_that_was_not_given_is_told(void **state)
     json_decref(second);
 }
 
-static void test_a_run_is_played_in_both_precisions(void **state)
+TEST_WITH(a_run_is_played_in_both_precisions, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     json_t *rounded = eval(*state, "int8", "7");
@@ -99,7 +94,8 @@ static void test_a_run_is_played_in_both_precisions(void **state)
     json_decref(exact);
 }
 
-static void test_a_file_quantized_here_plays_as_one_that_was_broadcast(void **state)
+TEST_WITH(a_file_quantized_here_plays_as_one_that_was_broadcast, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     const char *file = cli_path(state, "policy.fp32.aq");
     cli_write_run(*state);
@@ -111,7 +107,7 @@ static void test_a_file_quantized_here_plays_as_one_that_was_broadcast(void **st
     json_decref(quantized);
 }
 
-static void test_an_evaluation_is_shown_to_people(void **state)
+TEST_WITH(an_evaluation_is_shown_to_people, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     program_run("eval", *state, "--episodes", "3", "--seed", "5", NULL);
@@ -122,14 +118,14 @@ static void test_an_evaluation_is_shown_to_people(void **state)
     program_assert_out("no (from a mean of 475)");
 }
 
-static void test_fp32_of_an_int8_file_is_refused(void **state)
+TEST_WITH(fp32_of_an_int8_file_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     program_run("eval", cli_path(state, "policy.aq"), "--precision", "fp32", NULL);
     program_assert_failure(1, "policy.aq holds int8 weights");
 }
 
-static void test_what_is_no_policy_cannot_be_played(void **state)
+TEST_WITH(what_is_no_policy_cannot_be_played, cli_fixture_setup, cli_fixture_teardown)
 {
     program_run("eval", *state, NULL);
     program_assert_failure(1, "has no policy.aq");
@@ -155,7 +151,7 @@ static json_t *inspect(const char *path, const char *kind)
     return object;
 }
 
-static void test_a_policy_is_inspected(void **state)
+TEST_WITH(a_policy_is_inspected, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 7);
@@ -170,7 +166,7 @@ static void test_a_policy_is_inspected(void **state)
     program_assert_out("0.78 % of 256 greedy actions differ");
 }
 
-static void test_a_checkpoint_is_inspected(void **state)
+TEST_WITH(a_checkpoint_is_inspected, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aqc");
     cli_write_checkpoint(path, 3000);
@@ -183,7 +179,7 @@ static void test_a_checkpoint_is_inspected(void **state)
     program_assert_out("a.aqc: a checkpoint\n");
 }
 
-static void test_a_run_is_inspected(void **state)
+TEST_WITH(a_run_is_inspected, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     json_t *object = inspect(*state, "run");
@@ -196,7 +192,8 @@ static void test_a_run_is_inspected(void **state)
     program_assert_out(": a run of gym:CartPole-v1\n");
 }
 
-static void test_a_run_with_a_damaged_checkpoint_is_inspected_and_says_so(void **state)
+TEST_WITH(a_run_with_a_damaged_checkpoint_is_inspected_and_says_so, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     cli_write_run(*state);
     cli_damage(cli_path(state, "checkpoints/step-000000003000.aqc"), 200);
@@ -206,7 +203,7 @@ static void test_a_run_with_a_damaged_checkpoint_is_inspected_and_says_so(void *
     json_decref(object);
 }
 
-static void test_every_damaged_byte_is_found(void **state)
+TEST_WITH(every_damaged_byte_is_found, cli_fixture_setup, cli_fixture_teardown)
 {
     enum { BYTES_MAX = 1 << 16 };
     static unsigned char bytes[BYTES_MAX];
@@ -222,7 +219,7 @@ static void test_every_damaged_byte_is_found(void **state)
     }
 }
 
-static void test_a_file_that_is_cut_off_anywhere_is_refused(void **state)
+TEST_WITH(a_file_that_is_cut_off_anywhere_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aqc");
     static const size_t sizes[] = {2000, 1000, 100, 17, 16, 15, 4, 1, 0};
@@ -234,7 +231,7 @@ static void test_a_file_that_is_cut_off_anywhere_is_refused(void **state)
     }
 }
 
-static void test_foreign_files_are_told_from_damaged_ones(void **state)
+TEST_WITH(foreign_files_are_told_from_damaged_ones, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "notes.txt");
     cli_write_text(path, "The quick brown fox jumps over the lazy dog.\n");
@@ -250,25 +247,6 @@ static void test_foreign_files_are_told_from_damaged_ones(void **state)
 
 int main(int argc, char **argv)
 {
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_an_evaluation_has_every_figure),
-        IN_FOLDER(test_a_seed_plays_the_same_episodes_again),
-        IN_FOLDER(test_a_seed_that_was_not_given_is_told),
-        IN_FOLDER(test_a_run_is_played_in_both_precisions),
-        IN_FOLDER(test_a_file_quantized_here_plays_as_one_that_was_broadcast),
-        IN_FOLDER(test_an_evaluation_is_shown_to_people),
-        IN_FOLDER(test_fp32_of_an_int8_file_is_refused),
-        IN_FOLDER(test_what_is_no_policy_cannot_be_played),
-        IN_FOLDER(test_a_policy_is_inspected),
-        IN_FOLDER(test_a_checkpoint_is_inspected),
-        IN_FOLDER(test_a_run_is_inspected),
-        IN_FOLDER(test_a_run_with_a_damaged_checkpoint_is_inspected_and_says_so),
-        IN_FOLDER(test_every_damaged_byte_is_found),
-        IN_FOLDER(test_a_file_that_is_cut_off_anywhere_is_refused),
-        IN_FOLDER(test_foreign_files_are_told_from_damaged_ones),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

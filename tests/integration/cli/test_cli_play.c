@@ -2,16 +2,11 @@
  * Episodes are shown as text, as an animation and as a sheet, and what cannot be shown is refused
  * in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/policy/format.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/gif_reader.h"
 
@@ -19,9 +14,8 @@ enum { FILE_BYTES_MAX = 1 << 20 };
 
 static uint8_t bytes[FILE_BYTES_MAX];
 
-static void test_random_play_is_shown_in_plain_characters(void **state)
+TEST_WITH(random_play_is_shown_in_plain_characters, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     program_run("play", "random", "--env", "game:juggle", "--seed", "1", "--size", "20x20", NULL);
     program_assert_success();
     program_assert_out("episode 1, step 0, return 0.00\n");
@@ -31,10 +25,9 @@ static void test_random_play_is_shown_in_plain_characters(void **state)
         program_run("play", "random", "--env", "game:juggle", "--seed", "1", NULL)->out, '\x1b'));
 }
 
-static void test_the_same_seed_shows_the_same(void **state)
+TEST_WITH(the_same_seed_shows_the_same, cli_fixture_setup, cli_fixture_teardown)
 {
     static char first[PROGRAM_TEXT_MAX];
-    (void)state;
     const program_result *result = program_run("play", "random", "--env", "game:miner", "--seed",
                                                "3", "--size", "10x10", "-n", "3", NULL);
     memcpy(first, result->out, sizeof(first));
@@ -43,7 +36,8 @@ static void test_the_same_seed_shows_the_same(void **state)
     assert_string_equal(first, result->out);
 }
 
-static void test_a_policy_is_played_into_an_animation_with_a_frame_a_step(void **state)
+TEST_WITH(a_policy_is_played_into_an_animation_with_a_frame_a_step, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     static gif_reader reader;
     const char *policy = cli_path(state, "p.aq"), *gif = cli_path(state, "run.gif");
@@ -67,7 +61,7 @@ static void test_a_policy_is_played_into_an_animation_with_a_frame_a_step(void *
     json_decref(object);
 }
 
-static void test_a_run_is_played_by_its_best_policy(void **state)
+TEST_WITH(a_run_is_played_by_its_best_policy, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     program_run("play", *state, "--json", "--seed", "1", "--episodes", "4", NULL);
@@ -78,7 +72,7 @@ static void test_a_run_is_played_by_its_best_policy(void **state)
     json_decref(object);
 }
 
-static void test_a_sheet_is_a_png(void **state)
+TEST_WITH(a_sheet_is_a_png, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *png = cli_path(state, "sheet.png");
     program_run("play", "random", "--env", "game:lanes", "--seed", "2", "--png", png, NULL);
@@ -88,9 +82,8 @@ static void test_a_sheet_is_a_png(void **state)
     assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
 }
 
-static void test_what_is_missing_or_wrong_is_said(void **state)
+TEST_WITH(what_is_missing_or_wrong_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     program_run("play", NULL);
     program_assert_failure(1, "RUN, POLICY or random is missing");
     program_run("play", "random", NULL);
@@ -109,14 +102,14 @@ static void test_what_is_missing_or_wrong_is_said(void **state)
     program_assert_failure(1, "one argument too many");
 }
 
-static void test_a_file_that_cannot_be_written_is_said(void **state)
+TEST_WITH(a_file_that_cannot_be_written_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
     program_run("play", "random", "--env", "game:juggle", "--gif",
                 cli_path(state, "no/such/folder.gif"), NULL);
     program_assert_failure(1, "folder.gif");
 }
 
-static void test_a_policy_for_another_task_is_refused(void **state)
+TEST_WITH(a_policy_for_another_task_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *policy = cli_path(state, "p.aq");
     cli_write_policy(policy, AQ_FORMAT_INT8_CHANNEL, 7);
@@ -129,16 +122,6 @@ static void test_a_policy_for_another_task_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        PLAY_TEST(test_random_play_is_shown_in_plain_characters),
-        PLAY_TEST(test_the_same_seed_shows_the_same),
-        PLAY_TEST(test_a_policy_is_played_into_an_animation_with_a_frame_a_step),
-        PLAY_TEST(test_a_run_is_played_by_its_best_policy),
-        PLAY_TEST(test_a_sheet_is_a_png),
-        PLAY_TEST(test_what_is_missing_or_wrong_is_said),
-        PLAY_TEST(test_a_file_that_cannot_be_written_is_said),
-        PLAY_TEST(test_a_policy_for_another_task_is_refused),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * Runs are drawn, and what cannot be drawn is refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -35,7 +30,7 @@ static const char *make_run(void **state, const char *name, const char *config)
     return path;
 }
 
-static void test_a_run_is_drawn_as_svg(void **state)
+TEST_WITH(a_run_is_drawn_as_svg, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *svg = cli_path(state, "a.svg");
     program_run("plot", make_run(state, "a", "seed: 1\n"), "--out", svg, "--level", "195", NULL);
@@ -48,7 +43,7 @@ static void test_a_run_is_drawn_as_svg(void **state)
     cli_assert_in(bytes, "aq-level");
 }
 
-static void test_kinds_of_runs_are_told_apart(void **state)
+TEST_WITH(kinds_of_runs_are_told_apart, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *png = cli_path(state, "a.png");
     const char *a = make_run(state, "a", "seed: 1\n"), *b = make_run(state, "b", "seed: 2\n");
@@ -70,14 +65,14 @@ static void test_kinds_of_runs_are_told_apart(void **state)
     assert_memory_equal(bytes, "\x89PNG\r\n\x1a\n", 8);
 }
 
-static void test_a_dash_prints_the_picture(void **state)
+TEST_WITH(a_dash_prints_the_picture, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *run = make_run(state, "a", "seed: 1\n");
     assert_memory_equal(program_run("plot", run, "--out", "-", NULL)->out, "<svg ", 5);
     program_assert_success();
 }
 
-static void test_what_cannot_be_drawn_is_refused(void **state)
+TEST_WITH(what_cannot_be_drawn_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *run = make_run(state, "a", "seed: 1\n");
     program_run("plot", NULL);
@@ -103,12 +98,6 @@ static void test_what_cannot_be_drawn_is_refused(void **state)
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        PLOT_TEST(test_a_run_is_drawn_as_svg),
-        PLOT_TEST(test_kinds_of_runs_are_told_apart),
-        PLOT_TEST(test_a_dash_prints_the_picture),
-        PLOT_TEST(test_what_cannot_be_drawn_is_refused),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -1,19 +1,14 @@
 /*
  * `actorq quantize` as its users run it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
-static void test_a_run_becomes_a_smaller_policy(void **state)
+TEST_WITH(a_run_becomes_a_smaller_policy, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     program_run("quantize", *state, cli_path(state, "out.aq"), "--rows", "500", NULL);
@@ -27,7 +22,7 @@ static void test_a_run_becomes_a_smaller_policy(void **state)
     program_assert_out("of 500 greedy actions differ from fp32");
 }
 
-static void test_every_format_is_written_and_plays(void **state)
+TEST_WITH(every_format_is_written_and_plays, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const formats[] = {"fp32",        "fp16", "bf16", "int8",
                                           "int8-tensor", "int4", "int2", "int8-sparse"};
@@ -46,7 +41,7 @@ static void test_every_format_is_written_and_plays(void **state)
     }
 }
 
-static void test_programs_get_sizes_and_the_error(void **state)
+TEST_WITH(programs_get_sizes_and_the_error, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *source, *activations, *input;
     json_int_t bytes, file_bytes, rows, seed;
@@ -80,7 +75,7 @@ static void test_programs_get_sizes_and_the_error(void **state)
     json_decref(object);
 }
 
-static void test_the_same_seed_writes_the_same_file(void **state)
+TEST_WITH(the_same_seed_writes_the_same_file, cli_fixture_setup, cli_fixture_teardown)
 {
     static char first[1 << 16], again[1 << 16];
     cli_write_run(*state);
@@ -93,7 +88,7 @@ static void test_the_same_seed_writes_the_same_file(void **state)
     assert_memory_equal(first, again, size);
 }
 
-static void test_only_fp32_is_quantized(void **state)
+TEST_WITH(only_fp32_is_quantized, cli_fixture_setup, cli_fixture_teardown)
 {
     struct stat status;
     cli_write_policy(cli_path(state, "in.aq"), AQ_FORMAT_INT8_CHANNEL, 1);
@@ -102,7 +97,7 @@ static void test_only_fp32_is_quantized(void **state)
     assert_int_not_equal(stat(cli_path(state, "out.aq"), &status), 0);
 }
 
-static void test_the_fp32_policy_is_not_written_over(void **state)
+TEST_WITH(the_fp32_policy_is_not_written_over, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "in.aq");
     cli_write_policy(path, AQ_FORMAT_F32, 1);
@@ -112,7 +107,7 @@ static void test_the_fp32_policy_is_not_written_over(void **state)
     program_assert_failure(1, "is a folder; OUT is a file");
 }
 
-static void test_options_that_would_change_nothing_are_refused(void **state)
+TEST_WITH(options_that_would_change_nothing_are_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     static const struct {
         const char *option, *value, *words;
@@ -133,7 +128,7 @@ static void test_options_that_would_change_nothing_are_refused(void **state)
     program_assert_failure(1, "--bits is for --format int8 and int8-tensor");
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST_WITH(mistakes_are_answered_in_words, cli_fixture_setup, cli_fixture_teardown)
 {
     static const struct {
         const char *option, *value, *words;
@@ -148,7 +143,6 @@ static void test_mistakes_are_answered_in_words(void **state)
         {"--rows", "0", "'0' is not a whole number from 1 to 1000000"},
         {"--layer-formats", "x", "'x' is not LAYER:FORMAT"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         program_run("quantize", "in.aq", "out.aq", rows[i].option, rows[i].value, NULL);
         program_assert_failure(1, rows[i].words);
@@ -163,18 +157,6 @@ static void test_mistakes_are_answered_in_words(void **state)
 
 int main(int argc, char **argv)
 {
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_a_run_becomes_a_smaller_policy),
-        IN_FOLDER(test_every_format_is_written_and_plays),
-        IN_FOLDER(test_programs_get_sizes_and_the_error),
-        IN_FOLDER(test_the_same_seed_writes_the_same_file),
-        IN_FOLDER(test_only_fp32_is_quantized),
-        IN_FOLDER(test_the_fp32_policy_is_not_written_over),
-        IN_FOLDER(test_options_that_would_change_nothing_are_refused),
-        IN_FOLDER(test_mistakes_are_answered_in_words),
-    };
     program_choose(argc > 1 ? argv[1] : "actorq");
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

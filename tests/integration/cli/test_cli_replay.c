@@ -2,13 +2,6 @@
  * `actorq replay` and `actorq train --offline` as their users run them: steps of a short run go out
  * of its store, into a shard that trains from them alone, and out of that one while it runs.
  */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +10,7 @@
 
 #include "common/sys/file.h"
 #include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
 
 enum { TEXT_MAX = 128, FILE_BYTES_MAX = 64 << 20, PATIENCE_S = 60 };
 
@@ -104,9 +98,8 @@ static int remove_all(void **state)
     return system(command);
 }
 
-static void test_a_data_set_has_the_steps_of_its_store(void **state)
+TEST(a_data_set_has_the_steps_of_its_store)
 {
-    (void)state;
     const json_int_t steps = steps_of(at("run/replay-0"));
     assert_true(steps >= 3000);
     assert_int_equal(steps_of(at("steps.aqds")), steps);
@@ -115,9 +108,8 @@ static void test_a_data_set_has_the_steps_of_its_store(void **state)
     program_assert_out("gym:CartPole-v1, box f32[4] -> discrete 2");
 }
 
-static void test_what_was_imported_and_exported_again_has_equal_steps(void **state)
+TEST(what_was_imported_and_exported_again_has_equal_steps)
 {
-    (void)state;
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_run("replay", "import", at("steps.aqds"), at("one"), "--n-step", "3", "--chunk-length",
                 "32", NULL);
@@ -141,9 +133,8 @@ static void test_what_was_imported_and_exported_again_has_equal_steps(void **sta
 }
 
 /* The reader in Python, where there is one with NumPy. */
-static void test_another_language_reads_the_same(void **state)
+TEST(another_language_reads_the_same)
 {
-    (void)state;
     char command[8 * TEXT_MAX];
     const char *python = getenv("ACTORQ_PYTHON");
     const char *reader = getenv("AQ_READER");
@@ -170,9 +161,8 @@ static void test_another_language_reads_the_same(void **state)
     assert_int_not_equal(system(command), 0);
 }
 
-static void test_mistakes_are_answered_in_words(void **state)
+TEST(mistakes_are_answered_in_words)
 {
-    (void)state;
     program_run("replay", "exprot", NULL);
     program_assert_failure(1, "there is no command 'exprot'; did you mean 'export'?");
     program_run("replay", "export", at("run/replay-0"), at("steps.aqds"), NULL);
@@ -193,9 +183,8 @@ static void test_mistakes_are_answered_in_words(void **state)
     assert_false(aq_path_exists(at("no")));
 }
 
-static void test_a_run_trains_from_a_data_set_alone(void **state)
+TEST(a_run_trains_from_a_data_set_alone)
 {
-    (void)state;
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_run("train", "--offline", at("steps.aqds"), "--run", at("offline"), "--seed", "1",
                 "--set", "limits.learner_steps=300", "--json", "--quiet", NULL);
@@ -236,9 +225,8 @@ static void find_shard(const char *run, char *url)
     aq_buffer_fini(&text);
 }
 
-static void test_a_shard_that_runs_gives_and_takes(void **state)
+TEST(a_shard_that_runs_gives_and_takes)
 {
-    (void)state;
     char url[TEXT_MAX], command[4 * TEXT_MAX];
     const json_int_t steps = steps_of(at("steps.aqds"));
     program_start("train", "--offline", at("steps.aqds"), "--run", at("live"), "--quiet",
@@ -276,21 +264,15 @@ static void test_a_shard_that_runs_gives_and_takes(void **state)
     assert_same_blocks(at("folder.aqds"), at("twice.aqds"));
 }
 
+TEST_GROUP(make_data_set, remove_all);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_data_set_has_the_steps_of_its_store),
-        cmocka_unit_test(test_what_was_imported_and_exported_again_has_equal_steps),
-        cmocka_unit_test(test_another_language_reads_the_same),
-        cmocka_unit_test(test_mistakes_are_answered_in_words),
-        cmocka_unit_test(test_a_run_trains_from_a_data_set_alone),
-        cmocka_unit_test(test_a_shard_that_runs_gives_and_takes),
-    };
     if (argc != 2) {
         (void)fprintf(stderr, "usage: test_cli_replay ACTORQ\n");
         return EXIT_FAILURE;
     }
     (void)setenv("AQ_TEST_ACTORQ", argv[1], 1);
     program_choose(argv[1]);
-    return cmocka_run_group_tests(tests, make_data_set, remove_all);
+    return aq_test_run(NULL);
 }

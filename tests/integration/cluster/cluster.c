@@ -1,12 +1,6 @@
 /*
  * Seats, their arguments, waiting, and an end that leaves nothing behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <ftw.h>
 #include <netinet/in.h>
@@ -26,6 +20,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { LOOK_MS = 5, PORTS_PER_CLUSTER = 6, PORT_TRIES = 200 };
 

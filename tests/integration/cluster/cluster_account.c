@@ -1,16 +1,11 @@
 /*
  * Reading and comparing; nothing is kept here.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { LINE_BYTES = 1024 };
 

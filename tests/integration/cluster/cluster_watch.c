@@ -1,16 +1,11 @@
 /*
  * One RPC client for each of the daemons that answer; it goes on dialling over their restarts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 
 #include "common/base/memory.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { LOOK_TIMEOUT_MS = 500, STATUS_BYTES_MAX = 16 << 20 };
 

@@ -1,12 +1,6 @@
 /*
  * posix_spawn, waitpid and a log file; nothing waits for longer than a read takes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -25,6 +19,7 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/daemon_process.h"
+#include "tests/support/test.h"
 
 enum { LOG_BYTES_MAX = 64 << 20, TAIL_BYTES = 8192, LINE_MAX_BYTES = 4096 };
 

@@ -1,17 +1,13 @@
 /*
  * Blocking sockets with a time limit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "tests/support/test.h"
 
 #include "tests/integration/cluster/foreign_peer.h"
 

@@ -1,12 +1,6 @@
 /*
  * One pass over /proc a question.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include "common/base/parse.h"
 #include "tests/integration/cluster/daemon_process.h"
 #include "tests/integration/cluster/process_children.h"
+#include "tests/support/test.h"
 
 /* The state's letter, of the line that begins "State:"; 0 when there is no such process. */
 static char state_of(pid_t pid)

@@ -2,12 +2,6 @@
  * Whatever comes in at the ports of a run that works, it goes on working, says so in the log, and
  * counts nothing that no actor made.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -22,6 +16,7 @@
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/foreign_peer.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, PORTS = 4, NOISE_PEERS = 24, SILENT_PEERS = 64 };
 enum { NOISE_SEED = 20260131, NOISE_BYTES = 512, MESSAGE_BYTES_MAX = 262144 };

@@ -2,15 +2,9 @@
  * The broadcast of a real run: most versions go out as changes of the one before, and whoever
  * joins, or comes back, is soon at the newest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { VERSIONS = 60, FULL_PERIOD = 8 };
 

@@ -1,16 +1,10 @@
 /*
  * SIGTERM loses nothing: what an actor stepped before it was asked to end is in the shard, once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300 };
 

@@ -2,16 +2,11 @@
  * What an actor takes: it is meant to be started by the hundred. Memory is asserted, the time until
  * it acts is shown: it is the machine's as much as the program's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { RESIDENT_KB_MAX = 25 * 1024 };
 

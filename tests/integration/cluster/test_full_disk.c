@@ -5,12 +5,6 @@
  * The disk is a small tmpfs in a mount namespace of this process's own, which takes privileges that
  * not every host gives (the test is skipped then); and a limit on the size of the learner's files.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -29,6 +23,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, PATH_BYTES = 256, FILE_BYTES_MAX = 64 << 20 };
 

@@ -13,12 +13,6 @@
  *
  *     AQ_STORM=300 build-asan/tests/integration/cluster/test_kill_storm
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -27,6 +21,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { KILLS = 6, ACTORS = 2, LIFE_MS_MAX = 700, DEATH_MS_MAX = 150, LOOK_EVERY_MS = 25 };
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200 };

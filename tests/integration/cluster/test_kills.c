@@ -1,17 +1,12 @@
 /*
  * kill -9 of each role: the others go on, and whoever is started again finds its place by itself.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 3000, LEARNER_STEPS = 300, LINE_BYTES = 1024 };
 

@@ -2,12 +2,6 @@
  * A running system, operated as people do: settings are changed, a checkpoint is asked for, members
  * are sent home, logs are read, and the run is stopped.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, LINE_BYTES = 1024 };
 

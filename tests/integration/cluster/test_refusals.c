@@ -2,18 +2,13 @@
  * What a learner refuses at its start: an address that is taken, a folder that holds a run, a run
  * of another network. Each in a sentence that says what to do, and nobody who runs is harmed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1 };
 

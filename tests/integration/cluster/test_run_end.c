@@ -2,18 +2,13 @@
  * A run that reaches its limit: everybody finishes and exits with 0, and the policy that is left
  * plays.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 static void check_left(const test_cluster *cluster, const char *name)
 {

@@ -2,12 +2,6 @@
  * A run with certificates and tokens: it works, members of other runs get nothing, a role gets what
  * is its own, and no secret is in a log.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,6 +11,7 @@
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 1000, LEARNER_STEPS = 100, FAILURE = 1, CALL_DENIED = 64 + 7, PATH_ROOM = 192 };
 

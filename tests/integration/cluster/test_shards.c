@@ -3,16 +3,10 @@
  * goes on with the other. How evenly they are fed is for the tests of the spread and for the crowd
  * of the simulation: here it depends on who the machine lets run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum { ENV_STEPS = 5000, LEARNER_STEPS = 500 };
 

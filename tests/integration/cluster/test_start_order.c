@@ -2,15 +2,9 @@
  * Nobody has to start first: a learner, a shard and an actor find each other in every order, over
  * both transports.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 static void start_in_order(test_cluster *cluster, enum cluster_seat first, enum cluster_seat second,
                            enum cluster_seat third)

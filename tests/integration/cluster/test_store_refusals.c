@@ -3,12 +3,6 @@
  * something else, a newer format, the steps of another run and task, and one that is in use. Each
  * in a sentence that names the folder, with exit status 1, and not a byte in the folder is changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +16,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
+#include "tests/support/test.h"
 
 enum {
     ENV_STEPS = 2000,

@@ -2,12 +2,6 @@
  * actorq train: a whole run from one command, what becomes of it when one of its processes is
  * killed, and of them when the command is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -20,6 +14,7 @@
 #include "common/sys/file.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/process_children.h"
+#include "tests/support/test.h"
 
 /* Learner, shard, two actors, evaluator. */
 enum { DAEMONS = 5, ENV_STEPS = 5000, LEARNER_STEPS = 500 };

@@ -5,12 +5,6 @@
  *
  * The one argument is the folder of the harness.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +17,7 @@
 #include "quantizer/engine/engine.h"
 #include "quantizer/export/export_c.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 1024, COMMAND_MAX = 4096 };
@@ -224,52 +219,46 @@ static void check_all(const toolchain *tools)
     }
 }
 
-static void test_gcc_as_strict_c99_gives_the_engines_bits(void **state)
+TEST(gcc_as_strict_c99_gives_the_engines_bits)
 {
     static const toolchain tools = {"gcc", "-O2 -std=c99", "", "", ""};
-    (void)state;
     check_all(&tools);
 }
 
 /* By default GCC contracts multiplications and additions where the processor can. */
-static void test_gcc_with_all_that_the_processor_has_gives_the_engines_bits(void **state)
+TEST(gcc_with_all_that_the_processor_has_gives_the_engines_bits)
 {
     static const toolchain tools = {"gcc", "-O3 -march=native", "", "", ""};
-    (void)state;
     check_all(&tools);
 }
 
-static void test_clang_gives_the_engines_bits(void **state)
+TEST(clang_gives_the_engines_bits)
 {
     static const toolchain tools = {"clang", "-O2 -std=c99", "", "", ""};
-    (void)state;
     check_all(&tools);
 }
 
-static void test_clang_with_all_that_the_processor_has_gives_the_engines_bits(void **state)
+TEST(clang_with_all_that_the_processor_has_gives_the_engines_bits)
 {
     static const toolchain tools = {"clang", "-O3 -march=native", "", "", ""};
-    (void)state;
     check_all(&tools);
 }
 
 #define ARM_COMMON "-mthumb -nostartfiles -Wl,-Ttext=0x100000 "
 
-static void test_a_microcontroller_with_floats_gives_the_engines_bits(void **state)
+TEST(a_microcontroller_with_floats_gives_the_engines_bits)
 {
     static const toolchain tools = {"arm-none-eabi-gcc", "-O2",
                                     ARM_COMMON "-mcpu=cortex-m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard",
                                     "arm_start.c", "qemu-arm"};
-    (void)state;
     check_all(&tools);
 }
 
-static void test_a_microcontroller_without_floats_gives_the_engines_bits(void **state)
+TEST(a_microcontroller_without_floats_gives_the_engines_bits)
 {
     static const toolchain tools = {"arm-none-eabi-gcc", "-Os",
                                     ARM_COMMON "-mcpu=cortex-m0 -mfloat-abi=soft", "arm_start.c",
                                     "qemu-arm"};
-    (void)state;
     check_all(&tools);
 }
 
@@ -287,20 +276,14 @@ static int leave_folder(void **state)
     return chdir("/") == 0 && system(command) == 0 ? 0 : -1;
 }
 
+TEST_GROUP(enter_folder, leave_folder);
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gcc_as_strict_c99_gives_the_engines_bits),
-        cmocka_unit_test(test_gcc_with_all_that_the_processor_has_gives_the_engines_bits),
-        cmocka_unit_test(test_clang_gives_the_engines_bits),
-        cmocka_unit_test(test_clang_with_all_that_the_processor_has_gives_the_engines_bits),
-        cmocka_unit_test(test_a_microcontroller_with_floats_gives_the_engines_bits),
-        cmocka_unit_test(test_a_microcontroller_without_floats_gives_the_engines_bits),
-    };
     if (argc != 2) {
         (void)fprintf(stderr, "usage: test_export_compiled FOLDER_OF_THE_HARNESS\n");
         return 2;
     }
     source_folder = argv[1];
-    return cmocka_run_group_tests(tests, enter_folder, leave_folder);
+    return aq_test_run(NULL);
 }

@@ -4,12 +4,6 @@
  *
  *   AQ_SEED=n    other moments of death
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +16,7 @@
 #include "common/base/rng.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "tests/integration/cluster/daemon_process.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
 
@@ -93,12 +88,11 @@ static int teardown(void **state)
     return net_stage_teardown(state);
 }
 
-static void test_nothing_acknowledged_is_lost_or_counted_twice_by_kill_9(void **state)
+TEST_WITH(nothing_acknowledged_is_lost_or_counted_twice_by_kill_9, setup, teardown)
 {
     aq_rng rng;
     uint64_t acknowledged = 0; /* the best that any life said */
     uint64_t sent = 0, lost = 0, resent = 0;
-    (void)state;
     aq_rng_init(&rng, kit_seed(), 11);
     for (int life = 0; life < LIVES; life++) {
         start();
@@ -131,9 +125,8 @@ static void test_nothing_acknowledged_is_lost_or_counted_twice_by_kill_9(void **
     assert_true(acknowledged > LIVES);
 }
 
-static void test_a_full_disk_stops_acknowledgements_says_so_and_recovers(void **state)
+TEST_WITH(a_full_disk_stops_acknowledgements_says_so_and_recovers, setup, teardown)
 {
-    (void)state;
     start();
     net_stage_send(stage.net, 1, STEPS);
     net_stage_await_acknowledgement(stage.net, 1);
@@ -161,14 +154,3 @@ static void test_a_full_disk_stops_acknowledgements_says_so_and_recovers(void **
 }
 
 #define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STAGE(test_nothing_acknowledged_is_lost_or_counted_twice_by_kill_9),
-        ON_STAGE(test_a_full_disk_stops_acknowledgements_says_so_and_recovers),
-    };
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    aq_net_fini();
-    return failures;
-}

@@ -3,12 +3,6 @@
  */
 #include "tests/integration/storm/storm.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <spawn.h>
@@ -24,6 +18,7 @@
 #include "common/net/address/url.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pull.h"
+#include "tests/support/test.h"
 
 enum { ROUNDS_DEFAULT = 40, PATIENCE_MS = 30000, LOOK_UP_MS = 2, ORPHAN_CHECK_MS = 500 };
 enum { PORT_MIN = 20000, PORT_COUNT = 12000 };

@@ -2,12 +2,6 @@
  * The kill storm of the broadcast: publishers that are killed in mid-message, and subscribers that
  * are killed while they are sent to.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,6 +13,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pubsub.h"
 #include "tests/integration/storm/storm.h"
+#include "tests/support/test.h"
 
 enum { MESSAGE_BYTES = 100000, SUBSCRIBERS = 4, PUBLISH_MS = 1, PATIENCE_MS = 30000 };
 
@@ -129,9 +124,8 @@ static void kill_publishers(const char *transport, unsigned rounds)
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-static void test_killed_publishers_do_the_subscriber_no_harm(void **state)
+TEST(killed_publishers_do_the_subscriber_no_harm)
 {
-    (void)state;
     kill_publishers("tcp", storm_rounds() / 4);
     kill_publishers("ipc", storm_rounds() / 4);
 }
@@ -183,19 +177,14 @@ static void kill_subscribers(const char *transport, unsigned rounds)
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-static void test_killed_subscribers_do_the_publisher_no_harm(void **state)
+TEST(killed_subscribers_do_the_publisher_no_harm)
 {
-    (void)state;
     kill_subscribers("tcp", storm_rounds() / 4);
     kill_subscribers("ipc", storm_rounds() / 4);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_publishers_do_the_subscriber_no_harm),
-        cmocka_unit_test(test_killed_subscribers_do_the_publisher_no_harm),
-    };
     int failed;
 
     if (argc == 4) {
@@ -204,7 +193,7 @@ int main(int argc, char **argv)
     if (argc == 3) {
         return subscribe(argv[2]);
     }
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    failed = aq_test_run(NULL);
     aq_net_fini();
     return failed;
 }

@@ -3,12 +3,6 @@
  * end the connection themselves since a message is too large for them. What the guard is for shows
  * under AddressSanitizer with an NNG that is built with it, and as a crash now and then without.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +12,7 @@
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
 #include "tests/integration/storm/storm.h"
+#include "tests/support/test.h"
 
 enum { NARROW_BYTES = 30000, SLOW_US = 300, SENDS_PER_TURN = 8 };
 
@@ -157,21 +152,18 @@ static void kill_pullers(const char *transport, const char *manner, unsigned rou
     close_pusher(&p);
 }
 
-static void test_killed_pullers_over_tcp_do_the_pusher_no_harm(void **state)
+TEST(killed_pullers_over_tcp_do_the_pusher_no_harm)
 {
-    (void)state;
     kill_pullers("tcp", "fast", storm_rounds() / 4);
 }
 
-static void test_killed_pullers_over_ipc_do_the_pusher_no_harm(void **state)
+TEST(killed_pullers_over_ipc_do_the_pusher_no_harm)
 {
-    (void)state;
     kill_pullers("ipc", "fast", storm_rounds() / 4);
 }
 
-static void test_killed_slow_pullers_do_the_pusher_no_harm(void **state)
+TEST(killed_slow_pullers_do_the_pusher_no_harm)
 {
-    (void)state;
     kill_pullers("tcp", "slow", storm_rounds() / 4);
     kill_pullers("ipc", "slow", storm_rounds() / 8);
 }
@@ -183,11 +175,10 @@ static bool was_thrown_out(void *user)
     return p->disconnected >= p->disconnected_goal;
 }
 
-static void test_peers_that_end_the_connection_do_the_pusher_no_harm(void **state)
+TEST(peers_that_end_the_connection_do_the_pusher_no_harm)
 {
     pusher p;
 
-    (void)state;
     open_pusher(&p, "tcp", "narrow");
     for (unsigned i = 0; i < storm_rounds() / 8; i++) {
         p.disconnected_goal = p.disconnected + 1 + (unsigned)aq_rng_below(&p.rng, 6);
@@ -200,18 +191,12 @@ static void test_peers_that_end_the_connection_do_the_pusher_no_harm(void **stat
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_pullers_over_tcp_do_the_pusher_no_harm),
-        cmocka_unit_test(test_killed_pullers_over_ipc_do_the_pusher_no_harm),
-        cmocka_unit_test(test_killed_slow_pullers_do_the_pusher_no_harm),
-        cmocka_unit_test(test_peers_that_end_the_connection_do_the_pusher_no_harm),
-    };
     int failed;
 
     if (argc == 4) {
         return pull(argv[2], argv[3]);
     }
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    failed = aq_test_run(NULL);
     aq_net_fini();
     return failed;
 }

@@ -2,12 +2,6 @@
  * The kill storm of remote calls: servers that are killed while a client has many calls in flight,
  * and clients that are killed while a server answers them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,6 +12,7 @@
 #include "common/net/rpc/rpc_server.h"
 #include "proto/policy.pb-c.h"
 #include "tests/integration/storm/storm.h"
+#include "tests/support/test.h"
 
 enum { IN_FLIGHT = 16, CLIENTS = 4, REPLY_MAX = 200000, TIMEOUT_MS = 60000 };
 
@@ -200,15 +195,13 @@ static void kill_servers(const char *transport, unsigned rounds)
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-static void test_killed_servers_over_tcp_lose_no_call(void **state)
+TEST(killed_servers_over_tcp_lose_no_call)
 {
-    (void)state;
     kill_servers("tcp", storm_rounds() / 4);
 }
 
-static void test_killed_servers_over_ipc_lose_no_call(void **state)
+TEST(killed_servers_over_ipc_lose_no_call)
 {
-    (void)state;
     kill_servers("ipc", storm_rounds() / 4);
 }
 
@@ -269,32 +262,24 @@ static void kill_clients(const char *transport, unsigned rounds)
     assert_int_equal(aq_net_unclosed(), 0);
 }
 
-static void test_killed_clients_over_tcp_do_the_server_no_harm(void **state)
+TEST(killed_clients_over_tcp_do_the_server_no_harm)
 {
-    (void)state;
     kill_clients("tcp", storm_rounds() / 4);
 }
 
-static void test_killed_clients_over_ipc_do_the_server_no_harm(void **state)
+TEST(killed_clients_over_ipc_do_the_server_no_harm)
 {
-    (void)state;
     kill_clients("ipc", storm_rounds() / 4);
 }
 
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_killed_servers_over_tcp_lose_no_call),
-        cmocka_unit_test(test_killed_servers_over_ipc_lose_no_call),
-        cmocka_unit_test(test_killed_clients_over_tcp_do_the_server_no_harm),
-        cmocka_unit_test(test_killed_clients_over_ipc_do_the_server_no_harm),
-    };
     int failed;
 
     if (argc == 3) {
         return strcmp(argv[1], "serve") == 0 ? serve(argv[2]) : call(argv[2]);
     }
-    failed = cmocka_run_group_tests(tests, NULL, NULL);
+    failed = aq_test_run(NULL);
     aq_net_fini();
     return failed;
 }

@@ -3,14 +3,10 @@
  */
 #include "tests/unit/actor/outbox_shard.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/experience_read.h"
 
 aq_chunk_layout outbox_shard_layout(uint32_t length_max)

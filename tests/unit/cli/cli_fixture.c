@@ -1,12 +1,6 @@
 /*
  * Policies, checkpoints and run folders for the tests of the command-line tool.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -24,6 +18,7 @@
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { FRAME_BYTES_MAX = 1 << 20 };

@@ -3,13 +3,9 @@
  */
 #include "tests/unit/cli/gif_reader.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
+
+#include "tests/support/test.h"
 
 enum { CODES_MAX = 4096, NONE = 0xffff };
 

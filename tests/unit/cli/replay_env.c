@@ -1,18 +1,13 @@
 /*
  * Environments for the tests of replays and measurements: see replay_env.h.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_physics.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/replay_env.h"
 
 enum { STEP_LIMIT = 8 };

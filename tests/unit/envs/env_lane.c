@@ -3,13 +3,10 @@
  */
 #include "tests/unit/envs/env_lane.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 enum { GUARD_BYTES = 64, GUARD = 0xa5 };
 

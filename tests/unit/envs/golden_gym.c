@@ -1,14 +1,10 @@
 /*
  * A reader for lines of comma-separated numbers with a word in front.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
+#include "tests/support/test.h"
 
 #include "tests/unit/envs/golden_gym.h"
 

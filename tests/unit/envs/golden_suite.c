@@ -2,18 +2,13 @@
  * Numbers between commas, and the tasks of one recording side by side.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 
 enum { PATH_MAX_BYTES = 512, TASKS_MAX = 4 };

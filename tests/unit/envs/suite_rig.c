@@ -2,15 +2,10 @@
  * Opening, stepping and counting.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"
 
 void rig_init(rig *self, const char *task)

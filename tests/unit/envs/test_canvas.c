@@ -2,18 +2,13 @@
  * Shapes colour the pixels that they should and no others. Every picture lies in a block with
  * guards on both sides, which are looked at after each test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "envs/canvas.h"
+#include "tests/support/test.h"
 
 enum { WIDTH = 40, HEIGHT = 20, GUARD = 4096, GUARD_BYTE = 0xa5 };
 
@@ -58,18 +53,16 @@ static double red_area(void)
     return sum / red.red;
 }
 
-static void test_fill_colours_every_pixel_and_channel(void **state)
+TEST_WITH(fill_colours_every_pixel_and_channel, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_fill(&canvas, (aq_colour){1, 2, 3});
     for (size_t i = 0; i < (size_t)WIDTH * HEIGHT * 3; i++) {
         assert_int_equal(canvas.pixels[i], 1 + i % 3);
     }
 }
 
-static void test_zero_is_the_middle_and_the_smaller_side_is_one(void **state)
+TEST_WITH(zero_is_the_middle_and_the_smaller_side_is_one, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){0, 0}, 0.25, red); /* five pixels */
     assert_int_equal(red_at(9, 19), red.red);
     assert_int_equal(red_at(10, 20), red.red);
@@ -79,24 +72,21 @@ static void test_zero_is_the_middle_and_the_smaller_side_is_one(void **state)
     assert_int_equal(red_at(16, 20), 0);
 }
 
-static void test_y_points_downwards(void **state)
+TEST_WITH(y_points_downwards, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){0, 0.4}, 0.1, red);
     assert_int_equal(red_at(17, 19), red.red);
     assert_int_equal(red_at(2, 19), 0);
 }
 
-static void test_a_disc_has_the_area_of_a_circle(void **state)
+TEST_WITH(a_disc_has_the_area_of_a_circle, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){0.013, -0.021}, 0.3, red);
     assert_float_equal(red_area(), acos(-1.0) * 36, 0.6);
 }
 
-static void test_borders_are_smooth(void **state)
+TEST_WITH(borders_are_smooth, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){0, 0}, 0.25, red);
     size_t partly = 0;
     for (uint32_t row = 0; row < HEIGHT; row++) {
@@ -107,9 +97,8 @@ static void test_borders_are_smooth(void **state)
     assert_in_range(partly, 20, 60);
 }
 
-static void test_a_stroke_has_its_thickness_and_round_ends(void **state)
+TEST_WITH(a_stroke_has_its_thickness_and_round_ends, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_stroke(&canvas, (aq_point){-0.5, 0}, (aq_point){0.5, 0}, 0.2, red);
     for (uint32_t row = 0; row < HEIGHT; row++) {
         assert_int_equal(red_at(row, 20), row >= 8 && row < 12 ? red.red : 0);
@@ -118,9 +107,8 @@ static void test_a_stroke_has_its_thickness_and_round_ends(void **state)
     assert_float_equal(red_area(), 80 + acos(-1.0) * 4, 0.5);
 }
 
-static void test_a_stroke_thinner_than_a_pixel_is_pale(void **state)
+TEST_WITH(a_stroke_thinner_than_a_pixel_is_pale, set_up, check_guards)
 {
-    (void)state;
     /* The middle of row 9 is at -0.025. */
     aq_canvas_stroke(&canvas, (aq_point){-0.5, -0.025}, (aq_point){0.5, -0.025}, 0.01, red);
     assert_in_range(red_at(9, 20), red.red / 5 - 1, red.red / 5 + 1);
@@ -128,12 +116,11 @@ static void test_a_stroke_thinner_than_a_pixel_is_pale(void **state)
     assert_int_equal(red_at(10, 20), 0);
 }
 
-static void test_a_polygon_is_filled_in_either_direction(void **state)
+TEST_WITH(a_polygon_is_filled_in_either_direction, set_up, check_guards)
 {
     const aq_point square[] = {{-0.2, -0.2}, {0.2, -0.2}, {0.2, 0.2}, {-0.2, 0.2}};
     const aq_point turned[] = {{-0.2, 0.2}, {0.2, 0.2}, {0.2, -0.2}, {-0.2, -0.2}};
     uint8_t first[WIDTH * HEIGHT * 3];
-    (void)state;
     aq_canvas_polygon(&canvas, square, 4, red);
     assert_int_equal(red_at(6, 16), red.red);
     assert_int_equal(red_at(13, 23), red.red);
@@ -148,28 +135,25 @@ static void test_a_polygon_is_filled_in_either_direction(void **state)
     assert_memory_equal(first, canvas.pixels, sizeof(first));
 }
 
-static void test_a_triangle_has_its_area(void **state)
+TEST_WITH(a_triangle_has_its_area, set_up, check_guards)
 {
     const aq_point corners[] = {{-0.4, 0.4}, {0.45, 0.35}, {0.05, -0.45}};
-    (void)state;
     aq_canvas_polygon(&canvas, corners, 3, red);
     assert_float_equal(red_area(), 0.5 * (0.85 * 0.85 - 0.45 * 0.05) * 400, 1.0);
 }
 
-static void test_a_polygon_without_area_is_not_drawn(void **state)
+TEST_WITH(a_polygon_without_area_is_not_drawn, set_up, check_guards)
 {
     const aq_point line[] = {{-0.25, -0.25}, {0.25, 0.25}, {0, 0}};
     const aq_point place[] = {{0.1, 0.1}, {0.1, 0.1}, {0.1, 0.1}};
-    (void)state;
     aq_canvas_polygon(&canvas, line, 3, red);
     aq_canvas_polygon(&canvas, place, 3, red);
     assert_float_equal(red_area(), 0, 0);
 }
 
-static void test_shapes_are_cut_at_the_edge(void **state)
+TEST_WITH(shapes_are_cut_at_the_edge, set_up, check_guards)
 {
     const aq_point large[] = {{-9, -9}, {9, -9}, {9, 9}, {-9, 9}};
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){-1, -0.5}, 0.25, red);
     assert_int_equal(red_at(0, 0), red.red);
     aq_canvas_disc(&canvas, (aq_point){1, 0.5}, 0.25, red);
@@ -183,10 +167,9 @@ static void test_shapes_are_cut_at_the_edge(void **state)
     }
 }
 
-static void test_shapes_outside_leave_no_trace(void **state)
+TEST_WITH(shapes_outside_leave_no_trace, set_up, check_guards)
 {
     const aq_point far[] = {{1.2, -0.2}, {1.6, -0.2}, {1.6, 0.2}};
-    (void)state;
     aq_canvas_disc(&canvas, (aq_point){1.5, 0}, 0.3, red);
     aq_canvas_disc(&canvas, (aq_point){0, -1}, 0.4, red);
     aq_canvas_stroke(&canvas, (aq_point){-2, -3}, (aq_point){2, -3}, 0.1, red);
@@ -194,10 +177,9 @@ static void test_shapes_outside_leave_no_trace(void **state)
     assert_float_equal(red_area(), 0, 0);
 }
 
-static void test_shapes_without_finite_places_are_not_drawn(void **state)
+TEST_WITH(shapes_without_finite_places_are_not_drawn, set_up, check_guards)
 {
     const double strange[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
-    (void)state;
     for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
         const double s = strange[i];
         const aq_point corners[] = {{0, 0}, {0.1, s}, {s, 0.1}};
@@ -214,10 +196,9 @@ static void test_shapes_without_finite_places_are_not_drawn(void **state)
     assert_float_equal(red_area(), 0, 0);
 }
 
-static void test_cells_fill_the_picture_without_overlap(void **state)
+TEST_WITH(cells_fill_the_picture_without_overlap, set_up, check_guards)
 {
     const uint32_t rows = 7, columns = 9; /* neither divides the picture */
-    (void)state;
     for (uint32_t row = 0; row < rows; row++) {
         for (uint32_t column = 0; column < columns; column++) {
             double before = red_area();
@@ -229,19 +210,17 @@ static void test_cells_fill_the_picture_without_overlap(void **state)
     assert_float_equal(red_area(), WIDTH * HEIGHT, 0);
 }
 
-static void test_a_cell_lies_where_it_is_counted(void **state)
+TEST_WITH(a_cell_lies_where_it_is_counted, set_up, check_guards)
 {
-    (void)state;
     aq_canvas_cell(&canvas, 10, 10, 9, 0, red);
     assert_int_equal(red_at(18, 0), red.red);
     assert_int_equal(red_at(19, 3), red.red);
     assert_float_equal(red_area(), 8, 0);
 }
 
-static void test_random_shapes_stay_inside(void **state)
+TEST_WITH(random_shapes_stay_inside, set_up, check_guards)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 3, 0);
     for (int i = 0; i < 3000; i++) {
         aq_point corners[16];
@@ -257,26 +236,3 @@ static void test_random_shapes_stay_inside(void **state)
 }
 
 #define CANVAS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, check_guards)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CANVAS_TEST(test_fill_colours_every_pixel_and_channel),
-        CANVAS_TEST(test_zero_is_the_middle_and_the_smaller_side_is_one),
-        CANVAS_TEST(test_y_points_downwards),
-        CANVAS_TEST(test_a_disc_has_the_area_of_a_circle),
-        CANVAS_TEST(test_borders_are_smooth),
-        CANVAS_TEST(test_a_stroke_has_its_thickness_and_round_ends),
-        CANVAS_TEST(test_a_stroke_thinner_than_a_pixel_is_pale),
-        CANVAS_TEST(test_a_polygon_is_filled_in_either_direction),
-        CANVAS_TEST(test_a_triangle_has_its_area),
-        CANVAS_TEST(test_a_polygon_without_area_is_not_drawn),
-        CANVAS_TEST(test_shapes_are_cut_at_the_edge),
-        CANVAS_TEST(test_shapes_outside_leave_no_trace),
-        CANVAS_TEST(test_shapes_without_finite_places_are_not_drawn),
-        CANVAS_TEST(test_cells_fill_the_picture_without_overlap),
-        CANVAS_TEST(test_a_cell_lies_where_it_is_counted),
-        CANVAS_TEST(test_random_shapes_stay_inside),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

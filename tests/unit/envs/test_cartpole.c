@@ -2,17 +2,12 @@
  * CartPole behind the environment interface: what its description says, how an episode starts and
  * ends, and that its state is plain data.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "envs/classic/cartpole.h"
+#include "tests/support/test.h"
 
 enum { LEFT = 0, RIGHT = 1 };
 
@@ -28,22 +23,20 @@ static aq_cartpole_params params_of_v1(void)
     return params;
 }
 
-static void test_the_schema_is_a_box_of_four_and_two_choices(void **state)
+TEST(the_schema_is_a_box_of_four_and_two_choices)
 {
     aq_cartpole_params params = params_of_v1();
     aq_schema schema;
     char text[128];
-    (void)state;
     aq_cartpole_v1.schema(&params, &schema);
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
     assert_string_equal(aq_schema_text(&schema, text, sizeof(text)), "box f32[4] -> discrete 2");
 }
 
-static void test_the_two_forms_differ_in_length_alone(void **state)
+TEST(the_two_forms_differ_in_length_alone)
 {
     aq_cartpole_params v0, v1;
     aq_schema schema_v0, schema_v1;
-    (void)state;
     open_params(&aq_cartpole_v0, &v0);
     open_params(&aq_cartpole_v1, &v1);
     assert_memory_equal(&v0, &v1, sizeof(v0));
@@ -56,14 +49,13 @@ static void test_the_two_forms_differ_in_length_alone(void **state)
     assert_true(aq_cartpole_v1.reward_threshold == 475.0);
 }
 
-static void test_an_episode_starts_near_the_middle_and_everywhere_there(void **state)
+TEST(an_episode_starts_near_the_middle_and_everywhere_there)
 {
     aq_cartpole_params params = params_of_v1();
     aq_cartpole_state s;
     double low[4] = {1, 1, 1, 1}, high[4] = {-1, -1, -1, -1};
     float obs[AQ_CARTPOLE_OBS];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int episode = 0; episode < 1000; episode++) {
         aq_cartpole_v1.reset(&params, &s, &rng, obs);
@@ -80,13 +72,12 @@ static void test_an_episode_starts_near_the_middle_and_everywhere_there(void **s
     }
 }
 
-static void test_a_seed_gives_one_first_state_and_another_seed_another(void **state)
+TEST(a_seed_gives_one_first_state_and_another_seed_another)
 {
     aq_cartpole_params params = params_of_v1();
     aq_cartpole_state first, again, other;
     float obs[AQ_CARTPOLE_OBS];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 7, 0);
     aq_cartpole_v1.reset(&params, &first, &rng, obs);
     aq_rng_init(&rng, 7, 0);
@@ -105,11 +96,10 @@ static bool ends(aq_cartpole_state start, float *obs, float *reward)
     return aq_cartpole_v1.step(&params, &start, NULL, &action, obs, reward) == AQ_STEP_TERMINATED;
 }
 
-static void test_an_episode_ends_past_each_limit_and_not_on_it(void **state)
+TEST(an_episode_ends_past_each_limit_and_not_on_it)
 {
     aq_cartpole_params params = params_of_v1();
     float obs[AQ_CARTPOLE_OBS], reward;
-    (void)state;
     assert_false(ends((aq_cartpole_state){.x = params.x_limit}, obs, &reward));
     assert_false(ends((aq_cartpole_state){.x = -params.x_limit}, obs, &reward));
     assert_false(ends((aq_cartpole_state){.theta = params.theta_limit}, obs, &reward));
@@ -121,10 +111,9 @@ static void test_an_episode_ends_past_each_limit_and_not_on_it(void **state)
         ends((aq_cartpole_state){.theta = nextafter(-params.theta_limit, -1)}, obs, &reward));
 }
 
-static void test_the_last_step_writes_its_observation_and_is_rewarded(void **state)
+TEST(the_last_step_writes_its_observation_and_is_rewarded)
 {
     float obs[AQ_CARTPOLE_OBS] = {0}, reward = 0.0f;
-    (void)state;
     assert_true(ends((aq_cartpole_state){.x = 2.39, .x_dot = 1.0}, obs, &reward));
     assert_true(reward == 1.0f);
     assert_true(obs[0] == (float)(2.39 + 0.02 * 1.0));
@@ -132,14 +121,13 @@ static void test_the_last_step_writes_its_observation_and_is_rewarded(void **sta
     assert_true(obs[3] < 0.0f); /* so the pole falls to the left */
 }
 
-static void test_mirrored_pushes_give_mirrored_states(void **state)
+TEST(mirrored_pushes_give_mirrored_states)
 {
     aq_cartpole_params params = params_of_v1();
     aq_cartpole_state a = {.x = 0.1, .x_dot = -0.2, .theta = 0.03, .theta_dot = 0.4};
     aq_cartpole_state b = {.x = -0.1, .x_dot = 0.2, .theta = -0.03, .theta_dot = -0.4};
     float obs[AQ_CARTPOLE_OBS], reward;
     const int32_t left = LEFT, right = RIGHT;
-    (void)state;
     for (int i = 0; i < 8; i++) {
         aq_cartpole_v1.step(&params, &a, NULL, i % 3 == 0 ? &left : &right, obs, &reward);
         aq_cartpole_v1.step(&params, &b, NULL, i % 3 == 0 ? &right : &left, obs, &reward);
@@ -148,14 +136,13 @@ static void test_mirrored_pushes_give_mirrored_states(void **state)
     }
 }
 
-static void test_a_copied_state_goes_on_identically(void **state)
+TEST(a_copied_state_goes_on_identically)
 {
     const aq_env_class *env = &aq_cartpole_v1;
     aq_cartpole_params params = params_of_v1();
     aq_cartpole_state original, copy;
     float obs[2][AQ_CARTPOLE_OBS], reward[2];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 3, 0);
     env->reset(&params, &original, &rng, obs[0]);
     for (int i = 0; i < 5; i++) {
@@ -173,14 +160,13 @@ static void test_a_copied_state_goes_on_identically(void **state)
     }
 }
 
-static void test_neither_reset_nor_step_allocates(void **state)
+TEST(neither_reset_nor_step_allocates)
 {
     aq_cartpole_params params = params_of_v1();
     aq_cartpole_state s;
     float obs[AQ_CARTPOLE_OBS], reward;
     aq_rng rng;
     uint64_t before = aq_memory_allocation_count();
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     aq_cartpole_v1.reset(&params, &s, &rng, obs);
     for (int i = 0; i < 1000; i++) {
@@ -190,20 +176,4 @@ static void test_neither_reset_nor_step_allocates(void **state)
         }
     }
     assert_true(aq_memory_allocation_count() == before);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_schema_is_a_box_of_four_and_two_choices),
-        cmocka_unit_test(test_the_two_forms_differ_in_length_alone),
-        cmocka_unit_test(test_an_episode_starts_near_the_middle_and_everywhere_there),
-        cmocka_unit_test(test_a_seed_gives_one_first_state_and_another_seed_another),
-        cmocka_unit_test(test_an_episode_ends_past_each_limit_and_not_on_it),
-        cmocka_unit_test(test_the_last_step_writes_its_observation_and_is_rewarded),
-        cmocka_unit_test(test_mirrored_pushes_give_mirrored_states),
-        cmocka_unit_test(test_a_copied_state_goes_on_identically),
-        cmocka_unit_test(test_neither_reset_nor_step_allocates),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -12,17 +12,12 @@
  * with their ten resets, they stay far below a float's precision; the balanced episode of 500 steps
  * forgets its past, and can only be followed step by step.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "envs/classic/cartpole.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_gym.h"
 
 /* Places of a "step" record. */
@@ -98,26 +93,23 @@ static int play(const char *name, bool is_free, double *ret_worst)
     return steps;
 }
 
-static void test_each_random_step_agrees(void **state)
+TEST(each_random_step_agrees)
 {
     double worst;
-    (void)state;
     assert_int_equal(play(random_file, false, &worst), 200);
     assert_true(worst <= DBL_EPSILON);
 }
 
-static void test_each_heuristic_step_agrees(void **state)
+TEST(each_heuristic_step_agrees)
 {
     double worst;
-    (void)state;
     assert_int_equal(play(heuristic_file, false, &worst), 620);
     assert_true(worst <= DBL_EPSILON);
 }
 
-static void test_random_episodes_agree_from_reset_to_end(void **state)
+TEST(random_episodes_agree_from_reset_to_end)
 {
     double worst;
-    (void)state;
     assert_int_equal(play(random_file, true, &worst), 200);
     assert_true(worst <= 3e-15);
 }
@@ -152,20 +144,18 @@ static void check_description(const char *name)
     fclose(file);
 }
 
-static void test_limits_threshold_and_bounds_agree(void **state)
+TEST(limits_threshold_and_bounds_agree)
 {
-    (void)state;
     check_description(random_file);
     check_description(heuristic_file);
 }
 
 /* A recorded truncation is the step limit's doing: the environment itself goes on. */
-static void test_the_recording_is_truncated_at_the_step_limit_alone(void **state)
+TEST(the_recording_is_truncated_at_the_step_limit_alone)
 {
     FILE *file = golden_open(heuristic_file);
     golden_record record;
     uint32_t step = 0, truncations = 0;
-    (void)state;
     while (golden_next(file, &record)) {
         if (strcmp(record.kind, "step") == 0) {
             step++;
@@ -178,16 +168,4 @@ static void test_the_recording_is_truncated_at_the_step_limit_alone(void **state
     }
     fclose(file);
     assert_int_equal(truncations, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_random_step_agrees),
-        cmocka_unit_test(test_each_heuristic_step_agrees),
-        cmocka_unit_test(test_random_episodes_agree_from_reset_to_end),
-        cmocka_unit_test(test_limits_threshold_and_bounds_agree),
-        cmocka_unit_test(test_the_recording_is_truncated_at_the_step_limit_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

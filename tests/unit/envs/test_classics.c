@@ -3,12 +3,6 @@
  * state goes on with the same bits, and lanes that are stepped together like those stepped one by
  * one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -18,6 +12,7 @@
 #include "envs/classic/pendulum.h"
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
+#include "tests/support/test.h"
 
 #define PI 3.141592653589793
 
@@ -85,43 +80,38 @@ static void check_resets(const char *name, size_t count, const double *low, cons
     aq_env_unref(env);
 }
 
-static void test_cartpole_starts_near_the_middle(void **state)
+TEST(cartpole_starts_near_the_middle)
 {
     const double low[4] = {-0.05, -0.05, -0.05, -0.05}, high[4] = {0.05, 0.05, 0.05, 0.05};
-    (void)state;
     check_resets("gym:CartPole-v0", 4, low, high);
     check_resets("gym:CartPole-v1", 4, low, high);
 }
 
-static void test_acrobot_starts_hanging(void **state)
+TEST(acrobot_starts_hanging)
 {
     const double low[4] = {-0.1, -0.1, -0.1, -0.1}, high[4] = {0.1, 0.1, 0.1, 0.1};
-    (void)state;
     check_resets("gym:Acrobot-v1", 4, low, high);
 }
 
-static void test_cars_start_in_the_valley_standing(void **state)
+TEST(cars_start_in_the_valley_standing)
 {
     const double low[2] = {-0.6, 0.0}, high[2] = {-0.4, 0.0};
-    (void)state;
     check_resets("gym:MountainCar-v0", 2, low, high);
     check_resets("gym:MountainCarContinuous-v0", 2, low, high);
 }
 
-static void test_the_pendulum_starts_anywhere(void **state)
+TEST(the_pendulum_starts_anywhere)
 {
     const double low[2] = {-PI, -1.0}, high[2] = {PI, 1.0};
-    (void)state;
     check_resets("gym:Pendulum-v1", 2, low, high);
 }
 
-static void test_acrobot_starts_at_floats(void **state)
+TEST(acrobot_starts_at_floats)
 {
     aq_env *env = open_env("gym:Acrobot-v1");
     aq_acrobot_state s;
     float obs[AQ_ACROBOT_OBS];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int i = 0; i < 100; i++) {
         env->class->reset(env->params, &s, &rng, obs);
@@ -142,24 +132,22 @@ static enum aq_step_end step_once(const char *name, void *state, const void *act
     return end;
 }
 
-static void test_acrobot_ends_above_the_line_and_pays_nothing_then(void **state)
+TEST(acrobot_ends_above_the_line_and_pays_nothing_then)
 {
     aq_acrobot_state upright = {.angle = {PI, 0.0}}, hanging = {.angle = {0.0, 0.0}};
     const int32_t idle = 1;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:Acrobot-v1", &upright, &idle, &reward), AQ_STEP_TERMINATED);
     assert_true(reward == 0.0f);
     assert_int_equal(step_once("gym:Acrobot-v1", &hanging, &idle, &reward), AQ_STEP_GOES_ON);
     assert_true(reward == -1.0f);
 }
 
-static void test_acrobot_keeps_to_its_limits(void **state)
+TEST(acrobot_keeps_to_its_limits)
 {
     aq_acrobot_state s = {.angle = {3.0, -3.0}, .spin = {40.0, -90.0}};
     const int32_t action = 2;
     float reward;
-    (void)state;
     (void)step_once("gym:Acrobot-v1", &s, &action, &reward);
     for (int i = 0; i < 2; i++) {
         assert_true(fabs(s.angle[i]) <= PI);
@@ -167,96 +155,87 @@ static void test_acrobot_keeps_to_its_limits(void **state)
     assert_true(fabs(s.spin[0]) <= 4 * PI && fabs(s.spin[1]) <= 9 * PI);
 }
 
-static void test_acrobot_brings_an_angle_from_far_away_back(void **state)
+TEST(acrobot_brings_an_angle_from_far_away_back)
 {
     aq_acrobot_state s = {.angle = {1e9, -1e9}};
     const int32_t action = 1;
     float reward;
-    (void)state;
     (void)step_once("gym:Acrobot-v1", &s, &action, &reward);
     assert_true(fabs(s.angle[0]) <= PI && fabs(s.angle[1]) <= PI);
 }
 
-static void test_the_car_ends_at_the_flag(void **state)
+TEST(the_car_ends_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.49, .velocity = 0.05};
     const int32_t right = 2;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:MountainCar-v0", &s, &right, &reward), AQ_STEP_TERMINATED);
     assert_true(reward == -1.0f);
 }
 
-static void test_the_continuous_car_is_paid_at_the_flag(void **state)
+TEST(the_continuous_car_is_paid_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.44, .velocity = 0.05};
     const float push = 0.5f;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:MountainCarContinuous-v0", &s, &push, &reward),
                      AQ_STEP_TERMINATED);
     assert_true(reward == (float)(100.0 - 0.25 * 0.1));
     assert_true(s.position == (double)(float)s.position);
 }
 
-static void test_the_left_end_takes_all_speed(void **state)
+TEST(the_left_end_takes_all_speed)
 {
     aq_mountain_car_state s = {.position = -1.19, .velocity = -0.06};
     const int32_t left = 0;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:MountainCar-v0", &s, &left, &reward), AQ_STEP_GOES_ON);
     assert_true(s.position == -1.2 && s.velocity == 0.0);
 }
 
-static void test_a_velocity_can_be_asked_for_at_the_flag(void **state)
+TEST(a_velocity_can_be_asked_for_at_the_flag)
 {
     aq_mountain_car_state s = {.position = 0.49, .velocity = 0.05}, fast = s;
     const int32_t right = 2;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.06", &s, &right, &reward),
                      AQ_STEP_GOES_ON);
     assert_int_equal(step_once("gym:MountainCar-v0?goal_velocity=0.04", &fast, &right, &reward),
                      AQ_STEP_TERMINATED);
 }
 
-static void test_the_pendulum_pays_for_angle_speed_and_torque(void **state)
+TEST(the_pendulum_pays_for_angle_speed_and_torque)
 {
     aq_pendulum_state s = {.theta = 2 * PI + 0.5, .theta_dot = -2.0};
     const float torque = 1.5f;
     float reward;
-    (void)state;
     assert_int_equal(step_once("gym:Pendulum-v1", &s, &torque, &reward), AQ_STEP_GOES_ON);
     assert_true(fabs((double)reward + (0.25 + 0.1 * 4.0 + 0.001 * 2.25)) < 1e-6);
     assert_true(fabs(s.theta_dot - (-2.0 + (15.0 * sin(0.5) + 3.0 * 1.5) * 0.05)) < 1e-12);
 }
 
-static void test_the_pendulum_keeps_to_its_speed(void **state)
+TEST(the_pendulum_keeps_to_its_speed)
 {
     aq_pendulum_state s = {.theta = 1.5, .theta_dot = 7.99};
     const float torque = 2.0f;
     float reward;
-    (void)state;
     (void)step_once("gym:Pendulum-v1", &s, &torque, &reward);
     assert_true(s.theta_dot == 8.0);
 }
 
-static void test_without_gravity_the_pendulum_stays(void **state)
+TEST(without_gravity_the_pendulum_stays)
 {
     aq_pendulum_state s = {.theta = 1.0};
     const float torque = 0.0f;
     float reward;
-    (void)state;
     (void)step_once("gym:Pendulum-v1?g=0", &s, &torque, &reward);
     assert_true(s.theta == 1.0 && s.theta_dot == 0.0);
 }
 
 /* ---- state ---------------------------------------------------------------------------------- */
 
-static void test_a_copied_state_goes_on_identically(void **state)
+TEST(a_copied_state_goes_on_identically)
 {
-    (void)state;
     for (int n = 0; n < NAMES; n++) {
         aq_env *env = open_env(names[n]);
         _Alignas(16) uint8_t original[STATE_BYTES_MAX] = {0}, copy[STATE_BYTES_MAX];
@@ -281,9 +260,8 @@ static void test_a_copied_state_goes_on_identically(void **state)
     }
 }
 
-static void test_neither_reset_nor_step_allocates(void **state)
+TEST(neither_reset_nor_step_allocates)
 {
-    (void)state;
     for (int n = 0; n < NAMES; n++) {
         aq_env *env = open_env(names[n]);
         _Alignas(16) uint8_t s[STATE_BYTES_MAX] = {0};
@@ -303,12 +281,11 @@ static void test_neither_reset_nor_step_allocates(void **state)
     }
 }
 
-static void test_a_recorded_state_of_another_length_is_refused(void **state)
+TEST(a_recorded_state_of_another_length_is_refused)
 {
     const double numbers[3] = {0};
     const aq_golden_values values = {.count = 1,
                                      .rows = {{.name = "state", .count = 3, .numbers = numbers}}};
-    (void)state;
     for (int n = 0; n < NAMES; n++) {
         aq_env *env = open_env(names[n]);
         _Alignas(16) uint8_t s[STATE_BYTES_MAX] = {0};
@@ -384,11 +361,10 @@ static void check_together(const aq_env *env, uint32_t count)
     assert_int_equal(after.ends[count], GUARD);
 }
 
-static void test_lanes_stepped_together_have_the_bits_of_single_steps(void **state)
+TEST(lanes_stepped_together_have_the_bits_of_single_steps)
 {
     const uint32_t counts[] = {1, 2, 63, 64, 65, 130};
     uint32_t classes = 0;
-    (void)state;
     for (int n = 0; n < NAMES; n++) {
         aq_env *env = open_env(names[n]);
         if (env->class->step_rows != NULL) {
@@ -404,10 +380,9 @@ static void test_lanes_stepped_together_have_the_bits_of_single_steps(void **sta
 
 /* ---- pictures ------------------------------------------------------------------------------- */
 
-static void test_a_picture_shows_another_state_differently(void **state)
+TEST(a_picture_shows_another_state_differently)
 {
     enum { SIDE = 48, BYTES = SIDE * SIDE * 3 };
-    (void)state;
     for (int n = 0; n < NAMES; n++) {
         aq_env *env = open_env(names[n]);
         _Alignas(16) uint8_t s[STATE_BYTES_MAX] = {0};
@@ -420,31 +395,4 @@ static void test_a_picture_shows_another_state_differently(void **state)
         assert_memory_not_equal(first, later, BYTES);
         aq_env_unref(env);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cartpole_starts_near_the_middle),
-        cmocka_unit_test(test_acrobot_starts_hanging),
-        cmocka_unit_test(test_cars_start_in_the_valley_standing),
-        cmocka_unit_test(test_the_pendulum_starts_anywhere),
-        cmocka_unit_test(test_acrobot_starts_at_floats),
-        cmocka_unit_test(test_acrobot_ends_above_the_line_and_pays_nothing_then),
-        cmocka_unit_test(test_acrobot_keeps_to_its_limits),
-        cmocka_unit_test(test_acrobot_brings_an_angle_from_far_away_back),
-        cmocka_unit_test(test_the_car_ends_at_the_flag),
-        cmocka_unit_test(test_the_continuous_car_is_paid_at_the_flag),
-        cmocka_unit_test(test_the_left_end_takes_all_speed),
-        cmocka_unit_test(test_a_velocity_can_be_asked_for_at_the_flag),
-        cmocka_unit_test(test_the_pendulum_pays_for_angle_speed_and_torque),
-        cmocka_unit_test(test_the_pendulum_keeps_to_its_speed),
-        cmocka_unit_test(test_without_gravity_the_pendulum_stays),
-        cmocka_unit_test(test_a_copied_state_goes_on_identically),
-        cmocka_unit_test(test_neither_reset_nor_step_allocates),
-        cmocka_unit_test(test_a_recorded_state_of_another_length_is_refused),
-        cmocka_unit_test(test_lanes_stepped_together_have_the_bits_of_single_steps),
-        cmocka_unit_test(test_a_picture_shows_another_state_differently),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

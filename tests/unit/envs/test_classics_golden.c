@@ -6,17 +6,12 @@
  * Acrobot and Pendulum were made with NumPy's vector sine and cosine, a few units in the last place
  * off, which 200 steps make into 1e-14 and 1e-11. (CartPole has tests of its own.)
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_gym.h"
 
 /* Places of a "step" record. */
@@ -135,57 +130,40 @@ static void check_worst(const game *g, double state_error)
     assert_true(g->worst_reward <= state_error + FLOAT_ERROR);
 }
 
-static void test_acrobot_agrees(void **state)
+TEST(acrobot_agrees)
 {
     const game g = play("Acrobot-v1_1.csv");
-    (void)state;
     assert_int_equal(g.steps, 200);
     check_worst(&g, 1e-12);
 }
 
-static void test_the_mountain_car_agrees_on_random_actions(void **state)
+TEST(the_mountain_car_agrees_on_random_actions)
 {
     const game g = play("MountainCar-v0_1.csv");
-    (void)state;
     assert_int_equal(g.steps, 200);
     assert_int_equal(g.truncations, 1);
     check_worst(&g, 1e-14);
 }
 
-static void test_the_mountain_car_agrees_up_to_the_flag(void **state)
+TEST(the_mountain_car_agrees_up_to_the_flag)
 {
     const game g = play("MountainCar-v0_heuristic_1.csv");
-    (void)state;
     assert_int_equal(g.steps, 250);
     assert_int_equal(g.terminations, 2);
     check_worst(&g, 1e-14);
 }
 
-static void test_the_continuous_mountain_car_agrees(void **state)
+TEST(the_continuous_mountain_car_agrees)
 {
     const game g = play("MountainCarContinuous-v0_1.csv");
-    (void)state;
     assert_int_equal(g.steps, 200);
     check_worst(&g, 1e-7); /* its state is float: a bit of ours may round to the neighbour */
 }
 
-static void test_the_pendulum_agrees(void **state)
+TEST(the_pendulum_agrees)
 {
     const game g = play("Pendulum-v1_1.csv");
-    (void)state;
     assert_int_equal(g.steps, 200);
     assert_int_equal(g.truncations, 1);
     check_worst(&g, 1e-10);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_acrobot_agrees),
-        cmocka_unit_test(test_the_mountain_car_agrees_on_random_actions),
-        cmocka_unit_test(test_the_mountain_car_agrees_up_to_the_flag),
-        cmocka_unit_test(test_the_continuous_mountain_car_agrees),
-        cmocka_unit_test(test_the_pendulum_agrees),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,16 +3,11 @@
  * bits from the same seed, states that can be saved, numbers within the schema, and no memory but
  * what it was lent. Families, whose environments others bring, are tested by themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
 enum { STEPS = 500, HALF = STEPS / 2 };
@@ -68,9 +63,8 @@ static void check_seed(aq_env *env)
     env_lane_fini(&again);
 }
 
-static void test_the_same_seed_gives_the_same_bits(void **state)
+TEST(the_same_seed_gives_the_same_bits)
 {
-    (void)state;
     for_each_environment(check_seed);
 }
 
@@ -101,9 +95,8 @@ static void check_saving(aq_env *env)
     env_lane_fini(&copy);
 }
 
-static void test_a_restored_state_goes_on_with_the_same_bits(void **state)
+TEST(a_restored_state_goes_on_with_the_same_bits)
 {
-    (void)state;
     for_each_environment(check_saving);
 }
 
@@ -120,9 +113,8 @@ static void check_numbers(aq_env *env)
     env_lane_fini(&lane);
 }
 
-static void test_what_is_seen_is_within_the_schema(void **state)
+TEST(what_is_seen_is_within_the_schema)
 {
-    (void)state;
     for_each_environment(check_numbers);
 }
 
@@ -138,9 +130,8 @@ static void check_memory(aq_env *env)
     env_lane_fini(&lane);
 }
 
-static void test_steps_and_resets_allocate_nothing(void **state)
+TEST(steps_and_resets_allocate_nothing)
 {
-    (void)state;
     for_each_environment(check_memory);
 }
 
@@ -168,20 +159,7 @@ static void check_no_memory(aq_env *open)
     aq_free(lane);
 }
 
-static void test_without_memory_nothing_is_opened(void **state)
+TEST(without_memory_nothing_is_opened)
 {
-    (void)state;
     for_each_environment(check_no_memory);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_seed_gives_the_same_bits),
-        cmocka_unit_test(test_a_restored_state_goes_on_with_the_same_bits),
-        cmocka_unit_test(test_what_is_seen_is_within_the_schema),
-        cmocka_unit_test(test_steps_and_resets_allocate_nothing),
-        cmocka_unit_test(test_without_memory_nothing_is_opened),
-    };
-    return cmocka_run_group_tests_name("env_contract", tests, NULL, NULL);
 }

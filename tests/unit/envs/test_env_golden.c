@@ -1,15 +1,10 @@
 /*
  * Values of a recording are found by name and length, and what is missing is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "envs/env_golden.h"
+#include "tests/support/test.h"
 
 static const double positions[] = {1, 2};
 static const double speeds[] = {3};
@@ -19,42 +14,29 @@ static const aq_golden_values values = {
     .rows = {{"qpos", 2, positions}, {"qvel", 1, speeds}},
 };
 
-static void test_a_value_is_found_by_its_name_and_length(void **state)
+TEST(a_value_is_found_by_its_name_and_length)
 {
-    (void)state;
     assert_ptr_equal(aq_golden_find(&values, "qpos", 2), positions);
     assert_ptr_equal(aq_golden_find(&values, "qvel", 1), speeds);
     assert_null(aq_golden_find(&values, "qpos", 1));
     assert_null(aq_golden_find(&values, "act", 1));
 }
 
-static void test_a_value_is_copied(void **state)
+TEST(a_value_is_copied)
 {
     double out[3] = {-1, -1, -1};
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_golden_copy(&values, "qpos", 2, out, &error), 0);
     assert_true(out[0] == 1 && out[1] == 2 && out[2] == -1);
 }
 
-static void test_what_is_missing_or_of_another_length_is_said(void **state)
+TEST(what_is_missing_or_of_another_length_is_said)
 {
     double out = -1;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_golden_copy(&values, "act", 1, &out, &error), AQ_E_INVALID);
     assert_string_equal(error.text, "the recording has no 'act'");
     assert_int_equal(aq_golden_copy(&values, "qpos", 1, &out, &error), AQ_E_INVALID);
     assert_string_equal(error.text, "the recording's 'qpos' has 2 numbers, not 1");
     assert_true(out == -1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_value_is_found_by_its_name_and_length),
-        cmocka_unit_test(test_a_value_is_copied),
-        cmocka_unit_test(test_what_is_missing_or_of_another_length_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

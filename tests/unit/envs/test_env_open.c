@@ -1,16 +1,11 @@
 /*
  * Opening environments by name: what the full name is, what is refused, and who owns what.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 
 static void refused(const char *name, int code, const char *words)
@@ -25,10 +20,9 @@ static void refused(const char *name, int code, const char *words)
     assert_null(env);
 }
 
-static void test_a_task_is_opened_with_what_it_says(void **state)
+TEST(a_task_is_opened_with_what_it_says)
 {
     aq_env *env = NULL;
-    (void)state;
     assert_int_equal(aq_env_open("gym:CartPole-v1", &env, NULL), 0);
     assert_string_equal(env->name, "gym:CartPole-v1");
     assert_int_equal(env->step_limit, 500);
@@ -37,11 +31,10 @@ static void test_a_task_is_opened_with_what_it_says(void **state)
     aq_env_unref(env);
 }
 
-static void test_the_full_name_has_suite_and_options(void **state)
+TEST(the_full_name_has_suite_and_options)
 {
     char name[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
-    (void)state;
     assert_int_equal(aq_env_open("CartPole-v1?time_limit=7", &env, NULL), 0);
     assert_string_equal(env->name, "gym:CartPole-v1?time_limit=7");
     assert_int_equal(env->step_limit, 7);
@@ -52,21 +45,19 @@ static void test_the_full_name_has_suite_and_options(void **state)
     assert_string_equal(name, "py:some.module:Env-v0?x=1");
 }
 
-static void test_an_unknown_task_is_answered_with_the_nearest(void **state)
+TEST(an_unknown_task_is_answered_with_the_nearest)
 {
     char name[AQ_TASK_NAME_MAX];
-    (void)state;
     refused("gym:CartPoel-v1", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
     refused("gym:CartPoel-v1?time_limit=3", AQ_E_NOT_FOUND, "did you mean 'gym:CartPole-v1'?");
     refused("nothing like any of them", AQ_E_NOT_FOUND, "actorq envs");
     assert_int_equal(aq_env_full_name("CartPole", name, NULL), AQ_E_NOT_FOUND);
 }
 
-static void test_an_unknown_option_is_answered_with_those_there_are(void **state)
+TEST(an_unknown_option_is_answered_with_those_there_are)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    (void)state;
     refused("gym:CartPole-v1?gravity=3", AQ_E_INVALID, "there is no option gravity");
     refused("gym:CartPole-v1?gravity=3", AQ_E_INVALID, "frame_stack");
     assert_int_equal(aq_env_open_class(&count_env, "test:Count?size=3", &env, &error),
@@ -74,20 +65,18 @@ static void test_an_unknown_option_is_answered_with_those_there_are(void **state
     assert_non_null(strstr(error.text, "there are length, fail, time_limit"));
 }
 
-static void test_a_name_that_grows_too_long_is_refused(void **state)
+TEST(a_name_that_grows_too_long_is_refused)
 {
     char name[AQ_TASK_NAME_MAX + 1];
-    (void)state;
     (void)snprintf(name, sizeof(name), "CartPole-v1?time_limit=%0*d", AQ_TASK_NAME_MAX - 1 - 23, 7);
     assert_int_equal(strlen(name), AQ_TASK_NAME_MAX - 1);
     refused(name, AQ_E_INVALID, "longer than");
 }
 
-static void test_a_schema_that_cannot_be_is_refused(void **state)
+TEST(a_schema_that_cannot_be_is_refused)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    (void)state;
     const int closed = count_env_closed();
     assert_int_equal(aq_env_open_class(&count_env_wrong, "test:CountWrong", &env, &error),
                      AQ_E_SCHEMA);
@@ -95,10 +84,9 @@ static void test_a_schema_that_cannot_be_is_refused(void **state)
     assert_int_equal(count_env_closed(), closed + 1);
 }
 
-static void test_the_last_owner_closes_it(void **state)
+TEST(the_last_owner_closes_it)
 {
     aq_env *env = NULL;
-    (void)state;
     const int closed = count_env_closed();
     assert_int_equal(aq_env_open_class(&count_env, "test:Count", &env, NULL), 0);
     assert_ptr_equal(aq_env_ref(env), env);
@@ -109,11 +97,10 @@ static void test_the_last_owner_closes_it(void **state)
     aq_env_unref(NULL);
 }
 
-static void test_without_memory_it_is_not_open(void **state)
+TEST(without_memory_it_is_not_open)
 {
     int rc = AQ_E_NOMEM;
     uint64_t nth = 1;
-    (void)state;
     for (; rc != 0; nth++) {
         aq_env *env = NULL;
         aq_memory_fail_at(nth, 0);
@@ -123,19 +110,4 @@ static void test_without_memory_it_is_not_open(void **state)
         aq_env_unref(env);
     }
     assert_int_equal(nth, 5); /* itself, its parameters, the wrapper's */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_task_is_opened_with_what_it_says),
-        cmocka_unit_test(test_the_full_name_has_suite_and_options),
-        cmocka_unit_test(test_an_unknown_task_is_answered_with_the_nearest),
-        cmocka_unit_test(test_an_unknown_option_is_answered_with_those_there_are),
-        cmocka_unit_test(test_a_name_that_grows_too_long_is_refused),
-        cmocka_unit_test(test_a_schema_that_cannot_be_is_refused),
-        cmocka_unit_test(test_the_last_owner_closes_it),
-        cmocka_unit_test(test_without_memory_it_is_not_open),
-    };
-    return cmocka_run_group_tests_name("env_open", tests, NULL, NULL);
 }

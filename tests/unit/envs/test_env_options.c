@@ -1,15 +1,10 @@
 /*
  * Options behind a task's name: how they are cut apart, and what is refused, in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "envs/env_options.h"
+#include "tests/support/test.h"
 
 static void refused(const char *name, const char *words)
 {
@@ -19,10 +14,9 @@ static void refused(const char *name, const char *words)
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_a_name_without_options_is_the_task(void **state)
+TEST(a_name_without_options_is_the_task)
 {
     aq_env_options options;
-    (void)state;
     assert_int_equal(aq_env_options_parse("gym:CartPole-v1", &options, NULL), 0);
     assert_string_equal(options.task, "gym:CartPole-v1");
     assert_int_equal(options.count, 0);
@@ -30,10 +24,9 @@ static void test_a_name_without_options_is_the_task(void **state)
     assert_int_equal(aq_env_options_finish(&options, "none", NULL), 0);
 }
 
-static void test_options_are_found_by_their_keys(void **state)
+TEST(options_are_found_by_their_keys)
 {
     aq_env_options options;
-    (void)state;
     assert_int_equal(aq_env_options_parse("py:a.b:Env-v0?map=8x8&x=1=2", &options, NULL), 0);
     assert_string_equal(options.task, "py:a.b:Env-v0");
     assert_string_equal(aq_env_option_text(&options, "map"), "8x8");
@@ -41,10 +34,9 @@ static void test_options_are_found_by_their_keys(void **state)
     assert_int_equal(aq_env_options_finish(&options, "none", NULL), 0);
 }
 
-static void test_what_is_no_option_is_refused(void **state)
+TEST(what_is_no_option_is_refused)
 {
     char longest[2 * AQ_TASK_NAME_MAX];
-    (void)state;
     refused("a?", "key=value");
     refused("a?map", "'map'");
     refused("a?map=", "key=value");
@@ -58,11 +50,10 @@ static void test_what_is_no_option_is_refused(void **state)
     refused(longest, "letters");
 }
 
-static void test_what_nobody_took_is_refused_by_name(void **state)
+TEST(what_nobody_took_is_refused_by_name)
 {
     aq_env_options options;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_env_options_parse("a?map=1&colour=red", &options, NULL), 0);
     (void)aq_env_option_text(&options, "map");
     assert_int_equal(aq_env_options_finish(&options, "map, size", &error), AQ_E_INVALID);
@@ -70,13 +61,12 @@ static void test_what_nobody_took_is_refused_by_name(void **state)
     assert_non_null(strstr(error.text, "map, size"));
 }
 
-static void test_numbers_are_checked_against_their_bounds(void **state)
+TEST(numbers_are_checked_against_their_bounds)
 {
     aq_env_options options;
     aq_error error = {0};
     uint32_t whole = 77;
     double real = 7.5;
-    (void)state;
     assert_int_equal(aq_env_options_parse("a?n=4&x=0.5&wrong=two", &options, NULL), 0);
     assert_int_equal(aq_env_option_u32(&options, "absent", 1, 2, &whole, NULL), 0);
     assert_int_equal(whole, 77);
@@ -95,12 +85,11 @@ static void test_numbers_are_checked_against_their_bounds(void **state)
     assert_int_equal(aq_env_option_f64(&options, "wrong", 0, 9, &real, NULL), AQ_E_INVALID);
 }
 
-static void test_yes_and_no_are_the_only_answers(void **state)
+TEST(yes_and_no_are_the_only_answers)
 {
     aq_env_options options;
     aq_error error = {0};
     bool value = true;
-    (void)state;
     assert_int_equal(aq_env_options_parse("a?on=yes&off=no&odd=true", &options, NULL), 0);
     assert_int_equal(aq_env_option_bool(&options, "off", &value, NULL), 0);
     assert_false(value);
@@ -112,31 +101,16 @@ static void test_yes_and_no_are_the_only_answers(void **state)
     assert_non_null(strstr(error.text, "neither yes nor no"));
 }
 
-static void test_a_choice_is_one_of_those_there_are(void **state)
+TEST(a_choice_is_one_of_those_there_are)
 {
     static const char *const maps[] = {"4x4", "8x8", NULL};
     aq_env_options options;
     aq_error error = {0};
     uint32_t choice = 0;
-    (void)state;
     assert_int_equal(aq_env_options_parse("a?map=8x8&other=9x9", &options, NULL), 0);
     assert_int_equal(aq_env_option_choice(&options, "map", maps, &choice, NULL), 0);
     assert_int_equal(choice, 1);
     assert_int_equal(aq_env_option_choice(&options, "other", maps, &choice, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "4x4, 8x8"));
     assert_int_equal(choice, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_name_without_options_is_the_task),
-        cmocka_unit_test(test_options_are_found_by_their_keys),
-        cmocka_unit_test(test_what_is_no_option_is_refused),
-        cmocka_unit_test(test_what_nobody_took_is_refused_by_name),
-        cmocka_unit_test(test_numbers_are_checked_against_their_bounds),
-        cmocka_unit_test(test_yes_and_no_are_the_only_answers),
-        cmocka_unit_test(test_a_choice_is_one_of_those_there_are),
-    };
-    return cmocka_run_group_tests_name("env_options", tests, NULL, NULL);
 }

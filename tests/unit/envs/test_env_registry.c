@@ -1,34 +1,26 @@
 /*
  * Environments are found by name, short or long, and every class is complete.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "envs/classic/cartpole.h"
 #include "envs/env.h"
+#include "tests/support/test.h"
 
-static void test_a_full_name_finds_its_class(void **state)
+TEST(a_full_name_finds_its_class)
 {
-    (void)state;
     assert_ptr_equal(aq_env_find("gym:CartPole-v0"), &aq_cartpole_v0);
     assert_ptr_equal(aq_env_find("gym:CartPole-v1"), &aq_cartpole_v1);
 }
 
-static void test_a_name_without_the_suite_finds_its_class(void **state)
+TEST(a_name_without_the_suite_finds_its_class)
 {
-    (void)state;
     assert_ptr_equal(aq_env_find("CartPole-v1"), &aq_cartpole_v1);
 }
 
-static void test_an_unknown_name_finds_nothing(void **state)
+TEST(an_unknown_name_finds_nothing)
 {
-    (void)state;
     assert_null(aq_env_find(""));
     assert_null(aq_env_find("gym:"));
     assert_null(aq_env_find("CartPole"));
@@ -37,9 +29,8 @@ static void test_an_unknown_name_finds_nothing(void **state)
     assert_null(aq_env_find("gym:cartpole-v1"));
 }
 
-static void test_classes_are_listed_in_the_order_of_their_names(void **state)
+TEST(classes_are_listed_in_the_order_of_their_names)
 {
-    (void)state;
     assert_true(aq_env_count() >= 2);
     for (size_t i = 0; i < aq_env_count(); i++) {
         assert_ptr_equal(aq_env_find(aq_env_at(i)->name), aq_env_at(i));
@@ -51,9 +42,8 @@ static void test_classes_are_listed_in_the_order_of_their_names(void **state)
     assert_null(aq_env_at(SIZE_MAX));
 }
 
-static void test_every_class_is_complete(void **state)
+TEST(every_class_is_complete)
 {
-    (void)state;
     for (size_t i = 0; i < aq_env_count(); i++) {
         const aq_env_class *env = aq_env_at(i);
         assert_non_null(env->summary);
@@ -67,16 +57,4 @@ static void test_every_class_is_complete(void **state)
         assert_true((env->save == NULL) == (env->saved_bytes == NULL));
         assert_true(env->state_bytes > 0 || env->save != NULL);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_full_name_finds_its_class),
-        cmocka_unit_test(test_a_name_without_the_suite_finds_its_class),
-        cmocka_unit_test(test_an_unknown_name_finds_nothing),
-        cmocka_unit_test(test_classes_are_listed_in_the_order_of_their_names),
-        cmocka_unit_test(test_every_class_is_complete),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

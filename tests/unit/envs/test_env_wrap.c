@@ -2,16 +2,11 @@
  * Wrappers around an environment that counts: what each option does to what is seen, to rewards and
  * to lengths. That wrapped environments keep the rules of all is in test_env_contract.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/count_env.h"
 #include "tests/unit/envs/env_lane.h"
 
@@ -59,10 +54,9 @@ static void refused(const aq_env_class *class, const char *name, int code, const
     assert_null(env);
 }
 
-static void test_numbers_are_stacked_behind_each_other(void **state)
+TEST(numbers_are_stacked_behind_each_other)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?frame_stack=3");
     const aq_space *obs = &one.env->schema.obs;
     assert_int_equal(obs->rank, 1);
@@ -82,10 +76,9 @@ static void test_numbers_are_stacked_behind_each_other(void **state)
     finish(&one);
 }
 
-static void test_images_are_stacked_along_their_last_axis(void **state)
+TEST(images_are_stacked_along_their_last_axis)
 {
     player one;
-    (void)state;
     start(&one, &count_env_image, "test:CountImage?frame_stack=2");
     const aq_space *obs = &one.env->schema.obs;
     assert_int_equal(obs->rank, 3);
@@ -101,10 +94,9 @@ static void test_images_are_stacked_along_their_last_axis(void **state)
     finish(&one);
 }
 
-static void test_many_bounds_become_one_when_there_is_no_room(void **state)
+TEST(many_bounds_become_one_when_there_is_no_room)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?frame_stack=16");
     assert_int_equal(one.env->schema.obs.bound_count, 32);
     finish(&one);
@@ -114,10 +106,9 @@ static void test_many_bounds_become_one_when_there_is_no_room(void **state)
     aq_env_unref(env);
 }
 
-static void test_a_repeated_action_adds_rewards_up(void **state)
+TEST(a_repeated_action_adds_rewards_up)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?action_repeat=3");
     assert_int_equal(act(&one, 2), AQ_STEP_GOES_ON);
     assert_true(one.reward == 1.0f + 2.0f + 3.0f);
@@ -127,10 +118,9 @@ static void test_a_repeated_action_adds_rewards_up(void **state)
     finish(&one);
 }
 
-static void test_repeating_stops_where_the_episode_ends(void **state)
+TEST(repeating_stops_where_the_episode_ends)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?length=4&action_repeat=3");
     assert_int_equal(act(&one, 0), AQ_STEP_GOES_ON);
     assert_int_equal(act(&one, 0), AQ_STEP_TERMINATED);
@@ -140,10 +130,9 @@ static void test_repeating_stops_where_the_episode_ends(void **state)
 }
 
 /* Ten single steps: three, three, three and one. */
-static void test_the_tasks_own_limit_counts_single_steps(void **state)
+TEST(the_tasks_own_limit_counts_single_steps)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?action_repeat=3");
     assert_int_equal(one.env->step_limit, 4);
     for (int i = 0; i < 4; i++) {
@@ -156,10 +145,9 @@ static void test_the_tasks_own_limit_counts_single_steps(void **state)
     finish(&one);
 }
 
-static void test_a_time_limit_replaces_the_tasks_own(void **state)
+TEST(a_time_limit_replaces_the_tasks_own)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?time_limit=30");
     assert_int_equal(one.env->step_limit, 30);
     finish(&one);
@@ -172,10 +160,9 @@ static void test_a_time_limit_replaces_the_tasks_own(void **state)
     finish(&one);
 }
 
-static void test_observations_are_scaled_with_their_bounds(void **state)
+TEST(observations_are_scaled_with_their_bounds)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?obs_scale=0.25&frame_stack=2");
     assert_true(one.env->schema.obs.high[0] == 25.0f);
     assert_true(one.env->schema.obs.high[3] == 0.75f);
@@ -186,10 +173,9 @@ static void test_observations_are_scaled_with_their_bounds(void **state)
     refused(&count_env_image, "test:CountImage?obs_scale=2", AQ_E_UNSUPPORTED, "divided by 255");
 }
 
-static void test_rewards_are_scaled_with_the_threshold(void **state)
+TEST(rewards_are_scaled_with_the_threshold)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?reward_scale=0.5&action_repeat=2");
     assert_true(one.env->reward_threshold == 10.0);
     (void)act(&one, 0);
@@ -197,10 +183,9 @@ static void test_rewards_are_scaled_with_the_threshold(void **state)
     finish(&one);
 }
 
-static void test_clipped_rewards_leave_no_threshold(void **state)
+TEST(clipped_rewards_leave_no_threshold)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?reward_scale=0.4&clip_reward=yes");
     assert_true(isnan(one.env->reward_threshold));
     (void)act(&one, 0);
@@ -214,13 +199,12 @@ static void test_clipped_rewards_leave_no_threshold(void **state)
     finish(&one);
 }
 
-static void test_an_action_sticks_as_often_as_asked_for(void **state)
+TEST(an_action_sticks_as_often_as_asked_for)
 {
     enum { STEPS = 4000 };
     player one;
     int stuck = 0;
     int32_t last = 0;
-    (void)state;
     start(&one, &count_env, "test:Count?sticky=0.25");
     for (int i = 0; i < STEPS; i++) {
         const int32_t wanted = i % 2; /* never the one before, had nothing stuck */
@@ -236,10 +220,9 @@ static void test_an_action_sticks_as_often_as_asked_for(void **state)
     finish(&one);
 }
 
-static void test_the_first_action_of_an_episode_cannot_stick(void **state)
+TEST(the_first_action_of_an_episode_cannot_stick)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?sticky=1");
     (void)act(&one, 2);
     assert_true(one.obs.numbers[1] == 2.0f);
@@ -251,19 +234,17 @@ static void test_the_first_action_of_an_episode_cannot_stick(void **state)
     finish(&one);
 }
 
-static void test_a_failure_inside_is_a_failure(void **state)
+TEST(a_failure_inside_is_a_failure)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?fail=2&action_repeat=4");
     assert_int_equal(act(&one, 0), AQ_STEP_FAILED);
     assert_string_equal(one.env->class->failure(one.env->params, one.state), "it lost count");
     finish(&one);
 }
 
-static void test_options_out_of_bounds_are_refused(void **state)
+TEST(options_out_of_bounds_are_refused)
 {
-    (void)state;
     refused(&count_env, "test:Count?frame_stack=17", AQ_E_INVALID, "from 1 to 16");
     refused(&count_env, "test:Count?action_repeat=0", AQ_E_INVALID, "from 1 to 64");
     refused(&count_env, "test:Count?time_limit=0", AQ_E_INVALID, "time_limit=0");
@@ -273,11 +254,10 @@ static void test_options_out_of_bounds_are_refused(void **state)
     refused(&count_env, "test:Count?clip_reward=1", AQ_E_INVALID, "clip_reward=1");
 }
 
-static void test_a_saved_state_that_cannot_be_is_refused(void **state)
+TEST(a_saved_state_that_cannot_be_is_refused)
 {
     player one;
     uint8_t saved[1024];
-    (void)state;
     start(&one, &count_env, "test:Count?frame_stack=2");
     assert_true(aq_env_saved_bytes(one.env) <= sizeof(saved));
     memset(saved, 0xff, sizeof(saved));
@@ -285,20 +265,18 @@ static void test_a_saved_state_that_cannot_be_is_refused(void **state)
     finish(&one);
 }
 
-static void test_closing_the_wrapper_closes_what_is_inside(void **state)
+TEST(closing_the_wrapper_closes_what_is_inside)
 {
     player one;
-    (void)state;
     const int closed = count_env_closed();
     start(&one, &count_env, "test:Count?frame_stack=2");
     finish(&one);
     assert_int_equal(count_env_closed(), closed + 1);
 }
 
-static void test_a_sleeping_environment_takes_time_but_no_processor(void **state)
+TEST(a_sleeping_environment_takes_time_but_no_processor)
 {
     player one;
-    (void)state;
     start(&one, &count_env, "test:Count?sleep_us=20000&action_repeat=2");
     const int64_t begun_ns = aq_clock_monotonic_ns();
     const int64_t spent_ns = aq_clock_cpu_ns();
@@ -307,28 +285,4 @@ static void test_a_sleeping_environment_takes_time_but_no_processor(void **state
     assert_true(aq_clock_cpu_ns() - spent_ns < 10 * AQ_NS_PER_MS);
     finish(&one);
     refused(&count_env, "test:Count?sleep_us=1000001", AQ_E_INVALID, "sleep_us");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_are_stacked_behind_each_other),
-        cmocka_unit_test(test_images_are_stacked_along_their_last_axis),
-        cmocka_unit_test(test_many_bounds_become_one_when_there_is_no_room),
-        cmocka_unit_test(test_a_repeated_action_adds_rewards_up),
-        cmocka_unit_test(test_repeating_stops_where_the_episode_ends),
-        cmocka_unit_test(test_the_tasks_own_limit_counts_single_steps),
-        cmocka_unit_test(test_a_time_limit_replaces_the_tasks_own),
-        cmocka_unit_test(test_observations_are_scaled_with_their_bounds),
-        cmocka_unit_test(test_rewards_are_scaled_with_the_threshold),
-        cmocka_unit_test(test_clipped_rewards_leave_no_threshold),
-        cmocka_unit_test(test_an_action_sticks_as_often_as_asked_for),
-        cmocka_unit_test(test_the_first_action_of_an_episode_cannot_stick),
-        cmocka_unit_test(test_a_failure_inside_is_a_failure),
-        cmocka_unit_test(test_options_out_of_bounds_are_refused),
-        cmocka_unit_test(test_a_saved_state_that_cannot_be_is_refused),
-        cmocka_unit_test(test_closing_the_wrapper_closes_what_is_inside),
-        cmocka_unit_test(test_a_sleeping_environment_takes_time_but_no_processor),
-    };
-    return cmocka_run_group_tests_name("env_wrap", tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * What all arcade games have in common: what is seen of them, that their randomness comes from the
  * generator alone, that a state is plain data, and what random play is worth.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "envs/games/juggle.h"
 #include "envs/games/lanes.h"
 #include "envs/games/miner.h"
+#include "tests/support/test.h"
 
 enum { OBS_BYTES_MAX = AQ_GAME_SIDE * AQ_GAME_SIDE * AQ_GAME_CHANNELS_MAX, STATE_BYTES_MAX = 256 };
 
@@ -65,9 +60,8 @@ static void again(play *p)
     assert_true(p->game->reset(&ramp, p->state, &p->env_rng, p->obs));
 }
 
-static void test_the_schema_is_an_image_and_a_few_choices(void **state)
+TEST(the_schema_is_an_image_and_a_few_choices)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         aq_schema schema;
         games[i]->schema(&ramp, &schema);
@@ -82,9 +76,8 @@ static void test_the_schema_is_an_image_and_a_few_choices(void **state)
     }
 }
 
-static void test_channels_are_dark_or_lit(void **state)
+TEST(channels_are_dark_or_lit)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play p;
         begin(&p, games[i], 1);
@@ -103,9 +96,8 @@ static void test_channels_are_dark_or_lit(void **state)
     }
 }
 
-static void test_every_channel_is_lit_at_times(void **state)
+TEST(every_channel_is_lit_at_times)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play p;
         uint32_t lit = 0;
@@ -123,9 +115,8 @@ static void test_every_channel_is_lit_at_times(void **state)
     }
 }
 
-static void test_the_same_seed_plays_the_same_bits(void **state)
+TEST(the_same_seed_plays_the_same_bits)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play a, b;
         begin(&a, games[i], 77);
@@ -143,9 +134,8 @@ static void test_the_same_seed_plays_the_same_bits(void **state)
     }
 }
 
-static void test_another_seed_plays_another_game(void **state)
+TEST(another_seed_plays_another_game)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play a, b;
         begin(&a, games[i], 1);
@@ -154,9 +144,8 @@ static void test_another_seed_plays_another_game(void **state)
     }
 }
 
-static void test_a_copied_state_goes_on_with_the_same_bits(void **state)
+TEST(a_copied_state_goes_on_with_the_same_bits)
 {
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play a, b;
         begin(&a, games[i], 5);
@@ -183,12 +172,11 @@ static void test_a_copied_state_goes_on_with_the_same_bits(void **state)
 
 /* Means over many episodes of random play; the bounds are far outside of what chance does to means
  * of as many, so a change of the rules is seen, and a change of the generator is not. */
-static void test_random_play_is_short_and_poor(void **state)
+TEST(random_play_is_short_and_poor)
 {
     enum { EPISODES = 4000 };
     static const double score_low[GAMES] = {0.18, 0.22, 1.3}, score_high[GAMES] = {0.3, 0.36, 1.7};
     static const double steps_low[GAMES] = {18, 11.5, 33}, steps_high[GAMES] = {22, 14.5, 38};
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play p;
         double score = 0, steps = 0;
@@ -205,10 +193,9 @@ static void test_random_play_is_short_and_poor(void **state)
     }
 }
 
-static void test_a_picture_shows_what_is_seen(void **state)
+TEST(a_picture_shows_what_is_seen)
 {
     enum { SIZE = 20 };
-    (void)state;
     for (size_t i = 0; i < GAMES; i++) {
         play p;
         uint8_t pixels[SIZE * SIZE * 3];
@@ -226,19 +213,4 @@ static void test_a_picture_shows_what_is_seen(void **state)
             assert_memory_equal(pixel, pixel + (size_t)SIZE * 3, 3);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_schema_is_an_image_and_a_few_choices),
-        cmocka_unit_test(test_channels_are_dark_or_lit),
-        cmocka_unit_test(test_every_channel_is_lit_at_times),
-        cmocka_unit_test(test_the_same_seed_plays_the_same_bits),
-        cmocka_unit_test(test_another_seed_plays_another_game),
-        cmocka_unit_test(test_a_copied_state_goes_on_with_the_same_bits),
-        cmocka_unit_test(test_random_play_is_short_and_poor),
-        cmocka_unit_test(test_a_picture_shows_what_is_seen),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

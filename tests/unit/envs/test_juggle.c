@@ -1,16 +1,11 @@
 /*
  * The rules of game:juggle.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "envs/games/juggle.h"
+#include "tests/support/test.h"
 
 enum { LAST = AQ_GAME_SIDE - 1 };
 
@@ -38,10 +33,9 @@ static bool is_lit(uint32_t row, uint32_t column, uint32_t channel)
     return obs[(row * AQ_GAME_SIDE + column) * AQ_JUGGLE_CHANNELS + channel] != 0;
 }
 
-static void test_the_tray_moves_by_a_cell_and_not_past_the_border(void **state)
+TEST(the_tray_moves_by_a_cell_and_not_past_the_border)
 {
     aq_juggle_state s = one_ball();
-    (void)state;
     (void)step(&s, &ramp, AQ_JUGGLE_RIGHT);
     assert_int_equal(s.tray, 5);
     assert_true(is_lit(LAST, 5, AQ_JUGGLE_TRAY));
@@ -60,11 +54,10 @@ static void test_the_tray_moves_by_a_cell_and_not_past_the_border(void **state)
     assert_int_equal(s.tray, AQ_GAME_SIDE - 2);
 }
 
-static void test_a_ball_flies_up_to_the_top_and_down_to_its_shadow(void **state)
+TEST(a_ball_flies_up_to_the_top_and_down_to_its_shadow)
 {
     static const uint8_t rows[] = {7, 5, 4, 2, 1, 1, 0, 0, 0, 1, 1, 2, 4, 5, 7};
     aq_juggle_state s = one_ball();
-    (void)state;
     for (uint32_t i = 0; i < sizeof(rows); i++) {
         assert_int_equal(step(&s, &ramp, AQ_JUGGLE_STAY), AQ_STEP_GOES_ON);
         const uint32_t channel = i < 7 ? AQ_JUGGLE_RISING : AQ_JUGGLE_FALLING;
@@ -75,9 +68,8 @@ static void test_a_ball_flies_up_to_the_top_and_down_to_its_shadow(void **state)
     }
 }
 
-static void test_a_ball_on_either_half_of_the_tray_gives_one_and_is_thrown_again(void **state)
+TEST(a_ball_on_either_half_of_the_tray_gives_one_and_is_thrown_again)
 {
-    (void)state;
     for (uint8_t tray = 7; tray <= 8; tray++) {
         aq_juggle_state s = one_ball();
         s.tray = tray;
@@ -92,9 +84,8 @@ static void test_a_ball_on_either_half_of_the_tray_gives_one_and_is_thrown_again
     }
 }
 
-static void test_a_ball_beside_the_tray_ends_the_episode(void **state)
+TEST(a_ball_beside_the_tray_ends_the_episode)
 {
-    (void)state;
     for (uint8_t tray = 0; tray <= 6; tray++) {
         aq_juggle_state s = one_ball();
         s.tray = tray;
@@ -104,10 +95,9 @@ static void test_a_ball_beside_the_tray_ends_the_episode(void **state)
     }
 }
 
-static void test_the_tray_moves_before_the_balls(void **state)
+TEST(the_tray_moves_before_the_balls)
 {
     aq_juggle_state s = one_ball();
-    (void)state;
     s.tray = 6;
     s.balls[0].time = AQ_JUGGLE_FLIGHT - 1;
     assert_int_equal(step(&s, &ramp, AQ_JUGGLE_RIGHT), AQ_STEP_GOES_ON);
@@ -125,10 +115,9 @@ static int32_t follow(const aq_juggle_state *s)
     return s->tray < place ? AQ_JUGGLE_RIGHT : s->tray > place ? AQ_JUGGLE_LEFT : AQ_JUGGLE_STAY;
 }
 
-static void test_every_throw_can_be_caught(void **state)
+TEST(every_throw_can_be_caught)
 {
     aq_juggle_state s;
-    (void)state;
     aq_rng_init(&rng, 1, 2);
     for (int episode = 0; episode < 100; episode++) {
         const aq_game_params *params = episode % 2 == 0 ? &ramp : &level;
@@ -140,10 +129,9 @@ static void test_every_throw_can_be_caught(void **state)
     }
 }
 
-static void test_no_two_balls_land_at_the_same_time(void **state)
+TEST(no_two_balls_land_at_the_same_time)
 {
     aq_juggle_state s;
-    (void)state;
     aq_rng_init(&rng, 1, 3);
     assert_true(aq_game_juggle.reset(&ramp, &s, &rng, obs));
     for (int i = 0; i < 20000; i++) {
@@ -156,12 +144,11 @@ static void test_no_two_balls_land_at_the_same_time(void **state)
     }
 }
 
-static void test_with_the_ramp_balls_come_in_after_so_many_catches(void **state)
+TEST(with_the_ramp_balls_come_in_after_so_many_catches)
 {
     static const uint32_t catches_at[] = {0, 0, 5, 12, 25};
     aq_juggle_state s;
     uint32_t balls = 1;
-    (void)state;
     aq_rng_init(&rng, 1, 4);
     assert_true(aq_game_juggle.reset(&ramp, &s, &rng, obs));
     assert_int_equal(s.ball_count, 1);
@@ -175,19 +162,4 @@ static void test_with_the_ramp_balls_come_in_after_so_many_catches(void **state)
         }
     }
     assert_int_equal(balls, AQ_JUGGLE_BALLS_MAX);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_tray_moves_by_a_cell_and_not_past_the_border),
-        cmocka_unit_test(test_a_ball_flies_up_to_the_top_and_down_to_its_shadow),
-        cmocka_unit_test(test_a_ball_on_either_half_of_the_tray_gives_one_and_is_thrown_again),
-        cmocka_unit_test(test_a_ball_beside_the_tray_ends_the_episode),
-        cmocka_unit_test(test_the_tray_moves_before_the_balls),
-        cmocka_unit_test(test_every_throw_can_be_caught),
-        cmocka_unit_test(test_no_two_balls_land_at_the_same_time),
-        cmocka_unit_test(test_with_the_ramp_balls_come_in_after_so_many_catches),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

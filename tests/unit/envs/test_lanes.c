@@ -1,15 +1,10 @@
 /*
  * The rules of game:lanes, each on a road laid out for it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "envs/games/lanes.h"
+#include "tests/support/test.h"
 
 enum { NEAR_KERB = AQ_GAME_SIDE - 1 };
 
@@ -41,10 +36,9 @@ static bool is_lit(uint32_t row, uint32_t column, uint32_t channel)
     return obs[(row * AQ_GAME_SIDE + column) * AQ_LANES_CHANNELS + channel] != 0;
 }
 
-static void test_the_walker_moves_by_a_cell_and_not_past_the_border(void **state)
+TEST(the_walker_moves_by_a_cell_and_not_past_the_border)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     (void)step(&s, &ramp, AQ_MOVE_UP);
     assert_int_equal(s.row, NEAR_KERB - 1);
     (void)step(&s, &ramp, AQ_MOVE_LEFT);
@@ -63,10 +57,9 @@ static void test_the_walker_moves_by_a_cell_and_not_past_the_border(void **state
     assert_true(is_lit(NEAR_KERB, AQ_GAME_SIDE - 1, AQ_LANES_WALKER));
 }
 
-static void test_a_letter_gives_one_and_another_is_blown_into_the_lane(void **state)
+TEST(a_letter_gives_one_and_another_is_blown_into_the_lane)
 {
     uint32_t columns = 0;
-    (void)state;
     for (int i = 0; i < 200; i++) {
         aq_lanes_state s = empty_road();
         aq_rng_init(&rng, 8, (uint64_t)i);
@@ -85,10 +78,9 @@ static void test_a_letter_gives_one_and_another_is_blown_into_the_lane(void **st
     assert_int_equal(columns, 0x3fe); /* any of the others */
 }
 
-static void test_cars_move_once_a_period_and_come_in_at_the_other_end(void **state)
+TEST(cars_move_once_a_period_and_come_in_at_the_other_end)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.lanes[0].cars = 1U << 9;
     s.lanes[1] = (aq_lane){.cars = 1U << 0, .to_right = 0, .period = 2, .wait = 1};
     (void)step(&s, &ramp, AQ_MOVE_STAY);
@@ -102,10 +94,9 @@ static void test_cars_move_once_a_period_and_come_in_at_the_other_end(void **sta
     assert_true(is_lit(2, 8, AQ_LANES_TO_LEFT));
 }
 
-static void test_headlights_show_where_a_car_comes_next(void **state)
+TEST(headlights_show_where_a_car_comes_next)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.lanes[4].cars = 3U << 2; /* a long car, columns 2 and 3, in row 5 */
     (void)step(&s, &ramp, AQ_MOVE_STAY);
     assert_false(is_lit(5, 4, AQ_LANES_LIGHT));
@@ -118,40 +109,36 @@ static void test_headlights_show_where_a_car_comes_next(void **state)
     assert_false(is_lit(5, 5, AQ_LANES_LIGHT));
 }
 
-static void test_walking_onto_a_car_ends_the_episode(void **state)
+TEST(walking_onto_a_car_ends_the_episode)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.lanes[7].cars = 1U << 5;
     s.lanes[7].wait = 1; /* it is about to leave that cell */
     assert_int_equal(step(&s, &ramp, AQ_MOVE_UP), AQ_STEP_TERMINATED);
     assert_true(reward == 0.0f);
 }
 
-static void test_a_car_that_comes_ends_the_episode(void **state)
+TEST(a_car_that_comes_ends_the_episode)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.lanes[7].cars = 1U << 4;
     s.lanes[7].wait = 2;
     assert_int_equal(step(&s, &ramp, AQ_MOVE_UP), AQ_STEP_GOES_ON);
     assert_int_equal(step(&s, &ramp, AQ_MOVE_STAY), AQ_STEP_TERMINATED);
 }
 
-static void test_walker_and_car_do_not_pass_through_each_other(void **state)
+TEST(walker_and_car_do_not_pass_through_each_other)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.lanes[7].cars = 1U << 4;
     s.lanes[7].wait = 1;
     s.row = NEAR_KERB - 1;
     assert_int_equal(step(&s, &ramp, AQ_MOVE_LEFT), AQ_STEP_TERMINATED);
 }
 
-static void test_no_letter_is_picked_up_under_a_car(void **state)
+TEST(no_letter_is_picked_up_under_a_car)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     s.row = 1;
     s.column = 1;
     s.lanes[0].cars = 1U << 9;
@@ -160,10 +147,9 @@ static void test_no_letter_is_picked_up_under_a_car(void **state)
     assert_true(reward == 0.0f);
 }
 
-static void test_kerbs_are_safe(void **state)
+TEST(kerbs_are_safe)
 {
     aq_lanes_state s = empty_road();
-    (void)state;
     for (uint32_t i = 0; i < AQ_LANES_COUNT; i++) {
         s.lanes[i].cars = 0x3ff;
     }
@@ -194,19 +180,17 @@ static uint32_t periods_after(uint32_t letters, const aq_game_params *params)
     return sum;
 }
 
-static void test_with_the_ramp_letters_make_lanes_faster_up_to_a_cell_a_step(void **state)
+TEST(with_the_ramp_letters_make_lanes_faster_up_to_a_cell_a_step)
 {
-    (void)state;
     assert_int_equal(periods_after(0, &ramp), 3 * AQ_LANES_COUNT);
     assert_int_equal(periods_after(1, &ramp), 3 * AQ_LANES_COUNT - 1);
     assert_int_equal(periods_after(500, &ramp), AQ_LANES_COUNT);
     assert_int_equal(periods_after(500, &level), 3 * AQ_LANES_COUNT);
 }
 
-static void test_an_episode_starts_on_the_kerb_of_a_road_that_can_be_crossed(void **state)
+TEST(an_episode_starts_on_the_kerb_of_a_road_that_can_be_crossed)
 {
     aq_lanes_state s;
-    (void)state;
     aq_rng_init(&rng, 1, 1);
     for (int i = 0; i < 2000; i++) {
         assert_true(aq_game_lanes.reset(&ramp, &s, &rng, obs));
@@ -228,11 +212,10 @@ static void test_an_episode_starts_on_the_kerb_of_a_road_that_can_be_crossed(voi
 }
 
 /* Whoever steps on no cell with a car or a headlight lives; whoever steps on one does not. */
-static void test_what_is_seen_tells_what_is_deadly(void **state)
+TEST(what_is_seen_tells_what_is_deadly)
 {
     aq_lanes_state s;
     uint32_t deaths = 0;
-    (void)state;
     aq_rng_init(&rng, 1, 1);
     assert_true(aq_game_lanes.reset(&ramp, &s, &rng, obs));
     for (int i = 0; i < 20000; i++) {
@@ -250,23 +233,4 @@ static void test_what_is_seen_tells_what_is_deadly(void **state)
         }
     }
     assert_true(deaths > 300);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_walker_moves_by_a_cell_and_not_past_the_border),
-        cmocka_unit_test(test_a_letter_gives_one_and_another_is_blown_into_the_lane),
-        cmocka_unit_test(test_cars_move_once_a_period_and_come_in_at_the_other_end),
-        cmocka_unit_test(test_headlights_show_where_a_car_comes_next),
-        cmocka_unit_test(test_walking_onto_a_car_ends_the_episode),
-        cmocka_unit_test(test_a_car_that_comes_ends_the_episode),
-        cmocka_unit_test(test_walker_and_car_do_not_pass_through_each_other),
-        cmocka_unit_test(test_no_letter_is_picked_up_under_a_car),
-        cmocka_unit_test(test_kerbs_are_safe),
-        cmocka_unit_test(test_with_the_ramp_letters_make_lanes_faster_up_to_a_cell_a_step),
-        cmocka_unit_test(test_an_episode_starts_on_the_kerb_of_a_road_that_can_be_crossed),
-        cmocka_unit_test(test_what_is_seen_tells_what_is_deadly),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

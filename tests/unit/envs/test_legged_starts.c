@@ -2,14 +2,9 @@
  * How episodes of cheetah, hopper, humanoid and walker begin.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 #include "tests/unit/envs/suite_rig.h"
 
@@ -58,15 +53,13 @@ static void check_planar_starts(const char *task)
     rig_fini(&self);
 }
 
-static void test_hopper_begins_with_joints_uniform_in_their_ranges(void **state)
+TEST(hopper_begins_with_joints_uniform_in_their_ranges)
 {
-    (void)state;
     check_planar_starts("dmc:hopper_stand");
 }
 
-static void test_walker_begins_with_joints_uniform_in_their_ranges(void **state)
+TEST(walker_begins_with_joints_uniform_in_their_ranges)
 {
-    (void)state;
     check_planar_starts("dmc:walker_walk");
 }
 
@@ -95,9 +88,8 @@ static void draw_by_the_rule(const mjModel *model, mjData *data, aq_rng *rng)
 
 /* Joints that tend to touch something are drawn again, so that no joint's distribution is known in
  * closed form: the means of two samples are compared. */
-static void test_humanoid_begins_as_the_rule_says(void **state)
+TEST(humanoid_begins_as_the_rule_says)
 {
-    (void)state;
     rig self;
     tally ours[JOINTS_MAX] = {{0}};
     tally rules[JOINTS_MAX] = {{0}};
@@ -127,9 +119,8 @@ static void test_humanoid_begins_as_the_rule_says(void **state)
     rig_fini(&self);
 }
 
-static void test_humanoid_begins_in_the_air_touching_nothing(void **state)
+TEST(humanoid_begins_in_the_air_touching_nothing)
 {
-    (void)state;
     rig self;
     rig_init(&self, "dmc:humanoid_stand");
     const mjData *data = self.lane->physics.data;
@@ -172,9 +163,8 @@ static void compare_to_line(const suite_line *line, const mjtNum *ours, int coun
 }
 
 /* The rule, as the next test uses it, is the original's. */
-static void test_the_settling_rule_gives_the_recorded_start(void **state)
+TEST(the_settling_rule_gives_the_recorded_start)
 {
-    (void)state;
     rig self;
     suite_line line;
     double before[SUITE_NUMBERS_MAX];
@@ -203,9 +193,8 @@ static void test_the_settling_rule_gives_the_recorded_start(void **state)
     rig_fini(&self);
 }
 
-static void test_cheetah_begins_settled_from_joints_within_their_limits(void **state)
+TEST(cheetah_begins_settled_from_joints_within_their_limits)
 {
-    (void)state;
     rig self;
     rig_init(&self, "dmc:cheetah_run");
     const mjModel *model = self.suite->model;
@@ -226,17 +215,4 @@ static void test_cheetah_begins_settled_from_joints_within_their_limits(void **s
     }
     mj_deleteData(other);
     rig_fini(&self);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hopper_begins_with_joints_uniform_in_their_ranges),
-        cmocka_unit_test(test_walker_begins_with_joints_uniform_in_their_ranges),
-        cmocka_unit_test(test_humanoid_begins_as_the_rule_says),
-        cmocka_unit_test(test_humanoid_begins_in_the_air_touching_nothing),
-        cmocka_unit_test(test_the_settling_rule_gives_the_recorded_start),
-        cmocka_unit_test(test_cheetah_begins_settled_from_joints_within_their_limits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * The rules of game:miner, each in a mine laid out for it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "envs/games/miner.h"
+#include "tests/support/test.h"
 
 enum { LAST = AQ_GAME_SIDE - 1 };
 
@@ -39,10 +34,9 @@ static bool is_lit(uint32_t row, uint32_t column, uint32_t channel)
     return obs[(row * AQ_GAME_SIDE + column) * AQ_MINER_CHANNELS + channel] != 0;
 }
 
-static void test_the_miner_digs_earth_away(void **state)
+TEST(the_miner_digs_earth_away)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     assert_int_equal(step(&s, AQ_MOVE_DOWN), AQ_STEP_GOES_ON);
     assert_true(reward == 0.0f);
     assert_int_equal(s.row, 6);
@@ -55,10 +49,9 @@ static void test_the_miner_digs_earth_away(void **state)
     assert_true(is_lit(7, 4, AQ_MINER_EARTH));
 }
 
-static void test_ore_gives_one(void **state)
+TEST(ore_gives_one)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[5][6] = AQ_MINER_CELL_ORE;
     (void)step(&s, AQ_MOVE_RIGHT);
     assert_true(reward == 1.0f);
@@ -69,20 +62,18 @@ static void test_ore_gives_one(void **state)
     assert_true(reward == 0.0f);
 }
 
-static void test_a_rock_stops_the_miner(void **state)
+TEST(a_rock_stops_the_miner)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[5][6] = AQ_MINER_CELL_ROCK;
     (void)step(&s, AQ_MOVE_RIGHT);
     assert_int_equal(s.column, 5);
     assert_int_equal(s.cells[5][6], AQ_MINER_CELL_ROCK);
 }
 
-static void test_a_rock_lies_on_earth_ore_and_rock(void **state)
+TEST(a_rock_lies_on_earth_ore_and_rock)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[2][0] = AQ_MINER_CELL_ROCK;
     s.cells[2][1] = AQ_MINER_CELL_ROCK;
     s.cells[3][1] = AQ_MINER_CELL_ORE;
@@ -95,10 +86,9 @@ static void test_a_rock_lies_on_earth_ore_and_rock(void **state)
     }
 }
 
-static void test_a_rock_falls_by_a_cell_a_step_and_comes_to_rest(void **state)
+TEST(a_rock_falls_by_a_cell_a_step_and_comes_to_rest)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[1][0] = AQ_MINER_CELL_ROCK;
     s.cells[2][0] = AQ_MINER_CELL_EMPTY;
     s.cells[3][0] = AQ_MINER_CELL_EMPTY;
@@ -111,10 +101,9 @@ static void test_a_rock_falls_by_a_cell_a_step_and_comes_to_rest(void **state)
     assert_false(is_lit(3, 0, AQ_MINER_FALLING));
 }
 
-static void test_rocks_on_each_other_fall_together(void **state)
+TEST(rocks_on_each_other_fall_together)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[1][0] = AQ_MINER_CELL_ROCK;
     s.cells[2][0] = AQ_MINER_CELL_ROCK;
     s.cells[3][0] = AQ_MINER_CELL_EMPTY;
@@ -124,10 +113,9 @@ static void test_rocks_on_each_other_fall_together(void **state)
     assert_int_equal(s.cells[1][0], AQ_MINER_CELL_EMPTY);
 }
 
-static void test_a_rock_lies_on_the_miners_head(void **state)
+TEST(a_rock_lies_on_the_miners_head)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[4][5] = AQ_MINER_CELL_ROCK;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
@@ -135,10 +123,9 @@ static void test_a_rock_lies_on_the_miners_head(void **state)
     assert_int_equal(s.cells[4][5], AQ_MINER_CELL_ROCK);
 }
 
-static void test_a_rock_that_falls_onto_the_miner_ends_the_episode(void **state)
+TEST(a_rock_that_falls_onto_the_miner_ends_the_episode)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[4][5] = AQ_MINER_CELL_ROCK;
     assert_int_equal(step(&s, AQ_MOVE_DOWN), AQ_STEP_GOES_ON); /* it follows */
     assert_true(is_lit(5, 5, AQ_MINER_FALLING));
@@ -147,10 +134,9 @@ static void test_a_rock_that_falls_onto_the_miner_ends_the_episode(void **state)
     assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_TERMINATED);
 }
 
-static void test_stepping_aside_saves_the_miner(void **state)
+TEST(stepping_aside_saves_the_miner)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[4][5] = AQ_MINER_CELL_ROCK;
     (void)step(&s, AQ_MOVE_DOWN);
     assert_int_equal(step(&s, AQ_MOVE_RIGHT), AQ_STEP_GOES_ON);
@@ -158,10 +144,9 @@ static void test_stepping_aside_saves_the_miner(void **state)
     assert_true(is_lit(6, 5, AQ_MINER_ROCK));
 }
 
-static void test_the_clock_counts_down_to_the_sinking(void **state)
+TEST(the_clock_counts_down_to_the_sinking)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.cells[7][2] = AQ_MINER_CELL_ORE;
     s.cells[0][0] = AQ_MINER_CELL_ROCK;
     for (uint32_t left = 9; left > 0; left--) {
@@ -179,10 +164,9 @@ static void test_the_clock_counts_down_to_the_sinking(void **state)
     assert_false(is_lit(0, 0, AQ_MINER_ROCK));
 }
 
-static void test_the_flood_ends_the_episode_in_the_top_row_alone(void **state)
+TEST(the_flood_ends_the_episode_in_the_top_row_alone)
 {
     aq_miner_state s = full_mine();
-    (void)state;
     s.row = 1;
     s.wait = 1;
     assert_int_equal(step(&s, AQ_MOVE_STAY), AQ_STEP_GOES_ON);
@@ -206,9 +190,8 @@ static uint32_t period_at_depth(uint32_t depth, const aq_game_params *params)
     return s.period;
 }
 
-static void test_with_the_ramp_the_flood_comes_faster_down_to_four_steps(void **state)
+TEST(with_the_ramp_the_flood_comes_faster_down_to_four_steps)
 {
-    (void)state;
     assert_int_equal(period_at_depth(9, &ramp), 10);
     assert_int_equal(period_at_depth(10, &ramp), 9);
     assert_int_equal(period_at_depth(60, &ramp), 4);
@@ -216,12 +199,11 @@ static void test_with_the_ramp_the_flood_comes_faster_down_to_four_steps(void **
     assert_int_equal(period_at_depth(200, &level), 10);
 }
 
-static void test_a_new_mine_has_the_shares_of_its_rule(void **state)
+TEST(a_new_mine_has_the_shares_of_its_rule)
 {
     enum { MINES = 2000 };
     aq_miner_state s;
     double count[AQ_MINER_CHANNELS] = {0};
-    (void)state;
     aq_rng_init(&rng, 6, 6);
     for (int i = 0; i < MINES; i++) {
         assert_true(aq_game_miner.reset(&ramp, &s, &rng, obs));
@@ -239,24 +221,4 @@ static void test_a_new_mine_has_the_shares_of_its_rule(void **state)
     assert_float_equal(count[AQ_MINER_CELL_ORE], 4.0 / 32, 0.01);
     /* 6 of 32 in the first column, 6 of 32 where there is none beside it in the others. */
     assert_float_equal(count[AQ_MINER_CELL_ROCK], 0.16, 0.015);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_miner_digs_earth_away),
-        cmocka_unit_test(test_ore_gives_one),
-        cmocka_unit_test(test_a_rock_stops_the_miner),
-        cmocka_unit_test(test_a_rock_lies_on_earth_ore_and_rock),
-        cmocka_unit_test(test_a_rock_falls_by_a_cell_a_step_and_comes_to_rest),
-        cmocka_unit_test(test_rocks_on_each_other_fall_together),
-        cmocka_unit_test(test_a_rock_lies_on_the_miners_head),
-        cmocka_unit_test(test_a_rock_that_falls_onto_the_miner_ends_the_episode),
-        cmocka_unit_test(test_stepping_aside_saves_the_miner),
-        cmocka_unit_test(test_the_clock_counts_down_to_the_sinking),
-        cmocka_unit_test(test_the_flood_ends_the_episode_in_the_top_row_alone),
-        cmocka_unit_test(test_with_the_ramp_the_flood_comes_faster_down_to_four_steps),
-        cmocka_unit_test(test_a_new_mine_has_the_shares_of_its_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

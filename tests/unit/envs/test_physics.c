@@ -2,18 +2,13 @@
  * MuJoCo behind our fence: the same bits as MuJoCo alone, and as good as new after a fault.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"
+#include "tests/support/test.h"
 
 enum { STEPS = 200 };
 
@@ -68,9 +63,8 @@ static void check_steps(const char *name, const char *description, uint32_t subs
     mj_deleteModel(model);
 }
 
-static void test_steps_and_sensors_are_those_of_mujoco_alone(void **state)
+TEST(steps_and_sensors_are_those_of_mujoco_alone)
 {
-    (void)state;
     check_steps("cheetah", aq_mjcf_cheetah, 1);
     check_steps("finger", aq_mjcf_finger, 2);
     check_steps("hopper", aq_mjcf_hopper, 4);
@@ -78,18 +72,16 @@ static void test_steps_and_sensors_are_those_of_mujoco_alone(void **state)
     check_steps("walker", aq_mjcf_walker, 10);
 }
 
-static void test_so_they_are_with_runge_and_kuttas_method(void **state)
+TEST(so_they_are_with_runge_and_kuttas_method)
 {
-    (void)state;
     check_steps("acrobot", aq_mjcf_acrobot, 1);
     check_steps("cartpole", aq_mjcf_cartpole, 2);
 }
 
 /* -- faults ----------------------------------------------------------------------------------- */
 
-static void test_after_a_failure_a_reset_is_as_good_as_new(void **state)
+TEST(after_a_failure_a_reset_is_as_good_as_new)
 {
-    (void)state;
     aq_physics failed;
     aq_physics fresh;
     mjModel *model = compile("humanoid", aq_mjcf_humanoid);
@@ -110,9 +102,8 @@ static void test_after_a_failure_a_reset_is_as_good_as_new(void **state)
     mj_deleteModel(model);
 }
 
-static void test_a_failed_allocation_is_refused(void **state)
+TEST(a_failed_allocation_is_refused)
 {
-    (void)state;
     aq_error error;
     aq_physics physics;
     mjModel *model = compile("humanoid", aq_mjcf_humanoid);
@@ -128,15 +119,4 @@ static void test_a_failed_allocation_is_refused(void **state)
     assert_true(failures >= 2);
     aq_physics_fini(&physics);
     mj_deleteModel(model);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_steps_and_sensors_are_those_of_mujoco_alone),
-        cmocka_unit_test(test_so_they_are_with_runge_and_kuttas_method),
-        cmocka_unit_test(test_after_a_failure_a_reset_is_as_good_as_new),
-        cmocka_unit_test(test_a_failed_allocation_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * Plug-ins in C: what is loaded and what is refused, what is played, and what the watched calls of
  * check=yes see. The plug-ins are builds of plugin_faults.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/env_lane.h"
 
 enum { STEPS = 200 };
@@ -26,7 +21,7 @@ static void assert_words(const char *text, const char *words)
     }
 }
 
-static void assert_refused(const char *name, int code, const char *words)
+static void refuse(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
     aq_error error = {0};
@@ -37,60 +32,54 @@ static void assert_refused(const char *name, int code, const char *words)
 
 /* ---- loading -------------------------------------------------------------------------------- */
 
-static void test_a_plugin_of_another_abi_is_refused_with_both_versions(void **state)
+TEST(a_plugin_of_another_abi_is_refused_with_both_versions)
 {
-    (void)state;
-    assert_refused("so:./plugin_abi.so", AQ_E_VERSION, "version 7");
-    assert_refused("so:./plugin_abi.so", AQ_E_VERSION, "version 1 is needed");
-    assert_refused("so:./plugin_sizes.so", AQ_E_VERSION, "changed actorq_env.h");
-    assert_refused("so:./plugin_magic.so", AQ_E_VERSION, "00001234");
+    refuse("so:./plugin_abi.so", AQ_E_VERSION, "version 7");
+    refuse("so:./plugin_abi.so", AQ_E_VERSION, "version 1 is needed");
+    refuse("so:./plugin_sizes.so", AQ_E_VERSION, "changed actorq_env.h");
+    refuse("so:./plugin_magic.so", AQ_E_VERSION, "00001234");
 }
 
-static void test_what_is_no_plugin_is_refused_in_words(void **state)
+TEST(what_is_no_plugin_is_refused_in_words)
 {
-    (void)state;
-    assert_refused("so:", AQ_E_INVALID, "so:./my_env.so");
-    assert_refused("so:./no_such.so", AQ_E_NOT_FOUND, "there is no plug-in ./no_such.so");
-    assert_refused("so:no_such.so:good", AQ_E_NOT_FOUND, "./no_such.so");
-    assert_refused("so:/proc/version", AQ_E_UNSUPPORTED, "can't be loaded");
-    assert_refused("so:./plugin_symbol.so", AQ_E_INVALID, "exports no actorq_plugin_table");
+    refuse("so:", AQ_E_INVALID, "so:./my_env.so");
+    refuse("so:./no_such.so", AQ_E_NOT_FOUND, "there is no plug-in ./no_such.so");
+    refuse("so:no_such.so:good", AQ_E_NOT_FOUND, "./no_such.so");
+    refuse("so:/proc/version", AQ_E_UNSUPPORTED, "can't be loaded");
+    refuse("so:./plugin_symbol.so", AQ_E_INVALID, "exports no actorq_plugin_table");
 }
 
-static void test_what_a_plugin_cannot_be_is_refused_in_words(void **state)
+TEST(what_a_plugin_cannot_be_is_refused_in_words)
 {
-    (void)state;
-    assert_refused("so:./plugin_none.so", AQ_E_INVALID, "offers 0 environments");
-    assert_refused("so:./plugin_step.so:good", AQ_E_INVALID, "no function \"step\"");
-    assert_refused("so:./plugin_huge.so:good", AQ_E_INVALID, "1099511627776 of state");
-    assert_refused("so:./plugin_good.so:spaces", AQ_E_SCHEMA, "9 dimensions");
+    refuse("so:./plugin_none.so", AQ_E_INVALID, "offers 0 environments");
+    refuse("so:./plugin_step.so:good", AQ_E_INVALID, "no function \"step\"");
+    refuse("so:./plugin_huge.so:good", AQ_E_INVALID, "1099511627776 of state");
+    refuse("so:./plugin_good.so:spaces", AQ_E_SCHEMA, "9 dimensions");
 }
 
-static void test_one_of_several_is_chosen_by_name(void **state)
+TEST(one_of_several_is_chosen_by_name)
 {
-    (void)state;
     aq_env *env = env_lane_open("so:./plugin_good.so:good");
     assert_int_equal(env->step_limit, 50);
     assert_true(isnan(env->reward_threshold));
     aq_env_unref(env);
     aq_env_unref(env_lane_open("so:plugin_good.so:good")); /* in this folder, too */
-    assert_refused("so:./plugin_good.so", AQ_E_INVALID, "choose with so:./plugin_good.so:good");
-    assert_refused("so:./plugin_good.so:bad", AQ_E_NOT_FOUND, "no \"bad\", but good, nan");
+    refuse("so:./plugin_good.so", AQ_E_INVALID, "choose with so:./plugin_good.so:good");
+    refuse("so:./plugin_good.so:bad", AQ_E_NOT_FOUND, "no \"bad\", but good, nan");
 }
 
-static void test_options_are_the_plugins_own(void **state)
+TEST(options_are_the_plugins_own)
 {
-    (void)state;
-    assert_refused("so:./plugin_good.so:refusing", AQ_E_INVALID, "it needs a map");
-    assert_refused("so:./plugin_good.so:refusing?map=a&speed=2", AQ_E_INVALID, "speed");
-    assert_refused("so:./plugin_good.so:refusing?map=a&colour=red", AQ_E_INVALID, "colour");
+    refuse("so:./plugin_good.so:refusing", AQ_E_INVALID, "it needs a map");
+    refuse("so:./plugin_good.so:refusing?map=a&speed=2", AQ_E_INVALID, "speed");
+    refuse("so:./plugin_good.so:refusing?map=a&colour=red", AQ_E_INVALID, "colour");
     aq_env *env = env_lane_open("so:./plugin_good.so:refusing?map=a&speed=0.5");
     assert_true(env->reward_threshold == 3.0);
     aq_env_unref(env);
 }
 
-static void test_every_failed_allocation_is_told(void **state)
+TEST(every_failed_allocation_is_told)
 {
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_env *env = NULL;
         aq_error error = {0};
@@ -109,10 +98,9 @@ static void test_every_failed_allocation_is_told(void **state)
 
 /* ---- playing -------------------------------------------------------------------------------- */
 
-static void test_the_same_seed_gives_the_same_bits_checked_or_not(void **state)
+TEST(the_same_seed_gives_the_same_bits_checked_or_not)
 {
     env_lane plain, checked;
-    (void)state;
     aq_env *plain_env = env_lane_open("so:./plugin_good.so:good");
     aq_env *checked_env = env_lane_open("so:./plugin_good.so:good?check=yes");
     env_lane_init(&plain, plain_env, 9);
@@ -130,11 +118,10 @@ static void test_the_same_seed_gives_the_same_bits_checked_or_not(void **state)
     aq_env_unref(checked_env);
 }
 
-static void test_a_restored_state_goes_on_identically(void **state)
+TEST(a_restored_state_goes_on_identically)
 {
     env_lane first, second;
     uint8_t saved[64];
-    (void)state;
     aq_env *env = env_lane_open("so:./plugin_good.so:good");
     env_lane_init(&first, env, 9);
     env_lane_init(&second, env, 10);
@@ -157,10 +144,9 @@ static void test_a_restored_state_goes_on_identically(void **state)
     aq_env_unref(env);
 }
 
-static void test_a_step_allocates_nothing(void **state)
+TEST(a_step_allocates_nothing)
 {
     env_lane lane;
-    (void)state;
     aq_env *env = env_lane_open("so:./plugin_good.so:good?check=yes");
     env_lane_init(&lane, env, 9);
     const uint64_t before = aq_memory_allocation_count();
@@ -198,25 +184,22 @@ static void assert_step_fails(const char *task, bool checked, const char *words)
     aq_env_unref(env);
 }
 
-static void test_numbers_that_are_not_finite_fail_the_step(void **state)
+TEST(numbers_that_are_not_finite_fail_the_step)
 {
-    (void)state;
     assert_step_fails("nan", false, "as element 1 of the observation");
     assert_step_fails("nan", true, "as element 1 of the observation");
     assert_step_fails("infinite-reward", false, "a reward of inf");
 }
 
-static void test_an_end_that_nobody_knows_fails_the_step(void **state)
+TEST(an_end_that_nobody_knows_fails_the_step)
 {
-    (void)state;
     assert_step_fails("unknown-end", false, "step says that it failed");
     assert_step_fails("failed", false, "step says that it failed");
     assert_step_fails("failed", true, "step says that it failed");
 }
 
-static void test_writes_out_of_bounds_are_seen(void **state)
+TEST(writes_out_of_bounds_are_seen)
 {
-    (void)state;
     assert_step_fails("beyond", true, "beyond the end of the observation row (byte 9 of 8)");
     assert_step_fails("before", true, "before the start of the observation row");
     assert_step_fails("beyond-state", true, "beyond the end of the state (byte 9 of 8)");
@@ -224,26 +207,23 @@ static void test_writes_out_of_bounds_are_seen(void **state)
     assert_step_fails("action", true, "writes to the action");
 }
 
-static void test_what_is_not_written_is_seen(void **state)
+TEST(what_is_not_written_is_seen)
 {
-    (void)state;
     assert_step_fails("half-row", true, "leaves element 1 of the observation unwritten");
     assert_step_fails("no-reward", true, "leaves the reward unwritten");
 }
 
-static void test_memory_outside_of_the_state_is_seen(void **state)
+TEST(memory_outside_of_the_state_is_seen)
 {
-    (void)state;
     assert_step_fails("memory", true, "gives another observation (element 0)");
     assert_step_fails("other-row", true, "another observation than its `observe`");
 }
 
-static void test_an_episode_that_ends_as_it_begins_is_no_episode(void **state)
+TEST(an_episode_that_ends_as_it_begins_is_no_episode)
 {
     uint8_t lane[256] __attribute__((aligned(16))) = {0};
     float obs[2];
     aq_rng rng;
-    (void)state;
     aq_env *env = env_lane_open("so:./plugin_good.so:ended");
     aq_rng_init(&rng, 1, 0);
     assert_true(env->class->state_bytes <= sizeof(lane));
@@ -256,25 +236,8 @@ static void test_an_episode_that_ends_as_it_begins_is_no_episode(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_plugin_of_another_abi_is_refused_with_both_versions),
-        cmocka_unit_test(test_what_is_no_plugin_is_refused_in_words),
-        cmocka_unit_test(test_what_a_plugin_cannot_be_is_refused_in_words),
-        cmocka_unit_test(test_one_of_several_is_chosen_by_name),
-        cmocka_unit_test(test_options_are_the_plugins_own),
-        cmocka_unit_test(test_every_failed_allocation_is_told),
-        cmocka_unit_test(test_the_same_seed_gives_the_same_bits_checked_or_not),
-        cmocka_unit_test(test_a_restored_state_goes_on_identically),
-        cmocka_unit_test(test_a_step_allocates_nothing),
-        cmocka_unit_test(test_numbers_that_are_not_finite_fail_the_step),
-        cmocka_unit_test(test_an_end_that_nobody_knows_fails_the_step),
-        cmocka_unit_test(test_writes_out_of_bounds_are_seen),
-        cmocka_unit_test(test_what_is_not_written_is_seen),
-        cmocka_unit_test(test_memory_outside_of_the_state_is_seen),
-        cmocka_unit_test(test_an_episode_that_ends_as_it_begins_is_no_episode),
-    };
     if (chdir(AQ_TEST_PLUGIN_DIR) != 0) {
         return 1;
     }
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * Sine and cosine against the C library's in long double, and rows against single calls.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "envs/classic/sincos.h"
+#include "tests/support/test.h"
 
 #define PI 3.141592653589793
 
@@ -43,30 +38,26 @@ static void check_range(double limit)
     }
 }
 
-static void test_small_angles_are_within_a_unit(void **state)
+TEST(small_angles_are_within_a_unit)
 {
-    (void)state;
     check_range(0.3);
     check_range(1e-5);
 }
 
-static void test_angles_of_a_turn_are_within_a_unit(void **state)
+TEST(angles_of_a_turn_are_within_a_unit)
 {
-    (void)state;
     check_range(2 * PI);
 }
 
-static void test_large_angles_are_within_a_unit(void **state)
+TEST(large_angles_are_within_a_unit)
 {
-    (void)state;
     check_range(1000.0);
     check_range(0x1p19);
 }
 
 /* Where nearly all of the angle cancels. */
-static void test_multiples_of_a_quarter_turn_are_within_a_unit(void **state)
+TEST(multiples_of_a_quarter_turn_are_within_a_unit)
 {
-    (void)state;
     for (int quarter = 1; quarter < 330000; quarter += 1 + quarter / 100) {
         double angle = quarter * (PI / 2);
         check(angle);
@@ -77,21 +68,19 @@ static void test_multiples_of_a_quarter_turn_are_within_a_unit(void **state)
     }
 }
 
-static void test_nought_keeps_its_sign(void **state)
+TEST(nought_keeps_its_sign)
 {
     double sine, cosine;
-    (void)state;
     aq_sincos(0.0, &sine, &cosine);
     assert_true(sine == 0.0 && cosine == 1.0 && !signbit(sine));
     aq_sincos(1e-300, &sine, &cosine);
     assert_true(sine == 1e-300 && cosine == 1.0);
 }
 
-static void test_mirrored_angles_give_mirrored_bits(void **state)
+TEST(mirrored_angles_give_mirrored_bits)
 {
     double sine[2], cosine[2];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 3, 0);
     for (int i = 0; i < 1000; i++) {
         double angle = aq_rng_range(&rng, -50.0, 50.0);
@@ -101,10 +90,9 @@ static void test_mirrored_angles_give_mirrored_bits(void **state)
     }
 }
 
-static void test_angles_past_the_range_are_the_librarys(void **state)
+TEST(angles_past_the_range_are_the_librarys)
 {
     const double angles[] = {0x1.8p19, 1e15, -1e300};
-    (void)state;
     for (size_t i = 0; i < sizeof(angles) / sizeof(angles[0]); i++) {
         double sine, cosine;
         aq_sincos(angles[i], &sine, &cosine);
@@ -112,10 +100,9 @@ static void test_angles_past_the_range_are_the_librarys(void **state)
     }
 }
 
-static void test_what_is_no_angle_gives_nan(void **state)
+TEST(what_is_no_angle_gives_nan)
 {
     const double angles[] = {NAN, INFINITY, -INFINITY};
-    (void)state;
     for (size_t i = 0; i < sizeof(angles) / sizeof(angles[0]); i++) {
         double sine, cosine;
         aq_sincos(angles[i], &sine, &cosine);
@@ -123,12 +110,11 @@ static void test_what_is_no_angle_gives_nan(void **state)
     }
 }
 
-static void test_rows_have_the_bits_of_single_calls(void **state)
+TEST(rows_have_the_bits_of_single_calls)
 {
     enum { ROWS = 67, GUARD = 1 };
     double angles[ROWS], sines[ROWS + GUARD], cosines[ROWS + GUARD];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     for (size_t count = 0; count <= ROWS; count++) {
         for (size_t i = 0; i < count; i++) {
@@ -144,20 +130,4 @@ static void test_rows_have_the_bits_of_single_calls(void **state)
             assert_memory_equal(&cosine, &cosines[i], sizeof(cosine));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_small_angles_are_within_a_unit),
-        cmocka_unit_test(test_angles_of_a_turn_are_within_a_unit),
-        cmocka_unit_test(test_large_angles_are_within_a_unit),
-        cmocka_unit_test(test_multiples_of_a_quarter_turn_are_within_a_unit),
-        cmocka_unit_test(test_nought_keeps_its_sign),
-        cmocka_unit_test(test_mirrored_angles_give_mirrored_bits),
-        cmocka_unit_test(test_angles_past_the_range_are_the_librarys),
-        cmocka_unit_test(test_what_is_no_angle_gives_nan),
-        cmocka_unit_test(test_rows_have_the_bits_of_single_calls),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

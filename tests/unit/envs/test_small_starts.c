@@ -2,14 +2,9 @@
  * How episodes of the suite's small domains begin.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"
 
 #define PI 3.14159265358979323846
@@ -53,9 +48,8 @@ static void check_at_rest(const starts *drawn, int count)
     }
 }
 
-static void test_cartpole_to_be_balanced_begins_nearly_upright(void **state)
+TEST(cartpole_to_be_balanced_begins_nearly_upright)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:cartpole_balance", origin, 1, &drawn);
     tally_check_uniform(&drawn.qpos[0], -0.1, 0.1);
@@ -64,9 +58,8 @@ static void test_cartpole_to_be_balanced_begins_nearly_upright(void **state)
     tally_check_normal(&drawn.qvel[1], 0, 0.01);
 }
 
-static void test_cartpole_to_be_swung_up_begins_hanging(void **state)
+TEST(cartpole_to_be_swung_up_begins_hanging)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:cartpole_swingup_sparse", origin, 1, &drawn);
     tally_check_normal(&drawn.qpos[0], 0, 0.01);
@@ -75,18 +68,16 @@ static void test_cartpole_to_be_swung_up_begins_hanging(void **state)
     tally_check_normal(&drawn.qvel[1], 0, 0.01);
 }
 
-static void test_pendulum_begins_at_any_angle(void **state)
+TEST(pendulum_begins_at_any_angle)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:pendulum_swingup", origin, 1, &drawn);
     tally_check_uniform(&drawn.qpos[0], -PI, PI);
     check_at_rest(&drawn, 1);
 }
 
-static void test_acrobot_begins_at_any_angles(void **state)
+TEST(acrobot_begins_at_any_angles)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:acrobot_swingup", origin, 1, &drawn);
     tally_check_uniform(&drawn.qpos[0], -PI, PI);
@@ -94,9 +85,8 @@ static void test_acrobot_begins_at_any_angles(void **state)
     check_at_rest(&drawn, 2);
 }
 
-static void test_point_mass_begins_anywhere(void **state)
+TEST(point_mass_begins_anywhere)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:point_mass_easy", origin, 1, &drawn);
     tally_check_uniform(&drawn.qpos[0], -0.29, 0.29);
@@ -104,9 +94,8 @@ static void test_point_mass_begins_anywhere(void **state)
     check_at_rest(&drawn, 2);
 }
 
-static void test_reacher_begins_with_any_joints_and_target(void **state)
+TEST(reacher_begins_with_any_joints_and_target)
 {
-    (void)state;
     starts drawn;
     draw_starts("dmc:reacher_hard", origin, 1, &drawn);
     tally_check_uniform(&drawn.qpos[0], -PI, PI);
@@ -116,9 +105,8 @@ static void test_reacher_begins_with_any_joints_and_target(void **state)
     check_at_rest(&drawn, 2);
 }
 
-static void test_a_target_of_finger_is_anywhere_on_the_tips_circle(void **state)
+TEST(a_target_of_finger_is_anywhere_on_the_tips_circle)
 {
-    (void)state;
     const double hinge[2] = {0.2, 0.4};
     starts drawn;
     draw_starts("dmc:finger_turn_easy", hinge, 2, &drawn);
@@ -182,31 +170,13 @@ static void check_starts_without_contact(const char *task, void (*draw)(mjData *
     rig_fini(&self);
 }
 
-static void test_finger_begins_with_any_joints_that_touch_nothing(void **state)
+TEST(finger_begins_with_any_joints_that_touch_nothing)
 {
-    (void)state;
     check_starts_without_contact("dmc:finger_spin", draw_finger);
     check_starts_without_contact("dmc:finger_turn_hard", draw_finger);
 }
 
-static void test_the_ball_begins_anywhere_outside_the_cup(void **state)
+TEST(the_ball_begins_anywhere_outside_the_cup)
 {
-    (void)state;
     check_starts_without_contact("dmc:ball_in_cup_catch", draw_ball);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cartpole_to_be_balanced_begins_nearly_upright),
-        cmocka_unit_test(test_cartpole_to_be_swung_up_begins_hanging),
-        cmocka_unit_test(test_pendulum_begins_at_any_angle),
-        cmocka_unit_test(test_acrobot_begins_at_any_angles),
-        cmocka_unit_test(test_point_mass_begins_anywhere),
-        cmocka_unit_test(test_reacher_begins_with_any_joints_and_target),
-        cmocka_unit_test(test_a_target_of_finger_is_anywhere_on_the_tips_circle),
-        cmocka_unit_test(test_finger_begins_with_any_joints_that_touch_nothing),
-        cmocka_unit_test(test_the_ball_begins_anywhere_outside_the_cup),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

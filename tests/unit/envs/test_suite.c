@@ -3,16 +3,11 @@
  * and recordings that are refused.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "envs/env_golden.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"
 
 enum { STEPS = 20, SAVED_BYTES_MAX = 8192 };
@@ -68,9 +63,8 @@ static void check_restored(const char *task)
     rig_fini(&self);
 }
 
-static void test_a_restored_state_goes_on_with_the_same_bits(void **state)
+TEST(a_restored_state_goes_on_with_the_same_bits)
 {
-    (void)state;
     for_each_task(check_restored);
 }
 
@@ -103,9 +97,8 @@ static void check_fresh(const char *task)
     rig_fini(&fresh);
 }
 
-static void test_an_episode_depends_on_its_seed_and_nothing_else(void **state)
+TEST(an_episode_depends_on_its_seed_and_nothing_else)
 {
-    (void)state;
     for_each_task(check_fresh);
 }
 
@@ -125,9 +118,8 @@ static void check_allocations(const char *task)
     rig_fini(&self);
 }
 
-static void test_steps_and_resets_ask_for_no_memory(void **state)
+TEST(steps_and_resets_ask_for_no_memory)
 {
-    (void)state;
     for_each_task(check_allocations);
 }
 
@@ -156,15 +148,13 @@ static void check_picture(const char *task)
     rig_fini(&self);
 }
 
-static void test_a_picture_after_a_step_is_that_of_the_state(void **state)
+TEST(a_picture_after_a_step_is_that_of_the_state)
 {
-    (void)state;
     for_each_task(check_picture);
 }
 
-static void test_an_episode_has_a_thousand_steps(void **state)
+TEST(an_episode_has_a_thousand_steps)
 {
-    (void)state;
     rig self;
     rig_init(&self, "dmc:walker_walk");
     assert_int_equal(self.env->step_limit, 1000);
@@ -177,9 +167,8 @@ static void test_an_episode_has_a_thousand_steps(void **state)
 
 /* -- failures --------------------------------------------------------------------------------- */
 
-static void test_a_control_that_is_no_number_fails_the_step_and_says_so(void **state)
+TEST(a_control_that_is_no_number_fails_the_step_and_says_so)
 {
-    (void)state;
     rig self;
     float reward;
     const float action[1] = {NAN};
@@ -201,9 +190,8 @@ static void test_a_control_that_is_no_number_fails_the_step_and_says_so(void **s
     rig_fini(&self);
 }
 
-static void test_a_state_that_flies_apart_fails_the_step(void **state)
+TEST(a_state_that_flies_apart_fails_the_step)
 {
-    (void)state;
     rig self;
     float reward;
     const float action[1] = {0};
@@ -220,9 +208,8 @@ static void test_a_state_that_flies_apart_fails_the_step(void **state)
 }
 
 /* The stack is the one resource that MuJoCo has an error for, and not a warning. */
-static void test_an_error_of_mujoco_fails_the_step_and_not_the_process(void **state)
+TEST(an_error_of_mujoco_fails_the_step_and_not_the_process)
 {
-    (void)state;
     rig self;
     float reward;
     const float action[1] = {0};
@@ -240,9 +227,8 @@ static void test_an_error_of_mujoco_fails_the_step_and_not_the_process(void **st
     rig_fini(&self);
 }
 
-static void test_a_description_that_does_not_compile_is_refused_with_the_reason(void **state)
+TEST(a_description_that_does_not_compile_is_refused_with_the_reason)
 {
-    (void)state;
     mjModel *model = NULL;
     aq_error error;
     assert_int_equal(aq_physics_compile("broken", "<mujoco><wordlbody/></mujoco>", &model, &error),
@@ -253,9 +239,8 @@ static void test_a_description_that_does_not_compile_is_refused_with_the_reason(
     assert_null(model);
 }
 
-static void test_a_task_for_which_there_is_no_memory_does_not_open(void **state)
+TEST(a_task_for_which_there_is_no_memory_does_not_open)
 {
-    (void)state;
     bool refused = true;
     for (uint64_t nth = 1; refused; nth++) {
         aq_error error;
@@ -270,9 +255,8 @@ static void test_a_task_for_which_there_is_no_memory_does_not_open(void **state)
     }
 }
 
-static void test_a_lane_for_which_there_is_no_memory_does_not_begin(void **state)
+TEST(a_lane_for_which_there_is_no_memory_does_not_begin)
 {
-    (void)state;
     rig self;
     bool refused = true;
     rig_init(&self, "dmc:humanoid_walk");
@@ -294,9 +278,8 @@ static void test_a_lane_for_which_there_is_no_memory_does_not_begin(void **state
     rig_fini(&self);
 }
 
-static void test_saved_bytes_that_are_no_numbers_are_refused(void **state)
+TEST(saved_bytes_that_are_no_numbers_are_refused)
 {
-    (void)state;
     rig self;
     unsigned char bytes[SAVED_BYTES_MAX];
     rig_init(&self, "dmc:finger_turn_easy");
@@ -310,9 +293,8 @@ static void test_saved_bytes_that_are_no_numbers_are_refused(void **state)
 
 /* -- recordings ------------------------------------------------------------------------------- */
 
-static void test_a_recording_that_lacks_something_is_refused_by_its_name(void **state)
+TEST(a_recording_that_lacks_something_is_refused_by_its_name)
 {
-    (void)state;
     rig self;
     aq_error error;
     const double numbers[3] = {0.1, 0.2, 0.01};
@@ -333,24 +315,4 @@ static void test_a_recording_that_lacks_something_is_refused_by_its_name(void **
     assert_int_equal(golden->set(self.env->params, self.lane, &values, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "qpos"));
     rig_fini(&self);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_restored_state_goes_on_with_the_same_bits),
-        cmocka_unit_test(test_an_episode_depends_on_its_seed_and_nothing_else),
-        cmocka_unit_test(test_steps_and_resets_ask_for_no_memory),
-        cmocka_unit_test(test_a_picture_after_a_step_is_that_of_the_state),
-        cmocka_unit_test(test_an_episode_has_a_thousand_steps),
-        cmocka_unit_test(test_a_control_that_is_no_number_fails_the_step_and_says_so),
-        cmocka_unit_test(test_a_state_that_flies_apart_fails_the_step),
-        cmocka_unit_test(test_an_error_of_mujoco_fails_the_step_and_not_the_process),
-        cmocka_unit_test(test_a_description_that_does_not_compile_is_refused_with_the_reason),
-        cmocka_unit_test(test_a_task_for_which_there_is_no_memory_does_not_open),
-        cmocka_unit_test(test_a_lane_for_which_there_is_no_memory_does_not_begin),
-        cmocka_unit_test(test_saved_bytes_that_are_no_numbers_are_refused),
-        cmocka_unit_test(test_a_recording_that_lacks_something_is_refused_by_its_name),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

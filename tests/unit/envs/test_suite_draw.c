@@ -2,18 +2,13 @@
  * Every task of the suite draws itself: its bodies where they are, its target where the episode put
  * it, and nothing of it changes by being looked at.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "envs/env_open.h"
 #include "envs/mujoco/suite.h"
+#include "tests/support/test.h"
 
 enum { SIDE = 160, BYTES = SIDE * SIDE * 3, STEPS = 20 };
 
@@ -83,10 +78,9 @@ static int count_pixels(const uint8_t *pixels, bool (*is_it)(const uint8_t *pixe
     return count;
 }
 
-static void test_every_task_draws_a_body_that_moves(void **state)
+TEST(every_task_draws_a_body_that_moves)
 {
     size_t tasks = 0;
-    (void)state;
     for (size_t i = 0; i < aq_env_count(); i++) {
         const char *name = aq_env_at(i)->name;
         if (strncmp(name, "dmc:", 4) != 0) {
@@ -107,11 +101,10 @@ static void test_every_task_draws_a_body_that_moves(void **state)
     assert_true(tasks >= 20);
 }
 
-static void test_the_same_state_is_the_same_picture_and_stays_it(void **state)
+TEST(the_same_state_is_the_same_picture_and_stays_it)
 {
     static double before[1024], after[1024];
     scene s;
-    (void)state;
     begin(&s, "dmc:humanoid_walk");
     assert_true(aq_env_saved_bytes(s.env) <= sizeof(before));
     aq_env_save(s.env, &s.lane, before);
@@ -139,11 +132,10 @@ static void find_red(double *ret_row, double *ret_column)
     *ret_column = columns / count;
 }
 
-static void test_a_target_is_drawn_where_the_episode_put_it(void **state)
+TEST(a_target_is_drawn_where_the_episode_put_it)
 {
     double row, column, moved_row, moved_column;
     scene s;
-    (void)state;
     begin(&s, "dmc:reacher_easy");
     s.lane.target[0] = 0.1;
     s.lane.target[1] = 0.1;
@@ -158,10 +150,9 @@ static void test_a_target_is_drawn_where_the_episode_put_it(void **state)
     end(&s);
 }
 
-static void test_a_target_of_another_task_is_not_drawn(void **state)
+TEST(a_target_of_another_task_is_not_drawn)
 {
     scene turn, spin;
-    (void)state;
     begin(&turn, "dmc:finger_turn_easy");
     begin(&spin, "dmc:finger_spin");
     draw(&turn, picture);
@@ -171,11 +162,10 @@ static void test_a_target_of_another_task_is_not_drawn(void **state)
     end(&spin);
 }
 
-static void test_what_walks_stays_in_the_middle_and_the_floor_moves(void **state)
+TEST(what_walks_stays_in_the_middle_and_the_floor_moves)
 {
     scene s;
     int first = 0, bottom = (SIDE - 1) * SIDE * 3;
-    (void)state;
     begin(&s, "dmc:walker_walk");
     draw(&s, picture);
     for (int i = 0; i < SIDE * SIDE; i++) {
@@ -192,16 +182,4 @@ static void test_what_walks_stays_in_the_middle_and_the_floor_moves(void **state
     assert_in_range(first - second + 80, 0, 160); /* by rounding at most */
     assert_memory_not_equal(picture + bottom, other + bottom, (size_t)SIDE * 3);
     end(&s);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_task_draws_a_body_that_moves),
-        cmocka_unit_test(test_the_same_state_is_the_same_picture_and_stays_it),
-        cmocka_unit_test(test_a_target_is_drawn_where_the_episode_put_it),
-        cmocka_unit_test(test_a_target_of_another_task_is_not_drawn),
-        cmocka_unit_test(test_what_walks_stays_in_the_middle_and_the_floor_moves),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,17 +7,12 @@
 #include <math.h>
 #include <mujoco/mjxmacro.h>
 #include <mujoco/mujoco.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "envs/mujoco/models.h"
 #include "envs/mujoco/physics.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 
 #define TOLERANCE 1e-12
@@ -186,86 +181,57 @@ static void compare_model(const char *domain, const char *description)
     assert_true(lines > 100);
 }
 
-static void test_acrobot_compiles_to_the_originals_numbers(void **state)
+TEST(acrobot_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("acrobot", aq_mjcf_acrobot);
 }
 
-static void test_ball_in_cup_compiles_to_the_originals_numbers(void **state)
+TEST(ball_in_cup_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("ball_in_cup", aq_mjcf_ball_in_cup);
 }
 
-static void test_cartpole_compiles_to_the_originals_numbers(void **state)
+TEST(cartpole_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("cartpole", aq_mjcf_cartpole);
 }
 
-static void test_cheetah_compiles_to_the_originals_numbers(void **state)
+TEST(cheetah_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("cheetah", aq_mjcf_cheetah);
 }
 
-static void test_finger_compiles_to_the_originals_numbers(void **state)
+TEST(finger_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("finger", aq_mjcf_finger);
 }
 
-static void test_hopper_compiles_to_the_originals_numbers(void **state)
+TEST(hopper_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("hopper", aq_mjcf_hopper);
 }
 
-static void test_humanoid_compiles_to_the_originals_numbers(void **state)
+TEST(humanoid_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("humanoid", aq_mjcf_humanoid);
 }
 
-static void test_pendulum_compiles_to_the_originals_numbers(void **state)
+TEST(pendulum_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("pendulum", aq_mjcf_pendulum);
 }
 
-static void test_point_mass_compiles_to_the_originals_numbers(void **state)
+TEST(point_mass_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("point_mass", aq_mjcf_point_mass);
 }
 
-static void test_reacher_compiles_to_the_originals_numbers(void **state)
+TEST(reacher_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("reacher", aq_mjcf_reacher);
 }
 
-static void test_walker_compiles_to_the_originals_numbers(void **state)
+TEST(walker_compiles_to_the_originals_numbers)
 {
-    (void)state;
     compare_model("walker", aq_mjcf_walker);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_acrobot_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_ball_in_cup_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_cartpole_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_cheetah_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_finger_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_hopper_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_humanoid_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_pendulum_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_point_mass_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_reacher_compiles_to_the_originals_numbers),
-        cmocka_unit_test(test_walker_compiles_to_the_originals_numbers),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

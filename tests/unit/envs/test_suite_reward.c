@@ -2,15 +2,10 @@
  * The tolerance function gives the original's values.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "envs/mujoco/suite_reward.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 
 enum { X, LOW, HIGH, MARGIN, VALUE_AT_MARGIN, RESULT, COLUMNS };
@@ -27,9 +22,8 @@ static enum aq_falloff falloff_of(const char *name)
     return AQ_FALLOFF_QUADRATIC;
 }
 
-static void test_tolerance_is_the_originals(void **state)
+TEST(tolerance_is_the_originals)
 {
-    (void)state;
     suite_line line;
     size_t rows = 0;
     FILE *file = suite_golden_open("tolerance.csv");
@@ -47,9 +41,8 @@ static void test_tolerance_is_the_originals(void **state)
     assert_true(rows > 200);
 }
 
-static void test_the_defaults_are_those_of_the_full_form(void **state)
+TEST(the_defaults_are_those_of_the_full_form)
 {
-    (void)state;
     for (double x = -3; x < 3; x += 0.01) {
         const double full = aq_tolerance(x, -0.5, 0.7, 1.3, 0.1, AQ_FALLOFF_GAUSSIAN);
         assert_true(fabs(aq_tolerance_gaussian(x, -0.5, 0.7, 1.3) - full) <= 1e-15);
@@ -58,21 +51,10 @@ static void test_the_defaults_are_those_of_the_full_form(void **state)
     assert_true(aq_tolerance_gaussian(0.7, -0.5, 0.7, 0) == 1);
 }
 
-static void test_far_away_nothing_is_left(void **state)
+TEST(far_away_nothing_is_left)
 {
-    (void)state;
     assert_true(aq_tolerance_gaussian(1e9, 0, 1, 1) == 0);
     assert_true(aq_tolerance_gaussian(-INFINITY, 0, 1, 1) == 0);
     assert_true(aq_tolerance(2, 0, 1, 1, 0, AQ_FALLOFF_LINEAR) == 0);
     assert_true(aq_tolerance(2, 0, 1, 1, 0, AQ_FALLOFF_QUADRATIC) == 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tolerance_is_the_originals),
-        cmocka_unit_test(test_the_defaults_are_those_of_the_full_form),
-        cmocka_unit_test(test_far_away_nothing_is_left),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,151 +2,100 @@
  * The suite's small domains do what the original did: observations and rewards of episodes, of
  * single steps in contact, and of states placed by hand.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_suite.h"
 
-static void test_acrobot_moves_as_the_original(void **state)
+TEST(acrobot_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("acrobot_1.csv", 1e-11);
 }
 
-static void test_acrobot_sees_and_earns_what_the_original_does(void **state)
+TEST(acrobot_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("acrobot_probes.csv", 1e-11);
 }
 
-static void test_ball_in_cup_moves_as_the_original(void **state)
+TEST(ball_in_cup_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("ball_in_cup_1.csv", 1e-11);
 }
 
-static void test_each_step_of_ball_in_cup_in_contact_is_the_originals(void **state)
+TEST(each_step_of_ball_in_cup_in_contact_is_the_originals)
 {
-    (void)state;
     suite_golden_play("ball_in_cup_3.csv", 1e-9);
 }
 
-static void test_ball_in_cup_sees_and_earns_what_the_original_does(void **state)
+TEST(ball_in_cup_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("ball_in_cup_probes.csv", 1e-11);
 }
 
-static void test_cartpole_to_be_balanced_moves_as_the_original(void **state)
+TEST(cartpole_to_be_balanced_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("cartpole_balance_1.csv", 1e-11);
 }
 
-static void test_cartpole_to_be_swung_up_moves_as_the_original(void **state)
+TEST(cartpole_to_be_swung_up_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("cartpole_swingup_1.csv", 1e-11);
 }
 
-static void test_cartpole_sees_and_earns_what_the_original_does(void **state)
+TEST(cartpole_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("cartpole_probes.csv", 1e-11);
 }
 
-static void test_finger_that_spins_moves_as_the_original(void **state)
+TEST(finger_that_spins_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("finger_spin_1.csv", 1e-11);
 }
 
-static void test_each_step_of_finger_in_contact_is_the_originals(void **state)
+TEST(each_step_of_finger_in_contact_is_the_originals)
 {
-    (void)state;
     suite_golden_play("finger_spin_3.csv", 1e-9);
 }
 
-static void test_finger_that_turns_to_a_large_target_moves_as_the_original(void **state)
+TEST(finger_that_turns_to_a_large_target_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("finger_turn_easy_1.csv", 1e-11);
 }
 
-static void test_finger_that_turns_to_a_small_target_moves_as_the_original(void **state)
+TEST(finger_that_turns_to_a_small_target_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("finger_turn_hard_1.csv", 1e-11);
 }
 
-static void test_finger_sees_and_earns_what_the_original_does(void **state)
+TEST(finger_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("finger_probes.csv", 1e-11);
 }
 
-static void test_pendulum_moves_as_the_original(void **state)
+TEST(pendulum_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("pendulum_1.csv", 1e-11);
 }
 
-static void test_pendulum_sees_and_earns_what_the_original_does(void **state)
+TEST(pendulum_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("pendulum_probes.csv", 1e-11);
 }
 
-static void test_point_mass_moves_as_the_original(void **state)
+TEST(point_mass_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("point_mass_1.csv", 1e-11);
 }
 
-static void test_reacher_with_a_large_target_moves_as_the_original(void **state)
+TEST(reacher_with_a_large_target_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("reacher_easy_1.csv", 1e-11);
 }
 
-static void test_reacher_with_a_small_target_moves_as_the_original(void **state)
+TEST(reacher_with_a_small_target_moves_as_the_original)
 {
-    (void)state;
     suite_golden_play("reacher_hard_1.csv", 1e-11);
 }
 
-static void test_reacher_sees_and_earns_what_the_original_does(void **state)
+TEST(reacher_sees_and_earns_what_the_original_does)
 {
-    (void)state;
     suite_golden_play("reacher_probes.csv", 1e-11);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_acrobot_moves_as_the_original),
-        cmocka_unit_test(test_acrobot_sees_and_earns_what_the_original_does),
-        cmocka_unit_test(test_ball_in_cup_moves_as_the_original),
-        cmocka_unit_test(test_each_step_of_ball_in_cup_in_contact_is_the_originals),
-        cmocka_unit_test(test_ball_in_cup_sees_and_earns_what_the_original_does),
-        cmocka_unit_test(test_cartpole_to_be_balanced_moves_as_the_original),
-        cmocka_unit_test(test_cartpole_to_be_swung_up_moves_as_the_original),
-        cmocka_unit_test(test_cartpole_sees_and_earns_what_the_original_does),
-        cmocka_unit_test(test_finger_that_spins_moves_as_the_original),
-        cmocka_unit_test(test_each_step_of_finger_in_contact_is_the_originals),
-        cmocka_unit_test(test_finger_that_turns_to_a_large_target_moves_as_the_original),
-        cmocka_unit_test(test_finger_that_turns_to_a_small_target_moves_as_the_original),
-        cmocka_unit_test(test_finger_sees_and_earns_what_the_original_does),
-        cmocka_unit_test(test_pendulum_moves_as_the_original),
-        cmocka_unit_test(test_pendulum_sees_and_earns_what_the_original_does),
-        cmocka_unit_test(test_point_mass_moves_as_the_original),
-        cmocka_unit_test(test_reacher_with_a_large_target_moves_as_the_original),
-        cmocka_unit_test(test_reacher_with_a_small_target_moves_as_the_original),
-        cmocka_unit_test(test_reacher_sees_and_earns_what_the_original_does),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Toy text beyond its tables: what is seen, how often slippery ground goes aside, where episodes
  * begin, and which states may be put in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "envs/text/cliff_walking.h"
 #include "envs/text/frozen_lake.h"
 #include "envs/text/taxi.h"
+#include "tests/support/test.h"
 
 enum { TAXI_STATES = 500 };
 
@@ -34,9 +29,8 @@ static void check_text(const char *name, const char *expected)
     aq_env_unref(env);
 }
 
-static void test_a_state_is_seen_as_a_choice(void **state)
+TEST(a_state_is_seen_as_a_choice)
 {
-    (void)state;
     check_text("gym:FrozenLake-v1", "discrete 16 -> discrete 4");
     check_text("gym:FrozenLake-v1?map=8x8", "discrete 64 -> discrete 4");
     check_text("gym:FrozenLake8x8-v1", "discrete 64 -> discrete 4");
@@ -44,19 +38,17 @@ static void test_a_state_is_seen_as_a_choice(void **state)
     check_text("gym:Taxi-v3", "discrete 500 -> discrete 6");
 }
 
-static void test_a_state_can_be_seen_as_one_of_many(void **state)
+TEST(a_state_can_be_seen_as_one_of_many)
 {
-    (void)state;
     check_text("gym:FrozenLake-v1?one_hot=yes", "box f32[16] -> discrete 4");
     check_text("gym:CliffWalking-v1?one_hot=yes", "box f32[48] -> discrete 4");
     check_text("gym:Taxi-v4?one_hot=yes", "box f32[500] -> discrete 6");
 }
 
-static void test_one_of_many_is_a_one_among_zeros(void **state)
+TEST(one_of_many_is_a_one_among_zeros)
 {
     aq_env *env = open_env("gym:Taxi-v3?one_hot=yes");
     float obs[TAXI_STATES];
-    (void)state;
     for (uint32_t cell = 0; cell < TAXI_STATES; cell += 7) {
         const aq_tabular_state s = {.cell = cell};
         memset(obs, 0x5a, sizeof(obs));
@@ -68,11 +60,10 @@ static void test_one_of_many_is_a_one_among_zeros(void **state)
     aq_env_unref(env);
 }
 
-static void test_the_two_large_lakes_differ_in_length_alone(void **state)
+TEST(the_two_large_lakes_differ_in_length_alone)
 {
     aq_env *named = open_env("gym:FrozenLake8x8-v1"),
            *mapped = open_env("gym:FrozenLake-v1?map=8x8");
-    (void)state;
     assert_int_equal(named->step_limit, 200);
     assert_true(named->reward_threshold == 0.85);
     assert_int_equal(mapped->step_limit, 100);
@@ -81,11 +72,10 @@ static void test_the_two_large_lakes_differ_in_length_alone(void **state)
     aq_env_unref(mapped);
 }
 
-static void test_an_option_of_another_kind_is_refused(void **state)
+TEST(an_option_of_another_kind_is_refused)
 {
     aq_env *env;
     aq_error error;
-    (void)state;
     assert_int_equal(aq_env_open("gym:FrozenLake-v1?map=5x5", &env, &error), AQ_E_INVALID);
     assert_int_equal(aq_env_open("gym:CliffWalking-v1?slippery=maybe", &env, &error), AQ_E_INVALID);
     assert_int_equal(aq_env_open("gym:Taxi-v3?one_hot=2", &env, &error), AQ_E_INVALID);
@@ -119,15 +109,14 @@ static void check_slips(const char *name, uint32_t from, int32_t down, const uin
     aq_env_unref(env);
 }
 
-static void test_slippery_ground_goes_three_ways_alike(void **state)
+TEST(slippery_ground_goes_three_ways_alike)
 {
     const uint32_t lake[] = {17, 8, 10}, cliff[] = {26, 13, 15};
-    (void)state;
     check_slips("gym:FrozenLake-v1?map=8x8", 9, 1, lake);
     check_slips("gym:CliffWalking-v1?slippery=yes", 14, 2, cliff);
 }
 
-static void test_a_taxi_starts_everywhere_alike(void **state)
+TEST(a_taxi_starts_everywhere_alike)
 {
     enum { RESETS = 30000, STARTS = 300 };
     static uint32_t counts[TAXI_STATES];
@@ -136,7 +125,6 @@ static void test_a_taxi_starts_everywhere_alike(void **state)
     uint32_t seen = 0;
     double chi_square = 0.0;
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 9, 0);
     for (int n = 0; n < RESETS; n++) {
         aq_tabular_state s;
@@ -159,12 +147,11 @@ static void test_a_taxi_starts_everywhere_alike(void **state)
     aq_env_unref(env);
 }
 
-static void test_lakes_and_cliffs_start_at_their_start(void **state)
+TEST(lakes_and_cliffs_start_at_their_start)
 {
     const char *const names[] = {"gym:FrozenLake-v1", "gym:FrozenLake8x8-v1",
                                  "gym:CliffWalking-v1"};
     const uint32_t starts[] = {0, 0, 36};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         aq_env *env = open_env(names[i]);
         aq_tabular_state s;
@@ -177,14 +164,13 @@ static void test_lakes_and_cliffs_start_at_their_start(void **state)
     }
 }
 
-static void test_a_saved_state_is_restored_and_a_broken_one_refused(void **state)
+TEST(a_saved_state_is_restored_and_a_broken_one_refused)
 {
     aq_env *env = open_env("gym:FrozenLake-v1");
     const aq_tabular_state s = {.cell = 14}, broken = {.cell = 16};
     aq_tabular_state restored = {.cell = 3};
     uint8_t bytes[sizeof(aq_tabular_state)];
     int32_t obs;
-    (void)state;
     assert_int_equal(aq_env_saved_bytes(env), sizeof(bytes));
     aq_env_save(env, &s, bytes);
     assert_int_equal(aq_env_restore(env, &restored, bytes, &obs), 0);
@@ -195,13 +181,12 @@ static void test_a_saved_state_is_restored_and_a_broken_one_refused(void **state
     aq_env_unref(env);
 }
 
-static void test_a_recorded_state_that_is_none_is_refused(void **state)
+TEST(a_recorded_state_that_is_none_is_refused)
 {
     const double cells[] = {16.0, -1.0, 2.5, NAN};
     aq_env *env = open_env("gym:FrozenLake-v1");
     aq_tabular_state s = {.cell = 5};
     aq_error error;
-    (void)state;
     for (size_t i = 0; i < sizeof(cells) / sizeof(cells[0]); i++) {
         const aq_golden_values values = {
             .count = 1, .rows = {{.name = "state", .count = 1, .numbers = &cells[i]}}};
@@ -211,12 +196,11 @@ static void test_a_recorded_state_that_is_none_is_refused(void **state)
     aq_env_unref(env);
 }
 
-static void test_a_picture_shows_where_one_is(void **state)
+TEST(a_picture_shows_where_one_is)
 {
     enum { WIDTH = 60, HEIGHT = 40, BYTES = WIDTH * HEIGHT * 3 };
     const char *const names[] = {"gym:FrozenLake-v1", "gym:CliffWalking-v1", "gym:Taxi-v3"};
     static uint8_t pictures[2][BYTES];
-    (void)state;
     for (int i = 0; i < 3; i++) {
         aq_env *env = open_env(names[i]);
         for (uint32_t k = 0; k < 2; k++) {
@@ -227,22 +211,4 @@ static void test_a_picture_shows_where_one_is(void **state)
         assert_memory_not_equal(pictures[0], pictures[1], BYTES);
         aq_env_unref(env);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_state_is_seen_as_a_choice),
-        cmocka_unit_test(test_a_state_can_be_seen_as_one_of_many),
-        cmocka_unit_test(test_one_of_many_is_a_one_among_zeros),
-        cmocka_unit_test(test_the_two_large_lakes_differ_in_length_alone),
-        cmocka_unit_test(test_an_option_of_another_kind_is_refused),
-        cmocka_unit_test(test_slippery_ground_goes_three_ways_alike),
-        cmocka_unit_test(test_a_taxi_starts_everywhere_alike),
-        cmocka_unit_test(test_lakes_and_cliffs_start_at_their_start),
-        cmocka_unit_test(test_a_saved_state_is_restored_and_a_broken_one_refused),
-        cmocka_unit_test(test_a_recorded_state_that_is_none_is_refused),
-        cmocka_unit_test(test_a_picture_shows_where_one_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * On slippery ground an episode can't be repeated, since NumPy draws otherwise: then each recorded
  * step has to be one that may come.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "envs/env_golden.h"
 #include "envs/env_open.h"
+#include "tests/support/test.h"
 #include "tests/unit/envs/golden_gym.h"
 
 /* Places of a "table", an "outcomes" and a "step" record. */
@@ -140,41 +135,26 @@ static void check_table(const char *file_name, const char *task)
     aq_env_unref(g.env);
 }
 
-static void test_the_small_frozen_lake_agrees(void **state)
+TEST(the_small_frozen_lake_agrees)
 {
-    (void)state;
     check_table("FrozenLake-v1_4x4_slippery.csv", "gym:FrozenLake-v1");
     check_table("FrozenLake-v1_4x4_deterministic.csv", "gym:FrozenLake-v1?slippery=no");
 }
 
-static void test_the_large_frozen_lake_agrees(void **state)
+TEST(the_large_frozen_lake_agrees)
 {
-    (void)state;
     check_table("FrozenLake-v1_8x8_slippery.csv", "gym:FrozenLake-v1?map=8x8");
     check_table("FrozenLake-v1_8x8_deterministic.csv", "gym:FrozenLake-v1?map=8x8&slippery=no");
 }
 
-static void test_the_cliff_agrees(void **state)
+TEST(the_cliff_agrees)
 {
-    (void)state;
     check_table("CliffWalking-v1.csv", "gym:CliffWalking-v1");
     check_table("CliffWalking-v1_slippery.csv", "gym:CliffWalking-v1?slippery=yes");
 }
 
-static void test_both_taxis_agree(void **state)
+TEST(both_taxis_agree)
 {
-    (void)state;
     check_table("Taxi-v3.csv", "gym:Taxi-v3");
     check_table("Taxi-v3.csv", "gym:Taxi-v4");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_small_frozen_lake_agrees),
-        cmocka_unit_test(test_the_large_frozen_lake_agrees),
-        cmocka_unit_test(test_the_cliff_agrees),
-        cmocka_unit_test(test_both_taxis_agree),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * Small tasks and batches for the tests of DQN.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/parse.h"
 #include "learner/algorithms/q_learning/dqn.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 void fixture_config(aq_run_config *ret_config)

@@ -3,16 +3,11 @@
  */
 #include "tests/unit/learner/learner_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
+#include "tests/support/test.h"
 
 enum { ERROR_ROWS = 64 };
 

@@ -1,14 +1,11 @@
 /*
  * A forward pass in double, kind by kind, and its differences.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
+
+#include "tests/support/test.h"
 
 #include "tests/unit/learner/net_fixture.h"
 

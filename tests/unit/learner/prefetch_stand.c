@@ -3,16 +3,11 @@
  */
 #include "tests/unit/learner/prefetch_stand.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static void on_ready(void *user, aq_batch *group)
 {

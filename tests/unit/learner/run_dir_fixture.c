@@ -1,12 +1,6 @@
 /*
  * A temporary run folder, and checkpoints to put into it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 int run_dir_setup(void **state)

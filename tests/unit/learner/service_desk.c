@@ -3,12 +3,6 @@
  */
 #include "tests/unit/learner/service_desk.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/config/run_config.h"
 #include "learner/run/run_plan.h"
+#include "tests/support/test.h"
 
 #define FRAME_BYTES_MAX ((size_t)1 << 20)
 

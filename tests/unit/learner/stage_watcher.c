@@ -3,16 +3,11 @@
  */
 #include "tests/unit/learner/stage_watcher.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 #include <time.h>
 
-#include <cmocka.h>
-
 #include "common/sys/cpu.h"
+#include "tests/support/test.h"
 
 enum { PATIENCE_S = 10, ERROR_ROWS = 32 };
 

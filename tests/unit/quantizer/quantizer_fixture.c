@@ -1,15 +1,10 @@
 /*
  * The quantizer tests' network. Failures are assertions of the test that asked.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 void quantizer_fixture_init(quantizer_fixture *fixture, uint32_t inputs, const uint32_t *hidden,

@@ -1,17 +1,12 @@
 /*
  * Levels are uniform, and scales such that a layer gives about what it takes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/policy/half.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 /* ---- networks ------------------------------------------------------------------------------- */

@@ -3,15 +3,10 @@
  */
 #include "tests/unit/replay/durable_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "replay/shard/replay_recovery.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 static void on_damaged(void *user, const char *what)

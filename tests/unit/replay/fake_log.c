@@ -3,15 +3,11 @@
  */
 #include "tests/unit/replay/fake_log.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static bool wants_head(const aq_replay_log *log)
 {

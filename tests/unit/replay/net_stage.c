@@ -3,11 +3,6 @@
  */
 #include "tests/unit/replay/net_stage.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +11,7 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_run.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { FRAME_BYTES_MAX = 1 << 20 };

@@ -3,11 +3,6 @@
  */
 #include "tests/unit/replay/replay_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -16,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/test.h"
 
 aq_run_settings kit_settings(void)
 {

@@ -1,12 +1,6 @@
 /*
  * What the tests of the segment log share. See the header.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -20,6 +14,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 enum { WAIT_S = 10 };

@@ -3,11 +3,6 @@
  */
 #include "tests/unit/replay/service_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/test.h"
 
 static void on_rejected(void *user, const char *peer, const aq_error *error)
 {

@@ -3,17 +3,13 @@
  */
 #include "tests/unit/replay/table_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 
 aq_chunk_layout table_kit_layout(void)
 {

@@ -2,12 +2,6 @@
  * From outputs of a policy to actions: choices, boxes between their bounds, bytes as observations,
  * and what is drawn at random.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/policy/snapshot.h"
 #include "rollout/act.h"
+#include "tests/support/test.h"
 
 enum { ROWS = 6, PIXELS = 4, ELEMENTS = 3 };
 
@@ -27,9 +22,9 @@ static aq_env image_env = {.name = "test:Image", .references = 1};
 
 static int set_up(void **state)
 {
+    (void)state;
     const float obs_low[ELEMENTS] = {-10.0f, -10.0f, -10.0f};
     const float obs_high[ELEMENTS] = {10.0f, 10.0f, 10.0f};
-    (void)state;
     aq_space_init_box(&box_env.schema.obs, ELEMENTS, obs_low, obs_high);
     aq_space_init_box(&box_env.schema.action, ELEMENTS, low, high);
     image_env.schema.obs = (aq_space){.kind = AQ_SPACE_BOX,
@@ -88,14 +83,13 @@ static aq_act *act_of(aq_env *env)
     return act;
 }
 
-static void test_outputs_are_spread_between_the_bounds(void **state)
+TEST(outputs_are_spread_between_the_bounds)
 {
     const float obs[ROWS][ELEMENTS] = {{-1, -1, -1},         {1, 1, 1},     {0, 0, 0},
                                        {0.5f, -0.5f, 0.25f}, {-9, 9, 1.5f}, {0.1f, 0.2f, 0.3f}};
     float outputs[ROWS][ELEMENTS], actions[ROWS][ELEMENTS];
     aq_act *act = act_of(&box_env);
     aq_engine *engine = mirror(&box_env, ELEMENTS);
-    (void)state;
     aq_act_greedy(act, engine, obs, ROWS, actions);
     aq_engine_forward(engine, &obs[0][0], ROWS, &outputs[0][0]);
     for (int row = 0; row < ROWS; row++) {
@@ -111,13 +105,12 @@ static void test_outputs_are_spread_between_the_bounds(void **state)
     aq_act_destroy(act);
 }
 
-static void test_an_output_that_is_not_a_number_is_held_between_the_bounds(void **state)
+TEST(an_output_that_is_not_a_number_is_held_between_the_bounds)
 {
     const float obs[2][ELEMENTS] = {{NAN, INFINITY, -INFINITY}, {0, 0, 0}};
     float actions[2][ELEMENTS];
     aq_act *act = act_of(&box_env);
     aq_engine *engine = mirror(&box_env, ELEMENTS);
-    (void)state;
     aq_act_greedy(act, engine, obs, 2, actions);
     for (int i = 0; i < ELEMENTS; i++) {
         assert_true(actions[0][i] >= low[i] && actions[0][i] <= high[i]);
@@ -126,13 +119,12 @@ static void test_an_output_that_is_not_a_number_is_held_between_the_bounds(void 
     aq_act_destroy(act);
 }
 
-static void test_bytes_are_seen_as_shares_of_255(void **state)
+TEST(bytes_are_seen_as_shares_of_255)
 {
     const uint8_t obs[2][PIXELS] = {{0, 255, 128, 1}, {3, 2, 1, 200}};
     int32_t actions[2] = {-1, -1};
     aq_act *act = act_of(&image_env);
     aq_engine *engine = mirror(&image_env, PIXELS);
-    (void)state;
     const float *inputs = aq_act_inputs(act, obs, 2);
     for (int i = 0; i < 2 * PIXELS; i++) {
         assert_true(inputs[i] == (float)(&obs[0][0])[i] / 255.0f);
@@ -144,22 +136,20 @@ static void test_bytes_are_seen_as_shares_of_255(void **state)
     aq_act_destroy(act);
 }
 
-static void test_floats_are_seen_as_they_are(void **state)
+TEST(floats_are_seen_as_they_are)
 {
     const float obs[ELEMENTS] = {1.0f, 2.0f, 3.0f};
     aq_act *act = act_of(&box_env);
-    (void)state;
     assert_ptr_equal(aq_act_inputs(act, obs, 1), obs);
     aq_act_destroy(act);
 }
 
-static void test_random_choices_are_even(void **state)
+TEST(random_choices_are_even)
 {
     enum { DRAWS = 40000 };
     int seen[PIXELS] = {0};
     aq_act *act = act_of(&image_env);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int i = 0; i < DRAWS; i++) {
         int32_t choice = -1;
@@ -173,7 +163,7 @@ static void test_random_choices_are_even(void **state)
     aq_act_destroy(act);
 }
 
-static void test_random_boxes_fill_their_bounds_evenly(void **state)
+TEST(random_boxes_fill_their_bounds_evenly)
 {
     enum { DRAWS = 20000 };
     double sum[ELEMENTS] = {0};
@@ -181,7 +171,6 @@ static void test_random_boxes_fill_their_bounds_evenly(void **state)
     float most[ELEMENTS] = {-INFINITY, -INFINITY, -INFINITY};
     aq_act *act = act_of(&box_env);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int draw = 0; draw < DRAWS; draw++) {
         float action[ELEMENTS];
@@ -201,13 +190,12 @@ static void test_random_boxes_fill_their_bounds_evenly(void **state)
     aq_act_destroy(act);
 }
 
-static void test_noise_has_its_spread_and_stays_between_the_bounds(void **state)
+TEST(noise_has_its_spread_and_stays_between_the_bounds)
 {
     enum { DRAWS = 20000 };
     double squares = 0.0;
     aq_act *act = act_of(&box_env);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int draw = 0; draw < DRAWS; draw++) {
         float action[ELEMENTS] = {0.0f, 0.99f, -0.1f};
@@ -224,10 +212,9 @@ static void test_noise_has_its_spread_and_stays_between_the_bounds(void **state)
     aq_act_destroy(act);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     aq_env *envs[] = {&box_env, &image_env};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         aq_env_task task = task_of(envs[i]);
         int rc = AQ_E_NOMEM;
@@ -244,17 +231,4 @@ static void test_create_survives_every_failed_allocation(void **state)
     aq_act_destroy(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_outputs_are_spread_between_the_bounds),
-        cmocka_unit_test(test_an_output_that_is_not_a_number_is_held_between_the_bounds),
-        cmocka_unit_test(test_bytes_are_seen_as_shares_of_255),
-        cmocka_unit_test(test_floats_are_seen_as_they_are),
-        cmocka_unit_test(test_random_choices_are_even),
-        cmocka_unit_test(test_random_boxes_fill_their_bounds_evenly),
-        cmocka_unit_test(test_noise_has_its_spread_and_stays_between_the_bounds),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("act", tests, set_up, NULL);
-}
+TEST_GROUP(set_up, NULL);

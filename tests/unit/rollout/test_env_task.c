@@ -1,16 +1,11 @@
 /*
  * What fits what: settings, policies and environments.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/env_task.h"
+#include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"
 
 static aq_env_task cartpole(void)
@@ -31,10 +26,9 @@ static uint64_t cartpole_hash(void)
     return hash;
 }
 
-static void test_a_task_is_found_with_its_sizes(void **state)
+TEST(a_task_is_found_with_its_sizes)
 {
     aq_env_task task;
-    (void)state;
     assert_int_equal(aq_env_task_find("gym:CartPole-v1", cartpole_hash(), &task, NULL), 0);
     assert_string_equal(task.env->name, "gym:CartPole-v1");
     assert_int_equal(task.obs_elements, 4);
@@ -45,11 +39,10 @@ static void test_a_task_is_found_with_its_sizes(void **state)
     aq_env_task_fini(&task);
 }
 
-static void test_an_unknown_task_is_answered_with_the_nearest(void **state)
+TEST(an_unknown_task_is_answered_with_the_nearest)
 {
     aq_env_task task = {.obs_elements = 77};
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_env_task_find("gym:CartPoel-v1", 1, &task, &error), AQ_E_NOT_FOUND);
     assert_non_null(strstr(error.text, "gym:CartPole-v1"));
     assert_int_equal(aq_env_task_find("nothing like it", 1, &task, &error), AQ_E_NOT_FOUND);
@@ -57,21 +50,19 @@ static void test_an_unknown_task_is_answered_with_the_nearest(void **state)
     assert_int_equal(task.obs_elements, 77);
 }
 
-static void test_another_schema_is_refused(void **state)
+TEST(another_schema_is_refused)
 {
     aq_env_task task;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_env_task_find("gym:CartPole-v1", cartpole_hash() + 1, &task, &error),
                      AQ_E_SCHEMA);
     assert_non_null(strstr(error.text, "different versions"));
 }
 
-static void test_what_cannot_be_acted_in_is_refused(void **state)
+TEST(what_cannot_be_acted_in_is_refused)
 {
     aq_env_task task;
     aq_error error = {0};
-    (void)state;
     aq_env *bytes = tally_open(&tally_env_bytes, ""), *wide = tally_open(&tally_env_boundless, "");
     assert_int_equal(aq_env_task_init(bytes, &task, &error), AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "u8"));
@@ -82,11 +73,10 @@ static void test_what_cannot_be_acted_in_is_refused(void **state)
     aq_env_unref(wide);
 }
 
-static void test_no_memory_is_said(void **state)
+TEST(no_memory_is_said)
 {
     aq_env_task task;
     int rc = AQ_E_NOMEM;
-    (void)state;
     for (uint64_t nth = 1; nth < 3; nth++) {
         aq_memory_fail_at(nth, 0);
         rc = aq_env_task_find("gym:CartPole-v1", 1, &task, NULL);
@@ -99,22 +89,20 @@ static void test_no_memory_is_said(void **state)
 
 static const float bias[TALLY_CHOICES] = {0.0f, 0.0f, 1.0f};
 
-static void test_a_policy_for_the_task_fits(void **state)
+TEST(a_policy_for_the_task_fits)
 {
     aq_env_task task = tally_task("");
     aq_snapshot *snapshot = tally_policy(bias);
-    (void)state;
     assert_int_equal(aq_env_task_check_policy(&task, snapshot, NULL), 0);
     aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
 }
 
-static void test_a_short_name_of_the_task_fits_too(void **state)
+TEST(a_short_name_of_the_task_fits_too)
 {
     aq_env_task task = cartpole();
     aq_error error = {0};
     aq_snapshot *snapshot = tally_policy(bias);
-    (void)state;
     memcpy(snapshot->task, "CartPole-v1", sizeof("CartPole-v1"));
     assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_SCHEMA);
     assert_non_null(strstr(error.text, "a policy for schema")); /* the name is not what is wrong */
@@ -122,13 +110,11 @@ static void test_a_short_name_of_the_task_fits_too(void **state)
     aq_env_task_fini(&task);
 }
 
-static void test_a_policy_for_something_else_is_refused_in_words(void **state)
+TEST(a_policy_for_something_else_is_refused_in_words)
 {
     aq_env_task task = tally_task("");
     aq_error error = {0};
     aq_snapshot *snapshot = tally_policy(bias);
-    (void)state;
-
     snapshot->act_rule = 9;
     assert_int_equal(aq_env_task_check_policy(&task, snapshot, &error), AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "rule 9"));
@@ -148,19 +134,4 @@ static void test_a_policy_for_something_else_is_refused_in_words(void **state)
     assert_non_null(strstr(error.text, "gym:CartPole-v1"));
     aq_snapshot_unref(snapshot);
     aq_env_task_fini(&task);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_task_is_found_with_its_sizes),
-        cmocka_unit_test(test_an_unknown_task_is_answered_with_the_nearest),
-        cmocka_unit_test(test_another_schema_is_refused),
-        cmocka_unit_test(test_what_cannot_be_acted_in_is_refused),
-        cmocka_unit_test(test_no_memory_is_said),
-        cmocka_unit_test(test_a_policy_for_the_task_fits),
-        cmocka_unit_test(test_a_short_name_of_the_task_fits_too),
-        cmocka_unit_test(test_a_policy_for_something_else_is_refused_in_words),
-    };
-    return cmocka_run_group_tests_name("env_task", tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Trials and the evaluator: which episodes are played, what becomes of their returns, and when a
  * version is confirmed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "rollout/evaluator_core.h"
 #include "rollout/trial.h"
 #include "rollout/vec_env.h"
+#include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"
 
 enum { EPISODES = 100, SCREEN = 10 };
@@ -67,11 +62,10 @@ static aq_trial_result trial_in(uint32_t lanes, uint32_t episodes)
     return result;
 }
 
-static void test_a_trial_plays_exactly_the_episodes_of_its_seed(void **state)
+TEST(a_trial_plays_exactly_the_episodes_of_its_seed)
 {
     double sum = 0.0, squares = 0.0, least = INFINITY, most = -INFINITY;
     aq_trial_result result = trial_in(7, EPISODES);
-    (void)state;
     for (uint32_t i = 0; i < EPISODES; i++) {
         double one = played_alone(SEED, i, 1);
         sum += one;
@@ -90,10 +84,9 @@ static void test_a_trial_plays_exactly_the_episodes_of_its_seed(void **state)
     assert_true(least < most);
 }
 
-static void test_the_result_does_not_depend_on_the_lanes(void **state)
+TEST(the_result_does_not_depend_on_the_lanes)
 {
     aq_trial_result one = trial_in(1, EPISODES);
-    (void)state;
     for (uint32_t lanes = 2; lanes <= EPISODES; lanes += 7) {
         aq_trial_result other = trial_in(lanes, EPISODES);
         assert_int_equal(one.episodes, other.episodes);
@@ -103,9 +96,8 @@ static void test_the_result_does_not_depend_on_the_lanes(void **state)
 }
 
 /* Taking whichever episodes finish first would favour short ones, whose return is low here. */
-static void test_short_episodes_are_not_favoured(void **state)
+TEST(short_episodes_are_not_favoured)
 {
-    (void)state;
     for (uint32_t episodes = 1; episodes <= 20; episodes++) {
         double sum = 0.0;
         for (uint32_t i = 0; i < episodes; i++) {
@@ -115,17 +107,15 @@ static void test_short_episodes_are_not_favoured(void **state)
     }
 }
 
-static void test_one_episode_has_no_spread(void **state)
+TEST(one_episode_has_no_spread)
 {
-    (void)state;
     assert_true(trial_in(4, 1).return_std == 0.0);
 }
 
-static void test_evaluate_is_a_function_of_policy_seed_and_number(void **state)
+TEST(evaluate_is_a_function_of_policy_seed_and_number)
 {
     aq_engine *engine = engine_of(2, 9);
     aq_evaluation first, again, other_seed;
-    (void)state;
     assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED, &first, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED, &again, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, EPISODES, SEED + 1, &other_seed, NULL), 0);
@@ -138,13 +128,12 @@ static void test_evaluate_is_a_function_of_policy_seed_and_number(void **state)
     aq_engine_destroy(engine);
 }
 
-static void test_evaluate_refuses_what_cannot_be_played(void **state)
+TEST(evaluate_refuses_what_cannot_be_played)
 {
     aq_engine *engine = engine_of(0, 1);
     aq_evaluation untouched = {.version = 77};
     aq_error error = {0};
     aq_env *boundless = tally_open(&tally_env_boundless, ""), *cartpole = NULL;
-    (void)state;
     assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, 0, SEED, &untouched, &error), AQ_E_INVALID);
     assert_int_equal(
@@ -159,13 +148,12 @@ static void test_evaluate_refuses_what_cannot_be_played(void **state)
     aq_env_unref(cartpole);
 }
 
-static void test_evaluate_refuses_an_engine_for_too_few_rows(void **state)
+TEST(evaluate_refuses_an_engine_for_too_few_rows)
 {
     const float bias[TALLY_CHOICES] = {0.0f};
     aq_snapshot *snapshot = tally_policy(bias);
     aq_engine *engine = NULL;
     aq_evaluation result;
-    (void)state;
     assert_int_equal(aq_engine_create(snapshot, 2, 0, &engine, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, 2, SEED, &result, NULL), 0);
     assert_int_equal(aq_evaluate(tally, engine, 3, SEED, &result, NULL), AQ_E_INVALID);
@@ -196,21 +184,19 @@ static aq_evaluation next_result(aq_evaluator_core *core)
     return (aq_evaluation){0};
 }
 
-static void test_a_new_evaluator_is_idle(void **state)
+TEST(a_new_evaluator_is_idle)
 {
     aq_evaluator_core *core = evaluator_of(0.0);
     aq_evaluation result;
-    (void)state;
     assert_true(aq_evaluator_core_idle(core));
     assert_false(aq_evaluator_core_run(core, 100, 0, &result));
     aq_evaluator_core_destroy(core);
 }
 
-static void test_a_version_below_the_threshold_is_screened_only(void **state)
+TEST(a_version_below_the_threshold_is_screened_only)
 {
     aq_evaluator_core *core = evaluator_of(1e6);
     aq_engine *engine = engine_of(1, 4);
-    (void)state;
     assert_null(aq_evaluator_core_set_engine(core, engine));
     assert_false(aq_evaluator_core_idle(core));
     aq_evaluation result = next_result(core);
@@ -223,12 +209,11 @@ static void test_a_version_below_the_threshold_is_screened_only(void **state)
     aq_evaluator_core_destroy(core);
 }
 
-static void test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes(void **state)
+TEST(a_version_at_the_threshold_is_confirmed_over_fresh_episodes)
 {
     aq_evaluator_core *core = evaluator_of(0.0);
     aq_engine *engine = engine_of(1, 4);
     aq_evaluation same_seed;
-    (void)state;
     (void)aq_evaluator_core_set_engine(core, engine);
     aq_evaluation screened = next_result(core);
     assert_false(screened.confirmed);
@@ -247,11 +232,10 @@ static void test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes(voi
     aq_evaluator_core_destroy(core);
 }
 
-static void test_without_a_threshold_nothing_is_confirmed(void **state)
+TEST(without_a_threshold_nothing_is_confirmed)
 {
     aq_evaluator_core *core = evaluator_of((double)NAN);
     aq_engine *engine = engine_of(1, 4);
-    (void)state;
     (void)aq_evaluator_core_set_engine(core, engine);
     assert_false(next_result(core).confirmed);
     assert_true(aq_evaluator_core_idle(core));
@@ -259,11 +243,10 @@ static void test_without_a_threshold_nothing_is_confirmed(void **state)
     aq_evaluator_core_destroy(core);
 }
 
-static void test_a_comparison_plays_the_episodes_of_the_screening(void **state)
+TEST(a_comparison_plays_the_episodes_of_the_screening)
 {
     aq_evaluator_core *core = evaluator_of(1e6);
     aq_engine *engine = engine_of(1, 4), *same = engine_of(1, 4), *other = engine_of(0, 4);
-    (void)state;
     (void)aq_evaluator_core_set_engine(core, engine);
     const aq_evaluation screened = next_result(core);
     assert_int_equal(screened.gap.episodes, 0);
@@ -285,10 +268,9 @@ static void test_a_comparison_plays_the_episodes_of_the_screening(void **state)
     aq_engine_destroy(other);
 }
 
-static void test_a_gap_is_the_mean_of_differences_and_their_deviation(void **state)
+TEST(a_gap_is_the_mean_of_differences_and_their_deviation)
 {
     const double returns[] = {10, 20, 30}, fp32[] = {12, 19, 26};
-    (void)state;
     const aq_evaluation_gap gap = aq_evaluation_compare(returns, fp32, 3); /* -2, 1, 4 */
     assert_int_equal(gap.episodes, 3);
     assert_true(fabs(gap.mean - 1.0) < 1e-12 && fabs(gap.std - 3.0) < 1e-12);
@@ -296,12 +278,11 @@ static void test_a_gap_is_the_mean_of_differences_and_their_deviation(void **sta
     assert_true(aq_evaluation_compare(returns, fp32, 1).std == 0.0);
 }
 
-static void test_versions_are_screened_on_different_episodes(void **state)
+TEST(versions_are_screened_on_different_episodes)
 {
     aq_evaluator_core *core = evaluator_of((double)NAN);
     aq_engine *first = engine_of(1, 4);
     aq_engine *second = engine_of(1, 5); /* the same policy */
-    (void)state;
     (void)aq_evaluator_core_set_engine(core, first);
     double mean = next_result(core).return_mean;
     assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
@@ -313,13 +294,12 @@ static void test_versions_are_screened_on_different_episodes(void **state)
     aq_evaluator_core_destroy(core);
 }
 
-static void test_an_engine_may_be_replaced_in_the_middle(void **state)
+TEST(an_engine_may_be_replaced_in_the_middle)
 {
     aq_evaluator_core *core = evaluator_of((double)NAN);
     aq_engine *first = engine_of(0, 1);
     aq_engine *second = engine_of(2, 2);
     aq_evaluation result;
-    (void)state;
     (void)aq_evaluator_core_set_engine(core, first);
     assert_false(aq_evaluator_core_run(core, 2, 0, &result));
     assert_ptr_equal(aq_evaluator_core_set_engine(core, second), first);
@@ -332,11 +312,10 @@ static void test_an_engine_may_be_replaced_in_the_middle(void **state)
     aq_evaluator_core_destroy(core);
 }
 
-static void test_evaluating_allocates_nothing(void **state)
+TEST(evaluating_allocates_nothing)
 {
     aq_evaluator_core *core = evaluator_of(0.0);
     aq_engine *engine = engine_of(1, 4);
-    (void)state;
     uint64_t before = aq_memory_allocation_count();
     (void)aq_evaluator_core_set_engine(core, engine);
     (void)next_result(core);
@@ -347,11 +326,10 @@ static void test_evaluating_allocates_nothing(void **state)
     aq_evaluator_core_destroy(core);
 }
 
-static void test_numbers_of_episodes_are_checked(void **state)
+TEST(numbers_of_episodes_are_checked)
 {
     aq_evaluator_core *core = NULL;
     aq_env *boundless = tally_open(&tally_env_boundless, "");
-    (void)state;
     assert_int_equal(aq_evaluator_core_create(tally, 0, 1, 0.0, 0, &core, NULL), AQ_E_INVALID);
     assert_int_equal(aq_evaluator_core_create(tally, 1, 0, 0.0, 0, &core, NULL), AQ_E_INVALID);
     assert_int_equal(aq_evaluator_core_create(boundless, 1, 1, 0.0, 0, &core, NULL),
@@ -360,11 +338,10 @@ static void test_numbers_of_episodes_are_checked(void **state)
     aq_env_unref(boundless);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     aq_evaluation here;
     aq_evaluator_core *untouched = (aq_evaluator_core *)(void *)&here;
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_evaluator_core *core = untouched;
         aq_memory_fail_at(nth, 0);
@@ -380,11 +357,10 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_evaluate_survives_every_failed_allocation(void **state)
+TEST(evaluate_survives_every_failed_allocation)
 {
     aq_engine *engine = engine_of(1, 4);
     aq_evaluation result = {.version = 77};
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_memory_fail_at(nth, 0);
         int rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
@@ -399,36 +375,10 @@ static void test_evaluate_survives_every_failed_allocation(void **state)
     aq_engine_destroy(engine);
 }
 
-static void test_destroy_takes_null(void **state)
+TEST(destroy_takes_null)
 {
-    (void)state;
     aq_evaluator_core_destroy(NULL);
     aq_trial_destroy(NULL);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_trial_plays_exactly_the_episodes_of_its_seed),
-        cmocka_unit_test(test_the_result_does_not_depend_on_the_lanes),
-        cmocka_unit_test(test_short_episodes_are_not_favoured),
-        cmocka_unit_test(test_one_episode_has_no_spread),
-        cmocka_unit_test(test_evaluate_is_a_function_of_policy_seed_and_number),
-        cmocka_unit_test(test_evaluate_refuses_what_cannot_be_played),
-        cmocka_unit_test(test_evaluate_refuses_an_engine_for_too_few_rows),
-        cmocka_unit_test(test_a_new_evaluator_is_idle),
-        cmocka_unit_test(test_a_version_below_the_threshold_is_screened_only),
-        cmocka_unit_test(test_a_version_at_the_threshold_is_confirmed_over_fresh_episodes),
-        cmocka_unit_test(test_without_a_threshold_nothing_is_confirmed),
-        cmocka_unit_test(test_a_comparison_plays_the_episodes_of_the_screening),
-        cmocka_unit_test(test_a_gap_is_the_mean_of_differences_and_their_deviation),
-        cmocka_unit_test(test_versions_are_screened_on_different_episodes),
-        cmocka_unit_test(test_an_engine_may_be_replaced_in_the_middle),
-        cmocka_unit_test(test_evaluating_allocates_nothing),
-        cmocka_unit_test(test_numbers_of_episodes_are_checked),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test(test_evaluate_survives_every_failed_allocation),
-        cmocka_unit_test(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("evaluator", tests, open_tally, close_tally);
-}
+TEST_GROUP(open_tally, close_tally);

@@ -1,16 +1,11 @@
 /*
  * Greedy observations are those that the policy acted on, and the same for the same seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/greedy_obs.h"
+#include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"
 
 enum { ROWS = 5 * AQ_GREEDY_OBS_LANES + 3 };
@@ -36,11 +31,10 @@ static void player_fini(player *one)
     aq_env_task_fini(&one->task);
 }
 
-static void test_the_same_seed_gives_the_same_rows(void **state)
+TEST(the_same_seed_gives_the_same_rows)
 {
     player one;
     float first[ROWS][TALLY_OBS], again[ROWS][TALLY_OBS], other[ROWS][TALLY_OBS];
-    (void)state;
     player_init(&one);
     assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &first[0][0], NULL), 0);
     assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &again[0][0], NULL), 0);
@@ -50,11 +44,10 @@ static void test_the_same_seed_gives_the_same_rows(void **state)
     player_fini(&one);
 }
 
-static void test_rows_are_lane_by_lane_and_step_by_step(void **state)
+TEST(rows_are_lane_by_lane_and_step_by_step)
 {
     player one;
     float obs[ROWS][TALLY_OBS];
-    (void)state;
     player_init(&one);
     assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0], NULL), 0);
     for (size_t i = 0; i < ROWS; i++) {
@@ -66,11 +59,10 @@ static void test_rows_are_lane_by_lane_and_step_by_step(void **state)
     player_fini(&one);
 }
 
-static void test_a_few_rows_are_the_first_of_many(void **state)
+TEST(a_few_rows_are_the_first_of_many)
 {
     player one;
     float many[ROWS][TALLY_OBS], few[3][TALLY_OBS];
-    (void)state;
     player_init(&one);
     assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &many[0][0], NULL), 0);
     assert_int_equal(aq_greedy_obs(&one.task, one.engine, 3, 7, &few[0][0], NULL), 0);
@@ -78,13 +70,12 @@ static void test_a_few_rows_are_the_first_of_many(void **state)
     player_fini(&one);
 }
 
-static void test_without_memory_nothing_is_played(void **state)
+TEST(without_memory_nothing_is_played)
 {
     player one;
     float obs[ROWS][TALLY_OBS];
     int rc = AQ_E_NOMEM;
     uint64_t nth = 1;
-    (void)state;
     player_init(&one);
     for (; rc != 0; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -94,15 +85,4 @@ static void test_without_memory_nothing_is_played(void **state)
     }
     assert_true(nth > 2);
     player_fini(&one);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_seed_gives_the_same_rows),
-        cmocka_unit_test(test_rows_are_lane_by_lane_and_step_by_step),
-        cmocka_unit_test(test_a_few_rows_are_the_first_of_many),
-        cmocka_unit_test(test_without_memory_nothing_is_played),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * Trials and the evaluator in environments that fail: what is played again, and what is given up.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "rollout/evaluator_core.h"
+#include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"
 
 enum { EPISODES = 100, SCREEN = 10 };
@@ -25,10 +20,9 @@ static aq_trial_result trial_in(const char *options, uint32_t lanes)
     return result;
 }
 
-static void test_an_episode_that_failed_is_played_again(void **state)
+TEST(an_episode_that_failed_is_played_again)
 {
     aq_trial_result healthy = trial_in("", 3);
-    (void)state;
     for (uint32_t lanes = 1; lanes <= 4; lanes++) {
         aq_trial_result sick = trial_in("?fail_once=3", lanes);
         assert_true(sick.return_mean == healthy.return_mean);
@@ -36,13 +30,12 @@ static void test_an_episode_that_failed_is_played_again(void **state)
     }
 }
 
-static void test_an_environment_that_always_fails_is_given_up(void **state)
+TEST(an_environment_that_always_fails_is_given_up)
 {
     aq_env *sick = tally_open(&tally_env, "?fail_step=1");
     aq_engine *engine = tally_engine(sick, 1, 1, EPISODES);
     aq_evaluation result = {.version = 77};
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_evaluate(sick, engine, EPISODES, SEED, &result, &error), AQ_E_PEER);
     assert_non_null(strstr(error.text, "fails too often"));
     assert_non_null(strstr(error.text, "test:Tally?fail_step=1"));
@@ -51,14 +44,13 @@ static void test_an_environment_that_always_fails_is_given_up(void **state)
     aq_env_unref(sick);
 }
 
-static void test_an_environment_that_does_not_come_back_is_given_up(void **state)
+TEST(an_environment_that_does_not_come_back_is_given_up)
 {
     aq_env_task task = tally_task("?fail_resets=1000");
     aq_engine *engine = tally_engine(task.env, 1, 1, EPISODES);
     aq_trial *trial = NULL;
     int64_t now_ns = 0;
     enum aq_trial_state outcome;
-    (void)state;
     assert_int_equal(aq_trial_create(&task, 1, 1, &trial, NULL), 0);
     aq_trial_start(trial, 1, SEED);
     do {
@@ -73,13 +65,12 @@ static void test_an_environment_that_does_not_come_back_is_given_up(void **state
     aq_engine_destroy(engine);
 }
 
-static void test_an_evaluator_gives_a_version_up_and_takes_the_next(void **state)
+TEST(an_evaluator_gives_a_version_up_and_takes_the_next)
 {
     aq_env *sick = tally_open(&tally_env, "?fail_step=1");
     aq_engine *engine = tally_engine(sick, 1, 4, EPISODES);
     aq_evaluator_core *core = NULL;
     aq_evaluation result;
-    (void)state;
     assert_int_equal(aq_evaluator_core_create(sick, SCREEN, EPISODES, 0.0, SEED, &core, NULL), 0);
     assert_true(aq_evaluator_core_due_ns(core) == INT64_MAX);
     for (uint64_t round = 1; round <= 2; round++) {
@@ -97,15 +88,4 @@ static void test_an_evaluator_gives_a_version_up_and_takes_the_next(void **state
     aq_evaluator_core_destroy(core);
     aq_engine_destroy(engine);
     aq_env_unref(sick);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_episode_that_failed_is_played_again),
-        cmocka_unit_test(test_an_environment_that_always_fails_is_given_up),
-        cmocka_unit_test(test_an_environment_that_does_not_come_back_is_given_up),
-        cmocka_unit_test(test_an_evaluator_gives_a_version_up_and_takes_the_next),
-    };
-    return cmocka_run_group_tests_name("sick_envs", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Many environments against the same ones stepped alone: rows, flags, returns, resets and streams.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "rollout/vec_env.h"
+#include "tests/support/test.h"
 #include "tests/unit/rollout/tally_env.h"
 
 enum { LANES = 5, STEPS = 400 };
@@ -117,9 +112,8 @@ static void compare_with_singles(aq_env *env)
     aq_env_unref(env);
 }
 
-static void test_each_lane_does_what_the_environment_does_alone(void **state)
+TEST(each_lane_does_what_the_environment_does_alone)
 {
-    (void)state;
     aq_env *cartpole = NULL; /* which shows four numbers as well */
     assert_int_equal(aq_env_open("gym:CartPole-v1", &cartpole, NULL), 0);
     compare_with_singles(tally_open(&tally_env, ""));
@@ -127,12 +121,11 @@ static void test_each_lane_does_what_the_environment_does_alone(void **state)
 }
 
 /* What an episode of the counting environment ends like, by its length. */
-static void test_the_limit_truncates_and_the_task_terminates(void **state)
+TEST(the_limit_truncates_and_the_task_terminates)
 {
     const int32_t actions[LANES] = {0};
     int lengths_seen[TALLY_LENGTH_MAX + 1] = {0};
     aq_vec_env *vec = vec_of("", LANES, SEED);
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -150,12 +143,11 @@ static void test_the_limit_truncates_and_the_task_terminates(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_the_terminal_observation_is_kept_beside_the_first_of_the_next_episode(void **state)
+TEST(the_terminal_observation_is_kept_beside_the_first_of_the_next_episode)
 {
     const int32_t actions[LANES] = {0};
     int ends = 0;
     aq_vec_env *vec = vec_of("", LANES, SEED);
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -174,12 +166,11 @@ static void test_the_terminal_observation_is_kept_beside_the_first_of_the_next_e
     aq_vec_env_destroy(vec);
 }
 
-static void test_a_lane_does_not_depend_on_how_many_there_are(void **state)
+TEST(a_lane_does_not_depend_on_how_many_there_are)
 {
     const int32_t actions[LANES] = {2, 2, 2, 2, 2};
     aq_vec_env *many = vec_of("", LANES, SEED);
     aq_vec_env *few = vec_of("", 2, SEED);
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         step(many, actions);
         step(few, actions);
@@ -189,22 +180,20 @@ static void test_a_lane_does_not_depend_on_how_many_there_are(void **state)
     aq_vec_env_destroy(few);
 }
 
-static void test_another_seed_is_another_course(void **state)
+TEST(another_seed_is_another_course)
 {
     aq_vec_env *one = vec_of("", LANES, SEED);
     aq_vec_env *other = vec_of("", LANES, SEED + 1);
-    (void)state;
     assert_memory_not_equal(one->obs, other->obs, LANES * TALLY_OBS * sizeof(float));
     aq_vec_env_destroy(one);
     aq_vec_env_destroy(other);
 }
 
-static void test_starting_again_repeats_the_course(void **state)
+TEST(starting_again_repeats_the_course)
 {
     const int32_t actions[LANES] = {0};
     float first[LANES * TALLY_OBS];
     aq_vec_env *vec = vec_of("", LANES, SEED);
-    (void)state;
     memcpy(first, vec->obs, sizeof(first));
     step(vec, actions);
     aq_vec_env_start(vec, LANES, SEED);
@@ -213,24 +202,22 @@ static void test_starting_again_repeats_the_course(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_a_restarted_lane_draws_from_its_new_stream(void **state)
+TEST(a_restarted_lane_draws_from_its_new_stream)
 {
     aq_vec_env *vec = vec_of("", LANES, SEED);
     aq_vec_env *other = vec_of("", LANES, SEED + 1);
-    (void)state;
     aq_vec_env_restart(vec, 1, SEED + 1, 3);
     assert_memory_equal(row(vec->obs, 1), row(other->obs, 3), TALLY_OBS * sizeof(float));
     aq_vec_env_destroy(vec);
     aq_vec_env_destroy(other);
 }
 
-static void test_a_dropped_lane_is_replaced_by_the_last(void **state)
+TEST(a_dropped_lane_is_replaced_by_the_last)
 {
     const int32_t actions[LANES] = {1, 1, 1, 1, 1};
     const size_t row_bytes = TALLY_OBS * sizeof(float);
     aq_vec_env *vec = vec_of("", LANES, SEED);
     aq_vec_env *whole = vec_of("", LANES, SEED);
-    (void)state;
     step(vec, actions);
     step(whole, actions);
     aq_vec_env_drop(vec, 1);
@@ -248,10 +235,9 @@ static void test_a_dropped_lane_is_replaced_by_the_last(void **state)
     aq_vec_env_destroy(whole);
 }
 
-static void test_all_lanes_can_be_dropped(void **state)
+TEST(all_lanes_can_be_dropped)
 {
     aq_vec_env *vec = vec_of("", 2, SEED);
-    (void)state;
     aq_vec_env_drop(vec, 1);
     aq_vec_env_drop(vec, 0);
     assert_int_equal(vec->lanes, 0);
@@ -265,12 +251,11 @@ static void test_all_lanes_can_be_dropped(void **state)
 
 #define MS INT64_C(1000000)
 
-static void test_a_step_that_fails_ends_the_episode_without_a_transition(void **state)
+TEST(a_step_that_fails_ends_the_episode_without_a_transition)
 {
     const int32_t actions[LANES] = {0};
     uint64_t failures = 0;
     aq_vec_env *vec = vec_of("?fail_step=3", LANES, SEED);
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         uint32_t made = 0;
         const uint32_t counted = aq_vec_env_step(vec, actions, i * MS);
@@ -291,12 +276,11 @@ static void test_a_step_that_fails_ends_the_episode_without_a_transition(void **
     aq_vec_env_destroy(vec);
 }
 
-static void test_a_number_that_is_not_finite_is_a_failure(void **state)
+TEST(a_number_that_is_not_finite_is_a_failure)
 {
     const int32_t actions[LANES] = {0};
     bool failed = false;
     aq_vec_env *vec = vec_of("?nan_step=2", LANES, SEED);
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         (void)aq_vec_env_step(vec, actions, i * MS);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -312,11 +296,10 @@ static void test_a_number_that_is_not_finite_is_a_failure(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_a_lane_that_cannot_be_reset_waits_longer_and_longer(void **state)
+TEST(a_lane_that_cannot_be_reset_waits_longer_and_longer)
 {
     const int32_t action = 0;
     aq_vec_env *vec = vec_of("?fail_resets=3", 1, SEED);
-    (void)state;
     assert_true(vec->waits[0]); /* since it was made, and may be tried again at once */
     assert_true(aq_vec_env_due_ns(vec) == INT64_MIN);
     assert_int_equal(aq_vec_env_step(vec, &action, 100 * MS), 0);
@@ -337,12 +320,11 @@ static void test_a_lane_that_cannot_be_reset_waits_longer_and_longer(void **stat
     aq_vec_env_destroy(vec);
 }
 
-static void test_waiting_is_bounded(void **state)
+TEST(waiting_is_bounded)
 {
     const int32_t action = 0;
     int64_t now_ns = 0;
     aq_vec_env *vec = vec_of("?fail_resets=100", 1, SEED);
-    (void)state;
     for (int i = 0; i < 50; i++) {
         (void)aq_vec_env_step(vec, &action, now_ns);
         assert_true(aq_vec_env_due_ns(vec) - now_ns <= 10000 * MS);
@@ -352,11 +334,10 @@ static void test_waiting_is_bounded(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_failing_at_once_again_and_again_does_not_spin(void **state)
+TEST(failing_at_once_again_and_again_does_not_spin)
 {
     const int32_t action = 0;
     aq_vec_env *vec = vec_of("?fail_step=1", 1, SEED);
-    (void)state;
     for (int i = 0; i < 1000; i++) { /* in no time */
         assert_int_equal(aq_vec_env_step(vec, &action, 0), 0);
     }
@@ -366,12 +347,11 @@ static void test_failing_at_once_again_and_again_does_not_spin(void **state)
 }
 
 /* Time stands still, so that who has to wait, waits for ever. */
-static void test_the_others_go_on_while_one_waits(void **state)
+TEST(the_others_go_on_while_one_waits)
 {
     const int32_t actions[2] = {1, 1};
     aq_vec_env *vec = vec_of("?fail_resets=1", 2, SEED);
     uint32_t waiting = 0, alone = 0;
-    (void)state;
     assert_int_equal(aq_vec_env_step(vec, actions, 0), 0); /* begins both */
     while (waiting < 2) {
         assert_int_equal(aq_vec_env_step(vec, actions, 0), 2 - waiting);
@@ -383,10 +363,9 @@ static void test_the_others_go_on_while_one_waits(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_a_dropped_lane_may_wait(void **state)
+TEST(a_dropped_lane_may_wait)
 {
     aq_vec_env *vec = vec_of("?fail_resets=1", 3, SEED);
-    (void)state;
     aq_vec_env_drop(vec, 0);
     assert_int_equal(vec->waiting_count, 2);
     aq_vec_env_drop(vec, 1);
@@ -397,12 +376,11 @@ static void test_a_dropped_lane_may_wait(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_stepping_allocates_nothing(void **state)
+TEST(stepping_allocates_nothing)
 {
     const int32_t actions[LANES] = {0};
     aq_vec_env *vec = vec_of("", LANES, SEED);
     uint64_t before = aq_memory_allocation_count();
-    (void)state;
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
     }
@@ -411,11 +389,10 @@ static void test_stepping_allocates_nothing(void **state)
     aq_vec_env_destroy(vec);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     aq_env_task task = tally_task("");
     aq_vec_env *untouched = (aq_vec_env *)(void *)&task;
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_vec_env *vec = untouched;
         aq_memory_fail_at(nth, 0);
@@ -432,35 +409,7 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST(destroy_takes_null)
 {
-    (void)state;
     aq_vec_env_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_lane_does_what_the_environment_does_alone),
-        cmocka_unit_test(test_the_limit_truncates_and_the_task_terminates),
-        cmocka_unit_test(
-            test_the_terminal_observation_is_kept_beside_the_first_of_the_next_episode),
-        cmocka_unit_test(test_a_lane_does_not_depend_on_how_many_there_are),
-        cmocka_unit_test(test_another_seed_is_another_course),
-        cmocka_unit_test(test_starting_again_repeats_the_course),
-        cmocka_unit_test(test_a_restarted_lane_draws_from_its_new_stream),
-        cmocka_unit_test(test_a_dropped_lane_is_replaced_by_the_last),
-        cmocka_unit_test(test_all_lanes_can_be_dropped),
-        cmocka_unit_test(test_a_step_that_fails_ends_the_episode_without_a_transition),
-        cmocka_unit_test(test_a_number_that_is_not_finite_is_a_failure),
-        cmocka_unit_test(test_a_lane_that_cannot_be_reset_waits_longer_and_longer),
-        cmocka_unit_test(test_waiting_is_bounded),
-        cmocka_unit_test(test_failing_at_once_again_and_again_does_not_spin),
-        cmocka_unit_test(test_the_others_go_on_while_one_waits),
-        cmocka_unit_test(test_a_dropped_lane_may_wait),
-        cmocka_unit_test(test_stepping_allocates_nothing),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("vec_env", tests, NULL, NULL);
 }

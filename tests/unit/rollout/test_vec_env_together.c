@@ -2,15 +2,10 @@
  * Environments that step all lanes in one call, among many lanes and alone: a lane's episodes are
  * those of its stream, whoever else is in play.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "rollout/vec_env.h"
+#include "tests/support/test.h"
 
 enum { LANES = 70, STEPS = 300 };
 #define SEED UINT64_C(21)
@@ -84,26 +79,15 @@ static void check_stream(const char *name, uint32_t stream)
     aq_vec_env_destroy(alone);
 }
 
-static void test_cartpoles_lanes_are_those_of_their_streams(void **state)
+TEST(cartpoles_lanes_are_those_of_their_streams)
 {
-    (void)state;
     check_stream("gym:CartPole-v1", 0);
     check_stream("gym:CartPole-v1", 33);
     check_stream("gym:CartPole-v1", LANES - 1);
 }
 
-static void test_pendulums_lanes_are_those_of_their_streams(void **state)
+TEST(pendulums_lanes_are_those_of_their_streams)
 {
-    (void)state;
     check_stream("gym:Pendulum-v1", 0);
     check_stream("gym:Pendulum-v1", LANES - 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cartpoles_lanes_are_those_of_their_streams),
-        cmocka_unit_test(test_pendulums_lanes_are_those_of_their_streams),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

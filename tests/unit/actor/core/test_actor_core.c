@@ -2,12 +2,6 @@
  * The actor's core: credit, policies and their versions, messages, draining. Messages are unpacked
  * and looked into, as a shard would.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/experience/experience.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
 
@@ -119,21 +114,19 @@ static void acknowledge_all(aq_actor_core *core, int64_t now_ns, uint64_t grante
 
 /* ---- credit --------------------------------------------------------------------------------- */
 
-static void test_without_credit_nothing_is_stepped(void **state)
+TEST(without_credit_nothing_is_stepped)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = core_of(&settings);
-    (void)state;
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     assert_true(aq_actor_core_needs_credit(core));
     assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
     aq_actor_core_destroy(core);
 }
 
-static void test_it_steps_as_far_as_credit_goes_and_goes_on_with_more(void **state)
+TEST(it_steps_as_far_as_credit_goes_and_goes_on_with_more)
 {
     aq_actor_core *core = core_with_credit(3 * KIT_ENVS + KIT_ENVS - 1);
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(aq_actor_core_step(core, i), KIT_ENVS);
     }
@@ -146,11 +139,10 @@ static void test_it_steps_as_far_as_credit_goes_and_goes_on_with_more(void **sta
     aq_actor_core_destroy(core);
 }
 
-static void test_a_grant_never_shrinks(void **state)
+TEST(a_grant_never_shrinks)
 {
     aq_actor_core *core = core_with_credit(2 * KIT_ENVS);
     uint64_t acknowledged, granted;
-    (void)state;
     const aq_shard_mark restarted = {.shard_incarnation = 2, .expected = 1};
     aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &restarted, 0);
     aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &granted);
@@ -159,11 +151,10 @@ static void test_a_grant_never_shrinks(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_a_full_outbox_stops_it_whatever_the_credit(void **state)
+TEST(a_full_outbox_stops_it_whatever_the_credit)
 {
     aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     int64_t now_ns = 0;
-    (void)state;
     while (aq_actor_core_step(core, now_ns) > 0) {
         now_ns += KIT_FLUSH_MS * AQ_NS_PER_MS;
         (void)send_all(core, now_ns, count_of);
@@ -193,10 +184,9 @@ static uint64_t check_versions(const aq_chunk *chunk)
     return 1;
 }
 
-static void test_without_a_policy_it_acts_at_random_as_version_0(void **state)
+TEST(without_a_policy_it_acts_at_random_as_version_0)
 {
     aq_actor_core *core = core_with_credit(4000);
-    (void)state;
     while (aq_actor_core_step(core, 0) > 0) {
         versions_allowed = 1u << 0;
         (void)send_all(core, 0, check_versions);
@@ -208,12 +198,11 @@ static void test_without_a_policy_it_acts_at_random_as_version_0(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_each_step_is_stamped_with_the_version_that_chose_it(void **state)
+TEST(each_step_is_stamped_with_the_version_that_chose_it)
 {
     aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     aq_engine *first = engine_of(3, 1);
     aq_engine *second = engine_of(5, 1);
-    (void)state;
     choice_expected = 1;
     versions_allowed = 1u << 0 | 1u << 3 | 1u << 5;
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
@@ -244,7 +233,7 @@ static uint64_t count_choices(const aq_chunk *chunk)
     return aq_chunk_fresh(chunk);
 }
 
-static void test_exploration_has_its_share_of_the_actions(void **state)
+TEST(exploration_has_its_share_of_the_actions)
 {
     aq_run_settings settings = kit_settings();
     settings.epsilon_base = 0.5;
@@ -252,7 +241,6 @@ static void test_exploration_has_its_share_of_the_actions(void **state)
     aq_actor_core *core = core_of(&settings);
     aq_engine *engine = engine_of(1, 1);
     uint64_t total = 0;
-    (void)state;
     (void)aq_actor_core_set_engine(core, engine);
     random_choices = 0;
     acknowledge_all(core, 0, 40000);
@@ -279,13 +267,12 @@ static void test_exploration_has_its_share_of_the_actions(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_incarnations_and_slots_play_different_episodes(void **state)
+TEST(incarnations_and_slots_play_different_episodes)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *cores[3] = {NULL};
     const uint8_t *frames[3];
     size_t sizes[3];
-    (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, i == 2 ? 9 : 8,
                                               i == 1 ? 1 : 0, &cores[i], NULL),
@@ -307,11 +294,10 @@ static void test_incarnations_and_slots_play_different_episodes(void **state)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-static void test_an_open_chunk_is_held_back_for_the_flush_time_only(void **state)
+TEST(an_open_chunk_is_held_back_for_the_flush_time_only)
 {
     aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
-    (void)state;
     for (int i = 0; i < 3; i++) { /* an n-step item each, no chunk full */
         assert_int_equal(aq_actor_core_step(core, 5), KIT_ENVS);
     }
@@ -323,10 +309,9 @@ static void test_an_open_chunk_is_held_back_for_the_flush_time_only(void **state
 }
 
 /* A chunk that was too short to be closed when the others were flushed is due by its own age. */
-static void test_whatever_is_due_is_offered_at_that_time(void **state)
+TEST(whatever_is_due_is_offered_at_that_time)
 {
     const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
-    (void)state;
     for (uint64_t steps = 1; steps < 40; steps++) {
         aq_actor_core *core = core_with_credit(steps * KIT_ENVS);
         int64_t now_ns = 0;
@@ -355,10 +340,9 @@ static void test_whatever_is_due_is_offered_at_that_time(void **state)
     }
 }
 
-static void test_out_of_credit_what_is_closed_goes_at_once(void **state)
+TEST(out_of_credit_what_is_closed_goes_at_once)
 {
     aq_actor_core *core = core_with_credit(8 * KIT_ENVS); /* a chunk each */
-    (void)state;
     while (aq_actor_core_step(core, 0) > 0) {
     }
     assert_true(aq_actor_core_due_ns(core, 0) <= 0);
@@ -366,13 +350,12 @@ static void test_out_of_credit_what_is_closed_goes_at_once(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_everything_stepped_is_sent_but_what_is_no_item_yet(void **state)
+TEST(everything_stepped_is_sent_but_what_is_no_item_yet)
 {
     const uint64_t granted = 1000 * KIT_ENVS;
     aq_actor_core *core = core_with_credit(granted);
     int64_t now_ns = 0;
     uint64_t sent = 0;
-    (void)state;
     while (aq_actor_core_step(core, now_ns) > 0) {
         now_ns += AQ_NS_PER_MS;
         sent += send_all(core, now_ns, fresh_of);
@@ -385,10 +368,9 @@ static void test_everything_stepped_is_sent_but_what_is_no_item_yet(void **state
     aq_actor_core_destroy(core);
 }
 
-static void test_a_new_connection_gets_everything_again(void **state)
+TEST(a_new_connection_gets_everything_again)
 {
     aq_actor_core *core = core_with_credit(8 * KIT_ENVS);
-    (void)state;
     while (aq_actor_core_step(core, 0) > 0) {
     }
     uint64_t first = send_all(core, 0, fresh_of);
@@ -399,10 +381,9 @@ static void test_a_new_connection_gets_everything_again(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_draining_closes_what_is_open_and_waits_for_acknowledgement(void **state)
+TEST(draining_closes_what_is_open_and_waits_for_acknowledgement)
 {
     aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
-    (void)state;
     for (int i = 0; i < 5; i++) {
         assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     }
@@ -417,11 +398,10 @@ static void test_draining_closes_what_is_open_and_waits_for_acknowledgement(void
     aq_actor_core_destroy(core);
 }
 
-static void test_draining_a_fresh_core_is_done_at_once(void **state)
+TEST(draining_a_fresh_core_is_done_at_once)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *core = core_of(&settings);
-    (void)state;
     aq_actor_core_drain(core);
     assert_true(aq_actor_core_drained(core));
     aq_actor_core_destroy(core);
@@ -429,14 +409,13 @@ static void test_draining_a_fresh_core_is_done_at_once(void **state)
 
 /* ---- memory and refusals -------------------------------------------------------------------- */
 
-static void test_a_step_allocates_chunks_only(void **state)
+TEST(a_step_allocates_chunks_only)
 {
     aq_run_settings settings = kit_settings();
     settings.chunk_length = 512; /* no chunk is full, none is flushed, so only ends open new ones */
     settings.message_bytes = 1 << 20;
     aq_actor_core *core = core_of(&settings);
     aq_engine *engine = engine_of(1, 1);
-    (void)state;
     acknowledge_all(core, 0, UINT64_C(1) << 40);
     (void)aq_actor_core_set_engine(core, engine);
     uint64_t missing = KIT_ENVS; /* chunks that the next step has to open */
@@ -458,10 +437,9 @@ static void test_a_step_allocates_chunks_only(void **state)
     aq_actor_core_destroy(core);
 }
 
-static void test_without_memory_for_a_chunk_it_steps_later(void **state)
+TEST(without_memory_for_a_chunk_it_steps_later)
 {
     aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
-    (void)state;
     aq_memory_fail_at(2, 1);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
@@ -469,28 +447,4 @@ static void test_without_memory_for_a_chunk_it_steps_later(void **state)
     assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     aq_actor_core_destroy(core);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_credit_nothing_is_stepped),
-        cmocka_unit_test(test_it_steps_as_far_as_credit_goes_and_goes_on_with_more),
-        cmocka_unit_test(test_a_grant_never_shrinks),
-        cmocka_unit_test(test_a_full_outbox_stops_it_whatever_the_credit),
-        cmocka_unit_test(test_without_a_policy_it_acts_at_random_as_version_0),
-        cmocka_unit_test(test_each_step_is_stamped_with_the_version_that_chose_it),
-        cmocka_unit_test(test_exploration_has_its_share_of_the_actions),
-        cmocka_unit_test(test_incarnations_and_slots_play_different_episodes),
-        cmocka_unit_test(test_an_open_chunk_is_held_back_for_the_flush_time_only),
-        cmocka_unit_test(test_whatever_is_due_is_offered_at_that_time),
-        cmocka_unit_test(test_out_of_credit_what_is_closed_goes_at_once),
-        cmocka_unit_test(test_everything_stepped_is_sent_but_what_is_no_item_yet),
-        cmocka_unit_test(test_a_new_connection_gets_everything_again),
-        cmocka_unit_test(test_draining_closes_what_is_open_and_waits_for_acknowledgement),
-        cmocka_unit_test(test_draining_a_fresh_core_is_done_at_once),
-        cmocka_unit_test(test_a_step_allocates_chunks_only),
-        cmocka_unit_test(test_without_memory_for_a_chunk_it_steps_later),
-    };
-    return cmocka_run_group_tests_name("actor_core", tests, NULL, NULL);
 }

@@ -1,26 +1,20 @@
 /*
  * The actor's core: how it is made, and what it refuses to be made of.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/actor_core.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
 enum { MEMBER = 7 };
 
-static void test_what_cannot_be_run_is_refused_in_words(void **state)
+TEST(what_cannot_be_run_is_refused_in_words)
 {
     aq_actor_core *core = NULL;
     aq_error error = {0};
     aq_run_settings settings = kit_settings();
-    (void)state;
     settings.schema_hash++;
     assert_int_equal(aq_actor_core_create(&settings, KIT_RUN, MEMBER, 1, 0, &core, &error),
                      AQ_E_SCHEMA);
@@ -37,11 +31,10 @@ static void test_what_cannot_be_run_is_refused_in_words(void **state)
     assert_null(core);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     aq_run_settings settings = kit_settings();
     aq_actor_core *untouched = (aq_actor_core *)(void *)&settings;
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_actor_core *core = untouched;
         aq_memory_fail_at(nth, 0);
@@ -57,18 +50,7 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST(destroy_takes_null)
 {
-    (void)state;
     aq_actor_core_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_cannot_be_run_is_refused_in_words),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("actor_core_create", tests, NULL, NULL);
 }

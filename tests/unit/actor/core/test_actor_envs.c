@@ -2,12 +2,6 @@
  * The actor's core in environments of all kinds: those that fail, those whose actions are boxes,
  * and those that are seen as bytes. Messages are unpacked and looked into, as a shard would.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/experience/experience.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
 #include "tests/unit/rollout/tally_env.h"
@@ -140,22 +135,19 @@ static void check_failing(const char *options, const char *words)
     finish();
 }
 
-static void test_an_episode_that_fails_is_forgotten_and_its_credit_used_again(void **state)
+TEST(an_episode_that_fails_is_forgotten_and_its_credit_used_again)
 {
-    (void)state;
     check_failing("?fail_step=6", "failed in a step");
 }
 
-static void test_an_environment_that_shows_no_number_does_not_stop_the_actor(void **state)
+TEST(an_environment_that_shows_no_number_does_not_stop_the_actor)
 {
-    (void)state;
     check_failing("?nan_step=6", "not finite");
 }
 
-static void test_environments_that_cannot_be_reset_come_back(void **state)
+TEST(environments_that_cannot_be_reset_come_back)
 {
     enum { GRANTED = 400 };
-    (void)state;
     start(tally_task("?fail_resets=2"), 0.0);
     run(GRANTED);
     assert_true(aq_actor_core_counters(all.core).env_failures > 10);
@@ -163,9 +155,8 @@ static void test_environments_that_cannot_be_reset_come_back(void **state)
     finish();
 }
 
-static void test_while_all_wait_it_says_until_when(void **state)
+TEST(while_all_wait_it_says_until_when)
 {
-    (void)state;
     start(tally_task("?fail_resets=1000"), 0.0);
     receive(0, 1000);
     assert_true(aq_actor_core_env_due_ns(all.core) == INT64_MIN);
@@ -216,10 +207,9 @@ static void spread_of(double *ret_mean, double *ret_deviation)
     *ret_deviation = sqrt(squares / all.action_count - *ret_mean * *ret_mean);
 }
 
-static void test_without_a_policy_actions_fill_their_bounds(void **state)
+TEST(without_a_policy_actions_fill_their_bounds)
 {
     double mean, deviation;
-    (void)state;
     start(task_named("gym:Pendulum-v1"), 0.2);
     run(3000);
     spread_of(&mean, &deviation);
@@ -228,9 +218,8 @@ static void test_without_a_policy_actions_fill_their_bounds(void **state)
     finish();
 }
 
-static void test_without_noise_the_policy_alone_acts(void **state)
+TEST(without_noise_the_policy_alone_acts)
 {
-    (void)state;
     start(task_named("gym:Pendulum-v1"), 0.0);
     adopt_pendulum_policy(0.0f);
     run(3000);
@@ -240,10 +229,9 @@ static void test_without_noise_the_policy_alone_acts(void **state)
     finish();
 }
 
-static void test_noise_is_a_share_of_half_the_range(void **state)
+TEST(noise_is_a_share_of_half_the_range)
 {
     double mean, deviation;
-    (void)state;
     start(task_named("gym:Pendulum-v1"), 0.1);
     adopt_pendulum_policy(0.25f);
     run(3000);
@@ -255,28 +243,12 @@ static void test_noise_is_a_share_of_half_the_range(void **state)
 
 /* ---- observations in bytes ------------------------------------------------------------------ */
 
-static void test_images_travel_as_bytes(void **state)
+TEST(images_travel_as_bytes)
 {
-    (void)state;
     start(task_named("game:juggle?frame_stack=2"), 0.0);
     assert_int_equal(all.settings.schema.obs.dtype, AQ_DTYPE_U8);
     run(2000);
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > 2000);
     assert_int_equal(aq_actor_core_counters(all.core).env_failures, 0);
     finish();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_episode_that_fails_is_forgotten_and_its_credit_used_again),
-        cmocka_unit_test(test_an_environment_that_shows_no_number_does_not_stop_the_actor),
-        cmocka_unit_test(test_environments_that_cannot_be_reset_come_back),
-        cmocka_unit_test(test_while_all_wait_it_says_until_when),
-        cmocka_unit_test(test_without_a_policy_actions_fill_their_bounds),
-        cmocka_unit_test(test_without_noise_the_policy_alone_acts),
-        cmocka_unit_test(test_noise_is_a_share_of_half_the_range),
-        cmocka_unit_test(test_images_travel_as_bytes),
-    };
-    return cmocka_run_group_tests_name("actor_envs", tests, NULL, NULL);
 }

@@ -3,17 +3,12 @@
  * of flushing, folding the items of all chunks gives the items of the uncut episode, each exactly
  * once.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/chunker.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 
 enum { OBS = 2, CHOICES = 3, EPISODE_MAX = 70, LANES = 3, ROUNDS = 600, STEPS = 150 };
 #define DISCOUNT 0.97f
@@ -176,9 +171,8 @@ static void play(uint64_t seed)
     aq_chunker_destroy(chunker);
 }
 
-static void test_the_items_of_all_chunks_are_those_of_the_uncut_episode(void **state)
+TEST(the_items_of_all_chunks_are_those_of_the_uncut_episode)
 {
-    (void)state;
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         play(seed);
     }
@@ -210,11 +204,10 @@ static aq_chunker *one_lane(uint32_t n_step, uint32_t length_max)
     return chunker;
 }
 
-static void test_a_full_chunk_closes_and_the_next_repeats_its_end(void **state)
+TEST(a_full_chunk_closes_and_the_next_repeats_its_end)
 {
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(3, 4);
-    (void)state;
     for (int64_t i = 0; i < 3; i++) {
         assert_false(step(chunker, i, 0, &closed));
     }
@@ -233,11 +226,10 @@ static void test_a_full_chunk_closes_and_the_next_repeats_its_end(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_a_flush_leaves_alone_what_holds_no_item(void **state)
+TEST(a_flush_leaves_alone_what_holds_no_item)
 {
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(3, 8);
-    (void)state;
     assert_false(step(chunker, 0, 0, &closed));
     assert_false(step(chunker, 1, 0, &closed));
     assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
@@ -252,11 +244,10 @@ static void test_a_flush_leaves_alone_what_holds_no_item(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_a_flush_leaves_alone_what_holds_nothing_new(void **state)
+TEST(a_flush_leaves_alone_what_holds_nothing_new)
 {
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(2, 8);
-    (void)state;
     assert_false(step(chunker, 0, 0, &closed));
     assert_false(step(chunker, 1, 0, &closed));
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
@@ -270,11 +261,10 @@ static void test_a_flush_leaves_alone_what_holds_nothing_new(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_a_flush_spares_what_is_younger(void **state)
+TEST(a_flush_spares_what_is_younger)
 {
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(1, 8);
-    (void)state;
     assert_false(step(chunker, 10, 0, &closed));
     assert_false(aq_chunker_flush(chunker, 0, 9, &closed));
     assert_true(aq_chunker_flush(chunker, 0, 10, &closed));
@@ -282,12 +272,11 @@ static void test_a_flush_spares_what_is_younger(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_an_end_closes_even_the_shortest_episode(void **state)
+TEST(an_end_closes_even_the_shortest_episode)
 {
     const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(5, 8);
-    (void)state;
     assert_true(step(chunker, 0, 1, &closed));
     assert_int_equal(closed.chunk->length, 1);
     assert_true(closed.chunk->terminated);
@@ -303,12 +292,11 @@ static void test_an_end_closes_even_the_shortest_episode(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_an_abandoned_episode_goes_no_further(void **state)
+TEST(an_abandoned_episode_goes_no_further)
 {
     const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(3, 4);
-    (void)state;
     for (int64_t i = 0; i < 3; i++) {
         assert_false(step(chunker, i, 0, &closed));
     }
@@ -328,12 +316,11 @@ static void test_an_abandoned_episode_goes_no_further(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_an_episode_may_be_abandoned_between_two_chunks(void **state)
+TEST(an_episode_may_be_abandoned_between_two_chunks)
 {
     const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(2, 2);
-    (void)state;
     assert_false(step(chunker, 0, 0, &closed));
     assert_true(step(chunker, 1, 0, &closed));
     aq_chunk_unref(closed.chunk);
@@ -345,13 +332,12 @@ static void test_an_episode_may_be_abandoned_between_two_chunks(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_reserve_without_memory_changes_nothing_and_can_be_tried_again(void **state)
+TEST(reserve_without_memory_changes_nothing_and_can_be_tried_again)
 {
     const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunk_layout layout = layout_of(2, 4);
     aq_chunker *chunker = chunker_of(&layout, LANES);
-    (void)state;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         aq_chunker_begin(chunker, lane, obs);
     }
@@ -366,11 +352,10 @@ static void test_reserve_without_memory_changes_nothing_and_can_be_tried_again(v
     aq_chunker_destroy(chunker);
 }
 
-static void test_only_a_new_chunk_is_allocated(void **state)
+TEST(only_a_new_chunk_is_allocated)
 {
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(3, 8);
-    (void)state;
     assert_false(step(chunker, 0, 0, &closed));
     uint64_t before = aq_memory_allocation_count();
     for (int64_t i = 1; i < 8; i++) {
@@ -381,11 +366,10 @@ static void test_only_a_new_chunk_is_allocated(void **state)
     aq_chunker_destroy(chunker);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     aq_chunk_layout layout = layout_of(2, 4);
     aq_chunker *untouched = (aq_chunker *)(void *)&layout;
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_chunker *chunker = untouched;
         aq_memory_fail_at(nth, 0);
@@ -401,27 +385,7 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST(destroy_takes_null)
 {
-    (void)state;
     aq_chunker_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_items_of_all_chunks_are_those_of_the_uncut_episode),
-        cmocka_unit_test(test_a_full_chunk_closes_and_the_next_repeats_its_end),
-        cmocka_unit_test(test_a_flush_leaves_alone_what_holds_no_item),
-        cmocka_unit_test(test_a_flush_leaves_alone_what_holds_nothing_new),
-        cmocka_unit_test(test_a_flush_spares_what_is_younger),
-        cmocka_unit_test(test_an_end_closes_even_the_shortest_episode),
-        cmocka_unit_test(test_an_abandoned_episode_goes_no_further),
-        cmocka_unit_test(test_an_episode_may_be_abandoned_between_two_chunks),
-        cmocka_unit_test(test_reserve_without_memory_changes_nothing_and_can_be_tried_again),
-        cmocka_unit_test(test_only_a_new_chunk_is_allocated),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("chunker", tests, NULL, NULL);
 }

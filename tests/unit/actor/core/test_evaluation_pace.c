@@ -1,14 +1,8 @@
 /*
  * How much an evaluator may work: no pause at first, a share later.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "actor/core/evaluation_pace.h"
+#include "tests/support/test.h"
 
 /* Works for `work_ns` whenever it may, until `end_ns`; returns the time worked. */
 static int64_t work_until(aq_evaluation_pace *pace, int64_t *now_ns, int64_t work_ns,
@@ -30,22 +24,20 @@ static int64_t work_until(aq_evaluation_pace *pace, int64_t *now_ns, int64_t wor
     return worked_ns;
 }
 
-static void test_the_first_seconds_of_work_have_no_pause(void **state)
+TEST(the_first_seconds_of_work_have_no_pause)
 {
     aq_evaluation_pace pace;
     int64_t now_ns = 7 * AQ_NS_PER_S;
-    (void)state;
     aq_evaluation_pace_init(&pace, 0.1, now_ns);
     const int64_t end_ns = now_ns + AQ_PACE_SAVED_NS;
     assert_int_equal(work_until(&pace, &now_ns, AQ_NS_PER_MS, end_ns), AQ_PACE_SAVED_NS);
     assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN);
 }
 
-static void test_over_an_hour_it_is_the_share(void **state)
+TEST(over_an_hour_it_is_the_share)
 {
     aq_evaluation_pace pace;
     const double shares[] = {0.01, 0.1, 0.5};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         int64_t now_ns = 0;
         aq_evaluation_pace_init(&pace, shares[i], now_ns);
@@ -57,10 +49,9 @@ static void test_over_an_hour_it_is_the_share(void **state)
     }
 }
 
-static void test_a_long_evaluation_is_paid_for_afterwards(void **state)
+TEST(a_long_evaluation_is_paid_for_afterwards)
 {
     aq_evaluation_pace pace;
-    (void)state;
     aq_evaluation_pace_init(&pace, 0.1, 0);
     aq_evaluation_pace_tell(&pace, 0, true);
     aq_evaluation_pace_tell(&pace, 100 * AQ_NS_PER_S, false); /* 10 + 10 of 100 are paid for */
@@ -70,11 +61,10 @@ static void test_a_long_evaluation_is_paid_for_afterwards(void **state)
     assert_true(aq_evaluation_pace_due_ns(&pace) == INT64_MIN);
 }
 
-static void test_no_more_is_saved_than_at_the_start(void **state)
+TEST(no_more_is_saved_than_at_the_start)
 {
     aq_evaluation_pace pace;
     int64_t now_ns = 1000 * AQ_NS_PER_S;
-    (void)state;
     aq_evaluation_pace_init(&pace, 0.1, 0);
     aq_evaluation_pace_tell(&pace, now_ns, false); /* nothing to evaluate for long */
     assert_true(pace.saved_ns == (double)AQ_PACE_SAVED_NS);
@@ -82,19 +72,17 @@ static void test_no_more_is_saved_than_at_the_start(void **state)
     assert_true(worked_ns <= 12 * AQ_NS_PER_S + AQ_NS_PER_MS);
 }
 
-static void test_the_whole_of_a_processor_has_no_pause(void **state)
+TEST(the_whole_of_a_processor_has_no_pause)
 {
     aq_evaluation_pace pace;
     int64_t now_ns = 0;
-    (void)state;
     aq_evaluation_pace_init(&pace, 1.0, 0);
     assert_int_equal(work_until(&pace, &now_ns, AQ_NS_PER_S, 100 * AQ_NS_PER_S), 100 * AQ_NS_PER_S);
 }
 
-static void test_another_share_counts_from_now_on(void **state)
+TEST(another_share_counts_from_now_on)
 {
     aq_evaluation_pace pace;
-    (void)state;
     aq_evaluation_pace_init(&pace, 0.1, 0);
     pace.saved_ns = 0;
     aq_evaluation_pace_tell(&pace, 0, true);
@@ -102,17 +90,4 @@ static void test_another_share_counts_from_now_on(void **state)
     aq_evaluation_pace_set_share(&pace, 0.5, 2 * AQ_NS_PER_S);
     const double due_s = (double)aq_evaluation_pace_due_ns(&pace) / (double)AQ_NS_PER_S;
     assert_true(due_s > 2 + 1.59 && due_s < 2 + 1.61); /* 0.8 s are left, at half the time */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_seconds_of_work_have_no_pause),
-        cmocka_unit_test(test_over_an_hour_it_is_the_share),
-        cmocka_unit_test(test_a_long_evaluation_is_paid_for_afterwards),
-        cmocka_unit_test(test_no_more_is_saved_than_at_the_start),
-        cmocka_unit_test(test_the_whole_of_a_processor_has_no_pause),
-        cmocka_unit_test(test_another_share_counts_from_now_on),
-    };
-    return cmocka_run_group_tests_name("evaluation_pace", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The outbox, fact by fact: when a message goes out, what it holds, what makes it go again, limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/outbox.h"
@@ -14,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/experience/experience.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/outbox_shard.h"
 
 enum { MESSAGE_BYTES = 4096 };
@@ -87,14 +82,14 @@ static void acknowledge(fixture *all, int64_t now_ns)
 
 /* ---- when a message goes out ---------------------------------------------------------------- */
 
-static void test_an_empty_outbox_has_nothing_to_send(void **state)
+TEST_WITH(an_empty_outbox_has_nothing_to_send, set_up, tear_down)
 {
     fixture *all = *state;
     assert_int_equal(send_all(all, 0, true, NULL), 0);
     assert_int_equal(aq_outbox_due_ns(all->outbox, true), INT64_MAX);
 }
 
-static void test_a_small_chunk_waits_for_company_but_not_longer_than_its_time(void **state)
+TEST_WITH(a_small_chunk_waits_for_company_but_not_longer_than_its_time, set_up, tear_down)
 {
     fixture *all = *state;
     put(all, 5);
@@ -106,7 +101,7 @@ static void test_a_small_chunk_waits_for_company_but_not_longer_than_its_time(vo
     assert_int_equal(all->shard.chunk_count[1], 2);
 }
 
-static void test_a_chunk_that_holds_an_older_step_goes_earlier(void **state)
+TEST_WITH(a_chunk_that_holds_an_older_step_goes_earlier, set_up, tear_down)
 {
     fixture *all = *state;
     put(all, 100);
@@ -114,7 +109,7 @@ static void test_a_chunk_that_holds_an_older_step_goes_earlier(void **state)
     assert_int_equal(aq_outbox_due_ns(all->outbox, false), HOLD_NS + 50);
 }
 
-static void test_a_good_size_goes_at_once(void **state)
+TEST_WITH(a_good_size_goes_at_once, set_up, tear_down)
 {
     fixture *all = *state;
     int chunks = 0;
@@ -128,7 +123,7 @@ static void test_a_good_size_goes_at_once(void **state)
     assert_int_equal(all->shard.chunk_count[1], chunks);
 }
 
-static void test_the_urgent_goes_at_once(void **state)
+TEST_WITH(the_urgent_goes_at_once, set_up, tear_down)
 {
     fixture *all = *state;
     put(all, 0);
@@ -136,7 +131,7 @@ static void test_the_urgent_goes_at_once(void **state)
     assert_int_equal(send_all(all, 0, true, &all->shard), 1);
 }
 
-static void test_what_has_gathered_is_cut_into_messages_that_fit(void **state)
+TEST_WITH(what_has_gathered_is_cut_into_messages_that_fit, set_up, tear_down)
 {
     fixture *all = *state;
     for (int i = 0; i < 300; i++) {
@@ -153,7 +148,7 @@ static void test_what_has_gathered_is_cut_into_messages_that_fit(void **state)
     assert_int_equal(all->shard.gaps, 0);
 }
 
-static void test_a_message_holds_no_more_chunks_than_any_may(void **state)
+TEST_WITH(a_message_holds_no_more_chunks_than_any_may, set_up, tear_down)
 {
     const uint32_t chunks = AQ_EXPERIENCE_CHUNKS_MAX + 10;
     fixture *all = *state;
@@ -172,7 +167,7 @@ static void test_a_message_holds_no_more_chunks_than_any_may(void **state)
     assert_int_equal(aq_outbox_count(all->outbox).waiting_chunks, 10);
 }
 
-static void test_a_refused_send_offers_the_same_frame_again_without_packing_it(void **state)
+TEST_WITH(a_refused_send_offers_the_same_frame_again_without_packing_it, set_up, tear_down)
 {
     fixture *all = *state;
     const uint8_t *frame, *again;
@@ -190,7 +185,7 @@ static void test_a_refused_send_offers_the_same_frame_again_without_packing_it(v
 
 /* ---- what makes it go again ----------------------------------------------------------------- */
 
-static void test_what_is_acknowledged_is_forgotten(void **state)
+TEST_WITH(what_is_acknowledged_is_forgotten, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -203,7 +198,7 @@ static void test_what_is_acknowledged_is_forgotten(void **state)
     assert_int_equal(aq_outbox_count(all->outbox).acknowledged, 5);
 }
 
-static void test_a_new_connection_gets_everything_unacknowledged_from_the_first(void **state)
+TEST_WITH(a_new_connection_gets_everything_unacknowledged_from_the_first, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -217,7 +212,7 @@ static void test_a_new_connection_gets_everything_unacknowledged_from_the_first(
     assert_int_equal(aq_outbox_count(all->outbox).resent, 3);
 }
 
-static void test_a_restarted_shard_gets_everything_with_the_mark_of_now(void **state)
+TEST_WITH(a_restarted_shard_gets_everything_with_the_mark_of_now, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -240,7 +235,7 @@ static void test_a_restarted_shard_gets_everything_with_the_mark_of_now(void **s
     assert_int_equal(aq_outbox_count(all->outbox).shard_steps, 1);
 }
 
-static void test_another_shard_incarnation_is_reason_enough_to_go_again(void **state)
+TEST_WITH(another_shard_incarnation_is_reason_enough_to_go_again, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -251,7 +246,7 @@ static void test_another_shard_incarnation_is_reason_enough_to_go_again(void **s
     assert_int_equal(all->shard.mark, 2);
 }
 
-static void test_a_gap_makes_it_go_back_at_once_and_once(void **state)
+TEST_WITH(a_gap_makes_it_go_back_at_once_and_once, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -270,7 +265,7 @@ static void test_a_gap_makes_it_go_back_at_once_and_once(void **state)
     assert_int_equal(send_all(all, 2, false, &all->shard), 0);
 }
 
-static void test_a_mark_that_stands_still_makes_it_go_again_with_growing_patience(void **state)
+TEST_WITH(a_mark_that_stands_still_makes_it_go_again_with_growing_patience, set_up, tear_down)
 {
     fixture *all = *state;
     int64_t now_ns = 10;
@@ -290,7 +285,7 @@ static void test_a_mark_that_stands_still_makes_it_go_again_with_growing_patienc
     assert_int_equal(aq_outbox_count(all->outbox).unacknowledged, 0);
 }
 
-static void test_progress_restores_the_first_patience(void **state)
+TEST_WITH(progress_restores_the_first_patience, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -305,7 +300,7 @@ static void test_progress_restores_the_first_patience(void **state)
     assert_int_equal(send_all(all, 2 * RESEND_NS, true, &all->shard), 1);
 }
 
-static void test_what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again(void **state)
+TEST_WITH(what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -321,7 +316,7 @@ static void test_what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again(v
     assert_int_equal(all->shard.last_seq, 3);
 }
 
-static void test_numbers_that_cannot_be_are_ignored(void **state)
+TEST_WITH(numbers_that_cannot_be_are_ignored, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -341,7 +336,7 @@ static void test_numbers_that_cannot_be_are_ignored(void **state)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-static void test_there_is_no_room_when_too_many_messages_are_out(void **state)
+TEST_WITH(there_is_no_room_when_too_many_messages_are_out, set_up, tear_down)
 {
     fixture *all = *state;
     acknowledge(all, 0);
@@ -357,7 +352,7 @@ static void test_there_is_no_room_when_too_many_messages_are_out(void **state)
     assert_int_equal(send_all(all, 1, true, &all->shard), 1);
 }
 
-static void test_there_is_no_room_when_the_chunks_take_too_much_memory(void **state)
+TEST_WITH(there_is_no_room_when_the_chunks_take_too_much_memory, set_up, tear_down)
 {
     fixture *all = *state;
     aq_chunk_layout large = outbox_shard_layout(AQ_CHUNK_LENGTH_MAX); /* 1 MiB each */
@@ -370,7 +365,7 @@ static void test_there_is_no_room_when_the_chunks_take_too_much_memory(void **st
     assert_true(aq_outbox_count(all->outbox).bytes >= AQ_OUTBOX_BYTES_MAX);
 }
 
-static void test_there_is_no_room_without_a_place_for_every_chunk_of_a_burst(void **state)
+TEST_WITH(there_is_no_room_without_a_place_for_every_chunk_of_a_burst, set_up, tear_down)
 {
     fixture *all = *state;
     uint32_t chunks = 0;
@@ -385,13 +380,12 @@ static void test_there_is_no_room_without_a_place_for_every_chunk_of_a_burst(voi
     assert_int_equal(aq_outbox_count(all->outbox).waiting_chunks, chunks + 3);
 }
 
-static void test_a_chunk_too_long_for_a_message_is_refused_in_words(void **state)
+TEST_WITH(a_chunk_too_long_for_a_message_is_refused_in_words, set_up, tear_down)
 {
     aq_chunk_layout layout = outbox_shard_layout(1000);
     aq_outbox_config config = outbox_shard_config(&layout, MESSAGE_BYTES);
     aq_outbox *outbox = NULL;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_outbox_create(&config, &outbox, &error), AQ_E_TOO_BIG);
     assert_null(outbox);
     assert_non_null(strstr(error.text, "net.message_bytes"));
@@ -400,7 +394,7 @@ static void test_a_chunk_too_long_for_a_message_is_refused_in_words(void **state
     aq_outbox_destroy(outbox);
 }
 
-static void test_without_memory_for_a_frame_it_goes_later(void **state)
+TEST_WITH(without_memory_for_a_frame_it_goes_later, set_up, tear_down)
 {
     fixture *all = *state;
     put(all, 0);
@@ -411,7 +405,7 @@ static void test_without_memory_for_a_frame_it_goes_later(void **state)
     assert_int_equal(all->shard.mark, 1);
 }
 
-static void test_a_warm_outbox_allocates_nothing(void **state)
+TEST_WITH(a_warm_outbox_allocates_nothing, set_up, tear_down)
 {
     fixture *all = *state;
     aq_chunk *chunks[8];
@@ -434,7 +428,7 @@ static void test_a_warm_outbox_allocates_nothing(void **state)
     assert_int_equal(aq_memory_allocation_count(), before);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     fixture *all = *state;
     const aq_outbox_config config = outbox_shard_config(&all->layout, MESSAGE_BYTES);
@@ -454,42 +448,9 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
-    (void)state;
     aq_outbox_destroy(NULL);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_an_empty_outbox_has_nothing_to_send),
-        FACT(test_a_small_chunk_waits_for_company_but_not_longer_than_its_time),
-        FACT(test_a_chunk_that_holds_an_older_step_goes_earlier),
-        FACT(test_a_good_size_goes_at_once),
-        FACT(test_the_urgent_goes_at_once),
-        FACT(test_what_has_gathered_is_cut_into_messages_that_fit),
-        FACT(test_a_message_holds_no_more_chunks_than_any_may),
-        FACT(test_a_refused_send_offers_the_same_frame_again_without_packing_it),
-        FACT(test_what_is_acknowledged_is_forgotten),
-        FACT(test_a_new_connection_gets_everything_unacknowledged_from_the_first),
-        FACT(test_a_restarted_shard_gets_everything_with_the_mark_of_now),
-        FACT(test_another_shard_incarnation_is_reason_enough_to_go_again),
-        FACT(test_a_gap_makes_it_go_back_at_once_and_once),
-        FACT(test_a_mark_that_stands_still_makes_it_go_again_with_growing_patience),
-        FACT(test_progress_restores_the_first_patience),
-        FACT(test_what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again),
-        FACT(test_numbers_that_cannot_be_are_ignored),
-        FACT(test_there_is_no_room_when_too_many_messages_are_out),
-        FACT(test_there_is_no_room_when_the_chunks_take_too_much_memory),
-        FACT(test_there_is_no_room_without_a_place_for_every_chunk_of_a_burst),
-        FACT(test_a_chunk_too_long_for_a_message_is_refused_in_words),
-        FACT(test_without_memory_for_a_frame_it_goes_later),
-        FACT(test_a_warm_outbox_allocates_nothing),
-        FACT(test_create_survives_every_failed_allocation),
-        FACT(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("outbox", tests, NULL, NULL);
-}

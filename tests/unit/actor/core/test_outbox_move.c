@@ -2,16 +2,11 @@
  * The outbox and the store that it is numbered for: what changes when its shard restarts, when it
  * is moved to another store, and what is known to have arrived.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/outbox.h"
 #include "common/experience/experience.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/outbox_shard.h"
 #include "tests/unit/common/wire/experience_read.h"
 
@@ -73,16 +68,14 @@ static void acknowledge(void)
     aq_outbox_acknowledge(all.outbox, 0, &mark);
 }
 
-static void test_a_message_names_the_store_that_it_is_for(void **state)
+TEST_WITH(a_message_names_the_store_that_it_is_for, set_up, tear_down)
 {
-    (void)state;
     put(1);
     assert_int_equal(send_one(true), STORE);
 }
 
-static void test_a_move_sends_what_is_unacknowledged_to_the_next_store(void **state)
+TEST_WITH(a_move_sends_what_is_unacknowledged_to_the_next_store, set_up, tear_down)
 {
-    (void)state;
     put(1);
     (void)send_one(true);
     acknowledge();
@@ -106,20 +99,18 @@ static void test_a_move_sends_what_is_unacknowledged_to_the_next_store(void **st
     assert_int_equal(aq_outbox_count(all.outbox).shard_steps, 2);
 }
 
-static void test_a_frame_that_was_packed_before_a_move_is_packed_again(void **state)
+TEST_WITH(a_frame_that_was_packed_before_a_move_is_packed_again, set_up, tear_down)
 {
     const uint8_t *frame;
     size_t size;
-    (void)state;
     put(1);
     assert_true(aq_outbox_next(all.outbox, 0, true, &frame, &size));
     aq_outbox_move(all.outbox, 0, NEXT_STORE);
     assert_int_equal(send_one(true), NEXT_STORE);
 }
 
-static void test_a_store_keeps_its_steps_over_a_restart(void **state)
+TEST_WITH(a_store_keeps_its_steps_over_a_restart, set_up, tear_down)
 {
-    (void)state;
     put(1);
     (void)send_one(true);
     acknowledge();
@@ -129,9 +120,8 @@ static void test_a_store_keeps_its_steps_over_a_restart(void **state)
     assert_int_equal(aq_outbox_count(all.outbox).shard_steps, 1);
 }
 
-static void test_what_the_shard_has_taken_has_arrived_acknowledged_or_not(void **state)
+TEST_WITH(what_the_shard_has_taken_has_arrived_acknowledged_or_not, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         put(1);
         (void)send_one(false);
@@ -147,9 +137,8 @@ static void test_what_the_shard_has_taken_has_arrived_acknowledged_or_not(void *
     assert_int_equal(aq_outbox_count(all.outbox).put_steps, 3);
 }
 
-static void test_room_ends_where_the_owner_says(void **state)
+TEST_WITH(room_ends_where_the_owner_says, set_up, tear_down)
 {
-    (void)state;
     assert_true(aq_outbox_room(all.outbox, 1));
     put(1);
     assert_false(aq_outbox_room(all.outbox, 1));
@@ -157,16 +146,3 @@ static void test_room_ends_where_the_owner_says(void **state)
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_message_names_the_store_that_it_is_for),
-        FACT(test_a_move_sends_what_is_unacknowledged_to_the_next_store),
-        FACT(test_a_frame_that_was_packed_before_a_move_is_packed_again),
-        FACT(test_a_store_keeps_its_steps_over_a_restart),
-        FACT(test_what_the_shard_has_taken_has_arrived_acknowledged_or_not),
-        FACT(test_room_ends_where_the_owner_says),
-    };
-    return cmocka_run_group_tests_name("outbox_move", tests, NULL, NULL);
-}

@@ -5,12 +5,6 @@
  *   one that was acknowledged to the actor is not sent again to anybody.
  * The seed of a failure is printed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "actor/core/outbox.h"
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/outbox_shard.h"
 
 enum { FRAMES_MAX = 256, FRAME_BYTES = 4096, STORMS = 400, STORM_STEPS = 1500, CALM_ROUNDS = 400 };
@@ -212,10 +207,9 @@ static void ride_out(uint64_t seed)
     aq_outbox_destroy(all.outbox);
 }
 
-static void test_every_storm_ends_with_everything_stored(void **state)
+TEST(every_storm_ends_with_everything_stored)
 {
     const char *text = getenv("AQ_SEED");
-    (void)state;
     if (text != NULL) {
         ride_out(strtoull(text, NULL, 10));
         return;
@@ -223,12 +217,4 @@ static void test_every_storm_ends_with_everything_stored(void **state)
     for (uint64_t seed = 1; seed <= STORMS; seed++) {
         ride_out(seed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_storm_ends_with_everything_stored),
-    };
-    return cmocka_run_group_tests_name("outbox_storm", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The policy feed: what is accepted, what is refused, and where engines go.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/policy_feed.h"
@@ -15,6 +9,7 @@
 #include "common/sys/log.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
 typedef struct fixture {
@@ -71,7 +66,7 @@ static uint64_t version_of(aq_engine *engine)
     return aq_engine_snapshot(engine)->version;
 }
 
-static void test_a_new_policy_becomes_an_engine(void **state)
+TEST_WITH(a_new_policy_becomes_an_engine, set_up, tear_down)
 {
     fixture *all = *state;
     assert_null(aq_policy_feed_take(all->feed));
@@ -84,7 +79,7 @@ static void test_a_new_policy_becomes_an_engine(void **state)
     aq_policy_feed_give_back(all->feed, engine);
 }
 
-static void test_only_the_newest_is_taken(void **state)
+TEST_WITH(only_the_newest_is_taken, set_up, tear_down)
 {
     fixture *all = *state;
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
@@ -97,7 +92,7 @@ static void test_only_the_newest_is_taken(void **state)
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
 }
 
-static void test_an_announcement_is_remembered(void **state)
+TEST_WITH(an_announcement_is_remembered, set_up, tear_down)
 {
     fixture *all = *state;
     aq_buffer_clear(&all->frame);
@@ -111,7 +106,7 @@ static void test_an_announcement_is_remembered(void **state)
     assert_int_equal(aq_policy_feed_news(all->feed).version, 0);
 }
 
-static void test_what_is_no_policy_of_this_run_is_rejected(void **state)
+TEST_WITH(what_is_no_policy_of_this_run_is_rejected, set_up, tear_down)
 {
     fixture *all = *state;
     uint64_t rejected = 0;
@@ -142,7 +137,7 @@ static void test_what_is_no_policy_of_this_run_is_rejected(void **state)
     assert_int_equal(give(all), AQ_POLICY_NEW); /* the whole one is good */
 }
 
-static void test_a_rejected_frame_leaves_the_policy_that_is_there(void **state)
+TEST_WITH(a_rejected_frame_leaves_the_policy_that_is_there, set_up, tear_down)
 {
     fixture *all = *state;
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
@@ -154,7 +149,7 @@ static void test_a_rejected_frame_leaves_the_policy_that_is_there(void **state)
     aq_policy_feed_give_back(all->feed, engine);
 }
 
-static void test_without_memory_a_policy_is_rejected_and_nothing_leaks(void **state)
+TEST_WITH(without_memory_a_policy_is_rejected_and_nothing_leaks, set_up, tear_down)
 {
     fixture *all = *state;
     pack(all, kit_policy(KIT_RUN, 3, 1));
@@ -171,7 +166,7 @@ static void test_without_memory_a_policy_is_rejected_and_nothing_leaks(void **st
     }
 }
 
-static void test_engines_that_nobody_took_or_that_came_back_are_freed(void **state)
+TEST_WITH(engines_that_nobody_took_or_that_came_back_are_freed, set_up, tear_down)
 {
     fixture *all = *state; /* the leak checker looks, here and at the end */
     aq_engine *current = NULL;
@@ -250,7 +245,7 @@ static void assert_newest_is(const fixture *all, const broadcast *sent, uint64_t
     assert_int_equal(aq_policy_feed_news(all->feed).version, version);
 }
 
-static void test_a_change_of_the_newest_is_taken(void **state)
+TEST_WITH(a_change_of_the_newest_is_taken, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -267,7 +262,7 @@ static void test_a_change_of_the_newest_is_taken(void **state)
     end(&sent);
 }
 
-static void test_a_chain_that_waits_becomes_one_engine(void **state)
+TEST_WITH(a_chain_that_waits_becomes_one_engine, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -288,7 +283,7 @@ static void test_a_chain_that_waits_becomes_one_engine(void **state)
     end(&sent);
 }
 
-static void test_a_gap_is_counted_once_and_the_policy_stays(void **state)
+TEST_WITH(a_gap_is_counted_once_and_the_policy_stays, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -304,7 +299,7 @@ static void test_a_gap_is_counted_once_and_the_policy_stays(void **state)
     end(&sent);
 }
 
-static void test_what_was_heard_in_a_gap_follows_the_full_one(void **state)
+TEST_WITH(what_was_heard_in_a_gap_follows_the_full_one, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -320,7 +315,7 @@ static void test_what_was_heard_in_a_gap_follows_the_full_one(void **state)
     end(&sent);
 }
 
-static void test_the_missing_change_closes_a_gap_without_a_full_one(void **state)
+TEST_WITH(the_missing_change_closes_a_gap_without_a_full_one, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -332,7 +327,7 @@ static void test_the_missing_change_closes_a_gap_without_a_full_one(void **state
     end(&sent);
 }
 
-static void test_a_change_of_an_older_version_than_ours_is_of_no_use(void **state)
+TEST_WITH(a_change_of_an_older_version_than_ours_is_of_no_use, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -344,7 +339,7 @@ static void test_a_change_of_an_older_version_than_ours_is_of_no_use(void **stat
     end(&sent);
 }
 
-static void test_who_has_no_policy_yet_misses_nothing(void **state)
+TEST_WITH(who_has_no_policy_yet_misses_nothing, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -358,7 +353,7 @@ static void test_who_has_no_policy_yet_misses_nothing(void **state)
     end(&sent);
 }
 
-static void test_more_changes_than_may_wait_push_out_the_oldest(void **state)
+TEST_WITH(more_changes_than_may_wait_push_out_the_oldest, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -374,7 +369,7 @@ static void test_more_changes_than_may_wait_push_out_the_oldest(void **state)
     end(&sent);
 }
 
-static void test_a_change_that_is_damaged_is_rejected(void **state)
+TEST_WITH(a_change_that_is_damaged_is_rejected, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -388,7 +383,7 @@ static void test_a_change_that_is_damaged_is_rejected(void **state)
     end(&sent);
 }
 
-static void test_a_change_of_another_run_is_rejected(void **state)
+TEST_WITH(a_change_of_another_run_is_rejected, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -402,7 +397,7 @@ static void test_a_change_of_another_run_is_rejected(void **state)
 }
 
 /* What was heard is right, but not what the sender made it from: a fault, not a gap. */
-static void test_a_change_that_gives_something_else_is_rejected(void **state)
+TEST_WITH(a_change_that_gives_something_else_is_rejected, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -415,7 +410,7 @@ static void test_a_change_that_gives_something_else_is_rejected(void **state)
     end(&sent);
 }
 
-static void test_without_memory_a_change_is_rejected_and_nothing_leaks(void **state)
+TEST_WITH(without_memory_a_change_is_rejected_and_nothing_leaks, set_up, tear_down)
 {
     fixture *all = *state;
     broadcast sent;
@@ -441,7 +436,7 @@ static void test_without_memory_a_change_is_rejected_and_nothing_leaks(void **st
     end(&sent);
 }
 
-static void test_create_without_memory_fails(void **state)
+TEST_WITH(create_without_memory_fails, set_up, tear_down)
 {
     fixture *all = *state;
     const aq_policy_feed_config config = {.run_id = 1};
@@ -452,38 +447,9 @@ static void test_create_without_memory_fails(void **state)
     assert_ptr_equal(feed, all->feed);
 }
 
-static void test_destroy_takes_null(void **state)
+TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
-    (void)state;
     aq_policy_feed_destroy(NULL);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_new_policy_becomes_an_engine),
-        FACT(test_only_the_newest_is_taken),
-        FACT(test_an_announcement_is_remembered),
-        FACT(test_what_is_no_policy_of_this_run_is_rejected),
-        FACT(test_a_rejected_frame_leaves_the_policy_that_is_there),
-        FACT(test_without_memory_a_policy_is_rejected_and_nothing_leaks),
-        FACT(test_engines_that_nobody_took_or_that_came_back_are_freed),
-        FACT(test_a_change_of_the_newest_is_taken),
-        FACT(test_a_chain_that_waits_becomes_one_engine),
-        FACT(test_a_gap_is_counted_once_and_the_policy_stays),
-        FACT(test_what_was_heard_in_a_gap_follows_the_full_one),
-        FACT(test_the_missing_change_closes_a_gap_without_a_full_one),
-        FACT(test_a_change_of_an_older_version_than_ours_is_of_no_use),
-        FACT(test_who_has_no_policy_yet_misses_nothing),
-        FACT(test_more_changes_than_may_wait_push_out_the_oldest),
-        FACT(test_a_change_that_is_damaged_is_rejected),
-        FACT(test_a_change_of_another_run_is_rejected),
-        FACT(test_a_change_that_gives_something_else_is_rejected),
-        FACT(test_without_memory_a_change_is_rejected_and_nothing_leaks),
-        FACT(test_create_without_memory_fails),
-        FACT(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("policy_feed", tests, NULL, NULL);
-}

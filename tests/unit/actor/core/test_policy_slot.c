@@ -2,17 +2,11 @@
  * The policy slot, alone and between two threads: the newest wins, versions only grow, and every
  * engine is freed exactly once. Engines are stood in for by the addresses of counters.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "actor/core/policy_slot.h"
+#include "tests/support/test.h"
 
 enum { ENGINES = 100000 };
 
@@ -43,28 +37,25 @@ static int set_up(void **state)
     return 0;
 }
 
-static void test_an_empty_slot_gives_nothing(void **state)
+TEST_WITH(an_empty_slot_gives_nothing, set_up, NULL)
 {
     aq_policy_slot slot = {.fresh = NULL};
-    (void)state;
     assert_null(aq_policy_slot_take(&slot));
     assert_null(aq_policy_slot_collect(&slot));
 }
 
-static void test_the_newest_is_taken_and_the_others_come_back(void **state)
+TEST_WITH(the_newest_is_taken_and_the_others_come_back, set_up, NULL)
 {
     aq_policy_slot slot = {.fresh = NULL};
-    (void)state;
     assert_null(aq_policy_slot_put(&slot, engine_at(0)));
     assert_ptr_equal(aq_policy_slot_put(&slot, engine_at(1)), engine_at(0));
     assert_ptr_equal(aq_policy_slot_take(&slot), engine_at(1));
     assert_null(aq_policy_slot_take(&slot));
 }
 
-static void test_a_retired_engine_is_collected_once(void **state)
+TEST_WITH(a_retired_engine_is_collected_once, set_up, NULL)
 {
     aq_policy_slot slot = {.fresh = NULL};
-    (void)state;
     aq_policy_slot_retire(&slot, NULL);
     assert_null(aq_policy_slot_collect(&slot));
     aq_policy_slot_retire(&slot, engine_at(3));
@@ -130,11 +121,10 @@ static void *step(void *argument)
     }
 }
 
-static void test_between_threads_every_engine_is_freed_once_and_versions_grow(void **state)
+TEST_WITH(between_threads_every_engine_is_freed_once_and_versions_grow, set_up, NULL)
 {
     static exchange all;
     pthread_t maker, stepper;
-    (void)state;
     assert_int_equal(pthread_create(&stepper, NULL, step, &all), 0);
     assert_int_equal(pthread_create(&maker, NULL, make, &all), 0);
     assert_int_equal(pthread_join(maker, NULL), 0);
@@ -149,16 +139,4 @@ static void test_between_threads_every_engine_is_freed_once_and_versions_grow(vo
     for (int i = 0; i < ENGINES; i++) {
         assert_int_equal(stand_ins[i].freed, 1);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_an_empty_slot_gives_nothing, set_up),
-        cmocka_unit_test_setup(test_the_newest_is_taken_and_the_others_come_back, set_up),
-        cmocka_unit_test_setup(test_a_retired_engine_is_collected_once, set_up),
-        cmocka_unit_test_setup(test_between_threads_every_engine_is_freed_once_and_versions_grow,
-                               set_up),
-    };
-    return cmocka_run_group_tests_name("policy_slot", tests, NULL, NULL);
 }

@@ -3,12 +3,6 @@
  * Chunks are made by hand, or by a core with random grants, of which it is checked that they can
  * always be used up.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "actor/core/actor_core.h"
@@ -16,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
 enum { BURST = 8, LENGTH_MAX = 8, MESSAGE_BYTES = 1 << 16 };
@@ -97,10 +92,9 @@ static void serve(aq_shard_spread *spread, uint32_t shard)
 /* ---- who gets it ---------------------------------------------------------------------------- */
 
 /* Who had the most would be asked again and again: who is sent much is granted much. */
-static void test_turns_are_taken_whoever_has_the_most_credit(void **state)
+TEST(turns_are_taken_whoever_has_the_most_credit)
 {
     aq_shard_spread *spread = spread_of(3);
-    (void)state;
     grant(spread, 0, 100);
     grant(spread, 1, 10000);
     grant(spread, 2, 100);
@@ -111,10 +105,9 @@ static void test_turns_are_taken_whoever_has_the_most_credit(void **state)
     aq_shard_spread_destroy(spread);
 }
 
-static void test_one_without_credit_for_all_of_a_chunk_is_passed_over(void **state)
+TEST(one_without_credit_for_all_of_a_chunk_is_passed_over)
 {
     aq_shard_spread *spread = spread_of(3);
-    (void)state;
     grant(spread, 0, 3);
     grant(spread, 1, 10);
     grant(spread, 2, 7);
@@ -132,10 +125,9 @@ static void test_one_without_credit_for_all_of_a_chunk_is_passed_over(void **sta
     aq_shard_spread_destroy(spread);
 }
 
-static void test_equals_take_turns(void **state)
+TEST(equals_take_turns)
 {
     aq_shard_spread *spread = spread_of(4);
-    (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         grant(spread, i, 1000);
     }
@@ -146,10 +138,9 @@ static void test_equals_take_turns(void **state)
     aq_shard_spread_destroy(spread);
 }
 
-static void test_one_that_does_not_take_gets_nothing_and_lends_no_credit(void **state)
+TEST(one_that_does_not_take_gets_nothing_and_lends_no_credit)
 {
     aq_shard_spread *spread = spread_of(2);
-    (void)state;
     grant(spread, 0, 1000);
     grant(spread, 1, 10);
     aq_shard_spread_set_taking(spread, 0, false);
@@ -165,10 +156,9 @@ static void test_one_that_does_not_take_gets_nothing_and_lends_no_credit(void **
     aq_shard_spread_destroy(spread);
 }
 
-static void test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that(void **state)
+TEST(one_that_is_overdrawn_gets_no_more_before_it_has_granted_that)
 {
     aq_shard_spread *spread = spread_of(1);
-    (void)state;
     grant(spread, 0, 3);
     put(spread, 8);
     assert_int_equal(aq_shard_spread_credit(spread), 0);
@@ -179,10 +169,9 @@ static void test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that(v
     aq_shard_spread_destroy(spread);
 }
 
-static void test_grants_beyond_any_number_do_not_wrap(void **state)
+TEST(grants_beyond_any_number_do_not_wrap)
 {
     aq_shard_spread *spread = spread_of(3);
-    (void)state;
     for (uint32_t i = 0; i < 3; i++) {
         grant(spread, i, UINT64_MAX - i);
     }
@@ -191,10 +180,9 @@ static void test_grants_beyond_any_number_do_not_wrap(void **state)
     aq_shard_spread_destroy(spread);
 }
 
-static void test_the_last_chunks_find_a_place_without_credit(void **state)
+TEST(the_last_chunks_find_a_place_without_credit)
 {
     aq_shard_spread *spread = spread_of(3);
-    (void)state;
     aq_shard_spread_set_taking(spread, 0, false);
     aq_shard_spread_set_taking(spread, 2, false);
     grant(spread, 0, 100);
@@ -208,12 +196,11 @@ static void test_the_last_chunks_find_a_place_without_credit(void **state)
     aq_shard_spread_destroy(spread);
 }
 
-static void test_what_is_urgent_for_one_does_not_wait_for_a_fuller_message(void **state)
+TEST(what_is_urgent_for_one_does_not_wait_for_a_fuller_message)
 {
     aq_shard_spread *spread = spread_of(2);
     const uint8_t *frame;
     size_t size;
-    (void)state;
     grant(spread, 0, 8);
     put(spread, 8); /* all it granted: nothing more comes for now */
     grant(spread, 1, 100);
@@ -250,10 +237,9 @@ static size_t fill(aq_shard_spread *spread)
     return aq_shard_spread_count_all(spread).bytes;
 }
 
-static void test_what_all_hold_is_bounded_whatever_their_number(void **state)
+TEST(what_all_hold_is_bounded_whatever_their_number)
 {
     static const uint32_t counts[] = {1, 2, 4, 16, AQ_SPREAD_SHARDS_MAX};
-    (void)state;
     for (size_t i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
         aq_shard_spread *spread = spread_of(counts[i]);
         const size_t bytes = fill(spread);
@@ -263,10 +249,9 @@ static void test_what_all_hold_is_bounded_whatever_their_number(void **state)
     }
 }
 
-static void test_one_that_is_full_leaves_room_for_the_others(void **state)
+TEST(one_that_is_full_leaves_room_for_the_others)
 {
     aq_shard_spread *spread = spread_of(8);
-    (void)state;
     (void)fill(spread);
     serve(spread, 3);
     assert_true(aq_shard_spread_may_put(spread));
@@ -277,34 +262,31 @@ static void test_one_that_is_full_leaves_room_for_the_others(void **state)
     aq_shard_spread_destroy(spread);
 }
 
-static void test_more_shards_than_there_can_be_are_refused(void **state)
+TEST(more_shards_than_there_can_be_are_refused)
 {
     aq_shard_spread *spread = spread_of(AQ_SPREAD_SHARDS_MAX);
     uint32_t shard = 77;
-    (void)state;
     assert_int_equal(aq_shard_spread_open(spread, 1, &shard), AQ_E_FULL);
     assert_int_equal(shard, 77);
     aq_shard_spread_destroy(spread);
 }
 
-static void test_a_chunk_that_fits_in_no_message_is_refused_in_words(void **state)
+TEST(a_chunk_that_fits_in_no_message_is_refused_in_words)
 {
     const aq_outbox_config config = config_of(&layout, 256);
     aq_shard_spread *spread = NULL;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG);
     assert_non_null(strstr(error.text, "net.message_bytes"));
     assert_null(spread);
 }
 
-static void test_without_memory_nothing_changes(void **state)
+TEST(without_memory_nothing_changes)
 {
     const aq_outbox_config config = config_of(&layout, MESSAGE_BYTES);
     aq_shard_spread *untouched = (aq_shard_spread *)(void *)&state;
     aq_shard_spread *spread = untouched;
     uint32_t shard = 77;
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_shard_spread_create(&config, &spread, NULL), AQ_E_NOMEM);
     assert_ptr_equal(spread, untouched);
@@ -391,9 +373,8 @@ static void change_something(random_run *run)
 
 /* Whatever was granted by whom, and whoever left: what a shard that is there has granted and not
  * got is no more than what it expects an actor to be left with. */
-static void test_no_combination_of_grants_leaves_more_than_the_rest(void **state)
+TEST(no_combination_of_grants_leaves_more_than_the_rest)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 40; seed++) {
         random_run run = {.settings = kit_settings(), .now_ns = 1};
         aq_rng_init(&run.rng, seed, 0);
@@ -417,25 +398,4 @@ static void test_no_combination_of_grants_leaves_more_than_the_rest(void **state
         assert_true(aq_actor_core_counters(run.core).env_steps > 500);
         aq_actor_core_destroy(run.core);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_turns_are_taken_whoever_has_the_most_credit),
-        cmocka_unit_test(test_one_without_credit_for_all_of_a_chunk_is_passed_over),
-        cmocka_unit_test(test_equals_take_turns),
-        cmocka_unit_test(test_one_that_does_not_take_gets_nothing_and_lends_no_credit),
-        cmocka_unit_test(test_one_that_is_overdrawn_gets_no_more_before_it_has_granted_that),
-        cmocka_unit_test(test_grants_beyond_any_number_do_not_wrap),
-        cmocka_unit_test(test_the_last_chunks_find_a_place_without_credit),
-        cmocka_unit_test(test_what_is_urgent_for_one_does_not_wait_for_a_fuller_message),
-        cmocka_unit_test(test_what_all_hold_is_bounded_whatever_their_number),
-        cmocka_unit_test(test_one_that_is_full_leaves_room_for_the_others),
-        cmocka_unit_test(test_more_shards_than_there_can_be_are_refused),
-        cmocka_unit_test(test_a_chunk_that_fits_in_no_message_is_refused_in_words),
-        cmocka_unit_test(test_without_memory_nothing_changes),
-        cmocka_unit_test(test_no_combination_of_grants_leaves_more_than_the_rest),
-    };
-    return cmocka_run_group_tests_name("shard_spread", tests, NULL, NULL);
 }

@@ -3,12 +3,6 @@
  * learner and a shard that this thread serves. What a session does is tested elsewhere; here is
  * shown that sockets, threads, signals and the clock are joined to it rightly.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -27,6 +21,7 @@
 #include "common/net/sockets/pubsub.h"
 #include "common/net/sockets/pull.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
@@ -241,9 +236,8 @@ static bool has_heard_of_the_version(void)
 
 /* ---- facts ---------------------------------------------------------------------------------- */
 
-static void test_an_actor_joins_acts_sends_and_ends_with_its_run(void **state)
+TEST_WITH(an_actor_joins_acts_sends_and_ends_with_its_run, set_up, tear_down)
 {
-    (void)state;
     stage.shard.granted = 2000 * KIT_ENVS;
     start_actor(false);
     serve_until(has_spent_its_credit);
@@ -256,9 +250,8 @@ static void test_an_actor_joins_acts_sends_and_ends_with_its_run(void **state)
     assert_int_equal(stage.learner.leaves, 1);
 }
 
-static void test_the_broadcast_reaches_the_actor(void **state)
+TEST_WITH(the_broadcast_reaches_the_actor, set_up, tear_down)
 {
-    (void)state;
     stage.shard.granted = 100 * KIT_ENVS;
     start_actor(false);
     serve_until(has_spent_its_credit);
@@ -268,9 +261,8 @@ static void test_the_broadcast_reaches_the_actor(void **state)
     join_actor(EXIT_SUCCESS);
 }
 
-static void test_a_late_actor_fetches_the_policy(void **state)
+TEST_WITH(a_late_actor_fetches_the_policy, set_up, tear_down)
 {
-    (void)state;
     fake_learner_set_policy(&stage.learner, 8, 1);
     start_actor(false);
     serve_until(has_the_newest_policy);
@@ -279,9 +271,8 @@ static void test_a_late_actor_fetches_the_policy(void **state)
     join_actor(EXIT_SUCCESS);
 }
 
-static void test_a_signal_makes_it_finish_and_leave(void **state)
+TEST_WITH(a_signal_makes_it_finish_and_leave, set_up, tear_down)
 {
-    (void)state;
     stage.shard.granted = 100 * KIT_ENVS + 3;
     start_actor(false);
     serve_until(has_spent_its_credit_but_a_part);
@@ -291,10 +282,9 @@ static void test_a_signal_makes_it_finish_and_leave(void **state)
     assert_true(has_sent_all_items());
 }
 
-static void test_a_shard_that_dies_is_found_again_and_nothing_is_lost(void **state)
+TEST_WITH(a_shard_that_dies_is_found_again_and_nothing_is_lost, set_up, tear_down)
 {
     char rpc_url[64], push_url[64];
-    (void)state;
     stage.shard.granted = 500 * KIT_ENVS;
     start_actor(false);
     serve_until(has_sent_all_items);
@@ -314,9 +304,8 @@ static void test_a_shard_that_dies_is_found_again_and_nothing_is_lost(void **sta
     join_actor(EXIT_SUCCESS);
 }
 
-static void test_an_idle_actor_takes_no_processor_time(void **state)
+TEST_WITH(an_idle_actor_takes_no_processor_time, set_up, tear_down)
 {
-    (void)state;
     stage.shard.granted = 8 * KIT_ENVS;
     start_actor(false);
     serve_until(has_spent_its_credit);
@@ -329,9 +318,8 @@ static void test_an_idle_actor_takes_no_processor_time(void **state)
     join_actor(EXIT_SUCCESS);
 }
 
-static void test_an_evaluator_reports_and_ends_with_its_run(void **state)
+TEST_WITH(an_evaluator_reports_and_ends_with_its_run, set_up, tear_down)
 {
-    (void)state;
     fake_learner_set_policy(&stage.learner, 5, 1);
     start_actor(true);
     serve_until(has_reported);
@@ -341,41 +329,21 @@ static void test_an_evaluator_reports_and_ends_with_its_run(void **state)
     join_actor(EXIT_SUCCESS);
 }
 
-static void test_being_refused_ends_in_failure(void **state)
+TEST_WITH(being_refused_ends_in_failure, set_up, tear_down)
 {
-    (void)state;
     stage.learner.refuse_join = AQ_RPC_FAILED_PRECONDITION;
     start_actor(false);
     join_actor(EXIT_FAILURE);
 }
 
-static void test_an_address_that_is_none_is_refused_in_words(void **state)
+TEST(an_address_that_is_none_is_refused_in_words)
 {
     const aq_actor_options options = {.learner_url = "nonsense"};
     aq_error error = {0};
     int exit_code = 77;
-    (void)state;
     assert_int_equal(aq_actor_run(&options, &exit_code, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "nonsense"));
     assert_int_equal(exit_code, 77);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_an_actor_joins_acts_sends_and_ends_with_its_run),
-        FACT(test_the_broadcast_reaches_the_actor),
-        FACT(test_a_late_actor_fetches_the_policy),
-        FACT(test_a_signal_makes_it_finish_and_leave),
-        FACT(test_a_shard_that_dies_is_found_again_and_nothing_is_lost),
-        FACT(test_an_idle_actor_takes_no_processor_time),
-        FACT(test_an_evaluator_reports_and_ends_with_its_run),
-        FACT(test_being_refused_ends_in_failure),
-        cmocka_unit_test(test_an_address_that_is_none_is_refused_in_words),
-    };
-    int failures = cmocka_run_group_tests_name("actor_net", tests, NULL, NULL);
-    aq_net_fini();
-    return failures;
-}

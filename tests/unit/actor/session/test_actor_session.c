@@ -2,12 +2,6 @@
  * An actor's life in a run: joining, acting, policies, its learner's absence, other runs, refusal
  * and the end. The network is a fake that can be broken; no socket is opened and nobody waits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -35,7 +30,7 @@ static int tear_down(void **state)
 
 /* ---- taking part ---------------------------------------------------------------------------- */
 
-static void test_it_joins_and_steps_as_far_as_its_credit_goes(void **state)
+TEST_WITH(it_joins_and_steps_as_far_as_its_credit_goes, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
@@ -53,7 +48,7 @@ static void test_it_joins_and_steps_as_far_as_its_credit_goes(void **state)
     assert_int_equal(stage->shards[0].gaps + stage->shards[0].duplicates, 0);
 }
 
-static void test_out_of_credit_it_waits_for_something_to_happen(void **state)
+TEST_WITH(out_of_credit_it_waits_for_something_to_happen, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 8 * KIT_ENVS;
@@ -64,7 +59,7 @@ static void test_out_of_credit_it_waits_for_something_to_happen(void **state)
     assert_int_equal(stage->shards[0].calls, calls); /* one call is out, and stays out */
 }
 
-static void test_heartbeats_tell_how_it_goes(void **state)
+TEST_WITH(heartbeats_tell_how_it_goes, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 400 * KIT_ENVS;
@@ -78,7 +73,7 @@ static void test_heartbeats_tell_how_it_goes(void **state)
     assert_true(stage->learner.heartbeats <= 5);
 }
 
-static void test_a_broadcast_policy_is_adopted(void **state)
+TEST_WITH(a_broadcast_policy_is_adopted, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -95,7 +90,7 @@ static void test_a_broadcast_policy_is_adopted(void **state)
     assert_int_equal(stage->learner.fetches, 0);
 }
 
-static void test_versions_only_grow(void **state)
+TEST_WITH(versions_only_grow, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -109,7 +104,7 @@ static void test_versions_only_grow(void **state)
     assert_int_equal(stage_counters(stage).policy_version, 6);
 }
 
-static void test_one_that_comes_late_fetches_its_first_policy(void **state)
+TEST_WITH(one_that_comes_late_fetches_its_first_policy, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -122,7 +117,7 @@ static void test_one_that_comes_late_fetches_its_first_policy(void **state)
     assert_int_equal(stage->learner.fetches, 1);
 }
 
-static void test_a_lost_broadcast_is_fetched_after_a_second(void **state)
+TEST_WITH(a_lost_broadcast_is_fetched_after_a_second, set_up, tear_down)
 {
     actor_stage *stage = *state;
     aq_buffer announcement;
@@ -143,7 +138,7 @@ static void test_a_lost_broadcast_is_fetched_after_a_second(void **state)
     aq_buffer_fini(&announcement);
 }
 
-static void test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once(void **state)
+TEST_WITH(a_bad_broadcast_is_counted_and_the_newest_fetched_at_once, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -162,7 +157,7 @@ static void test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once(void 
     assert_int_equal(stage->learner.stats.rejected_policies, 1);
 }
 
-static void test_fetching_that_does_not_help_becomes_rare(void **state)
+TEST_WITH(fetching_that_does_not_help_becomes_rare, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -172,7 +167,7 @@ static void test_fetching_that_does_not_help_becomes_rare(void **state)
     assert_true(stage->learner.fetches <= 6); /* after 0, 1, 3, 7, 15 s */
 }
 
-static void test_a_policy_of_another_run_is_not_adopted(void **state)
+TEST_WITH(a_policy_of_another_run_is_not_adopted, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = ENOUGH;
@@ -186,7 +181,7 @@ static void test_a_policy_of_another_run_is_not_adopted(void **state)
     assert_int_equal(stage_counters(stage).policy_version, 0);
 }
 
-static void test_listening_that_fails_is_tried_again(void **state)
+TEST_WITH(listening_that_fails_is_tried_again, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->cannot_listen = true;
@@ -203,7 +198,7 @@ static void test_listening_that_fails_is_tried_again(void **state)
 
 /* ---- its learner ---------------------------------------------------------------------------- */
 
-static void test_without_its_learner_it_goes_on_acting(void **state)
+TEST_WITH(without_its_learner_it_goes_on_acting, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 8 * KIT_ENVS;
@@ -216,7 +211,7 @@ static void test_without_its_learner_it_goes_on_acting(void **state)
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_TAKING_PART);
 }
 
-static void test_a_learner_that_comes_back_finds_it_with_its_work(void **state)
+TEST_WITH(a_learner_that_comes_back_finds_it_with_its_work, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 64 * KIT_ENVS;
@@ -243,7 +238,7 @@ static void test_a_learner_that_comes_back_finds_it_with_its_work(void **state)
     assert_int_equal(stage_counters(stage).policy_version, 3);
 }
 
-static void test_another_run_is_begun_from_nothing(void **state)
+TEST_WITH(another_run_is_begun_from_nothing, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 64 * KIT_ENVS;
@@ -269,7 +264,7 @@ static void test_another_run_is_begun_from_nothing(void **state)
     assert_int_equal(stage->unlistens, 1);
 }
 
-static void test_the_same_run_under_other_settings_is_begun_anew_as_somebody_else(void **state)
+TEST_WITH(the_same_run_under_other_settings_is_begun_anew_as_somebody_else, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 64 * KIT_ENVS;
@@ -286,7 +281,7 @@ static void test_the_same_run_under_other_settings_is_begun_anew_as_somebody_els
     assert_int_equal(stage->shards[0].gaps + stage->shards[0].duplicates, 0);
 }
 
-static void test_a_learner_that_is_not_there_yet_is_waited_for(void **state)
+TEST_WITH(a_learner_that_is_not_there_yet_is_waited_for, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner_wire.is_cut = true;
@@ -308,7 +303,7 @@ static void assert_done(const actor_stage *stage, int exit_code)
                      exit_code);
 }
 
-static void test_being_refused_is_the_end_with_failure(void **state)
+TEST_WITH(being_refused_is_the_end_with_failure, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.refuse_join = AQ_RPC_FAILED_PRECONDITION;
@@ -317,7 +312,7 @@ static void test_being_refused_is_the_end_with_failure(void **state)
     assert_int_equal(stage->learner.leaves, 0);
 }
 
-static void test_a_task_that_is_not_in_this_build_is_the_end_with_failure(void **state)
+TEST_WITH(a_task_that_is_not_in_this_build_is_the_end_with_failure, set_up, tear_down)
 {
     actor_stage *stage = *state;
     strcpy(stage->learner.settings.task, "gym:Nothing");
@@ -326,7 +321,7 @@ static void test_a_task_that_is_not_in_this_build_is_the_end_with_failure(void *
     assert_int_equal(stage->learner.leaves, 1);
 }
 
-static void test_stopping_sends_what_is_open_and_leaves(void **state)
+TEST_WITH(stopping_sends_what_is_open_and_leaves, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS + 1;
@@ -339,7 +334,7 @@ static void test_stopping_sends_what_is_open_and_leaves(void **state)
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
 }
 
-static void test_stopping_does_not_wait_for_a_dead_shard_for_ever(void **state)
+TEST_WITH(stopping_does_not_wait_for_a_dead_shard_for_ever, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
@@ -356,7 +351,7 @@ static void test_stopping_does_not_wait_for_a_dead_shard_for_ever(void **state)
     assert_int_equal(stage->learner.leaves, 1);
 }
 
-static void test_asking_twice_leaves_at_once(void **state)
+TEST_WITH(asking_twice_leaves_at_once, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
@@ -370,7 +365,7 @@ static void test_asking_twice_leaves_at_once(void **state)
     assert_done(stage, EXIT_SUCCESS);
 }
 
-static void test_stopping_before_joining_is_the_end(void **state)
+TEST_WITH(stopping_before_joining_is_the_end, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner_wire.is_cut = true;
@@ -380,7 +375,7 @@ static void test_stopping_before_joining_is_the_end(void **state)
     assert_done(stage, EXIT_SUCCESS);
 }
 
-static void test_a_learner_that_does_not_answer_leave_is_not_waited_for(void **state)
+TEST_WITH(a_learner_that_does_not_answer_leave_is_not_waited_for, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage_pass(stage, 50);
@@ -390,7 +385,7 @@ static void test_a_learner_that_does_not_answer_leave_is_not_waited_for(void **s
     assert_done(stage, EXIT_SUCCESS);
 }
 
-static void test_when_the_run_ends_it_finishes_and_leaves(void **state)
+TEST_WITH(when_the_run_ends_it_finishes_and_leaves, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
@@ -402,7 +397,7 @@ static void test_when_the_run_ends_it_finishes_and_leaves(void **state)
     assert_int_equal(stage->learner.leaves, 1);
 }
 
-static void test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone(void **state)
+TEST_WITH(when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 20 * KIT_ENVS;
@@ -419,7 +414,7 @@ static void test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone(voi
     assert_int_equal(stage->learner.leaves, 1);
 }
 
-static void test_joining_a_run_that_has_ended_is_the_end(void **state)
+TEST_WITH(joining_a_run_that_has_ended_is_the_end, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.state = ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET;
@@ -429,7 +424,7 @@ static void test_joining_a_run_that_has_ended_is_the_end(void **state)
     assert_null(aq_actor_session_core(stage->session));
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     actor_stage *stage = *state;
     const aq_actor_session_config config = {.identity = {.role = AQ_ROLE_ACTOR, .incarnation = 1}};
@@ -449,45 +444,9 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
-    (void)state;
     aq_actor_session_destroy(NULL);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_it_joins_and_steps_as_far_as_its_credit_goes),
-        FACT(test_out_of_credit_it_waits_for_something_to_happen),
-        FACT(test_heartbeats_tell_how_it_goes),
-        FACT(test_a_broadcast_policy_is_adopted),
-        FACT(test_versions_only_grow),
-        FACT(test_one_that_comes_late_fetches_its_first_policy),
-        FACT(test_a_lost_broadcast_is_fetched_after_a_second),
-        FACT(test_a_bad_broadcast_is_counted_and_the_newest_fetched_at_once),
-        FACT(test_fetching_that_does_not_help_becomes_rare),
-        FACT(test_a_policy_of_another_run_is_not_adopted),
-        FACT(test_listening_that_fails_is_tried_again),
-        FACT(test_without_its_learner_it_goes_on_acting),
-        FACT(test_a_learner_that_comes_back_finds_it_with_its_work),
-        FACT(test_another_run_is_begun_from_nothing),
-        FACT(test_the_same_run_under_other_settings_is_begun_anew_as_somebody_else),
-        FACT(test_a_learner_that_is_not_there_yet_is_waited_for),
-        FACT(test_being_refused_is_the_end_with_failure),
-        FACT(test_a_task_that_is_not_in_this_build_is_the_end_with_failure),
-        FACT(test_stopping_sends_what_is_open_and_leaves),
-        FACT(test_stopping_does_not_wait_for_a_dead_shard_for_ever),
-        FACT(test_asking_twice_leaves_at_once),
-        FACT(test_stopping_before_joining_is_the_end),
-        FACT(test_a_learner_that_does_not_answer_leave_is_not_waited_for),
-        FACT(test_when_the_run_ends_it_finishes_and_leaves),
-        FACT(test_when_the_run_ends_it_does_not_wait_for_a_shard_that_is_gone),
-        FACT(test_joining_a_run_that_has_ended_is_the_end),
-        FACT(test_create_survives_every_failed_allocation),
-        FACT(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("actor_session", tests, NULL, NULL);
-}

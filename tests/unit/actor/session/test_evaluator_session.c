@@ -2,12 +2,6 @@
  * An evaluator's life in a run: policies in, results out, and a learner that is away, refuses or
  * ends the run. The network is a fake; no socket is opened and nobody waits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_wire.h"
@@ -118,7 +113,7 @@ static enum aq_participant_phase phase(const stage *all)
     return aq_participant_phase_of(aq_evaluator_session_participant(all->session));
 }
 
-static void test_it_joins_as_an_evaluator_and_waits_for_a_policy(void **state)
+TEST_WITH(it_joins_as_an_evaluator_and_waits_for_a_policy, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -128,7 +123,7 @@ static void test_it_joins_as_an_evaluator_and_waits_for_a_policy(void **state)
     assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
 }
 
-static void test_a_policy_is_screened_and_reported(void **state)
+TEST_WITH(a_policy_is_screened_and_reported, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -148,7 +143,7 @@ static void test_a_policy_is_screened_and_reported(void **state)
     assert_true(all->learner.stats.return_mean >= 8.0);
 }
 
-static void test_a_policy_that_passes_is_confirmed(void **state)
+TEST_WITH(a_policy_that_passes_is_confirmed, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluation_threshold = 5.0;
@@ -161,7 +156,7 @@ static void test_a_policy_that_passes_is_confirmed(void **state)
     assert_int_equal(all->learner.report[1].episodes, 6);
 }
 
-static void test_a_result_is_told_until_the_learner_has_heard_it(void **state)
+TEST_WITH(a_result_is_told_until_the_learner_has_heard_it, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -178,7 +173,7 @@ static void test_a_result_is_told_until_the_learner_has_heard_it(void **state)
     assert_int_equal(all->learner.report[1].version, 5);
 }
 
-static void test_a_result_that_is_refused_is_forgotten(void **state)
+TEST_WITH(a_result_that_is_refused_is_forgotten, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -192,7 +187,7 @@ static void test_a_result_that_is_refused_is_forgotten(void **state)
     assert_int_equal(all->learner.report[0].version, 5);
 }
 
-static void test_with_too_many_results_untold_no_policy_is_taken(void **state)
+TEST_WITH(with_too_many_results_untold_no_policy_is_taken, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -209,7 +204,7 @@ static void test_with_too_many_results_untold_no_policy_is_taken(void **state)
     assert_int_equal(all->learner.report[AQ_REPORTS_MAX].version, AQ_REPORTS_MAX + 5);
 }
 
-static void test_in_another_run_old_results_are_not_told(void **state)
+TEST_WITH(in_another_run_old_results_are_not_told, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -234,7 +229,7 @@ static void test_in_another_run_old_results_are_not_told(void **state)
     assert_int_equal(all->learner.report[last].version, 1);
 }
 
-static void test_when_the_run_ends_it_tells_what_it_has_and_leaves(void **state)
+TEST_WITH(when_the_run_ends_it_tells_what_it_has_and_leaves, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -251,7 +246,7 @@ static void test_when_the_run_ends_it_tells_what_it_has_and_leaves(void **state)
                      EXIT_SUCCESS);
 }
 
-static void test_stopping_gives_up_what_is_half_evaluated(void **state)
+TEST_WITH(stopping_gives_up_what_is_half_evaluated, set_up, tear_down)
 {
     stage *all = *state;
     pass(all, 20);
@@ -277,7 +272,7 @@ static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_a_version_is_compared_with_its_fp32_form(void **state)
+TEST_WITH(a_version_is_compared_with_its_fp32_form, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluator_fp32 = true;
@@ -302,7 +297,7 @@ static void test_a_version_is_compared_with_its_fp32_form(void **state)
     assert_true(fabs(all->learner.report[3].gap_mean - apart) < 1e-9);
 }
 
-static void test_a_version_in_fp32_is_not_compared_with_itself(void **state)
+TEST_WITH(a_version_in_fp32_is_not_compared_with_itself, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluator_fp32 = true;
@@ -313,7 +308,7 @@ static void test_a_version_in_fp32_is_not_compared_with_itself(void **state)
     assert_int_equal(all->learner.fetches, 0);
 }
 
-static void test_without_its_fp32_form_the_next_version_is_evaluated(void **state)
+TEST_WITH(without_its_fp32_form_the_next_version_is_evaluated, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluator_fp32 = true;
@@ -329,7 +324,7 @@ static void test_without_its_fp32_form_the_next_version_is_evaluated(void **stat
     assert_int_equal(all->learner.report[2].gap_episodes, 3);
 }
 
-static void test_another_version_than_was_asked_for_is_not_compared(void **state)
+TEST_WITH(another_version_than_was_asked_for_is_not_compared, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluator_fp32 = true;
@@ -342,7 +337,7 @@ static void test_another_version_than_was_asked_for_is_not_compared(void **state
 }
 
 /* Works in steps of 100 ms of time, which costs it a pause for each. */
-static void test_it_takes_its_share_of_the_time_and_the_newest_version(void **state)
+TEST_WITH(it_takes_its_share_of_the_time_and_the_newest_version, set_up, tear_down)
 {
     stage *all = *state;
     all->learner.settings.evaluator_share = 0.1;
@@ -365,7 +360,7 @@ static void test_it_takes_its_share_of_the_time_and_the_newest_version(void **st
     assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     stage *all = *state;
     const aq_evaluator_session_config config = config_of(all);
@@ -385,33 +380,9 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
-    (void)state;
     aq_evaluator_session_destroy(NULL);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_it_joins_as_an_evaluator_and_waits_for_a_policy),
-        FACT(test_a_policy_is_screened_and_reported),
-        FACT(test_a_policy_that_passes_is_confirmed),
-        FACT(test_a_result_is_told_until_the_learner_has_heard_it),
-        FACT(test_a_result_that_is_refused_is_forgotten),
-        FACT(test_with_too_many_results_untold_no_policy_is_taken),
-        FACT(test_in_another_run_old_results_are_not_told),
-        FACT(test_when_the_run_ends_it_tells_what_it_has_and_leaves),
-        FACT(test_stopping_gives_up_what_is_half_evaluated),
-        FACT(test_a_version_is_compared_with_its_fp32_form),
-        FACT(test_a_version_in_fp32_is_not_compared_with_itself),
-        FACT(test_without_its_fp32_form_the_next_version_is_evaluated),
-        FACT(test_another_version_than_was_asked_for_is_not_compared),
-        FACT(test_it_takes_its_share_of_the_time_and_the_newest_version),
-        FACT(test_create_survives_every_failed_allocation),
-        FACT(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("evaluator_session", tests, NULL, NULL);
-}

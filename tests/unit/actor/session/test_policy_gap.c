@@ -2,15 +2,9 @@
  * A whole actor that misses versions: the newest is fetched at once, what was heard meanwhile
  * follows it, and neither a broadcast full of holes nor a slow one becomes a storm of calls.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/sys/log.h"
 #include "common/wire/wire_delta.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -51,7 +45,7 @@ static void hear_change(actor_stage *stage, uint64_t from)
     aq_snapshot_unref(next);
 }
 
-static void test_changes_one_after_another_need_no_fetch(void **state)
+TEST_WITH(changes_one_after_another_need_no_fetch, set_up, tear_down)
 {
     actor_stage *stage = *state;
     for (uint64_t from = 3; from < 50; from++) {
@@ -63,7 +57,7 @@ static void test_changes_one_after_another_need_no_fetch(void **state)
     assert_int_equal(stage->learner.stats.policy_gaps, 0);
 }
 
-static void test_a_missed_version_is_fetched_at_once(void **state)
+TEST_WITH(a_missed_version_is_fetched_at_once, set_up, tear_down)
 {
     actor_stage *stage = *state;
     hear_change(stage, 4);
@@ -79,7 +73,7 @@ static void test_a_missed_version_is_fetched_at_once(void **state)
     assert_int_equal(stage_counters(stage).policy_version, 6);
 }
 
-static void test_every_second_version_lost_is_a_fetch_a_second(void **state)
+TEST_WITH(every_second_version_lost_is_a_fetch_a_second, set_up, tear_down)
 {
     actor_stage *stage = *state;
     for (uint64_t from = 4; from < 204; from += 2) {
@@ -92,7 +86,7 @@ static void test_every_second_version_lost_is_a_fetch_a_second(void **state)
 }
 
 /* A network that needs longer for each than for the one before. */
-static void test_versions_that_come_late_are_waited_for_and_not_fetched(void **state)
+TEST_WITH(versions_that_come_late_are_waited_for_and_not_fetched, set_up, tear_down)
 {
     static const int late_ms[] = {700, 1200, 2000, 3500, 6000};
     actor_stage *stage = *state;
@@ -110,7 +104,7 @@ static void test_versions_that_come_late_are_waited_for_and_not_fetched(void **s
     assert_int_equal(stage_counters(stage).policy_version, 9);
 }
 
-static void test_a_broadcast_that_is_never_heard_does_not_make_fetches_rare(void **state)
+TEST_WITH(a_broadcast_that_is_never_heard_does_not_make_fetches_rare, set_up, tear_down)
 {
     actor_stage *stage = *state;
     for (uint64_t i = 0; i < 6; i++) {
@@ -122,15 +116,3 @@ static void test_a_broadcast_that_is_never_heard_does_not_make_fetches_rare(void
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_changes_one_after_another_need_no_fetch),
-        FACT(test_a_missed_version_is_fetched_at_once),
-        FACT(test_every_second_version_lost_is_a_fetch_a_second),
-        FACT(test_versions_that_come_late_are_waited_for_and_not_fetched),
-        FACT(test_a_broadcast_that_is_never_heard_does_not_make_fetches_rare),
-    };
-    return cmocka_run_group_tests_name("policy_gap", tests, NULL, NULL);
-}

@@ -2,17 +2,12 @@
  * An actor and several shards: how its experience spreads, what happens when one of them leaves,
  * comes back, moves, or is not listed, and how it ends when one is away.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -55,7 +50,7 @@ static void assert_nothing_odd(const fake_shard *shard)
 
 /* ---- spreading ------------------------------------------------------------------------------ */
 
-static void test_two_shards_get_equal_shares(void **state)
+TEST_WITH(two_shards_get_equal_shares, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, 500 * KIT_ENVS);
@@ -71,7 +66,7 @@ static void test_two_shards_get_equal_shares(void **state)
     assert_int_equal(stage_counters(stage).shard_steps, stored(stage));
 }
 
-static void test_shares_are_equal_also_while_credit_lasts(void **state)
+TEST_WITH(shares_are_equal_also_while_credit_lasts, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -81,7 +76,7 @@ static void test_shares_are_equal_also_while_credit_lasts(void **state)
     assert_true(first < second + second / 20 && second < first + first / 20);
 }
 
-static void test_credit_of_either_is_enough_to_go_on(void **state)
+TEST_WITH(credit_of_either_is_enough_to_go_on, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[1].granted = 100 * KIT_ENVS;
@@ -91,7 +86,7 @@ static void test_credit_of_either_is_enough_to_go_on(void **state)
     assert_int_equal(stage->shards[0].fresh, 0);
 }
 
-static void test_credit_that_is_enough_for_a_step_only_together_is_used(void **state)
+TEST_WITH(credit_that_is_enough_for_a_step_only_together_is_used, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, KIT_ENVS / 2);
@@ -99,7 +94,7 @@ static void test_credit_that_is_enough_for_a_step_only_together_is_used(void **s
     assert_int_equal(stage_counters(stage).env_steps, KIT_ENVS);
 }
 
-static void test_the_statistics_are_sums(void **state)
+TEST_WITH(the_statistics_are_sums, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, 100 * KIT_ENVS);
@@ -119,7 +114,7 @@ static void test_the_statistics_are_sums(void **state)
 
 /* ---- one is away ---------------------------------------------------------------------------- */
 
-static void test_when_one_leaves_the_other_gets_everything(void **state)
+TEST_WITH(when_one_leaves_the_other_gets_everything, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -133,7 +128,7 @@ static void test_when_one_leaves_the_other_gets_everything(void **state)
     assert_nothing_odd(&stage->shards[1]);
 }
 
-static void test_one_that_comes_back_gets_what_it_missed_and_its_share_again(void **state)
+TEST_WITH(one_that_comes_back_gets_what_it_missed_and_its_share_again, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].durable = stage->shards[1].durable = true;
@@ -158,7 +153,7 @@ static void test_one_that_comes_back_gets_what_it_missed_and_its_share_again(voi
     assert_nothing_odd(&stage->shards[1]);
 }
 
-static void test_one_that_is_away_holds_a_bounded_amount(void **state)
+TEST_WITH(one_that_is_away_holds_a_bounded_amount, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -173,7 +168,7 @@ static void test_one_that_is_away_holds_a_bounded_amount(void **state)
     assert_int_equal(stage->ways[0].refused_sends, 1);
 }
 
-static void test_all_being_away_it_waits_and_then_goes_on(void **state)
+TEST_WITH(all_being_away_it_waits_and_then_goes_on, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -192,7 +187,7 @@ static void test_all_being_away_it_waits_and_then_goes_on(void **state)
 }
 
 /* What is in open chunks was to go to the one that left; the other can't take all at once. */
-static void test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants(void **state)
+TEST_WITH(what_is_open_when_one_leaves_goes_to_the_other_as_it_grants, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 5 * KIT_ENVS;
@@ -212,7 +207,7 @@ static void test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants(voi
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-static void test_without_a_shard_it_waits(void **state)
+TEST_WITH(without_a_shard_it_waits, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.shard_count = 0;
@@ -225,7 +220,7 @@ static void test_without_a_shard_it_waits(void **state)
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-static void test_a_shard_that_joins_gets_its_share(void **state)
+TEST_WITH(a_shard_that_joins_gets_its_share, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.shard_count = 1;
@@ -238,8 +233,8 @@ static void test_a_shard_that_joins_gets_its_share(void **state)
     assert_nothing_odd(&stage->shards[1]);
 }
 
-static void
-test_one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged(void **state)
+TEST_WITH(one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged, set_up,
+          tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -263,7 +258,7 @@ test_one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledge
     assert_nothing_odd(&stage->shards[1]);
 }
 
-static void test_an_empty_list_changes_nothing(void **state)
+TEST_WITH(an_empty_list_changes_nothing, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, 100 * KIT_ENVS);
@@ -276,7 +271,7 @@ static void test_an_empty_list_changes_nothing(void **state)
     assert_int_equal(stage_counters(stage).env_steps, 240 * KIT_ENVS);
 }
 
-static void test_a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard(void **state)
+TEST_WITH(a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.stores[0] = stage->shards[0].store;
@@ -289,7 +284,7 @@ static void test_a_new_member_of_the_same_store_at_the_same_place_is_the_same_sh
     assert_int_equal(stage->ways[0].closes, 0);
 }
 
-static void test_without_memory_for_a_lane_it_is_tried_again(void **state)
+TEST_WITH(without_memory_for_a_lane_it_is_tried_again, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->learner.shard_count = 1;
@@ -321,7 +316,7 @@ static void test_without_memory_for_a_lane_it_is_tried_again(void **state)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-static void test_stopping_drains_to_all(void **state)
+TEST_WITH(stopping_drains_to_all, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -334,7 +329,7 @@ static void test_stopping_drains_to_all(void **state)
     assert_int_equal(stage_counters(stage).acknowledged_steps, stored(stage));
 }
 
-static void test_one_that_is_away_is_not_waited_for_until_the_end_of_time(void **state)
+TEST_WITH(one_that_is_away_is_not_waited_for_until_the_end_of_time, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -352,7 +347,7 @@ static void test_one_that_is_away_is_not_waited_for_until_the_end_of_time(void *
     assert_nothing_odd(&stage->shards[1]);
 }
 
-static void test_one_that_comes_back_in_time_gets_the_rest(void **state)
+TEST_WITH(one_that_comes_back_in_time_gets_the_rest, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, PLENTY);
@@ -370,7 +365,7 @@ static void test_one_that_comes_back_in_time_gets_the_rest(void **state)
 }
 
 /* It is there, so it may still answer; but not for ever. */
-static void test_one_that_does_not_acknowledge_is_waited_for_in_vain(void **state)
+TEST_WITH(one_that_does_not_acknowledge_is_waited_for_in_vain, set_up, tear_down)
 {
     actor_stage *stage = *state;
     grant_both(stage, 50 * KIT_ENVS);
@@ -385,7 +380,7 @@ static void test_one_that_does_not_acknowledge_is_waited_for_in_vain(void **stat
 }
 
 /* The chunks that are open at the end go to the one that is there. */
-static void test_what_is_open_at_the_end_goes_to_one_that_is_there(void **state)
+TEST_WITH(what_is_open_at_the_end_goes_to_one_that_is_there, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->shards[0].granted = 5 * KIT_ENVS;
@@ -399,31 +394,3 @@ static void test_what_is_open_at_the_end_goes_to_one_that_is_there(void **state)
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_two_shards_get_equal_shares),
-        FACT(test_shares_are_equal_also_while_credit_lasts),
-        FACT(test_credit_of_either_is_enough_to_go_on),
-        FACT(test_credit_that_is_enough_for_a_step_only_together_is_used),
-        FACT(test_the_statistics_are_sums),
-        FACT(test_when_one_leaves_the_other_gets_everything),
-        FACT(test_one_that_comes_back_gets_what_it_missed_and_its_share_again),
-        FACT(test_one_that_is_away_holds_a_bounded_amount),
-        FACT(test_all_being_away_it_waits_and_then_goes_on),
-        FACT(test_what_is_open_when_one_leaves_goes_to_the_other_as_it_grants),
-        FACT(test_without_a_shard_it_waits),
-        FACT(test_a_shard_that_joins_gets_its_share),
-        FACT(test_one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged),
-        FACT(test_an_empty_list_changes_nothing),
-        FACT(test_a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard),
-        FACT(test_without_memory_for_a_lane_it_is_tried_again),
-        FACT(test_stopping_drains_to_all),
-        FACT(test_one_that_is_away_is_not_waited_for_until_the_end_of_time),
-        FACT(test_one_that_comes_back_in_time_gets_the_rest),
-        FACT(test_one_that_does_not_acknowledge_is_waited_for_in_vain),
-        FACT(test_what_is_open_at_the_end_goes_to_one_that_is_there),
-    };
-    return cmocka_run_group_tests_name("shard_list", tests, NULL, NULL);
-}

@@ -2,15 +2,9 @@
  * An actor and one shard: what happens when the connection breaks, the shard dies, is slow or
  * refuses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -36,7 +30,7 @@ static uint64_t held_back_max(void)
 
 /* ---- connections that break ----------------------------------------------------------------- */
 
-static void test_a_broken_connection_loses_nothing_and_doubles_nothing(void **state)
+TEST_WITH(a_broken_connection_loses_nothing_and_doubles_nothing, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -55,7 +49,7 @@ static void test_a_broken_connection_loses_nothing_and_doubles_nothing(void **st
     assert_true(stage_counters(stage).resent > 0);
 }
 
-static void test_what_was_lost_without_a_break_goes_again_in_time(void **state)
+TEST_WITH(what_was_lost_without_a_break_goes_again_in_time, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -73,7 +67,7 @@ static void test_what_was_lost_without_a_break_goes_again_in_time(void **state)
 }
 
 /* As when the shard's host went away and came back: calls find it again, the connection is dead. */
-static void test_a_connection_that_brings_nothing_is_made_anew(void **state)
+TEST_WITH(a_connection_that_brings_nothing_is_made_anew, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -92,7 +86,7 @@ static void test_a_connection_that_brings_nothing_is_made_anew(void **state)
     assert_true(shard->fresh + held_back_max() >= 100 * KIT_ENVS);
 }
 
-static void test_a_restarted_shard_goes_on_where_the_actor_is(void **state)
+TEST_WITH(a_restarted_shard_goes_on_where_the_actor_is, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -111,7 +105,7 @@ static void test_a_restarted_shard_goes_on_where_the_actor_is(void **state)
     assert_int_equal(shard->gaps, 0);
 }
 
-static void test_a_slow_shard_is_waited_for_without_asking(void **state)
+TEST_WITH(a_slow_shard_is_waited_for_without_asking, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -133,7 +127,7 @@ static void test_a_slow_shard_is_waited_for_without_asking(void **state)
     assert_int_equal(shard->gaps, 0);
 }
 
-static void test_a_connection_that_cannot_be_opened_is_tried_again(void **state)
+TEST_WITH(a_connection_that_cannot_be_opened_is_tried_again, set_up, tear_down)
 {
     actor_stage *stage = *state;
     stage->ways[0].cannot_open = true;
@@ -146,7 +140,7 @@ static void test_a_connection_that_cannot_be_opened_is_tried_again(void **state)
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-static void test_credit_that_is_refused_is_asked_for_again_with_growing_pauses(void **state)
+TEST_WITH(credit_that_is_refused_is_asked_for_again_with_growing_pauses, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -160,7 +154,7 @@ static void test_credit_that_is_refused_is_asked_for_again_with_growing_pauses(v
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-static void test_credit_that_times_out_is_asked_for_again(void **state)
+TEST_WITH(credit_that_times_out_is_asked_for_again, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -177,7 +171,7 @@ static void test_credit_that_times_out_is_asked_for_again(void **state)
 }
 
 /* Its disk is full: what came is there, and is not acknowledged. */
-static void test_what_has_come_is_not_sent_again_however_late_the_acknowledgement(void **state)
+TEST_WITH(what_has_come_is_not_sent_again_however_late_the_acknowledgement, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -198,19 +192,3 @@ static void test_what_has_come_is_not_sent_again_however_late_the_acknowledgemen
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_broken_connection_loses_nothing_and_doubles_nothing),
-        FACT(test_what_was_lost_without_a_break_goes_again_in_time),
-        FACT(test_a_connection_that_brings_nothing_is_made_anew),
-        FACT(test_a_restarted_shard_goes_on_where_the_actor_is),
-        FACT(test_a_slow_shard_is_waited_for_without_asking),
-        FACT(test_a_connection_that_cannot_be_opened_is_tried_again),
-        FACT(test_credit_that_is_refused_is_asked_for_again_with_growing_pauses),
-        FACT(test_credit_that_times_out_is_asked_for_again),
-        FACT(test_what_has_come_is_not_sent_again_however_late_the_acknowledgement),
-    };
-    return cmocka_run_group_tests_name("shard_session", tests, NULL, NULL);
-}

@@ -2,15 +2,9 @@
  * An actor and the stores behind its shards: whose messages go where when a store dies, is
  * replaced, comes back elsewhere, or when another one is found at its address.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
@@ -60,7 +54,7 @@ static uint32_t lanes(const actor_stage *stage)
 
 /* ---- in memory only ------------------------------------------------------------------------- */
 
-static void test_what_a_dead_store_did_not_acknowledge_goes_to_the_next_one(void **state)
+TEST_WITH(what_a_dead_store_did_not_acknowledge_goes_to_the_next_one, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -80,7 +74,7 @@ static void test_what_a_dead_store_did_not_acknowledge_goes_to_the_next_one(void
     assert_int_equal(lanes(stage), 1);
 }
 
-static void test_the_next_one_is_found_before_the_learner_has_told(void **state)
+TEST_WITH(the_next_one_is_found_before_the_learner_has_told, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -107,7 +101,7 @@ static void test_the_next_one_is_found_before_the_learner_has_told(void **state)
     assert_int_equal(stage->ways[0].opens, 1);
 }
 
-static void test_many_deaths_take_no_more_lanes(void **state)
+TEST_WITH(many_deaths_take_no_more_lanes, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -142,19 +136,19 @@ static void check_another(actor_stage *stage, uint32_t slot)
     assert_int_equal(stage->shards[0].gaps, 0);
 }
 
-static void test_a_store_elsewhere_is_another_one(void **state)
+TEST_WITH(a_store_elsewhere_is_another_one, set_up, tear_down)
 {
     check_another(*state, 1);
 }
 
-static void test_a_store_elsewhere_in_the_same_slot_is_another_one(void **state)
+TEST_WITH(a_store_elsewhere_in_the_same_slot_is_another_one, set_up, tear_down)
 {
     check_another(*state, 0);
 }
 
 /* ---- durable -------------------------------------------------------------------------------- */
 
-static void test_a_durable_store_goes_on_after_a_restart(void **state)
+TEST_WITH(a_durable_store_goes_on_after_a_restart, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -171,7 +165,7 @@ static void test_a_durable_store_goes_on_after_a_restart(void **state)
     assert_int_equal(stage_counters(stage).shard_steps, shard->fresh); /* of both lives */
 }
 
-static void test_what_a_durable_store_may_have_goes_to_no_other(void **state)
+TEST_WITH(what_a_durable_store_may_have_goes_to_no_other, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *next = &stage->shards[1];
@@ -197,7 +191,7 @@ static void test_what_a_durable_store_may_have_goes_to_no_other(void **state)
     assert_true(stage->shards[0].fresh + next->fresh <= 170 * KIT_ENVS);
 }
 
-static void test_a_durable_store_is_followed_to_another_address(void **state)
+TEST_WITH(a_durable_store_is_followed_to_another_address, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -221,7 +215,7 @@ static void test_a_durable_store_is_followed_to_another_address(void **state)
 }
 
 /* Two shards were restarted, and each got the other's port. */
-static void test_stores_that_swapped_their_addresses_are_told_apart(void **state)
+TEST_WITH(stores_that_swapped_their_addresses_are_told_apart, set_up, tear_down)
 {
     actor_stage *stage = *state;
     list(stage, 0, 0, 0);
@@ -262,7 +256,7 @@ static void test_stores_that_swapped_their_addresses_are_told_apart(void **state
     assert_int_equal(lanes(stage), 2);
 }
 
-static void test_a_stranger_at_a_durable_stores_address_gets_nothing(void **state)
+TEST_WITH(a_stranger_at_a_durable_stores_address_gets_nothing, set_up, tear_down)
 {
     actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
@@ -283,20 +277,3 @@ static void test_a_stranger_at_a_durable_stores_address_gets_nothing(void **stat
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_what_a_dead_store_did_not_acknowledge_goes_to_the_next_one),
-        FACT(test_the_next_one_is_found_before_the_learner_has_told),
-        FACT(test_many_deaths_take_no_more_lanes),
-        FACT(test_a_store_elsewhere_is_another_one),
-        FACT(test_a_store_elsewhere_in_the_same_slot_is_another_one),
-        FACT(test_a_durable_store_goes_on_after_a_restart),
-        FACT(test_what_a_durable_store_may_have_goes_to_no_other),
-        FACT(test_a_durable_store_is_followed_to_another_address),
-        FACT(test_stores_that_swapped_their_addresses_are_told_apart),
-        FACT(test_a_stranger_at_a_durable_stores_address_gets_nothing),
-    };
-    return cmocka_run_group_tests_name("shard_stores", tests, NULL, NULL);
-}

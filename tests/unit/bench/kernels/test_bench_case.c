@@ -2,17 +2,12 @@
  * A case gives a row for each format and peer; peers and ours compute the same; nobody's wrong
  * result is timed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "bench/kernels/bench_case.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static size_t peers_there(void)
 {
@@ -31,13 +26,12 @@ static aq_bench_plan quick_plan(void)
     return plan;
 }
 
-static void test_each_format_and_peer_is_a_row(void **state)
+TEST(each_format_and_peer_is_a_row)
 {
     aq_bench_problem problem;
     aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
     size_t count = 0;
     aq_error error = {0};
-    (void)state;
     const aq_bench_plan plan = quick_plan();
     const size_t peers = peers_there() > 0 ? peers_there() : 1;
     assert_int_equal(aq_bench_problem_layer(48, 33, 3, &problem), 0);
@@ -57,14 +51,13 @@ static void test_each_format_and_peer_is_a_row(void **state)
     aq_bench_problem_fini(&problem);
 }
 
-static void test_an_int8_layer_reads_a_quarter_of_the_bytes(void **state)
+TEST(an_int8_layer_reads_a_quarter_of_the_bytes)
 {
     aq_bench_problem problem;
     aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
     size_t count = 0;
     aq_error error = {0};
     size_t bytes[AQ_QKERNEL_FORMATS] = {0};
-    (void)state;
     const aq_bench_plan plan = quick_plan();
     assert_int_equal(aq_bench_problem_layer(256, 256, 1, &problem), 0);
     assert_int_equal(aq_bench_case_run(&plan, aq_qkernels_scalar(), &problem, rows, &count, &error),
@@ -81,11 +74,10 @@ static void test_an_int8_layer_reads_a_quarter_of_the_bytes(void **state)
 }
 
 /* Every peer of this build, over a whole policy: static scales of every layer's input. */
-static void test_peers_compute_the_policy(void **state)
+TEST(peers_compute_the_policy)
 {
     aq_bench_problem problem;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_bench_problem_policy(40, 2, &problem), 0);
     for (size_t i = 0; i < AQ_BENCH_PEERS; i++) {
         const aq_bench_peer *peer = aq_bench_peer_at(i);
@@ -106,11 +98,10 @@ static void test_peers_compute_the_policy(void **state)
     aq_bench_problem_fini(&problem);
 }
 
-static void test_a_wrong_result_is_not_near(void **state)
+TEST(a_wrong_result_is_not_near)
 {
     aq_bench_problem problem;
     float got[2 * 33];
-    (void)state;
     assert_int_equal(aq_bench_problem_layer(48, 33, 2, &problem), 0);
     memcpy(got, problem.expected, sizeof(got));
     assert_true(aq_bench_problem_distance(&problem, got, problem.expected) == 0.0);
@@ -121,11 +112,10 @@ static void test_a_wrong_result_is_not_near(void **state)
     aq_bench_problem_fini(&problem);
 }
 
-static void test_every_failed_allocation_is_survived(void **state)
+TEST(every_failed_allocation_is_survived)
 {
     aq_bench_row rows[AQ_BENCH_CASE_ROWS_MAX];
     size_t count = 0;
-    (void)state;
     aq_bench_plan plan = quick_plan();
     memset(plan.formats, 0, sizeof(plan.formats));
     plan.formats[AQ_FORMAT_INT8_CHANNEL] = true;
@@ -143,16 +133,4 @@ static void test_every_failed_allocation_is_survived(void **state)
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
         assert_true(nth < 1000);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_format_and_peer_is_a_row),
-        cmocka_unit_test(test_an_int8_layer_reads_a_quarter_of_the_bytes),
-        cmocka_unit_test(test_peers_compute_the_policy),
-        cmocka_unit_test(test_a_wrong_result_is_not_near),
-        cmocka_unit_test(test_every_failed_allocation_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * The plan is what the arguments say, and arguments that say nothing sensible are refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "bench/kernels/bench_plan.h"
+#include "tests/support/test.h"
 
 /* Under the lowest rung, so that every machine gives the same. */
 static int parse(aq_bench_request *request, aq_error *error, const char *const *arguments)
@@ -33,11 +28,10 @@ static void assert_numbers(const aq_bench_numbers *numbers, const uint32_t *expe
     assert_memory_equal(numbers->values, expected, count * sizeof(*expected));
 }
 
-static void test_no_arguments_mean_the_sizes_of_the_documentation(void **state)
+TEST(no_arguments_mean_the_sizes_of_the_documentation)
 {
     aq_bench_request request;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(parse(&request, &error, (const char *[]){NULL}), 0);
     assert_numbers(&request.plan.sizes, (uint32_t[]){64, 256, 512, 1024, 2048}, 5);
     assert_numbers(&request.plan.batches, (uint32_t[]){1, 8, 16}, 3);
@@ -46,20 +40,18 @@ static void test_no_arguments_mean_the_sizes_of_the_documentation(void **state)
     assert_string_equal(request.plan.rungs[0]->name, "scalar");
 }
 
-static void test_all_adds_a_large_batch(void **state)
+TEST(all_adds_a_large_batch)
 {
     aq_bench_request request;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(parse(&request, &error, (const char *[]){"--all", NULL}), 0);
     assert_numbers(&request.plan.batches, (uint32_t[]){1, 8, 16, 64}, 4);
 }
 
-static void test_lists_replace_the_defaults(void **state)
+TEST(lists_replace_the_defaults)
 {
     aq_bench_request request;
     aq_error error = {0};
-    (void)state;
     const char *const arguments[] = {"--sizes=32,4096", "--batches=3", "--policies=none",
                                      "--formats=int8,fp32", NULL};
     assert_int_equal(parse(&request, &error, arguments), 0);
@@ -71,11 +63,10 @@ static void test_lists_replace_the_defaults(void **state)
     assert_false(request.plan.formats[AQ_FORMAT_BF16]);
 }
 
-static void test_quick_leaves_alone_what_was_given(void **state)
+TEST(quick_leaves_alone_what_was_given)
 {
     aq_bench_request request;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(parse(&request, &error, (const char *[]){"--sizes", "512", "--quick", NULL}),
                      0);
     assert_numbers(&request.plan.sizes, (uint32_t[]){512}, 1);
@@ -83,7 +74,7 @@ static void test_quick_leaves_alone_what_was_given(void **state)
     assert_true(request.plan.timing.rounds < 10);
 }
 
-static void test_bad_values_are_refused_in_words(void **state)
+TEST(bad_values_are_refused_in_words)
 {
     static const struct {
         const char *argument, *words;
@@ -98,7 +89,6 @@ static void test_bad_values_are_refused_in_words(void **state)
         {"--rung=avx512vnni", "'avx512vnni' is no rung that this processor"},
         {"kernels", "'kernels': this command takes options only"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_bench_request request;
         aq_error error = {0};
@@ -109,39 +99,23 @@ static void test_bad_values_are_refused_in_words(void **state)
     }
 }
 
-static void test_all_rungs_are_those_that_the_flags_allow(void **state)
+TEST(all_rungs_are_those_that_the_flags_allow)
 {
     aq_bench_request request;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(parse(&request, &error, (const char *[]){"--rung", "all", NULL}), 0);
     assert_int_equal(request.plan.rung_count, 1);
     assert_string_equal(request.plan.rungs[0]->name, "scalar");
 }
 
-static void test_formats_that_a_rung_lacks_are_left_out(void **state)
+TEST(formats_that_a_rung_lacks_are_left_out)
 {
     aq_bench_plan plan;
     aq_qkernels rung = *aq_qkernels_scalar();
-    (void)state;
     aq_bench_plan_init(0, &plan);
     assert_true(aq_bench_plan_wants(&plan, &rung, AQ_FORMAT_BF16));
     rung.linear[AQ_FORMAT_BF16] = NULL;
     assert_false(aq_bench_plan_wants(&plan, &rung, AQ_FORMAT_BF16));
     assert_false(aq_bench_plan_wants(&plan, &rung, 0));
     assert_false(aq_bench_plan_wants(&plan, &rung, AQ_QKERNEL_FORMATS));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_arguments_mean_the_sizes_of_the_documentation),
-        cmocka_unit_test(test_all_adds_a_large_batch),
-        cmocka_unit_test(test_lists_replace_the_defaults),
-        cmocka_unit_test(test_quick_leaves_alone_what_was_given),
-        cmocka_unit_test(test_bad_values_are_refused_in_words),
-        cmocka_unit_test(test_all_rungs_are_those_that_the_flags_allow),
-        cmocka_unit_test(test_formats_that_a_rung_lacks_are_left_out),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

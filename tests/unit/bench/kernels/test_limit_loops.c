@@ -1,17 +1,11 @@
 /*
  * Limit loops do the work that they are timed for: every byte that is read counts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bench/kernels/limit_contender.h"
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 
 enum { BYTES = 4 * AQ_LIMIT_READ_STEP };
 
@@ -27,10 +21,9 @@ static const aq_limit_loops *loops_at(uint32_t index)
     return NULL;
 }
 
-static void test_no_byte_is_left_out(void **state)
+TEST(no_byte_is_left_out)
 {
     const aq_limit_loops *loops;
-    (void)state;
     unsigned char *bytes = aq_alloc(1, BYTES);
     assert_non_null(bytes);
     for (uint32_t i = 0; (loops = loops_at(i)) != NULL; i++) {
@@ -46,10 +39,9 @@ static void test_no_byte_is_left_out(void **state)
     aq_free(bytes);
 }
 
-static void test_every_rung_multiplies(void **state)
+TEST(every_rung_multiplies)
 {
     const aq_limit_loops *loops;
-    (void)state;
     for (uint32_t i = 0; (loops = loops_at(i)) != NULL; i++) {
         assert_true(loops->dot_operations > 0);
         assert_true(loops->fma_operations > 0);
@@ -58,17 +50,15 @@ static void test_every_rung_multiplies(void **state)
     }
 }
 
-static void test_an_unknown_rung_has_the_loops_of_plain_c(void **state)
+TEST(an_unknown_rung_has_the_loops_of_plain_c)
 {
-    (void)state;
     assert_string_equal(aq_limit_loops_of("altivec")->rung, "scalar");
 }
 
-static void test_contenders_run_their_loops(void **state)
+TEST(contenders_run_their_loops)
 {
     aq_limit_multiplying multiplying = {.loop = aq_limit_loops_of("scalar")->dot};
     aq_limit_reading reading = {.loops = aq_limit_loops_of("scalar"), .bytes = BYTES};
-    (void)state;
     unsigned char *bytes = aq_limit_memory(BYTES);
     assert_non_null(bytes);
     bytes[0] = 0;
@@ -80,15 +70,4 @@ static void test_contenders_run_their_loops(void **state)
     assert_true(reading.sum != 0);
     assert_true(multiplying.sum != 0);
     aq_free(bytes);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_byte_is_left_out),
-        cmocka_unit_test(test_every_rung_multiplies),
-        cmocka_unit_test(test_an_unknown_rung_has_the_loops_of_plain_c),
-        cmocka_unit_test(test_contenders_run_their_loops),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /*
  * Contenders take turns; medians and ratios are taken over the rounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "bench/kernels/paired_timing.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 enum { CONTENDERS = 3, ROUNDS = 7 };
 
@@ -28,13 +22,12 @@ static void take_turn(void *self)
     *one->last = one->index;
 }
 
-static void test_every_contender_has_a_slice_in_every_round(void **state)
+TEST(every_contender_has_a_slice_in_every_round)
 {
     int last = -1;
     turn turns[CONTENDERS];
     aq_contender contenders[CONTENDERS];
     aq_paired_times times;
-    (void)state;
     for (int i = 0; i < CONTENDERS; i++) {
         turns[i] = (turn){.index = i, .last = &last};
         contenders[i] = (aq_contender){take_turn, &turns[i]};
@@ -55,47 +48,33 @@ static void test_every_contender_has_a_slice_in_every_round(void **state)
     aq_paired_times_fini(&times);
 }
 
-static void test_medians_and_ratios_are_over_the_rounds(void **state)
+TEST(medians_and_ratios_are_over_the_rounds)
 {
     /* The second contender takes twice as long in most rounds, whatever the machine does. */
     double us[] = {1, 10, 3, 4, 1, /* */ 2, 20, 6, 1, 2};
     const aq_paired_times times = {.count = 2, .rounds = 5, .us = us};
-    (void)state;
     assert_true(aq_paired_times_us(&times, 0) == 3.0);
     assert_true(aq_paired_times_us(&times, 1) == 2.0);
     assert_true(aq_paired_times_ratio(&times, 1, 0) == 2.0);
     assert_true(aq_paired_times_ratio(&times, 0, 1) == 0.5);
 }
 
-static void test_an_even_number_of_rounds_has_a_middle(void **state)
+TEST(an_even_number_of_rounds_has_a_middle)
 {
     double us[] = {4, 1, 2, 30};
     const aq_paired_times times = {.count = 1, .rounds = 4, .us = us};
-    (void)state;
     assert_true(aq_paired_times_us(&times, 0) == 3.0);
 }
 
-static void test_no_memory_is_told(void **state)
+TEST(no_memory_is_told)
 {
     int last = -1;
     turn one = {.last = &last};
     const aq_contender contender = {take_turn, &one};
     const aq_timing_plan plan = {.rounds = 1, .slice_ns = 1};
     aq_paired_times times = {0};
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_paired_times_measure(&contender, 1, &plan, &times), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(times.us);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_contender_has_a_slice_in_every_round),
-        cmocka_unit_test(test_medians_and_ratios_are_over_the_rounds),
-        cmocka_unit_test(test_an_even_number_of_rounds_has_a_middle),
-        cmocka_unit_test(test_no_memory_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

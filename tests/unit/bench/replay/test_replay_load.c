@@ -1,17 +1,12 @@
 /*
  * The load's own check: what was sent passes, and one changed number anywhere does not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "bench/replay/replay_load.h"
 #include "common/base/memory.h"
 #include "common/experience/chunk_view.h"
+#include "tests/support/test.h"
 
 enum { ROWS = 7, N_STEP = 3, LENGTH = 12, CHUNKS = 4 };
 
@@ -65,7 +60,7 @@ static int close_load(void **state)
     return 0;
 }
 
-static void test_what_was_sent_passes(void **state)
+TEST_WITH(what_was_sent_passes, open_load, close_load)
 {
     fixture *f = *state;
     assert_int_equal(aq_replay_load_check(&f->load, f->batch, DISCOUNT, NULL), 0);
@@ -81,7 +76,7 @@ static void refuse_change(fixture *f, void *column, size_t offset)
     *byte ^= 1;
 }
 
-static void test_one_changed_bit_in_any_column_does_not_pass(void **state)
+TEST_WITH(one_changed_bit_in_any_column_does_not_pass, open_load, close_load)
 {
     fixture *f = *state;
     const size_t obs_bytes = ROWS * (size_t)f->load.layout.obs_bytes;
@@ -100,7 +95,7 @@ static void test_one_changed_bit_in_any_column_does_not_pass(void **state)
     test_what_was_sent_passes(state);
 }
 
-static void test_chunks_are_valid_and_follow_one_another(void **state)
+TEST_WITH(chunks_are_valid_and_follow_one_another, open_load, close_load)
 {
     const fixture *f = *state;
     for (uint32_t i = 0; i < CHUNKS; i++) {
@@ -111,11 +106,10 @@ static void test_chunks_are_valid_and_follow_one_another(void **state)
     assert_int_equal(aq_replay_load_step_bytes(&f->load), 20);
 }
 
-static void test_without_memory_there_is_no_load(void **state)
+TEST(without_memory_there_is_no_load)
 {
     const aq_load_shape shape = {
         .obs_count = 3, .action_count = 2, .n_step = 1, .chunk_length = 4, .chunk_count = 3};
-    (void)state;
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc != 0; nth++) {
         aq_replay_load load = {.chunks = NULL};
@@ -128,14 +122,3 @@ static void test_without_memory_there_is_no_load(void **state)
 }
 
 #define LOADED(test) cmocka_unit_test_setup_teardown(test, open_load, close_load)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        LOADED(test_what_was_sent_passes),
-        LOADED(test_one_changed_bit_in_any_column_does_not_pass),
-        LOADED(test_chunks_are_valid_and_follow_one_another),
-        cmocka_unit_test(test_without_memory_there_is_no_load),
-    };
-    return cmocka_run_group_tests_name("replay_load", tests, NULL, NULL);
-}

@@ -2,18 +2,13 @@
  * What a comparison reads of a run: curve, totals, times and energy, whole or damaged.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cli/compare/compare_curve.h"
 #include "cli/compare/compare_energy.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static const char whole[] =
@@ -37,7 +32,7 @@ static aq_compare_curve read_text(void **state, const char *text)
     return curve;
 }
 
-static void test_evaluations_become_points(void **state)
+TEST_WITH(evaluations_become_points, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_int_equal(curve.count, 3);
@@ -46,7 +41,7 @@ static void test_evaluations_become_points(void **state)
     aq_compare_curve_fini(&curve);
 }
 
-static void test_the_end_tells_the_totals(void **state)
+TEST_WITH(the_end_tells_the_totals, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_string_equal(curve.end, "budget");
@@ -59,7 +54,7 @@ static void test_the_end_tells_the_totals(void **state)
 }
 
 /* What fuzzing found: one such line was the end of the whole file. */
-static void test_an_end_in_no_state_of_ours_is_passed_over(void **state)
+TEST_WITH(an_end_in_no_state_of_ours_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
 {
     char text[sizeof(whole) + 200];
     snprintf(text, sizeof(text), "%s%s", whole,
@@ -70,7 +65,7 @@ static void test_an_end_in_no_state_of_ours_is_passed_over(void **state)
     aq_compare_curve_fini(&curve);
 }
 
-static void test_times_that_were_not_told_are_not_known(void **state)
+TEST_WITH(times_that_were_not_told_are_not_known, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_true(curve.states[AQ_TIME_ACTOR_INFERENCE] == 1.25);
@@ -81,7 +76,7 @@ static void test_times_that_were_not_told_are_not_known(void **state)
     aq_compare_curve_fini(&curve);
 }
 
-static void test_the_final_return_is_the_mean_of_the_last_tenth(void **state)
+TEST_WITH(the_final_return_is_the_mean_of_the_last_tenth, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve = read_text(state, whole);
     assert_true(aq_compare_curve_final(&curve) == 30.0);
@@ -89,7 +84,7 @@ static void test_the_final_return_is_the_mean_of_the_last_tenth(void **state)
     assert_true(isnan(aq_compare_curve_final(&curve)));
 }
 
-static void test_a_run_that_was_resumed_goes_back(void **state)
+TEST_WITH(a_run_that_was_resumed_goes_back, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve = read_text(
         state, "{\"event\":\"evaluation\",\"wall_s\":1.0,\"env_steps\":1,\"return_mean\":1}\n"
@@ -104,7 +99,7 @@ static void test_a_run_that_was_resumed_goes_back(void **state)
     aq_compare_curve_fini(&curve);
 }
 
-static void test_a_file_that_is_not_there_is_said(void **state)
+TEST_WITH(a_file_that_is_not_there_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_error error;
     aq_compare_curve curve;
@@ -113,7 +108,7 @@ static void test_a_file_that_is_not_there_is_said(void **state)
     cli_assert_in(error.text, "can't open");
 }
 
-static void test_no_memory_leaves_nothing_behind(void **state)
+TEST_WITH(no_memory_leaves_nothing_behind, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_curve curve;
     const char *path = cli_path(state, "metrics.jsonl");
@@ -125,7 +120,7 @@ static void test_no_memory_leaves_nothing_behind(void **state)
     }
 }
 
-static void test_energy_has_its_source_and_roles(void **state)
+TEST_WITH(energy_has_its_source_and_roles, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_energy energy;
     const char *path = cli_path(state, "energy.json");
@@ -139,7 +134,7 @@ static void test_energy_has_its_source_and_roles(void **state)
     assert_true(isnan(energy.role_joules[2]));
 }
 
-static void test_energy_without_source_or_joules_is_not_measured(void **state)
+TEST_WITH(energy_without_source_or_joules_is_not_measured, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const texts[] = {
         "",   "{", "{\"energy_j\":1}", "{\"source\":\"model\"}", "{\"source\":\"\",\"energy_j\":1}",
@@ -152,22 +147,4 @@ static void test_energy_without_source_or_joules_is_not_measured(void **state)
         assert_string_equal(energy.source, "");
         assert_true(isnan(energy.joules));
     }
-}
-
-int main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(test_evaluations_become_points),
-        CASE(test_the_end_tells_the_totals),
-        CASE(test_an_end_in_no_state_of_ours_is_passed_over),
-        CASE(test_times_that_were_not_told_are_not_known),
-        CASE(test_the_final_return_is_the_mean_of_the_last_tenth),
-        CASE(test_a_run_that_was_resumed_goes_back),
-        CASE(test_a_file_that_is_not_there_is_said),
-        CASE(test_no_memory_leaves_nothing_behind),
-        CASE(test_energy_has_its_source_and_roles),
-        CASE(test_energy_without_source_or_joules_is_not_measured),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

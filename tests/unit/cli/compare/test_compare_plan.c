@@ -2,17 +2,12 @@
  * The plan of a comparison: precisions, presets, order, and what is kept of it.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "cli/compare/compare_plan.h"
 #include "cli/compare/compare_preset.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_compare_plan make_plan(const char *dir, const char *precisions)
@@ -24,15 +19,14 @@ static aq_compare_plan make_plan(const char *dir, const char *precisions)
     return plan;
 }
 
-static void test_precisions_are_taken_in_their_order(void **state)
+TEST_WITH(precisions_are_taken_in_their_order, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_plan plan = make_plan("d", "fp32,int8-tensor,int8");
     assert_int_equal(plan.precision_count, 3);
     assert_string_equal(plan.precisions[1], "int8-tensor");
 }
 
-static void test_lists_that_are_none_are_refused(void **state)
+TEST_WITH(lists_that_are_none_are_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const texts[] = {"",
                                         "fp32,",
@@ -41,7 +35,6 @@ static void test_lists_that_are_none_are_refused(void **state)
                                         "fp32,fp32",
                                         "../int8",
                                         "a name that is much too long for any precision"};
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_error error = {0};
         aq_compare_plan plan = {0};
@@ -50,9 +43,8 @@ static void test_lists_that_are_none_are_refused(void **state)
     }
 }
 
-static void test_each_round_begins_with_another_precision(void **state)
+TEST_WITH(each_round_begins_with_another_precision, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_plan plan = make_plan("d", "fp32,fp16,int8");
     size_t first[3] = {0}, all[3] = {0};
     for (uint64_t round = 0; round < 3; round++) {
@@ -67,9 +59,8 @@ static void test_each_round_begins_with_another_precision(void **state)
     }
 }
 
-static void test_runs_differ_in_format_and_seed_alone(void **state)
+TEST_WITH(runs_differ_in_format_and_seed_alone, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_run_config a, b;
     aq_compare_plan plan = make_plan("d", "fp32,int8");
     assert_int_equal(aq_compare_plan_config(&plan, 0, 5, &a, NULL), 0);
@@ -82,9 +73,8 @@ static void test_runs_differ_in_format_and_seed_alone(void **state)
     assert_memory_equal(&a, &b, sizeof(a));
 }
 
-static void test_no_run_ends_for_being_good(void **state)
+TEST_WITH(no_run_ends_for_being_good, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_run_config config;
     double threshold;
     aq_compare_plan plan = make_plan("d", "int8");
@@ -93,9 +83,8 @@ static void test_no_run_ends_for_being_good(void **state)
     assert_true(threshold >= 1e200);
 }
 
-static void test_a_precision_that_there_is_not_is_said(void **state)
+TEST_WITH(a_precision_that_there_is_not_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_error error;
     aq_run_config config;
     aq_compare_plan plan = make_plan("d", "int3");
@@ -103,7 +92,7 @@ static void test_a_precision_that_there_is_not_is_said(void **state)
     cli_assert_in(error.text, "int3");
 }
 
-static void test_a_plan_is_read_back_as_it_was_written(void **state)
+TEST_WITH(a_plan_is_read_back_as_it_was_written, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_compare_plan plan = make_plan(cli_path(state, "."), "fp32,int8"), again;
     plan.threshold = 123.456;
@@ -120,7 +109,7 @@ static void test_a_plan_is_read_back_as_it_was_written(void **state)
     assert_int_equal(again.config.learner.batch_size, 96);
 }
 
-static void test_a_folder_without_a_plan_is_said(void **state)
+TEST_WITH(a_folder_without_a_plan_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_error error;
     aq_compare_plan plan;
@@ -128,7 +117,7 @@ static void test_a_folder_without_a_plan_is_said(void **state)
     cli_assert_in(error.text, "no comparison");
 }
 
-static void test_a_damaged_plan_is_refused(void **state)
+TEST_WITH(a_damaged_plan_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const texts[] = {
         "", "{}", "{\"preset\":\"none\",\"precisions\":[],\"seeds\":1,\"seed_first\":1}",
@@ -141,10 +130,9 @@ static void test_a_damaged_plan_is_refused(void **state)
     }
 }
 
-static void test_every_preset_is_a_valid_configuration(void **state)
+TEST_WITH(every_preset_is_a_valid_configuration, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const names[] = {"default", "paper", "paper-300", "none"};
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         for (int has_choices = 0; has_choices <= 1; has_choices++) {
             aq_run_config config;
@@ -156,9 +144,8 @@ static void test_every_preset_is_a_valid_configuration(void **state)
     }
 }
 
-static void test_the_papers_preset_is_the_papers_set_up(void **state)
+TEST_WITH(the_papers_preset_is_the_papers_set_up, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_compare_preset_apply("paper", false, &config, NULL), 0);
@@ -172,32 +159,11 @@ static void test_the_papers_preset_is_the_papers_set_up(void **state)
     assert_int_equal(config.quantizer.publish_period * config.learner.batch_size / 16 / 4, 32);
 }
 
-static void test_a_preset_that_there_is_not_is_said(void **state)
+TEST_WITH(a_preset_that_there_is_not_is_said, cli_fixture_setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_error error;
     aq_run_config config;
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_compare_preset_apply("papre", true, &config, &error), AQ_E_NOT_FOUND);
     cli_assert_in(error.text, "paper");
-}
-
-int main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(test_precisions_are_taken_in_their_order),
-        CASE(test_lists_that_are_none_are_refused),
-        CASE(test_each_round_begins_with_another_precision),
-        CASE(test_runs_differ_in_format_and_seed_alone),
-        CASE(test_no_run_ends_for_being_good),
-        CASE(test_a_precision_that_there_is_not_is_said),
-        CASE(test_a_plan_is_read_back_as_it_was_written),
-        CASE(test_a_folder_without_a_plan_is_said),
-        CASE(test_a_damaged_plan_is_refused),
-        CASE(test_every_preset_is_a_valid_configuration),
-        CASE(test_the_papers_preset_is_the_papers_set_up),
-        CASE(test_a_preset_that_there_is_not_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

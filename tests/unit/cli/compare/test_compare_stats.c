@@ -2,14 +2,9 @@
  * Curves of a comparison: running means, crossings and interpolation, in closed form.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 
 #include "cli/compare/compare_stats.h"
+#include "tests/support/test.h"
 
 enum { COUNT = 12 };
 
@@ -22,9 +17,8 @@ static void make_ramp(aq_curve_point *points)
     }
 }
 
-static void test_a_running_mean_has_the_values_that_there_are(void **state)
+TEST(a_running_mean_has_the_values_that_there_are)
 {
-    (void)state;
     aq_curve_point points[COUNT];
     double means[COUNT];
     make_ramp(points);
@@ -35,9 +29,8 @@ static void test_a_running_mean_has_the_values_that_there_are(void **state)
     assert_true(means[11] == 6.5);
 }
 
-static void test_the_first_crossing_is_the_first_value_that_is_enough(void **state)
+TEST(the_first_crossing_is_the_first_value_that_is_enough)
 {
-    (void)state;
     aq_curve_point points[COUNT];
     make_ramp(points);
     assert_int_equal(aq_stats_first_crossing(points, COUNT, 5), 5);
@@ -45,9 +38,8 @@ static void test_the_first_crossing_is_the_first_value_that_is_enough(void **sta
     assert_int_equal(aq_stats_first_crossing(points, COUNT, -1), 0);
 }
 
-static void test_a_threshold_that_is_never_reached_has_no_crossing(void **state)
+TEST(a_threshold_that_is_never_reached_has_no_crossing)
 {
-    (void)state;
     aq_curve_point points[COUNT];
     make_ramp(points);
     assert_int_equal(aq_stats_first_crossing(points, COUNT, 11.5), COUNT);
@@ -55,9 +47,8 @@ static void test_a_threshold_that_is_never_reached_has_no_crossing(void **state)
     assert_int_equal(aq_stats_first_crossing(points, 0, 0), 0);
 }
 
-static void test_a_running_crossing_waits_for_a_whole_window(void **state)
+TEST(a_running_crossing_waits_for_a_whole_window)
 {
-    (void)state;
     aq_curve_point points[COUNT];
     make_ramp(points);
     assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 0), 9);
@@ -66,18 +57,16 @@ static void test_a_running_crossing_waits_for_a_whole_window(void **state)
     assert_int_equal(aq_stats_running_crossing(points, 9, 10, 0), 9);
 }
 
-static void test_a_single_peak_crosses_first_but_not_in_the_mean(void **state)
+TEST(a_single_peak_crosses_first_but_not_in_the_mean)
 {
-    (void)state;
     aq_curve_point points[COUNT] = {{0}};
     points[3].value = 100;
     assert_int_equal(aq_stats_first_crossing(points, COUNT, 50), 3);
     assert_int_equal(aq_stats_running_crossing(points, COUNT, 10, 50), COUNT);
 }
 
-static void test_between_points_lies_a_straight_line(void **state)
+TEST(between_points_lies_a_straight_line)
 {
-    (void)state;
     const double xs[] = {1, 2, 4, 4, 8}, ys[] = {10, 20, 0, 6, 2};
     assert_true(aq_stats_interpolate(xs, ys, 5, 1) == 10);
     assert_true(aq_stats_interpolate(xs, ys, 5, 1.5) == 15);
@@ -87,26 +76,11 @@ static void test_between_points_lies_a_straight_line(void **state)
     assert_true(aq_stats_interpolate(xs, ys, 5, 8) == 2);
 }
 
-static void test_outside_of_the_points_there_is_nothing(void **state)
+TEST(outside_of_the_points_there_is_nothing)
 {
-    (void)state;
     const double xs[] = {1, 2}, ys[] = {10, 20};
     assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 0.9)));
     assert_true(isnan(aq_stats_interpolate(xs, ys, 2, 2.1)));
     assert_true(isnan(aq_stats_interpolate(xs, ys, 0, 1)));
     assert_true(isnan(aq_stats_interpolate(xs, ys, 2, (double)NAN)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_running_mean_has_the_values_that_there_are),
-        cmocka_unit_test(test_the_first_crossing_is_the_first_value_that_is_enough),
-        cmocka_unit_test(test_a_threshold_that_is_never_reached_has_no_crossing),
-        cmocka_unit_test(test_a_running_crossing_waits_for_a_whole_window),
-        cmocka_unit_test(test_a_single_peak_crosses_first_but_not_in_the_mean),
-        cmocka_unit_test(test_between_points_lies_a_straight_line),
-        cmocka_unit_test(test_outside_of_the_points_there_is_nothing),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

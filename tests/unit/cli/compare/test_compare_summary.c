@@ -7,14 +7,8 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "cli/compare/compare_figures.h"
 #include "cli/compare/compare_json.h"
@@ -22,6 +16,7 @@
 #include "cli/compare/compare_summary.h"
 #include "cli/compare/compare_words.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { SEEDS = 3, EVALUATIONS = 40, FILE_MAX = 1 << 22 };
@@ -105,41 +100,38 @@ static aq_compare_summary summarize(double task_threshold)
     return summary;
 }
 
-static void assert_near(double value, double wanted)
+static void near(double value, double wanted)
 {
     assert_true(fabs(value - wanted) <= 1e-9 * fabs(wanted));
 }
 
-static void test_returns_are_means_over_seeds_with_their_interval(void **state)
+TEST_WITH(returns_are_means_over_seeds_with_their_interval, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     const aq_compare_row *row = &summary.rows[0];
     assert_int_equal(row->finished, SEEDS);
     /* Evaluations 35 to 39 are in the last tenth; seeds add 1, 2 and 0. */
-    assert_near(row->last.mean, 371.0);
-    assert_near(row->last.ci95, 4.302652729696142 * 1.0 / sqrt(3.0));
+    near(row->last.mean, 371.0);
+    near(row->last.ci95, 4.302652729696142 * 1.0 / sqrt(3.0));
     assert_true(row->fresh.mean == 400 && row->fresh.ci95 == 0);
     aq_compare_summary_fini(&summary);
 }
 
-static void test_times_to_the_threshold_are_by_both_rules(void **state)
+TEST_WITH(times_to_the_threshold_are_by_both_rules, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     /* 200 is reached by evaluation 20; the mean of ten, 45 behind, by 24.5 and later. */
-    assert_near(summary.rows[0].first.time_s, 21 * 0.5);
-    assert_near(summary.rows[1].first.time_s, 21 * 0.25);
-    assert_near(summary.rows[1].first.speedup, 2);
-    assert_near(summary.rows[1].running.time_s, 26 * 0.25);
-    assert_near(summary.rows[1].running.speedup, 2);
+    near(summary.rows[0].first.time_s, 21 * 0.5);
+    near(summary.rows[1].first.time_s, 21 * 0.25);
+    near(summary.rows[1].first.speedup, 2);
+    near(summary.rows[1].running.time_s, 26 * 0.25);
+    near(summary.rows[1].running.speedup, 2);
     aq_compare_summary_fini(&summary);
 }
 
-static void test_a_threshold_that_some_seeds_reach_has_no_mean_time(void **state)
+TEST_WITH(a_threshold_that_some_seeds_reach_has_no_mean_time, setup, cli_fixture_teardown)
 {
     char text[64];
-    (void)state;
     aq_compare_summary summary = summarize(391); /* of seeds 1 and 2 */
     const aq_compare_row *row = &summary.rows[0];
     assert_int_equal(row->first.reached, 2);
@@ -151,24 +143,22 @@ static void test_a_threshold_that_some_seeds_reach_has_no_mean_time(void **state
     aq_compare_summary_fini(&summary);
 }
 
-static void test_ratios_are_to_fp32(void **state)
+TEST_WITH(ratios_are_to_fp32, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     const aq_compare_row *row = &summary.rows[1];
     assert_int_equal(summary.baseline, 0);
-    assert_near(row->throughput_ratio, 2);
-    assert_near(row->broadcast_ratio, 2);
-    assert_near(row->energy_ratio, 2);
+    near(row->throughput_ratio, 2);
+    near(row->broadcast_ratio, 2);
+    near(row->energy_ratio, 2);
     /* Inference 4 s and 2 s, and 2 s of other things beside waiting. */
-    assert_near(row->actor_steps_per_s, 4000.0 / 4);
-    assert_near(row->actor_ratio, 1.5);
+    near(row->actor_steps_per_s, 4000.0 / 4);
+    near(row->actor_ratio, 1.5);
     aq_compare_summary_fini(&summary);
 }
 
-static void test_sources_of_energy_are_never_mixed(void **state)
+TEST_WITH(sources_of_energy_are_never_mixed, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     assert_string_equal(summary.rows[2].energy_source, "rapl");
     assert_true(isnan(summary.rows[2].energy_ratio));
@@ -180,10 +170,9 @@ static void test_sources_of_energy_are_never_mixed(void **state)
     aq_compare_summary_fini(&summary);
 }
 
-static void test_runs_that_did_not_finish_are_left_out_and_said(void **state)
+TEST_WITH(runs_that_did_not_finish_are_left_out_and_said, setup, cli_fixture_teardown)
 {
     char text[512];
-    (void)state;
     aq_compare_summary summary = summarize(200);
     assert_int_equal(summary.rows[2].finished, 1);
     assert_string_equal(aq_compare_row_state(&summary, &summary.rows[2], text, sizeof(text)),
@@ -196,15 +185,14 @@ static void test_runs_that_did_not_finish_are_left_out_and_said(void **state)
     aq_compare_summary_fini(&summary);
 }
 
-static void test_the_threshold_is_given_or_the_tasks_or_what_was_reached(void **state)
+TEST_WITH(the_threshold_is_given_or_the_tasks_or_what_was_reached, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     assert_int_equal(summary.threshold_source, AQ_THRESHOLD_TASK);
     aq_compare_summary_fini(&summary);
     summary = summarize((double)NAN);
     assert_int_equal(summary.threshold_source, AQ_THRESHOLD_REACHED);
-    assert_near(summary.threshold, 1 + 0.95 * (371 - 1));
+    near(summary.threshold, 1 + 0.95 * (371 - 1));
     aq_compare_summary_fini(&summary);
     plan.threshold = 77;
     summary = summarize(200);
@@ -213,24 +201,23 @@ static void test_the_threshold_is_given_or_the_tasks_or_what_was_reached(void **
     aq_compare_summary_fini(&summary);
 }
 
-static void test_a_band_is_the_mean_of_the_seeds_curves(void **state)
+TEST_WITH(a_band_is_the_mean_of_the_seeds_curves, setup, cli_fixture_teardown)
 {
-    (void)state;
     size_t count;
     aq_plot_point points[3];
     aq_compare_summary summary = summarize(200);
     assert_int_equal(aq_compare_band(&summary, 0, true, points, 3, &count), 0);
     assert_int_equal(count, 3);
     assert_true(points[0].x == 100 && points[2].x == 4000);
-    assert_near(points[0].y, 1);        /* the first evaluations: 1, 2 and 0 */
-    assert_near(points[2].y, 390 - 44); /* the mean of the last ten, 1 more */
-    assert_near(points[2].high - points[2].y, 4.302652729696142 / sqrt(3.0));
+    near(points[0].y, 1);        /* the first evaluations: 1, 2 and 0 */
+    near(points[2].y, 390 - 44); /* the mean of the last ten, 1 more */
+    near(points[2].high - points[2].y, 4.302652729696142 / sqrt(3.0));
     assert_int_equal(aq_compare_band(&summary, 3, true, points, 3, &count), 0);
     assert_int_equal(count, 0);
     aq_compare_summary_fini(&summary);
 }
 
-static void test_the_json_has_a_row_for_each_precision(void **state)
+TEST_WITH(the_json_has_a_row_for_each_precision, setup, cli_fixture_teardown)
 {
     static const char *const keys[] = {"precision",
                                        "seeds",
@@ -244,7 +231,6 @@ static void test_the_json_has_a_row_for_each_precision(void **state)
                                        "energy_source",
                                        "gco2",
                                        "speedup"};
-    (void)state;
     aq_compare_summary summary = summarize(200);
     json_t *json = aq_compare_json(&summary);
     json_t *rows = json_object_get(json, "rows");
@@ -272,7 +258,7 @@ static const char *read_file(void **state, const char *name)
     return file;
 }
 
-static void test_the_report_holds_everything(void **state)
+TEST_WITH(the_report_holds_everything, setup, cli_fixture_teardown)
 {
     static const char *const words[] = {"<!DOCTYPE html>",
                                         "prefers-color-scheme:dark",
@@ -306,9 +292,8 @@ static void test_the_report_holds_everything(void **state)
     aq_compare_summary_fini(&summary);
 }
 
-static void test_words_come_from_the_figures(void **state)
+TEST_WITH(words_come_from_the_figures, setup, cli_fixture_teardown)
 {
-    (void)state;
     aq_compare_summary summary = summarize(200);
     aq_long_text words;
     aq_long_text_init(&words, 1 << 16);
@@ -324,9 +309,8 @@ static void test_words_come_from_the_figures(void **state)
     aq_compare_summary_fini(&summary);
 }
 
-static void test_no_memory_is_said_and_nothing_is_lost(void **state)
+TEST_WITH(no_memory_is_said_and_nothing_is_lost, setup, cli_fixture_teardown)
 {
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_compare_summary summary;
         aq_memory_fail_at(nth, 0);
@@ -338,24 +322,4 @@ static void test_no_memory_is_said_and_nothing_is_lost(void **state)
         }
         assert_int_equal(rc, AQ_E_NOMEM);
     }
-}
-
-int main(void)
-{
-#define CASE(test) cmocka_unit_test_setup_teardown(test, setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        CASE(test_returns_are_means_over_seeds_with_their_interval),
-        CASE(test_times_to_the_threshold_are_by_both_rules),
-        CASE(test_a_threshold_that_some_seeds_reach_has_no_mean_time),
-        CASE(test_ratios_are_to_fp32),
-        CASE(test_sources_of_energy_are_never_mixed),
-        CASE(test_runs_that_did_not_finish_are_left_out_and_said),
-        CASE(test_the_threshold_is_given_or_the_tasks_or_what_was_reached),
-        CASE(test_a_band_is_the_mean_of_the_seeds_curves),
-        CASE(test_the_json_has_a_row_for_each_precision),
-        CASE(test_the_report_holds_everything),
-        CASE(test_words_come_from_the_figures),
-        CASE(test_no_memory_is_said_and_nothing_is_lost),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

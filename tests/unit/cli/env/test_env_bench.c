@@ -1,16 +1,10 @@
 /*
  * What a measurement does to an environment; how long it takes is the machine's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/env/bench_lanes.h"
 #include "cli/env/env_bench.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/replay_env.h"
 
@@ -30,9 +24,8 @@ static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
     return report;
 }
 
-static void test_figures_belong_together(void **state)
+TEST(figures_belong_together)
 {
-    (void)state;
     aq_env_bench_report report = bench(&replay_env_plain, 3);
     assert_int_equal(report.lanes, 3);
     assert_true(report.slices > 0);
@@ -46,16 +39,14 @@ static void test_figures_belong_together(void **state)
     assert_false(report.by_wall_clock);
 }
 
-static void test_lanes_have_a_default(void **state)
+TEST(lanes_have_a_default)
 {
-    (void)state;
     assert_int_equal(bench(&replay_env_plain, 0).lanes, AQ_ENV_BENCH_LANES);
     assert_int_equal(bench(&replay_env_exact, 0).lanes, AQ_ENV_BENCH_LANES_PHYSICS);
 }
 
-static void test_physics_is_given_the_same_actions(void **state)
+TEST(physics_is_given_the_same_actions)
 {
-    (void)state;
     aq_env_bench_report report = bench(&replay_env_exact, 1);
     assert_true(report.has_physics);
     assert_true(report.physics_steps_per_s > 0 && report.physics_ratio > 0);
@@ -65,12 +56,11 @@ static void test_physics_is_given_the_same_actions(void **state)
     assert_true(replay_env_counts.actions == replay_env_counts.physics_actions);
 }
 
-static void test_actions_fill_their_box(void **state)
+TEST(actions_fill_their_box)
 {
     aq_bench_lanes lanes;
     aq_error error = {0};
     float low = 1, high = -1;
-    (void)state;
     aq_env *env = replay_env_open(&replay_env_exact, "");
     assert_int_equal(aq_bench_lanes_init(&lanes, env, 2, 7, &error), 0);
     aq_bench_lanes_draw(&lanes);
@@ -85,12 +75,11 @@ static void test_actions_fill_their_box(void **state)
     aq_env_unref(env);
 }
 
-static void test_failures_are_told_with_their_reason(void **state)
+TEST(failures_are_told_with_their_reason)
 {
     static const char *const options[] = {"?fail_step=3", "?fail_resets=yes"};
     static const char *const words[] = {"sum:Plain?fail_step=3: a step failed: it was asked to",
                                         "a reset failed: it was asked to"};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         aq_env_bench_report report = {.steps = 77};
         aq_error error = {0};
@@ -103,9 +92,8 @@ static void test_failures_are_told_with_their_reason(void **state)
     }
 }
 
-static void test_a_failing_allocation_leaves_nothing_behind(void **state)
+TEST(a_failing_allocation_leaves_nothing_behind)
 {
-    (void)state;
     for (int i = 0; i < 2; i++) {
         aq_env *env = replay_env_open(i == 0 ? &replay_env_plain : &replay_env_exact, "");
         int rc = AQ_E_NOMEM;
@@ -120,17 +108,4 @@ static void test_a_failing_allocation_leaves_nothing_behind(void **state)
         }
         aq_env_unref(env);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_figures_belong_together),
-        cmocka_unit_test(test_lanes_have_a_default),
-        cmocka_unit_test(test_physics_is_given_the_same_actions),
-        cmocka_unit_test(test_actions_fill_their_box),
-        cmocka_unit_test(test_failures_are_told_with_their_reason),
-        cmocka_unit_test(test_a_failing_allocation_leaves_nothing_behind),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * What a replay finds is what was put into the recording: nothing, or the one number that is wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/env/env_replay.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/replay_env.h"
 
@@ -54,8 +49,8 @@ static aq_replay_report replay(void **state, const aq_env_class *class, const ch
     return report;
 }
 
-static void assert_refused(void **state, const aq_env_class *class, const char *options,
-                           const char *members, int code, const char *words)
+static void refuse(void **state, const aq_env_class *class, const char *options,
+                   const char *members, int code, const char *words)
 {
     aq_replay_report report = {.steps = 77};
     aq_error error = {0};
@@ -71,7 +66,7 @@ static void assert_refused(void **state, const aq_env_class *class, const char *
 
 /* ---- episodes ------------------------------------------------------------------------------- */
 
-static void test_a_true_recording_has_no_errors(void **state)
+TEST(a_true_recording_has_no_errors)
 {
     for (int per_step = 0; per_step < 2; per_step++) {
         aq_replay_report report = replay(
@@ -86,7 +81,7 @@ static void test_a_true_recording_has_no_errors(void **state)
     }
 }
 
-static void test_a_wrong_number_is_found_with_its_step(void **state)
+TEST(a_wrong_number_is_found_with_its_step)
 {
     aq_replay_report report =
         replay(state, &replay_env_plain,
@@ -102,7 +97,7 @@ static void test_a_wrong_number_is_found_with_its_step(void **state)
     assert_int_equal(report.reward.step, 1);
 }
 
-static void test_a_wrong_first_observation_has_step_minus_one(void **state)
+TEST(a_wrong_first_observation_has_step_minus_one)
 {
     aq_replay_report report = replay(
         state, &replay_env_plain,
@@ -113,7 +108,7 @@ static void test_a_wrong_first_observation_has_step_minus_one(void **state)
     assert_int_equal(report.obs.step, -1);
 }
 
-static void test_per_step_begins_each_step_in_the_recorded_state(void **state)
+TEST(per_step_begins_each_step_in_the_recorded_state)
 {
     /* All recorded states are one too high: open-loop all are wrong, per step only the first. */
     const char *members =
@@ -127,7 +122,7 @@ static void test_per_step_begins_each_step_in_the_recorded_state(void **state)
     assert_int_equal(steps.state.step, 0);
 }
 
-static void test_a_reset_is_followed(void **state)
+TEST(a_reset_is_followed)
 {
     aq_replay_report report =
         replay(state, &replay_env_plain,
@@ -142,7 +137,7 @@ static void test_a_reset_is_followed(void **state)
     assert_int_equal(report.mismatched_flags, 0);
 }
 
-static void test_flags_that_differ_are_counted_and_the_replay_goes_on(void **state)
+TEST(flags_that_differ_are_counted_and_the_replay_goes_on)
 {
     aq_replay_report report =
         replay(state, &replay_env_plain,
@@ -155,7 +150,7 @@ static void test_flags_that_differ_are_counted_and_the_replay_goes_on(void **sta
     assert_true(report.state.error == 0);
 }
 
-static void test_the_step_limit_truncates(void **state)
+TEST(the_step_limit_truncates)
 {
     /* Eight steps of nothing: the eighth is the last. */
     aq_replay_report report = replay(
@@ -168,7 +163,7 @@ static void test_the_step_limit_truncates(void **state)
     assert_int_equal(report.mismatched_flags, 0);
 }
 
-static void test_a_golden_step_takes_actions_in_double(void **state)
+TEST(a_golden_step_takes_actions_in_double)
 {
     const char *members =
         "\"initial_state\": [0], \"initial_observation\": [0], \"actions\": [[0.1, 0]], "
@@ -178,7 +173,7 @@ static void test_a_golden_step_takes_actions_in_double(void **state)
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
 }
 
-static void test_rows_of_floats_are_compared_as_they_are(void **state)
+TEST(rows_of_floats_are_compared_as_they_are)
 {
     aq_replay_report report =
         replay(state, &replay_env_plain,
@@ -191,10 +186,9 @@ static void test_rows_of_floats_are_compared_as_they_are(void **state)
 
 /* ---- errors --------------------------------------------------------------------------------- */
 
-static void test_nan_against_a_number_is_an_infinite_error(void **state)
+TEST(nan_against_a_number_is_an_infinite_error)
 {
     aq_worst worst = {0};
-    (void)state;
     aq_worst_offer(&worst, 3, (double)NAN, (double)NAN);
     assert_true(worst.error == 0);
     aq_worst_offer(&worst, 4, (double)INFINITY, (double)INFINITY);
@@ -207,37 +201,36 @@ static void test_nan_against_a_number_is_an_infinite_error(void **state)
     assert_int_equal(worst.compared, 4);
 }
 
-static void test_what_cannot_be_replayed_is_refused(void **state)
+TEST(what_cannot_be_replayed_is_refused)
 {
-    assert_refused(state, &replay_env_closed, "",
-                   TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_UNSUPPORTED, "sum:Closed can't be put into a recorded state");
-    assert_refused(state, &replay_env_exact, "",
-                   TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_SCHEMA, "an action of sum:Exact has 2 numbers, a recorded one 1");
-    assert_refused(state, &replay_env_plain, "",
-                   "\"initial_state\": [1], \"initial_observation\": [1, 2], " TRUE_ACTIONS
-                   "\"observations\": [[1, 2], [1, 2], [1, 2]], " TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_SCHEMA, "an observation of sum:Plain has 1 numbers, a recorded one 2");
-    assert_refused(state, &replay_env_plain, "",
-                   "\"initial_state\": [1, 2], \"initial_observation\": [1], "
-                   "\"states\": [[1, 2], [1, 2], [1, 2]], " TRUE_ACTIONS TRUE_OBSERVATIONS
-                       TRUE_REWARDS NO_ENDS,
-                   AQ_E_INVALID, "the recording's 'state' has 2 numbers, not 1");
-    assert_refused(
-        state, &replay_env_plain, "",
-        TRUE_START
-        "\"actions\": [[1], [-1.5], [0]], " TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-        AQ_E_CORRUPT, "step 1: an action has -1.5, out of its bounds");
-    assert_refused(state, &replay_env_plain, "?fail_step=2",
-                   TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_PEER, "step 1: sum:Plain?fail_step=2: a step failed: it was asked to");
-    assert_refused(state, &replay_env_plain, "?fail_resets=yes",
-                   TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
-                   AQ_E_PEER, "a reset failed: it was asked to");
+    refuse(state, &replay_env_closed, "",
+           TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
+           AQ_E_UNSUPPORTED, "sum:Closed can't be put into a recorded state");
+    refuse(state, &replay_env_exact, "",
+           TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_SCHEMA,
+           "an action of sum:Exact has 2 numbers, a recorded one 1");
+    refuse(state, &replay_env_plain, "",
+           "\"initial_state\": [1], \"initial_observation\": [1, 2], " TRUE_ACTIONS
+           "\"observations\": [[1, 2], [1, 2], [1, 2]], " TRUE_STATES TRUE_REWARDS NO_ENDS,
+           AQ_E_SCHEMA, "an observation of sum:Plain has 1 numbers, a recorded one 2");
+    refuse(state, &replay_env_plain, "",
+           "\"initial_state\": [1, 2], \"initial_observation\": [1], "
+           "\"states\": [[1, 2], [1, 2], [1, 2]], " TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_REWARDS
+               NO_ENDS,
+           AQ_E_INVALID, "the recording's 'state' has 2 numbers, not 1");
+    refuse(state, &replay_env_plain, "",
+           TRUE_START
+           "\"actions\": [[1], [-1.5], [0]], " TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
+           AQ_E_CORRUPT, "step 1: an action has -1.5, out of its bounds");
+    refuse(state, &replay_env_plain, "?fail_step=2",
+           TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_PEER,
+           "step 1: sum:Plain?fail_step=2: a step failed: it was asked to");
+    refuse(state, &replay_env_plain, "?fail_resets=yes",
+           TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_PEER,
+           "a reset failed: it was asked to");
 }
 
-static void test_a_failing_allocation_leaves_nothing_behind(void **state)
+TEST(a_failing_allocation_leaves_nothing_behind)
 {
     aq_recording *recording =
         record(state, TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS);
@@ -258,7 +251,7 @@ static void test_a_failing_allocation_leaves_nothing_behind(void **state)
 
 /* ---- probes --------------------------------------------------------------------------------- */
 
-static void test_probes_compare_the_state_as_it_was_put_in(void **state)
+TEST(probes_compare_the_state_as_it_was_put_in)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
@@ -280,7 +273,7 @@ static void test_probes_compare_the_state_as_it_was_put_in(void **state)
     aq_recording_free(recording);
 }
 
-static void test_a_reward_of_transitions_is_not_asked_of_a_state(void **state)
+TEST(a_reward_of_transitions_is_not_asked_of_a_state)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
@@ -298,23 +291,4 @@ static void test_a_reward_of_transitions_is_not_asked_of_a_state(void **state)
     aq_recording_free(recording);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_true_recording_has_no_errors),
-        cmocka_unit_test(test_a_wrong_number_is_found_with_its_step),
-        cmocka_unit_test(test_a_wrong_first_observation_has_step_minus_one),
-        cmocka_unit_test(test_per_step_begins_each_step_in_the_recorded_state),
-        cmocka_unit_test(test_a_reset_is_followed),
-        cmocka_unit_test(test_flags_that_differ_are_counted_and_the_replay_goes_on),
-        cmocka_unit_test(test_the_step_limit_truncates),
-        cmocka_unit_test(test_a_golden_step_takes_actions_in_double),
-        cmocka_unit_test(test_rows_of_floats_are_compared_as_they_are),
-        cmocka_unit_test(test_nan_against_a_number_is_an_infinite_error),
-        cmocka_unit_test(test_what_cannot_be_replayed_is_refused),
-        cmocka_unit_test(test_a_failing_allocation_leaves_nothing_behind),
-        cmocka_unit_test(test_probes_compare_the_state_as_it_was_put_in),
-        cmocka_unit_test(test_a_reward_of_transitions_is_not_asked_of_a_state),
-    };
-    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
-}
+TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

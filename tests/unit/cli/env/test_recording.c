@@ -1,17 +1,12 @@
 /*
  * Recordings are read in each of their forms, and what is none is refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cli/env/recording.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_recording *read_golden(const char *name)
@@ -24,7 +19,7 @@ static aq_recording *read_golden(const char *name)
     return recording;
 }
 
-static void assert_refused(void **state, const char *text, int code, const char *words)
+static void refuse(void **state, const char *text, int code, const char *words)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
@@ -37,11 +32,10 @@ static void assert_refused(void **state, const char *text, int code, const char 
 
 /* ---- forms ---------------------------------------------------------------------------------- */
 
-static void test_an_episode_of_gymnasium_has_states_and_resets(void **state)
+TEST(an_episode_of_gymnasium_has_states_and_resets)
 {
     aq_golden_values values;
     size_t reset;
-    (void)state;
     aq_recording *recording = read_golden("CartPole-v1_1.json");
     assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
     assert_string_equal(recording->task, "gym:CartPole-v1");
@@ -63,10 +57,9 @@ static void test_an_episode_of_gymnasium_has_states_and_resets(void **state)
     aq_recording_free(recording);
 }
 
-static void test_an_episode_of_the_suite_has_the_physics_own_state(void **state)
+TEST(an_episode_of_the_suite_has_the_physics_own_state)
 {
     aq_golden_values values;
-    (void)state;
     aq_recording *recording = read_golden("walker_walk_3.json");
     assert_string_equal(recording->task, "dmc:walker_walk");
     assert_int_equal(recording->form, AQ_RECORDING_EPISODE);
@@ -84,10 +77,9 @@ static void test_an_episode_of_the_suite_has_the_physics_own_state(void **state)
     aq_recording_free(recording);
 }
 
-static void test_a_target_among_the_changes_of_the_model_holds_for_all_steps(void **state)
+TEST(a_target_among_the_changes_of_the_model_holds_for_all_steps)
 {
     aq_golden_values values;
-    (void)state;
     aq_recording *recording = read_golden("finger_turn_hard_1.json");
     for (int place = 0; place < 2; place++) {
         if (place == 0) {
@@ -104,10 +96,9 @@ static void test_a_target_among_the_changes_of_the_model_holds_for_all_steps(voi
     aq_recording_free(recording);
 }
 
-static void test_probes_are_states_without_actions(void **state)
+TEST(probes_are_states_without_actions)
 {
     aq_golden_values values;
-    (void)state;
     aq_recording *recording = read_golden("probe_reacher_easy.json");
     assert_int_equal(recording->form, AQ_RECORDING_PROBES);
     assert_string_equal(recording->task, "dmc:reacher_easy");
@@ -119,9 +110,8 @@ static void test_probes_are_states_without_actions(void **state)
     aq_recording_free(recording);
 }
 
-static void test_a_table_names_its_task_with_options(void **state)
+TEST(a_table_names_its_task_with_options)
 {
-    (void)state;
     aq_recording *recording = read_golden("FrozenLake-v1_4x4_slippery.json");
     const aq_recorded_table *table = &recording->table;
     assert_int_equal(recording->form, AQ_RECORDING_TABLE);
@@ -142,24 +132,23 @@ static void test_a_table_names_its_task_with_options(void **state)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-static void test_what_is_no_json_is_refused_by_line(void **state)
+TEST(what_is_no_json_is_refused_by_line)
 {
-    assert_refused(state, "{\n\"id\":", AQ_E_CORRUPT, "line 2 is no JSON");
-    assert_refused(state, "", AQ_E_CORRUPT, "is no JSON");
-    assert_refused(state, "{\"id\": \"a\", \"id\": \"b\"}", AQ_E_CORRUPT, "duplicate");
-    assert_refused(state, "{\"id\": NaN}", AQ_E_CORRUPT, "is no JSON");
+    refuse(state, "{\n\"id\":", AQ_E_CORRUPT, "line 2 is no JSON");
+    refuse(state, "", AQ_E_CORRUPT, "is no JSON");
+    refuse(state, "{\"id\": \"a\", \"id\": \"b\"}", AQ_E_CORRUPT, "duplicate");
+    refuse(state, "{\"id\": NaN}", AQ_E_CORRUPT, "is no JSON");
 }
 
-static void test_other_json_is_not_a_recording(void **state)
+TEST(other_json_is_not_a_recording)
 {
-    assert_refused(state, "{}", AQ_E_FOREIGN, "no recording");
-    assert_refused(state, "[1]", AQ_E_FOREIGN, "no recording");
-    assert_refused(state, "{\"id\": \"CartPole-v1\"}", AQ_E_FOREIGN, "no recording");
-    assert_refused(state, "{\"domain\": \"walker\", \"task\": \"walk\"}", AQ_E_FOREIGN,
-                   "no recording");
+    refuse(state, "{}", AQ_E_FOREIGN, "no recording");
+    refuse(state, "[1]", AQ_E_FOREIGN, "no recording");
+    refuse(state, "{\"id\": \"CartPole-v1\"}", AQ_E_FOREIGN, "no recording");
+    refuse(state, "{\"domain\": \"walker\", \"task\": \"walk\"}", AQ_E_FOREIGN, "no recording");
 }
 
-static void test_a_missing_file_is_said_to_be_missing(void **state)
+TEST(a_missing_file_is_said_to_be_missing)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
@@ -169,73 +158,72 @@ static void test_a_missing_file_is_said_to_be_missing(void **state)
 
 #define GYM "{\"id\": \"X\", \"states\": [[1], [2]], "
 
-static void test_broken_episodes_are_refused_by_member(void **state)
+TEST(broken_episodes_are_refused_by_member)
 {
-    assert_refused(state, GYM "\"actions\": 3}", AQ_E_CORRUPT, "'actions' is missing or no array");
-    assert_refused(state, GYM "\"actions\": []}", AQ_E_CORRUPT, "'actions' has 0 rows");
-    assert_refused(state, GYM "\"actions\": [0, 1], \"observations\": [[1]]}", AQ_E_CORRUPT,
-                   "'observations' has 1 rows, not 2");
-    assert_refused(state,
-                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": "
-                       "[[1, 2], [1, 2]]}",
-                   AQ_E_CORRUPT, "'rewards' holds more than a number a step");
-    assert_refused(state,
-                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
-                       "\"initial_observation\": [1, 2]}",
-                   AQ_E_CORRUPT, "'initial_observation' has another width");
-    assert_refused(state,
-                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
-                       "\"initial_observation\": [1], \"terminated\": [false, false], "
-                       "\"truncated\": [false, false], \"initial_state\": [1, 2]}",
-                   AQ_E_CORRUPT, "'state' has not always the same count of numbers");
-    assert_refused(state,
-                   GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
-                       "\"initial_observation\": [1], \"terminated\": [false, false], "
-                       "\"truncated\": [false, false], \"initial_state\": [1], "
-                       "\"resets\": [{\"after_step\": 0}]}",
-                   AQ_E_CORRUPT, "reset 0 has no 'state'");
+    refuse(state, GYM "\"actions\": 3}", AQ_E_CORRUPT, "'actions' is missing or no array");
+    refuse(state, GYM "\"actions\": []}", AQ_E_CORRUPT, "'actions' has 0 rows");
+    refuse(state, GYM "\"actions\": [0, 1], \"observations\": [[1]]}", AQ_E_CORRUPT,
+           "'observations' has 1 rows, not 2");
+    refuse(state,
+           GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": "
+               "[[1, 2], [1, 2]]}",
+           AQ_E_CORRUPT, "'rewards' holds more than a number a step");
+    refuse(state,
+           GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+               "\"initial_observation\": [1, 2]}",
+           AQ_E_CORRUPT, "'initial_observation' has another width");
+    refuse(state,
+           GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+               "\"initial_observation\": [1], \"terminated\": [false, false], "
+               "\"truncated\": [false, false], \"initial_state\": [1, 2]}",
+           AQ_E_CORRUPT, "'state' has not always the same count of numbers");
+    refuse(state,
+           GYM "\"actions\": [0, 1], \"observations\": [[1], [2]], \"rewards\": [1, 2], "
+               "\"initial_observation\": [1], \"terminated\": [false, false], "
+               "\"truncated\": [false, false], \"initial_state\": [1], "
+               "\"resets\": [{\"after_step\": 0}]}",
+           AQ_E_CORRUPT, "reset 0 has no 'state'");
 }
 
-static void test_broken_tables_are_refused(void **state)
+TEST(broken_tables_are_refused)
 {
-    assert_refused(state, "{\"id\": \"X\", \"P\": []}", AQ_E_CORRUPT, "no table of states");
-    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 1, 0, false]]]]}", AQ_E_CORRUPT,
-                   "state 0, action 0: 'P' leads to a state 1 that there is not");
-    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0]]]]}", AQ_E_CORRUPT,
-                   "has not 1 to 16 outcomes of 4 numbers");
-    assert_refused(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]], []]}", AQ_E_CORRUPT,
-                   "state 1 in 'P' has 0 actions, not 1");
-    assert_refused(state, "{\"id\": \"X_muddy\", \"P\": [[[[1, 0, 0, true]]]]}", AQ_E_CORRUPT,
-                   "'muddy' in 'id'");
-    assert_refused(state,
-                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"initial_state_distrib\": "
-                   "[0.5, 0.5]}",
-                   AQ_E_CORRUPT, "has 2 numbers for 1 states");
-    assert_refused(state,
-                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
-                   "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1]]}]}",
-                   AQ_E_CORRUPT, "episode 0: the end of an episode does not say");
-    assert_refused(state,
-                   "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
-                   "[{\"initial_state\": 0, \"steps\": [[3, 0, 0, true, false, 1, 0]]}]}",
-                   AQ_E_CORRUPT, "leaves the table");
+    refuse(state, "{\"id\": \"X\", \"P\": []}", AQ_E_CORRUPT, "no table of states");
+    refuse(state, "{\"id\": \"X\", \"P\": [[[[1, 1, 0, false]]]]}", AQ_E_CORRUPT,
+           "state 0, action 0: 'P' leads to a state 1 that there is not");
+    refuse(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0]]]]}", AQ_E_CORRUPT,
+           "has not 1 to 16 outcomes of 4 numbers");
+    refuse(state, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]], []]}", AQ_E_CORRUPT,
+           "state 1 in 'P' has 0 actions, not 1");
+    refuse(state, "{\"id\": \"X_muddy\", \"P\": [[[[1, 0, 0, true]]]]}", AQ_E_CORRUPT,
+           "'muddy' in 'id'");
+    refuse(state,
+           "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"initial_state_distrib\": "
+           "[0.5, 0.5]}",
+           AQ_E_CORRUPT, "has 2 numbers for 1 states");
+    refuse(state,
+           "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+           "[{\"initial_state\": 0, \"steps\": [[0, 0, 0, true, false, 1]]}]}",
+           AQ_E_CORRUPT, "episode 0: the end of an episode does not say");
+    refuse(state,
+           "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]], \"episodes\": "
+           "[{\"initial_state\": 0, \"steps\": [[3, 0, 0, true, false, 1, 0]]}]}",
+           AQ_E_CORRUPT, "leaves the table");
 }
 
-static void test_broken_probes_are_refused(void **state)
+TEST(broken_probes_are_refused)
 {
-    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": []}", AQ_E_CORRUPT,
-                   "'probes' is no array of one to");
-    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}, {}]}",
-                   AQ_E_CORRUPT, "probe 1 has no 'qpos'");
-    assert_refused(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}]}",
-                   AQ_E_CORRUPT, "a probe has an 'observation' and a 'reward'");
+    refuse(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": []}", AQ_E_CORRUPT,
+           "'probes' is no array of one to");
+    refuse(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}, {}]}",
+           AQ_E_CORRUPT, "probe 1 has no 'qpos'");
+    refuse(state, "{\"domain\": \"d\", \"task\": \"t\", \"probes\": [{\"qpos\": [1]}]}",
+           AQ_E_CORRUPT, "a probe has an 'observation' and a 'reward'");
 }
 
-static void test_a_failing_allocation_leaves_nothing(void **state)
+TEST(a_failing_allocation_leaves_nothing)
 {
     static const char *const names[] = {"CartPole-v1_1.json", "finger_turn_hard_1.json",
                                         "probe_reacher_easy.json"};
-    (void)state;
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char path[CLI_PATH_MAX];
         aq_recording *recording = NULL;
@@ -254,7 +242,7 @@ static void test_a_failing_allocation_leaves_nothing(void **state)
     aq_recording_free(NULL);
 }
 
-static void test_a_table_that_finds_no_memory_leaves_nothing(void **state)
+TEST(a_table_that_finds_no_memory_leaves_nothing)
 {
     const char *path = cli_path(state, "small.json");
     aq_recording *recording = NULL;
@@ -271,22 +259,4 @@ static void test_a_table_that_finds_no_memory_leaves_nothing(void **state)
     aq_recording_free(recording);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_episode_of_gymnasium_has_states_and_resets),
-        cmocka_unit_test(test_an_episode_of_the_suite_has_the_physics_own_state),
-        cmocka_unit_test(test_a_target_among_the_changes_of_the_model_holds_for_all_steps),
-        cmocka_unit_test(test_probes_are_states_without_actions),
-        cmocka_unit_test(test_a_table_names_its_task_with_options),
-        cmocka_unit_test(test_what_is_no_json_is_refused_by_line),
-        cmocka_unit_test(test_other_json_is_not_a_recording),
-        cmocka_unit_test(test_a_missing_file_is_said_to_be_missing),
-        cmocka_unit_test(test_broken_episodes_are_refused_by_member),
-        cmocka_unit_test(test_broken_tables_are_refused),
-        cmocka_unit_test(test_broken_probes_are_refused),
-        cmocka_unit_test(test_a_failing_allocation_leaves_nothing),
-        cmocka_unit_test(test_a_table_that_finds_no_memory_leaves_nothing),
-    };
-    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
-}
+TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

@@ -1,15 +1,10 @@
 /*
  * A table against a task that is one: chances, rewards, flags and starts, each found when wrong.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "cli/env/env_replay.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/replay_env.h"
 
@@ -47,7 +42,7 @@ static aq_replay_report report_of(void **state, const char *text)
     return report;
 }
 
-static void test_a_true_table_has_no_errors(void **state)
+TEST(a_true_table_has_no_errors)
 {
     aq_replay_report report = report_of(state, TABLE(STAY, GO, STARTS, EPISODES));
     assert_int_equal(report.steps, 4);
@@ -56,7 +51,7 @@ static void test_a_true_table_has_no_errors(void **state)
     assert_int_equal(report.mismatched_flags, 0);
 }
 
-static void test_the_order_of_outcomes_and_their_parts_do_not_matter(void **state)
+TEST(the_order_of_outcomes_and_their_parts_do_not_matter)
 {
     aq_replay_report report = report_of(
         state, TABLE(STAY, "[[0.25, 0, -1, false], [0.5, 1, 5, true], [0.25, 0, -1, false]]",
@@ -64,7 +59,7 @@ static void test_the_order_of_outcomes_and_their_parts_do_not_matter(void **stat
     assert_true(report.obs.error == 0 && report.reward.error == 0);
 }
 
-static void test_wrong_chances_are_found(void **state)
+TEST(wrong_chances_are_found)
 {
     aq_replay_report report = report_of(
         state, TABLE(STAY, "[[0.75, 1, 5, true], [0.25, 0, -1, false]]", STARTS, EPISODES));
@@ -73,13 +68,13 @@ static void test_wrong_chances_are_found(void **state)
     assert_true(report.reward.error == 0);
 }
 
-static void test_an_outcome_that_ours_has_not_is_found(void **state)
+TEST(an_outcome_that_ours_has_not_is_found)
 {
     aq_replay_report report = report_of(state, TABLE("[[1, 1, 0, false]]", GO, STARTS, EPISODES));
     assert_true(report.obs.error == 1);
 }
 
-static void test_wrong_rewards_are_found(void **state)
+TEST(wrong_rewards_are_found)
 {
     aq_replay_report report =
         report_of(state, TABLE(STAY, "[[0.5, 1, 4, true], [0.5, 0, -1, false]]", STARTS, EPISODES));
@@ -87,21 +82,21 @@ static void test_wrong_rewards_are_found(void **state)
     assert_true(report.obs.error == 0);
 }
 
-static void test_wrong_flags_are_counted(void **state)
+TEST(wrong_flags_are_counted)
 {
     aq_replay_report report = report_of(
         state, TABLE(STAY, "[[0.5, 1, 5, false], [0.5, 0, -1, false]]", STARTS, EPISODES));
     assert_true(report.mismatched_flags > 0);
 }
 
-static void test_wrong_starts_are_found(void **state)
+TEST(wrong_starts_are_found)
 {
     aq_replay_report report =
         report_of(state, TABLE(STAY, GO, "\"initial_state_distrib\": [0.5, 0.5]", EPISODES));
     assert_true(report.state.error == 0.5);
 }
 
-static void test_an_episode_that_ours_could_not_play_is_found(void **state)
+TEST(an_episode_that_ours_could_not_play_is_found)
 {
     aq_replay_report report = report_of(
         state, TABLE(STAY, GO, STARTS,
@@ -111,7 +106,7 @@ static void test_an_episode_that_ours_could_not_play_is_found(void **state)
     assert_int_equal(report.mismatched_flags, 1); /* it was cut, and ours has no limit */
 }
 
-static void test_another_shape_is_refused(void **state)
+TEST(another_shape_is_refused)
 {
     aq_replay_report report;
     aq_error error = {0};
@@ -125,18 +120,4 @@ static void test_another_shape_is_refused(void **state)
     cli_assert_in(error.text, "sum:Plain is no table");
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_true_table_has_no_errors),
-        cmocka_unit_test(test_the_order_of_outcomes_and_their_parts_do_not_matter),
-        cmocka_unit_test(test_wrong_chances_are_found),
-        cmocka_unit_test(test_an_outcome_that_ours_has_not_is_found),
-        cmocka_unit_test(test_wrong_rewards_are_found),
-        cmocka_unit_test(test_wrong_flags_are_counted),
-        cmocka_unit_test(test_wrong_starts_are_found),
-        cmocka_unit_test(test_an_episode_that_ours_could_not_play_is_found),
-        cmocka_unit_test(test_another_shape_is_refused),
-    };
-    return cmocka_run_group_tests(tests, cli_fixture_setup, cli_fixture_teardown);
-}
+TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);

@@ -1,12 +1,6 @@
 /*
  * A call is answered, refused or given up in time, and each is told from the others.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +10,7 @@
 #include "common/base/memory.h"
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/fake_daemon.h"
 
 enum { PATIENT_MS = 10000, SHORT_MS = 150 };
@@ -61,7 +56,7 @@ static outcome call_once(const char *url, const char *name, const ProtobufCMessa
     return result;
 }
 
-static void test_an_answer_outlives_its_caller(void **state)
+TEST_WITH(an_answer_outlives_its_caller, daemon_setup, daemon_teardown)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     outcome result =
@@ -74,7 +69,7 @@ static void test_an_answer_outlives_its_caller(void **state)
     protobuf_c_message_free_unpacked(result.reply, NULL);
 }
 
-static void test_one_connection_serves_many_calls(void **state)
+TEST_WITH(one_connection_serves_many_calls, daemon_setup, daemon_teardown)
 {
     aq_caller *caller = NULL;
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
@@ -88,7 +83,7 @@ static void test_one_connection_serves_many_calls(void **state)
     fake_daemon_wait_asked(*state, 20);
 }
 
-static void test_an_error_is_the_daemons_words_made_plain(void **state)
+TEST_WITH(an_error_is_the_daemons_words_made_plain, daemon_setup, daemon_teardown)
 {
     Actorq__V1__CheckpointRequest request = ACTORQ__V1__CHECKPOINT_REQUEST__INIT;
     outcome result =
@@ -100,7 +95,7 @@ static void test_an_error_is_the_daemons_words_made_plain(void **state)
     assert_non_null(strstr(result.error.text, "UNIMPLEMENTED: nothing to keep"));
 }
 
-static void test_a_method_that_the_daemon_has_not_is_unimplemented(void **state)
+TEST_WITH(a_method_that_the_daemon_has_not_is_unimplemented, daemon_setup, daemon_teardown)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
     outcome result = call_once(fake_daemon_url(*state), "Policy/Fetch", &request.base, PATIENT_MS);
@@ -108,7 +103,7 @@ static void test_a_method_that_the_daemon_has_not_is_unimplemented(void **state)
     assert_int_equal(result.status.code, AQ_RPC_UNIMPLEMENTED);
 }
 
-static void test_a_daemon_that_holds_its_answer_back_exceeds_the_deadline(void **state)
+TEST_WITH(a_daemon_that_holds_its_answer_back_exceeds_the_deadline, daemon_setup, daemon_teardown)
 {
     char reason[] = "hold";
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
@@ -118,11 +113,10 @@ static void test_a_daemon_that_holds_its_answer_back_exceeds_the_deadline(void *
     assert_int_equal(result.status.code, AQ_RPC_DEADLINE_EXCEEDED);
 }
 
-static void test_an_unreachable_daemon_is_named_with_the_time_waited(void **state)
+TEST(an_unreachable_daemon_is_named_with_the_time_waited)
 {
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     int64_t started_ns = aq_clock_monotonic_ns();
-    (void)state;
     outcome result =
         call_once("ipc:///nonexistent/actorq.sock", "Operations/Status", &request.base, SHORT_MS);
     assert_int_equal(result.rc, AQ_E_TIMEOUT);
@@ -131,12 +125,11 @@ static void test_an_unreachable_daemon_is_named_with_the_time_waited(void **stat
     assert_true(aq_clock_monotonic_ns() - started_ns >= SHORT_MS * AQ_NS_PER_MS);
 }
 
-static void test_a_daemon_that_starts_late_is_waited_for(void **state)
+TEST(a_daemon_that_starts_late_is_waited_for)
 {
     char url[64];
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
     aq_caller *caller = NULL;
-    (void)state;
     (void)snprintf(url, sizeof(url), "ipc:///tmp/aq-test-caller-%ld", (long)getpid());
     assert_int_equal(aq_caller_open(url, &caller, NULL), 0);
     outcome early = call(caller, "Operations/Status", &request.base, SHORT_MS);
@@ -149,21 +142,19 @@ static void test_a_daemon_that_starts_late_is_waited_for(void **state)
     fake_daemon_stop(daemon);
 }
 
-static void test_a_bad_url_is_refused(void **state)
+TEST(a_bad_url_is_refused)
 {
     aq_caller *caller = NULL;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_caller_open("tcp://nowhere", &caller, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "tcp://nowhere"));
     assert_null(caller);
 }
 
-static void test_without_memory_nothing_is_opened(void **state)
+TEST(without_memory_nothing_is_opened)
 {
     uint64_t nth = 1;
     int rc = AQ_E_NOMEM;
-    (void)state;
     for (; rc; nth++) {
         aq_caller *caller = NULL;
         aq_memory_fail_at(nth, 0);
@@ -173,21 +164,4 @@ static void test_without_memory_nothing_is_opened(void **state)
         aq_caller_close(caller);
     }
     assert_true(nth > 3);
-}
-
-int main(void)
-{
-#define WITH_DAEMON(test) cmocka_unit_test_setup_teardown(test, daemon_setup, daemon_teardown)
-    const struct CMUnitTest tests[] = {
-        WITH_DAEMON(test_an_answer_outlives_its_caller),
-        WITH_DAEMON(test_one_connection_serves_many_calls),
-        WITH_DAEMON(test_an_error_is_the_daemons_words_made_plain),
-        WITH_DAEMON(test_a_method_that_the_daemon_has_not_is_unimplemented),
-        WITH_DAEMON(test_a_daemon_that_holds_its_answer_back_exceeds_the_deadline),
-        cmocka_unit_test(test_an_unreachable_daemon_is_named_with_the_time_waited),
-        cmocka_unit_test(test_a_daemon_that_starts_late_is_waited_for),
-        cmocka_unit_test(test_a_bad_url_is_refused),
-        cmocka_unit_test(test_without_memory_nothing_is_opened),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

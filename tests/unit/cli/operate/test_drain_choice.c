@@ -1,15 +1,10 @@
 /*
  * Whom a name on the command line means, and what is said when it means nobody.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/operate/drain_choice.h"
+#include "tests/support/test.h"
 
 static Actorq__V1__MemberStatus members[3];
 static Actorq__V1__MemberStatus *pointers[3] = {&members[0], &members[1], &members[2]};
@@ -19,9 +14,9 @@ static Actorq__V1__StatusReply run;
 /* Two actors, 11 and 12, and a shard, 10. */
 static int make_run(void **state)
 {
+    (void)state;
     static const Actorq__V1__Role roles[] = {
         ACTORQ__V1__ROLE__ROLE_REPLAY, ACTORQ__V1__ROLE__ROLE_ACTOR, ACTORQ__V1__ROLE__ROLE_ACTOR};
-    (void)state;
     actorq__v1__status_reply__init(&run);
     actorq__v1__learner_status__init(&learner);
     for (uint32_t i = 0; i < 3; i++) {
@@ -48,9 +43,8 @@ static void expect(const char *name, size_t count, uint64_t first)
     aq_drain_choice_fini(&choice);
 }
 
-static void test_one_is_meant_by_its_name_or_number_and_many_by_their_role(void **state)
+TEST_WITH(one_is_meant_by_its_name_or_number_and_many_by_their_role, make_run, NULL)
 {
-    (void)state;
     expect("actor-1", 1, 12);
     expect("replay-0", 1, 10);
     expect("11", 1, 11);
@@ -68,9 +62,8 @@ static void expect_refusal(const char *name, int code, const char *word)
     aq_drain_choice_fini(&choice);
 }
 
-static void test_nobody_is_meant_by_another_name_and_those_there_are_are_listed(void **state)
+TEST_WITH(nobody_is_meant_by_another_name_and_those_there_are_are_listed, make_run, NULL)
 {
-    (void)state;
     expect_refusal("actor-7", AQ_E_NOT_FOUND, "in the run: replay-0, actor-0, actor-1");
     expect_refusal("0", AQ_E_NOT_FOUND, "'0' is not in the run");
     expect_refusal(NULL, AQ_E_INVALID, "MEMBER is missing; in the run: replay-0");
@@ -78,17 +71,15 @@ static void test_nobody_is_meant_by_another_name_and_those_there_are_are_listed(
     expect_refusal("actor", AQ_E_NOT_FOUND, "in the run: nobody");
 }
 
-static void test_a_shard_alone_has_nobody_to_drain(void **state)
+TEST_WITH(a_shard_alone_has_nobody_to_drain, make_run, NULL)
 {
-    (void)state;
     run.learner = NULL;
     expect_refusal("actor", AQ_E_INVALID, "no learner");
 }
 
-static void test_those_that_are_left_are_counted(void **state)
+TEST_WITH(those_that_are_left_are_counted, make_run, NULL)
 {
     aq_drain_choice choice;
-    (void)state;
     assert_int_equal(aq_drain_choice_make(&choice, "actor", &run, NULL), 0);
     assert_int_equal(aq_drain_choice_left(&choice, &run), 2);
     run.n_members = 2;
@@ -96,17 +87,4 @@ static void test_those_that_are_left_are_counted(void **state)
     run.n_members = 1;
     assert_int_equal(aq_drain_choice_left(&choice, &run), 0);
     aq_drain_choice_fini(&choice);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_one_is_meant_by_its_name_or_number_and_many_by_their_role,
-                               make_run),
-        cmocka_unit_test_setup(test_nobody_is_meant_by_another_name_and_those_there_are_are_listed,
-                               make_run),
-        cmocka_unit_test_setup(test_a_shard_alone_has_nobody_to_drain, make_run),
-        cmocka_unit_test_setup(test_those_that_are_left_are_counted, make_run),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

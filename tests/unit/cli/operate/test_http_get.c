@@ -1,13 +1,7 @@
 /*
  * What a daemon's HTTP server answers is told from what is no HTTP, nobody at all, and silence.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/operate/http_get.h"
+#include "tests/support/test.h"
 
 enum { PATIENT_MS = 10000, SHORT_MS = 20 };
 
@@ -68,46 +63,42 @@ static int ask(server *one, const char *host, uint32_t timeout_ms, unsigned *ret
     return rc;
 }
 
-static void test_an_answer_is_its_status_and_its_body(void **state)
+TEST(an_answer_is_its_status_and_its_body)
 {
     server one = {.answer = "HTTP/1.1 503 Service Unavailable\r\nA: b\r\n\r\nno learner\n"};
     unsigned status = 0;
     char body[64];
     aq_error error = {0};
-    (void)state;
     assert_int_equal(ask(&one, "127.0.0.1", PATIENT_MS, &status, body, sizeof(body), &error), 0);
     assert_int_equal(status, 503);
     assert_string_equal(body, "no learner\n");
     assert_ptr_equal(strstr(one.request, "GET /healthz HTTP/1.1\r\n"), one.request);
 }
 
-static void test_a_server_that_listens_everywhere_is_asked_here(void **state)
+TEST(a_server_that_listens_everywhere_is_asked_here)
 {
     server one = {.answer = "HTTP/1.1 200 OK\r\n\r\nok\n"};
     unsigned status = 0;
     char body[64];
     aq_error error = {0};
-    (void)state;
     assert_int_equal(ask(&one, "0.0.0.0", PATIENT_MS, &status, body, sizeof(body), &error), 0);
     assert_int_equal(status, 200);
 }
 
-static void test_a_long_body_is_cut(void **state)
+TEST(a_long_body_is_cut)
 {
     server one = {.answer = "HTTP/1.0 200 OK\r\n\r\n0123456789"};
     unsigned status = 0;
     char body[5];
     aq_error error = {0};
-    (void)state;
     assert_int_equal(ask(&one, "127.0.0.1", PATIENT_MS, &status, body, sizeof(body), &error), 0);
     assert_string_equal(body, "0123");
 }
 
-static void test_what_is_not_http_is_refused(void **state)
+TEST(what_is_not_http_is_refused)
 {
     static const char *const bad[] = {"", "SP\1\2", "HTTP/1.1 200 OK\r\nno end of the head",
                                       "HTTP/1.1 twohundred\r\n\r\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         server one = {.answer = bad[i]};
         unsigned status = 7;
@@ -120,25 +111,23 @@ static void test_what_is_not_http_is_refused(void **state)
     }
 }
 
-static void test_silence_ends_at_the_deadline(void **state)
+TEST(silence_ends_at_the_deadline)
 {
     server one = {.answer = NULL};
     unsigned status = 0;
     char body[64];
     aq_error error = {0};
-    (void)state;
     assert_int_equal(ask(&one, "127.0.0.1", SHORT_MS, &status, body, sizeof(body), &error),
                      AQ_E_TIMEOUT);
     assert_non_null(strstr(error.text, one.listen));
 }
 
-static void test_nobody_there_is_named(void **state)
+TEST(nobody_there_is_named)
 {
     server one = {.answer = NULL};
     unsigned status = 0;
     char body[64];
     aq_error error = {0};
-    (void)state;
     server_listen(&one, "127.0.0.1"); /* bound, so that it is nobody else's, and closed to all */
     assert_int_equal(
         aq_http_get(one.listen, "/healthz", PATIENT_MS, &status, body, sizeof(body), &error),
@@ -147,27 +136,12 @@ static void test_nobody_there_is_named(void **state)
     (void)close(one.fd);
 }
 
-static void test_an_address_that_is_none_is_refused(void **state)
+TEST(an_address_that_is_none_is_refused)
 {
     unsigned status = 0;
     char body[64];
     aq_error error = {0};
-    (void)state;
     assert_int_equal(
         aq_http_get("nonsense", "/healthz", PATIENT_MS, &status, body, sizeof(body), &error),
         AQ_E_INVALID);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_answer_is_its_status_and_its_body),
-        cmocka_unit_test(test_a_server_that_listens_everywhere_is_asked_here),
-        cmocka_unit_test(test_a_long_body_is_cut),
-        cmocka_unit_test(test_what_is_not_http_is_refused),
-        cmocka_unit_test(test_silence_ends_at_the_deadline),
-        cmocka_unit_test(test_nobody_there_is_named),
-        cmocka_unit_test(test_an_address_that_is_none_is_refused),
-    };
-    return cmocka_run_group_tests_name("http_get", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * A live run is found by its URL or its folder, and everything else is answered in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/operate/live_endpoint.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static void assert_found(const char *text, const char *expected)
@@ -22,7 +17,7 @@ static void assert_found(const char *text, const char *expected)
     assert_string_equal(url, expected);
 }
 
-static void assert_refused(const char *text, int code, const char *words)
+static void refuse(const char *text, int code, const char *words)
 {
     char url[AQ_URL_MAX] = "untouched";
     aq_error error = {0};
@@ -31,39 +26,36 @@ static void assert_refused(const char *text, int code, const char *words)
     assert_string_equal(url, "untouched");
 }
 
-static void test_a_url_is_itself(void **state)
+TEST(a_url_is_itself)
 {
-    (void)state;
     assert_found("tcp://learner:5550", "tcp://learner:5550");
     assert_found("ipc:///tmp/x", "ipc:///tmp/x");
 }
 
-static void test_a_bad_url_is_refused_with_what_is_allowed(void **state)
+TEST(a_bad_url_is_refused_with_what_is_allowed)
 {
-    (void)state;
-    assert_refused("tcp://learner", AQ_E_INVALID, "port");
-    assert_refused("http://learner:80", AQ_E_INVALID, "http://learner:80");
+    refuse("tcp://learner", AQ_E_INVALID, "port");
+    refuse("http://learner:80", AQ_E_INVALID, "http://learner:80");
 }
 
-static void test_a_wildcard_cannot_be_called(void **state)
+TEST(a_wildcard_cannot_be_called)
 {
-    (void)state;
-    assert_refused("tcp://*:5550", AQ_E_INVALID, "called at one");
-    assert_refused("tcp://0.0.0.0:5550", AQ_E_INVALID, "called at one");
+    refuse("tcp://*:5550", AQ_E_INVALID, "called at one");
+    refuse("tcp://0.0.0.0:5550", AQ_E_INVALID, "called at one");
 }
 
-static void test_a_folder_of_a_live_run_names_its_learner(void **state)
+TEST_WITH(a_folder_of_a_live_run_names_its_learner, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_text(cli_path(state, "endpoint.json"), "{\"learner\": \"ipc:///tmp/aq/learner\"}");
     assert_found(*state, "ipc:///tmp/aq/learner");
 }
 
-static void test_a_folder_without_a_live_run_says_so(void **state)
+TEST_WITH(a_folder_without_a_live_run_says_so, cli_fixture_setup, cli_fixture_teardown)
 {
-    assert_refused(*state, AQ_E_NOT_FOUND, "endpoint.json");
+    refuse(*state, AQ_E_NOT_FOUND, "endpoint.json");
 }
 
-static void test_a_damaged_endpoint_file_is_named(void **state)
+TEST_WITH(a_damaged_endpoint_file_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "endpoint.json");
     static const char *const bad[] = {"", "{", "[]", "{\"learner\": 5}", "{\"learner\": \"x\"}"};
@@ -76,24 +68,7 @@ static void test_a_damaged_endpoint_file_is_named(void **state)
     }
 }
 
-static void test_what_is_neither_url_nor_folder_is_refused(void **state)
+TEST(what_is_neither_url_nor_folder_is_refused)
 {
-    (void)state;
-    assert_refused("nowhere/at-all", AQ_E_INVALID, "neither a URL");
-}
-
-int main(void)
-{
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_url_is_itself),
-        cmocka_unit_test(test_a_bad_url_is_refused_with_what_is_allowed),
-        cmocka_unit_test(test_a_wildcard_cannot_be_called),
-        IN_FOLDER(test_a_folder_of_a_live_run_names_its_learner),
-        IN_FOLDER(test_a_folder_without_a_live_run_says_so),
-        IN_FOLDER(test_a_damaged_endpoint_file_is_named),
-        cmocka_unit_test(test_what_is_neither_url_nor_folder_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    refuse("nowhere/at-all", AQ_E_INVALID, "neither a URL");
 }

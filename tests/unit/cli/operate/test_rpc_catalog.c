@@ -1,15 +1,10 @@
 /*
  * Every method is found by the names that people use, and no other.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/operate/rpc_catalog.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static void assert_finds(const char *name, const char *service, const char *method)
@@ -31,50 +26,44 @@ static void assert_unknown(const char *name, const char *words)
     cli_assert_in(error.text, words);
 }
 
-static void test_a_method_is_found_by_its_full_name(void **state)
+TEST(a_method_is_found_by_its_full_name)
 {
-    (void)state;
     assert_finds("actorq.v1.Operations/Status", "actorq.v1.Operations", "Status");
 }
 
-static void test_a_method_is_found_by_its_short_name(void **state)
+TEST(a_method_is_found_by_its_short_name)
 {
-    (void)state;
     assert_finds("Policy/Fetch", "actorq.v1.Policy", "Fetch");
     assert_finds("Flow/Credit", "actorq.v1.Flow", "Credit");
     assert_finds("Sampling/Sample", "actorq.v1.Sampling", "Sample");
     assert_finds("Membership/Heartbeat", "actorq.v1.Membership", "Heartbeat");
 }
 
-static void test_a_method_is_found_by_its_own_name_alone(void **state)
+TEST(a_method_is_found_by_its_own_name_alone)
 {
-    (void)state;
     assert_finds("Stop", "actorq.v1.Operations", "Stop");
 }
 
-static void test_a_slip_of_the_fingers_is_answered_with_the_nearest(void **state)
+TEST(a_slip_of_the_fingers_is_answered_with_the_nearest)
 {
-    (void)state;
     assert_unknown("Operations/Statsu", "Operations/Status");
     assert_unknown("operations/status", "Operations/Status");
     assert_unknown("actorq.v1.Policy/Fech", "Policy/Fetch");
     assert_unknown("Statsu", "Status");
 }
 
-static void test_what_is_nothing_like_a_method_points_to_the_list(void **state)
+TEST(what_is_nothing_like_a_method_points_to_the_list)
 {
-    (void)state;
     assert_unknown("Teleport/Now", "--list");
     assert_unknown("", "--list");
     assert_unknown("/", "--list");
 }
 
-static void test_every_method_is_in_the_list_and_can_be_found(void **state)
+TEST(every_method_is_in_the_list_and_can_be_found)
 {
     size_t methods = 0;
     size_t i;
     const json_t *row;
-    (void)state;
     for (size_t s = 0; aq_rpc_catalog_at(s); s++) {
         methods += aq_rpc_catalog_at(s)->n_methods;
     }
@@ -91,26 +80,11 @@ static void test_every_method_is_in_the_list_and_can_be_found(void **state)
     json_decref(catalog);
 }
 
-static void test_a_template_names_the_fields_of_the_request(void **state)
+TEST(a_template_names_the_fields_of_the_request)
 {
-    (void)state;
     json_t *catalog = aq_rpc_catalog_json();
     char *text = json_dumps(catalog, JSON_COMPACT);
     assert_non_null(strstr(text, "{\"method\":\"Operations/Stop\",\"request\":{\"reason\":\"\"}"));
     free(text);
     json_decref(catalog);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_method_is_found_by_its_full_name),
-        cmocka_unit_test(test_a_method_is_found_by_its_short_name),
-        cmocka_unit_test(test_a_method_is_found_by_its_own_name_alone),
-        cmocka_unit_test(test_a_slip_of_the_fingers_is_answered_with_the_nearest),
-        cmocka_unit_test(test_what_is_nothing_like_a_method_points_to_the_list),
-        cmocka_unit_test(test_every_method_is_in_the_list_and_can_be_found),
-        cmocka_unit_test(test_a_template_names_the_fields_of_the_request),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
  * A contact sheet keeps pictures that are evenly spaced over a run of any length, and its PNG is
  * what libpng reads back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <png.h>
 #include <string.h>
 
 #include "cli/play/contact_sheet.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 enum { WIDTH = 8, HEIGHT = 6, BYTES = WIDTH * HEIGHT * 3, GAP = 2 };
 
@@ -29,10 +24,9 @@ static aq_sheet *make(uint32_t count)
     return sheet;
 }
 
-static void test_a_short_run_is_kept_whole(void **state)
+TEST(a_short_run_is_kept_whole)
 {
     aq_sheet *sheet = make(AQ_SHEET_PICTURES_MAX);
-    (void)state;
     assert_int_equal(aq_sheet_count(sheet), AQ_SHEET_PICTURES_MAX);
     for (uint32_t i = 0; i < AQ_SHEET_PICTURES_MAX; i++) {
         assert_int_equal(aq_sheet_picture(sheet, i)[0], i);
@@ -41,9 +35,8 @@ static void test_a_short_run_is_kept_whole(void **state)
     aq_sheet_destroy(sheet);
 }
 
-static void test_a_long_run_is_kept_in_even_steps_from_the_start(void **state)
+TEST(a_long_run_is_kept_in_even_steps_from_the_start)
 {
-    (void)state;
     for (uint32_t count = AQ_SHEET_PICTURES_MAX + 1; count < 1000; count++) {
         aq_sheet *sheet = make(count);
         const uint32_t kept = aq_sheet_count(sheet);
@@ -73,11 +66,10 @@ static png_image read_png(const aq_sheet *sheet, uint8_t *pixels, size_t size)
     return image;
 }
 
-static void test_a_png_has_the_pictures_in_rows_of_six(void **state)
+TEST(a_png_has_the_pictures_in_rows_of_six)
 {
     uint8_t pixels[65536];
     aq_sheet *sheet = make(8);
-    (void)state;
     const png_image image = read_png(sheet, pixels, sizeof(pixels));
     assert_int_equal(image.width, 6 * (WIDTH + GAP) - GAP);
     assert_int_equal(image.height, 2 * (HEIGHT + GAP) - GAP);
@@ -92,11 +84,10 @@ static void test_a_png_has_the_pictures_in_rows_of_six(void **state)
     aq_sheet_destroy(sheet);
 }
 
-static void test_a_png_of_one_picture_is_that_picture(void **state)
+TEST(a_png_of_one_picture_is_that_picture)
 {
     uint8_t pixels[65536];
     aq_sheet *sheet = make(1);
-    (void)state;
     const png_image image = read_png(sheet, pixels, sizeof(pixels));
     assert_int_equal(image.width, WIDTH);
     assert_int_equal(image.height, HEIGHT);
@@ -104,9 +95,8 @@ static void test_a_png_of_one_picture_is_that_picture(void **state)
     aq_sheet_destroy(NULL);
 }
 
-static void test_without_memory_there_is_neither_sheet_nor_png(void **state)
+TEST(without_memory_there_is_neither_sheet_nor_png)
 {
-    (void)state;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_sheet *sheet = NULL;
         aq_memory_fail_at(nth, 0);
@@ -125,16 +115,4 @@ static void test_without_memory_there_is_neither_sheet_nor_png(void **state)
         aq_sheet_destroy(sheet);
         aq_buffer_fini(&bytes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_short_run_is_kept_whole),
-        cmocka_unit_test(test_a_long_run_is_kept_in_even_steps_from_the_start),
-        cmocka_unit_test(test_a_png_has_the_pictures_in_rows_of_six),
-        cmocka_unit_test(test_a_png_of_one_picture_is_that_picture),
-        cmocka_unit_test(test_without_memory_there_is_neither_sheet_nor_png),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

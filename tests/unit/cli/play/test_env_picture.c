@@ -1,15 +1,10 @@
 /*
  * Who can be looked at, and what is seen of images that nobody draws.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/play/env_picture.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_env *open_env(const char *name)
@@ -45,14 +40,13 @@ static void assert_pixel(const aq_canvas *canvas, uint32_t row, uint32_t column,
     assert_int_equal(pixel[2], colour.blue);
 }
 
-static void test_environments_draw_themselves(void **state)
+TEST(environments_draw_themselves)
 {
     uint8_t pixels[100 * 3] = {0}, own[100 * 3] = {0}, obs[600];
     uint64_t state_bytes[32] = {0};
     aq_canvas canvas = {10, 10, pixels}, other = {10, 10, own};
     aq_env *env = open_env("game:miner");
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 1);
     assert_int_equal(aq_env_picture_check(env, NULL), 0);
     assert_true(env->class->reset(env->params, state_bytes, &rng, obs));
@@ -62,14 +56,13 @@ static void test_environments_draw_themselves(void **state)
     aq_env_unref(env);
 }
 
-static void test_one_channel_is_grey(void **state)
+TEST(one_channel_is_grey)
 {
     static const uint8_t obs[] = {0, 100, 255, 1, 2, 3};
     uint8_t pixels[4 * 6 * 3];
     aq_canvas canvas = {6, 4, pixels};
     aq_env_class class;
     const aq_env env = image_env(2, 0, &class);
-    (void)state;
     assert_int_equal(aq_env_picture_check(&env, NULL), 0);
     aq_env_picture_draw(&env, NULL, obs, &canvas);
     assert_pixel(&canvas, 0, 0, (aq_colour){0, 0, 0});
@@ -78,25 +71,23 @@ static void test_one_channel_is_grey(void **state)
     assert_pixel(&canvas, 3, 4, (aq_colour){3, 3, 3});
 }
 
-static void test_three_channels_are_red_green_and_blue(void **state)
+TEST(three_channels_are_red_green_and_blue)
 {
     static const uint8_t obs[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18};
     uint8_t pixels[2 * 3 * 3];
     aq_canvas canvas = {3, 2, pixels};
     aq_env_class class;
     const aq_env env = image_env(3, 3, &class);
-    (void)state;
     aq_env_picture_draw(&env, NULL, obs, &canvas);
     assert_memory_equal(pixels, obs, sizeof(obs));
 }
 
-static void test_many_channels_have_a_colour_each(void **state)
+TEST(many_channels_have_a_colour_each)
 {
     uint8_t obs[2 * 3 * 5] = {0}, pixels[2 * 3 * 3];
     aq_canvas canvas = {3, 2, pixels};
     aq_env_class class;
     const aq_env env = image_env(3, 5, &class);
-    (void)state;
     for (uint32_t cell = 0; cell < 5; cell++) {
         obs[cell * 5 + cell] = 255;
     }
@@ -109,11 +100,10 @@ static void test_many_channels_have_a_colour_each(void **state)
     assert_pixel(&canvas, 1, 2, (aq_colour){0, 0, 0});
 }
 
-static void test_cells_are_those_of_images(void **state)
+TEST(cells_are_those_of_images)
 {
     uint32_t rows, columns;
     aq_env *game = open_env("game:lanes"), *pole = open_env("gym:CartPole-v1");
-    (void)state;
     aq_env_picture_cells(game, &rows, &columns);
     assert_int_equal(rows, 10);
     assert_int_equal(columns, 10);
@@ -124,27 +114,13 @@ static void test_cells_are_those_of_images(void **state)
     aq_env_unref(pole);
 }
 
-static void test_what_has_no_picture_is_refused_with_those_that_have(void **state)
+TEST(what_has_no_picture_is_refused_with_those_that_have)
 {
     aq_env_class class;
     aq_env env = image_env(3, 4, &class);
     aq_error error = {0};
-    (void)state;
     env.schema.obs.dtype = AQ_DTYPE_F32;
     assert_int_equal(aq_env_picture_check(&env, &error), AQ_E_UNSUPPORTED);
     cli_assert_in(error.text, "there is no picture of test:image");
     cli_assert_in(error.text, "game:, gym:");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_environments_draw_themselves),
-        cmocka_unit_test(test_one_channel_is_grey),
-        cmocka_unit_test(test_three_channels_are_red_green_and_blue),
-        cmocka_unit_test(test_many_channels_have_a_colour_each),
-        cmocka_unit_test(test_cells_are_those_of_images),
-        cmocka_unit_test(test_what_has_no_picture_is_refused_with_those_that_have),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

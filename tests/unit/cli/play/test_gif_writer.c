@@ -1,18 +1,13 @@
 /*
  * What the GIF writer makes is read back, pixel by pixel, by a reader of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/play/gif_writer.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/gif_reader.h"
 
 enum { PIXELS_MAX = GIF_SIDE_MAX * GIF_SIDE_MAX * 3 };
@@ -68,12 +63,11 @@ static void assert_one_frame_reads_back(uint32_t width, uint32_t height, int err
     aq_gif_destroy(gif);
 }
 
-static void test_few_colours_read_back_as_they_were_at_any_size(void **state)
+TEST(few_colours_read_back_as_they_were_at_any_size)
 {
     static const uint32_t colours[] = {1, 2, 3, 4, 5, 16, 17, 128, 200, 256};
     static const uint32_t sides[] = {1, 2, 3, 17, 64, 100, 256};
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (size_t c = 0; c < sizeof(colours) / sizeof(colours[0]); c++) {
         for (size_t s = 0; s < sizeof(sides) / sizeof(sides[0]); s++) {
@@ -84,9 +78,8 @@ static void test_few_colours_read_back_as_they_were_at_any_size(void **state)
 }
 
 /* The table of codes fills up, and the widths of codes change, at another pixel for each size. */
-static void test_flat_pictures_of_every_length_read_back(void **state)
+TEST(flat_pictures_of_every_length_read_back)
 {
-    (void)state;
     memset(picture, 77, sizeof(picture));
     for (uint32_t width = 1; width <= 256; width++) {
         assert_one_frame_reads_back(width, width, 0);
@@ -94,10 +87,9 @@ static void test_flat_pictures_of_every_length_read_back(void **state)
     }
 }
 
-static void test_patterns_of_every_length_read_back(void **state)
+TEST(patterns_of_every_length_read_back)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 2, 0);
     fill_noise(&rng, (size_t)GIF_SIDE_MAX * 40, 9);
     for (uint32_t width = 1; width <= 256; width++) {
@@ -105,9 +97,8 @@ static void test_patterns_of_every_length_read_back(void **state)
     }
 }
 
-static void test_many_colours_lose_their_low_bits_alone(void **state)
+TEST(many_colours_lose_their_low_bits_alone)
 {
-    (void)state;
     for (uint32_t i = 0; i < 64 * 64; i++) { /* 4096 colours that lie close */
         picture[i * 3] = (uint8_t)(100 + i / 64 % 16);
         picture[i * 3 + 1] = (uint8_t)(100 + i % 64 % 16);
@@ -122,13 +113,12 @@ static void test_many_colours_lose_their_low_bits_alone(void **state)
     assert_one_frame_reads_back(256, 256, 63); /* any colour at all */
 }
 
-static void test_frames_follow_each_other_and_repeat(void **state)
+TEST(frames_follow_each_other_and_repeat)
 {
     enum { FRAMES = 30, WIDTH = 60, HEIGHT = 40 };
     static uint8_t shown[FRAMES][WIDTH * HEIGHT * 3];
     aq_gif *gif = make(WIDTH, HEIGHT);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 4, 0);
     memset(picture, 0, sizeof(picture));
     for (int i = 0; i < FRAMES; i++) { /* a few more pixels change from frame to frame */
@@ -149,10 +139,9 @@ static void test_frames_follow_each_other_and_repeat(void **state)
     aq_gif_destroy(gif);
 }
 
-static void test_only_what_changed_is_stored(void **state)
+TEST(only_what_changed_is_stored)
 {
     aq_gif *gif = make(100, 50);
-    (void)state;
     memset(picture, 10, sizeof(picture));
     assert_int_equal(aq_gif_add(gif, picture), 0);
     picture[(20 * 100 + 30) * 3] = 200;
@@ -175,9 +164,8 @@ static void test_only_what_changed_is_stored(void **state)
     aq_gif_destroy(gif);
 }
 
-static void test_a_writer_without_memory_is_not_made(void **state)
+TEST(a_writer_without_memory_is_not_made)
 {
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_gif *gif = NULL;
         aq_memory_fail_at(nth, 0);
@@ -193,10 +181,9 @@ static void test_a_writer_without_memory_is_not_made(void **state)
     }
 }
 
-static void test_a_frame_without_memory_is_refused(void **state)
+TEST(a_frame_without_memory_is_refused)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     fill_noise(&rng, 10000, 256);
     aq_gif *gif = make(100, 100);
@@ -205,19 +192,4 @@ static void test_a_frame_without_memory_is_refused(void **state)
     aq_memory_fail_at(0, 0);
     aq_gif_destroy(gif);
     aq_gif_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_few_colours_read_back_as_they_were_at_any_size),
-        cmocka_unit_test(test_flat_pictures_of_every_length_read_back),
-        cmocka_unit_test(test_patterns_of_every_length_read_back),
-        cmocka_unit_test(test_many_colours_lose_their_low_bits_alone),
-        cmocka_unit_test(test_frames_follow_each_other_and_repeat),
-        cmocka_unit_test(test_only_what_changed_is_stored),
-        cmocka_unit_test(test_a_writer_without_memory_is_not_made),
-        cmocka_unit_test(test_a_frame_without_memory_is_refused),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

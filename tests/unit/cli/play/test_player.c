@@ -2,17 +2,12 @@
  * A player plays the same episodes for the same seed, ends them where the task does, and acts as
  * the policy says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/play/player.h"
 #include "common/base/memory.h"
 #include "common/policy/format.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_env *open_env(const char *name)
@@ -46,12 +41,11 @@ static aq_player_episode play(aq_player *player, uint32_t number)
     return aq_player_look(player);
 }
 
-static void test_the_same_seed_plays_the_same_episodes_in_any_order(void **state)
+TEST(the_same_seed_plays_the_same_episodes_in_any_order)
 {
     aq_player *a = make("game:miner", NULL, 5), *b = make("game:miner", NULL, 5);
     uint32_t lengths[8];
     bool differ = false;
-    (void)state;
     for (uint32_t i = 0; i < 8; i++) {
         lengths[i] = play(a, i).steps;
         differ = differ || lengths[i] != lengths[0];
@@ -64,11 +58,10 @@ static void test_the_same_seed_plays_the_same_episodes_in_any_order(void **state
     aq_player_destroy(b);
 }
 
-static void test_an_episode_ends_by_the_rules_or_at_the_limit(void **state)
+TEST(an_episode_ends_by_the_rules_or_at_the_limit)
 {
     aq_player *pole = make("gym:CartPole-v1", NULL, 1), *car = make("gym:MountainCar-v0", NULL, 1);
     aq_player_episode episode = play(pole, 0);
-    (void)state;
     assert_int_equal(episode.end, AQ_STEP_TERMINATED);
     assert_true(episode.episode_return == episode.steps);
     episode = play(car, 0);
@@ -79,10 +72,9 @@ static void test_an_episode_ends_by_the_rules_or_at_the_limit(void **state)
     aq_player_destroy(car);
 }
 
-static void test_random_actions_are_drawn_in_every_kind_of_space(void **state)
+TEST(random_actions_are_drawn_in_every_kind_of_space)
 {
     static const char *const tasks[] = {"game:lanes", "gym:Pendulum-v1", "gym:FrozenLake-v1"};
-    (void)state;
     for (size_t i = 0; i < sizeof(tasks) / sizeof(tasks[0]); i++) {
         aq_player *player = make(tasks[i], NULL, 2);
         assert_true(play(player, 0).steps > 0);
@@ -90,13 +82,12 @@ static void test_random_actions_are_drawn_in_every_kind_of_space(void **state)
     }
 }
 
-static void test_a_policy_plays_and_the_last_state_can_be_drawn(void **state)
+TEST(a_policy_plays_and_the_last_state_can_be_drawn)
 {
     uint8_t first[30 * 30 * 3], last[30 * 30 * 3];
     aq_canvas canvas = {30, 30, first};
     aq_snapshot *policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_player *player = make("gym:CartPole-v1", policy, 3);
-    (void)state;
     aq_snapshot_unref(policy); /* the player has what it needs */
     assert_int_equal(aq_player_start(player, 0, NULL), 0);
     aq_player_draw(player, &canvas);
@@ -108,13 +99,12 @@ static void test_a_policy_plays_and_the_last_state_can_be_drawn(void **state)
     aq_player_destroy(NULL);
 }
 
-static void test_a_policy_for_another_task_is_refused(void **state)
+TEST(a_policy_for_another_task_is_refused)
 {
     aq_env *env = open_env("game:miner");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_F32, 7);
     aq_player *player = NULL;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_player_create(env, policy, 1, &player, &error), AQ_E_SCHEMA);
     assert_null(player);
     cli_assert_in(error.text, "game:miner");
@@ -122,11 +112,10 @@ static void test_a_policy_for_another_task_is_refused(void **state)
     aq_env_unref(env);
 }
 
-static void test_without_memory_there_is_no_player(void **state)
+TEST(without_memory_there_is_no_player)
 {
     aq_env *env = open_env("gym:CartPole-v1");
     aq_snapshot *policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_player *player = NULL;
         aq_memory_fail_at(nth, 0);
@@ -142,17 +131,4 @@ static void test_without_memory_there_is_no_player(void **state)
     }
     aq_snapshot_unref(policy);
     aq_env_unref(env);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_same_seed_plays_the_same_episodes_in_any_order),
-        cmocka_unit_test(test_an_episode_ends_by_the_rules_or_at_the_limit),
-        cmocka_unit_test(test_random_actions_are_drawn_in_every_kind_of_space),
-        cmocka_unit_test(test_a_policy_plays_and_the_last_state_can_be_drawn),
-        cmocka_unit_test(test_a_policy_for_another_task_is_refused),
-        cmocka_unit_test(test_without_memory_there_is_no_player),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * A picture as text: two pixels a character, in colours or without.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/play/terminal_picture.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 #define BLOCK "\xe2\x96\x80"
 
@@ -29,52 +24,46 @@ static void assert_text(const uint8_t *pixels, uint32_t width, uint32_t height, 
     aq_buffer_fini(&out);
 }
 
-static void test_a_character_shows_two_pixels_in_colour(void **state)
+TEST(a_character_shows_two_pixels_in_colour)
 {
     static const uint8_t pixels[] = {1, 2, 3, 200, 100, 50};
-    (void)state;
     assert_text(pixels, 1, 2, true, "\x1b[38;2;1;2;3m\x1b[48;2;200;100;50m" BLOCK "\x1b[0m\n");
 }
 
-static void test_a_colour_is_named_where_it_changes(void **state)
+TEST(a_colour_is_named_where_it_changes)
 {
     static const uint8_t pixels[] = {1, 1, 1, 1, 1, 1, 9, 9, 9, 5, 5, 5, 5, 5, 5, 5, 5, 5};
-    (void)state;
     assert_text(pixels, 3, 2, true,
                 "\x1b[38;2;1;1;1m\x1b[48;2;5;5;5m" BLOCK BLOCK "\x1b[38;2;9;9;9m" BLOCK
                 "\x1b[0m\n");
 }
 
-static void test_every_line_names_its_colours_anew(void **state)
+TEST(every_line_names_its_colours_anew)
 {
     static const uint8_t pixels[4 * 3] = {0};
-    (void)state;
     assert_text(pixels, 1, 4, true,
                 "\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n"
                 "\x1b[38;2;0;0;0m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n");
 }
 
-static void test_an_odd_last_row_stands_above_black(void **state)
+TEST(an_odd_last_row_stands_above_black)
 {
     static const uint8_t pixels[] = {7, 7, 7};
-    (void)state;
     assert_text(pixels, 1, 1, true, "\x1b[38;2;7;7;7m\x1b[48;2;0;0;0m" BLOCK "\x1b[0m\n");
 }
 
-static void test_without_colours_the_brighter_pixel_counts(void **state)
+TEST(without_colours_the_brighter_pixel_counts)
 {
     static const uint8_t pixels[] = {0,   0,   0, 255, 255, 255, 0, 0, 0, 0,  255, 0,
                                      255, 255, 0, 0,   0,   0,   0, 0, 0, 26, 26,  26};
-    (void)state;
     assert_text(pixels, 4, 2, false, "%@ +\n");
 }
 
-static void test_a_full_buffer_is_said(void **state)
+TEST(a_full_buffer_is_said)
 {
     uint8_t pixels[12] = {0};
     const aq_canvas canvas = {2, 2, pixels};
     aq_buffer out;
-    (void)state;
     aq_buffer_init(&out, 20);
     assert_int_equal(aq_terminal_picture(&canvas, true, &out), AQ_E_TOO_BIG);
     aq_buffer_fini(&out);
@@ -83,17 +72,4 @@ static void test_a_full_buffer_is_said(void **state)
     assert_int_equal(aq_terminal_picture(&canvas, false, &out), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     aq_buffer_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_character_shows_two_pixels_in_colour),
-        cmocka_unit_test(test_a_colour_is_named_where_it_changes),
-        cmocka_unit_test(test_every_line_names_its_colours_anew),
-        cmocka_unit_test(test_an_odd_last_row_stands_above_black),
-        cmocka_unit_test(test_without_colours_the_brighter_pixel_counts),
-        cmocka_unit_test(test_a_full_buffer_is_said),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

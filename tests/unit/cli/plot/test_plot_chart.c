@@ -2,12 +2,6 @@
  * Charts: what is in the SVG and where, and that the PNG is the same drawing. The SVG is looked
  * through as text: its elements are one a line.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <png.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 
 #include "cli/plot/plot_chart.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 enum { PICTURE_BYTES_MAX = 1 << 22 };
 
@@ -77,11 +72,10 @@ static void assert_has(const char *text, const char *part, size_t times)
 
 /* ---- lines ---------------------------------------------------------------------------------- */
 
-static void test_a_chart_is_one_element_with_its_words(void **state)
+TEST(a_chart_is_one_element_with_its_words)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_memory_equal(svg, "<svg xmlns=\"http://www.w3.org/2000/svg\"", 38);
     assert_string_equal(svg + strlen(svg) - 7, "</svg>\n");
     assert_has(svg, "</svg>", 1);
@@ -93,23 +87,21 @@ static void test_a_chart_is_one_element_with_its_words(void **state)
     free(svg);
 }
 
-static void test_ticks_have_labels_on_both_axes(void **state)
+TEST(ticks_have_labels_on_both_axes)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, ">40</text>", 2);
     assert_has(svg, ">100</text>", 2);
     assert_has(svg, ">-20</text>", 1); /* of the band */
     free(svg);
 }
 
-static void test_a_line_goes_through_its_points(void **state)
+TEST(a_line_goes_through_its_points)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     char *svg = svg_of_lines(&chart);
     double x[3], y[3];
-    (void)state;
     const char *at = strstr(svg, "<title>int8</title><polyline");
     assert_non_null(at);
     at = strstr(at, "points=\"");
@@ -122,11 +114,10 @@ static void test_a_line_goes_through_its_points(void **state)
     free(svg);
 }
 
-static void test_a_band_is_a_polygon_there_and_back(void **state)
+TEST(a_band_is_a_polygon_there_and_back)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     const char *band = strstr(svg, "<polygon class=\"aq-band\"");
     assert_non_null(band);
     double x[6], y[6];
@@ -143,21 +134,20 @@ static void test_a_band_is_a_polygon_there_and_back(void **state)
     free(svg);
 }
 
-static void test_what_is_not_finite_is_a_gap(void **state)
+TEST(what_is_not_finite_is_a_gap)
 {
     const aq_plot_point points[] = {
         {0, 1, NAN, NAN}, {1, 2, NAN, NAN}, {2, NAN, NAN, NAN}, {3, 4, NAN, NAN}, {4, 5, 4, 6}};
     const aq_plot_series series[] = {{NULL, points, 5, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, "<polyline", 2);
     assert_has(svg, "<polygon", 0); /* of one point there is no band */
     assert_has(svg, "nan", 0);
     free(svg);
 }
 
-static void test_points_on_one_spot_are_drawn_once(void **state)
+TEST(points_on_one_spot_are_drawn_once)
 {
     enum { MANY = 100000 };
     aq_plot_point *points = calloc(MANY, sizeof(*points));
@@ -168,64 +158,58 @@ static void test_points_on_one_spot_are_drawn_once(void **state)
     const aq_plot_series series[] = {{"many", points, MANY, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_true(strlen(svg) < 150000);
     free(svg);
     free(points);
 }
 
-static void test_a_wide_band_does_not_flatten_the_lines(void **state)
+TEST(a_wide_band_does_not_flatten_the_lines)
 {
     const aq_plot_point points[] = {{0, 0, -1e6, 1e6}, {1, 100, -1e6, 1e6}};
     const aq_plot_series series[] = {{"two runs", points, 2, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, ">100</text>", 1);
     assert_has(svg, "M</text>", 0);
     free(svg);
 }
 
-static void test_colours_repeat_dashed(void **state)
+TEST(colours_repeat_dashed)
 {
     const aq_plot_series series[] = {{"a", straight, 3, 1}, {"b", straight, 3, 9}};
     const aq_plot_lines chart = lines_of(series, 2);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, "<g class=\"aq-1\">", 6); /* in the legend, the bands and the lines */
     assert_has(svg, "aq-curve aq-dashed", 2);
     free(svg);
 }
 
-static void test_a_level_is_on_the_axis_and_named(void **state)
+TEST(a_level_is_on_the_axis_and_named)
 {
     aq_plot_lines chart = lines_of(one_series, 1);
     chart.level_name = "threshold";
     chart.level = 475;
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, "class=\"aq-level\"", 1);
     assert_has(svg, ">threshold</text>", 1);
     assert_has(svg, ">500</text>", 1);
     free(svg);
 }
 
-static void test_texts_cannot_break_the_picture(void **state)
+TEST(texts_cannot_break_the_picture)
 {
     const aq_plot_series series[] = {{"<script>&\"\x01\xff", straight, 3, 0}};
     const aq_plot_lines chart = lines_of(series, 1);
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, "<script", 0);
     assert_has(svg, "&lt;script&gt;&amp;&quot;??", 2); /* in the legend and at the line */
     free(svg);
 }
 
-static void test_nothing_is_said_to_be_nothing(void **state)
+TEST(nothing_is_said_to_be_nothing)
 {
     const aq_plot_lines chart = {.series_count = 0};
     char *svg = svg_of_lines(&chart);
-    (void)state;
     assert_has(svg, ">no data</text>", 1);
     free(svg);
 }
@@ -264,12 +248,11 @@ static void box_of(const char *svg, const char *name, double *y, double *height)
                      4);
 }
 
-static void test_bars_are_as_high_as_their_values(void **state)
+TEST(bars_are_as_high_as_their_values)
 {
     const aq_plot_bars chart = bars_of(false);
     char *svg = svg_of_bars(&chart);
     double y, learner, actors, fewer;
-    (void)state;
     box_of(svg, "fp32, learner: 30", &y, &learner);
     box_of(svg, "fp32, actors: 60", &y, &actors);
     box_of(svg, "int8, actors: 20", &y, &fewer);
@@ -280,12 +263,11 @@ static void test_bars_are_as_high_as_their_values(void **state)
     free(svg);
 }
 
-static void test_stacked_bars_stand_on_each_other(void **state)
+TEST(stacked_bars_stand_on_each_other)
 {
     const aq_plot_bars chart = bars_of(true);
     char *svg = svg_of_bars(&chart);
     double y0, height0, y1, height1;
-    (void)state;
     box_of(svg, "fp32, learner: 30", &y0, &height0);
     box_of(svg, "fp32, actors: 60", &y1, &height1);
     assert_true(fabs(y1 + height1 - y0) <= 0.11);
@@ -293,7 +275,7 @@ static void test_stacked_bars_stand_on_each_other(void **state)
     free(svg);
 }
 
-static void test_errors_are_whiskers_and_missing_values_are_named(void **state)
+TEST(errors_are_whiskers_and_missing_values_are_named)
 {
     const double missing[] = {30, NAN, 30, 20};
     const double errors[] = {3, 3, 0, NAN};
@@ -301,21 +283,19 @@ static void test_errors_are_whiskers_and_missing_values_are_named(void **state)
     chart.values = missing;
     chart.errors = errors;
     char *svg = svg_of_bars(&chart);
-    (void)state;
     assert_has(svg, "class=\"aq-whisker\"", 3);
     assert_has(svg, ">n/a</text>", 1);
     assert_has(svg, "class=\"aq-box\"", 3 + 2); /* and the legend's */
     free(svg);
 }
 
-static void test_long_names_stand_upright(void **state)
+TEST(long_names_stand_upright)
 {
     const char *const long_names[] = {"a name that is far too long to lie", "another one of them"};
     aq_plot_bars chart = bars_of(false);
     chart.groups = long_names;
     chart.width = 240;
     char *svg = svg_of_bars(&chart);
-    (void)state;
     assert_has(svg, "rotate(-90", 3); /* and the axis's label */
     free(svg);
 }
@@ -349,13 +329,12 @@ static bool has_colour(const uint8_t *pixels, size_t count, uint8_t red, uint8_t
     return false;
 }
 
-static void test_a_png_has_the_line_and_its_band(void **state)
+TEST(a_png_has_the_line_and_its_band)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     uint8_t *pixels;
     const png_image image = pixels_of(&chart, &pixels);
     const size_t count = (size_t)image.width * image.height;
-    (void)state;
     assert_int_equal(image.width, 2 * 760);
     assert_int_equal(image.height, 2 * 440);
     assert_true(has_colour(pixels, count, 0xff, 0xff, 0xff));
@@ -365,7 +344,7 @@ static void test_a_png_has_the_line_and_its_band(void **state)
     free(pixels);
 }
 
-static void test_a_small_png_of_a_dashed_line_is_drawn(void **state)
+TEST(a_small_png_of_a_dashed_line_is_drawn)
 {
     const aq_plot_series series[] = {{"dashed", straight, 3, 9}};
     aq_plot_lines chart = lines_of(series, 1);
@@ -375,19 +354,17 @@ static void test_a_small_png_of_a_dashed_line_is_drawn(void **state)
     chart.level = 10;
     uint8_t *pixels;
     const png_image image = pixels_of(&chart, &pixels);
-    (void)state;
     assert_true(has_colour(pixels, (size_t)image.width * image.height, 0xd1, 0x59, 0x0b));
     free(pixels);
 }
 
 /* ---- failure -------------------------------------------------------------------------------- */
 
-static void test_without_memory_there_is_no_picture(void **state)
+TEST(without_memory_there_is_no_picture)
 {
     static const enum aq_plot_format formats[] = {AQ_PLOT_SVG, AQ_PLOT_PNG};
     const aq_plot_lines lines = lines_of(one_series, 1);
     const aq_plot_bars bars = bars_of(true);
-    (void)state;
     for (int kind = 0; kind < 4; kind++) {
         int rc = AQ_E_NOMEM;
         for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 100; nth++) {
@@ -404,40 +381,13 @@ static void test_without_memory_there_is_no_picture(void **state)
     }
 }
 
-static void test_a_buffer_that_is_too_small_stays_as_it_was(void **state)
+TEST(a_buffer_that_is_too_small_stays_as_it_was)
 {
     const aq_plot_lines chart = lines_of(one_series, 1);
     aq_buffer out;
-    (void)state;
     aq_buffer_init(&out, 3000);
     assert_int_equal(aq_buffer_append(&out, "before", 6), 0);
     assert_int_equal(aq_plot_lines_draw(&chart, AQ_PLOT_SVG, &out), AQ_E_TOO_BIG);
     assert_int_equal(out.size, 6);
     aq_buffer_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_chart_is_one_element_with_its_words),
-        cmocka_unit_test(test_ticks_have_labels_on_both_axes),
-        cmocka_unit_test(test_a_line_goes_through_its_points),
-        cmocka_unit_test(test_a_band_is_a_polygon_there_and_back),
-        cmocka_unit_test(test_what_is_not_finite_is_a_gap),
-        cmocka_unit_test(test_points_on_one_spot_are_drawn_once),
-        cmocka_unit_test(test_a_wide_band_does_not_flatten_the_lines),
-        cmocka_unit_test(test_colours_repeat_dashed),
-        cmocka_unit_test(test_a_level_is_on_the_axis_and_named),
-        cmocka_unit_test(test_texts_cannot_break_the_picture),
-        cmocka_unit_test(test_nothing_is_said_to_be_nothing),
-        cmocka_unit_test(test_bars_are_as_high_as_their_values),
-        cmocka_unit_test(test_stacked_bars_stand_on_each_other),
-        cmocka_unit_test(test_errors_are_whiskers_and_missing_values_are_named),
-        cmocka_unit_test(test_long_names_stand_upright),
-        cmocka_unit_test(test_a_png_has_the_line_and_its_band),
-        cmocka_unit_test(test_a_small_png_of_a_dashed_line_is_drawn),
-        cmocka_unit_test(test_without_memory_there_is_no_picture),
-        cmocka_unit_test(test_a_buffer_that_is_too_small_stays_as_it_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

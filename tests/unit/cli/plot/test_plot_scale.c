@@ -2,17 +2,12 @@
  * Axes: ticks are round numbers within the axis, as many as were wanted at most, and their labels
  * tell them apart.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "cli/plot/plot_scale.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 
 static void assert_ticks(const aq_plot_scale *scale, const char *expected)
 {
@@ -25,9 +20,8 @@ static void assert_ticks(const aq_plot_scale *scale, const char *expected)
     assert_string_equal(text, expected);
 }
 
-static void test_ticks_are_one_two_or_five_apart(void **state)
+TEST(ticks_are_one_two_or_five_apart)
 {
-    (void)state;
     aq_plot_scale scale = aq_plot_scale_of(0, 500, 8, true);
     assert_ticks(&scale, "0 100 200 300 400 500");
     scale = aq_plot_scale_of(0, 10, 5, true);
@@ -36,9 +30,8 @@ static void test_ticks_are_one_two_or_five_apart(void **state)
     assert_ticks(&scale, "0 5 10 15 20 25");
 }
 
-static void test_ends_stay_or_go_out_to_the_next_tick(void **state)
+TEST(ends_stay_or_go_out_to_the_next_tick)
 {
-    (void)state;
     aq_plot_scale stays = aq_plot_scale_of(-37, 471, 6, false);
     assert_ticks(&stays, "0 100 200 300 400");
     assert_true(stays.low == -37 && stays.high == 471);
@@ -47,9 +40,8 @@ static void test_ends_stay_or_go_out_to_the_next_tick(void **state)
     assert_true(out.low == -100 && out.high == 500);
 }
 
-static void test_tenths_are_exact(void **state)
+TEST(tenths_are_exact)
 {
-    (void)state;
     const aq_plot_scale scale = aq_plot_scale_of(0, 1, 10, true);
     assert_int_equal(scale.tick_count, 11);
     assert_true(aq_plot_tick(&scale, 3) == 0.3);
@@ -57,9 +49,8 @@ static void test_tenths_are_exact(void **state)
     assert_ticks(&scale, "0 0.1 0.2 0.3 0.4 0.5 0.6 0.7 0.8 0.9 1.0");
 }
 
-static void test_large_numbers_are_in_thousands_and_millions(void **state)
+TEST(large_numbers_are_in_thousands_and_millions)
 {
-    (void)state;
     aq_plot_scale scale = aq_plot_scale_of(0, 5000, 5, true);
     assert_ticks(&scale, "0 1000 2000 3000 4000 5000");
     scale = aq_plot_scale_of(0, 20000, 4, true);
@@ -70,18 +61,16 @@ static void test_large_numbers_are_in_thousands_and_millions(void **state)
     assert_ticks(&scale, "-3G -2G -1G 0");
 }
 
-static void test_small_numbers_have_the_digits_they_need(void **state)
+TEST(small_numbers_have_the_digits_they_need)
 {
-    (void)state;
     aq_plot_scale scale = aq_plot_scale_of(0, 0.0004, 4, true);
     assert_ticks(&scale, "0 0.0001 0.0002 0.0003 0.0004");
     scale = aq_plot_scale_of(0, 4e-9, 4, true);
     assert_ticks(&scale, "0 1e-09 2e-09 3e-09 4e-09");
 }
 
-static void test_one_value_has_room_on_both_sides(void **state)
+TEST(one_value_has_room_on_both_sides)
 {
-    (void)state;
     aq_plot_scale scale = aq_plot_scale_of(500, 500, 5, false);
     assert_true(scale.low < 500 && scale.high > 500);
     assert_true(fabs(aq_plot_scale_at(&scale, 500) - 0.5) < 1e-12);
@@ -89,19 +78,17 @@ static void test_one_value_has_room_on_both_sides(void **state)
     assert_true(scale.low < 0 && scale.high > 0);
 }
 
-static void test_places_are_shares_of_the_axis(void **state)
+TEST(places_are_shares_of_the_axis)
 {
-    (void)state;
     const aq_plot_scale scale = aq_plot_scale_of(0, 200, 4, false);
     assert_true(aq_plot_scale_at(&scale, 0) == 0);
     assert_true(aq_plot_scale_at(&scale, 50) == 0.25);
     assert_true(aq_plot_scale_at(&scale, 200) == 1);
 }
 
-static void test_any_range_has_ticks_within_it(void **state)
+TEST(any_range_has_ticks_within_it)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     for (int i = 0; i < 20000; i++) {
         const double middle =
@@ -119,26 +106,9 @@ static void test_any_range_has_ticks_within_it(void **state)
     }
 }
 
-static void test_the_largest_numbers_have_an_axis(void **state)
+TEST(the_largest_numbers_have_an_axis)
 {
-    (void)state;
     const aq_plot_scale scale = aq_plot_scale_of(-1.7e308, 1.7e308, 4, true);
     assert_true(isfinite(scale.low) && isfinite(scale.high));
     assert_true(aq_plot_scale_at(&scale, 1.7e308) <= 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ticks_are_one_two_or_five_apart),
-        cmocka_unit_test(test_ends_stay_or_go_out_to_the_next_tick),
-        cmocka_unit_test(test_tenths_are_exact),
-        cmocka_unit_test(test_large_numbers_are_in_thousands_and_millions),
-        cmocka_unit_test(test_small_numbers_have_the_digits_they_need),
-        cmocka_unit_test(test_one_value_has_room_on_both_sides),
-        cmocka_unit_test(test_places_are_shares_of_the_axis),
-        cmocka_unit_test(test_any_range_has_ticks_within_it),
-        cmocka_unit_test(test_the_largest_numbers_have_an_axis),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

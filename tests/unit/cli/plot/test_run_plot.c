@@ -2,12 +2,6 @@
  * Runs become curves: what a line of metrics says, what a resumed run forgets, which runs are of
  * one kind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "cli/plot/run_plot.h"
 #include "cli/plot/run_series.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_run_series series_of(void **state, const char *quantity, const char *text)
@@ -40,7 +35,7 @@ static void write_run(void **state, const char *name, const char *config, const 
 
 /* ---- series --------------------------------------------------------------------------------- */
 
-static void test_a_quantity_is_read_from_the_lines_that_have_it(void **state)
+TEST_WITH(a_quantity_is_read_from_the_lines_that_have_it, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_series series = series_of(
         state, "loss",
@@ -56,7 +51,7 @@ static void test_a_quantity_is_read_from_the_lines_that_have_it(void **state)
     aq_run_series_fini(&series);
 }
 
-static void test_a_quantity_within_objects_has_a_path(void **state)
+TEST_WITH(a_quantity_within_objects_has_a_path, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_series series =
         series_of(state, "replay/stored",
@@ -67,7 +62,7 @@ static void test_a_quantity_within_objects_has_a_path(void **state)
     aq_run_series_fini(&series);
 }
 
-static void test_evaluations_are_put_between_learner_steps(void **state)
+TEST_WITH(evaluations_are_put_between_learner_steps, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_series series = series_of(state, "return",
                                      "{\"wall_s\":1,\"env_steps\":100,\"learner_steps\":10}\n"
@@ -82,7 +77,8 @@ static void test_evaluations_are_put_between_learner_steps(void **state)
     aq_run_series_fini(&series);
 }
 
-static void test_what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten(void **state)
+TEST_WITH(what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     aq_run_series series = series_of(state, "return",
                                      "{\"wall_s\":1,\"env_steps\":100,\"return_mean\":1}\n"
@@ -94,7 +90,7 @@ static void test_what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten(v
     aq_run_series_fini(&series);
 }
 
-static void test_a_missing_file_and_a_bad_name_are_refused(void **state)
+TEST_WITH(a_missing_file_and_a_bad_name_are_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_series series;
     aq_error error;
@@ -117,12 +113,11 @@ static aq_run_config config_of(const char *first, const char *second)
 
 static const char *const names[] = {"a", "b", "c", "d"};
 
-static void test_runs_that_differ_in_their_seed_are_one_kind(void **state)
+TEST(runs_that_differ_in_their_seed_are_one_kind)
 {
     aq_run_groups groups;
     const aq_run_config configs[] = {config_of("seed=1", "log.csv=no"),
                                      config_of("seed=2", "net.heartbeat_ms=100")};
-    (void)state;
     assert_int_equal(aq_run_groups_make(configs, names, 2, NULL, &groups, NULL), 0);
     assert_int_equal(groups.count, 1);
     assert_int_equal(groups.groups[0].run_count, 2);
@@ -130,13 +125,12 @@ static void test_runs_that_differ_in_their_seed_are_one_kind(void **state)
     aq_run_groups_fini(&groups);
 }
 
-static void test_kinds_are_called_by_what_differs(void **state)
+TEST(kinds_are_called_by_what_differs)
 {
     aq_run_groups groups;
     const aq_run_config configs[] = {config_of("seed=1", "quantizer.format=int8"),
                                      config_of("seed=1", "quantizer.format=fp32"),
                                      config_of("seed=2", "quantizer.format=int8")};
-    (void)state;
     assert_int_equal(aq_run_groups_make(configs, names, 3, NULL, &groups, NULL), 0);
     assert_int_equal(groups.count, 2);
     assert_string_equal(groups.groups[0].name, "int8");
@@ -145,7 +139,7 @@ static void test_kinds_are_called_by_what_differs(void **state)
     aq_run_groups_fini(&groups);
 }
 
-static void test_two_settings_that_differ_are_both_in_the_name(void **state)
+TEST(two_settings_that_differ_are_both_in_the_name)
 {
     aq_run_groups groups;
     const aq_run_config configs[] = {
@@ -153,7 +147,6 @@ static void test_two_settings_that_differ_are_both_in_the_name(void **state)
         config_of("quantizer.format=fp32", "learner.batch_size=64"),
         config_of("quantizer.format=fp32", "learner.batch_size=32"),
     };
-    (void)state;
     assert_int_equal(aq_run_groups_make(configs, names, 3, NULL, &groups, NULL), 0);
     assert_int_equal(groups.count, 3);
     assert_string_equal(groups.groups[0].name, "batch_size 32, int8");
@@ -168,12 +161,11 @@ static void test_two_settings_that_differ_are_both_in_the_name(void **state)
     aq_run_groups_fini(&groups);
 }
 
-static void test_an_unknown_setting_is_refused(void **state)
+TEST(an_unknown_setting_is_refused)
 {
     aq_run_groups groups;
     aq_error error;
     const aq_run_config config = config_of("seed=1", "seed=1");
-    (void)state;
     assert_int_equal(aq_run_groups_make(&config, names, 1, "learner.speed", &groups, &error),
                      AQ_E_INVALID);
     cli_assert_in(error.text, "learner.speed");
@@ -186,7 +178,7 @@ static const char *const returns_low = "{\"wall_s\":0,\"env_steps\":0,\"return_m
 static const char *const returns_high = "{\"wall_s\":0,\"env_steps\":0,\"return_mean\":14}\n"
                                         "{\"wall_s\":7200,\"env_steps\":1000,\"return_mean\":24}\n";
 
-static void test_runs_of_one_kind_are_one_curve(void **state)
+TEST_WITH(runs_of_one_kind_are_one_curve, cli_fixture_setup, cli_fixture_teardown)
 {
     char a[CLI_PATH_MAX], b[CLI_PATH_MAX], c[CLI_PATH_MAX];
     const char *const runs[] = {a, b, c};
@@ -217,7 +209,7 @@ static void test_runs_of_one_kind_are_one_curve(void **state)
     aq_run_plot_destroy(plot);
 }
 
-static void test_long_times_are_in_minutes(void **state)
+TEST_WITH(long_times_are_in_minutes, cli_fixture_setup, cli_fixture_teardown)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -232,7 +224,7 @@ static void test_long_times_are_in_minutes(void **state)
     aq_run_plot_destroy(plot);
 }
 
-static void test_a_folder_without_a_run_is_named(void **state)
+TEST_WITH(a_folder_without_a_run_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -244,7 +236,7 @@ static void test_a_folder_without_a_run_is_named(void **state)
     cli_assert_in(error.text, "nowhere");
 }
 
-static void test_without_memory_there_is_no_plot(void **state)
+TEST_WITH(without_memory_there_is_no_plot, cli_fixture_setup, cli_fixture_teardown)
 {
     char a[CLI_PATH_MAX];
     const char *const runs[] = {a};
@@ -264,23 +256,3 @@ static void test_without_memory_there_is_no_plot(void **state)
 
 #define PLOT_TEST(name)                                                                            \
     cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        PLOT_TEST(test_a_quantity_is_read_from_the_lines_that_have_it),
-        PLOT_TEST(test_a_quantity_within_objects_has_a_path),
-        PLOT_TEST(test_evaluations_are_put_between_learner_steps),
-        PLOT_TEST(test_what_a_resumed_run_had_done_after_its_checkpoint_is_forgotten),
-        PLOT_TEST(test_a_missing_file_and_a_bad_name_are_refused),
-        cmocka_unit_test(test_runs_that_differ_in_their_seed_are_one_kind),
-        cmocka_unit_test(test_kinds_are_called_by_what_differs),
-        cmocka_unit_test(test_two_settings_that_differ_are_both_in_the_name),
-        cmocka_unit_test(test_an_unknown_setting_is_refused),
-        PLOT_TEST(test_runs_of_one_kind_are_one_curve),
-        PLOT_TEST(test_long_times_are_in_minutes),
-        PLOT_TEST(test_a_folder_without_a_run_is_named),
-        PLOT_TEST(test_without_memory_there_is_no_plot),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,15 +1,10 @@
 /*
  * The newest whole checkpoint is read, and what had to be passed over is named.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/policy/checkpoint_folder.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static char passed[4][AQ_ERROR_TEXT_MAX];
@@ -48,13 +43,13 @@ static void write_steps(void **state)
     cli_write_checkpoint(cli_path(state, "step-000000002000.aqc"), 2000);
 }
 
-static void test_the_greatest_step_is_the_newest(void **state)
+TEST_WITH(the_greatest_step_is_the_newest, cli_fixture_setup, cli_fixture_teardown)
 {
     write_steps(state);
     assert_newest(state, 2000, 0);
 }
 
-static void test_a_damaged_file_is_named_and_passed_over(void **state)
+TEST_WITH(a_damaged_file_is_named_and_passed_over, cli_fixture_setup, cli_fixture_teardown)
 {
     write_steps(state);
     cli_damage(cli_path(state, "step-000000002000.aqc"), -100);
@@ -62,7 +57,7 @@ static void test_a_damaged_file_is_named_and_passed_over(void **state)
     assert_non_null(strstr(passed[0], "step-000000002000.aqc"));
 }
 
-static void test_a_file_that_is_cut_off_is_passed_over(void **state)
+TEST_WITH(a_file_that_is_cut_off_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
 {
     write_steps(state);
     cli_truncate(cli_path(state, "step-000000002000.aqc"), 1000);
@@ -70,7 +65,7 @@ static void test_a_file_that_is_cut_off_is_passed_over(void **state)
     assert_newest(state, 900, 2);
 }
 
-static void test_other_names_are_no_checkpoints(void **state)
+TEST_WITH(other_names_are_no_checkpoints, cli_fixture_setup, cli_fixture_teardown)
 {
     write_steps(state);
     cli_write_text(cli_path(state, "step-000000009999.aqc.tmp-0123456789abcdef"), "x");
@@ -81,7 +76,7 @@ static void test_other_names_are_no_checkpoints(void **state)
     assert_newest(state, 2000, 0);
 }
 
-static void test_a_folder_of_damaged_files_has_none(void **state)
+TEST_WITH(a_folder_of_damaged_files_has_none, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_checkpoint_found found;
     aq_error error = {0};
@@ -92,24 +87,9 @@ static void test_a_folder_of_damaged_files_has_none(void **state)
     assert_non_null(strstr(error.text, *state));
 }
 
-static void test_no_folder_has_none(void **state)
+TEST_WITH(no_folder_has_none, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_checkpoint_found found;
     assert_int_equal(newest(cli_path(state, "none"), &found, NULL), AQ_E_NOT_FOUND);
     assert_int_equal(passed_count, 0);
-}
-
-int main(void)
-{
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_the_greatest_step_is_the_newest),
-        IN_FOLDER(test_a_damaged_file_is_named_and_passed_over),
-        IN_FOLDER(test_a_file_that_is_cut_off_is_passed_over),
-        IN_FOLDER(test_other_names_are_no_checkpoints),
-        IN_FOLDER(test_a_folder_of_damaged_files_has_none),
-        IN_FOLDER(test_no_folder_has_none),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,49 +1,41 @@
 /*
  * Every setting is in the JSON with the value that it has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/policy/config_view.h"
+#include "tests/support/test.h"
 
 static int parse(const char *text, aq_run_config *ret_config, aq_error *error)
 {
     return aq_config_view_parse("config", text, strlen(text), ret_config, error);
 }
 
-static void test_what_a_text_leaves_out_is_the_default(void **state)
+TEST(what_a_text_leaves_out_is_the_default)
 {
     aq_run_config config, initial;
-    (void)state;
     aq_settings_init(aq_run_config_table(), &initial);
     assert_int_equal(parse("learner:\n  discount: 0.5\n", &config, NULL), 0);
     assert_true(config.learner.discount == 0.5);
     assert_int_equal(config.learner.batch_size, initial.learner.batch_size);
 }
 
-static void test_a_bad_configuration_leaves_the_result_alone(void **state)
+TEST(a_bad_configuration_leaves_the_result_alone)
 {
     aq_run_config config;
     aq_error error = {0};
-    (void)state;
     memset(&config, 0x5a, sizeof(config));
     assert_int_equal(parse("learner:\n  discount: 5\n", &config, &error), AQ_E_INVALID);
     assert_int_equal(*(const unsigned char *)&config, 0x5a);
     assert_non_null(strstr(error.text, "learner.discount"));
 }
 
-static void test_every_setting_is_in_the_json(void **state)
+TEST(every_setting_is_in_the_json)
 {
     aq_run_config config;
     size_t leaves = 0;
     const char *key;
     json_t *value;
-    (void)state;
     assert_int_equal(parse("", &config, NULL), 0);
     json_t *json = aq_config_view_json(&config);
     json_object_foreach(json, key, value)
@@ -54,13 +46,12 @@ static void test_every_setting_is_in_the_json(void **state)
     json_decref(json);
 }
 
-static void test_values_keep_their_types(void **state)
+TEST(values_keep_their_types)
 {
     aq_run_config config;
     const char *task, *hidden, *format;
     json_int_t capacity;
     double discount;
-    (void)state;
     assert_int_equal(parse("task: gym:CartPole-v0\nlearner:\n  hidden: \"8\"\n  discount: 0.5\n"
                            "replay:\n  capacity: 5000\nquantizer:\n  format: fp32\n",
                            &config, NULL),
@@ -78,12 +69,11 @@ static void test_values_keep_their_types(void **state)
     json_decref(json);
 }
 
-static void test_people_see_what_tells_runs_apart(void **state)
+TEST(people_see_what_tells_runs_apart)
 {
     aq_run_config config;
     char *text = NULL;
     size_t size = 0;
-    (void)state;
     assert_int_equal(parse("learner:\n  hidden: \"16,8\"\n  activation: tanh\n  discount: 0.97\n"
                            "limits:\n  env_steps: 777\n",
                            &config, NULL),
@@ -96,16 +86,4 @@ static void test_people_see_what_tells_runs_apart(void **state)
     assert_non_null(strstr(text, "discount 0.97"));
     assert_non_null(strstr(text, "777 steps"));
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_a_text_leaves_out_is_the_default),
-        cmocka_unit_test(test_a_bad_configuration_leaves_the_result_alone),
-        cmocka_unit_test(test_every_setting_is_in_the_json),
-        cmocka_unit_test(test_values_keep_their_types),
-        cmocka_unit_test(test_people_see_what_tells_runs_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

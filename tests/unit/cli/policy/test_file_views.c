@@ -1,18 +1,13 @@
 /*
  * Policies and checkpoints are shown with the figures that are in them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/policy/checkpoint_folder.h"
 #include "cli/policy/checkpoint_view.h"
 #include "cli/policy/policy_view.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static char *policy_text(const aq_snapshot *snapshot)
@@ -26,9 +21,8 @@ static char *policy_text(const aq_snapshot *snapshot)
     return text;
 }
 
-static void test_people_see_what_a_policy_is(void **state)
+TEST(people_see_what_a_policy_is)
 {
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     char *text = policy_text(snapshot);
     cli_assert_in(text, "policy.aq: a policy, int8\n");
@@ -42,9 +36,8 @@ static void test_people_see_what_a_policy_is(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_an_fp32_policy_has_no_error_and_no_scales(void **state)
+TEST(an_fp32_policy_has_no_error_and_no_scales)
 {
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 7);
     char *text = policy_text(snapshot);
     cli_assert_in(text, "not measured");
@@ -58,11 +51,10 @@ static void test_an_fp32_policy_has_no_error_and_no_scales(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_programs_see_what_a_policy_is(void **state)
+TEST(programs_see_what_a_policy_is)
 {
     const char *kind, *run_id, *network, *precision;
     json_int_t version, bytes, bytes_fp32, rows;
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     json_t *json = aq_policy_view_json(snapshot, 1234);
     assert_int_equal(json_unpack(json, "{s:s, s:s, s:s, s:s, s:I, s:I, s:I, s:{s:I}}", "kind",
@@ -97,7 +89,7 @@ static aq_checkpoint_found read_checkpoint(void **state)
     return found;
 }
 
-static void test_people_see_what_a_checkpoint_is(void **state)
+TEST_WITH(people_see_what_a_checkpoint_is, cli_fixture_setup, cli_fixture_teardown)
 {
     char *text = NULL;
     size_t size = 0;
@@ -116,7 +108,7 @@ static void test_people_see_what_a_checkpoint_is(void **state)
     aq_checkpoint_fini(&found.checkpoint);
 }
 
-static void test_programs_see_what_a_checkpoint_is(void **state)
+TEST_WITH(programs_see_what_a_checkpoint_is, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *kind, *hidden, *precision;
     json_int_t step, parameters;
@@ -136,18 +128,4 @@ static void test_programs_see_what_a_checkpoint_is(void **state)
     assert_string_equal(hidden, "16,8");
     json_decref(json);
     aq_checkpoint_fini(&found.checkpoint);
-}
-
-int main(void)
-{
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_people_see_what_a_policy_is),
-        cmocka_unit_test(test_an_fp32_policy_has_no_error_and_no_scales),
-        cmocka_unit_test(test_programs_see_what_a_policy_is),
-        IN_FOLDER(test_people_see_what_a_checkpoint_is),
-        IN_FOLDER(test_programs_see_what_a_checkpoint_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

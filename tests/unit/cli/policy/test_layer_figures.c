@@ -1,12 +1,6 @@
 /*
  * The figures of a layer are those of its numbers, however they are stored.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "cli/policy/layer_figures.h"
 #include "common/base/memory.h"
 #include "common/nn/params.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 /* One layer of 2 inputs and 2 outputs. */
@@ -23,54 +18,51 @@ static const aq_net_spec spec = {
         {{.kind = AQ_LAYER_LINEAR, .inputs = 2, .outputs = 2, .activation = AQ_ACTIVATION_NONE}},
 };
 
-static void assert_near(double value, double expected)
+static void near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6)) {
         fail_msg("%g is not %g", value, expected);
     }
 }
 
-static void test_ranges_of_a_block_are_those_of_its_floats(void **state)
+TEST(ranges_of_a_block_are_those_of_its_floats)
 {
     static const float block[] = {1, -2, 3, 0, 0.5f, -0.25f};
     aq_layer_figures figures;
-    (void)state;
     aq_layer_figures_of_block(&spec, block, 0, &figures);
-    assert_near(figures.weights.min, -2);
-    assert_near(figures.weights.max, 3);
-    assert_near(figures.weights.rms, sqrt(14.0 / 4));
-    assert_near(figures.bias.min, -0.25);
-    assert_near(figures.bias.max, 0.5);
+    near(figures.weights.min, -2);
+    near(figures.weights.max, 3);
+    near(figures.weights.rms, sqrt(14.0 / 4));
+    near(figures.bias.min, -0.25);
+    near(figures.bias.max, 0.5);
     assert_int_equal(figures.format, AQ_FORMAT_F32);
     assert_int_equal(figures.bytes, 6 * sizeof(float));
 }
 
-static void test_int8_weights_are_measured_in_their_own_unit(void **state)
+TEST(int8_weights_are_measured_in_their_own_unit)
 {
     static const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
     static const int8_t weights[] = {127, -127, 0, 64};
     aq_layer_figures figures;
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
     aq_snapshot_layer_edit(snapshot, 0, &data);
     memcpy(data.weights, weights, sizeof(weights));
     data.scale[0] = 0.01f;
     data.scale[1] = 0.5f;
     assert_int_equal(aq_layer_figures_of_snapshot(snapshot, 0, &figures), 0);
-    assert_near(figures.weights.min, -1.27);
-    assert_near(figures.weights.max, 32);
-    assert_near(figures.scale.min, 0.01);
-    assert_near(figures.scale.max, 0.5);
+    near(figures.weights.min, -1.27);
+    near(figures.weights.max, 32);
+    near(figures.scale.min, 0.01);
+    near(figures.scale.max, 0.5);
     assert_int_equal(figures.bytes, 4 + 2 * (4 + 4 + 4));
     assert_int_equal(figures.bytes_fp32, 6 * 4);
     aq_snapshot_unref(snapshot);
 }
 
-static void test_layers_add_up_to_the_snapshot(void **state)
+TEST(layers_add_up_to_the_snapshot)
 {
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         size_t bytes = 0, bytes_fp32 = 0;
         aq_snapshot *snapshot = cli_policy(format, 1);
@@ -86,9 +78,8 @@ static void test_layers_add_up_to_the_snapshot(void **state)
     }
 }
 
-static void test_int8_figures_are_within_a_scale_of_fp32(void **state)
+TEST(int8_figures_are_within_a_scale_of_fp32)
 {
-    (void)state;
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 5);
     aq_snapshot *rounded = cli_policy(AQ_FORMAT_INT8_CHANNEL, 5);
     for (uint32_t i = 0; i < exact->spec.layer_count; i++) {
@@ -103,13 +94,12 @@ static void test_int8_figures_are_within_a_scale_of_fp32(void **state)
     aq_snapshot_unref(rounded);
 }
 
-static void test_layers_without_parameters_have_no_ranges(void **state)
+TEST(layers_without_parameters_have_no_ranges)
 {
     aq_net_spec chain = {0};
     aq_layer_figures figures[3];
     aq_snapshot *snapshot = NULL;
     static const float block[2 * 18 + 18] = {0.5f, -1.5f};
-    (void)state;
     const aq_layer_spec linear = aq_layer_linear(2, 18, AQ_ACTIVATION_NONE);
     const aq_layer_spec dueling = aq_layer_dueling(5, 3);
     const aq_layer_spec categorical =
@@ -144,11 +134,10 @@ static void test_layers_without_parameters_have_no_ranges(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_inputs_are_dynamic_static_or_floats(void **state)
+TEST(inputs_are_dynamic_static_or_floats)
 {
     double low, high;
     aq_layer_figures figures[3];
-    (void)state;
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 5);
     aq_snapshot *rounded = cli_policy(AQ_FORMAT_INT8_CHANNEL, 5);
     rounded->layers[1].input_scale = 0.5f;
@@ -163,17 +152,16 @@ static void test_inputs_are_dynamic_static_or_floats(void **state)
     json_t *fixed = json_object_get(json_array_get(layers, 2), "input");
     assert_string_equal(json_string_value(json_object_get(fixed, "activations")), "static");
     assert_int_equal(json_unpack(fixed, "{s:F, s:F}", "low", &low, "high", &high), 0);
-    assert_near(low, -27.5);
-    assert_near(high, 100);
+    near(low, -27.5);
+    near(high, 100);
     json_decref(layers);
     aq_snapshot_unref(exact);
     aq_snapshot_unref(rounded);
 }
 
-static void test_sparsity_is_told(void **state)
+TEST(sparsity_is_told)
 {
     aq_layer_figures figures;
-    (void)state;
     aq_snapshot *sparse = cli_policy(AQ_FORMAT_INT8_SPARSE, 5);
     assert_int_equal(aq_layer_figures_of_snapshot(sparse, 1, &figures), 0);
     assert_int_equal(figures.blocks_all, 4); /* 8 x 16 in blocks of 16 x 4 */
@@ -187,10 +175,9 @@ static void test_sparsity_is_told(void **state)
     aq_snapshot_unref(sparse);
 }
 
-static void test_without_memory_there_are_no_figures(void **state)
+TEST(without_memory_there_are_no_figures)
 {
     aq_layer_figures figures;
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT2, 5);
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_layer_figures_of_snapshot(snapshot, 0, &figures), AQ_E_NOMEM);
@@ -198,10 +185,9 @@ static void test_without_memory_there_are_no_figures(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_later_layers_of_a_block_are_found(void **state)
+TEST(later_layers_of_a_block_are_found)
 {
     aq_params params;
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 5);
     assert_int_equal(aq_params_init(&snapshot->spec, &params), 0);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
@@ -221,10 +207,9 @@ static void test_later_layers_of_a_block_are_found(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_only_int8_layers_have_scales_in_json(void **state)
+TEST(only_int8_layers_have_scales_in_json)
 {
     aq_layer_figures figures[2];
-    (void)state;
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 5);
     aq_snapshot *rounded = cli_policy(AQ_FORMAT_INT8_CHANNEL, 5);
     assert_int_equal(aq_layer_figures_of_snapshot(exact, 0, &figures[0]), 0);
@@ -240,21 +225,4 @@ static void test_only_int8_layers_have_scales_in_json(void **state)
     json_decref(layers);
     aq_snapshot_unref(exact);
     aq_snapshot_unref(rounded);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ranges_of_a_block_are_those_of_its_floats),
-        cmocka_unit_test(test_int8_weights_are_measured_in_their_own_unit),
-        cmocka_unit_test(test_layers_add_up_to_the_snapshot),
-        cmocka_unit_test(test_int8_figures_are_within_a_scale_of_fp32),
-        cmocka_unit_test(test_later_layers_of_a_block_are_found),
-        cmocka_unit_test(test_layers_without_parameters_have_no_ranges),
-        cmocka_unit_test(test_inputs_are_dynamic_static_or_floats),
-        cmocka_unit_test(test_sparsity_is_told),
-        cmocka_unit_test(test_without_memory_there_are_no_figures),
-        cmocka_unit_test(test_only_int8_layers_have_scales_in_json),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * A list of layers with formats of their own is read, and fits a network or is refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/policy/layer_formats.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 /* 8-16-norm-4 */
@@ -33,35 +28,32 @@ static int resolve(const char *text, uint32_t *ret_formats, aq_error *error)
     return rc ? rc : aq_layer_formats_resolve(&list, &spec, ret_formats, error);
 }
 
-static void test_layers_count_from_both_ends(void **state)
+TEST(layers_count_from_both_ends)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX];
-    (void)state;
     assert_int_equal(resolve("0:fp32,-1:bf16", formats, NULL), 0);
     assert_int_equal(formats[0], AQ_FORMAT_F32);
     assert_int_equal(formats[1], 0);
     assert_int_equal(formats[2], AQ_FORMAT_BF16);
 }
 
-static void test_no_list_leaves_every_layer_alone(void **state)
+TEST(no_list_leaves_every_layer_alone)
 {
     aq_net_spec spec;
     uint32_t formats[AQ_NET_LAYERS_MAX] = {7};
     const aq_layer_formats none = {0};
-    (void)state;
     make_network(&spec);
     assert_int_equal(aq_layer_formats_resolve(&none, &spec, formats, NULL), 0);
     assert_int_equal(formats[0], 0);
 }
 
-static void test_a_layer_without_a_choice_may_be_called_what_it_is(void **state)
+TEST(a_layer_without_a_choice_may_be_called_what_it_is)
 {
     uint32_t formats[AQ_NET_LAYERS_MAX];
-    (void)state;
     assert_int_equal(resolve("1:fp32", formats, NULL), 0);
 }
 
-static void test_what_cannot_be_is_refused_in_words(void **state)
+TEST(what_cannot_be_is_refused_in_words)
 {
     static const struct {
         const char *text, *words;
@@ -77,22 +69,10 @@ static void test_what_cannot_be_is_refused_in_words(void **state)
         {"1:int8", "layer 1, a norm, is always fp32"},
         {"0:int8,-3:int4", "layer -3 has a format already"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         uint32_t formats[AQ_NET_LAYERS_MAX];
         aq_error error = {0};
         assert_int_equal(resolve(rows[i].text, formats, &error), AQ_E_INVALID);
         cli_assert_in(error.text, rows[i].words);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_layers_count_from_both_ends),
-        cmocka_unit_test(test_no_list_leaves_every_layer_alone),
-        cmocka_unit_test(test_a_layer_without_a_choice_may_be_called_what_it_is),
-        cmocka_unit_test(test_what_cannot_be_is_refused_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

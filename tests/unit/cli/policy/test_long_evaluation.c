@@ -1,16 +1,11 @@
 /*
  * An evaluation on another thread is the same evaluation.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "cli/policy/long_evaluation.h"
 #include "common/sys/cpu.h"
 #include "envs/env_open.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
-#include <cmocka.h>
 
 static aq_env *open_task(const char *name)
 {
@@ -19,12 +14,11 @@ static aq_env *open_task(const char *name)
     return env;
 }
 
-static void test_the_result_is_that_of_the_plain_evaluation(void **state)
+TEST(the_result_is_that_of_the_plain_evaluation)
 {
     aq_engine *engine = NULL;
     aq_env *env = open_task("gym:CartPole-v1");
     aq_evaluation plain, threaded;
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     assert_int_equal(
         aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
@@ -41,13 +35,12 @@ static void test_the_result_is_that_of_the_plain_evaluation(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_what_the_evaluation_refuses_is_told(void **state)
+TEST(what_the_evaluation_refuses_is_told)
 {
     aq_env *v0 = open_task("gym:CartPole-v0"), *v1 = open_task("gym:CartPole-v1");
     aq_engine *engine = NULL;
     aq_evaluation result;
     aq_error error = {0};
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 7);
     assert_int_equal(
         aq_engine_create(snapshot, AQ_EVALUATION_LANES_MAX, aq_cpu_flags(), &engine, NULL), 0);
@@ -58,13 +51,4 @@ static void test_what_the_evaluation_refuses_is_told(void **state)
     aq_env_unref(v1);
     aq_engine_destroy(engine);
     aq_snapshot_unref(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_result_is_that_of_the_plain_evaluation),
-        cmocka_unit_test(test_what_the_evaluation_refuses_is_told),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

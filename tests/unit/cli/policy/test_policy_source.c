@@ -1,16 +1,11 @@
 /*
  * A policy is found by its file or its run and comes in the precision asked for, or not at all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/policy/policy_source.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static aq_snapshot *read_policy(const char *source, uint32_t precision, char *path)
@@ -34,7 +29,7 @@ static void assert_read(const char *source, uint32_t precision, const char *file
     aq_snapshot_unref(snapshot);
 }
 
-static void assert_refused(const char *source, uint32_t precision, int code, const char *words)
+static void refuse(const char *source, uint32_t precision, int code, const char *words)
 {
     char path[AQ_POLICY_PATH_MAX];
     aq_snapshot *snapshot = NULL;
@@ -44,11 +39,10 @@ static void assert_refused(const char *source, uint32_t precision, int code, con
     cli_assert_in(error.text, words);
 }
 
-static void test_a_precision_is_read_from_its_name(void **state)
+TEST(a_precision_is_read_from_its_name)
 {
     uint32_t precision = AQ_PRECISION_AS_STORED;
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_precision_from_text("int8", &precision, NULL), 0);
     assert_int_equal(precision, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(aq_precision_from_text("fp32", &precision, NULL), 0);
@@ -60,7 +54,7 @@ static void test_a_precision_is_read_from_its_name(void **state)
                                     "int8-tensor, int4, int2 and int8-sparse");
 }
 
-static void test_a_file_is_taken_as_it_is_stored(void **state)
+TEST_WITH(a_file_is_taken_as_it_is_stored, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
@@ -71,7 +65,7 @@ static void test_a_file_is_taken_as_it_is_stored(void **state)
     assert_read(path, AQ_FORMAT_F32, path, "fp32");
 }
 
-static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
+TEST_WITH(an_fp32_file_is_quantized_as_the_learner_would, cli_fixture_setup, cli_fixture_teardown)
 {
     char path[AQ_POLICY_PATH_MAX];
     const char *file = cli_path(state, "a.aq");
@@ -94,7 +88,7 @@ static void test_an_fp32_file_is_quantized_as_the_learner_would(void **state)
     aq_snapshot_unref(expected);
 }
 
-static void test_an_fp32_file_comes_in_every_format(void **state)
+TEST_WITH(an_fp32_file_comes_in_every_format, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_F32, 3);
@@ -103,22 +97,23 @@ static void test_an_fp32_file_comes_in_every_format(void **state)
     }
 }
 
-static void test_a_run_is_read_in_formats_that_it_did_not_broadcast(void **state)
+TEST_WITH(a_run_is_read_in_formats_that_it_did_not_broadcast, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     cli_write_run(*state);
     assert_read(*state, AQ_FORMAT_BF16, cli_path(state, "policy.fp32.aq"), "bf16");
     assert_read(*state, AQ_FORMAT_INT4, cli_path(state, "policy.fp32.aq"), "int4");
 }
 
-static void test_int8_is_not_undone(void **state)
+TEST_WITH(int8_is_not_undone, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
-    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "policy.fp32.aq");
-    assert_refused(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, path);
+    refuse(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, "policy.fp32.aq");
+    refuse(path, AQ_FORMAT_F32, AQ_E_UNSUPPORTED, path);
 }
 
-static void test_a_run_has_its_policy_in_both_precisions(void **state)
+TEST_WITH(a_run_has_its_policy_in_both_precisions, cli_fixture_setup, cli_fixture_teardown)
 {
     cli_write_run(*state);
     assert_read(*state, AQ_PRECISION_AS_STORED, cli_path(state, "policy.aq"), "int8");
@@ -126,43 +121,42 @@ static void test_a_run_has_its_policy_in_both_precisions(void **state)
     assert_read(*state, AQ_FORMAT_F32, cli_path(state, "policy.fp32.aq"), "fp32");
 }
 
-static void test_a_folder_without_a_policy_says_so(void **state)
+TEST_WITH(a_folder_without_a_policy_says_so, cli_fixture_setup, cli_fixture_teardown)
 {
-    assert_refused(*state, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, "has no policy.aq");
-    assert_refused(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
+    refuse(*state, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, "has no policy.aq");
+    refuse(*state, AQ_FORMAT_F32, AQ_E_NOT_FOUND, "has no policy.fp32.aq");
 }
 
-static void test_a_missing_file_is_named(void **state)
+TEST_WITH(a_missing_file_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "none.aq");
-    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, path);
+    refuse(path, AQ_PRECISION_AS_STORED, AQ_E_NOT_FOUND, path);
 }
 
-static void test_a_damaged_file_is_named(void **state)
+TEST_WITH(a_damaged_file_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "a.aq");
     cli_write_policy(path, AQ_FORMAT_INT8_CHANNEL, 1);
     cli_damage(path, -5);
-    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, path);
+    refuse(path, AQ_PRECISION_AS_STORED, AQ_E_CORRUPT, path);
 }
 
-static void test_a_checkpoint_is_no_policy(void **state)
+TEST_WITH(a_checkpoint_is_no_policy, cli_fixture_setup, cli_fixture_teardown)
 {
     const char *path = cli_path(state, "step-1.aqc");
     cli_write_checkpoint(path, 1000);
-    assert_refused(path, AQ_PRECISION_AS_STORED, AQ_E_INVALID, "checkpoint");
+    refuse(path, AQ_PRECISION_AS_STORED, AQ_E_INVALID, "checkpoint");
 }
 
-static void test_layers_of_two_formats_are_mixed(void **state)
+TEST(layers_of_two_formats_are_mixed)
 {
-    (void)state;
     aq_snapshot *snapshot = cli_policy(AQ_FORMAT_F32, 1);
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
     assert_string_equal(aq_precision_name(snapshot), "mixed");
     aq_snapshot_unref(snapshot);
 }
 
-static void test_without_memory_nothing_is_read(void **state)
+TEST_WITH(without_memory_nothing_is_read, cli_fixture_setup, cli_fixture_teardown)
 {
     int rc = AQ_E_NOMEM;
     uint64_t nth = 1;
@@ -180,26 +174,4 @@ static void test_without_memory_nothing_is_read(void **state)
         aq_snapshot_unref(snapshot);
     }
     assert_true(nth > 4);
-}
-
-int main(void)
-{
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_precision_is_read_from_its_name),
-        IN_FOLDER(test_a_file_is_taken_as_it_is_stored),
-        IN_FOLDER(test_an_fp32_file_is_quantized_as_the_learner_would),
-        IN_FOLDER(test_an_fp32_file_comes_in_every_format),
-        IN_FOLDER(test_a_run_is_read_in_formats_that_it_did_not_broadcast),
-        IN_FOLDER(test_int8_is_not_undone),
-        IN_FOLDER(test_a_run_has_its_policy_in_both_precisions),
-        IN_FOLDER(test_a_folder_without_a_policy_says_so),
-        IN_FOLDER(test_a_missing_file_is_named),
-        IN_FOLDER(test_a_damaged_file_is_named),
-        IN_FOLDER(test_a_checkpoint_is_no_policy),
-        cmocka_unit_test(test_layers_of_two_formats_are_mixed),
-        IN_FOLDER(test_without_memory_nothing_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

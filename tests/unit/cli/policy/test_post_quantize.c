@@ -1,16 +1,10 @@
 /*
  * A policy that is quantized after training says what that cost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/policy/post_quantize.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { ROWS = 300, INPUTS = 4 };
@@ -43,9 +37,8 @@ static aq_snapshot *make(const aq_post_quantize_plan *plan)
     return made;
 }
 
-static void test_the_error_is_in_the_policy(void **state)
+TEST(the_error_is_in_the_policy)
 {
-    (void)state;
     const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL}};
     aq_snapshot *made = make(&plan);
     assert_int_equal(made->quant_error.rows, ROWS);
@@ -55,10 +48,9 @@ static void test_the_error_is_in_the_policy(void **state)
     aq_snapshot_unref(made);
 }
 
-static void test_fewer_bits_cost_more(void **state)
+TEST(fewer_bits_cost_more)
 {
     float rms[3];
-    (void)state;
     const uint32_t bits[] = {8, 5, 3};
     for (size_t i = 0; i < 3; i++) {
         const aq_post_quantize_plan plan = {
@@ -71,9 +63,8 @@ static void test_fewer_bits_cost_more(void **state)
     assert_true(rms[1] < rms[2]);
 }
 
-static void test_static_activations_have_scales(void **state)
+TEST(static_activations_have_scales)
 {
-    (void)state;
     for (int method = AQ_RANGE_MIN_MAX; method <= AQ_RANGE_PERCENTILE; method++) {
         const aq_post_quantize_plan plan = {
             .quantize = {.format = AQ_FORMAT_INT8_CHANNEL},
@@ -88,9 +79,8 @@ static void test_static_activations_have_scales(void **state)
     }
 }
 
-static void test_layers_may_differ(void **state)
+TEST(layers_may_differ)
 {
-    (void)state;
     aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT4}};
     plan.quantize.layer_formats[2] = AQ_FORMAT_F32;
     aq_snapshot *made = make(&plan);
@@ -99,21 +89,20 @@ static void test_layers_may_differ(void **state)
     aq_snapshot_unref(made);
 }
 
-static void test_what_the_quantizer_refuses_is_told(void **state)
+TEST(what_the_quantizer_refuses_is_told)
 {
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
     aq_snapshot *made = NULL;
     aq_error error = {0};
     const aq_post_quantize_obs obs = make_obs();
     const aq_post_quantize_plan plan = {.quantize = {.format = AQ_FORMAT_INT8_CHANNEL, .bits = 9}};
-    (void)state;
     assert_int_equal(aq_post_quantize(exact, &plan, &obs, &made, &error), AQ_E_INVALID);
     cli_assert_in(error.text, "9 bits");
     assert_null(made);
     aq_snapshot_unref(exact);
 }
 
-static void test_every_failed_allocation_is_survived(void **state)
+TEST(every_failed_allocation_is_survived)
 {
     aq_snapshot *exact = cli_policy(AQ_FORMAT_F32, 7);
     const aq_post_quantize_obs obs = make_obs();
@@ -122,7 +111,6 @@ static void test_every_failed_allocation_is_survived(void **state)
                                         .range_method = AQ_RANGE_PERCENTILE};
     int rc = AQ_E_NOMEM;
     uint64_t nth = 1;
-    (void)state;
     for (; rc != 0; nth++) {
         aq_snapshot *made = NULL;
         aq_error error = {0};
@@ -135,17 +123,4 @@ static void test_every_failed_allocation_is_survived(void **state)
     }
     assert_true(nth > 6);
     aq_snapshot_unref(exact);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_error_is_in_the_policy),
-        cmocka_unit_test(test_fewer_bits_cost_more),
-        cmocka_unit_test(test_static_activations_have_scales),
-        cmocka_unit_test(test_layers_may_differ),
-        cmocka_unit_test(test_what_the_quantizer_refuses_is_told),
-        cmocka_unit_test(test_every_failed_allocation_is_survived),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

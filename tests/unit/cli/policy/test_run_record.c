@@ -1,12 +1,6 @@
 /*
  * A run folder is read as far as it is whole, and shown as it was read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,6 +8,7 @@
 #include "cli/policy/run_record.h"
 #include "cli/policy/run_view.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static int run_setup(void **state)
@@ -47,7 +42,7 @@ static char *view(void **state, const aq_run_record *record)
     return text;
 }
 
-static void test_a_whole_run_is_read_without_problems(void **state)
+TEST_WITH(a_whole_run_is_read_without_problems, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = read_run(state);
     assert_string_equal(record->run_id, "1122334455667788");
@@ -66,7 +61,7 @@ static void test_a_whole_run_is_read_without_problems(void **state)
     aq_run_record_free(record);
 }
 
-static void test_a_young_run_has_no_problems(void **state)
+TEST_WITH(a_young_run_has_no_problems, run_setup, cli_fixture_teardown)
 {
     unlink(cli_path(state, "metrics.jsonl"));
     unlink(cli_path(state, "policy.aq"));
@@ -88,7 +83,7 @@ static void test_a_young_run_has_no_problems(void **state)
     aq_run_record_free(record);
 }
 
-static void test_damaged_checkpoints_are_named_and_an_older_one_is_read(void **state)
+TEST_WITH(damaged_checkpoints_are_named_and_an_older_one_is_read, run_setup, cli_fixture_teardown)
 {
     cli_damage(cli_path(state, "checkpoints/step-000000003000.aqc"), -100);
     aq_run_record *record = read_run(state);
@@ -102,7 +97,7 @@ static void test_damaged_checkpoints_are_named_and_an_older_one_is_read(void **s
     aq_run_record_free(record);
 }
 
-static void test_a_damaged_policy_and_configuration_are_named(void **state)
+TEST_WITH(a_damaged_policy_and_configuration_are_named, run_setup, cli_fixture_teardown)
 {
     cli_damage(cli_path(state, "policy.aq"), 20);
     cli_write_text(cli_path(state, "config.yaml"), "learner: 5\n");
@@ -115,7 +110,7 @@ static void test_a_damaged_policy_and_configuration_are_named(void **state)
     aq_run_record_free(record);
 }
 
-static void test_a_folder_without_identity_is_no_run(void **state)
+TEST_WITH(a_folder_without_identity_is_no_run, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = NULL;
     aq_error error = {0};
@@ -125,7 +120,7 @@ static void test_a_folder_without_identity_is_no_run(void **state)
     assert_null(record);
 }
 
-static void test_a_damaged_identity_is_named(void **state)
+TEST_WITH(a_damaged_identity_is_named, run_setup, cli_fixture_teardown)
 {
     static const char *const bad[] = {"", "[]", "{\"run_id\": 5, \"task\": \"x\"}",
                                       "{\"run_id\": \"5\"}"};
@@ -138,7 +133,7 @@ static void test_a_damaged_identity_is_named(void **state)
     }
 }
 
-static void test_people_see_the_best_evaluation_and_the_configuration(void **state)
+TEST_WITH(people_see_the_best_evaluation_and_the_configuration, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = read_run(state);
     char *text = view(state, record);
@@ -152,7 +147,7 @@ static void test_people_see_the_best_evaluation_and_the_configuration(void **sta
     aq_run_record_free(record);
 }
 
-static void test_people_see_what_replay_said_last(void **state)
+TEST_WITH(people_see_what_replay_said_last, run_setup, cli_fixture_teardown)
 {
     aq_run_record *record = read_run(state);
     char *text = view(state, record);
@@ -165,7 +160,7 @@ static void test_people_see_what_replay_said_last(void **state)
     aq_run_record_free(record);
 }
 
-static void test_what_replay_said_in_another_version_is_left_out(void **state)
+TEST_WITH(what_replay_said_in_another_version_is_left_out, run_setup, cli_fixture_teardown)
 {
     cli_write_text(cli_path(state, "metrics.jsonl"),
                    "{\"event\":\"progress\",\"replay\":{\"fullness\":0.5}}\n");
@@ -177,7 +172,7 @@ static void test_what_replay_said_in_another_version_is_left_out(void **state)
     aq_run_record_free(record);
 }
 
-static void test_programs_see_the_same(void **state)
+TEST_WITH(programs_see_the_same, run_setup, cli_fixture_teardown)
 {
     const char *kind;
     double best;
@@ -197,7 +192,7 @@ static void test_programs_see_the_same(void **state)
     aq_run_record_free(record);
 }
 
-static void test_without_memory_nothing_is_believed(void **state)
+TEST_WITH(without_memory_nothing_is_believed, run_setup, cli_fixture_teardown)
 {
     int rc = AQ_E_NOMEM;
     uint64_t nth = 1;
@@ -211,23 +206,4 @@ static void test_without_memory_nothing_is_believed(void **state)
         aq_run_record_free(record);
     }
     assert_true(nth > 10);
-}
-
-int main(void)
-{
-#define IN_RUN(test) cmocka_unit_test_setup_teardown(test, run_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_RUN(test_a_whole_run_is_read_without_problems),
-        IN_RUN(test_a_young_run_has_no_problems),
-        IN_RUN(test_damaged_checkpoints_are_named_and_an_older_one_is_read),
-        IN_RUN(test_a_damaged_policy_and_configuration_are_named),
-        IN_RUN(test_a_folder_without_identity_is_no_run),
-        IN_RUN(test_a_damaged_identity_is_named),
-        IN_RUN(test_people_see_the_best_evaluation_and_the_configuration),
-        IN_RUN(test_people_see_what_replay_said_last),
-        IN_RUN(test_what_replay_said_in_another_version_is_left_out),
-        IN_RUN(test_programs_see_the_same),
-        IN_RUN(test_without_memory_nothing_is_believed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

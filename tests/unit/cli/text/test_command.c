@@ -1,21 +1,15 @@
 /*
  * Arguments are checked with their bounds named; JSON numbers never become invalid JSON.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "cli/text/command.h"
+#include "tests/support/test.h"
 
-static void test_a_number_at_either_bound_is_taken(void **state)
+TEST(a_number_at_either_bound_is_taken)
 {
     uint64_t number = 0;
-    (void)state;
     assert_int_equal(aq_command_number("1", 1, 100, &number, NULL), 0);
     assert_int_equal(number, 1);
     assert_int_equal(aq_command_number("100", 1, 100, &number, NULL), 0);
@@ -32,52 +26,46 @@ static void assert_number_refused(const char *text)
     assert_non_null(strstr(error.text, text));
 }
 
-static void test_a_number_out_of_bounds_is_refused_with_the_bounds(void **state)
+TEST(a_number_out_of_bounds_is_refused_with_the_bounds)
 {
-    (void)state;
     assert_number_refused("0");
     assert_number_refused("101");
     assert_number_refused("18446744073709551616");
 }
 
-static void test_what_is_no_whole_number_is_refused(void **state)
+TEST(what_is_no_whole_number_is_refused)
 {
-    (void)state;
     assert_number_refused("-5");
     assert_number_refused("1.5");
     assert_number_refused("ten");
     assert_number_refused("");
 }
 
-static void test_one_argument_is_taken(void **state)
+TEST(one_argument_is_taken)
 {
     const char *place = NULL;
-    (void)state;
     assert_int_equal(aq_command_take(&place, "runs/first", NULL), 0);
     assert_string_equal(place, "runs/first");
 }
 
-static void test_a_second_argument_is_refused(void **state)
+TEST(a_second_argument_is_refused)
 {
     const char *place = "runs/first";
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_command_take(&place, "runs/second", &error), AQ_E_INVALID);
     assert_string_equal(place, "runs/first");
     assert_non_null(strstr(error.text, "runs/second"));
 }
 
-static void test_an_empty_argument_is_refused(void **state)
+TEST(an_empty_argument_is_refused)
 {
     const char *place = NULL;
-    (void)state;
     assert_int_equal(aq_command_take(&place, "", NULL), AQ_E_INVALID);
     assert_null(place);
 }
 
-static void test_numbers_that_are_not_finite_are_null(void **state)
+TEST(numbers_that_are_not_finite_are_null)
 {
-    (void)state;
     json_t *values[] = {aq_json_number((double)NAN), aq_json_number((double)INFINITY),
                         aq_json_number(-(double)INFINITY)};
     for (int i = 0; i < 3; i++) {
@@ -89,9 +77,8 @@ static void test_numbers_that_are_not_finite_are_null(void **state)
     json_decref(number);
 }
 
-static void test_counts_past_63_bits_are_digits(void **state)
+TEST(counts_past_63_bits_are_digits)
 {
-    (void)state;
     json_t *greatest = aq_json_count(INT64_MAX);
     json_t *past = aq_json_count(UINT64_C(1) << 63);
     assert_int_equal(json_integer_value(greatest), INT64_MAX);
@@ -100,29 +87,12 @@ static void test_counts_past_63_bits_are_digits(void **state)
     json_decref(past);
 }
 
-static void test_a_text_that_is_not_utf8_is_made_plain(void **state)
+TEST(a_text_that_is_not_utf8_is_made_plain)
 {
-    (void)state;
     json_t *good = aq_json_text("run/\xc3\xa4");
     json_t *bad = aq_json_text("run/\xff.aq");
     assert_string_equal(json_string_value(good), "run/\xc3\xa4");
     assert_string_equal(json_string_value(bad), "run/?.aq");
     json_decref(good);
     json_decref(bad);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_number_at_either_bound_is_taken),
-        cmocka_unit_test(test_a_number_out_of_bounds_is_refused_with_the_bounds),
-        cmocka_unit_test(test_what_is_no_whole_number_is_refused),
-        cmocka_unit_test(test_one_argument_is_taken),
-        cmocka_unit_test(test_a_second_argument_is_refused),
-        cmocka_unit_test(test_an_empty_argument_is_refused),
-        cmocka_unit_test(test_numbers_that_are_not_finite_are_null),
-        cmocka_unit_test(test_counts_past_63_bits_are_digits),
-        cmocka_unit_test(test_a_text_that_is_not_utf8_is_made_plain),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,20 +1,14 @@
 /*
  * Figures are short, and what was not measured is a dash.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "cli/text/figure_text.h"
+#include "tests/support/test.h"
 
-static void test_what_is_not_finite_is_a_dash(void **state)
+TEST(what_is_not_finite_is_a_dash)
 {
     aq_figure room;
-    (void)state;
     assert_string_equal(aq_figure_count(&room, (double)NAN), "-");
     assert_string_equal(aq_figure_bytes(&room, (double)INFINITY), "-");
     assert_string_equal(aq_figure_duration(&room, (double)NAN), "-");
@@ -23,29 +17,26 @@ static void test_what_is_not_finite_is_a_dash(void **state)
     assert_string_equal(aq_figure_share(&room, (double)NAN), "-");
 }
 
-static void test_counts_bytes_and_durations_have_units(void **state)
+TEST(counts_bytes_and_durations_have_units)
 {
     aq_figure room;
-    (void)state;
     assert_string_equal(aq_figure_count(&room, 12345), "12.3k");
     assert_string_equal(aq_figure_bytes(&room, 1500000), "1.5 MB");
     assert_string_equal(aq_figure_duration(&room, 125), "2m05s");
     assert_string_equal(aq_figure_duration(&room, 0), "0s");
 }
 
-static void test_a_return_has_one_decimal(void **state)
+TEST(a_return_has_one_decimal)
 {
     aq_figure room;
-    (void)state;
     assert_string_equal(aq_figure_return(&room, 187.25), "187.2");
     assert_string_equal(aq_figure_return(&room, -3), "-3.0");
     assert_string_equal(aq_figure_return(&room, 1e300), "1e+300");
 }
 
-static void test_small_shares_keep_two_digits(void **state)
+TEST(small_shares_keep_two_digits)
 {
     aq_figure room;
-    (void)state;
     assert_string_equal(aq_figure_share(&room, 0), "0 %");
     assert_string_equal(aq_figure_share(&room, 0.0078125), "0.78 %");
     assert_string_equal(aq_figure_share(&room, 0.034), "3.4 %");
@@ -53,22 +44,9 @@ static void test_small_shares_keep_two_digits(void **state)
     assert_string_equal(aq_figure_share(&room, 1), "100 %");
 }
 
-static void test_numbers_have_four_digits(void **state)
+TEST(numbers_have_four_digits)
 {
     aq_figure room;
-    (void)state;
     assert_string_equal(aq_figure_number(&room, 0.01234567), "0.01235");
     assert_string_equal(aq_figure_number(&room, 31), "31");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_not_finite_is_a_dash),
-        cmocka_unit_test(test_counts_bytes_and_durations_have_units),
-        cmocka_unit_test(test_a_return_has_one_decimal),
-        cmocka_unit_test(test_small_shares_keep_two_digits),
-        cmocka_unit_test(test_numbers_have_four_digits),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

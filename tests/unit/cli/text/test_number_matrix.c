@@ -1,15 +1,9 @@
 /*
  * Numbers from JSON that somebody else wrote: rows of one width, or a sentence that says why not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "cli/text/number_matrix.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static json_t *parse(const char *text)
@@ -29,7 +23,7 @@ static aq_number_matrix read_whole(const char *text)
     return matrix;
 }
 
-static void assert_refused(const char *text, int code, const char *words)
+static void refuse(const char *text, int code, const char *words)
 {
     aq_number_matrix matrix = {.rows = 77};
     aq_error error = {0};
@@ -40,9 +34,8 @@ static void assert_refused(const char *text, int code, const char *words)
     json_decref(value);
 }
 
-static void test_rows_of_numbers_are_read(void **state)
+TEST(rows_of_numbers_are_read)
 {
-    (void)state;
     aq_number_matrix matrix = read_whole("[[1, 2.5], [-3, 4e-3]]");
     assert_int_equal(matrix.rows, 2);
     assert_int_equal(matrix.width, 2);
@@ -52,9 +45,8 @@ static void test_rows_of_numbers_are_read(void **state)
     assert_null(aq_number_matrix_row(&matrix, 0));
 }
 
-static void test_plain_numbers_and_truths_are_rows_of_one(void **state)
+TEST(plain_numbers_and_truths_are_rows_of_one)
 {
-    (void)state;
     aq_number_matrix matrix = read_whole("[1, true, false]");
     assert_int_equal(matrix.rows, 3);
     assert_int_equal(matrix.width, 1);
@@ -62,9 +54,8 @@ static void test_plain_numbers_and_truths_are_rows_of_one(void **state)
     aq_number_matrix_fini(&matrix);
 }
 
-static void test_rows_may_be_none_or_empty(void **state)
+TEST(rows_may_be_none_or_empty)
 {
-    (void)state;
     aq_number_matrix matrix = read_whole("[]");
     assert_int_equal(matrix.rows, 0);
     aq_number_matrix_fini(&matrix);
@@ -74,16 +65,13 @@ static void test_rows_may_be_none_or_empty(void **state)
     aq_number_matrix_fini(&matrix);
 }
 
-static void test_what_is_no_matrix_is_refused_by_name_and_row(void **state)
+TEST(what_is_no_matrix_is_refused_by_name_and_row)
 {
-    (void)state;
-    assert_refused("{}", AQ_E_CORRUPT, "'x' is missing or no array");
-    assert_refused("[[1, 2], [3]]", AQ_E_CORRUPT,
-                   "row 1 of 'x' has 1 numbers, but the first has 2");
-    assert_refused("[[1], [\"a\"]]", AQ_E_CORRUPT,
-                   "row 1 of 'x' holds something that is no number");
-    assert_refused("[[[1]]]", AQ_E_CORRUPT, "no number");
-    assert_refused("[null]", AQ_E_CORRUPT, "no number");
+    refuse("{}", AQ_E_CORRUPT, "'x' is missing or no array");
+    refuse("[[1, 2], [3]]", AQ_E_CORRUPT, "row 1 of 'x' has 1 numbers, but the first has 2");
+    refuse("[[1], [\"a\"]]", AQ_E_CORRUPT, "row 1 of 'x' holds something that is no number");
+    refuse("[[[1]]]", AQ_E_CORRUPT, "no number");
+    refuse("[null]", AQ_E_CORRUPT, "no number");
     aq_number_matrix matrix;
     aq_error error = {0};
     assert_int_equal(aq_number_matrix_read(NULL, "x", &matrix, &error), AQ_E_CORRUPT);
@@ -91,11 +79,10 @@ static void test_what_is_no_matrix_is_refused_by_name_and_row(void **state)
     cli_assert_in(error.text, "'x' is missing");
 }
 
-static void test_one_row_is_an_array_or_a_number(void **state)
+TEST(one_row_is_an_array_or_a_number)
 {
     aq_number_matrix matrix;
     aq_error error = {0};
-    (void)state;
     json_t *value = parse("[1, 2, 3]");
     assert_int_equal(aq_number_row_read(value, "x", &matrix, &error), 0);
     assert_int_equal(matrix.rows, 1);
@@ -110,11 +97,10 @@ static void test_one_row_is_an_array_or_a_number(void **state)
     json_decref(value);
 }
 
-static void test_without_memory_there_is_no_matrix(void **state)
+TEST(without_memory_there_is_no_matrix)
 {
     aq_number_matrix matrix;
     aq_error error = {0};
-    (void)state;
     json_t *value = parse("[1]");
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_number_matrix_read(value, "x", &matrix, &error), AQ_E_NOMEM);
@@ -122,17 +108,4 @@ static void test_without_memory_there_is_no_matrix(void **state)
     assert_int_equal(aq_number_row_read(value, "x", &matrix, &error), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     json_decref(value);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_of_numbers_are_read),
-        cmocka_unit_test(test_plain_numbers_and_truths_are_rows_of_one),
-        cmocka_unit_test(test_rows_may_be_none_or_empty),
-        cmocka_unit_test(test_what_is_no_matrix_is_refused_by_name_and_row),
-        cmocka_unit_test(test_one_row_is_an_array_or_a_number),
-        cmocka_unit_test(test_without_memory_there_is_no_matrix),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

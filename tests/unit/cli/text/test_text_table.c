@@ -1,17 +1,12 @@
 /*
  * Tables line up, whatever is in their cells.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/text/text_table.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static const aq_table_column columns[] = {
     {"name", AQ_TABLE_LEFT}, {"count", AQ_TABLE_RIGHT}, {"note", AQ_TABLE_LEFT}};
@@ -35,18 +30,16 @@ static void assert_prints(const aq_text_table *table, const char *expected)
     free(text);
 }
 
-static void test_a_table_without_rows_is_its_head(void **state)
+TEST(a_table_without_rows_is_its_head)
 {
     aq_text_table *table = make(0);
-    (void)state;
     assert_prints(table, "  name  count  note\n");
     aq_text_table_destroy(table);
 }
 
-static void test_columns_are_as_wide_as_their_widest_cell(void **state)
+TEST(columns_are_as_wide_as_their_widest_cell)
 {
     aq_text_table *table = make(2);
-    (void)state;
     aq_text_table_row(table);
     aq_text_table_cell(table, "actor");
     aq_text_table_cell(table, "%d", 1234567);
@@ -61,10 +54,9 @@ static void test_columns_are_as_wide_as_their_widest_cell(void **state)
     aq_text_table_destroy(table);
 }
 
-static void test_cells_left_out_show_as_dashes(void **state)
+TEST(cells_left_out_show_as_dashes)
 {
     aq_text_table *table = make(1);
-    (void)state;
     aq_text_table_row(table);
     aq_text_table_cell(table, "%s", "");
     assert_prints(table, "  name  count  note\n"
@@ -72,10 +64,9 @@ static void test_cells_left_out_show_as_dashes(void **state)
     aq_text_table_destroy(table);
 }
 
-static void test_characters_of_several_bytes_take_one_column(void **state)
+TEST(characters_of_several_bytes_take_one_column)
 {
     aq_text_table *table = make(1);
-    (void)state;
     aq_text_table_row(table);
     aq_text_table_cell(table, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4");
     aq_text_table_cell(table, "1");
@@ -84,12 +75,11 @@ static void test_characters_of_several_bytes_take_one_column(void **state)
     aq_text_table_destroy(table);
 }
 
-static void test_a_cell_is_made_plain_and_cut(void **state)
+TEST(a_cell_is_made_plain_and_cut)
 {
     char longer[AQ_TABLE_CELL_BYTES + 40];
     char expected[2 * sizeof(longer)];
     aq_text_table *table = make(1);
-    (void)state;
     memset(longer, 'a', sizeof(longer) - 1);
     longer[sizeof(longer) - 1] = '\0';
     aq_text_table_row(table);
@@ -103,9 +93,8 @@ static void test_a_cell_is_made_plain_and_cut(void **state)
     aq_text_table_destroy(table);
 }
 
-static void test_without_memory_there_is_no_table(void **state)
+TEST(without_memory_there_is_no_table)
 {
-    (void)state;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_text_table *table = NULL;
         aq_memory_fail_at(nth, 0);
@@ -114,17 +103,4 @@ static void test_without_memory_there_is_no_table(void **state)
         assert_null(table);
     }
     aq_text_table_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_table_without_rows_is_its_head),
-        cmocka_unit_test(test_columns_are_as_wide_as_their_widest_cell),
-        cmocka_unit_test(test_cells_left_out_show_as_dashes),
-        cmocka_unit_test(test_characters_of_several_bytes_take_one_column),
-        cmocka_unit_test(test_a_cell_is_made_plain_and_cut),
-        cmocka_unit_test(test_without_memory_there_is_no_table),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

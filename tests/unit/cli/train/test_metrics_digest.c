@@ -1,17 +1,12 @@
 /*
  * The last line and the best evaluation are found, whatever else is in the file.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/train/metrics_digest.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 #define PROGRESS(steps) "{\"event\":\"progress\",\"env_steps\":" steps "}\n"
@@ -37,7 +32,7 @@ static json_int_t whole(const json_t *line, const char *key)
     return json_integer_value(json_object_get(line, key));
 }
 
-static void test_an_empty_file_has_nothing(void **state)
+TEST_WITH(an_empty_file_has_nothing, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, "");
     assert_int_equal(digest.lines, 0);
@@ -45,7 +40,7 @@ static void test_an_empty_file_has_nothing(void **state)
     assert_null(digest.best);
 }
 
-static void test_the_last_line_is_kept(void **state)
+TEST_WITH(the_last_line_is_kept, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") PROGRESS("2") PROGRESS("3"));
     assert_int_equal(digest.lines, 3);
@@ -53,7 +48,7 @@ static void test_the_last_line_is_kept(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_the_last_progress_is_kept_beside_the_last_line(void **state)
+TEST_WITH(the_last_progress_is_kept_beside_the_last_line, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest =
         digest_of(state, PROGRESS("1") PROGRESS("2") EVALUATION("1", "10.0", "false"));
@@ -62,7 +57,7 @@ static void test_the_last_progress_is_kept_beside_the_last_line(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_half_a_line_at_the_end_is_passed_over(void **state)
+TEST_WITH(half_a_line_at_the_end_is_passed_over, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") "{\"event\":\"prog");
     assert_int_equal(digest.lines, 1);
@@ -70,7 +65,7 @@ static void test_half_a_line_at_the_end_is_passed_over(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_empty_and_damaged_lines_are_passed_over(void **state)
+TEST_WITH(empty_and_damaged_lines_are_passed_over, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, "{\"event\":\"evaluation\",\n\n" PROGRESS("7"));
     assert_int_equal(whole(digest.last, "env_steps"), 7);
@@ -78,7 +73,7 @@ static void test_empty_and_damaged_lines_are_passed_over(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_the_best_evaluation_has_the_greatest_mean(void **state)
+TEST_WITH(the_best_evaluation_has_the_greatest_mean, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "10.0", "false") EVALUATION("2", "30", "false")
@@ -87,7 +82,7 @@ static void test_the_best_evaluation_has_the_greatest_mean(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_a_confirmed_evaluation_is_above_any_screening(void **state)
+TEST_WITH(a_confirmed_evaluation_is_above_any_screening, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "100.0", "false") EVALUATION("2", "30.0", "true")
@@ -96,7 +91,7 @@ static void test_a_confirmed_evaluation_is_above_any_screening(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_an_evaluation_without_a_mean_does_not_count(void **state)
+TEST_WITH(an_evaluation_without_a_mean_does_not_count, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest =
         digest_of(state, EVALUATION("1", "null", "true") EVALUATION("2", "5.0", "false"));
@@ -104,7 +99,8 @@ static void test_an_evaluation_without_a_mean_does_not_count(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_a_line_that_is_too_long_to_be_ours_is_passed_over(void **state)
+TEST_WITH(a_line_that_is_too_long_to_be_ours_is_passed_over, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     enum { LONG = 40000 };
     char *text = calloc(1, LONG + 1000);
@@ -120,7 +116,7 @@ static void test_a_line_that_is_too_long_to_be_ours_is_passed_over(void **state)
 
 #define END "{\"event\":\"end\",\"state\":\"solved\"}\n"
 
-static void test_the_end_of_a_run_is_told(void **state)
+TEST_WITH(the_end_of_a_run_is_told, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") END EVALUATION("2", "5.0", "false"));
     assert_non_null(digest.end);
@@ -128,14 +124,14 @@ static void test_the_end_of_a_run_is_told(void **state)
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_a_run_that_was_resumed_has_no_end(void **state)
+TEST_WITH(a_run_that_was_resumed_has_no_end, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest = digest_of(state, PROGRESS("1") END PROGRESS("2"));
     assert_null(digest.end);
     aq_metrics_digest_fini(&digest);
 }
 
-static void test_a_missing_file_is_named(void **state)
+TEST_WITH(a_missing_file_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest;
     aq_error error = {0};
@@ -144,13 +140,13 @@ static void test_a_missing_file_is_named(void **state)
     assert_non_null(strstr(error.text, path));
 }
 
-static void test_a_folder_is_no_file(void **state)
+TEST_WITH(a_folder_is_no_file, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest;
     assert_true(aq_metrics_digest_read(*state, &digest, NULL) < 0);
 }
 
-static void test_without_memory_nothing_is_read(void **state)
+TEST_WITH(without_memory_nothing_is_read, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_metrics_digest digest;
     const char *path = cli_path(state, "metrics.jsonl");
@@ -158,27 +154,4 @@ static void test_without_memory_nothing_is_read(void **state)
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_metrics_digest_read(path, &digest, NULL), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
-}
-
-int main(void)
-{
-#define IN_FOLDER(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_an_empty_file_has_nothing),
-        IN_FOLDER(test_the_last_line_is_kept),
-        IN_FOLDER(test_the_last_progress_is_kept_beside_the_last_line),
-        IN_FOLDER(test_half_a_line_at_the_end_is_passed_over),
-        IN_FOLDER(test_empty_and_damaged_lines_are_passed_over),
-        IN_FOLDER(test_the_best_evaluation_has_the_greatest_mean),
-        IN_FOLDER(test_a_confirmed_evaluation_is_above_any_screening),
-        IN_FOLDER(test_an_evaluation_without_a_mean_does_not_count),
-        IN_FOLDER(test_a_line_that_is_too_long_to_be_ours_is_passed_over),
-        IN_FOLDER(test_the_end_of_a_run_is_told),
-        IN_FOLDER(test_a_run_that_was_resumed_has_no_end),
-        IN_FOLDER(test_a_missing_file_is_named),
-        IN_FOLDER(test_a_folder_is_no_file),
-        IN_FOLDER(test_without_memory_nothing_is_read),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The line that says where a run stands, what it says, and where it is cut.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 
 #include "cli/train/progress.h"
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
 
@@ -29,10 +24,9 @@ static const char *line_of(const status_fixture *fixture, bool with_bar, unsigne
 
 /* ---- the line ------------------------------------------------------------------------------ */
 
-static void test_the_line_says_where_the_run_stands(void **state)
+TEST(the_line_says_where_the_run_stands)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.env_steps = 125000;
     fixture.learner.evaluations = 3;
@@ -42,10 +36,9 @@ static void test_the_line_says_where_the_run_stands(void **state)
                         "sent 161.2 kB (fp32 606.4 kB)  <= 2m30s left");
 }
 
-static void test_a_bar_is_drawn_before_it(void **state)
+TEST(a_bar_is_drawn_before_it)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.env_steps = 125000;
     cli_assert_in(line_of(&fixture, true, WIDE), "[#####...............]  25%  steps 125.0k");
@@ -55,10 +48,9 @@ static void test_a_bar_is_drawn_before_it(void **state)
     cli_assert_in(line_of(&fixture, true, WIDE), "[####################] 100%");
 }
 
-static void test_what_came_after_the_last_step_is_no_more_than_all(void **state)
+TEST(what_came_after_the_last_step_is_no_more_than_all)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.env_steps = 510000;
     const char *line = line_of(&fixture, true, WIDE);
@@ -66,11 +58,10 @@ static void test_what_came_after_the_last_step_is_no_more_than_all(void **state)
     cli_assert_in(line, "<= 0us left");
 }
 
-static void test_what_is_not_known_yet_is_a_question_mark(void **state)
+TEST(what_is_not_known_yet_is_a_question_mark)
 {
     static const double rates[] = {0, NAN, -1};
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.evaluations = 0;
     fixture.learner.return_mean = NAN;
@@ -82,21 +73,19 @@ static void test_what_is_not_known_yet_is_a_question_mark(void **state)
     }
 }
 
-static void test_a_run_without_a_limit_divides_by_nothing(void **state)
+TEST(a_run_without_a_limit_divides_by_nothing)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.env_steps = 0;
     fixture.learner.env_steps_limit = 0;
     cli_assert_in(line_of(&fixture, true, WIDE), "[....................]   0%");
 }
 
-static void test_the_line_is_as_wide_as_the_terminal_and_no_wider(void **state)
+TEST(the_line_is_as_wide_as_the_terminal_and_no_wider)
 {
     status_fixture fixture;
     char whole[1024];
-    (void)state;
     status_fixture_learner(&fixture);
     snprintf(whole, sizeof(whole), "%s", line_of(&fixture, true, WIDE));
     size_t length = strlen(whole);
@@ -107,11 +96,10 @@ static void test_the_line_is_as_wide_as_the_terminal_and_no_wider(void **state)
     }
 }
 
-static void test_a_small_buffer_is_enough_for_a_narrow_terminal(void **state)
+TEST(a_small_buffer_is_enough_for_a_narrow_terminal)
 {
     status_fixture fixture;
     char whole[1024], small[61];
-    (void)state;
     status_fixture_learner(&fixture);
     snprintf(whole, sizeof(whole), "%s", line_of(&fixture, true, WIDE));
     for (unsigned columns = 0; columns < 100; columns++) {
@@ -124,10 +112,9 @@ static void test_a_small_buffer_is_enough_for_a_narrow_terminal(void **state)
     }
 }
 
-static void test_absurd_numbers_stay_within_the_line(void **state)
+TEST(absurd_numbers_stay_within_the_line)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.env_steps = fixture.learner.learner_steps = UINT64_MAX;
     fixture.learner.env_steps_limit = UINT64_MAX;
@@ -175,11 +162,10 @@ static size_t count_in(const char *text, const char *word)
     return count;
 }
 
-static void test_in_a_file_there_is_a_line_every_two_seconds(void **state)
+TEST(in_a_file_there_is_a_line_every_two_seconds)
 {
     status_fixture fixture;
     aq_progress progress;
-    (void)state;
     status_fixture_learner(&fixture);
     capture_begin();
     aq_progress_init(&progress); /* a file is no terminal */
@@ -194,11 +180,10 @@ static void test_in_a_file_there_is_a_line_every_two_seconds(void **state)
     assert_null(strchr(text, '#')); /* no bar */
 }
 
-static void test_on_a_terminal_the_line_is_drawn_over_itself_and_cleared(void **state)
+TEST(on_a_terminal_the_line_is_drawn_over_itself_and_cleared)
 {
     status_fixture fixture;
     aq_progress progress;
-    (void)state;
     status_fixture_learner(&fixture);
     capture_begin();
     aq_progress_init(&progress);
@@ -215,33 +200,14 @@ static void test_on_a_terminal_the_line_is_drawn_over_itself_and_cleared(void **
     assert_null(strchr(text, '\n'));
 }
 
-static void test_a_status_that_is_no_learners_shows_nothing(void **state)
+TEST(a_status_that_is_no_learners_shows_nothing)
 {
     status_fixture fixture;
     aq_progress progress;
-    (void)state;
     status_fixture_shard(&fixture);
     capture_begin();
     aq_progress_init(&progress);
     aq_progress_show(&progress, 0, &fixture.reply);
     aq_progress_clear(&progress);
     assert_string_equal(capture_end(), "");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_line_says_where_the_run_stands),
-        cmocka_unit_test(test_a_bar_is_drawn_before_it),
-        cmocka_unit_test(test_what_came_after_the_last_step_is_no_more_than_all),
-        cmocka_unit_test(test_what_is_not_known_yet_is_a_question_mark),
-        cmocka_unit_test(test_a_run_without_a_limit_divides_by_nothing),
-        cmocka_unit_test(test_the_line_is_as_wide_as_the_terminal_and_no_wider),
-        cmocka_unit_test(test_a_small_buffer_is_enough_for_a_narrow_terminal),
-        cmocka_unit_test(test_absurd_numbers_stay_within_the_line),
-        cmocka_unit_test(test_in_a_file_there_is_a_line_every_two_seconds),
-        cmocka_unit_test(test_on_a_terminal_the_line_is_drawn_over_itself_and_cleared),
-        cmocka_unit_test(test_a_status_that_is_no_learners_shows_nothing),
-    };
-    return cmocka_run_group_tests_name("progress", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * energy.json as the command line reads it, and the line that it makes of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/train/run_energy.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 static const char good[] =
@@ -27,7 +22,7 @@ static int read_text(void **state, const char *text, aq_run_energy *energy, aq_e
     return aq_run_energy_read(*state, energy, error);
 }
 
-static void test_what_a_run_took_is_read(void **state)
+TEST_WITH(what_a_run_took_is_read, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_energy energy;
     assert_int_equal(read_text(state, good, &energy, NULL), 0);
@@ -38,7 +33,7 @@ static void test_what_a_run_took_is_read(void **state)
     assert_true(energy.role_j[2] == 0 && energy.role_cpu_s[3] == 1);
 }
 
-static void test_the_line_names_the_source(void **state)
+TEST_WITH(the_line_names_the_source, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_energy energy;
     char line[AQ_ENERGY_LINE_MAX];
@@ -51,22 +46,21 @@ static void test_the_line_names_the_source(void **state)
     assert_non_null(strstr(aq_run_energy_line(&energy, line), "3.21 MJ by rapl, and 12.5 J idle"));
 }
 
-static void test_a_run_that_took_nothing_has_no_shares(void **state)
+TEST(a_run_that_took_nothing_has_no_shares)
 {
-    (void)state;
     aq_run_energy energy = {.source = "model"};
     char line[AQ_ENERGY_LINE_MAX];
     assert_non_null(strstr(aq_run_energy_line(&energy, line), "0 J by"));
     assert_non_null(strstr(line, "learner -"));
 }
 
-static void test_a_run_without_the_file_is_told_apart(void **state)
+TEST_WITH(a_run_without_the_file_is_told_apart, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_energy energy;
     assert_int_equal(aq_run_energy_read(*state, &energy, NULL), AQ_E_NOT_FOUND);
 }
 
-static void test_a_file_that_is_something_else_is_refused(void **state)
+TEST_WITH(a_file_that_is_something_else_is_refused, cli_fixture_setup, cli_fixture_teardown)
 {
     static const char *const texts[] = {
         "",
@@ -90,15 +84,3 @@ static void test_a_file_that_is_something_else_is_refused(void **state)
 
 #define IN_A_FOLDER(name)                                                                          \
     cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(test_what_a_run_took_is_read),
-        IN_A_FOLDER(test_the_line_names_the_source),
-        cmocka_unit_test(test_a_run_that_took_nothing_has_no_shares),
-        IN_A_FOLDER(test_a_run_without_the_file_is_told_apart),
-        IN_A_FOLDER(test_a_file_that_is_something_else_is_refused),
-    };
-    return cmocka_run_group_tests_name("run_energy", tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * A learner is asked again and again, whether it is there or not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 #include <uv.h>
@@ -14,6 +8,7 @@
 #include "cli/train/run_watch.h"
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/fake_daemon.h"
 
@@ -84,7 +79,7 @@ static void run_until(watch_desk *desk, unsigned changes)
     assert_true(desk->changes >= changes);
 }
 
-static void test_the_newest_answer_is_kept(void **state)
+TEST_WITH(the_newest_answer_is_kept, setup, teardown)
 {
     watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-newest");
@@ -103,7 +98,7 @@ static void test_the_newest_answer_is_kept(void **state)
     fake_daemon_stop(daemon);
 }
 
-static void test_a_learner_that_is_not_there_yet_is_waited_for(void **state)
+TEST_WITH(a_learner_that_is_not_there_yet_is_waited_for, setup, teardown)
 {
     watch_desk *desk = *state;
     watch(desk, "inproc://run-watch-late");
@@ -116,7 +111,7 @@ static void test_a_learner_that_is_not_there_yet_is_waited_for(void **state)
     fake_daemon_stop(daemon);
 }
 
-static void test_the_last_answer_stays_when_the_learner_goes(void **state)
+TEST_WITH(the_last_answer_stays_when_the_learner_goes, setup, teardown)
 {
     watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-gone");
@@ -131,7 +126,7 @@ static void test_the_last_answer_stays_when_the_learner_goes(void **state)
     assert_int_equal(aq_run_watch_status(desk->watch)->learner->env_steps, 12345);
 }
 
-static void test_a_watch_may_be_closed_while_it_waits(void **state)
+TEST_WITH(a_watch_may_be_closed_while_it_waits, setup, teardown)
 {
     watch_desk *desk = *state;
     watch(desk, "inproc://run-watch-nobody");
@@ -141,7 +136,7 @@ static void test_a_watch_may_be_closed_while_it_waits(void **state)
     assert_int_equal(desk->changes, 0);
 }
 
-static void test_a_watch_may_be_closed_by_what_it_tells(void **state)
+TEST_WITH(a_watch_may_be_closed_by_what_it_tells, setup, teardown)
 {
     watch_desk *desk = *state;
     fake_daemon *daemon = fake_daemon_start("inproc://run-watch-closed");
@@ -155,7 +150,7 @@ static void test_a_watch_may_be_closed_by_what_it_tells(void **state)
     fake_daemon_stop(daemon);
 }
 
-static void test_an_address_that_is_none_is_named(void **state)
+TEST_WITH(an_address_that_is_none_is_named, setup, teardown)
 {
     watch_desk *desk = *state;
     int untouched = 0;
@@ -168,7 +163,7 @@ static void test_an_address_that_is_none_is_named(void **state)
     assert_ptr_equal(none, &untouched);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
 {
     watch_desk *desk = *state;
     int untouched = 0;
@@ -198,16 +193,4 @@ static int close_network(void **state)
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_the_newest_answer_is_kept),
-        AT_A_DESK(test_a_learner_that_is_not_there_yet_is_waited_for),
-        AT_A_DESK(test_the_last_answer_stays_when_the_learner_goes),
-        AT_A_DESK(test_a_watch_may_be_closed_while_it_waits),
-        AT_A_DESK(test_a_watch_may_be_closed_by_what_it_tells),
-        AT_A_DESK(test_an_address_that_is_none_is_named),
-        AT_A_DESK(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("run_watch", tests, NULL, close_network);
-}
+TEST_GROUP(NULL, close_network);

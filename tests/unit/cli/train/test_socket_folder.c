@@ -1,13 +1,6 @@
 /*
  * The folder of sockets: it goes with its maker, and one whose maker was killed goes with the next.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +8,7 @@
 #include <unistd.h>
 
 #include "cli/train/socket_folder.h"
+#include "tests/support/test.h"
 
 static bool is_there(const char *path)
 {
@@ -22,11 +16,10 @@ static bool is_there(const char *path)
     return stat(path, &status) == 0;
 }
 
-static void test_a_folder_goes_with_what_is_in_it(void **state)
+TEST(a_folder_goes_with_what_is_in_it)
 {
     aq_socket_folder folder = {0};
     char path[128];
-    (void)state;
     assert_int_equal(aq_socket_folder_make(&folder, NULL), 0);
     (void)snprintf(path, sizeof(path), "%s", folder.path);
     char inside[160];
@@ -39,10 +32,9 @@ static void test_a_folder_goes_with_what_is_in_it(void **state)
     aq_socket_folder_remove(&folder); /* once more is fine */
 }
 
-static void test_a_folder_in_use_stays(void **state)
+TEST(a_folder_in_use_stays)
 {
     aq_socket_folder first = {0}, second = {0};
-    (void)state;
     assert_int_equal(aq_socket_folder_make(&first, NULL), 0);
     assert_int_equal(aq_socket_folder_make(&second, NULL), 0);
     assert_true(is_there(first.path));
@@ -50,12 +42,11 @@ static void test_a_folder_in_use_stays(void **state)
     aq_socket_folder_remove(&second);
 }
 
-static void test_a_folder_whose_maker_was_killed_goes_with_the_next(void **state)
+TEST(a_folder_whose_maker_was_killed_goes_with_the_next)
 {
     int ends[2];
     char left[AQ_SOCKET_FOLDER_PATH_MAX] = "";
     aq_socket_folder next = {0};
-    (void)state;
     assert_int_equal(pipe(ends), 0);
     pid_t child = fork();
     if (child == 0) {
@@ -76,14 +67,4 @@ static void test_a_folder_whose_maker_was_killed_goes_with_the_next(void **state
     aq_socket_folder_remove(&next);
     (void)close(ends[0]);
     (void)close(ends[1]);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_folder_goes_with_what_is_in_it),
-        cmocka_unit_test(test_a_folder_in_use_stays),
-        cmocka_unit_test(test_a_folder_whose_maker_was_killed_goes_with_the_next),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Children are started, started again with growing pauses, given up, and stopped. The shell plays
  * the children.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "cli/train/supervisor.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
 enum { PATIENCE_MS = 10000, EVENTS_MAX = 16, LOG_BYTES_MAX = 65536 };
@@ -180,7 +175,7 @@ static void run_for(supervisor_desk *desk, uint64_t ms)
 
 /* ---- starting ------------------------------------------------------------------------------ */
 
-static void test_a_program_runs_with_its_arguments_and_writes_to_its_log(void **state)
+TEST_WITH(a_program_runs_with_its_arguments_and_writes_to_its_log, setup, teardown)
 {
     supervisor_desk *desk = *state;
     cli_write_text(cli_path(&desk->folder, "ant.log"), "before\n");
@@ -194,7 +189,7 @@ static void test_a_program_runs_with_its_arguments_and_writes_to_its_log(void **
     assert_string_equal(log_of(desk, "ant"), "before\nout a b c\nerr\n");
 }
 
-static void test_a_child_that_finishes_is_not_started_again(void **state)
+TEST_WITH(a_child_that_finishes_is_not_started_again, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "echo run; exit 0");
@@ -207,7 +202,7 @@ static void test_a_child_that_finishes_is_not_started_again(void **state)
     assert_int_equal(aq_supervisor_restarts(desk->supervisor), 0);
 }
 
-static void test_a_child_has_a_process_group_of_its_own(void **state)
+TEST_WITH(a_child_has_a_process_group_of_its_own, setup, teardown)
 {
     supervisor_desk *desk = *state;
     int pid = 0, group = 0;
@@ -217,7 +212,7 @@ static void test_a_child_has_a_process_group_of_its_own(void **state)
     assert_int_equal(pid, group); /* a Ctrl-C at the terminal does not reach it */
 }
 
-static void test_a_program_that_is_not_there_is_named(void **state)
+TEST_WITH(a_program_that_is_not_there_is_named, setup, teardown)
 {
     supervisor_desk *desk = *state;
     aq_error error = {0};
@@ -230,7 +225,7 @@ static void test_a_program_that_is_not_there_is_named(void **state)
     assert_int_equal(aq_supervisor_alive(desk->supervisor, ""), 0);
 }
 
-static void test_a_log_that_can_not_be_written_is_named(void **state)
+TEST_WITH(a_log_that_can_not_be_written_is_named, setup, teardown)
 {
     supervisor_desk *desk = *state;
     aq_error error = {0};
@@ -245,7 +240,7 @@ static void test_a_log_that_can_not_be_written_is_named(void **state)
 
 /* ---- dying --------------------------------------------------------------------------------- */
 
-static void test_a_child_that_dies_is_started_again_with_its_further_arguments(void **state)
+TEST_WITH(a_child_that_dies_is_started_again_with_its_further_arguments, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "echo run $1; [ \"$1\" = again ] || exit 3");
@@ -259,7 +254,7 @@ static void test_a_child_that_dies_is_started_again_with_its_further_arguments(v
     assert_int_equal(desk->gave_up_count, 0);
 }
 
-static void test_a_child_that_a_signal_ended_is_started_again(void **state)
+TEST_WITH(a_child_that_a_signal_ended_is_started_again, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "[ \"$1\" = again ] || kill -9 $$");
@@ -268,7 +263,7 @@ static void test_a_child_that_a_signal_ended_is_started_again(void **state)
     assert_string_equal(desk->restarts[0].how, "killed by signal 9");
 }
 
-static void test_a_child_that_keeps_dying_is_given_up_after_growing_pauses(void **state)
+TEST_WITH(a_child_that_keeps_dying_is_given_up_after_growing_pauses, setup, teardown)
 {
     supervisor_desk *desk = *state;
     static const int delays_ms[] = {100, 200, 400, 800};
@@ -289,7 +284,7 @@ static void test_a_child_that_keeps_dying_is_given_up_after_growing_pauses(void 
     }
 }
 
-static void test_a_program_that_has_gone_is_given_up(void **state)
+TEST_WITH(a_program_that_has_gone_is_given_up, setup, teardown)
 {
     supervisor_desk *desk = *state;
     char program[512];
@@ -307,7 +302,7 @@ static void test_a_program_that_has_gone_is_given_up(void **state)
 
 /* ---- stopping ------------------------------------------------------------------------------ */
 
-static void test_a_stopped_child_gets_sigterm_and_is_not_started_again(void **state)
+TEST_WITH(a_stopped_child_gets_sigterm_and_is_not_started_again, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "trap 'echo bye; exit 5' TERM; echo ready; while :; do sleep 0.01; done");
@@ -319,7 +314,7 @@ static void test_a_stopped_child_gets_sigterm_and_is_not_started_again(void **st
     assert_int_equal(desk->restart_count + desk->gave_up_count + desk->finished_count, 0);
 }
 
-static void test_a_stubborn_child_is_killed_when_patience_ends(void **state)
+TEST_WITH(a_stubborn_child_is_killed_when_patience_ends, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "trap '' TERM; echo ready; exec sleep 60");
@@ -335,7 +330,7 @@ static void test_a_stubborn_child_is_killed_when_patience_ends(void **state)
     assert_int_equal(desk->restart_count + desk->gave_up_count, 0);
 }
 
-static void test_a_child_that_waits_to_be_started_again_is_not(void **state)
+TEST_WITH(a_child_that_waits_to_be_started_again_is_not, setup, teardown)
 {
     supervisor_desk *desk = *state;
     start(desk, "ant", "echo run; exit 1");
@@ -350,7 +345,7 @@ static void test_a_child_that_waits_to_be_started_again_is_not(void **state)
     assert_string_equal(log_of(desk, "ant"), "run\n");
 }
 
-static void test_an_owner_may_stop_all_when_it_is_told_of_a_death(void **state)
+TEST_WITH(an_owner_may_stop_all_when_it_is_told_of_a_death, setup, teardown)
 {
     supervisor_desk *desk = *state;
     desk->stop_at_death = true;
@@ -362,7 +357,7 @@ static void test_an_owner_may_stop_all_when_it_is_told_of_a_death(void **state)
     assert_int_equal(desk->restart_count, 1);
 }
 
-static void test_a_prefix_chooses_who_is_stopped(void **state)
+TEST_WITH(a_prefix_chooses_who_is_stopped, setup, teardown)
 {
     supervisor_desk *desk = *state;
     static const char *const names[] = {"actor-0", "actor-1", "replay-0", "act"};
@@ -383,7 +378,7 @@ static void test_a_prefix_chooses_who_is_stopped(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void test_starting_survives_every_failed_allocation(void **state)
+TEST_WITH(starting_survives_every_failed_allocation, setup, teardown)
 {
     supervisor_desk *desk = *state;
     int rc = AQ_E_NOMEM;
@@ -399,7 +394,7 @@ static void test_starting_survives_every_failed_allocation(void **state)
     run_until_gone(desk);
 }
 
-static void test_a_supervisor_without_children_is_fine(void **state)
+TEST_WITH(a_supervisor_without_children_is_fine, setup, teardown)
 {
     supervisor_desk *desk = *state;
     aq_supervisor_owner owner = {.user = NULL};
@@ -417,26 +412,3 @@ static void test_a_supervisor_without_children_is_fine(void **state)
 }
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_a_program_runs_with_its_arguments_and_writes_to_its_log),
-        AT_A_DESK(test_a_child_that_finishes_is_not_started_again),
-        AT_A_DESK(test_a_child_has_a_process_group_of_its_own),
-        AT_A_DESK(test_a_program_that_is_not_there_is_named),
-        AT_A_DESK(test_a_log_that_can_not_be_written_is_named),
-        AT_A_DESK(test_a_child_that_dies_is_started_again_with_its_further_arguments),
-        AT_A_DESK(test_a_child_that_a_signal_ended_is_started_again),
-        AT_A_DESK(test_a_child_that_keeps_dying_is_given_up_after_growing_pauses),
-        AT_A_DESK(test_a_program_that_has_gone_is_given_up),
-        AT_A_DESK(test_a_stopped_child_gets_sigterm_and_is_not_started_again),
-        AT_A_DESK(test_a_stubborn_child_is_killed_when_patience_ends),
-        AT_A_DESK(test_a_child_that_waits_to_be_started_again_is_not),
-        AT_A_DESK(test_an_owner_may_stop_all_when_it_is_told_of_a_death),
-        AT_A_DESK(test_a_prefix_chooses_who_is_stopped),
-        AT_A_DESK(test_starting_survives_every_failed_allocation),
-        AT_A_DESK(test_a_supervisor_without_children_is_fine),
-    };
-    return cmocka_run_group_tests_name("supervisor", tests, NULL, NULL);
-}

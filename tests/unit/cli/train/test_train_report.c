@@ -1,18 +1,13 @@
 /*
  * What a run came to: figures of the last status, and a policy that is judged afresh.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "cli/train/train_report.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
 
@@ -42,7 +37,7 @@ static void write_policy(void **state, uint64_t seed)
 
 /* ---- making it ----------------------------------------------------------------------------- */
 
-static void test_the_figures_are_those_of_the_last_status(void **state)
+TEST_WITH(the_figures_are_those_of_the_last_status, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -64,7 +59,8 @@ static void test_the_figures_are_those_of_the_last_status(void **state)
 }
 
 /* The last status may be from before the end, and there may be none at all. */
-static void test_the_last_words_of_the_learner_count_more_than_a_status(void **state)
+TEST_WITH(the_last_words_of_the_learner_count_more_than_a_status, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -91,7 +87,7 @@ static void test_the_last_words_of_the_learner_count_more_than_a_status(void **s
     assert_false(report.solved);
 }
 
-static void test_a_run_that_left_no_policy_has_no_return(void **state)
+TEST_WITH(a_run_that_left_no_policy_has_no_return, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.interrupted = true};
@@ -104,7 +100,8 @@ static void test_a_run_that_left_no_policy_has_no_return(void **state)
     assert_string_equal(report.algorithm, ""); /* no learner ever answered */
 }
 
-static void test_the_policy_is_played_afresh_and_the_same_way_each_time(void **state)
+TEST_WITH(the_policy_is_played_afresh_and_the_same_way_each_time, cli_fixture_setup,
+          cli_fixture_teardown)
 {
     aq_run_config config = config_of(5), other = config_of(6);
     aq_train_result result = {.wall_s = 1};
@@ -120,7 +117,7 @@ static void test_the_policy_is_played_afresh_and_the_same_way_each_time(void **s
     assert_true(first.return_mean != third.return_mean); /* another seed, other episodes */
 }
 
-static void test_a_policy_that_is_damaged_is_named(void **state)
+TEST_WITH(a_policy_that_is_damaged_is_named, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 1};
@@ -135,7 +132,7 @@ static void test_a_policy_that_is_damaged_is_named(void **state)
 
 /* ---- saying it ----------------------------------------------------------------------------- */
 
-static void test_as_json_it_has_every_figure_and_null_for_none(void **state)
+TEST_WITH(as_json_it_has_every_figure_and_null_for_none, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 2.5, .restarts = 1};
@@ -172,7 +169,7 @@ static const char *printed(const aq_train_report *report)
     return text;
 }
 
-static void test_a_solved_run_is_shown_with_its_policy(void **state)
+TEST_WITH(a_solved_run_is_shown_with_its_policy, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     status_fixture fixture;
@@ -191,7 +188,7 @@ static void test_a_solved_run_is_shown_with_its_policy(void **state)
     assert_null(strstr(text, "--resume"));
 }
 
-static void test_an_unsolved_run_says_how_to_go_on(void **state)
+TEST_WITH(an_unsolved_run_says_how_to_go_on, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 3, .restarts = 4};
@@ -208,7 +205,7 @@ static void test_an_unsolved_run_says_how_to_go_on(void **state)
     cli_assert_in(printed(&report), "interrupted after 3.0s");
 }
 
-static void test_the_other_precision_is_what_to_try_next(void **state)
+TEST_WITH(the_other_precision_is_what_to_try_next, cli_fixture_setup, cli_fixture_teardown)
 {
     aq_run_config config = config_of(5);
     aq_train_result result = {.wall_s = 3};
@@ -220,19 +217,3 @@ static void test_the_other_precision_is_what_to_try_next(void **state)
 
 #define IN_A_FOLDER(test)                                                                          \
     cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(test_the_figures_are_those_of_the_last_status),
-        IN_A_FOLDER(test_the_last_words_of_the_learner_count_more_than_a_status),
-        IN_A_FOLDER(test_a_run_that_left_no_policy_has_no_return),
-        IN_A_FOLDER(test_the_policy_is_played_afresh_and_the_same_way_each_time),
-        IN_A_FOLDER(test_a_policy_that_is_damaged_is_named),
-        IN_A_FOLDER(test_as_json_it_has_every_figure_and_null_for_none),
-        IN_A_FOLDER(test_a_solved_run_is_shown_with_its_policy),
-        IN_A_FOLDER(test_an_unsolved_run_says_how_to_go_on),
-        IN_A_FOLDER(test_the_other_precision_is_what_to_try_next),
-    };
-    return cmocka_run_group_tests_name("train_report", tests, NULL, NULL);
-}

@@ -1,16 +1,11 @@
 /*
  * Which lines are shown.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/watch/log_filter.h"
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 
 /* 2026-11-20T10:30:00Z */
 #define NOW_NS (INT64_C(1795170600) * AQ_NS_PER_S)
@@ -32,10 +27,9 @@ static bool passes(const aq_log_filter *filter, const char *text, const char *na
 static const char warning[] =
     "ts=2026-11-20T10:00:00.000Z level=warn role=actor id=3 event=shard_lost";
 
-static void test_each_condition_must_hold(void **state)
+TEST(each_condition_must_hold)
 {
     aq_log_filter filter = any();
-    (void)state;
     assert_true(passes(&filter, warning, "actor-3"));
     filter.level = AQ_LOG_ERROR;
     assert_false(passes(&filter, warning, "actor-3"));
@@ -53,10 +47,9 @@ static void test_each_condition_must_hold(void **state)
     assert_false(passes(&filter, warning, "actor-3"));
 }
 
-static void test_a_text_goes_by_the_name_of_its_file(void **state)
+TEST(a_text_goes_by_the_name_of_its_file)
 {
     aq_log_filter filter = any();
-    (void)state;
     filter.level = AQ_LOG_ERROR;
     assert_true(passes(&filter, "Killed", "actor-3"));
     filter.role = "actor";
@@ -68,10 +61,9 @@ static void test_a_text_goes_by_the_name_of_its_file(void **state)
     assert_false(passes(&filter, "Killed", "actor-3"));
 }
 
-static void test_since_is_a_time_ago_or_a_moment(void **state)
+TEST(since_is_a_time_ago_or_a_moment)
 {
     aq_log_filter filter = any();
-    (void)state;
     assert_int_equal(aq_log_filter_since(&filter, "15m", NOW_NS, NULL), 0);
     assert_string_equal(filter.since, "2026-11-20T10:15:00");
     assert_false(passes(&filter, warning, "actor-3"));
@@ -84,13 +76,12 @@ static void test_since_is_a_time_ago_or_a_moment(void **state)
     assert_false(passes(&filter, warning, "actor-3"));
 }
 
-static void test_other_times_are_refused(void **state)
+TEST(other_times_are_refused)
 {
     static const char *const texts[] = {
         "",          "m",       "15",         "-5m",          "1w",
         "yesterday", "2026-11", "2026/11/20", "99999999999d", "2026-11-20T10:30:00.000ZZ"};
     aq_log_filter filter = any();
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_error error = {0};
         assert_int_equal(aq_log_filter_since(&filter, texts[i], NOW_NS, &error), AQ_E_INVALID);
@@ -98,26 +89,13 @@ static void test_other_times_are_refused(void **state)
     }
 }
 
-static void test_a_role_is_one_that_there_is(void **state)
+TEST(a_role_is_one_that_there_is)
 {
     aq_log_filter filter = {.id = -1};
     aq_error error = {0};
-    (void)state;
     assert_int_equal(aq_log_filter_role(&filter, "evaluator", &error), 0);
     assert_string_equal(filter.role, "evaluator");
     assert_int_equal(aq_log_filter_role(&filter, "actors", &error), AQ_E_INVALID);
     assert_string_equal(error.text, "'actors' is not one of learner, replay, actor, evaluator");
     assert_string_equal(filter.role, "evaluator");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_condition_must_hold),
-        cmocka_unit_test(test_a_text_goes_by_the_name_of_its_file),
-        cmocka_unit_test(test_since_is_a_time_ago_or_a_moment),
-        cmocka_unit_test(test_other_times_are_refused),
-        cmocka_unit_test(test_a_role_is_one_that_there_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

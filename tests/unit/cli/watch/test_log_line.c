@@ -1,21 +1,15 @@
 /*
  * A line of either form has the same parts, and what is no log line is a text.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/watch/log_line.h"
+#include "tests/support/test.h"
 
 static aq_log_line line;
 
-static void test_a_logfmt_line_is_taken_apart(void **state)
+TEST(a_logfmt_line_is_taken_apart)
 {
-    (void)state;
     aq_log_line_read("ts=2026-11-20T10:30:38.805Z level=warn role=actor id=3 event=shard_lost "
                      "slot=0 url=\"a b\" msg=\"it is \\\"gone\\\"\"",
                      &line);
@@ -29,10 +23,9 @@ static void test_a_logfmt_line_is_taken_apart(void **state)
     assert_string_equal(line.message, "it is \\\"gone\\\"");
 }
 
-static void test_a_json_line_has_the_same_parts(void **state)
+TEST(a_json_line_has_the_same_parts)
 {
     char again[2 * AQ_LOG_LINE_BYTES];
-    (void)state;
     aq_log_line_read("{\"ts\":\"2026-11-20T10:30:38.805Z\",\"level\":\"warn\",\"role\":\"actor\","
                      "\"id\":3,\"event\":\"shard_lost\",\"slot\":0,\"share\":0.25,\"best\":null,"
                      "\"ok\":true,\"url\":\"a b\",\"msg\":\"gone\"}",
@@ -42,34 +35,21 @@ static void test_a_json_line_has_the_same_parts(void **state)
                         "slot=0 share=0.25 best=nan ok=true url=\"a b\" msg=\"gone\"");
 }
 
-static void test_a_line_of_a_daemon_without_a_number_has_none(void **state)
+TEST(a_line_of_a_daemon_without_a_number_has_none)
 {
-    (void)state;
     aq_log_line_read("ts=2026-11-20T10:30:38.805Z level=info role=learner event=exit", &line);
     assert_int_equal(line.id, -1);
     assert_string_equal(line.pairs, "");
     assert_string_equal(line.message, "");
 }
 
-static void test_what_is_no_log_line_is_a_text(void **state)
+TEST(what_is_no_log_line_is_a_text)
 {
     static const char *const texts[] = {"actorq-learner: the folder holds a run already", "",
                                         "{\"not\": \"ours\"}", "{broken", "==12==ERROR: x"};
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_log_line_read(texts[i], &line);
         assert_true(line.is_text);
         assert_string_equal(line.pairs, texts[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_logfmt_line_is_taken_apart),
-        cmocka_unit_test(test_a_json_line_has_the_same_parts),
-        cmocka_unit_test(test_a_line_of_a_daemon_without_a_number_has_none),
-        cmocka_unit_test(test_what_is_no_log_line_is_a_text),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * Logs of several daemons come as one, in the order of time, however they are written.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "cli/watch/log_merge.h"
 #include "cli/watch/log_view.h"
+#include "tests/support/test.h"
 
 static char folder[64];
 
@@ -30,8 +25,8 @@ static void append(const char *name, const char *text)
 
 static int make_folder(void **state)
 {
-    char path[80];
     (void)state;
+    char path[80];
     (void)snprintf(folder, sizeof(folder), "/tmp/aq-logs-XXXXXX");
     assert_non_null(mkdtemp(folder));
     (void)snprintf(path, sizeof(path), "%s/logs", folder);
@@ -40,8 +35,8 @@ static int make_folder(void **state)
 
 static int remove_folder(void **state)
 {
-    char command[96];
     (void)state;
+    char command[96];
     (void)snprintf(command, sizeof(command), "rm -r %s", folder);
     return system(command);
 }
@@ -74,9 +69,8 @@ static void expect(aq_log_merge *merge, bool is_final, bool as_json, const char 
     free(text);
 }
 
-static void test_lines_of_several_logs_come_in_the_order_of_time(void **state)
+TEST_WITH(lines_of_several_logs_come_in_the_order_of_time, make_folder, remove_folder)
 {
-    (void)state;
     append("actor-0.log", "ts=2026-11-20T10:00:01.000Z level=info role=actor id=0 event=b x=1\n"
                           "ts=2026-11-21T00:00:00.000Z level=error role=actor id=0 event=d\n");
     append("learner.log",
@@ -96,9 +90,8 @@ static void test_lines_of_several_logs_come_in_the_order_of_time(void **state)
     aq_log_merge_close(merge);
 }
 
-static void test_a_text_stands_where_the_line_above_it_stands(void **state)
+TEST_WITH(a_text_stands_where_the_line_above_it_stands, make_folder, remove_folder)
 {
-    (void)state;
     append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n"
                           "==1==ERROR: overflow\n");
     append("actor-0.log", "ts=2026-11-20T10:00:00.001Z level=info role=actor id=0 event=b\n");
@@ -113,9 +106,8 @@ static void test_a_text_stands_where_the_line_above_it_stands(void **state)
     aq_log_merge_close(merge);
 }
 
-static void test_a_line_without_its_end_waits_for_it(void **state)
+TEST_WITH(a_line_without_its_end_waits_for_it, make_folder, remove_folder)
 {
-    (void)state;
     append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=lear");
     aq_log_merge *merge = open_all();
     expect(merge, false, false, "");
@@ -127,9 +119,8 @@ static void test_a_line_without_its_end_waits_for_it(void **state)
     aq_log_merge_close(merge);
 }
 
-static void test_a_log_that_begins_later_is_found(void **state)
+TEST_WITH(a_log_that_begins_later_is_found, make_folder, remove_folder)
 {
-    (void)state;
     append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a\n");
     aq_log_merge *merge = open_all();
     expect(merge, false, false, "2026-11-20 (UTC)\n10:00:00.000 info  learner      a\n");
@@ -139,9 +130,8 @@ static void test_a_log_that_begins_later_is_found(void **state)
     aq_log_merge_close(merge);
 }
 
-static void test_nothing_that_was_logged_reaches_the_terminal_as_a_command(void **state)
+TEST_WITH(nothing_that_was_logged_reaches_the_terminal_as_a_command, make_folder, remove_folder)
 {
-    (void)state;
     append("learner.log", "ts=2026-11-20T10:00:00.000Z level=info role=learner event=a x=\x1b[2J\n"
                           "\x1b[31mred\n");
     aq_log_merge *merge = open_all();
@@ -159,25 +149,11 @@ static void expect_refusal(const char *path, int code, const char *word)
     assert_non_null(strstr(error.text, word));
 }
 
-static void test_where_there_are_no_logs_it_says_where_they_are(void **state)
+TEST_WITH(where_there_are_no_logs_it_says_where_they_are, make_folder, remove_folder)
 {
-    (void)state;
     expect_refusal(folder, AQ_E_NOT_FOUND, "holds no logs");
     expect_refusal("tcp://learner:5550", AQ_E_INVALID, "give a folder");
     expect_refusal("/tmp/aq-logs-none", AQ_E_NOT_FOUND, "/tmp/aq-logs-none");
 }
 
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_FOLDER(test_lines_of_several_logs_come_in_the_order_of_time),
-        IN_A_FOLDER(test_a_text_stands_where_the_line_above_it_stands),
-        IN_A_FOLDER(test_a_line_without_its_end_waits_for_it),
-        IN_A_FOLDER(test_a_log_that_begins_later_is_found),
-        IN_A_FOLDER(test_nothing_that_was_logged_reaches_the_terminal_as_a_command),
-        IN_A_FOLDER(test_where_there_are_no_logs_it_says_where_they_are),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

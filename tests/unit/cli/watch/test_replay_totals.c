@@ -1,22 +1,16 @@
 /*
  * What shards say is added up, and a histogram becomes a line that can be read.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/watch/replay_totals.h"
+#include "tests/support/test.h"
 
-static void test_shards_are_added_up(void **state)
+TEST(shards_are_added_up)
 {
     uint64_t staleness[] = {1, 2, 3};
     aq_replay_totals totals = {0};
     Actorq__V1__ReplayStats stats = ACTORQ__V1__REPLAY_STATS__INIT;
-    (void)state;
     stats.stored = 5;
     stats.bytes = 100;
     stats.running_s = 2.5;
@@ -38,13 +32,12 @@ static void test_shards_are_added_up(void **state)
     assert_int_equal(totals.age_ms.total, 0);
 }
 
-static void test_buckets_beyond_ours_count_in_the_last(void **state)
+TEST(buckets_beyond_ours_count_in_the_last)
 {
     uint64_t many[AQ_SPREAD_BUCKETS + 10] = {0};
     char bars[AQ_SPREAD_BUCKETS + 1];
     aq_replay_totals totals = {0};
     Actorq__V1__ReplayStats stats = ACTORQ__V1__REPLAY_STATS__INIT;
-    (void)state;
     many[AQ_SPREAD_BUCKETS + 9] = 3;
     stats.n_age_ms = AQ_SPREAD_BUCKETS + 10;
     stats.age_ms = many;
@@ -54,41 +47,26 @@ static void test_buckets_beyond_ours_count_in_the_last(void **state)
     assert_int_equal(strlen(aq_spread_bars(&totals.age_ms, bars)), AQ_SPREAD_BUCKETS);
 }
 
-static void test_a_share_of_the_values_lies_under_a_power_of_two(void **state)
+TEST(a_share_of_the_values_lies_under_a_power_of_two)
 {
     const aq_spread spread = {.counts = {50, 0, 40, 0, 10}, .total = 100};
-    (void)state;
     assert_int_equal(aq_spread_under(&spread, 0.5), 1);
     assert_int_equal(aq_spread_under(&spread, 0.51), 4);
     assert_int_equal(aq_spread_under(&spread, 0.9), 4);
     assert_int_equal(aq_spread_under(&spread, 1.0), 16);
 }
 
-static void test_nothing_lies_under_nothing(void **state)
+TEST(nothing_lies_under_nothing)
 {
     const aq_spread spread = {.total = 0};
     char bars[AQ_SPREAD_BUCKETS + 1] = "?";
-    (void)state;
     assert_int_equal(aq_spread_under(&spread, 0.5), 0);
     assert_string_equal(aq_spread_bars(&spread, bars), "");
 }
 
-static void test_bars_are_darker_where_there_is_more_and_never_hide_a_value(void **state)
+TEST(bars_are_darker_where_there_is_more_and_never_hide_a_value)
 {
     const aq_spread spread = {.counts = {1, 0, 500, 1000}, .total = 1501};
     char bars[AQ_SPREAD_BUCKETS + 1];
-    (void)state;
     assert_string_equal(aq_spread_bars(&spread, bars), ". =#");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_shards_are_added_up),
-        cmocka_unit_test(test_buckets_beyond_ours_count_in_the_last),
-        cmocka_unit_test(test_a_share_of_the_values_lies_under_a_power_of_two),
-        cmocka_unit_test(test_nothing_lies_under_nothing),
-        cmocka_unit_test(test_bars_are_darker_where_there_is_more_and_never_hide_a_value),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * A status shows what a person asks first, in an order that can be scanned.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "cli/watch/status_page.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 #include "tests/unit/cli/status_fixture.h"
 
@@ -28,10 +23,9 @@ static char *page(const status_fixture *fixture, size_t members_max)
     return text;
 }
 
-static void test_the_head_says_where_what_and_how(void **state)
+TEST(the_head_says_where_what_and_how)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "learner at tcp://learner:5550: gym:CartPole-v1, running\n");
@@ -40,10 +34,9 @@ static void test_the_head_says_where_what_and_how(void **state)
     free(text);
 }
 
-static void test_the_learner_shows_progress_broadcast_error_and_return(void **state)
+TEST(the_learner_shows_progress_broadcast_error_and_return)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "12.3k of 500.0k steps (2.5 %), 2.5k/s");
@@ -54,10 +47,9 @@ static void test_the_learner_shows_progress_broadcast_error_and_return(void **st
     free(text);
 }
 
-static void test_members_are_ordered_by_role_and_slot(void **state)
+TEST(members_are_ordered_by_role_and_slot)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     const char *first = strstr(text, "box-a");
@@ -71,20 +63,18 @@ static void test_members_are_ordered_by_role_and_slot(void **state)
     free(text);
 }
 
-static void test_a_host_name_cannot_clear_the_terminal(void **state)
+TEST(a_host_name_cannot_clear_the_terminal)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     assert_null(strchr(text, '\033'));
     free(text);
 }
 
-static void test_members_beyond_the_limit_are_counted(void **state)
+TEST(members_beyond_the_limit_are_counted)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, 1);
     cli_assert_in(text, "and 2 more\n");
@@ -93,10 +83,9 @@ static void test_members_beyond_the_limit_are_counted(void **state)
     free(text);
 }
 
-static void test_before_the_first_evaluation_there_is_no_return(void **state)
+TEST(before_the_first_evaluation_there_is_no_return)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.learner.return_mean = (double)NAN;
     fixture.learner.loss = (double)NAN;
@@ -107,10 +96,9 @@ static void test_before_the_first_evaluation_there_is_no_return(void **state)
     free(text);
 }
 
-static void test_an_ended_run_says_how(void **state)
+TEST(an_ended_run_says_how)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
     char *text = page(&fixture, SIZE_MAX);
@@ -118,10 +106,9 @@ static void test_an_ended_run_says_how(void **state)
     free(text);
 }
 
-static void test_a_shard_shows_what_it_holds_and_whom_it_heard(void **state)
+TEST(a_shard_shows_what_it_holds_and_whom_it_heard)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "replay at tcp://learner:5550");
@@ -131,10 +118,9 @@ static void test_a_shard_shows_what_it_holds_and_whom_it_heard(void **state)
     free(text);
 }
 
-static void test_a_shard_shows_what_each_actor_sent_and_what_is_durable(void **state)
+TEST(a_shard_shows_what_each_actor_sent_and_what_is_durable)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "steps  credit  taken  durable  repeats  gaps\n");
@@ -146,10 +132,9 @@ static void test_a_shard_shows_what_each_actor_sent_and_what_is_durable(void **s
     free(text);
 }
 
-static void test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are(void **state)
+TEST(a_shard_shows_how_it_spent_its_time_and_how_old_samples_are)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "inserting 12 %, sampling 30 %; actors waited for the learner 5 %, the "
@@ -159,10 +144,9 @@ static void test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are(voi
     free(text);
 }
 
-static void test_a_shard_shows_its_log(void **state)
+TEST(a_shard_shows_its_log)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "9.0 MB on disk; 65.0 kB not durable yet; 4321 "
@@ -182,10 +166,9 @@ static void test_a_shard_shows_its_log(void **state)
     free(text);
 }
 
-static void test_what_is_mapped_takes_no_memory(void **state)
+TEST(what_is_mapped_takes_no_memory)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     fixture.replay.mapped_bytes = 1000000;
     char *text = page(&fixture, SIZE_MAX);
@@ -193,10 +176,9 @@ static void test_what_is_mapped_takes_no_memory(void **state)
     free(text);
 }
 
-static void test_a_shard_without_a_log_says_so(void **state)
+TEST(a_shard_without_a_log_says_so)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     fixture.replay.durable_messages = fixture.replay.disk_bytes = fixture.replay.backlog_bytes = 0;
     char *text = page(&fixture, SIZE_MAX);
@@ -204,10 +186,9 @@ static void test_a_shard_without_a_log_says_so(void **state)
     free(text);
 }
 
-static void test_a_shard_shows_its_tables(void **state)
+TEST(a_shard_shows_its_tables)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_shard(&fixture);
     fixture.tables[1].times_sampled = (double)NAN;
     char *text = page(&fixture, SIZE_MAX);
@@ -216,10 +197,9 @@ static void test_a_shard_shows_its_tables(void **state)
     free(text);
 }
 
-static void test_the_learner_shows_how_it_gets_on_with_replay(void **state)
+TEST(the_learner_shows_how_it_gets_on_with_replay)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "1.5k answers, 3ms each; 12 times not yet, 1 failed\n");
@@ -235,10 +215,9 @@ static void test_the_learner_shows_how_it_gets_on_with_replay(void **state)
     free(text);
 }
 
-static void test_the_learner_adds_its_shards_up(void **state)
+TEST(the_learner_adds_its_shards_up)
 {
     status_fixture fixture;
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.members[3].role = ACTORQ__V1__ROLE__ROLE_REPLAY;
     fixture.members[3].replay = &fixture.replay;
@@ -251,11 +230,10 @@ static void test_the_learner_adds_its_shards_up(void **state)
     free(text);
 }
 
-static void test_a_shard_that_is_stuck_says_so_to_the_learner_first(void **state)
+TEST(a_shard_that_is_stuck_says_so_to_the_learner_first)
 {
     status_fixture fixture;
     char reason[] = "no space left on the device";
-    (void)state;
     status_fixture_learner(&fixture);
     fixture.replay.stuck = reason;
     char *text = page(&fixture, SIZE_MAX);
@@ -263,23 +241,21 @@ static void test_a_shard_that_is_stuck_says_so_to_the_learner_first(void **state
     free(text);
 }
 
-static void test_an_empty_answer_is_shown(void **state)
+TEST(an_empty_answer_is_shown)
 {
     status_fixture fixture = {0};
-    (void)state;
     actorq__v1__status_reply__init(&fixture.reply);
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "in an unknown state");
     free(text);
 }
 
-static void test_without_memory_the_page_fails(void **state)
+TEST(without_memory_the_page_fails)
 {
     status_fixture fixture;
     char *text = NULL;
     size_t size = 0;
     int rc = AQ_E_NOMEM;
-    (void)state;
     status_fixture_learner(&fixture);
     FILE *out = open_memstream(&text, &size);
     assert_non_null(out);
@@ -291,30 +267,4 @@ static void test_without_memory_the_page_fails(void **state)
     }
     (void)fclose(out);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_head_says_where_what_and_how),
-        cmocka_unit_test(test_the_learner_shows_progress_broadcast_error_and_return),
-        cmocka_unit_test(test_members_are_ordered_by_role_and_slot),
-        cmocka_unit_test(test_a_host_name_cannot_clear_the_terminal),
-        cmocka_unit_test(test_members_beyond_the_limit_are_counted),
-        cmocka_unit_test(test_before_the_first_evaluation_there_is_no_return),
-        cmocka_unit_test(test_an_ended_run_says_how),
-        cmocka_unit_test(test_a_shard_shows_what_it_holds_and_whom_it_heard),
-        cmocka_unit_test(test_a_shard_shows_what_each_actor_sent_and_what_is_durable),
-        cmocka_unit_test(test_a_shard_shows_how_it_spent_its_time_and_how_old_samples_are),
-        cmocka_unit_test(test_a_shard_shows_its_log),
-        cmocka_unit_test(test_what_is_mapped_takes_no_memory),
-        cmocka_unit_test(test_a_shard_without_a_log_says_so),
-        cmocka_unit_test(test_a_shard_shows_its_tables),
-        cmocka_unit_test(test_the_learner_shows_how_it_gets_on_with_replay),
-        cmocka_unit_test(test_the_learner_adds_its_shards_up),
-        cmocka_unit_test(test_a_shard_that_is_stuck_says_so_to_the_learner_first),
-        cmocka_unit_test(test_an_empty_answer_is_shown),
-        cmocka_unit_test(test_without_memory_the_page_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

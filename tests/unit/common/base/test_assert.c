@@ -1,29 +1,23 @@
 /*
  * An assertion ends the process, in every build, and says where. Each case forks, as abort does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "common/base/assert.h"
+#include "tests/support/test.h"
 
-static void test_a_true_condition_goes_on(void **state)
+TEST(a_true_condition_goes_on)
 {
     int evaluations = 0;
 
-    (void)state;
     AQ_ASSERT(++evaluations == 1);
     assert_int_equal(evaluations, 1);
 }
 
-static void test_a_false_condition_aborts_and_names_itself(void **state)
+TEST(a_false_condition_aborts_and_names_itself)
 {
     char output[256] = "";
     size_t size = 0;
@@ -32,7 +26,6 @@ static void test_a_false_condition_aborts_and_names_itself(void **state)
     int status;
     pid_t child;
 
-    (void)state;
     assert_int_equal(pipe(pipe_fds), 0);
     child = fork();
     assert_true(child >= 0);
@@ -52,14 +45,4 @@ static void test_a_false_condition_aborts_and_names_itself(void **state)
     assert_int_equal(WTERMSIG(status), SIGABRT);
     assert_non_null(strstr(output, "test_assert.c:"));
     assert_non_null(strstr(output, "assertion failed: 1 + 1 == 3"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_true_condition_goes_on),
-        cmocka_unit_test(test_a_false_condition_aborts_and_names_itself),
-    };
-
-    return cmocka_run_group_tests_name("assert", tests, NULL, NULL);
 }

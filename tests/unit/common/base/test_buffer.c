@@ -1,23 +1,17 @@
 /*
  * A buffer grows up to its maximum and not a byte further, and a failure leaves it as it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/buffer.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
-static void test_an_empty_buffer_has_allocated_nothing(void **state)
+TEST(an_empty_buffer_has_allocated_nothing)
 {
     uint64_t before = aq_memory_allocation_count();
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_memory_allocation_count(), before);
     assert_null(buffer.data);
@@ -25,11 +19,10 @@ static void test_an_empty_buffer_has_allocated_nothing(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_appended_bytes_follow_each_other(void **state)
+TEST(appended_bytes_follow_each_other)
 {
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 1 << 20);
     for (uint32_t i = 0; i < 10000; i++) {
         assert_int_equal(aq_buffer_append(&buffer, &i, sizeof(i)), 0);
@@ -41,12 +34,11 @@ static void test_appended_bytes_follow_each_other(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_the_maximum_can_be_filled_exactly(void **state)
+TEST(the_maximum_can_be_filled_exactly)
 {
     uint8_t bytes[1000];
     aq_buffer buffer;
 
-    (void)state;
     memset(bytes, 7, sizeof(bytes));
     aq_buffer_init(&buffer, sizeof(bytes));
     assert_int_equal(aq_buffer_append(&buffer, bytes, sizeof(bytes)), 0);
@@ -55,12 +47,11 @@ static void test_the_maximum_can_be_filled_exactly(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_byte_past_the_maximum_is_refused(void **state)
+TEST(a_byte_past_the_maximum_is_refused)
 {
     aq_buffer buffer;
     uint8_t *room = NULL;
 
-    (void)state;
     aq_buffer_init(&buffer, 4);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
     assert_int_equal(aq_buffer_append(&buffer, "de", 2), AQ_E_TOO_BIG);
@@ -72,13 +63,12 @@ static void test_a_byte_past_the_maximum_is_refused(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_failed_growth_changes_nothing(void **state)
+TEST(a_failed_growth_changes_nothing)
 {
     uint8_t bytes[300] = {0};
     aq_buffer buffer;
     aq_buffer before;
 
-    (void)state;
     aq_buffer_init(&buffer, 1000);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
     before = buffer;
@@ -90,13 +80,12 @@ static void test_a_failed_growth_changes_nothing(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_extended_bytes_are_zero_even_in_used_memory(void **state)
+TEST(extended_bytes_are_zero_even_in_used_memory)
 {
     const uint8_t zeros[3] = {0};
     aq_buffer buffer;
     uint8_t *room = NULL;
 
-    (void)state;
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_buffer_append(&buffer, "abcdef", 6), 0);
     aq_buffer_clear(&buffer);
@@ -108,23 +97,21 @@ static void test_extended_bytes_are_zero_even_in_used_memory(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_nothing_can_be_appended(void **state)
+TEST(nothing_can_be_appended)
 {
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 1);
     assert_int_equal(aq_buffer_append(&buffer, NULL, 0), 0);
     assert_int_equal(buffer.size, 0);
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_cleared_buffer_keeps_its_memory(void **state)
+TEST(a_cleared_buffer_keeps_its_memory)
 {
     aq_buffer buffer;
     const uint8_t *data;
 
-    (void)state;
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
     data = buffer.data;
@@ -134,11 +121,10 @@ static void test_a_cleared_buffer_keeps_its_memory(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_finished_buffer_can_be_used_again(void **state)
+TEST(a_finished_buffer_can_be_used_again)
 {
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 10);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
     aq_buffer_fini(&buffer);
@@ -146,21 +132,4 @@ static void test_a_finished_buffer_can_be_used_again(void **state)
     assert_int_equal(aq_buffer_append(&buffer, "0123456789", 10), 0);
     assert_int_equal(aq_buffer_append(&buffer, "x", 1), AQ_E_TOO_BIG);
     aq_buffer_fini(&buffer);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_buffer_has_allocated_nothing),
-        cmocka_unit_test(test_appended_bytes_follow_each_other),
-        cmocka_unit_test(test_the_maximum_can_be_filled_exactly),
-        cmocka_unit_test(test_a_byte_past_the_maximum_is_refused),
-        cmocka_unit_test(test_a_failed_growth_changes_nothing),
-        cmocka_unit_test(test_extended_bytes_are_zero_even_in_used_memory),
-        cmocka_unit_test(test_nothing_can_be_appended),
-        cmocka_unit_test(test_a_cleared_buffer_keeps_its_memory),
-        cmocka_unit_test(test_a_finished_buffer_can_be_used_again),
-    };
-
-    return cmocka_run_group_tests_name("buffer", tests, NULL, NULL);
 }

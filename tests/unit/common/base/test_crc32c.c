@@ -1,17 +1,12 @@
 /*
  * CRC-32C against the vectors of RFC 3720 (B.4), and the instruction against the tables.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 
 static void assert_crc(const void *bytes, size_t size, uint32_t crc)
 {
@@ -19,11 +14,10 @@ static void assert_crc(const void *bytes, size_t size, uint32_t crc)
     assert_int_equal(aq_crc32c_reference(0, bytes, size), crc);
 }
 
-static void test_the_vectors_of_the_standard_hold(void **state)
+TEST(the_vectors_of_the_standard_hold)
 {
     uint8_t bytes[32];
 
-    (void)state;
     assert_crc("123456789", 9, UINT32_C(0xe3069283));
     memset(bytes, 0x00, sizeof(bytes));
     assert_crc(bytes, sizeof(bytes), UINT32_C(0x8a9136aa));
@@ -39,19 +33,17 @@ static void test_the_vectors_of_the_standard_hold(void **state)
     assert_crc(bytes, sizeof(bytes), UINT32_C(0x113fdb5c));
 }
 
-static void test_nothing_leaves_the_crc_as_it_is(void **state)
+TEST(nothing_leaves_the_crc_as_it_is)
 {
-    (void)state;
     assert_crc(NULL, 0, 0);
     assert_int_equal(aq_crc32c(UINT32_C(0x12345678), NULL, 0), UINT32_C(0x12345678));
 }
 
-static void test_both_paths_agree_at_every_length_and_start(void **state)
+TEST(both_paths_agree_at_every_length_and_start)
 {
     uint8_t bytes[96];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (uint8_t)aq_rng_next(&rng);
@@ -67,12 +59,11 @@ static void test_both_paths_agree_at_every_length_and_start(void **state)
 }
 
 /* Long enough for the blocks that are summed side by side, and what is left of them. */
-static void test_both_paths_agree_on_long_inputs(void **state)
+TEST(both_paths_agree_on_long_inputs)
 {
     static uint8_t bytes[20000];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 2, 0);
     for (size_t i = 0; i < sizeof(bytes); i++) {
         bytes[i] = (uint8_t)aq_rng_next(&rng);
@@ -86,12 +77,11 @@ static void test_both_paths_agree_on_long_inputs(void **state)
     }
 }
 
-static void test_parts_give_the_crc_of_the_whole(void **state)
+TEST(parts_give_the_crc_of_the_whole)
 {
     static const char text[] = "the quick brown fox jumps over the lazy dog";
     uint32_t whole = aq_crc32c(0, text, sizeof(text));
 
-    (void)state;
     for (size_t cut = 0; cut <= sizeof(text); cut++) {
         uint32_t crc = aq_crc32c(0, text, cut);
 
@@ -99,12 +89,11 @@ static void test_parts_give_the_crc_of_the_whole(void **state)
     }
 }
 
-static void test_every_flipped_bit_is_seen(void **state)
+TEST(every_flipped_bit_is_seen)
 {
     uint8_t bytes[64] = {1, 2, 3};
     uint32_t crc = aq_crc32c(0, bytes, sizeof(bytes));
 
-    (void)state;
     for (size_t bit = 0; bit < 8 * sizeof(bytes); bit++) {
         bytes[bit / 8] ^= (uint8_t)(1u << (bit % 8));
         assert_int_not_equal(aq_crc32c(0, bytes, sizeof(bytes)), crc);
@@ -121,12 +110,11 @@ static void *compute(void *argument)
 }
 
 /* Alone in main's first place, so that the threads race for the first use. */
-static void test_the_first_use_may_race(void **state)
+TEST(the_first_use_may_race)
 {
     pthread_t threads[4];
     uint32_t crcs[4] = {0};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, compute, &crcs[i]), 0);
     }
@@ -134,19 +122,4 @@ static void test_the_first_use_may_race(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
         assert_int_equal(crcs[i], UINT32_C(0xe3069283));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_use_may_race),
-        cmocka_unit_test(test_the_vectors_of_the_standard_hold),
-        cmocka_unit_test(test_nothing_leaves_the_crc_as_it_is),
-        cmocka_unit_test(test_both_paths_agree_at_every_length_and_start),
-        cmocka_unit_test(test_both_paths_agree_on_long_inputs),
-        cmocka_unit_test(test_parts_give_the_crc_of_the_whole),
-        cmocka_unit_test(test_every_flipped_bit_is_seen),
-    };
-
-    return cmocka_run_group_tests_name("crc32c", tests, NULL, NULL);
 }

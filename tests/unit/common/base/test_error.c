@@ -1,20 +1,14 @@
 /*
  * Codes have names and texts; failing is one line; a context goes before what is known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <string.h>
 
 #include "common/base/error.h"
+#include "tests/support/test.h"
 
-static void test_every_code_has_a_name_and_a_text(void **state)
+TEST(every_code_has_a_name_and_a_text)
 {
-    (void)state;
     for (int code = AQ_E_PEER; code < 0; code++) {
         assert_string_not_equal(aq_error_name(code), "UNKNOWN");
         assert_string_not_equal(aq_error_text(code), "unknown error");
@@ -23,38 +17,34 @@ static void test_every_code_has_a_name_and_a_text(void **state)
     assert_string_equal(aq_error_text(AQ_E_NOMEM), "out of memory");
 }
 
-static void test_a_foreign_code_is_unknown(void **state)
+TEST(a_foreign_code_is_unknown)
 {
-    (void)state;
     assert_string_equal(aq_error_name(-999), "UNKNOWN");
     assert_string_equal(aq_error_name(1), "UNKNOWN");
     assert_string_equal(aq_error_text(-999), "unknown error");
     assert_string_equal(aq_error_name(AQ_OK), "OK");
 }
 
-static void test_fail_fills_the_error_and_returns_the_code(void **state)
+TEST(fail_fills_the_error_and_returns_the_code)
 {
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_fail(&error, AQ_E_INVALID, "%s: no such task", "pong"), AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
     assert_string_equal(error.text, "pong: no such task");
 }
 
-static void test_fail_takes_no_error(void **state)
+TEST(fail_takes_no_error)
 {
-    (void)state;
     assert_int_equal(aq_fail(NULL, AQ_E_IO, "%d", 1), AQ_E_IO);
     assert_int_equal(aq_fail_context(NULL, AQ_E_IO, "%d", 1), AQ_E_IO);
 }
 
-static void test_a_long_text_is_cut_and_terminated(void **state)
+TEST(a_long_text_is_cut_and_terminated)
 {
     char text[2 * AQ_ERROR_TEXT_MAX];
     aq_error error = {0};
 
-    (void)state;
     memset(text, 'x', sizeof(text) - 1);
     text[sizeof(text) - 1] = '\0';
     aq_fail(&error, AQ_E_IO, "%s", text);
@@ -66,41 +56,37 @@ static void test_a_long_text_is_cut_and_terminated(void **state)
     assert_int_equal(strlen(error.text), AQ_ERROR_TEXT_MAX - 1);
 }
 
-static void test_the_old_text_may_be_an_argument(void **state)
+TEST(the_old_text_may_be_an_argument)
 {
     aq_error error = {0};
 
-    (void)state;
     aq_fail(&error, AQ_E_IO, "short read");
     aq_fail(&error, AQ_E_CORRUPT, "segment 3: %s", error.text);
     assert_int_equal(error.code, AQ_E_CORRUPT);
     assert_string_equal(error.text, "segment 3: short read");
 }
 
-static void test_a_context_goes_before_the_text_and_keeps_the_code(void **state)
+TEST(a_context_goes_before_the_text_and_keeps_the_code)
 {
     aq_error error = {0};
 
-    (void)state;
     aq_fail(&error, AQ_E_NO_SPACE, "disk full");
     assert_int_equal(aq_fail_context(&error, AQ_E_IO, "checkpoint %d", 7), AQ_E_NO_SPACE);
     assert_int_equal(error.code, AQ_E_NO_SPACE);
     assert_string_equal(error.text, "checkpoint 7: disk full");
 }
 
-static void test_a_context_of_an_empty_error_says_what_the_code_means(void **state)
+TEST(a_context_of_an_empty_error_says_what_the_code_means)
 {
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_fail_context(&error, AQ_E_NOMEM, "table"), AQ_E_NOMEM);
     assert_int_equal(error.code, AQ_E_NOMEM);
     assert_string_equal(error.text, "table: out of memory");
 }
 
-static void test_errno_values_find_their_code(void **state)
+TEST(errno_values_find_their_code)
 {
-    (void)state;
     assert_int_equal(aq_error_from_errno(ENOMEM), AQ_E_NOMEM);
     assert_int_equal(aq_error_from_errno(ENOSPC), AQ_E_NO_SPACE);
     assert_int_equal(aq_error_from_errno(EDQUOT), AQ_E_NO_SPACE);
@@ -112,26 +98,7 @@ static void test_errno_values_find_their_code(void **state)
     assert_int_equal(aq_error_from_errno(EIO), AQ_E_IO);
 }
 
-static void test_a_failure_without_errno_stays_a_failure(void **state)
+TEST(a_failure_without_errno_stays_a_failure)
 {
-    (void)state;
     assert_int_equal(aq_error_from_errno(0), AQ_E_IO);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_code_has_a_name_and_a_text),
-        cmocka_unit_test(test_a_foreign_code_is_unknown),
-        cmocka_unit_test(test_fail_fills_the_error_and_returns_the_code),
-        cmocka_unit_test(test_fail_takes_no_error),
-        cmocka_unit_test(test_a_long_text_is_cut_and_terminated),
-        cmocka_unit_test(test_the_old_text_may_be_an_argument),
-        cmocka_unit_test(test_a_context_goes_before_the_text_and_keeps_the_code),
-        cmocka_unit_test(test_a_context_of_an_empty_error_says_what_the_code_means),
-        cmocka_unit_test(test_errno_values_find_their_code),
-        cmocka_unit_test(test_a_failure_without_errno_stays_a_failure),
-    };
-
-    return cmocka_run_group_tests_name("error", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * A lease's memory goes back once, by the last who lets go, whichever thread that is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "common/base/lease.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 typedef struct counted_lease {
     aq_lease lease;
@@ -24,10 +19,9 @@ static void count_free(aq_lease *lease)
     ((counted_lease *)(void *)lease)->freed++;
 }
 
-static void test_the_last_reference_frees(void **state)
+TEST(the_last_reference_frees)
 {
     counted_lease counted = {.freed = 0};
-    (void)state;
     aq_lease_init(&counted.lease, counted.bytes, sizeof(counted.bytes), count_free);
     assert_ptr_equal(aq_lease_ref(&counted.lease), &counted.lease);
     aq_lease_unref(&counted.lease);
@@ -37,11 +31,10 @@ static void test_the_last_reference_frees(void **state)
     aq_lease_unref(NULL);
 }
 
-static void test_a_heap_lease_is_written_before_it_is_shown(void **state)
+TEST(a_heap_lease_is_written_before_it_is_shown)
 {
     uint8_t *bytes;
     aq_lease *lease;
-    (void)state;
     for (size_t size = 0; size < 300; size += 37) {
         assert_int_equal(aq_lease_create(size, &bytes, &lease), 0);
         memset(bytes, 0x5a, size);
@@ -52,11 +45,10 @@ static void test_a_heap_lease_is_written_before_it_is_shown(void **state)
     }
 }
 
-static void test_a_lease_without_memory_is_none(void **state)
+TEST(a_lease_without_memory_is_none)
 {
     uint8_t *bytes = NULL;
     aq_lease *lease = NULL;
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_lease_create(10, &bytes, &lease), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -76,11 +68,10 @@ static void *take_and_drop(void *user)
     return NULL;
 }
 
-static void test_threads_may_share_a_lease(void **state)
+TEST(threads_may_share_a_lease)
 {
     counted_lease counted = {.freed = 0};
     pthread_t threads[THREADS];
-    (void)state;
     aq_lease_init(&counted.lease, counted.bytes, sizeof(counted.bytes), count_free);
     for (int i = 0; i < THREADS; i++) {
         aq_lease_ref(&counted.lease);
@@ -91,15 +82,4 @@ static void test_threads_may_share_a_lease(void **state)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     }
     assert_int_equal(counted.freed, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_last_reference_frees),
-        cmocka_unit_test(test_a_heap_lease_is_written_before_it_is_shown),
-        cmocka_unit_test(test_a_lease_without_memory_is_none),
-        cmocka_unit_test(test_threads_may_share_a_lease),
-    };
-    return cmocka_run_group_tests_name("lease", tests, NULL, NULL);
 }

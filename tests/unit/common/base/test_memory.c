@@ -1,16 +1,11 @@
 /*
  * Blocks are aligned, zeroed and at least one byte; a test can fail any one of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 static int turn_failing_off(void **state)
 {
@@ -19,9 +14,8 @@ static int turn_failing_off(void **state)
     return 0;
 }
 
-static void test_blocks_are_aligned_and_zeroed(void **state)
+TEST(blocks_are_aligned_and_zeroed)
 {
-    (void)state;
     for (size_t size = 1; size < 300; size += 7) {
         uint8_t *block = aq_alloc(size, 1);
 
@@ -35,11 +29,10 @@ static void test_blocks_are_aligned_and_zeroed(void **state)
     }
 }
 
-static void test_a_block_without_zeros_is_aligned_and_refused_like_any_other(void **state)
+TEST(a_block_without_zeros_is_aligned_and_refused_like_any_other)
 {
     uint8_t *block = aq_alloc_unset(3, 1000);
 
-    (void)state;
     assert_non_null(block);
     assert_int_equal((uintptr_t)block % AQ_ALIGNMENT_BYTES, 0);
     memset(block, 1, 3000);
@@ -50,12 +43,11 @@ static void test_a_block_without_zeros_is_aligned_and_refused_like_any_other(voi
     aq_memory_fail_at(0, 0);
 }
 
-static void test_nothing_is_a_block_too(void **state)
+TEST(nothing_is_a_block_too)
 {
     void *none_of_some = aq_alloc(0, 8);
     void *some_of_none = aq_alloc(8, 0);
 
-    (void)state;
     assert_non_null(none_of_some);
     assert_non_null(some_of_none);
     assert_ptr_not_equal(none_of_some, some_of_none);
@@ -63,44 +55,39 @@ static void test_nothing_is_a_block_too(void **state)
     aq_free(some_of_none);
 }
 
-static void test_free_takes_null(void **state)
+TEST(free_takes_null)
 {
-    (void)state;
     aq_free(NULL);
 }
 
-static void test_a_product_that_overflows_is_refused(void **state)
+TEST(a_product_that_overflows_is_refused)
 {
-    (void)state;
     assert_null(aq_alloc(SIZE_MAX, 2));
     assert_null(aq_alloc(SIZE_MAX / 2 + 1, 2));
     assert_null(aq_alloc((size_t)1 << 32, (size_t)1 << 32));
 }
 
-static void test_more_than_an_object_can_be_is_refused(void **state)
+TEST(more_than_an_object_can_be_is_refused)
 {
-    (void)state;
     assert_null(aq_alloc(SIZE_MAX, 1));
     assert_null(aq_alloc((size_t)PTRDIFF_MAX + 1, 1));
 }
 
-static void test_a_copied_text_is_equal_and_its_own(void **state)
+TEST(a_copied_text_is_equal_and_its_own)
 {
     char text[] = "cartpole";
     char *copy = aq_text_copy(text);
 
-    (void)state;
     assert_non_null(copy);
     text[0] = 'C';
     assert_string_equal(copy, "cartpole");
     aq_free(copy);
 }
 
-static void test_trimming_leaves_blocks_in_use_as_they_are(void **state)
+TEST(trimming_leaves_blocks_in_use_as_they_are)
 {
     enum { BLOCKS = 64, BLOCK_BYTES = 100000 };
     uint8_t *blocks[BLOCKS];
-    (void)state;
     for (int i = 0; i < BLOCKS; i++) {
         blocks[i] = aq_alloc(BLOCK_BYTES, 1);
         assert_non_null(blocks[i]);
@@ -118,12 +105,11 @@ static void test_trimming_leaves_blocks_in_use_as_they_are(void **state)
     }
 }
 
-static void test_only_the_nth_allocation_fails(void **state)
+TEST_WITH(only_the_nth_allocation_fails, NULL, turn_failing_off)
 {
     void *first;
     void *third;
 
-    (void)state;
     aq_memory_fail_at(2, 0);
     first = aq_alloc(1, 1);
     assert_null(aq_alloc(1, 1));
@@ -134,11 +120,10 @@ static void test_only_the_nth_allocation_fails(void **state)
     aq_free(third);
 }
 
-static void test_forever_fails_all_that_follow(void **state)
+TEST_WITH(forever_fails_all_that_follow, NULL, turn_failing_off)
 {
     void *first;
 
-    (void)state;
     aq_memory_fail_at(2, 1);
     first = aq_alloc(1, 1);
     assert_non_null(first);
@@ -153,11 +138,10 @@ static void test_forever_fails_all_that_follow(void **state)
     aq_free(first);
 }
 
-static void test_refused_allocations_are_counted(void **state)
+TEST_WITH(refused_allocations_are_counted, NULL, turn_failing_off)
 {
     uint64_t before = aq_memory_allocation_count();
 
-    (void)state;
     assert_null(aq_alloc(SIZE_MAX, 2));
     aq_memory_fail_at(1, 0);
     assert_null(aq_alloc(1, 1));
@@ -180,13 +164,12 @@ static void *allocate_many(void *argument)
     return NULL;
 }
 
-static void test_exactly_one_of_many_threads_sees_the_failure(void **state)
+TEST_WITH(exactly_one_of_many_threads_sees_the_failure, NULL, turn_failing_off)
 {
     pthread_t threads[THREADS];
     size_t failures[THREADS] = {0};
     size_t total = 0;
 
-    (void)state;
     aq_memory_fail_at(THREADS * BLOCKS_PER_THREAD / 2, 0);
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, allocate_many, &failures[i]), 0);
@@ -196,25 +179,4 @@ static void test_exactly_one_of_many_threads_sees_the_failure(void **state)
         total += failures[i];
     }
     assert_int_equal(total, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_blocks_are_aligned_and_zeroed),
-        cmocka_unit_test(test_a_block_without_zeros_is_aligned_and_refused_like_any_other),
-        cmocka_unit_test(test_nothing_is_a_block_too),
-        cmocka_unit_test(test_free_takes_null),
-        cmocka_unit_test(test_a_product_that_overflows_is_refused),
-        cmocka_unit_test(test_more_than_an_object_can_be_is_refused),
-        cmocka_unit_test(test_a_copied_text_is_equal_and_its_own),
-        cmocka_unit_test(test_trimming_leaves_blocks_in_use_as_they_are),
-        cmocka_unit_test_teardown(test_only_the_nth_allocation_fails, turn_failing_off),
-        cmocka_unit_test_teardown(test_forever_fails_all_that_follow, turn_failing_off),
-        cmocka_unit_test_teardown(test_refused_allocations_are_counted, turn_failing_off),
-        cmocka_unit_test_teardown(test_exactly_one_of_many_threads_sees_the_failure,
-                                  turn_failing_off),
-    };
-
-    return cmocka_run_group_tests_name("memory", tests, NULL, NULL);
 }

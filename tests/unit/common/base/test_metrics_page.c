@@ -1,17 +1,12 @@
 /*
  * Metrics pages: Prometheus's text format, to the letter.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/metrics_page.h"
+#include "tests/support/test.h"
 
 typedef struct page_fixture {
     aq_buffer text;
@@ -32,10 +27,9 @@ static void assert_text(page_fixture *fixture, const char *text)
     aq_buffer_fini(&fixture->text);
 }
 
-static void test_a_counter_is_three_lines(void **state)
+TEST(a_counter_is_three_lines)
 {
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     fixture.page.prefix = "actorq_";
     aq_page_counter(&fixture.page, "steps_total", "Steps.", 3);
@@ -43,7 +37,7 @@ static void test_a_counter_is_three_lines(void **state)
                           "actorq_steps_total 3\n");
 }
 
-static void test_numbers_are_written_as_prometheus_reads_them(void **state)
+TEST(numbers_are_written_as_prometheus_reads_them)
 {
     static const struct {
         double value;
@@ -53,7 +47,6 @@ static void test_numbers_are_written_as_prometheus_reads_them(void **state)
         {1e300, "1e+300"},  {0.1, "0.1"},        {-2.5e-7, "-2.5e-07"},
         {INFINITY, "+Inf"}, {-INFINITY, "-Inf"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         page_fixture fixture;
         char expected[128] = "# HELP a b\n# TYPE a gauge\na ";
@@ -64,21 +57,19 @@ static void test_numbers_are_written_as_prometheus_reads_them(void **state)
     }
 }
 
-static void test_what_has_no_value_yet_has_a_name_already(void **state)
+TEST(what_has_no_value_yet_has_a_name_already)
 {
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_page_gauge(&fixture.page, "a", "b", NAN);
     aq_page_sample(&fixture.page, "c", "d", NAN);
     assert_text(&fixture, "# HELP a b\n# TYPE a gauge\n");
 }
 
-static void test_labels_are_escaped(void **state)
+TEST(labels_are_escaped)
 {
     const aq_metric_label labels[] = {{"a", "\"\\\n\xc3\xa9"}, {"b", ""}};
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_page_family(&fixture.page, AQ_METRIC_GAUGE, "n", "h");
     aq_page_labelled(&fixture.page, labels, 2, 1);
@@ -87,11 +78,10 @@ static void test_labels_are_escaped(void **state)
                           "n{a=\"\\\"\\\\\\n\xc3\xa9\",b=\"\"} 1\nn{a=\"c\"} 2\n");
 }
 
-static void test_a_histogram_of_versions_is_bounded_by_the_last_of_each(void **state)
+TEST(a_histogram_of_versions_is_bounded_by_the_last_of_each)
 {
     const uint64_t counts[] = {5, 0, 2, 1};
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_page_histogram(&fixture.page, "n", "h", counts, 4, 1, true);
     assert_text(&fixture, "# HELP n h\n# TYPE n histogram\nn_bucket{le=\"0\"} 5\n"
@@ -99,30 +89,27 @@ static void test_a_histogram_of_versions_is_bounded_by_the_last_of_each(void **s
                           "n_count 8\n");
 }
 
-static void test_a_histogram_of_times_is_in_its_unit(void **state)
+TEST(a_histogram_of_times_is_in_its_unit)
 {
     const uint64_t counts[] = {1, 1, 1};
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_page_histogram(&fixture.page, "n", "h", counts, 3, 0.001, false);
     assert_text(&fixture, "# HELP n h\n# TYPE n histogram\nn_bucket{le=\"0.001\"} 1\n"
                           "n_bucket{le=\"0.002\"} 2\nn_bucket{le=\"+Inf\"} 3\nn_count 3\n");
 }
 
-static void test_a_histogram_of_nothing_is_whole(void **state)
+TEST(a_histogram_of_nothing_is_whole)
 {
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_page_histogram(&fixture.page, "n", "h", NULL, 0, 1, true);
     assert_text(&fixture, "# HELP n h\n# TYPE n histogram\nn_bucket{le=\"+Inf\"} 0\nn_count 0\n");
 }
 
-static void test_a_page_that_does_not_fit_is_told_at_the_end(void **state)
+TEST(a_page_that_does_not_fit_is_told_at_the_end)
 {
     page_fixture fixture;
-    (void)state;
     aq_buffer_init(&fixture.text, 20);
     aq_metrics_page_begin(&fixture.page, &fixture.text);
     aq_page_gauge(&fixture.page, "a", "b", 1);
@@ -131,30 +118,13 @@ static void test_a_page_that_does_not_fit_is_told_at_the_end(void **state)
     aq_buffer_fini(&fixture.text);
 }
 
-static void test_without_memory_is_told_at_the_end(void **state)
+TEST(without_memory_is_told_at_the_end)
 {
     page_fixture fixture;
-    (void)state;
     begin(&fixture);
     aq_memory_fail_at(1, 1);
     aq_page_gauge(&fixture.page, "a", "b", 1);
     aq_memory_fail_at(0, 0);
     assert_int_equal(aq_metrics_page_end(&fixture.page), AQ_E_NOMEM);
     aq_buffer_fini(&fixture.text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_counter_is_three_lines),
-        cmocka_unit_test(test_numbers_are_written_as_prometheus_reads_them),
-        cmocka_unit_test(test_what_has_no_value_yet_has_a_name_already),
-        cmocka_unit_test(test_labels_are_escaped),
-        cmocka_unit_test(test_a_histogram_of_versions_is_bounded_by_the_last_of_each),
-        cmocka_unit_test(test_a_histogram_of_times_is_in_its_unit),
-        cmocka_unit_test(test_a_histogram_of_nothing_is_whole),
-        cmocka_unit_test(test_a_page_that_does_not_fit_is_told_at_the_end),
-        cmocka_unit_test(test_without_memory_is_told_at_the_end),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * The nearest name is found, and a far one is not offered.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/nearest.h"
+#include "tests/support/test.h"
 
 static const char *nearest_of(const char *text)
 {
@@ -23,9 +18,8 @@ static const char *nearest_of(const char *text)
     return aq_nearest_name(&nearest);
 }
 
-static void test_each_kind_of_slip_costs_one(void **state)
+TEST(each_kind_of_slip_costs_one)
 {
-    (void)state;
     assert_int_equal(aq_edit_distance("capacity", "capacity"), 0);
     assert_int_equal(aq_edit_distance("capcity", "capacity"), 1);   /* a letter missing */
     assert_int_equal(aq_edit_distance("cappacity", "capacity"), 1); /* one too many */
@@ -33,9 +27,8 @@ static void test_each_kind_of_slip_costs_one(void **state)
     assert_int_equal(aq_edit_distance("capactiy", "capacity"), 1);  /* two swapped */
 }
 
-static void test_distance_counts_every_change(void **state)
+TEST(distance_counts_every_change)
 {
-    (void)state;
     assert_int_equal(aq_edit_distance("", ""), 0);
     assert_int_equal(aq_edit_distance("", "abc"), 3);
     assert_int_equal(aq_edit_distance("abc", ""), 3);
@@ -43,11 +36,10 @@ static void test_distance_counts_every_change(void **state)
     assert_int_equal(aq_edit_distance("sitting", "kitten"), 3);
 }
 
-static void test_long_texts_are_infinitely_far(void **state)
+TEST(long_texts_are_infinitely_far)
 {
     char text[AQ_NEAREST_TEXT_MAX + 2];
 
-    (void)state;
     memset(text, 'a', sizeof(text));
     text[AQ_NEAREST_TEXT_MAX] = '\0';
     assert_int_equal(aq_edit_distance(text, text), 0);
@@ -57,34 +49,19 @@ static void test_long_texts_are_infinitely_far(void **state)
     assert_null(nearest_of(text));
 }
 
-static void test_a_slip_finds_its_name(void **state)
+TEST(a_slip_finds_its_name)
 {
-    (void)state;
     assert_string_equal(nearest_of("replay.capcity"), "replay.capacity");
     assert_string_equal(nearest_of("sede"), "seed");
     assert_string_equal(nearest_of("job"), "jobs");
 }
 
-static void test_a_foreign_text_finds_nothing(void **state)
+TEST(a_foreign_text_finds_nothing)
 {
     aq_nearest nothing_offered;
 
-    (void)state;
     assert_null(nearest_of("temperature"));
     assert_null(nearest_of(""));
     aq_nearest_init(&nothing_offered, "seed");
     assert_null(aq_nearest_name(&nothing_offered));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind_of_slip_costs_one),
-        cmocka_unit_test(test_distance_counts_every_change),
-        cmocka_unit_test(test_long_texts_are_infinitely_far),
-        cmocka_unit_test(test_a_slip_finds_its_name),
-        cmocka_unit_test(test_a_foreign_text_finds_nothing),
-    };
-
-    return cmocka_run_group_tests_name("nearest", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Numbers are parsed whole or not at all, and what people read is short.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 
 static void assert_u64(const char *text, uint64_t expected)
 {
@@ -37,9 +32,8 @@ static void assert_f64(const char *text, double expected)
     assert_true(value == expected);
 }
 
-static void test_whole_numbers_up_to_the_limits_are_read(void **state)
+TEST(whole_numbers_up_to_the_limits_are_read)
 {
-    (void)state;
     assert_u64("0", 0);
     assert_u64("007", 7);
     assert_u64("18446744073709551615", UINT64_MAX);
@@ -48,7 +42,7 @@ static void test_whole_numbers_up_to_the_limits_are_read(void **state)
     assert_i64("-9223372036854775808", INT64_MIN);
 }
 
-static void test_what_is_no_whole_number_is_refused_and_changes_nothing(void **state)
+TEST(what_is_no_whole_number_is_refused_and_changes_nothing)
 {
     static const char *const bad[] = {
         "",      " ",     " 1", "1 ",  "+1", "1.0", "1e5", "0x10",
@@ -57,7 +51,6 @@ static void test_what_is_no_whole_number_is_refused_and_changes_nothing(void **s
     uint64_t natural = 42;
     int64_t integer = 42;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_parse_u64(bad[i], &natural), AQ_E_INVALID);
         assert_int_equal(aq_parse_i64(bad[i], &integer), AQ_E_INVALID);
@@ -66,12 +59,11 @@ static void test_what_is_no_whole_number_is_refused_and_changes_nothing(void **s
     assert_int_equal(integer, 42);
 }
 
-static void test_whole_numbers_past_the_limits_are_refused(void **state)
+TEST(whole_numbers_past_the_limits_are_refused)
 {
     uint64_t natural = 42;
     int64_t integer = 42;
 
-    (void)state;
     assert_int_equal(aq_parse_u64("-1", &natural), AQ_E_INVALID);
     assert_int_equal(aq_parse_u64("18446744073709551616", &natural), AQ_E_INVALID);
     assert_int_equal(aq_parse_i64("9223372036854775808", &integer), AQ_E_INVALID);
@@ -80,9 +72,8 @@ static void test_whole_numbers_past_the_limits_are_refused(void **state)
     assert_int_equal(integer, 42);
 }
 
-static void test_an_id_is_sixteen_hexadecimal_digits(void **state)
+TEST(an_id_is_sixteen_hexadecimal_digits)
 {
-    (void)state;
     uint64_t id = 7;
     static const char *const wrong[] = {"",
                                         "12",
@@ -101,9 +92,8 @@ static void test_an_id_is_sixteen_hexadecimal_digits(void **state)
     assert_true(id == UINT64_MAX);
 }
 
-static void test_decimal_numbers_are_read(void **state)
+TEST(decimal_numbers_are_read)
 {
-    (void)state;
     assert_f64("0", 0.0);
     assert_f64("-1.5", -1.5);
     assert_f64(".5", 0.5);
@@ -116,7 +106,7 @@ static void test_decimal_numbers_are_read(void **state)
     assert_f64("0e-999", 0.0);
 }
 
-static void test_what_is_no_finite_decimal_number_is_refused(void **state)
+TEST(what_is_no_finite_decimal_number_is_refused)
 {
     static const char *const bad[] = {
         "",       "nan",    "inf", "-inf", "infinity", "0x1p3", "1e",    "1e+",
@@ -125,18 +115,16 @@ static void test_what_is_no_finite_decimal_number_is_refused(void **state)
     };
     double value = 42.0;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_parse_f64(bad[i], &value), AQ_E_INVALID);
     }
     assert_true(value == 42.0);
 }
 
-static void test_six_words_are_truth_values(void **state)
+TEST(six_words_are_truth_values)
 {
     bool value = false;
 
-    (void)state;
     assert_int_equal(aq_parse_bool("true", &value), 0);
     assert_true(value);
     assert_int_equal(aq_parse_bool("No", &value), 0);
@@ -151,44 +139,40 @@ static void test_six_words_are_truth_values(void **state)
     assert_false(value);
 }
 
-static void test_other_words_are_no_truth_values(void **state)
+TEST(other_words_are_no_truth_values)
 {
     bool value = true;
 
-    (void)state;
     assert_int_equal(aq_parse_bool("1", &value), AQ_E_INVALID);
     assert_int_equal(aq_parse_bool("", &value), AQ_E_INVALID);
     assert_int_equal(aq_parse_bool("truer", &value), AQ_E_INVALID);
     assert_true(value);
 }
 
-static void test_a_text_that_does_not_fit_is_not_cut(void **state)
+TEST(a_text_that_does_not_fit_is_not_cut)
 {
     char out[6] = "old";
 
-    (void)state;
     assert_int_equal(aq_text_set(out, sizeof(out), "12345"), 0);
     assert_string_equal(out, "12345");
     assert_int_equal(aq_text_set(out, sizeof(out), "123456"), AQ_E_TOO_BIG);
     assert_string_equal(out, "");
 }
 
-static void test_a_formatted_text_says_when_it_was_cut(void **state)
+TEST(a_formatted_text_says_when_it_was_cut)
 {
     char out[6];
 
-    (void)state;
     assert_int_equal(aq_text_format(out, sizeof(out), "%d", 12345), 0);
     assert_string_equal(out, "12345");
     assert_int_equal(aq_text_format(out, sizeof(out), "%s", "abcdefgh"), AQ_E_TOO_BIG);
     assert_string_equal(out, "abcde");
 }
 
-static void test_bytes_read_well(void **state)
+TEST(bytes_read_well)
 {
     char out[32];
 
-    (void)state;
     assert_string_equal(aq_text_bytes(out, sizeof(out), 0), "0 B");
     assert_string_equal(aq_text_bytes(out, sizeof(out), 999), "999 B");
     assert_string_equal(aq_text_bytes(out, sizeof(out), 999.7), "1.0 kB");
@@ -197,21 +181,19 @@ static void test_bytes_read_well(void **state)
     assert_string_equal(aq_text_bytes(out, sizeof(out), -2e9), "-2.0 GB");
 }
 
-static void test_counts_read_well(void **state)
+TEST(counts_read_well)
 {
     char out[32];
 
-    (void)state;
     assert_string_equal(aq_text_count(out, sizeof(out), 7), "7");
     assert_string_equal(aq_text_count(out, sizeof(out), 12345), "12.3k");
     assert_string_equal(aq_text_count(out, sizeof(out), 3e12), "3.0T");
 }
 
-static void test_durations_read_well(void **state)
+TEST(durations_read_well)
 {
     char out[32];
 
-    (void)state;
     assert_string_equal(aq_text_duration(out, sizeof(out), 0), "0us");
     assert_string_equal(aq_text_duration(out, sizeof(out), 350e-6), "350us");
     assert_string_equal(aq_text_duration(out, sizeof(out), 0.0125), "12ms");
@@ -224,12 +206,11 @@ static void test_durations_read_well(void **state)
     assert_string_equal(aq_text_duration(out, sizeof(out), -1.5), "-1.5s");
 }
 
-static void test_numbers_for_people_fit_in_32_bytes(void **state)
+TEST(numbers_for_people_fit_in_32_bytes)
 {
     static const double values[] = {0.0, -DBL_MAX, DBL_MAX, DBL_MIN, -1e21, 1e15, -9.99e14};
     char out[33];
 
-    (void)state;
     for (size_t i = 0; i < sizeof(values) / sizeof(values[0]); i++) {
         assert_true(strlen(aq_text_bytes(out, sizeof(out), values[i])) < 32);
         assert_true(strlen(aq_text_count(out, sizeof(out), values[i])) < 32);
@@ -237,26 +218,4 @@ static void test_numbers_for_people_fit_in_32_bytes(void **state)
     }
     assert_string_equal(aq_text_bytes(out, sizeof(out), INFINITY), "inf");
     assert_string_equal(aq_text_duration(out, sizeof(out), INFINITY), "infs");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_whole_numbers_up_to_the_limits_are_read),
-        cmocka_unit_test(test_what_is_no_whole_number_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_whole_numbers_past_the_limits_are_refused),
-        cmocka_unit_test(test_an_id_is_sixteen_hexadecimal_digits),
-        cmocka_unit_test(test_decimal_numbers_are_read),
-        cmocka_unit_test(test_what_is_no_finite_decimal_number_is_refused),
-        cmocka_unit_test(test_six_words_are_truth_values),
-        cmocka_unit_test(test_other_words_are_no_truth_values),
-        cmocka_unit_test(test_a_text_that_does_not_fit_is_not_cut),
-        cmocka_unit_test(test_a_formatted_text_says_when_it_was_cut),
-        cmocka_unit_test(test_bytes_read_well),
-        cmocka_unit_test(test_counts_read_well),
-        cmocka_unit_test(test_durations_read_well),
-        cmocka_unit_test(test_numbers_for_people_fit_in_32_bytes),
-    };
-
-    return cmocka_run_group_tests_name("parse", tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * The queue alone, and between threads: order, limits, timeouts, closing, and no item lost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/queue.h"
+#include "tests/support/test.h"
 
 static aq_queue *queue_of(size_t capacity)
 {
@@ -22,13 +17,12 @@ static aq_queue *queue_of(size_t capacity)
     return queue;
 }
 
-static void test_items_leave_in_the_order_they_came(void **state)
+TEST(items_leave_in_the_order_they_came)
 {
     int numbers[3] = {0, 1, 2};
     aq_queue *queue = queue_of(3);
     void *item = NULL;
 
-    (void)state;
     for (int round = 0; round < 10; round++) { /* past the end of the ring and round again */
         for (int i = 0; i < 2; i++) {
             assert_int_equal(aq_queue_push(queue, &numbers[i]), 0);
@@ -41,12 +35,11 @@ static void test_items_leave_in_the_order_they_came(void **state)
     aq_queue_destroy(queue);
 }
 
-static void test_push_to_a_full_queue_is_refused(void **state)
+TEST(push_to_a_full_queue_is_refused)
 {
     int item = 0;
     aq_queue *queue = queue_of(2);
 
-    (void)state;
     assert_int_equal(aq_queue_push(queue, &item), 0);
     assert_int_equal(aq_queue_push(queue, &item), 0);
     assert_int_equal(aq_queue_push(queue, &item), AQ_E_FULL);
@@ -54,37 +47,34 @@ static void test_push_to_a_full_queue_is_refused(void **state)
     aq_queue_destroy(queue);
 }
 
-static void test_pop_of_an_empty_queue_does_not_wait_at_zero(void **state)
+TEST(pop_of_an_empty_queue_does_not_wait_at_zero)
 {
     int untouched = 0;
     void *item = &untouched;
     aq_queue *queue = queue_of(1);
 
-    (void)state;
     assert_int_equal(aq_queue_pop(queue, 0, &item), AQ_E_TIMEOUT);
     assert_ptr_equal(item, &untouched);
     aq_queue_destroy(queue);
 }
 
-static void test_pop_of_an_empty_queue_waits_its_time(void **state)
+TEST(pop_of_an_empty_queue_waits_its_time)
 {
     aq_queue *queue = queue_of(1);
     int64_t start_ns = aq_clock_monotonic_ns();
     void *item = NULL;
 
-    (void)state;
     assert_int_equal(aq_queue_pop(queue, 20, &item), AQ_E_TIMEOUT);
     assert_true(aq_clock_monotonic_ns() - start_ns >= 20 * AQ_NS_PER_MS);
     aq_queue_destroy(queue);
 }
 
-static void test_a_closed_queue_refuses_pushes_and_drains(void **state)
+TEST(a_closed_queue_refuses_pushes_and_drains)
 {
     int first = 0;
     void *item = NULL;
     aq_queue *queue = queue_of(2);
 
-    (void)state;
     assert_int_equal(aq_queue_push(queue, &first), 0);
     aq_queue_close(queue);
     aq_queue_close(queue); /* twice is fine */
@@ -95,17 +85,15 @@ static void test_a_closed_queue_refuses_pushes_and_drains(void **state)
     aq_queue_destroy(queue);
 }
 
-static void test_destroy_takes_null(void **state)
+TEST(destroy_takes_null)
 {
-    (void)state;
     aq_queue_destroy(NULL);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     int untouched = 0;
 
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_queue *queue = (aq_queue *)(void *)&untouched;
         int rc;
@@ -123,11 +111,10 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_a_capacity_nobody_has_is_refused(void **state)
+TEST(a_capacity_nobody_has_is_refused)
 {
     aq_queue *queue = NULL;
 
-    (void)state;
     assert_int_equal(aq_queue_create(SIZE_MAX, &queue), AQ_E_NOMEM);
     assert_null(queue);
 }
@@ -141,13 +128,12 @@ static void *pop_without_limit(void *argument)
     return rc == AQ_E_CLOSED ? queue : NULL;
 }
 
-static void test_closing_wakes_everybody(void **state)
+TEST(closing_wakes_everybody)
 {
     aq_queue *queue = queue_of(1);
     pthread_t threads[3];
     void *result = NULL;
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, pop_without_limit, queue), 0);
     }
@@ -202,7 +188,7 @@ static void *consume(void *argument)
     return NULL;
 }
 
-static void test_no_item_is_lost_or_doubled_between_threads(void **state)
+TEST(no_item_is_lost_or_doubled_between_threads)
 {
     const size_t total = (size_t)PRODUCERS * ITEMS_PER_PRODUCER;
     static traffic all;
@@ -210,7 +196,6 @@ static void test_no_item_is_lost_or_doubled_between_threads(void **state)
     pthread_t consumers[CONSUMERS];
     void *result = NULL;
 
-    (void)state;
     all.queue = queue_of(8);
     all.go = queue_of(8);
     for (size_t i = 0; i < total; i++) {
@@ -238,22 +223,4 @@ static void test_no_item_is_lost_or_doubled_between_threads(void **state)
     assert_int_equal(atomic_load(&all.sum), total * (total + 1) / 2);
     aq_queue_destroy(all.queue);
     aq_queue_destroy(all.go);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_items_leave_in_the_order_they_came),
-        cmocka_unit_test(test_push_to_a_full_queue_is_refused),
-        cmocka_unit_test(test_pop_of_an_empty_queue_does_not_wait_at_zero),
-        cmocka_unit_test(test_pop_of_an_empty_queue_waits_its_time),
-        cmocka_unit_test(test_a_closed_queue_refuses_pushes_and_drains),
-        cmocka_unit_test(test_destroy_takes_null),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test(test_a_capacity_nobody_has_is_refused),
-        cmocka_unit_test(test_closing_wakes_everybody),
-        cmocka_unit_test(test_no_item_is_lost_or_doubled_between_threads),
-    };
-
-    return cmocka_run_group_tests_name("queue", tests, NULL, NULL);
 }

@@ -2,21 +2,16 @@
  * The generator against the published sequence, its streams, and the shape of what it draws.
  * The bounds on means are about six standard errors of a fixed seed, so they hold always or never.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 
 #define DRAWS 100000
 
 /* The ten first outputs of the authors' C code from the state {1, 2, 3, 4}. */
-static void test_the_published_sequence_is_reproduced(void **state)
+TEST(the_published_sequence_is_reproduced)
 {
     static const uint64_t expected[] = {
         UINT64_C(41943041),
@@ -32,30 +27,27 @@ static void test_the_published_sequence_is_reproduced(void **state)
     };
     aq_rng rng = {{1, 2, 3, 4}};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
         assert_true(aq_rng_next(&rng) == expected[i]);
     }
 }
 
 /* Checkpoints and recorded seeds rely on these never changing. */
-static void test_seeding_is_pinned(void **state)
+TEST(seeding_is_pinned)
 {
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 1, 2);
     assert_true(aq_rng_next(&rng) == UINT64_C(13502186381601466101));
     aq_rng_init(&rng, 0, 0);
     assert_true(aq_rng_next(&rng) == UINT64_C(4526510421850589242));
 }
 
-static void test_streams_and_seeds_differ(void **state)
+TEST(streams_and_seeds_differ)
 {
     uint64_t first[16][16];
     aq_rng rng;
 
-    (void)state;
     for (uint64_t seed = 0; seed < 16; seed++) {
         for (uint64_t stream = 0; stream < 16; stream++) {
             aq_rng_init(&rng, seed, stream);
@@ -69,12 +61,11 @@ static void test_streams_and_seeds_differ(void **state)
     }
 }
 
-static void test_a_copied_state_goes_on_alike(void **state)
+TEST(a_copied_state_goes_on_alike)
 {
     aq_rng rng;
     aq_rng copy;
 
-    (void)state;
     aq_rng_init(&rng, 3, 4);
     (void)aq_rng_normal(&rng);
     copy = rng;
@@ -86,12 +77,11 @@ static void test_a_copied_state_goes_on_alike(void **state)
     }
 }
 
-static void test_below_reaches_every_value_evenly(void **state)
+TEST(below_reaches_every_value_evenly)
 {
     uint32_t seen[7] = {0};
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     for (int i = 0; i < 70000; i++) {
         uint64_t value = aq_rng_below(&rng, 7);
@@ -104,13 +94,12 @@ static void test_below_reaches_every_value_evenly(void **state)
     }
 }
 
-static void test_below_has_no_bias_where_a_modulo_would(void **state)
+TEST(below_has_no_bias_where_a_modulo_would)
 {
     const uint64_t bound = UINT64_C(3) << 62; /* a modulo would draw the lowest third twice */
     uint32_t thirds[3] = {0};
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 6, 0);
     for (int i = 0; i < 30000; i++) {
         thirds[aq_rng_below(&rng, bound) >> 62]++;
@@ -120,21 +109,19 @@ static void test_below_has_no_bias_where_a_modulo_would(void **state)
     }
 }
 
-static void test_below_one_is_zero(void **state)
+TEST(below_one_is_zero)
 {
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 7, 0);
     assert_int_equal(aq_rng_below(&rng, 1), 0);
 }
 
-static void test_uniform_stays_in_its_interval(void **state)
+TEST(uniform_stays_in_its_interval)
 {
     double sum = 0.0;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 8, 0);
     for (int i = 0; i < DRAWS; i++) {
         double value = aq_rng_uniform(&rng);
@@ -145,13 +132,12 @@ static void test_uniform_stays_in_its_interval(void **state)
     assert_true(fabs(sum / DRAWS - 0.5) < 0.006);
 }
 
-static void test_range_never_reaches_its_upper_end(void **state)
+TEST(range_never_reaches_its_upper_end)
 {
     const double low = 1.0;
     const double high = nextafter(1.0, 2.0); /* every draw would round to an end */
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 9, 0);
     for (int i = 0; i < 1000; i++) {
         assert_true(aq_rng_range(&rng, low, high) == low);
@@ -163,14 +149,13 @@ static void test_range_never_reaches_its_upper_end(void **state)
     }
 }
 
-static void test_normal_has_mean_zero_and_variance_one(void **state)
+TEST(normal_has_mean_zero_and_variance_one)
 {
     double sum = 0.0;
     double sum_squares = 0.0;
     double sum_fourths = 0.0;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 10, 0);
     for (int i = 0; i < DRAWS; i++) {
         double value = aq_rng_normal(&rng);
@@ -184,27 +169,7 @@ static void test_normal_has_mean_zero_and_variance_one(void **state)
     assert_true(fabs(sum_fourths / DRAWS - 3.0) < 0.2);
 }
 
-static void test_two_system_seeds_differ(void **state)
+TEST(two_system_seeds_differ)
 {
-    (void)state;
     assert_true(aq_rng_system_seed() != aq_rng_system_seed());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_published_sequence_is_reproduced),
-        cmocka_unit_test(test_seeding_is_pinned),
-        cmocka_unit_test(test_streams_and_seeds_differ),
-        cmocka_unit_test(test_a_copied_state_goes_on_alike),
-        cmocka_unit_test(test_below_reaches_every_value_evenly),
-        cmocka_unit_test(test_below_has_no_bias_where_a_modulo_would),
-        cmocka_unit_test(test_below_one_is_zero),
-        cmocka_unit_test(test_uniform_stays_in_its_interval),
-        cmocka_unit_test(test_range_never_reaches_its_upper_end),
-        cmocka_unit_test(test_normal_has_mean_zero_and_variance_one),
-        cmocka_unit_test(test_two_system_seeds_differ),
-    };
-
-    return cmocka_run_group_tests_name("rng", tests, NULL, NULL);
 }

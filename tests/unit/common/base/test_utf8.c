@@ -1,14 +1,8 @@
 /*
  * Characters of every length are decoded, and nothing else is taken for one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/utf8.h"
+#include "tests/support/test.h"
 
 static void assert_character(const char *text, size_t size, uint32_t expected)
 {
@@ -18,9 +12,8 @@ static void assert_character(const char *text, size_t size, uint32_t expected)
     assert_int_equal(code_point, expected);
 }
 
-static void test_characters_of_every_length_are_decoded(void **state)
+TEST(characters_of_every_length_are_decoded)
 {
-    (void)state;
     assert_character("a", 1, 'a');
     assert_character("\x7f", 1, 0x7f);
     assert_character("\xc2\x80", 2, 0x80);
@@ -32,7 +25,7 @@ static void test_characters_of_every_length_are_decoded(void **state)
     assert_character("\xf4\x8f\xbf\xbf", 4, 0x10ffff);
 }
 
-static void test_what_is_not_utf8_is_refused(void **state)
+TEST(what_is_not_utf8_is_refused)
 {
     static const char *const bad[] = {
         "",
@@ -51,19 +44,8 @@ static void test_what_is_not_utf8_is_refused(void **state)
     };
     uint32_t code_point = 42;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         assert_int_equal(aq_utf8_decode(bad[i], &code_point), 0);
     }
     assert_int_equal(code_point, 42);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_characters_of_every_length_are_decoded),
-        cmocka_unit_test(test_what_is_not_utf8_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("utf8", tests, NULL, NULL);
 }

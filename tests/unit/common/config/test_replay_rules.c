@@ -2,15 +2,10 @@
  * Settings of replay with which somebody would wait for ever, or something would be lost that was
  * asked to be kept, are refused before a run starts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/config/run_config.h"
+#include "tests/support/test.h"
 
 enum { SETTINGS_MAX = 6, WORDS_MAX = 4 };
 
@@ -33,7 +28,7 @@ typedef struct refusal {
     const char *words[WORDS_MAX];
 } refusal;
 
-static void test_settings_that_contradict_each_other_are_refused(void **state)
+TEST(settings_that_contradict_each_other_are_refused)
 {
     static const refusal refusals[] = {
         {{"learner.table=mian"}, {"learner.table", "'mian'", "did you mean main?"}},
@@ -63,7 +58,6 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
         {{"replay.memory_bytes=1000000", "replay.compression=true"},
          {"replay.memory_bytes 1000000", "replay.compression=false works"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
         const aq_run_config config = config_with(refusals[i].settings);
         aq_error error = {0};
@@ -76,7 +70,7 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
     }
 }
 
-static void test_what_goes_together_is_accepted(void **state)
+TEST(what_goes_together_is_accepted)
 {
     static const char *const settings[][SETTINGS_MAX] = {
         {"replay.selector=prioritized", "replay.priority_exponent=0"},
@@ -91,7 +85,6 @@ static void test_what_goes_together_is_accepted(void **state)
         {"replay.memory_bytes=1000000"},
         {"replay.storage=memory", "replay.compression=true"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const aq_run_config config = config_with(settings[i]);
         aq_error error = {0};
@@ -106,7 +99,7 @@ typedef struct room {
     double main, other; /* what the tolerance of the tables comes to */
 } room;
 
-static void test_without_a_tolerance_there_is_enough(void **state)
+TEST(without_a_tolerance_there_is_enough)
 {
     static const room rooms[] = {
         {{"replay.tables=other: samples_per_insert=0.25"}, 2000, 2048 + 32},
@@ -118,7 +111,6 @@ static void test_without_a_tolerance_there_is_enough(void **state)
          2048 + 32},
         {{"replay.tables=other: selector=lifo"}, 2000, 0},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(rooms) / sizeof(rooms[0]); i++) {
         const aq_run_config config = config_with(rooms[i].settings);
         aq_table_spec specs[AQ_TABLES_MAX];
@@ -131,7 +123,7 @@ static void test_without_a_tolerance_there_is_enough(void **state)
     }
 }
 
-static void test_the_main_table_is_made_of_the_settings(void **state)
+TEST(the_main_table_is_made_of_the_settings)
 {
     static const char *const settings[SETTINGS_MAX] = {
         "replay.selector=prioritized", "replay.tables=recent: selector=lifo capacity=5000",
@@ -139,7 +131,6 @@ static void test_the_main_table_is_made_of_the_settings(void **state)
     const aq_run_config config = config_with(settings);
     aq_table_spec specs[AQ_TABLES_MAX];
     uint32_t count = 0, learner = 7;
-    (void)state;
     assert_int_equal(aq_run_config_tables(&config, specs, &count, &learner, NULL), 0);
     assert_int_equal(count, 2);
     assert_int_equal(learner, 0);
@@ -149,15 +140,4 @@ static void test_the_main_table_is_made_of_the_settings(void **state)
     assert_int_equal(specs[0].capacity, 100000);
     assert_int_equal(specs[1].selector, AQ_SELECTOR_LIFO);
     assert_int_equal(specs[1].n_step, 5);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
-        cmocka_unit_test(test_what_goes_together_is_accepted),
-        cmocka_unit_test(test_without_a_tolerance_there_is_enough),
-        cmocka_unit_test(test_the_main_table_is_made_of_the_settings),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

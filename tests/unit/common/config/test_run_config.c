@@ -2,18 +2,13 @@
  * The run's configuration: its defaults start a run, its file form reads back, its texts become
  * numbers, and settings that contradict each other are refused in words that name them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/config/run_config.h"
 #include "common/experience/batch.h"
+#include "tests/support/test.h"
 
 static aq_run_config defaults(void)
 {
@@ -52,10 +47,9 @@ static void refuse(const aq_run_config *config, const char *const *words)
     }
 }
 
-static void test_the_defaults_are_what_is_documented(void **state)
+TEST(the_defaults_are_what_is_documented)
 {
     aq_run_config config = defaults();
-    (void)state;
     assert_string_equal(config.task, "gym:CartPole-v1");
     assert_int_equal(config.seed, 0);
     assert_int_equal(config.learner.algorithm, AQ_ALGORITHM_DQN);
@@ -75,18 +69,16 @@ static void test_the_defaults_are_what_is_documented(void **state)
     assert_int_equal(config.net.message_bytes, 262144);
 }
 
-static void test_the_defaults_contradict_nothing(void **state)
+TEST(the_defaults_contradict_nothing)
 {
     aq_run_config config = defaults();
-    (void)state;
     accept(&config);
 }
 
-static void test_every_setting_is_explained_and_has_a_place_of_its_own(void **state)
+TEST(every_setting_is_explained_and_has_a_place_of_its_own)
 {
     const aq_settings_table *table = aq_run_config_table();
     size_t end = 0;
-    (void)state;
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
         size_t length = strlen(row->comment);
@@ -98,11 +90,10 @@ static void test_every_setting_is_explained_and_has_a_place_of_its_own(void **st
     }
 }
 
-static void test_the_printed_configuration_reads_back(void **state)
+TEST(the_printed_configuration_reads_back)
 {
     aq_run_config config = defaults(), read = defaults();
     aq_buffer text;
-    (void)state;
     set(&config, "seed=9007199254740991");
     set(&config, "learner.hidden=");
     set(&config, "learner.activation=elu");
@@ -119,10 +110,9 @@ static void test_the_printed_configuration_reads_back(void **state)
     aq_buffer_fini(&text);
 }
 
-static void test_choices_become_enums(void **state)
+TEST(choices_become_enums)
 {
     aq_run_config config = defaults();
-    (void)state;
     set(&config, "learner.activation=tanh");
     assert_int_equal(aq_run_config_activation(&config), AQ_ACTIVATION_TANH);
     set(&config, "learner.activation=elu");
@@ -143,10 +133,9 @@ static uint32_t hidden(const char *text, uint32_t *widths)
     return count;
 }
 
-static void test_hidden_widths_are_parsed(void **state)
+TEST(hidden_widths_are_parsed)
 {
     uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
-    (void)state;
     assert_int_equal(hidden("", widths), 0);
     assert_int_equal(hidden("16384", widths), 1);
     assert_int_equal(widths[0], 16384);
@@ -158,7 +147,7 @@ static void test_hidden_widths_are_parsed(void **state)
     assert_int_equal(widths[14], 15);
 }
 
-static void test_hidden_widths_that_are_none_are_refused(void **state)
+TEST(hidden_widths_that_are_none_are_refused)
 {
     const char *const bad[] = {"64,",
                                ",64",
@@ -174,7 +163,6 @@ static void test_hidden_widths_that_are_none_are_refused(void **state)
                                "wide",
                                "99999999999999999999999",
                                "1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16"};
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_config config = defaults();
         uint32_t widths[AQ_HIDDEN_LAYERS_MAX];
@@ -186,10 +174,9 @@ static void test_hidden_widths_that_are_none_are_refused(void **state)
     }
 }
 
-static void test_the_formats_have_the_names_of_the_choices(void **state)
+TEST(the_formats_have_the_names_of_the_choices)
 {
     aq_run_config config = defaults();
-    (void)state;
     assert_int_equal(aq_run_config_format(&config), AQ_FORMAT_INT8_CHANNEL);
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         char assignment[64];
@@ -200,12 +187,11 @@ static void test_the_formats_have_the_names_of_the_choices(void **state)
     }
 }
 
-static void test_layers_may_have_formats_of_their_own(void **state)
+TEST(layers_may_have_formats_of_their_own)
 {
     aq_run_config config = defaults();
     aq_layer_format formats[AQ_NET_LAYERS_MAX];
     uint32_t count = 77;
-    (void)state;
     assert_int_equal(aq_run_config_layer_formats(&config, formats, &count), 0);
     assert_int_equal(count, 0);
     set(&config, "quantizer.layer_formats=0:fp32,-1:bf16,15:int8-sparse");
@@ -217,11 +203,10 @@ static void test_layers_may_have_formats_of_their_own(void **state)
     assert_true(formats[2].index == 15 && formats[2].format == AQ_FORMAT_INT8_SPARSE);
 }
 
-static void test_layer_formats_that_are_none_are_refused(void **state)
+TEST(layer_formats_that_are_none_are_refused)
 {
     const char *const bad[] = {"fp32",    "0",       ":fp32",    "0:",      "0:fp33",
                                "-0:fp32", "17:fp32", "1.5:fp32", "0:fp32,", "0:fp32;1:int8"};
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_config config = defaults();
         aq_layer_format formats[AQ_NET_LAYERS_MAX];
@@ -234,11 +219,10 @@ static void test_layer_formats_that_are_none_are_refused(void **state)
     }
 }
 
-static void test_the_threshold_is_the_environments_or_a_number(void **state)
+TEST(the_threshold_is_the_environments_or_a_number)
 {
     aq_run_config config = defaults();
     double threshold = 0.0;
-    (void)state;
     assert_int_equal(aq_run_config_threshold(&config, 475.0, &threshold), 0);
     assert_true(threshold == 475.0);
     assert_int_equal(aq_run_config_threshold(&config, NAN, &threshold), 0);
@@ -248,10 +232,9 @@ static void test_the_threshold_is_the_environments_or_a_number(void **state)
     assert_true(threshold == -200.5);
 }
 
-static void test_a_threshold_that_is_none_is_refused(void **state)
+TEST(a_threshold_that_is_none_is_refused)
 {
     const char *const bad[] = {"", "Auto", "nan", "inf", "475 points", "4,5"};
-    (void)state;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
         aq_run_config config = defaults();
         double threshold = 7.0;
@@ -267,7 +250,7 @@ typedef struct conflict {
     const char *words[5];    /* what the message must say */
 } conflict;
 
-static void test_settings_that_contradict_each_other_are_refused(void **state)
+TEST(settings_that_contradict_each_other_are_refused)
 {
     static const conflict conflicts[] = {
         {{"replay.min_size=200000"}, {"replay: table main", "capacity 100000", "min_size 200000"}},
@@ -301,7 +284,6 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
         {{"learner.qat_bits=8", "quantizer.layer_formats=0:fp32"},
          {"learner.qat_bits 8", "quantizer.layer_formats empty"}},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(conflicts) / sizeof(conflicts[0]); i++) {
         aq_run_config config = defaults();
         for (size_t k = 0; k < 4 && conflicts[i].settings[k] != NULL; k++) {
@@ -311,7 +293,7 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
     }
 }
 
-static void test_the_least_that_works_works(void **state)
+TEST(the_least_that_works_works)
 {
     static const char *const limits[][4] = {
         {"replay.min_size=100000"},
@@ -337,7 +319,6 @@ static void test_the_least_that_works_works(void **state)
         {"learner.qat_bits=2", "quantizer.format=int2"},
         {"learner.qat_bits=0", "quantizer.format=fp32"},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
         aq_run_config config = defaults();
         for (size_t k = 0; k < 4 && limits[i][k] != NULL; k++) {
@@ -347,10 +328,9 @@ static void test_the_least_that_works_works(void **state)
     }
 }
 
-static void test_bounds_at_their_extremes_do_not_overflow_the_rules(void **state)
+TEST(bounds_at_their_extremes_do_not_overflow_the_rules)
 {
     aq_run_config config = defaults();
-    (void)state;
     set(&config, "learner.batch_size=65536");
     set(&config, "learner.batches_per_request=256");
     set(&config, "replay.chunk_length=65536");
@@ -366,7 +346,7 @@ static void test_bounds_at_their_extremes_do_not_overflow_the_rules(void **state
     refuse(&config, (const char *const[]){"1099511627776 is the least", NULL});
 }
 
-static void test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for(void **state)
+TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
 {
     static const struct {
         const char *algorithm;
@@ -374,7 +354,6 @@ static void test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for(voi
     } rows[] = {{"dqn", true}, {"c51", true}, {"d4pg", false}, {"ddpg", false}, {"td3", false}};
     const float low = -1, high = 1;
     aq_schema choices = {0}, floats = {0};
-    (void)state;
     aq_space_init_discrete(&choices.action, 2);
     aq_space_init_box(&floats.action, 1, &low, &high);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
@@ -391,27 +370,4 @@ static void test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for(voi
         assert_non_null(strstr(error.text, rows[i].algorithm));
         assert_non_null(strstr(error.text, config.task));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_defaults_are_what_is_documented),
-        cmocka_unit_test(test_the_defaults_contradict_nothing),
-        cmocka_unit_test(test_every_setting_is_explained_and_has_a_place_of_its_own),
-        cmocka_unit_test(test_the_printed_configuration_reads_back),
-        cmocka_unit_test(test_choices_become_enums),
-        cmocka_unit_test(test_hidden_widths_are_parsed),
-        cmocka_unit_test(test_hidden_widths_that_are_none_are_refused),
-        cmocka_unit_test(test_the_formats_have_the_names_of_the_choices),
-        cmocka_unit_test(test_layers_may_have_formats_of_their_own),
-        cmocka_unit_test(test_layer_formats_that_are_none_are_refused),
-        cmocka_unit_test(test_the_threshold_is_the_environments_or_a_number),
-        cmocka_unit_test(test_a_threshold_that_is_none_is_refused),
-        cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
-        cmocka_unit_test(test_the_least_that_works_works),
-        cmocka_unit_test(test_bounds_at_their_extremes_do_not_overflow_the_rules),
-        cmocka_unit_test(test_an_algorithm_is_refused_for_actions_that_it_is_not_made_for),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * What the learner hands out at Join is believed only within the bounds of the configuration.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/config/run_settings.h"
 #include "common/experience/batch.h"
+#include "tests/support/test.h"
 
 static aq_run_settings valid_settings(void)
 {
@@ -71,27 +66,24 @@ static void refuse(aq_run_settings *settings, int code, const char *words)
     *settings = valid_settings();
 }
 
-static void test_usual_settings_are_valid(void **state)
+TEST(usual_settings_are_valid)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     accept(&settings);
 }
 
-static void test_a_task_is_named_and_the_name_ends(void **state)
+TEST(a_task_is_named_and_the_name_ends)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.task[0] = '\0';
     refuse(&settings, AQ_E_INVALID, "task");
     memset(settings.task, 'x', sizeof(settings.task));
     refuse(&settings, AQ_E_INVALID, "task");
 }
 
-static void test_the_schema_is_valid_and_has_its_hash(void **state)
+TEST(the_schema_is_valid_and_has_its_hash)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.schema.obs.kind = 7;
     refuse(&settings, AQ_E_SCHEMA, "observation");
     settings.schema_hash++;
@@ -107,7 +99,7 @@ typedef struct whole_case {
 } whole_case;
 
 /* Both bounds are in, one past each is out, whatever the relations to other settings say. */
-static void test_whole_numbers_are_held_to_their_bounds(void **state)
+TEST(whole_numbers_are_held_to_their_bounds)
 {
     const whole_case cases[] = {
         {"replay.chunk_length", offsetof(aq_run_settings, chunk_length), 1, 65536},
@@ -122,7 +114,6 @@ static void test_whole_numbers_are_held_to_their_bounds(void **state)
         {"evaluator.screen_episodes", offsetof(aq_run_settings, screen_episodes), 1, 10000},
         {"evaluator.episodes", offsetof(aq_run_settings, evaluation_episodes), 1, 10000},
     };
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         const uint32_t outside[] = {cases[i].low - 1, cases[i].high + 1, UINT32_MAX};
         aq_run_settings settings = valid_settings();
@@ -133,10 +124,9 @@ static void test_whole_numbers_are_held_to_their_bounds(void **state)
     }
 }
 
-static void test_tables_are_held_to_the_bounds_of_their_settings(void **state)
+TEST(tables_are_held_to_the_bounds_of_their_settings)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.tables[0].capacity = 99;
     refuse(&settings, AQ_E_INVALID, "table main: capacity is 99");
     settings.tables[0].capacity = UINT64_MAX;
@@ -147,10 +137,9 @@ static void test_tables_are_held_to_the_bounds_of_their_settings(void **state)
     accept(&settings);
 }
 
-static void test_there_is_a_table_and_no_name_comes_twice(void **state)
+TEST(there_is_a_table_and_no_name_comes_twice)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.table_count = 0;
     refuse(&settings, AQ_E_INVALID, "0 tables");
     settings.table_count = AQ_TABLES_MAX + 1;
@@ -160,10 +149,9 @@ static void test_there_is_a_table_and_no_name_comes_twice(void **state)
     refuse(&settings, AQ_E_INVALID, "two tables are called main");
 }
 
-static void test_chunks_are_made_for_the_longest_items(void **state)
+TEST(chunks_are_made_for_the_longest_items)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.n_step = 4;
     refuse(&settings, AQ_E_INVALID, "the longest of the tables spans 3");
     settings.tables[1] = settings.tables[0];
@@ -176,10 +164,9 @@ static void test_chunks_are_made_for_the_longest_items(void **state)
     refuse(&settings, AQ_E_INVALID, "replay.chunk_length 19 is less than the 20 transitions");
 }
 
-static void test_a_memory_budget_needs_files_that_can_be_mapped(void **state)
+TEST(a_memory_budget_needs_files_that_can_be_mapped)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.storage.memory_bytes = 1 << 20;
     refuse(&settings, AQ_E_INVALID, "replay.storage must be segments");
     settings.storage.memory_bytes = 1 << 20;
@@ -195,11 +182,10 @@ static void test_a_memory_budget_needs_files_that_can_be_mapped(void **state)
     refuse(&settings, AQ_E_INVALID, "replay.snapshot_ms");
 }
 
-static void test_ratios_are_held_to_their_bounds_and_are_numbers(void **state)
+TEST(ratios_are_held_to_their_bounds_and_are_numbers)
 {
     const double bad[] = {NAN, INFINITY, -INFINITY, -1.0, 1e10};
     aq_run_settings settings = valid_settings();
-    (void)state;
     for (int i = 0; i < 5; i++) {
         settings.epsilon_base = bad[i];
         refuse(&settings, AQ_E_INVALID, "actor.epsilon_base");
@@ -215,10 +201,9 @@ static void test_ratios_are_held_to_their_bounds_and_are_numbers(void **state)
     refuse(&settings, AQ_E_INVALID, "tolerance is 0");
 }
 
-static void test_a_threshold_is_a_number_or_none(void **state)
+TEST(a_threshold_is_a_number_or_none)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.evaluation_threshold = NAN;
     accept(&settings);
     settings.evaluation_threshold = -1e9;
@@ -227,11 +212,10 @@ static void test_a_threshold_is_a_number_or_none(void **state)
     refuse(&settings, AQ_E_INVALID, "evaluator.threshold");
 }
 
-static void test_a_share_is_of_one_processor_and_not_none(void **state)
+TEST(a_share_is_of_one_processor_and_not_none)
 {
     const double bad[] = {0.0, 0.0009, 1.001, -1.0, (double)NAN};
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.evaluator_share = 0.001;
     accept(&settings);
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -240,20 +224,18 @@ static void test_a_share_is_of_one_processor_and_not_none(void **state)
     }
 }
 
-static void test_a_ladder_that_there_is_not_is_refused(void **state)
+TEST(a_ladder_that_there_is_not_is_refused)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.noise_ladder = AQ_NOISE_UNIFORM;
     accept(&settings);
     settings.noise_ladder = 2;
     refuse(&settings, AQ_E_INVALID, "actor.noise_ladder");
 }
 
-static void test_settings_that_contradict_each_other_are_refused(void **state)
+TEST(settings_that_contradict_each_other_are_refused)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.chunk_length = 2;
     refuse(&settings, AQ_E_INVALID, "replay.chunk_length 2 is less than the 3 transitions");
     settings.tables[0].min_size = settings.tables[0].capacity + 1;
@@ -262,35 +244,13 @@ static void test_settings_that_contradict_each_other_are_refused(void **state)
     refuse(&settings, AQ_E_INVALID, "net.reconnect_max_ms 49");
 }
 
-static void test_a_sample_request_has_rows_and_fits_a_batch(void **state)
+TEST(a_sample_request_has_rows_and_fits_a_batch)
 {
     aq_run_settings settings = valid_settings();
-    (void)state;
     settings.sample_rows = 0;
     refuse(&settings, AQ_E_INVALID, "0 rows");
     settings.sample_rows = AQ_BATCH_ROWS_MAX + 1;
     refuse(&settings, AQ_E_INVALID, "65537 rows");
     settings.sample_rows = AQ_BATCH_ROWS_MAX;
     accept(&settings);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_usual_settings_are_valid),
-        cmocka_unit_test(test_a_task_is_named_and_the_name_ends),
-        cmocka_unit_test(test_the_schema_is_valid_and_has_its_hash),
-        cmocka_unit_test(test_whole_numbers_are_held_to_their_bounds),
-        cmocka_unit_test(test_tables_are_held_to_the_bounds_of_their_settings),
-        cmocka_unit_test(test_there_is_a_table_and_no_name_comes_twice),
-        cmocka_unit_test(test_chunks_are_made_for_the_longest_items),
-        cmocka_unit_test(test_a_memory_budget_needs_files_that_can_be_mapped),
-        cmocka_unit_test(test_ratios_are_held_to_their_bounds_and_are_numbers),
-        cmocka_unit_test(test_a_threshold_is_a_number_or_none),
-        cmocka_unit_test(test_a_share_is_of_one_processor_and_not_none),
-        cmocka_unit_test(test_a_ladder_that_there_is_not_is_refused),
-        cmocka_unit_test(test_settings_that_contradict_each_other_are_refused),
-        cmocka_unit_test(test_a_sample_request_has_rows_and_fits_a_batch),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

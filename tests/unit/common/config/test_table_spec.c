@@ -1,16 +1,11 @@
 /*
  * Tables of replay are described by a line each; what is wrong with a line is said by quoting it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/config/table_spec.h"
+#include "tests/support/test.h"
 
 static aq_table_spec main_table(void)
 {
@@ -60,19 +55,17 @@ static void refuse_spec(const aq_table_spec *spec, const char *words)
     }
 }
 
-static void test_an_empty_text_adds_no_table(void **state)
+TEST(an_empty_text_adds_no_table)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
-    (void)state;
     assert_int_equal(parse("", specs), 1);
     assert_int_equal(parse("   ", specs), 1);
     assert_int_equal(parse(" ; ;", specs), 1);
 }
 
-static void test_what_a_description_says_is_taken(void **state)
+TEST(what_a_description_says_is_taken)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
-    (void)state;
     assert_int_equal(parse("recent: selector=lifo  remover=lowest-priority priority_exponent=0.5 "
                            "capacity=10000 capacity_bytes=1000000 times_sampled_max=4 n_step=5 "
                            "min_size=200 samples_per_insert=2.5 tolerance=300 ;"
@@ -97,10 +90,9 @@ static void test_what_a_description_says_is_taken(void **state)
     assert_int_equal(aq_table_spec_span(&specs[1]), 5);
 }
 
-static void test_what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stopped(void **state)
+TEST(what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stopped)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
-    (void)state;
     assert_int_equal(parse("other:", specs), 2);
     assert_int_equal(specs[1].selector, AQ_SELECTOR_PRIORITIZED);
     assert_int_equal(specs[1].capacity, 100000);
@@ -111,12 +103,11 @@ static void test_what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stoppe
     assert_int_equal(specs[1].min_size, 500);
 }
 
-static void test_n_step_alone_means_n_step_items(void **state)
+TEST(n_step_alone_means_n_step_items)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
     aq_error error;
     uint32_t count = 0;
-    (void)state;
     specs[0] = main_table();
     specs[0].sequence_length = 40;
     assert_int_equal(aq_table_specs_parse("steps: n_step=2; same:", specs, &count, &error), 0);
@@ -125,9 +116,8 @@ static void test_n_step_alone_means_n_step_items(void **state)
     assert_int_equal(specs[2].sequence_length, 40);
 }
 
-static void test_a_text_that_is_none_is_quoted(void **state)
+TEST(a_text_that_is_none_is_quoted)
 {
-    (void)state;
     refuse("recent", "\"recent\" has no name");
     refuse(": capacity=1000", "is no name of a table");
     refuse("two words: capacity=1000", "\"two words\" is no name");
@@ -147,17 +137,15 @@ static void test_a_text_that_is_none_is_quoted(void **state)
     refuse("main: n_step=1", "two tables are called main");
 }
 
-static void test_there_are_at_most_eight_tables(void **state)
+TEST(there_are_at_most_eight_tables)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
-    (void)state;
     assert_int_equal(parse("a:;b:;c:;d:;e:;f:;g:", specs), 8);
     refuse("a:;b:;c:;d:;e:;f:;g:;h:", "more than 8 tables");
 }
 
-static void test_bounds_are_those_of_the_settings(void **state)
+TEST(bounds_are_those_of_the_settings)
 {
-    (void)state;
     refuse("recent: capacity=99", "table recent: capacity is 99; 100 to");
     refuse("recent: n_step=65", "table recent: n_step is 65");
     refuse("recent: n_step=0", "table recent: n_step is 0");
@@ -169,30 +157,27 @@ static void test_bounds_are_those_of_the_settings(void **state)
     refuse("recent: capacity=1000 min_size=1001", "capacity 1000 is less than min_size 1001");
 }
 
-static void test_a_queue_keeps_no_proportion_and_loses_nothing(void **state)
+TEST(a_queue_keeps_no_proportion_and_loses_nothing)
 {
     aq_table_spec specs[AQ_TABLES_MAX];
-    (void)state;
     assert_int_equal(parse("q: selector=queue times_sampled_max=1", specs), 2);
     refuse("q: selector=queue samples_per_insert=1", "samples_per_insert=0 works");
     refuse("q: selector=queue remover=lowest-priority", "remover=fifo works");
     refuse("q: selector=queue times_sampled_max=2", "times_sampled_max 2");
 }
 
-static void test_items_that_leave_too_early_for_the_ratio_are_refused(void **state)
+TEST(items_that_leave_too_early_for_the_ratio_are_refused)
 {
     aq_table_spec spec = main_table();
-    (void)state;
     spec.times_sampled_max = 7;
     refuse_spec(&spec, "everybody would wait");
     spec.times_sampled_max = 8;
     assert_int_equal(aq_table_spec_validate(&spec, NULL), 0);
 }
 
-static void test_a_spec_from_a_peer_is_checked_whole(void **state)
+TEST(a_spec_from_a_peer_is_checked_whole)
 {
     aq_table_spec spec = main_table();
-    (void)state;
     spec.selector = 5;
     refuse_spec(&spec, "selector 5 is not known");
     spec = main_table();
@@ -212,9 +197,8 @@ static void test_a_spec_from_a_peer_is_checked_whole(void **state)
     refuse_spec(&spec, "no letter");
 }
 
-static void test_selectors_and_removers_have_the_names_of_the_settings(void **state)
+TEST(selectors_and_removers_have_the_names_of_the_settings)
 {
-    (void)state;
     assert_string_equal(aq_selector_name(AQ_SELECTOR_UNIFORM), "uniform");
     assert_string_equal(aq_selector_name(AQ_SELECTOR_PRIORITIZED), "prioritized");
     assert_string_equal(aq_selector_name(AQ_SELECTOR_FIFO), "fifo");
@@ -226,32 +210,12 @@ static void test_selectors_and_removers_have_the_names_of_the_settings(void **st
     assert_string_equal(aq_remover_name(UINT32_MAX), "unknown");
 }
 
-static void test_priorities_are_used_to_choose_or_to_remove(void **state)
+TEST(priorities_are_used_to_choose_or_to_remove)
 {
     aq_table_spec spec = main_table();
-    (void)state;
     assert_true(aq_table_spec_uses_priorities(&spec));
     spec.selector = AQ_SELECTOR_UNIFORM;
     assert_false(aq_table_spec_uses_priorities(&spec));
     spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
     assert_true(aq_table_spec_uses_priorities(&spec));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_text_adds_no_table),
-        cmocka_unit_test(test_what_a_description_says_is_taken),
-        cmocka_unit_test(test_what_it_leaves_out_is_as_in_the_main_table_but_nobody_is_stopped),
-        cmocka_unit_test(test_n_step_alone_means_n_step_items),
-        cmocka_unit_test(test_a_text_that_is_none_is_quoted),
-        cmocka_unit_test(test_there_are_at_most_eight_tables),
-        cmocka_unit_test(test_bounds_are_those_of_the_settings),
-        cmocka_unit_test(test_a_queue_keeps_no_proportion_and_loses_nothing),
-        cmocka_unit_test(test_items_that_leave_too_early_for_the_ratio_are_refused),
-        cmocka_unit_test(test_a_spec_from_a_peer_is_checked_whole),
-        cmocka_unit_test(test_selectors_and_removers_have_the_names_of_the_settings),
-        cmocka_unit_test(test_priorities_are_used_to_choose_or_to_remove),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,6 @@
  * Data sets: what was written is read; what was changed or cut anywhere is noticed.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +12,7 @@
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 enum { FILE_BYTES_MAX = 1 << 20 };
@@ -110,9 +104,8 @@ static void assert_columns(const aq_chunk_view *view, const aq_chunk *chunk,
     assert_memory_equal(view->version, chunk->version, chunk->length * sizeof(uint32_t));
 }
 
-static void test_what_was_written_is_read(void **state)
+TEST_WITH(what_was_written_is_read, set_up, tear_down)
 {
-    (void)state;
     aq_experience experience;
     aq_data_set_reader *reader;
     aq_data_set_block block;
@@ -143,9 +136,8 @@ static void test_what_was_written_is_read(void **state)
     aq_experience_fini(&experience);
 }
 
-static void test_each_flipped_byte_is_noticed(void **state)
+TEST_WITH(each_flipped_byte_is_noticed, set_up, tear_down)
 {
-    (void)state;
     aq_buffer bytes;
     write_set(false);
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
@@ -166,9 +158,8 @@ static void test_each_flipped_byte_is_noticed(void **state)
     aq_buffer_fini(&bytes);
 }
 
-static void test_each_truncation_is_noticed(void **state)
+TEST_WITH(each_truncation_is_noticed, set_up, tear_down)
 {
-    (void)state;
     aq_buffer bytes;
     write_set(false);
     aq_buffer_init(&bytes, FILE_BYTES_MAX);
@@ -181,9 +172,8 @@ static void test_each_truncation_is_noticed(void **state)
     aq_buffer_fini(&bytes);
 }
 
-static void test_something_behind_the_end_is_noticed(void **state)
+TEST_WITH(something_behind_the_end_is_noticed, set_up, tear_down)
 {
-    (void)state;
     write_set(false);
     FILE *file = fopen(all.path, "ab");
     assert_non_null(file);
@@ -193,9 +183,8 @@ static void test_something_behind_the_end_is_noticed(void **state)
     assert_non_null(strstr(all.error.text, "something follows the end"));
 }
 
-static void test_a_newer_version_is_refused_in_words(void **state)
+TEST_WITH(a_newer_version_is_refused_in_words, set_up, tear_down)
 {
-    (void)state;
     write_set(false);
     FILE *file = fopen(all.path, "r+b");
     assert_non_null(file);
@@ -206,9 +195,8 @@ static void test_a_newer_version_is_refused_in_words(void **state)
     assert_non_null(strstr(all.error.text, "of format version 2; this program reads 1"));
 }
 
-static void test_a_file_that_is_there_is_replaced_only_when_asked_to(void **state)
+TEST_WITH(a_file_that_is_there_is_replaced_only_when_asked_to, set_up, tear_down)
 {
-    (void)state;
     aq_data_set_writer *writer;
     aq_data_set_counts counts;
     write_set(false);
@@ -222,9 +210,8 @@ static void test_a_file_that_is_there_is_replaced_only_when_asked_to(void **stat
     assert_int_equal(read_set(&counts), 0);
 }
 
-static void test_a_chunk_that_cannot_be_is_not_written(void **state)
+TEST_WITH(a_chunk_that_cannot_be_is_not_written, set_up, tear_down)
 {
-    (void)state;
     aq_experience experience;
     aq_data_set_writer *writer;
     fixture_experience(&experience);
@@ -236,9 +223,8 @@ static void test_a_chunk_that_cannot_be_is_not_written(void **state)
     aq_experience_fini(&experience);
 }
 
-static void test_without_memory_nothing_is_left_behind(void **state)
+TEST_WITH(without_memory_nothing_is_left_behind, set_up, tear_down)
 {
-    (void)state;
     write_set(false);
     for (uint64_t nth = 1;; nth++) {
         aq_data_set_reader *reader = NULL;
@@ -260,24 +246,4 @@ static void test_without_memory_nothing_is_left_behind(void **state)
             break;
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_was_written_is_read, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_each_flipped_byte_is_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_each_truncation_is_noticed, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_something_behind_the_end_is_noticed, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_newer_version_is_refused_in_words, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_file_that_is_there_is_replaced_only_when_asked_to,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_chunk_that_cannot_be_is_not_written, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_without_memory_nothing_is_left_behind, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,11 +3,6 @@
  */
 #include "tests/unit/common/energy/fake_tree.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -17,6 +12,7 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 
 int fake_tree_setup(void **state)
 {

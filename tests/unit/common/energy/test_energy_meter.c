@@ -1,13 +1,6 @@
 /*
  * A meter in a machine of files: shares of what was measured, and what is left when nothing is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -19,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/energy/energy_meter.h"
 #include "common/energy/processor_time.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
 #define RANGE UINT64_C(262143328850)
@@ -79,7 +73,7 @@ static bool is_near(double value, double wanted)
 
 /* ---- measured ------------------------------------------------------------------------------ */
 
-static void test_joules_are_shared_by_processor_time(void **state)
+TEST_WITH(joules_are_shared_by_processor_time, setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
@@ -100,7 +94,7 @@ static void test_joules_are_shared_by_processor_time(void **state)
     aq_energy_meter_destroy(meter);
 }
 
-static void test_dram_is_of_the_machine(void **state)
+TEST_WITH(dram_is_of_the_machine, setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
@@ -116,7 +110,7 @@ static void test_dram_is_of_the_machine(void **state)
 }
 
 /* Ticks of the machine's time may be behind our own. */
-static void test_a_share_is_never_more_than_the_whole(void **state)
+TEST_WITH(a_share_is_never_more_than_the_whole, setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
@@ -129,7 +123,7 @@ static void test_a_share_is_never_more_than_the_whole(void **state)
     aq_energy_meter_destroy(meter);
 }
 
-static void test_a_moment_is_too_short_for_a_sample(void **state)
+TEST_WITH(a_moment_is_too_short_for_a_sample, setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
@@ -144,7 +138,7 @@ static void test_a_moment_is_too_short_for_a_sample(void **state)
     aq_energy_meter_destroy(meter);
 }
 
-static void test_a_counter_that_fails_ends_measuring(void **state)
+TEST_WITH(a_counter_that_fails_ends_measuring, setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
@@ -163,9 +157,8 @@ static void test_a_counter_that_fails_ends_measuring(void **state)
 
 /* ---- not measured -------------------------------------------------------------------------- */
 
-static void test_where_nothing_can_be_read_it_says_why(void **state)
+TEST_WITH(where_nothing_can_be_read_it_says_why, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
     aq_energy_meter_read(meter, 3 * AQ_NS_PER_S, &reading);
@@ -179,7 +172,7 @@ static void test_where_nothing_can_be_read_it_says_why(void **state)
     aq_energy_meter_destroy(meter);
 }
 
-static void test_all_processes_of_a_machine_know_it_by_one_number(void **state)
+TEST_WITH(all_processes_of_a_machine_know_it_by_one_number, setup, fake_tree_teardown)
 {
     aq_energy_reading first, second, other;
     aq_energy_meter *meter = make_meter(0);
@@ -196,9 +189,8 @@ static void test_all_processes_of_a_machine_know_it_by_one_number(void **state)
     assert_true(first.machine != other.machine);
 }
 
-static void test_short_of_memory_there_is_no_meter(void **state)
+TEST_WITH(short_of_memory_there_is_no_meter, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_meter *meter = NULL;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_energy_meter_create(&places, 0, &meter), AQ_E_NOMEM);
@@ -208,7 +200,7 @@ static void test_short_of_memory_there_is_no_meter(void **state)
 
 /* ---- processor time ------------------------------------------------------------------------ */
 
-static void test_time_of_children_that_run_counts(void **state)
+TEST_WITH(time_of_children_that_run_counts, setup, fake_tree_teardown)
 {
     double ticks = (double)sysconf(_SC_CLK_TCK);
     fake_tree_write(*state, "proc/self/task/7/children", "42 43 ");
@@ -223,9 +215,8 @@ static void test_time_of_children_that_run_counts(void **state)
     assert_true(aq_processor_time_own_s(proc) >= children_s);
 }
 
-static void test_time_of_a_child_stays_when_it_has_ended(void **state)
+TEST_WITH(time_of_a_child_stays_when_it_has_ended, setup, fake_tree_teardown)
 {
-    (void)state;
     double before_s = aq_processor_time_own_s("/proc");
     pid_t child = fork();
     if (child == 0) {
@@ -238,7 +229,7 @@ static void test_time_of_a_child_stays_when_it_has_ended(void **state)
     assert_true(aq_processor_time_own_s("/proc") - before_s >= 0.09);
 }
 
-static void test_the_time_of_the_machine_leaves_out_what_others_stole(void **state)
+TEST_WITH(the_time_of_the_machine_leaves_out_what_others_stole, setup, fake_tree_teardown)
 {
     aq_machine_time time;
     set_machine(*state, 12, 30);
@@ -252,21 +243,3 @@ static void test_the_time_of_the_machine_leaves_out_what_others_stole(void **sta
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, setup, fake_tree_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_joules_are_shared_by_processor_time),
-        FACT(test_dram_is_of_the_machine),
-        FACT(test_a_share_is_never_more_than_the_whole),
-        FACT(test_a_moment_is_too_short_for_a_sample),
-        FACT(test_a_counter_that_fails_ends_measuring),
-        FACT(test_where_nothing_can_be_read_it_says_why),
-        FACT(test_all_processes_of_a_machine_know_it_by_one_number),
-        FACT(test_short_of_memory_there_is_no_meter),
-        FACT(test_time_of_children_that_run_counts),
-        FACT(test_time_of_a_child_stays_when_it_has_ended),
-        FACT(test_the_time_of_the_machine_leaves_out_what_others_stole),
-    };
-    return cmocka_run_group_tests_name("energy_meter", tests, NULL, NULL);
-}

@@ -2,12 +2,6 @@
  * Energy through perf: what the unit says of itself, and counters of 8 bytes. Opening an event is
  * opening a file of the tree.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/energy/energy_perf.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
 static const fake_tree *current; /* of the test that runs */
@@ -68,9 +63,8 @@ static int open_unit(aq_energy_counters *counters, aq_error *error)
     return aq_energy_perf_open(events, open_fake, counters, error);
 }
 
-static void test_each_socket_is_counted_once(void **state)
+TEST_WITH(each_socket_is_counted_once, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_counters counters;
     aq_error error = {0};
     aq_energy_spent spent;
@@ -85,9 +79,8 @@ static void test_each_socket_is_counted_once(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_memory_is_counted_where_it_is_told(void **state)
+TEST_WITH(memory_is_counted_where_it_is_told, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_counters counters;
     aq_error error = {0};
     aq_energy_spent spent;
@@ -104,9 +97,8 @@ static void test_memory_is_counted_where_it_is_told(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_a_range_of_processors_is_understood(void **state)
+TEST_WITH(a_range_of_processors_is_understood, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_counters counters;
     aq_error error = {0};
     fake_tree_write(current, "events/power/cpumask", "0-2,7\n");
@@ -115,9 +107,8 @@ static void test_a_range_of_processors_is_understood(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_one_socket_that_is_refused_refuses_all(void **state)
+TEST_WITH(one_socket_that_is_refused_refuses_all, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_counters counters;
     aq_error error = {0};
     refused_cpu = 2;
@@ -126,18 +117,16 @@ static void test_one_socket_that_is_refused_refuses_all(void **state)
     assert_non_null(strstr(error.text, "Permission denied"));
 }
 
-static void test_without_the_unit_nothing_is_found(void **state)
+TEST_WITH(without_the_unit_nothing_is_found, setup, fake_tree_teardown)
 {
-    (void)state;
     aq_energy_counters counters;
     aq_error error = {0};
     assert_int_equal(unlink(fake_tree_path(current, "events/power/type")), 0);
     assert_int_equal(open_unit(&counters, &error), AQ_E_NOT_FOUND);
 }
 
-static void test_a_unit_that_describes_itself_otherwise_is_left_alone(void **state)
+TEST_WITH(a_unit_that_describes_itself_otherwise_is_left_alone, NULL, fake_tree_teardown)
 {
-    (void)state;
     static const struct {
         const char *path, *text;
     } odd[] = {
@@ -162,17 +151,3 @@ static void test_a_unit_that_describes_itself_otherwise_is_left_alone(void **sta
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, setup, fake_tree_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_each_socket_is_counted_once),
-        FACT(test_memory_is_counted_where_it_is_told),
-        FACT(test_a_range_of_processors_is_understood),
-        FACT(test_one_socket_that_is_refused_refuses_all),
-        FACT(test_without_the_unit_nothing_is_found),
-        cmocka_unit_test_teardown(test_a_unit_that_describes_itself_otherwise_is_left_alone,
-                                  fake_tree_teardown),
-    };
-    return cmocka_run_group_tests_name("energy_perf", tests, NULL, NULL);
-}

@@ -1,19 +1,13 @@
 /*
  * Which zones of powercap are added up, and what their counters say.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/energy/energy_powercap.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
 #define RANGE  UINT64_C(262143328850) /* a quarter of a megajoule, as on servers */
@@ -29,7 +23,7 @@ static aq_energy_counters open_tree(const fake_tree *tree)
     return counters;
 }
 
-static void assert_refused(const fake_tree *tree, int code, const char *words)
+static void refuse(const fake_tree *tree, int code, const char *words)
 {
     aq_energy_counters counters = {0};
     aq_error error = {0};
@@ -50,7 +44,7 @@ static aq_energy_spent advance(aq_energy_counters *counters, double elapsed_s)
 
 /* ---- which zones --------------------------------------------------------------------------- */
 
-static void test_a_package_is_counted_and_its_parts_are_not(void **state)
+TEST_WITH(a_package_is_counted_and_its_parts_are_not, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 1000000, RANGE);
     fake_tree_zone(*state, "intel-rapl:0:0", "core", 500000, RANGE);
@@ -68,7 +62,7 @@ static void test_a_package_is_counted_and_its_parts_are_not(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_the_platform_which_holds_the_package_is_not_counted(void **state)
+TEST_WITH(the_platform_which_holds_the_package_is_not_counted, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:1", "psys", 0, RANGE);
@@ -77,7 +71,7 @@ static void test_the_platform_which_holds_the_package_is_not_counted(void **stat
     aq_energy_counters_fini(&counters);
 }
 
-static void test_a_package_that_is_shown_twice_is_counted_once(void **state)
+TEST_WITH(a_package_that_is_shown_twice_is_counted_once, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl-mmio:0", "package-0", 0, RANGE);
@@ -86,7 +80,7 @@ static void test_a_package_that_is_shown_twice_is_counted_once(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_dram_is_counted_apart_once(void **state)
+TEST_WITH(dram_is_counted_apart_once, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
@@ -104,7 +98,7 @@ static void test_dram_is_counted_apart_once(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_all_dies_of_all_sockets_are_added_up(void **state)
+TEST_WITH(all_dies_of_all_sockets_are_added_up, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0-die-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:1", "package-0-die-1", 0, RANGE);
@@ -121,19 +115,19 @@ static void test_all_dies_of_all_sockets_are_added_up(void **state)
 
 /* ---- what can't be had --------------------------------------------------------------------- */
 
-static void test_without_the_folder_nothing_is_found(void **state)
+TEST_WITH(without_the_folder_nothing_is_found, fake_tree_setup, fake_tree_teardown)
 {
-    assert_refused(*state, AQ_E_NOT_FOUND, "powercap");
+    refuse(*state, AQ_E_NOT_FOUND, "powercap");
 }
 
-static void test_a_folder_without_packages_is_nothing(void **state)
+TEST_WITH(a_folder_without_packages_is_nothing, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "dtpm:0", "soc", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:0", "psys", 0, RANGE);
-    assert_refused(*state, AQ_E_NOT_FOUND, "no package is shown");
+    refuse(*state, AQ_E_NOT_FOUND, "no package is shown");
 }
 
-static void test_what_a_user_may_not_read_is_told_apart(void **state)
+TEST_WITH(what_a_user_may_not_read_is_told_apart, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     assert_int_equal(chmod(fake_tree_path(*state, "powercap/intel-rapl:0/energy_uj"), 0000), 0);
@@ -141,21 +135,21 @@ static void test_what_a_user_may_not_read_is_told_apart(void **state)
     if (is_root) {
         assert_int_equal(seteuid(NOBODY), 0);
     }
-    assert_refused(*state, AQ_E_IO, "package-0 can't be read: Permission denied");
+    refuse(*state, AQ_E_IO, "package-0 can't be read: Permission denied");
     if (is_root) {
         assert_int_equal(seteuid(0), 0);
     }
 }
 
-static void test_one_socket_of_two_is_no_measurement(void **state)
+TEST_WITH(one_socket_of_two_is_no_measurement, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:1", "package-1", 0, RANGE);
     assert_int_equal(unlink(fake_tree_path(*state, "powercap/intel-rapl:1/energy_uj")), 0);
-    assert_refused(*state, AQ_E_IO, "package-1");
+    refuse(*state, AQ_E_IO, "package-1");
 }
 
-static void test_the_other_way_to_a_package_serves_too(void **state)
+TEST_WITH(the_other_way_to_a_package_serves_too, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl-mmio:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
@@ -165,7 +159,7 @@ static void test_the_other_way_to_a_package_serves_too(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_dram_that_cannot_be_read_leaves_the_package(void **state)
+TEST_WITH(dram_that_cannot_be_read_leaves_the_package, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
@@ -175,16 +169,16 @@ static void test_dram_that_cannot_be_read_leaves_the_package(void **state)
     aq_energy_counters_fini(&counters);
 }
 
-static void test_a_counter_of_words_is_refused(void **state)
+TEST_WITH(a_counter_of_words_is_refused, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     fake_tree_write(*state, "powercap/intel-rapl:0/energy_uj", "lots\n");
-    assert_refused(*state, AQ_E_IO, "package-0");
+    refuse(*state, AQ_E_IO, "package-0");
 }
 
 /* ---- counting ------------------------------------------------------------------------------ */
 
-static void test_a_counter_that_came_round_goes_on(void **state)
+TEST_WITH(a_counter_that_came_round_goes_on, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", RANGE - 2000000, RANGE);
     aq_energy_counters counters = open_tree(*state);
@@ -198,7 +192,8 @@ static void test_a_counter_that_came_round_goes_on(void **state)
 }
 
 /* At a kilowatt, the counter of a quarter of a megajoule may come round every 262 s. */
-static void test_a_counter_that_may_have_come_round_twice_tells_nothing(void **state)
+TEST_WITH(a_counter_that_may_have_come_round_twice_tells_nothing, fake_tree_setup,
+          fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_counters counters = open_tree(*state);
@@ -212,7 +207,7 @@ static void test_a_counter_that_may_have_come_round_twice_tells_nothing(void **s
     aq_energy_counters_fini(&counters);
 }
 
-static void test_a_counter_that_can_no_longer_be_read_tells_nothing(void **state)
+TEST_WITH(a_counter_that_can_no_longer_be_read_tells_nothing, fake_tree_setup, fake_tree_teardown)
 {
     fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_counters counters = open_tree(*state);
@@ -223,25 +218,3 @@ static void test_a_counter_that_can_no_longer_be_read_tells_nothing(void **state
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, fake_tree_setup, fake_tree_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_package_is_counted_and_its_parts_are_not),
-        FACT(test_the_platform_which_holds_the_package_is_not_counted),
-        FACT(test_a_package_that_is_shown_twice_is_counted_once),
-        FACT(test_dram_is_counted_apart_once),
-        FACT(test_all_dies_of_all_sockets_are_added_up),
-        FACT(test_without_the_folder_nothing_is_found),
-        FACT(test_a_folder_without_packages_is_nothing),
-        FACT(test_what_a_user_may_not_read_is_told_apart),
-        FACT(test_one_socket_of_two_is_no_measurement),
-        FACT(test_the_other_way_to_a_package_serves_too),
-        FACT(test_dram_that_cannot_be_read_leaves_the_package),
-        FACT(test_a_counter_of_words_is_refused),
-        FACT(test_a_counter_that_came_round_goes_on),
-        FACT(test_a_counter_that_may_have_come_round_twice_tells_nothing),
-        FACT(test_a_counter_that_can_no_longer_be_read_tells_nothing),
-    };
-    return cmocka_run_group_tests_name("energy_powercap", tests, NULL, NULL);
-}

@@ -1,18 +1,12 @@
 /*
  * The power model in closed form, the table behind it, and what joules weigh in carbon.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/energy/carbon_intensity.h"
 #include "common/energy/power_model.h"
+#include "tests/support/test.h"
 
 static bool is_near(double value, double wanted)
 {
@@ -21,9 +15,8 @@ static bool is_near(double value, double wanted)
 
 /* ---- power --------------------------------------------------------------------------------- */
 
-static void test_full_load_takes_the_tdp_and_none_the_idle_share(void **state)
+TEST(full_load_takes_the_tdp_and_none_the_idle_share)
 {
-    (void)state;
     aq_power_model model = aq_power_model_of("unheard of", 8, 100);
     assert_int_equal(model.origin, AQ_POWER_SETTING);
     const double wall_s = 60;
@@ -35,9 +28,8 @@ static void test_full_load_takes_the_tdp_and_none_the_idle_share(void **state)
     assert_true(is_near(half_j, (0.1 + 0.9 * 0.5) * 100 * 60));
 }
 
-static void test_a_part_of_a_package_has_that_part_of_its_tdp(void **state)
+TEST(a_part_of_a_package_has_that_part_of_its_tdp)
 {
-    (void)state;
     aq_power_model model = aq_power_model_of("AMD EPYC 7763 64-Core Processor", 4, 0);
     assert_int_equal(model.origin, AQ_POWER_TABLE);
     assert_true(is_near(model.cpu_w, 280.0 / 128));
@@ -46,17 +38,15 @@ static void test_a_part_of_a_package_has_that_part_of_its_tdp(void **state)
     assert_true(is_near(whole.tdp_w, 280));
 }
 
-static void test_two_sockets_take_twice_as_much(void **state)
+TEST(two_sockets_take_twice_as_much)
 {
-    (void)state;
     aq_power_model model =
         aq_power_model_of("Intel(R) Xeon(R) Platinum 8280 CPU @ 2.70GHz", 112, 0);
     assert_true(is_near(model.tdp_w, 2 * 205));
 }
 
-static void test_an_unknown_processor_takes_four_watts_each(void **state)
+TEST(an_unknown_processor_takes_four_watts_each)
 {
-    (void)state;
     static const char *const names[] = {"AMD EPYC", "", "AMD EPYC 96541", "Ryzen 5 3600X"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         aq_power_model model = aq_power_model_of(names[i], 2, 0);
@@ -65,9 +55,8 @@ static void test_an_unknown_processor_takes_four_watts_each(void **state)
     }
 }
 
-static void test_a_machine_has_at_least_one_processor(void **state)
+TEST(a_machine_has_at_least_one_processor)
 {
-    (void)state;
     aq_power_model model = aq_power_model_of("x", 0, 10);
     assert_int_equal(model.cpus, 1);
     assert_true(is_near(model.cpu_w, 10));
@@ -75,17 +64,15 @@ static void test_a_machine_has_at_least_one_processor(void **state)
 
 /* ---- carbon -------------------------------------------------------------------------------- */
 
-static void test_a_kilowatt_hour_weighs_the_intensity(void **state)
+TEST(a_kilowatt_hour_weighs_the_intensity)
 {
-    (void)state;
     assert_true(is_near(aq_carbon_grams(3.6e6, 381, 1), 381));
     assert_true(is_near(aq_carbon_grams(1.8e6, 381, 1.5), 381 * 0.75));
     assert_true(aq_carbon_grams(0, 381, 1.5) == 0);
 }
 
-static void test_a_country_is_found_in_either_case(void **state)
+TEST(a_country_is_found_in_either_case)
 {
-    (void)state;
     const aq_carbon_intensity *row = aq_carbon_intensity_find("deu");
     assert_non_null(row);
     assert_ptr_equal(row, aq_carbon_intensity_find("DEU"));
@@ -96,9 +83,8 @@ static void test_a_country_is_found_in_either_case(void **state)
     assert_null(aq_carbon_intensity_find(""));
 }
 
-static void test_each_row_has_its_year_and_source(void **state)
+TEST(each_row_has_its_year_and_source)
 {
-    (void)state;
     size_t count;
     const aq_carbon_intensity *rows = aq_carbon_intensity_rows(&count);
     assert_string_equal(rows[0].code, "WORLD");
@@ -109,19 +95,4 @@ static void test_each_row_has_its_year_and_source(void **state)
         assert_true(i == 0 || strlen(rows[i].code) == 3);
         assert_true(i < 2 || strcmp(rows[i - 1].code, rows[i].code) < 0);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_full_load_takes_the_tdp_and_none_the_idle_share),
-        cmocka_unit_test(test_a_part_of_a_package_has_that_part_of_its_tdp),
-        cmocka_unit_test(test_two_sockets_take_twice_as_much),
-        cmocka_unit_test(test_an_unknown_processor_takes_four_watts_each),
-        cmocka_unit_test(test_a_machine_has_at_least_one_processor),
-        cmocka_unit_test(test_a_kilowatt_hour_weighs_the_intensity),
-        cmocka_unit_test(test_a_country_is_found_in_either_case),
-        cmocka_unit_test(test_each_row_has_its_year_and_source),
-    };
-    return cmocka_run_group_tests_name("power_model", tests, NULL, NULL);
 }

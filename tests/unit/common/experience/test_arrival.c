@@ -2,17 +2,11 @@
  * An arrival owns its frame, gives it back with its last reference, and moves to another copy of
  * the same bytes without anybody noticing.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/experience/arrival.h"
+#include "tests/support/test.h"
 
 enum { FRAME_BYTES = 100 };
 
@@ -50,11 +44,10 @@ static aq_arrival *arrival_of(watched_frame *frame)
     return arrival;
 }
 
-static void test_the_last_reference_drops_the_frame(void **state)
+TEST(the_last_reference_drops_the_frame)
 {
     watched_frame frame;
     aq_arrival *arrival = arrival_of(&frame);
-    (void)state;
     assert_int_equal(arrival->chunk_count, 2);
     assert_ptr_equal(aq_arrival_ref(arrival), arrival);
     aq_arrival_unref(arrival);
@@ -64,11 +57,10 @@ static void test_the_last_reference_drops_the_frame(void **state)
     aq_arrival_unref(NULL);
 }
 
-static void test_without_memory_the_frame_stays_the_callers(void **state)
+TEST(without_memory_the_frame_stays_the_callers)
 {
     watched_frame frame;
     aq_arrival *arrival = NULL;
-    (void)state;
     open_frame(&frame);
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_arrival_create(2, &frame.lease, &arrival), AQ_E_NOMEM);
@@ -78,11 +70,10 @@ static void test_without_memory_the_frame_stays_the_callers(void **state)
     assert_false(frame.is_free);
 }
 
-static void test_a_rehoused_arrival_reads_the_same(void **state)
+TEST(a_rehoused_arrival_reads_the_same)
 {
     watched_frame first, second;
     aq_arrival *arrival = arrival_of(&first);
-    (void)state;
     open_frame(&second);
     aq_arrival_rehouse(arrival, &second.lease);
     assert_true(first.is_free);
@@ -98,24 +89,12 @@ static void test_a_rehoused_arrival_reads_the_same(void **state)
     assert_true(second.is_free);
 }
 
-static void test_the_bytes_of_frame_and_views_are_counted(void **state)
+TEST(the_bytes_of_frame_and_views_are_counted)
 {
     watched_frame frame;
     aq_arrival *arrival = arrival_of(&frame);
-    (void)state;
     size_t bytes = aq_arrival_bytes(arrival);
     assert_true(bytes >= FRAME_BYTES + sizeof(aq_lease) + 2 * sizeof(aq_chunk_view));
     assert_true(bytes < FRAME_BYTES + sizeof(aq_lease) + 2 * sizeof(aq_chunk_view) + 200);
     aq_arrival_unref(arrival);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_last_reference_drops_the_frame),
-        cmocka_unit_test(test_without_memory_the_frame_stays_the_callers),
-        cmocka_unit_test(test_a_rehoused_arrival_reads_the_same),
-        cmocka_unit_test(test_the_bytes_of_frame_and_views_are_counted),
-    };
-    return cmocka_run_group_tests_name("arrival", tests, NULL, NULL);
 }

@@ -1,30 +1,23 @@
 /*
  * A batch is one block of aligned columns of the sizes that the layout asks for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/experience/batch.h"
+#include "tests/support/test.h"
 
 static const aq_chunk_layout layout = {
     .obs_bytes = 12, .action_bytes = 4, .n_step = 1, .length_max = 8, .choice_count = 2};
 
-static void test_a_row_takes_all_columns(void **state)
+TEST(a_row_takes_all_columns)
 {
-    (void)state;
     assert_int_equal(aq_batch_row_bytes(&layout), 12 + 12 + 4 + 4 + 4 + 4 + 8 + 4);
 }
 
-static void test_columns_are_aligned_and_hold_rows_max_rows(void **state)
+TEST(columns_are_aligned_and_hold_rows_max_rows)
 {
     aq_batch *batch = NULL;
-    (void)state;
     for (uint32_t rows = 1; rows < 70; rows++) {
         assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
         assert_int_equal(batch->rows, 0);
@@ -50,16 +43,14 @@ static void test_columns_are_aligned_and_hold_rows_max_rows(void **state)
     }
 }
 
-static void test_a_row_of_sequences_takes_all_columns(void **state)
+TEST(a_row_of_sequences_takes_all_columns)
 {
-    (void)state;
     assert_int_equal(aq_batch_sequence_bytes(&layout, 3), 4 * 12 + 3 * (4 + 4 + 4 + 4) + 4 + 4 + 8);
 }
 
-static void test_sequences_have_columns_of_their_own_lengths(void **state)
+TEST(sequences_have_columns_of_their_own_lengths)
 {
     aq_batch *batch = NULL;
-    (void)state;
     for (uint32_t steps = 1; steps < 20; steps++) {
         const size_t rows = 7;
         assert_int_equal(aq_batch_create_sequences(&layout, steps, rows, &batch), 0);
@@ -83,10 +74,9 @@ static void test_sequences_have_columns_of_their_own_lengths(void **state)
     }
 }
 
-static void test_sequences_of_no_steps_and_of_too_many_are_refused(void **state)
+TEST(sequences_of_no_steps_and_of_too_many_are_refused)
 {
     aq_batch *batch = NULL;
-    (void)state;
     assert_int_equal(aq_batch_create_sequences(&layout, 0, 1, &batch), AQ_E_INVALID);
     assert_int_equal(aq_batch_create_sequences(&layout, AQ_BATCH_STEPS_MAX + 1, 1, &batch),
                      AQ_E_INVALID);
@@ -94,10 +84,9 @@ static void test_sequences_of_no_steps_and_of_too_many_are_refused(void **state)
     assert_null(batch);
 }
 
-static void test_no_rows_and_too_many_are_refused(void **state)
+TEST(no_rows_and_too_many_are_refused)
 {
     aq_batch *batch = NULL;
-    (void)state;
     assert_int_equal(aq_batch_create(&layout, 0, &batch), AQ_E_INVALID);
     assert_int_equal(aq_batch_create(&layout, AQ_BATCH_ROWS_MAX + 1, &batch), AQ_E_INVALID);
     assert_null(batch);
@@ -105,29 +94,14 @@ static void test_no_rows_and_too_many_are_refused(void **state)
     aq_batch_destroy(batch);
 }
 
-static void test_a_batch_is_one_allocation_and_may_fail(void **state)
+TEST(a_batch_is_one_allocation_and_may_fail)
 {
     aq_batch *batch = NULL;
     uint64_t before = aq_memory_allocation_count();
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_batch_create(&layout, 64, &batch), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(batch);
     assert_true(aq_memory_allocation_count() == before + 1);
     aq_batch_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_row_takes_all_columns),
-        cmocka_unit_test(test_columns_are_aligned_and_hold_rows_max_rows),
-        cmocka_unit_test(test_a_row_of_sequences_takes_all_columns),
-        cmocka_unit_test(test_sequences_have_columns_of_their_own_lengths),
-        cmocka_unit_test(test_sequences_of_no_steps_and_of_too_many_are_refused),
-        cmocka_unit_test(test_no_rows_and_too_many_are_refused),
-        cmocka_unit_test(test_a_batch_is_one_allocation_and_may_fail),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Chunks: their layout, one block of aligned columns, references, items and the n-step fold.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/experience/chunk.h"
+#include "tests/support/test.h"
 
 static aq_schema schema_of(uint32_t obs_elements, uint32_t choice_count)
 {
@@ -42,10 +37,9 @@ static aq_chunk *chunk_of(const aq_chunk_layout *layout, uint32_t length)
     return chunk;
 }
 
-static void test_a_layout_follows_the_schema(void **state)
+TEST(a_layout_follows_the_schema)
 {
     aq_chunk_layout layout = layout_of(3, 32);
-    (void)state;
     assert_int_equal(layout.obs_bytes, 12);
     assert_int_equal(layout.action_bytes, 4);
     assert_int_equal(layout.obs_is_f32, 1);
@@ -53,11 +47,10 @@ static void test_a_layout_follows_the_schema(void **state)
     assert_int_equal(layout.choice_count, 2);
 }
 
-static void test_a_layout_of_boxes_and_choices_knows_what_to_check(void **state)
+TEST(a_layout_of_boxes_and_choices_knows_what_to_check)
 {
     aq_schema schema = schema_of(3, 2);
     aq_chunk_layout layout;
-    (void)state;
     schema.action = schema.obs;
     schema.obs.dtype = AQ_DTYPE_U8;
     assert_int_equal(aq_chunk_layout_init(&schema, 1, 1, &layout, NULL), 0);
@@ -83,10 +76,9 @@ static void refuse_layout(const aq_schema *schema, uint32_t n_step, uint32_t len
     assert_memory_equal(&layout, &before, sizeof(layout));
 }
 
-static void test_a_layout_that_cannot_work_is_refused(void **state)
+TEST(a_layout_that_cannot_work_is_refused)
 {
     aq_schema schema = schema_of(3, 2), big = schema_of(3, 2);
-    (void)state;
     refuse_layout(&schema, 0, 32, AQ_E_INVALID);
     refuse_layout(&schema, 33, 32, AQ_E_INVALID);
     refuse_layout(&schema, 1, 0, AQ_E_INVALID);
@@ -99,10 +91,9 @@ static void test_a_layout_that_cannot_work_is_refused(void **state)
     refuse_layout(&schema, 1, 32, AQ_E_SCHEMA);
 }
 
-static void test_columns_are_aligned_apart_and_zeroed(void **state)
+TEST(columns_are_aligned_apart_and_zeroed)
 {
     aq_chunk_layout layout = layout_of(2, 100);
-    (void)state;
     for (uint32_t room = 1; room <= 100; room++) {
         aq_chunk *chunk = NULL;
         assert_int_equal(aq_chunk_create(&layout, room, &chunk), 0);
@@ -124,23 +115,21 @@ static void test_columns_are_aligned_apart_and_zeroed(void **state)
     }
 }
 
-static void test_room_is_bounded_by_the_layout(void **state)
+TEST(room_is_bounded_by_the_layout)
 {
     aq_chunk_layout layout = layout_of(2, 10);
     aq_chunk *chunk = NULL;
-    (void)state;
     assert_int_equal(aq_chunk_create(&layout, 0, &chunk), AQ_E_INVALID);
     assert_int_equal(aq_chunk_create(&layout, 11, &chunk), AQ_E_TOO_BIG);
     assert_int_equal(aq_chunk_create(&layout, UINT32_MAX, &chunk), AQ_E_TOO_BIG);
     assert_null(chunk);
 }
 
-static void test_a_chunk_is_one_allocation_and_may_fail(void **state)
+TEST(a_chunk_is_one_allocation_and_may_fail)
 {
     aq_chunk_layout layout = layout_of(2, 10);
     aq_chunk *chunk = NULL;
     uint64_t before = aq_memory_allocation_count();
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_chunk_create(&layout, 10, &chunk), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -150,9 +139,8 @@ static void test_a_chunk_is_one_allocation_and_may_fail(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_nothing_can_be_unreferenced(void **state)
+TEST(nothing_can_be_unreferenced)
 {
-    (void)state;
     aq_chunk_unref(NULL);
 }
 
@@ -173,12 +161,11 @@ static void *hold_and_release(void *argument)
 }
 
 /* The last of them frees it, whoever that is: a leak checker and a race detector judge. */
-static void test_references_are_counted_between_threads(void **state)
+TEST(references_are_counted_between_threads)
 {
     aq_chunk_layout layout = layout_of(2, 10);
     aq_chunk *chunk = chunk_of(&layout, 5);
     pthread_t threads[THREADS];
-    (void)state;
     for (int i = 0; i < THREADS; i++) {
         aq_chunk *held = aq_chunk_ref(chunk);
         assert_int_equal(pthread_create(&threads[i], NULL, hold_and_release, held), 0);
@@ -189,12 +176,11 @@ static void test_references_are_counted_between_threads(void **state)
     }
 }
 
-static void test_items_of_an_episode_that_goes_on_need_n_steps(void **state)
+TEST(items_of_an_episode_that_goes_on_need_n_steps)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 10);
     const uint32_t items[] = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8};
-    (void)state;
     for (uint32_t length = 0; length <= 10; length++) {
         chunk->length = length;
         assert_int_equal(aq_chunk_items(chunk, &layout), items[length]);
@@ -202,11 +188,10 @@ static void test_items_of_an_episode_that_goes_on_need_n_steps(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_items_of_an_ended_episode_are_all_rows(void **state)
+TEST(items_of_an_ended_episode_are_all_rows)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 2);
-    (void)state;
     chunk->truncated = 1;
     assert_int_equal(aq_chunk_items(chunk, &layout), 2);
     chunk->truncated = 0;
@@ -215,11 +200,10 @@ static void test_items_of_an_ended_episode_are_all_rows(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_fresh_transitions_are_those_not_repeated(void **state)
+TEST(fresh_transitions_are_those_not_repeated)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 10);
-    (void)state;
     assert_int_equal(aq_chunk_fresh(chunk), 10);
     chunk->overlap = 2;
     assert_int_equal(aq_chunk_fresh(chunk), 8);
@@ -238,11 +222,10 @@ static folded fold(const aq_chunk *chunk, const aq_chunk_layout *layout, uint32_
     return result;
 }
 
-static void test_a_fold_inside_an_episode_takes_n_rewards(void **state)
+TEST(a_fold_inside_an_episode_takes_n_rewards)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 6); /* rewards 1, 2, ..., 6 */
-    (void)state;
     folded first = fold(chunk, &layout, 0);
     assert_true(first.sum == 1.0f + 2.0f / 2 + 3.0f / 4);
     assert_true(first.bootstrap == 0.125f);
@@ -254,11 +237,10 @@ static void test_a_fold_inside_an_episode_takes_n_rewards(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_termination_cuts_the_bootstrap_where_it_is_reached(void **state)
+TEST(termination_cuts_the_bootstrap_where_it_is_reached)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 4);
-    (void)state;
     chunk->terminated = 1;
     assert_true(fold(chunk, &layout, 0).bootstrap == 0.125f); /* ends one step before */
     assert_true(fold(chunk, &layout, 1).bootstrap == 0.0f);
@@ -269,11 +251,10 @@ static void test_termination_cuts_the_bootstrap_where_it_is_reached(void **state
     aq_chunk_unref(chunk);
 }
 
-static void test_truncation_folds_fewer_steps_and_keeps_the_bootstrap(void **state)
+TEST(truncation_folds_fewer_steps_and_keeps_the_bootstrap)
 {
     aq_chunk_layout layout = layout_of(3, 10);
     aq_chunk *chunk = chunk_of(&layout, 4);
-    (void)state;
     chunk->truncated = 1;
     assert_true(fold(chunk, &layout, 2).sum == 3.0f + 4.0f / 2);
     assert_true(fold(chunk, &layout, 2).bootstrap == 0.25f);
@@ -282,13 +263,12 @@ static void test_truncation_folds_fewer_steps_and_keeps_the_bootstrap(void **sta
     aq_chunk_unref(chunk);
 }
 
-static void test_a_long_fold_does_not_lose_small_rewards(void **state)
+TEST(a_long_fold_does_not_lose_small_rewards)
 {
     aq_chunk_layout layout = layout_of(64, 64);
     aq_chunk *chunk = chunk_of(&layout, 64);
     float sum, bootstrap;
     uint32_t next_row;
-    (void)state;
     chunk->reward[0] = 16777216.0f; /* in float, adding 0.5 to it changes nothing */
     for (int i = 1; i < 64; i++) {
         chunk->reward[i] = 0.5f;
@@ -297,26 +277,4 @@ static void test_a_long_fold_does_not_lose_small_rewards(void **state)
     assert_true(sum == 16777248.0f);
     assert_true(bootstrap == 1.0f);
     aq_chunk_unref(chunk);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_layout_follows_the_schema),
-        cmocka_unit_test(test_a_layout_of_boxes_and_choices_knows_what_to_check),
-        cmocka_unit_test(test_a_layout_that_cannot_work_is_refused),
-        cmocka_unit_test(test_columns_are_aligned_apart_and_zeroed),
-        cmocka_unit_test(test_room_is_bounded_by_the_layout),
-        cmocka_unit_test(test_a_chunk_is_one_allocation_and_may_fail),
-        cmocka_unit_test(test_nothing_can_be_unreferenced),
-        cmocka_unit_test(test_references_are_counted_between_threads),
-        cmocka_unit_test(test_items_of_an_episode_that_goes_on_need_n_steps),
-        cmocka_unit_test(test_items_of_an_ended_episode_are_all_rows),
-        cmocka_unit_test(test_fresh_transitions_are_those_not_repeated),
-        cmocka_unit_test(test_a_fold_inside_an_episode_takes_n_rewards),
-        cmocka_unit_test(test_termination_cuts_the_bootstrap_where_it_is_reached),
-        cmocka_unit_test(test_truncation_folds_fewer_steps_and_keeps_the_bootstrap),
-        cmocka_unit_test(test_a_long_fold_does_not_lose_small_rewards),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,22 +2,16 @@
  * The property that chunks exist for: however an episode is cut, the items of its chunks are the
  * items of the whole episode, each exactly once and with the same return, bootstrap and rows.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"
+#include "tests/support/test.h"
 
 enum { EPISODE_MAX = 120, CHUNKS_MAX = EPISODE_MAX, EPISODES = 3000 };
 
-static const uint64_t seed = 20261;
+static const uint64_t seed = 20261; /* of every draw here */
 static const float discount = 0.97f;
 
 typedef struct episode {
@@ -143,10 +137,9 @@ static void check_item(const episode *e, const aq_chunk *chunk, uint32_t row)
     assert_int_equal(chunk->version[row], 1000 + index);
 }
 
-static void test_cut_episodes_give_each_item_exactly_once(void **state)
+TEST(cut_episodes_give_each_item_exactly_once)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, seed, 0);
     for (int i = 0; i < EPISODES; i++) {
         episode e;
@@ -168,13 +161,4 @@ static void test_cut_episodes_give_each_item_exactly_once(void **state)
         assert_int_equal(fresh, e.length); /* so no step is counted twice either */
         drop_episode(&e);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_cut_episodes_give_each_item_exactly_once),
-    };
-    printf("seed %llu\n", (unsigned long long)seed);
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

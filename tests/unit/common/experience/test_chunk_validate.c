@@ -1,18 +1,12 @@
 /*
  * Everything about a chunk that a peer could get wrong is refused in words, and nothing else is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"
+#include "tests/support/test.h"
 
 enum { N_STEP = 3, LENGTH_MAX = 8, OBS = 2, CHOICES = 4 };
 
@@ -74,18 +68,16 @@ static void refuse(fixture *f, int code, const char *words)
     fill(f);
 }
 
-static void test_a_chunk_from_the_middle_is_valid(void **state)
+TEST(a_chunk_from_the_middle_is_valid)
 {
     fixture f = setup(false);
-    (void)state;
     accept(&f);
     teardown(&f);
 }
 
-static void test_lengths_outside_the_layout_are_refused(void **state)
+TEST(lengths_outside_the_layout_are_refused)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->length = 0;
     refuse(&f, AQ_E_CORRUPT, "0 transitions");
     f.chunk->length = LENGTH_MAX + 1;
@@ -97,10 +89,9 @@ static void test_lengths_outside_the_layout_are_refused(void **state)
     teardown(&f);
 }
 
-static void test_flags_are_zero_or_one_and_exclude_each_other(void **state)
+TEST(flags_are_zero_or_one_and_exclude_each_other)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->terminated = 2;
     refuse(&f, AQ_E_CORRUPT, "flag");
     f.chunk->truncated = 255;
@@ -115,10 +106,9 @@ static void test_flags_are_zero_or_one_and_exclude_each_other(void **state)
     teardown(&f);
 }
 
-static void test_an_overlap_of_n_steps_or_of_everything_is_refused(void **state)
+TEST(an_overlap_of_n_steps_or_of_everything_is_refused)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->overlap = N_STEP;
     refuse(&f, AQ_E_CORRUPT, "repeated");
     f.chunk->length = f.chunk->overlap = 2;
@@ -131,10 +121,9 @@ static void test_an_overlap_of_n_steps_or_of_everything_is_refused(void **state)
     teardown(&f);
 }
 
-static void test_the_first_chunk_of_an_episode_repeats_nothing(void **state)
+TEST(the_first_chunk_of_an_episode_repeats_nothing)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->first = 0;
     refuse(&f, AQ_E_CORRUPT, "first chunk");
     f.chunk->first = 0;
@@ -143,10 +132,9 @@ static void test_the_first_chunk_of_an_episode_repeats_nothing(void **state)
     teardown(&f);
 }
 
-static void test_places_in_an_episode_do_not_wrap(void **state)
+TEST(places_in_an_episode_do_not_wrap)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->first = UINT32_MAX - 5;
     refuse(&f, AQ_E_CORRUPT, "out of any episode");
     f.chunk->first = UINT32_MAX - 6;
@@ -154,10 +142,9 @@ static void test_places_in_an_episode_do_not_wrap(void **state)
     teardown(&f);
 }
 
-static void test_a_short_chunk_is_valid_only_at_an_end(void **state)
+TEST(a_short_chunk_is_valid_only_at_an_end)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->length = N_STEP - 1;
     f.chunk->overlap = 1;
     refuse(&f, AQ_E_CORRUPT, "no return over 3 steps");
@@ -175,10 +162,9 @@ static void put_float(uint8_t *column, size_t index, float value)
     memcpy(column + index * sizeof(value), &value, sizeof(value));
 }
 
-static void test_a_bad_observation_is_named_by_row_and_element(void **state)
+TEST(a_bad_observation_is_named_by_row_and_element)
 {
     fixture f = setup(false);
-    (void)state;
     put_float(f.chunk->obs, 3 * OBS + 1, NAN);
     refuse(&f, AQ_E_CORRUPT, "observation 3, element 1");
     put_float(f.chunk->obs, 6 * OBS, INFINITY); /* the row after the last transition */
@@ -188,10 +174,9 @@ static void test_a_bad_observation_is_named_by_row_and_element(void **state)
     teardown(&f);
 }
 
-static void test_a_bad_reward_is_named_by_row(void **state)
+TEST(a_bad_reward_is_named_by_row)
 {
     fixture f = setup(false);
-    (void)state;
     f.chunk->reward[5] = -INFINITY;
     refuse(&f, AQ_E_CORRUPT, "reward 5");
     f.chunk->reward[6] = NAN; /* past the end */
@@ -199,22 +184,20 @@ static void test_a_bad_reward_is_named_by_row(void **state)
     teardown(&f);
 }
 
-static void test_a_bad_box_action_is_named_by_row_and_element(void **state)
+TEST(a_bad_box_action_is_named_by_row_and_element)
 {
     fixture f = setup(true);
-    (void)state;
     accept(&f);
     put_float(f.chunk->action, 4 * OBS + 1, NAN);
     refuse(&f, AQ_E_CORRUPT, "action 4, element 1");
     teardown(&f);
 }
 
-static void test_a_choice_that_is_none_is_another_schema(void **state)
+TEST(a_choice_that_is_none_is_another_schema)
 {
     fixture f = setup(false);
     const int32_t bad[] = {CHOICES, -1, INT32_MAX, INT32_MIN};
     const int32_t last = CHOICES - 1;
-    (void)state;
     for (int i = 0; i < 4; i++) {
         memcpy(f.chunk->action + 5 * 4, &bad[i], 4);
         refuse(&f, AQ_E_SCHEMA, "action 5 is ");
@@ -224,10 +207,9 @@ static void test_a_choice_that_is_none_is_another_schema(void **state)
     teardown(&f);
 }
 
-static void test_bytes_of_observations_may_be_anything(void **state)
+TEST(bytes_of_observations_may_be_anything)
 {
     fixture f = setup(false);
-    (void)state;
     f.layout.obs_is_f32 = 0;
     memset(f.chunk->obs, 0xff, (LENGTH_MAX + 1) * (size_t)f.layout.obs_bytes);
     accept(&f);
@@ -235,12 +217,11 @@ static void test_bytes_of_observations_may_be_anything(void **state)
 }
 
 /* Whatever the numbers of a header are: no crash, and what is valid keeps its promises. */
-static void test_valid_random_headers_hold_an_item_and_a_fresh_transition(void **state)
+TEST(valid_random_headers_hold_an_item_and_a_fresh_transition)
 {
     fixture f = setup(false);
     aq_rng rng;
     int valid = 0;
-    (void)state;
     aq_rng_init(&rng, 2024, 0);
     for (int i = 0; i < 20000; i++) {
         f.chunk->first = (uint32_t)aq_rng_below(&rng, 3);
@@ -259,9 +240,8 @@ static void test_valid_random_headers_hold_an_item_and_a_fresh_transition(void *
     teardown(&f);
 }
 
-static void test_whoever_reads_chunks_of_any_run_takes_whatever_they_repeat(void **state)
+TEST(whoever_reads_chunks_of_any_run_takes_whatever_they_repeat)
 {
-    (void)state;
     fixture f = setup(false);
     f.layout.n_step = AQ_CHUNK_SPAN_ANY;
     for (uint32_t overlap = 0; overlap < f.chunk->length; overlap++) {
@@ -271,25 +251,4 @@ static void test_whoever_reads_chunks_of_any_run_takes_whatever_they_repeat(void
     f.chunk->overlap = f.chunk->length;
     refuse(&f, AQ_E_CORRUPT, "are repeated");
     teardown(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_chunk_from_the_middle_is_valid),
-        cmocka_unit_test(test_lengths_outside_the_layout_are_refused),
-        cmocka_unit_test(test_flags_are_zero_or_one_and_exclude_each_other),
-        cmocka_unit_test(test_an_overlap_of_n_steps_or_of_everything_is_refused),
-        cmocka_unit_test(test_the_first_chunk_of_an_episode_repeats_nothing),
-        cmocka_unit_test(test_places_in_an_episode_do_not_wrap),
-        cmocka_unit_test(test_a_short_chunk_is_valid_only_at_an_end),
-        cmocka_unit_test(test_a_bad_observation_is_named_by_row_and_element),
-        cmocka_unit_test(test_a_bad_reward_is_named_by_row),
-        cmocka_unit_test(test_a_bad_box_action_is_named_by_row_and_element),
-        cmocka_unit_test(test_a_choice_that_is_none_is_another_schema),
-        cmocka_unit_test(test_bytes_of_observations_may_be_anything),
-        cmocka_unit_test(test_valid_random_headers_hold_an_item_and_a_fresh_transition),
-        cmocka_unit_test(test_whoever_reads_chunks_of_any_run_takes_whatever_they_repeat),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * A view tells of its columns what the chunk that they were copied from tells, at any alignment.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "common/experience/chunk_view.h"
+#include "tests/support/test.h"
 
 enum { SPAN = 4, LENGTH = 9, OBS_BYTES = 12 };
 
@@ -67,10 +62,9 @@ static packed pack(const aq_chunk *chunk, size_t shift)
     return it;
 }
 
-static void test_a_view_of_a_chunk_tells_what_the_chunk_tells(void **state)
+TEST(a_view_of_a_chunk_tells_what_the_chunk_tells)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 4, 1);
     aq_chunk *chunk = chunk_of(&rng);
     aq_chunk_view view = aq_chunk_view_of(chunk);
@@ -83,10 +77,9 @@ static void test_a_view_of_a_chunk_tells_what_the_chunk_tells(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_columns_are_read_at_any_alignment(void **state)
+TEST(columns_are_read_at_any_alignment)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 4, 2);
     aq_chunk *chunk = chunk_of(&rng);
     for (size_t shift = 0; shift < 8; shift++) {
@@ -101,10 +94,9 @@ static void test_columns_are_read_at_any_alignment(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_folds_are_those_of_the_chunk(void **state)
+TEST(folds_are_those_of_the_chunk)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 4, 3);
     aq_chunk *chunk = chunk_of(&rng);
     for (int end = 0; end < 2; end++) {
@@ -122,12 +114,11 @@ static void test_folds_are_those_of_the_chunk(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void test_a_table_may_fold_less_than_the_layout_spans(void **state)
+TEST(a_table_may_fold_less_than_the_layout_spans)
 {
     aq_rng rng;
     float sum, bootstrap;
     uint32_t next;
-    (void)state;
     aq_rng_init(&rng, 4, 4);
     aq_chunk *chunk = chunk_of(&rng);
     aq_chunk_view view = aq_chunk_view_of(chunk);
@@ -138,7 +129,7 @@ static void test_a_table_may_fold_less_than_the_layout_spans(void **state)
     aq_chunk_unref(chunk);
 }
 
-static void assert_refused(const packed *it, int code, const char *words)
+static void refuse(const packed *it, int code, const char *words)
 {
     aq_error error = {0};
     assert_int_equal(aq_chunk_view_validate(&it->view, &layout, &error), code);
@@ -147,37 +138,24 @@ static void assert_refused(const packed *it, int code, const char *words)
     }
 }
 
-static void test_what_is_wrong_is_found_at_any_alignment(void **state)
+TEST(what_is_wrong_is_found_at_any_alignment)
 {
     const float bad = NAN;
     const int32_t negative = -1, third = 3;
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 4, 5);
     aq_chunk *chunk = chunk_of(&rng);
     for (size_t shift = 0; shift < 4; shift++) {
         packed it = pack(chunk, shift);
         memcpy(it.action + 32, &negative, sizeof(negative));
-        assert_refused(&it, AQ_E_SCHEMA, "action 8 is -1; 0 to 2 are possible");
+        refuse(&it, AQ_E_SCHEMA, "action 8 is -1; 0 to 2 are possible");
         memcpy(it.action + 28, &third, sizeof(third));
-        assert_refused(&it, AQ_E_SCHEMA, "action 7 is 3");
+        refuse(&it, AQ_E_SCHEMA, "action 7 is 3");
         memcpy(it.reward + 32, &bad, sizeof(bad));
-        assert_refused(&it, AQ_E_CORRUPT, "reward 8");
+        refuse(&it, AQ_E_CORRUPT, "reward 8");
         memcpy(it.obs + LENGTH * OBS_BYTES + 8, &bad, sizeof(bad));
-        assert_refused(&it, AQ_E_CORRUPT, "observation 9, element 2");
+        refuse(&it, AQ_E_CORRUPT, "observation 9, element 2");
         free(it.block);
     }
     aq_chunk_unref(chunk);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_view_of_a_chunk_tells_what_the_chunk_tells),
-        cmocka_unit_test(test_columns_are_read_at_any_alignment),
-        cmocka_unit_test(test_folds_are_those_of_the_chunk),
-        cmocka_unit_test(test_a_table_may_fold_less_than_the_layout_spans),
-        cmocka_unit_test(test_what_is_wrong_is_found_at_any_alignment),
-    };
-    return cmocka_run_group_tests_name("chunk_view", tests, NULL, NULL);
 }

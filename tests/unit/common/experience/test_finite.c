@@ -1,12 +1,6 @@
 /*
  * No NaN and no infinity is overlooked, whatever its place; and columns in one block are apart.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,28 +9,26 @@
 #include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
+#include "tests/support/test.h"
 
 enum { COUNT = 5000 };
 
-static void test_no_values_are_all_finite(void **state)
+TEST(no_values_are_all_finite)
 {
-    (void)state;
     assert_int_equal(aq_find_nonfinite(NULL, 0), 0);
 }
 
-static void test_extreme_finite_values_pass(void **state)
+TEST(extreme_finite_values_pass)
 {
     const float values[] = {0.0f, -0.0f, FLT_MAX, -FLT_MAX, FLT_MIN, FLT_TRUE_MIN, 1.0f};
     size_t count = sizeof(values) / sizeof(values[0]);
-    (void)state;
     assert_int_equal(aq_find_nonfinite(values, count), count);
 }
 
-static void test_a_bad_value_is_found_at_every_place(void **state)
+TEST(a_bad_value_is_found_at_every_place)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     float *values = aq_alloc(COUNT, sizeof(*values));
-    (void)state;
     assert_non_null(values);
     for (size_t i = 0; i < COUNT; i++) {
         values[i] = bad[i % 3];
@@ -47,10 +39,9 @@ static void test_a_bad_value_is_found_at_every_place(void **state)
     aq_free(values);
 }
 
-static void test_values_may_lie_at_any_alignment(void **state)
+TEST(values_may_lie_at_any_alignment)
 {
     const float bad = -INFINITY, good = -1.0f;
-    (void)state;
     for (size_t shift = 0; shift < 8; shift++) {
         const size_t count = 77;
         uint8_t *block = malloc(shift + count * sizeof(float)); /* ends where they end */
@@ -67,10 +58,9 @@ static void test_values_may_lie_at_any_alignment(void **state)
     }
 }
 
-static void test_the_first_of_several_is_found(void **state)
+TEST(the_first_of_several_is_found)
 {
     float *values = aq_alloc(COUNT, sizeof(*values));
-    (void)state;
     assert_non_null(values);
     values[1500] = values[3000] = NAN;
     assert_int_equal(aq_find_nonfinite(values, COUNT), 1500);
@@ -78,10 +68,9 @@ static void test_the_first_of_several_is_found(void **state)
     aq_free(values);
 }
 
-static void test_signalling_patterns_are_found(void **state)
+TEST(signalling_patterns_are_found)
 {
     const uint32_t patterns[] = {0x7f800001u, 0x7fbfffffu, 0xff800001u, 0xffffffffu};
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         float value;
         memcpy(&value, &patterns[i], sizeof(value));
@@ -89,10 +78,9 @@ static void test_signalling_patterns_are_found(void **state)
     }
 }
 
-static void test_columns_are_aligned_and_do_not_overlap(void **state)
+TEST(columns_are_aligned_and_do_not_overlap)
 {
     size_t bytes = 13, end = 13;
-    (void)state;
     for (size_t count = 0; count < 200; count++) {
         size_t offset = aq_columns_add(&bytes, count, 3);
         assert_int_equal(offset % AQ_ALIGNMENT_BYTES, 0);
@@ -102,28 +90,12 @@ static void test_columns_are_aligned_and_do_not_overlap(void **state)
     }
 }
 
-static void test_columns_that_cannot_be_addressed_cannot_be_allocated(void **state)
+TEST(columns_that_cannot_be_addressed_cannot_be_allocated)
 {
     size_t bytes = 100;
-    (void)state;
     aq_columns_add(&bytes, SIZE_MAX / 2, 4);
     assert_true(bytes == SIZE_MAX);
     aq_columns_add(&bytes, 1, 1);
     assert_true(bytes == SIZE_MAX);
     assert_null(aq_alloc(1, bytes));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_values_are_all_finite),
-        cmocka_unit_test(test_extreme_finite_values_pass),
-        cmocka_unit_test(test_a_bad_value_is_found_at_every_place),
-        cmocka_unit_test(test_values_may_lie_at_any_alignment),
-        cmocka_unit_test(test_the_first_of_several_is_found),
-        cmocka_unit_test(test_signalling_patterns_are_found),
-        cmocka_unit_test(test_columns_are_aligned_and_do_not_overlap),
-        cmocka_unit_test(test_columns_that_cannot_be_addressed_cannot_be_allocated),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,29 +1,23 @@
 /*
  * Importance weights against their closed form.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/rng.h"
 #include "common/experience/importance.h"
+#include "tests/support/test.h"
 
 enum { ROWS = 64, SHARDS = 2 };
 
-static void assert_near(double value, double expected)
+static void near(double value, double expected)
 {
     if (!(fabs(value - expected) <= 1e-6 * fabs(expected))) {
         fail_msg("%.9g is not %.9g", value, expected);
     }
 }
 
-static void test_rows_that_are_equally_likely_count_exactly_one(void **state)
+TEST(rows_that_are_equally_likely_count_exactly_one)
 {
-    (void)state;
     static const double masses[] = {1, 3, 1e-9, 1e12, 0.1};
     static const double exponents[] = {0, 0.4, 0.5, 1};
     for (size_t i = 0; i < 5; i++) {
@@ -41,9 +35,8 @@ static void test_rows_that_are_equally_likely_count_exactly_one(void **state)
     }
 }
 
-static void test_an_exponent_of_0_corrects_nothing(void **state)
+TEST(an_exponent_of_0_corrects_nothing)
 {
-    (void)state;
     float p[] = {0.5f, 0.25f, 0.125f, 0.0078125f};
     float weight[4];
     aq_importance_weigh(p, 4, 9, aq_importance_least(p, 4, 9), 0, weight);
@@ -52,9 +45,8 @@ static void test_an_exponent_of_0_corrects_nothing(void **state)
     }
 }
 
-static void test_an_exponent_of_1_makes_every_item_count_the_same(void **state)
+TEST(an_exponent_of_1_makes_every_item_count_the_same)
 {
-    (void)state;
     float p[] = {0.5f, 0.25f, 0.125f};
     float weight[3];
     aq_importance_weigh(p, 3, 8, aq_importance_least(p, 3, 8), 1, weight);
@@ -65,9 +57,8 @@ static void test_an_exponent_of_1_makes_every_item_count_the_same(void **state)
 
 /* The items of two shards with priorities of their own, weighed shard by shard, get the weights
  * that one table of all would give: (N P)^-exponent over the greatest. */
-static void test_two_shards_weigh_as_one_table_of_both(void **state)
+TEST(two_shards_weigh_as_one_table_of_both)
 {
-    (void)state;
     static const double exponents[] = {0.4, 0.7, 1};
     aq_rng rng;
     aq_rng_init(&rng, 31, 0);
@@ -98,31 +89,18 @@ static void test_two_shards_weigh_as_one_table_of_both(void **state)
             aq_importance_weigh(p[s], ROWS, mass[s], least, exponents[k], weight);
             for (int i = 0; i < ROWS; i++) {
                 double whole = pow(SHARDS * ROWS * (q[s][i] / all), -exponents[k]) / greatest;
-                assert_near(weight[i], whole);
+                near(weight[i], whole);
                 assert_true(weight[i] > 0 && weight[i] <= 1);
             }
         }
     }
 }
 
-static void test_the_extremes_of_probabilities_stay_finite(void **state)
+TEST(the_extremes_of_probabilities_stay_finite)
 {
-    (void)state;
     float p[] = {1e-38f, 1.0f};
     double least = aq_importance_least(p, 2, 1e300);
     aq_importance_weigh(p, 2, 1e300, least, 1, p);
     assert_true(p[0] == 1.0f);
     assert_true(p[1] >= 0 && p[1] < 1e-37f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rows_that_are_equally_likely_count_exactly_one),
-        cmocka_unit_test(test_an_exponent_of_0_corrects_nothing),
-        cmocka_unit_test(test_an_exponent_of_1_makes_every_item_count_the_same),
-        cmocka_unit_test(test_two_shards_weigh_as_one_table_of_both),
-        cmocka_unit_test(test_the_extremes_of_probabilities_stay_finite),
-    };
-    return cmocka_run_group_tests_name("importance", tests, NULL, NULL);
 }

@@ -2,17 +2,11 @@
  * What a schema can be, what its values take, and that its hash sees every meaningful field and
  * nothing else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/experience/schema.h"
+#include "tests/support/test.h"
 
 static aq_schema cartpole(void)
 {
@@ -37,11 +31,10 @@ static aq_space image(void)
     };
 }
 
-static void test_sizes_follow_kind_and_dtype(void **state)
+TEST(sizes_follow_kind_and_dtype)
 {
     aq_schema schema = cartpole();
     aq_space pixels = image();
-    (void)state;
     assert_int_equal(aq_space_elements(&schema.obs), 4);
     assert_int_equal(aq_space_bytes(&schema.obs), 16);
     assert_int_equal(aq_space_elements(&schema.action), 1);
@@ -50,10 +43,9 @@ static void test_sizes_follow_kind_and_dtype(void **state)
     assert_int_equal(aq_space_bytes(&pixels), 84 * 84 * 4);
 }
 
-static void test_sizes_of_a_wild_shape_do_not_wrap(void **state)
+TEST(sizes_of_a_wild_shape_do_not_wrap)
 {
     aq_space space = image();
-    (void)state;
     space.rank = 4;
     space.dtype = AQ_DTYPE_F32;
     for (int i = 0; i < 4; i++) {
@@ -63,10 +55,9 @@ static void test_sizes_of_a_wild_shape_do_not_wrap(void **state)
     assert_true(aq_space_bytes(&space) == SIZE_MAX);
 }
 
-static void test_usual_schemas_are_valid(void **state)
+TEST(usual_schemas_are_valid)
 {
     aq_schema schema = cartpole();
-    (void)state;
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
     schema.obs = image();
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
@@ -81,20 +72,18 @@ static void refuse_space(const aq_space *space, const char *words)
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_unknown_kinds_and_dtypes_are_refused(void **state)
+TEST(unknown_kinds_and_dtypes_are_refused)
 {
     aq_space space = image();
-    (void)state;
     space.dtype = 3;
     refuse_space(&space, "unknown element type 3");
     space.kind = 0;
     refuse_space(&space, "unknown kind of space 0");
 }
 
-static void test_impossible_shapes_are_refused(void **state)
+TEST(impossible_shapes_are_refused)
 {
     aq_space space = image();
-    (void)state;
     space.rank = 0;
     refuse_space(&space, "0 dimensions");
     space.rank = 5;
@@ -115,10 +104,9 @@ static void test_impossible_shapes_are_refused(void **state)
     refuse_space(&space, "more than 16777216 elements");
 }
 
-static void test_bounds_are_one_or_one_each(void **state)
+TEST(bounds_are_one_or_one_each)
 {
     aq_schema schema = cartpole();
-    (void)state;
     for (uint32_t count = 0; count < 10; count++) {
         schema.obs.bound_count = count;
         int rc = aq_space_validate(&schema.obs, "observation", NULL);
@@ -130,10 +118,9 @@ static void test_bounds_are_one_or_one_each(void **state)
     refuse_space(&schema.obs, "129 bounds");
 }
 
-static void test_bounds_that_no_value_meets_are_refused(void **state)
+TEST(bounds_that_no_value_meets_are_refused)
 {
     aq_schema schema = cartpole();
-    (void)state;
     schema.obs.low[2] = NAN;
     refuse_space(&schema.obs, "bound 2 is not a number");
     schema = cartpole();
@@ -150,11 +137,10 @@ static void test_bounds_that_no_value_meets_are_refused(void **state)
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
 }
 
-static void test_a_discrete_space_has_a_choice(void **state)
+TEST(a_discrete_space_has_a_choice)
 {
     aq_error error = {0};
     aq_schema schema = cartpole();
-    (void)state;
     schema.action.choice_count = 0;
     assert_int_equal(aq_schema_validate(&schema, &error), AQ_E_SCHEMA);
     assert_non_null(strstr(error.text, "action: 0 choices"));
@@ -164,10 +150,9 @@ static void test_a_discrete_space_has_a_choice(void **state)
     assert_int_equal(aq_schema_validate(&schema, NULL), 0);
 }
 
-static void test_the_hash_is_what_it_was(void **state)
+TEST(the_hash_is_what_it_was)
 {
     aq_schema schema = cartpole();
-    (void)state;
     /* Peers of different builds compare it: a change of this number is a change of protocol. */
     assert_true(aq_schema_hash(&schema) == UINT64_C(0x3909ed2ce07341fc));
 }
@@ -209,12 +194,11 @@ static bool change(aq_schema *schema, int i)
     }
 }
 
-static void test_the_hash_sees_every_meaningful_field(void **state)
+TEST(the_hash_sees_every_meaningful_field)
 {
     uint64_t seen[16];
     aq_schema schema = cartpole();
     size_t count = 0;
-    (void)state;
     seen[count++] = aq_schema_hash(&schema);
     for (int i = 0; change(&schema, i); i++) {
         seen[count++] = aq_schema_hash(&schema);
@@ -229,11 +213,10 @@ static void test_the_hash_sees_every_meaningful_field(void **state)
     }
 }
 
-static void test_the_hash_ignores_what_has_no_meaning(void **state)
+TEST(the_hash_ignores_what_has_no_meaning)
 {
     aq_schema schema = cartpole();
     uint64_t hash = aq_schema_hash(&schema);
-    (void)state;
     schema.obs.shape[1] = 99;        /* past the rank */
     schema.obs.low[4] = NAN;         /* past the bounds */
     schema.obs.choice_count = 5;     /* of a box */
@@ -243,20 +226,18 @@ static void test_the_hash_ignores_what_has_no_meaning(void **state)
     assert_true(aq_schema_hash(&schema) == hash);
 }
 
-static void test_a_zero_bound_of_either_sign_hashes_the_same(void **state)
+TEST(a_zero_bound_of_either_sign_hashes_the_same)
 {
     aq_schema a = cartpole(), b = cartpole();
-    (void)state;
     a.obs.low[0] = 0.0f;
     b.obs.low[0] = -0.0f;
     assert_true(aq_schema_hash(&a) == aq_schema_hash(&b));
 }
 
-static void test_hash_and_text_of_unchecked_garbage_stay_inside(void **state)
+TEST(hash_and_text_of_unchecked_garbage_stay_inside)
 {
     aq_schema schema;
     char text[200];
-    (void)state;
     memset(&schema, 0xff, sizeof(schema));
     schema.obs.kind = schema.action.kind = AQ_SPACE_BOX;
     assert_true(aq_schema_hash(&schema) != 0);
@@ -264,35 +245,13 @@ static void test_hash_and_text_of_unchecked_garbage_stay_inside(void **state)
     assert_int_equal(aq_schema_validate(&schema, NULL), AQ_E_SCHEMA);
 }
 
-static void test_text_names_shapes_and_fits_its_buffer(void **state)
+TEST(text_names_shapes_and_fits_its_buffer)
 {
     aq_schema schema = cartpole();
     char text[64], tiny[5];
-    (void)state;
     assert_string_equal(aq_schema_text(&schema, text, sizeof(text)), "box f32[4] -> discrete 2");
     schema.obs = image();
     assert_string_equal(aq_schema_text(&schema, text, sizeof(text)),
                         "box u8[84,84,4] -> discrete 2");
     assert_string_equal(aq_schema_text(&schema, tiny, sizeof(tiny)), "box ");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_sizes_follow_kind_and_dtype),
-        cmocka_unit_test(test_sizes_of_a_wild_shape_do_not_wrap),
-        cmocka_unit_test(test_usual_schemas_are_valid),
-        cmocka_unit_test(test_unknown_kinds_and_dtypes_are_refused),
-        cmocka_unit_test(test_impossible_shapes_are_refused),
-        cmocka_unit_test(test_bounds_are_one_or_one_each),
-        cmocka_unit_test(test_bounds_that_no_value_meets_are_refused),
-        cmocka_unit_test(test_a_discrete_space_has_a_choice),
-        cmocka_unit_test(test_the_hash_is_what_it_was),
-        cmocka_unit_test(test_the_hash_sees_every_meaningful_field),
-        cmocka_unit_test(test_the_hash_ignores_what_has_no_meaning),
-        cmocka_unit_test(test_a_zero_bound_of_either_sign_hashes_the_same),
-        cmocka_unit_test(test_hash_and_text_of_unchecked_garbage_stay_inside),
-        cmocka_unit_test(test_text_names_shapes_and_fits_its_buffer),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

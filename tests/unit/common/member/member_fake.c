@@ -3,12 +3,6 @@
  */
 #include "tests/unit/common/member/member_fake.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 /* ---- the channel ----------------------------------------------------------------------------- */

@@ -2,17 +2,12 @@
  * Beating: what is told and learnt, and how a member lives through a learner that fails, forgets,
  * restarts or changes its run.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
-static void test_the_first_heartbeat_follows_at_once_with_statistics(void **state)
+TEST_WITH(the_first_heartbeat_follows_at_once_with_statistics, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -31,7 +26,7 @@ static void test_the_first_heartbeat_follows_at_once_with_statistics(void **stat
     assert_int_equal(fake->timeout_ms, 1500); /* the run's */
 }
 
-static void test_the_owner_is_told_of_shards_and_version(void **state)
+TEST_WITH(the_owner_is_told_of_shards_and_version, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -43,7 +38,7 @@ static void test_the_owner_is_told_of_shards_and_version(void **state)
     assert_string_equal(fake->view.shards[0].push_url, "tcp://10.0.0.2:6001");
 }
 
-static void test_a_heartbeat_goes_every_period(void **state)
+TEST_WITH(a_heartbeat_goes_every_period, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -56,7 +51,7 @@ static void test_a_heartbeat_goes_every_period(void **state)
     }
 }
 
-static void test_a_slow_answer_does_not_delay_the_next_heartbeat(void **state)
+TEST_WITH(a_slow_answer_does_not_delay_the_next_heartbeat, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -75,7 +70,7 @@ static void beat_with(member_fake *fake, const fake_beat *beat)
     fake_reply(fake, &beat->reply.base);
 }
 
-static void test_nothing_new_is_no_news(void **state)
+TEST_WITH(nothing_new_is_no_news, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -85,7 +80,7 @@ static void test_nothing_new_is_no_news(void **state)
     assert_int_equal(fake->changed, 1);
 }
 
-static void test_a_new_version_is_news(void **state)
+TEST_WITH(a_new_version_is_news, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -97,7 +92,7 @@ static void test_a_new_version_is_news(void **state)
     assert_true(fake->view.version == 6);
 }
 
-static void test_settings_that_changed_are_news_and_only_live_ones_are_taken(void **state)
+TEST_WITH(settings_that_changed_are_news_and_only_live_ones_are_taken, fake_setup, fake_teardown)
 {
     static fake_join join;
     member_fake *fake = *state;
@@ -125,7 +120,7 @@ static void test_settings_that_changed_are_news_and_only_live_ones_are_taken(voi
     protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-static void test_settings_that_are_not_valid_leave_the_old_ones(void **state)
+TEST_WITH(settings_that_are_not_valid_leave_the_old_ones, fake_setup, fake_teardown)
 {
     static fake_join join;
     member_fake *fake = *state;
@@ -143,7 +138,7 @@ static void test_settings_that_are_not_valid_leave_the_old_ones(void **state)
     assert_true(aq_member_look(fake->member)->settings.noise == noise);
 }
 
-static void test_to_be_asked_to_leave_is_news_once(void **state)
+TEST_WITH(to_be_asked_to_leave_is_news_once, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -156,7 +151,7 @@ static void test_to_be_asked_to_leave_is_news_once(void **state)
     assert_true(fake->view.is_asked_to_leave);
 }
 
-static void test_a_shard_that_moved_is_news(void **state)
+TEST_WITH(a_shard_that_moved_is_news, fake_setup, fake_teardown)
 {
     char url[] = "tcp://10.0.0.3:6001";
     member_fake *fake = *state;
@@ -169,7 +164,7 @@ static void test_a_shard_that_moved_is_news(void **state)
     assert_string_equal(fake->view.shards[0].push_url, url);
 }
 
-static void test_a_shard_that_went_is_news(void **state)
+TEST_WITH(a_shard_that_went_is_news, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -183,7 +178,7 @@ static void test_a_shard_that_went_is_news(void **state)
 
 /* ---- a learner that fails, forgets, restarts ------------------------------------------------- */
 
-static void test_a_member_outlives_a_learner_that_is_away(void **state)
+TEST_WITH(a_member_outlives_a_learner_that_is_away, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -215,7 +210,7 @@ static void forget(member_fake *fake)
     beat_with(fake, &beat);
 }
 
-static void test_a_member_that_was_forgotten_joins_again_as_what_it_was(void **state)
+TEST_WITH(a_member_that_was_forgotten_joins_again_as_what_it_was, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -242,7 +237,7 @@ static void test_a_member_that_was_forgotten_joins_again_as_what_it_was(void **s
     assert_true(fake->view.version == 5);
 }
 
-static void test_another_run_is_a_new_beginning(void **state)
+TEST_WITH(another_run_is_a_new_beginning, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -259,7 +254,7 @@ static void test_another_run_is_a_new_beginning(void **state)
     assert_true(fake->view.version == 0);
 }
 
-static void test_a_learner_that_always_forgets_is_asked_ever_more_seldom(void **state)
+TEST_WITH(a_learner_that_always_forgets_is_asked_ever_more_seldom, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -274,7 +269,8 @@ static void test_a_learner_that_always_forgets_is_asked_ever_more_seldom(void **
     assert_in_range(fake_wait_for_call(fake, 641), 320, 640);
 }
 
-static void test_a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause(void **state)
+TEST_WITH(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause, fake_setup,
+          fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -286,7 +282,7 @@ static void test_a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pa
     assert_in_range(fake_wait_for_call(fake, 641), 20, 40);
 }
 
-static void test_a_heartbeat_refused_for_good_means_joining_again(void **state)
+TEST_WITH(a_heartbeat_refused_for_good_means_joining_again, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -302,12 +298,11 @@ static void test_a_heartbeat_refused_for_good_means_joining_again(void **state)
     assert_int_equal(fake->view.state, AQ_MEMBER_REFUSED);
 }
 
-static void test_the_end_of_the_run_ends_the_member(void **state)
+TEST(the_end_of_the_run_ends_the_member)
 {
     const Actorq__V1__RunState states[] = {ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED,
                                            ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET,
                                            ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         member_fake fake;
         fake_beat beat;
@@ -344,7 +339,7 @@ static void assert_answer_dropped(member_fake *fake, const fake_beat *beat, cons
     fake_wait_for_call(fake, 41);
 }
 
-static void test_more_shards_than_there_can_be_are_not_believed(void **state)
+TEST_WITH(more_shards_than_there_can_be_are_not_believed, fake_setup, fake_teardown)
 {
     Actorq__V1__ShardAddress *many[AQ_MEMBER_SHARDS_MAX + 1];
     fake_beat beat;
@@ -357,7 +352,7 @@ static void test_more_shards_than_there_can_be_are_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "65 shards");
 }
 
-static void test_one_shard_named_twice_is_not_believed(void **state)
+TEST_WITH(one_shard_named_twice_is_not_believed, fake_setup, fake_teardown)
 {
     Actorq__V1__ShardAddress *twice[2];
     fake_beat beat;
@@ -369,7 +364,7 @@ static void test_one_shard_named_twice_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "shard 1 is named twice");
 }
 
-static void test_two_shards_of_one_slot_are_not_believed(void **state)
+TEST_WITH(two_shards_of_one_slot_are_not_believed, fake_setup, fake_teardown)
 {
     Actorq__V1__ShardAddress other;
     Actorq__V1__ShardAddress *both[2];
@@ -384,7 +379,7 @@ static void test_two_shards_of_one_slot_are_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "two shards have slot 0");
 }
 
-static void test_a_slot_that_cannot_be_is_not_believed(void **state)
+TEST_WITH(a_slot_that_cannot_be_is_not_believed, fake_setup, fake_teardown)
 {
     fake_beat beat;
     fake_beat_init(&beat);
@@ -392,7 +387,7 @@ static void test_a_slot_that_cannot_be_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "slot 64; at most 64");
 }
 
-static void test_another_store_in_a_slot_is_news(void **state)
+TEST_WITH(another_store_in_a_slot_is_news, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -403,7 +398,7 @@ static void test_another_store_in_a_slot_is_news(void **state)
     assert_int_equal(fake->view.shards[0].store, 12345);
 }
 
-static void test_a_shard_without_a_number_is_not_believed(void **state)
+TEST_WITH(a_shard_without_a_number_is_not_believed, fake_setup, fake_teardown)
 {
     fake_beat beat;
     fake_beat_init(&beat);
@@ -411,7 +406,7 @@ static void test_a_shard_without_a_number_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "no member number");
 }
 
-static void test_a_shard_without_an_address_is_not_believed(void **state)
+TEST_WITH(a_shard_without_an_address_is_not_believed, fake_setup, fake_teardown)
 {
     char nothing[] = "";
     fake_beat beat;
@@ -420,7 +415,7 @@ static void test_a_shard_without_an_address_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "push_url is empty");
 }
 
-static void test_a_state_that_is_not_known_is_not_believed(void **state)
+TEST_WITH(a_state_that_is_not_known_is_not_believed, fake_setup, fake_teardown)
 {
     fake_beat beat;
     fake_beat_init(&beat);
@@ -428,7 +423,7 @@ static void test_a_state_that_is_not_known_is_not_believed(void **state)
     assert_answer_dropped(*state, &beat, "state 0");
 }
 
-static void test_as_many_shards_as_there_can_be_are_believed(void **state)
+TEST_WITH(as_many_shards_as_there_can_be_are_believed, fake_setup, fake_teardown)
 {
     Actorq__V1__ShardAddress shards[AQ_MEMBER_SHARDS_MAX];
     Actorq__V1__ShardAddress *pointers[AQ_MEMBER_SHARDS_MAX];
@@ -453,38 +448,3 @@ static void test_as_many_shards_as_there_can_be_are_believed(void **state)
 }
 
 #define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FAKE(test_the_first_heartbeat_follows_at_once_with_statistics),
-        FAKE(test_the_owner_is_told_of_shards_and_version),
-        FAKE(test_a_heartbeat_goes_every_period),
-        FAKE(test_a_slow_answer_does_not_delay_the_next_heartbeat),
-        FAKE(test_nothing_new_is_no_news),
-        FAKE(test_a_new_version_is_news),
-        FAKE(test_to_be_asked_to_leave_is_news_once),
-        FAKE(test_settings_that_are_not_valid_leave_the_old_ones),
-        FAKE(test_settings_that_changed_are_news_and_only_live_ones_are_taken),
-        FAKE(test_a_shard_that_moved_is_news),
-        FAKE(test_a_shard_that_went_is_news),
-        FAKE(test_another_store_in_a_slot_is_news),
-        FAKE(test_two_shards_of_one_slot_are_not_believed),
-        FAKE(test_a_slot_that_cannot_be_is_not_believed),
-        FAKE(test_a_member_outlives_a_learner_that_is_away),
-        FAKE(test_a_member_that_was_forgotten_joins_again_as_what_it_was),
-        FAKE(test_another_run_is_a_new_beginning),
-        FAKE(test_a_learner_that_always_forgets_is_asked_ever_more_seldom),
-        FAKE(test_a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause),
-        FAKE(test_a_heartbeat_refused_for_good_means_joining_again),
-        cmocka_unit_test(test_the_end_of_the_run_ends_the_member),
-        FAKE(test_more_shards_than_there_can_be_are_not_believed),
-        FAKE(test_one_shard_named_twice_is_not_believed),
-        FAKE(test_a_shard_without_a_number_is_not_believed),
-        FAKE(test_a_shard_without_an_address_is_not_believed),
-        FAKE(test_a_state_that_is_not_known_is_not_believed),
-        FAKE(test_as_many_shards_as_there_can_be_are_believed),
-    };
-
-    return cmocka_run_group_tests_name("member_heartbeat", tests, NULL, NULL);
-}

@@ -1,18 +1,13 @@
 /*
  * Joining: what is asked, how refusals differ from troubles, and how the pauses grow.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
-static void test_a_member_asks_to_join_at_its_first_tick(void **state)
+TEST_WITH(a_member_asks_to_join_at_its_first_tick, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake->seen_version = 31;
@@ -33,7 +28,7 @@ static void test_a_member_asks_to_join_at_its_first_tick(void **state)
     assert_int_equal(fake->timeout_ms, 2000);
 }
 
-static void test_the_owner_is_told_of_the_run(void **state)
+TEST_WITH(the_owner_is_told_of_the_run, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -52,7 +47,7 @@ static void test_the_owner_is_told_of_the_run(void **state)
     assert_memory_equal(aq_member_look(fake->member), &fake->view, sizeof(fake->view));
 }
 
-static void test_one_call_is_out_at_a_time(void **state)
+TEST_WITH(one_call_is_out_at_a_time, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_pass(fake, 0);
@@ -62,7 +57,7 @@ static void test_one_call_is_out_at_a_time(void **state)
     assert_int_equal(fake->sends, 1);
 }
 
-static void test_while_a_call_is_out_a_tick_is_due_soon(void **state)
+TEST_WITH(while_a_call_is_out_a_tick_is_due_soon, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_pass(fake, 0);
@@ -71,7 +66,7 @@ static void test_while_a_call_is_out_a_tick_is_due_soon(void **state)
 }
 
 /* Each pause lies between half its bound and its bound; the bound doubles from 100 ms to 2 s. */
-static void test_pauses_double_up_to_two_seconds(void **state)
+TEST_WITH(pauses_double_up_to_two_seconds, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     int64_t bound_ms = 50;
@@ -87,11 +82,10 @@ static void test_pauses_double_up_to_two_seconds(void **state)
     assert_int_equal(fake->ended, 0);
 }
 
-static void test_two_members_do_not_come_back_in_step(void **state)
+TEST(two_members_do_not_come_back_in_step)
 {
     member_fake fakes[2];
     int64_t waited_ms[2] = {0, 0};
-    (void)state;
     for (uint64_t i = 0; i < 2; i++) {
         assert_int_equal(fake_open(&fakes[i], i), 0);
         fake_pass(&fakes[i], 0);
@@ -104,7 +98,7 @@ static void test_two_members_do_not_come_back_in_step(void **state)
     assert_true(waited_ms[0] != waited_ms[1]);
 }
 
-static void test_a_pause_begins_when_the_failure_is_known(void **state)
+TEST_WITH(a_pause_begins_when_the_failure_is_known, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_pass(fake, 0);
@@ -114,7 +108,7 @@ static void test_a_pause_begins_when_the_failure_is_known(void **state)
     assert_true(fake_wait_for_call(fake, 2000) >= 50);
 }
 
-static void test_a_request_that_cannot_be_sent_is_tried_again(void **state)
+TEST_WITH(a_request_that_cannot_be_sent_is_tried_again, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake->send_error = AQ_E_FULL;
@@ -126,7 +120,7 @@ static void test_a_request_that_cannot_be_sent_is_tried_again(void **state)
     assert_in_range(pause_ms, 50, 100);
 }
 
-static void test_ticking_only_when_told_is_enough(void **state)
+TEST_WITH(ticking_only_when_told_is_enough, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -146,12 +140,11 @@ static void test_ticking_only_when_told_is_enough(void **state)
     assert_int_equal(fake->sends, 3);
 }
 
-static void test_what_cannot_be_mended_refuses_for_good(void **state)
+TEST(what_cannot_be_mended_refuses_for_good)
 {
     const enum aq_rpc_code codes[] = {AQ_RPC_INVALID_ARGUMENT, AQ_RPC_FAILED_PRECONDITION,
                                       AQ_RPC_UNIMPLEMENTED, AQ_RPC_PERMISSION_DENIED,
                                       AQ_RPC_UNAUTHENTICATED};
-    (void)state;
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         member_fake fake;
         assert_int_equal(fake_open(&fake, i), 0);
@@ -169,7 +162,7 @@ static void test_what_cannot_be_mended_refuses_for_good(void **state)
     }
 }
 
-static void test_what_may_pass_is_tried_again(void **state)
+TEST_WITH(what_may_pass_is_tried_again, fake_setup, fake_teardown)
 {
     const enum aq_rpc_code codes[] = {
         AQ_RPC_CANCELLED, AQ_RPC_UNKNOWN,  AQ_RPC_DEADLINE_EXCEEDED, AQ_RPC_RESOURCE_EXHAUSTED,
@@ -184,13 +177,12 @@ static void test_what_may_pass_is_tried_again(void **state)
     assert_int_equal(fake->ended, 0);
 }
 
-static void test_a_run_that_is_over_is_not_joined(void **state)
+TEST(a_run_that_is_over_is_not_joined)
 {
     const Actorq__V1__RunState states[] = {ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED,
                                            ACTORQ__V1__RUN_STATE__RUN_STATE_BUDGET,
                                            ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED};
     const char *const words[] = {"solved", "limit", "stopped"};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         member_fake fake;
         fake_join join;
@@ -224,7 +216,7 @@ static void assert_answer_refused(member_fake *fake, const Actorq__V1__JoinReply
     }
 }
 
-static void test_settings_out_of_bounds_are_refused_by_name(void **state)
+TEST_WITH(settings_out_of_bounds_are_refused_by_name, fake_setup, fake_teardown)
 {
     fake_join join;
     fake_join_init(&join);
@@ -232,7 +224,7 @@ static void test_settings_out_of_bounds_are_refused_by_name(void **state)
     assert_answer_refused(*state, &join.reply, "heartbeat_ms");
 }
 
-static void test_an_answer_without_settings_is_refused(void **state)
+TEST_WITH(an_answer_without_settings_is_refused, fake_setup, fake_teardown)
 {
     fake_join join;
     fake_join_init(&join);
@@ -240,7 +232,7 @@ static void test_an_answer_without_settings_is_refused(void **state)
     assert_answer_refused(*state, &join.reply, "settings are missing");
 }
 
-static void test_an_answer_without_a_run_is_refused(void **state)
+TEST_WITH(an_answer_without_a_run_is_refused, fake_setup, fake_teardown)
 {
     fake_join join;
     fake_join_init(&join);
@@ -248,7 +240,7 @@ static void test_an_answer_without_a_run_is_refused(void **state)
     assert_answer_refused(*state, &join.reply, "of run 0");
 }
 
-static void test_a_policy_url_that_does_not_fit_is_refused(void **state)
+TEST_WITH(a_policy_url_that_does_not_fit_is_refused, fake_setup, fake_teardown)
 {
     char url[AQ_URL_MAX + 1];
     fake_join join;
@@ -259,7 +251,7 @@ static void test_a_policy_url_that_does_not_fit_is_refused(void **state)
     assert_answer_refused(*state, &join.reply, "policy_url is longer than 255 bytes");
 }
 
-static void test_a_state_that_is_not_known_is_refused(void **state)
+TEST_WITH(a_state_that_is_not_known_is_refused, fake_setup, fake_teardown)
 {
     fake_join join;
     fake_join_init(&join);
@@ -267,10 +259,9 @@ static void test_a_state_that_is_not_known_is_refused(void **state)
     assert_answer_refused(*state, &join.reply, "state 9");
 }
 
-static void test_a_member_there_is_no_memory_for_is_not_made(void **state)
+TEST(a_member_there_is_no_memory_for_is_not_made)
 {
     member_fake fake;
-    (void)state;
     aq_memory_fail_at(1, 0);
     int rc = fake_open(&fake, 1);
     aq_memory_fail_at(0, 0);
@@ -280,29 +271,3 @@ static void test_a_member_there_is_no_memory_for_is_not_made(void **state)
 }
 
 #define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FAKE(test_a_member_asks_to_join_at_its_first_tick),
-        FAKE(test_the_owner_is_told_of_the_run),
-        FAKE(test_one_call_is_out_at_a_time),
-        FAKE(test_while_a_call_is_out_a_tick_is_due_soon),
-        FAKE(test_pauses_double_up_to_two_seconds),
-        cmocka_unit_test(test_two_members_do_not_come_back_in_step),
-        FAKE(test_a_pause_begins_when_the_failure_is_known),
-        FAKE(test_a_request_that_cannot_be_sent_is_tried_again),
-        FAKE(test_ticking_only_when_told_is_enough),
-        cmocka_unit_test(test_what_cannot_be_mended_refuses_for_good),
-        FAKE(test_what_may_pass_is_tried_again),
-        cmocka_unit_test(test_a_run_that_is_over_is_not_joined),
-        FAKE(test_settings_out_of_bounds_are_refused_by_name),
-        FAKE(test_an_answer_without_settings_is_refused),
-        FAKE(test_an_answer_without_a_run_is_refused),
-        FAKE(test_a_policy_url_that_does_not_fit_is_refused),
-        FAKE(test_a_state_that_is_not_known_is_refused),
-        cmocka_unit_test(test_a_member_there_is_no_memory_for_is_not_made),
-    };
-
-    return cmocka_run_group_tests_name("member_join", tests, NULL, NULL);
-}

@@ -2,14 +2,9 @@
  * Going: a member that was in leaves word, at any moment; and one that is destroyed, at any moment,
  * is silent and takes no memory along.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
 /* The Leave that is out. */
@@ -24,7 +19,7 @@ static void assert_leave_is_out(member_fake *fake, uint64_t run_id, uint64_t mem
     protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-static void test_a_member_that_leaves_says_so(void **state)
+TEST_WITH(a_member_that_leaves_says_so, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     Actorq__V1__LeaveReply reply;
@@ -37,7 +32,7 @@ static void test_a_member_that_leaves_says_so(void **state)
     assert_int_equal(fake->left, 1);
 }
 
-static void test_a_learner_that_does_not_hear_it_keeps_nobody(void **state)
+TEST_WITH(a_learner_that_does_not_hear_it_keeps_nobody, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -47,7 +42,7 @@ static void test_a_learner_that_does_not_hear_it_keeps_nobody(void **state)
     assert_int_equal(fake->trouble, 0);
 }
 
-static void test_after_leaving_nothing_is_sent(void **state)
+TEST_WITH(after_leaving_nothing_is_sent, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -60,7 +55,7 @@ static void test_after_leaving_nothing_is_sent(void **state)
     assert_true(fake->next_ns == INT64_MAX);
 }
 
-static void test_who_never_joined_leaves_at_once(void **state)
+TEST_WITH(who_never_joined_leaves_at_once, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_leave(fake);
@@ -68,7 +63,7 @@ static void test_who_never_joined_leaves_at_once(void **state)
     assert_int_equal(fake->sends, 0);
 }
 
-static void test_who_was_forgotten_leaves_at_once(void **state)
+TEST_WITH(who_was_forgotten_leaves_at_once, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -83,7 +78,7 @@ static void test_who_was_forgotten_leaves_at_once(void **state)
     assert_int_equal(fake->sends, sends);
 }
 
-static void test_a_leave_waits_for_the_heartbeat_that_is_out(void **state)
+TEST_WITH(a_leave_waits_for_the_heartbeat_that_is_out, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -98,7 +93,7 @@ static void test_a_leave_waits_for_the_heartbeat_that_is_out(void **state)
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-static void test_a_leave_goes_although_the_heartbeat_failed(void **state)
+TEST_WITH(a_leave_goes_although_the_heartbeat_failed, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -110,7 +105,7 @@ static void test_a_leave_goes_although_the_heartbeat_failed(void **state)
 }
 
 /* Else the learner would keep a member that nobody is. */
-static void test_a_join_that_is_out_is_taken_back_by_the_number_it_brings(void **state)
+TEST_WITH(a_join_that_is_out_is_taken_back_by_the_number_it_brings, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -123,7 +118,7 @@ static void test_a_join_that_is_out_is_taken_back_by_the_number_it_brings(void *
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-static void test_a_join_that_failed_leaves_nothing_to_take_back(void **state)
+TEST_WITH(a_join_that_failed_leaves_nothing_to_take_back, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_pass(fake, 0);
@@ -133,7 +128,7 @@ static void test_a_join_that_failed_leaves_nothing_to_take_back(void **state)
     assert_int_equal(fake->sends, 1);
 }
 
-static void test_the_run_may_be_left_after_its_end(void **state)
+TEST_WITH(the_run_may_be_left_after_its_end, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -146,7 +141,7 @@ static void test_the_run_may_be_left_after_its_end(void **state)
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-static void test_an_answer_to_a_member_that_is_gone_does_nothing(void **state)
+TEST_WITH(an_answer_to_a_member_that_is_gone_does_nothing, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -158,7 +153,7 @@ static void test_an_answer_to_a_member_that_is_gone_does_nothing(void **state)
     assert_int_equal(fake->joined, 0);
 }
 
-static void test_a_channel_that_closes_on_a_member_that_is_gone_does_nothing(void **state)
+TEST_WITH(a_channel_that_closes_on_a_member_that_is_gone_does_nothing, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -169,7 +164,7 @@ static void test_a_channel_that_closes_on_a_member_that_is_gone_does_nothing(voi
     assert_int_equal(fake->trouble, 0);
 }
 
-static void test_the_answer_to_a_leave_may_come_too_late(void **state)
+TEST_WITH(the_answer_to_a_leave_may_come_too_late, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -182,7 +177,7 @@ static void test_the_answer_to_a_leave_may_come_too_late(void **state)
 
 /* ---- destroyed by its owner from inside a callback ------------------------------------------- */
 
-static void test_an_owner_may_destroy_it_when_it_has_joined(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_it_has_joined, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_join join;
@@ -194,7 +189,7 @@ static void test_an_owner_may_destroy_it_when_it_has_joined(void **state)
     assert_null(fake->member);
 }
 
-static void test_an_owner_may_destroy_it_when_something_changed(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_something_changed, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_beat beat;
@@ -208,7 +203,7 @@ static void test_an_owner_may_destroy_it_when_something_changed(void **state)
     assert_null(fake->member);
 }
 
-static void test_an_owner_may_destroy_it_when_it_was_refused(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_it_was_refused, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_pass(fake, 0);
@@ -218,7 +213,7 @@ static void test_an_owner_may_destroy_it_when_it_was_refused(void **state)
     assert_null(fake->member);
 }
 
-static void test_an_owner_may_destroy_it_when_it_cannot_even_send(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_it_cannot_even_send, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake->destroy_when_told = true;
@@ -229,7 +224,7 @@ static void test_an_owner_may_destroy_it_when_it_cannot_even_send(void **state)
     assert_true(fake->next_ns == INT64_MAX);
 }
 
-static void test_an_owner_may_destroy_it_when_it_has_left(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_it_has_left, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -240,7 +235,7 @@ static void test_an_owner_may_destroy_it_when_it_has_left(void **state)
     assert_null(fake->member);
 }
 
-static void test_an_owner_may_destroy_it_when_it_never_joined_and_left(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_it_never_joined_and_left, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake->destroy_when_told = true;
@@ -249,7 +244,7 @@ static void test_an_owner_may_destroy_it_when_it_never_joined_and_left(void **st
     assert_null(fake->member);
 }
 
-static void test_an_owner_may_destroy_it_when_its_leave_cannot_be_sent(void **state)
+TEST_WITH(an_owner_may_destroy_it_when_its_leave_cannot_be_sent, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -261,31 +256,3 @@ static void test_an_owner_may_destroy_it_when_its_leave_cannot_be_sent(void **st
 }
 
 #define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FAKE(test_a_member_that_leaves_says_so),
-        FAKE(test_a_learner_that_does_not_hear_it_keeps_nobody),
-        FAKE(test_after_leaving_nothing_is_sent),
-        FAKE(test_who_never_joined_leaves_at_once),
-        FAKE(test_who_was_forgotten_leaves_at_once),
-        FAKE(test_a_leave_waits_for_the_heartbeat_that_is_out),
-        FAKE(test_a_leave_goes_although_the_heartbeat_failed),
-        FAKE(test_a_join_that_is_out_is_taken_back_by_the_number_it_brings),
-        FAKE(test_a_join_that_failed_leaves_nothing_to_take_back),
-        FAKE(test_the_run_may_be_left_after_its_end),
-        FAKE(test_an_answer_to_a_member_that_is_gone_does_nothing),
-        FAKE(test_a_channel_that_closes_on_a_member_that_is_gone_does_nothing),
-        FAKE(test_the_answer_to_a_leave_may_come_too_late),
-        FAKE(test_an_owner_may_destroy_it_when_it_has_joined),
-        FAKE(test_an_owner_may_destroy_it_when_something_changed),
-        FAKE(test_an_owner_may_destroy_it_when_it_was_refused),
-        FAKE(test_an_owner_may_destroy_it_when_it_cannot_even_send),
-        FAKE(test_an_owner_may_destroy_it_when_it_has_left),
-        FAKE(test_an_owner_may_destroy_it_when_it_never_joined_and_left),
-        FAKE(test_an_owner_may_destroy_it_when_its_leave_cannot_be_sent),
-    };
-
-    return cmocka_run_group_tests_name("member_leave", tests, NULL, NULL);
-}

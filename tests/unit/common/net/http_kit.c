@@ -3,19 +3,14 @@
  */
 #include "tests/unit/common/net/http_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { ANSWER_MAX = 1 << 20, LARGE_BODY = 4 << 20 };

@@ -3,12 +3,6 @@
  */
 #include "tests/unit/common/net/net_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/address/url.h"
+#include "tests/support/test.h"
 
 const aq_net_limits net_kit_limits = {
     .message_bytes_max = NET_KIT_MESSAGE_MAX, .reconnect_min_ms = 10, .reconnect_max_ms = 100};

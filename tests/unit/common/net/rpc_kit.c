@@ -3,18 +3,13 @@
  */
 #include "tests/unit/common/net/rpc_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/test.h"
 
 static uint8_t pattern(size_t i)
 {

@@ -2,16 +2,9 @@
  * See secure_kit.h.
  */
 #define _GNU_SOURCE /* nftw */
-
 #include "tests/unit/common/net/secure_kit.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <nng/protocol/reqrep0/rep.h>
@@ -27,6 +20,7 @@
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/sys/file.h"
+#include "tests/support/test.h"
 
 void secure_kit_folder(char ret_path[SECURE_KIT_PATH_MAX])
 {

@@ -1,17 +1,12 @@
 /*
  * The reference forward pass against networks worked out by hand, and its activations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
+#include "tests/support/test.h"
 
 /* 2-3-2: every number below is exact in float. */
 static aq_net_spec small_spec(enum aq_activation activation)
@@ -47,33 +42,30 @@ static void forward_small(enum aq_activation activation, const float *in, size_t
     aq_params_fini(&params);
 }
 
-static void test_a_relu_network_gives_what_the_hand_does(void **state)
+TEST(a_relu_network_gives_what_the_hand_does)
 {
     const float in[] = {1, 2};
     float out[2];
-    (void)state;
     /* hidden: 5.5, -1, -4 -> 5.5, 0, 0 */
     forward_small(AQ_ACTIVATION_RELU, in, 1, out);
     assert_true(out[0] == 15.5f);
     assert_true(out[1] == -21.0f);
 }
 
-static void test_a_linear_network_gives_what_the_hand_does(void **state)
+TEST(a_linear_network_gives_what_the_hand_does)
 {
     const float in[] = {1, 2};
     float out[2];
-    (void)state;
     /* hidden: 5.5, -1, -4 */
     forward_small(AQ_ACTIVATION_NONE, in, 1, out);
     assert_true(out[0] == 10.5f);
     assert_true(out[1] == -10.0f - 11.0f - 0.25f - 16.0f);
 }
 
-static void test_curved_networks_give_what_the_equation_does(void **state)
+TEST(curved_networks_give_what_the_equation_does)
 {
     const float in[] = {0.25f, -0.5f}; /* hidden: -0.25, -1.5, 3.5 */
     float out[2];
-    (void)state;
     forward_small(AQ_ACTIVATION_TANH, in, 1, out);
     double a = tanh(-0.25), b = tanh(-1.5), c = tanh(3.5);
     assert_true(fabs(out[0] - (10 + a + b + c)) < 1e-6);
@@ -84,11 +76,10 @@ static void test_curved_networks_give_what_the_equation_does(void **state)
     assert_true(fabs(out[1] - (-10 - 2 * a + 0.25 * b + 4 * c)) < 2e-6);
 }
 
-static void test_each_row_is_on_its_own(void **state)
+TEST(each_row_is_on_its_own)
 {
     const float in[] = {1, 2, 0.25f, -0.5f, -3, 4, 0, 0};
     float together[8], alone[2];
-    (void)state;
     forward_small(AQ_ACTIVATION_ELU, in, 4, together);
     for (size_t row = 0; row < 4; row++) {
         forward_small(AQ_ACTIVATION_ELU, in + 2 * row, 1, alone);
@@ -96,13 +87,12 @@ static void test_each_row_is_on_its_own(void **state)
     }
 }
 
-static void test_one_layer_needs_no_scratch(void **state)
+TEST(one_layer_needs_no_scratch)
 {
     aq_net_spec spec;
     aq_params params;
     const float in[] = {2, 3};
     float out[2];
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(1, NULL, 0, 1, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     assert_int_equal(aq_params_init(&spec, &params), 0);
     params.weight[0][0] = 4;
@@ -113,17 +103,16 @@ static void test_one_layer_needs_no_scratch(void **state)
     aq_params_fini(&params);
 }
 
-static void test_no_rows_touch_nothing(void **state)
+TEST(no_rows_touch_nothing)
 {
     float out[2] = {7, 7};
-    (void)state;
     forward_small(AQ_ACTIVATION_RELU, NULL, 0, out);
     assert_true(out[0] == 7 && out[1] == 7);
 }
 
 enum { DEEP_ROWS = 5, DEEP_WIDTH = 9, GUARD = 16 };
 
-static void test_scratch_and_output_are_not_passed(void **state)
+TEST(scratch_and_output_are_not_passed)
 {
     const uint32_t hidden[] = {DEEP_WIDTH, 3, DEEP_WIDTH, 2, 7};
     const size_t scratch_count = 2 * DEEP_ROWS * DEEP_WIDTH;
@@ -131,7 +120,6 @@ static void test_scratch_and_output_are_not_passed(void **state)
     aq_params params;
     aq_rng rng;
     float in[DEEP_ROWS * 6], out[DEEP_ROWS * 4 + GUARD];
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(6, hidden, 5, 4, AQ_ACTIVATION_TANH, &spec, NULL), 0);
     assert_int_equal(aq_params_init(&spec, &params), 0);
     aq_rng_init(&rng, 3, 0);
@@ -153,12 +141,11 @@ static void test_scratch_and_output_are_not_passed(void **state)
     aq_params_fini(&params);
 }
 
-static void test_sums_keep_what_float_would_lose(void **state)
+TEST(sums_keep_what_float_would_lose)
 {
     aq_net_spec spec;
     aq_params params;
     float in[101], out;
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(101, NULL, 0, 1, AQ_ACTIVATION_NONE, &spec, NULL), 0);
     assert_int_equal(aq_params_init(&spec, &params), 0);
     for (int i = 0; i < 101; i++) {
@@ -170,10 +157,9 @@ static void test_sums_keep_what_float_would_lose(void **state)
     aq_params_fini(&params);
 }
 
-static void test_activations_follow_their_equations(void **state)
+TEST(activations_follow_their_equations)
 {
     const float in[] = {-100.0f, -1.0f, -1e-6f, 0.0f, 1e-6f, 1.0f, 100.0f};
-    (void)state;
     for (size_t i = 0; i < sizeof(in) / sizeof(in[0]); i++) {
         float none = in[i], relu = in[i], tangent = in[i], elu = in[i];
         double x = in[i];
@@ -189,30 +175,12 @@ static void test_activations_follow_their_equations(void **state)
     }
 }
 
-static void test_nan_comes_out_of_every_activation(void **state)
+TEST(nan_comes_out_of_every_activation)
 {
-    (void)state;
     for (uint32_t i = AQ_ACTIVATION_NONE; i <= AQ_ACTIVATION_ELU; i++) {
         float values[] = {1.0f, NAN, -1.0f};
         aq_activate(i, values, 3);
         assert_true(isnan(values[1]));
         assert_true(isfinite(values[0]) && isfinite(values[2]));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_relu_network_gives_what_the_hand_does),
-        cmocka_unit_test(test_a_linear_network_gives_what_the_hand_does),
-        cmocka_unit_test(test_curved_networks_give_what_the_equation_does),
-        cmocka_unit_test(test_each_row_is_on_its_own),
-        cmocka_unit_test(test_one_layer_needs_no_scratch),
-        cmocka_unit_test(test_no_rows_touch_nothing),
-        cmocka_unit_test(test_scratch_and_output_are_not_passed),
-        cmocka_unit_test(test_sums_keep_what_float_would_lose),
-        cmocka_unit_test(test_activations_follow_their_equations),
-        cmocka_unit_test(test_nan_comes_out_of_every_activation),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

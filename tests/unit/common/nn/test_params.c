@@ -1,17 +1,12 @@
 /*
  * Parameters: one block without gaps, the starting distribution, copies.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/nn/params.h"
+#include "tests/support/test.h"
 
 static aq_net_spec spec_of(uint32_t inputs, uint32_t width, uint32_t outputs)
 {
@@ -31,11 +26,10 @@ static aq_params params_of(const aq_net_spec *spec, uint64_t seed)
     return params;
 }
 
-static void test_views_cover_the_block_without_gaps(void **state)
+TEST(views_cover_the_block_without_gaps)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_params params;
-    (void)state;
     assert_int_equal(aq_params_init(&spec, &params), 0);
     assert_int_equal(params.count, 5 * 8 + 9 * 2);
     assert_ptr_equal(params.weight[0], params.block);
@@ -50,11 +44,10 @@ static void test_views_cover_the_block_without_gaps(void **state)
     aq_params_fini(&params);
 }
 
-static void test_nothing_and_twice_can_be_finished(void **state)
+TEST(nothing_and_twice_can_be_finished)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_params params;
-    (void)state;
     aq_params_fini(NULL);
     assert_int_equal(aq_params_init(&spec, &params), 0);
     aq_params_fini(&params);
@@ -63,11 +56,10 @@ static void test_nothing_and_twice_can_be_finished(void **state)
     aq_params_fini(&params);
 }
 
-static void test_a_failed_allocation_leaves_the_struct_alone(void **state)
+TEST(a_failed_allocation_leaves_the_struct_alone)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_params params, before;
-    (void)state;
     memset(&before, 0x5a, sizeof(before));
     params = before;
     aq_memory_fail_at(1, 0);
@@ -92,22 +84,20 @@ static void check_uniform(const float *values, size_t count, double bound)
     assert_true(fabs(squares / (double)count / (deviation * deviation) - 1.0) < 0.05);
 }
 
-static void test_random_parameters_are_uniform_within_the_layers_bound(void **state)
+TEST(random_parameters_are_uniform_within_the_layers_bound)
 {
     aq_net_spec spec = spec_of(100, 4000, 50);
     aq_params params = params_of(&spec, 1);
-    (void)state;
     check_uniform(params.weight[0], 100 * 4000, sqrt(1.0 / 100));
     check_uniform(params.bias[0], 4000, sqrt(1.0 / 100));
     check_uniform(params.weight[1], 4000 * 50, sqrt(1.0 / 4000));
     aq_params_fini(&params);
 }
 
-static void test_a_seed_gives_one_set_and_another_seed_another(void **state)
+TEST(a_seed_gives_one_set_and_another_seed_another)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_params a = params_of(&spec, 5), b = params_of(&spec, 5), c = params_of(&spec, 6);
-    (void)state;
     assert_memory_equal(a.block, b.block, a.count * sizeof(float));
     assert_memory_not_equal(a.block, c.block, a.count * sizeof(float));
     aq_params_fini(&a);
@@ -115,11 +105,10 @@ static void test_a_seed_gives_one_set_and_another_seed_another(void **state)
     aq_params_fini(&c);
 }
 
-static void test_a_copy_is_equal_and_apart(void **state)
+TEST(a_copy_is_equal_and_apart)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_params from = params_of(&spec, 5), to;
-    (void)state;
     assert_int_equal(aq_params_init(&spec, &to), 0);
     aq_params_copy(&to, &from);
     assert_memory_equal(to.block, from.block, from.count * sizeof(float));
@@ -128,17 +117,4 @@ static void test_a_copy_is_equal_and_apart(void **state)
     assert_ptr_equal(to.weight[0], to.block);
     aq_params_fini(&from);
     aq_params_fini(&to);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_views_cover_the_block_without_gaps),
-        cmocka_unit_test(test_nothing_and_twice_can_be_finished),
-        cmocka_unit_test(test_a_failed_allocation_leaves_the_struct_alone),
-        cmocka_unit_test(test_random_parameters_are_uniform_within_the_layers_bound),
-        cmocka_unit_test(test_a_seed_gives_one_set_and_another_seed_another),
-        cmocka_unit_test(test_a_copy_is_equal_and_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

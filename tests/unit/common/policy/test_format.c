@@ -1,20 +1,14 @@
 /*
  * Formats: names, sizes, how levels and blocks are found.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/policy/format.h"
+#include "tests/support/test.h"
 
-static void test_formats_have_names_both_ways(void **state)
+TEST(formats_have_names_both_ways)
 {
     uint32_t format = 0;
-    (void)state;
     for (uint32_t i = 1; i <= AQ_FORMAT_COUNT; i++) {
         assert_true(aq_format_known(i));
         assert_int_equal(aq_format_from_text(aq_format_name(i), &format), 0);
@@ -27,10 +21,9 @@ static void test_formats_have_names_both_ways(void **state)
     assert_int_equal(format, AQ_FORMAT_INT8_CHANNEL);
 }
 
-static void test_what_is_no_format_is_unknown(void **state)
+TEST(what_is_no_format_is_unknown)
 {
     const uint32_t others[] = {0, AQ_FORMAT_COUNT + 1, UINT32_MAX};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_false(aq_format_known(others[i]));
         assert_false(aq_format_is_integer(others[i]));
@@ -38,9 +31,8 @@ static void test_what_is_no_format_is_unknown(void **state)
     }
 }
 
-static void test_floats_of_any_width_are_not_integers(void **state)
+TEST(floats_of_any_width_are_not_integers)
 {
-    (void)state;
     for (uint32_t i = 1; i <= AQ_FORMAT_COUNT; i++) {
         const bool is_float = i == AQ_FORMAT_F32 || i == AQ_FORMAT_F16 || i == AQ_FORMAT_BF16;
         assert_int_equal(aq_format_is_integer(i), !is_float);
@@ -48,7 +40,7 @@ static void test_floats_of_any_width_are_not_integers(void **state)
 }
 
 /* 5 rows of 67 columns: two groups, 17 columns of blocks in one row of them. */
-static void test_sizes_are_those_of_the_format(void **state)
+TEST(sizes_are_those_of_the_format)
 {
     const struct {
         uint32_t format;
@@ -59,7 +51,6 @@ static void test_sizes_are_those_of_the_format(void **state)
         {AQ_FORMAT_INT8_TENSOR, {5 * 67, 1, 5, 0}}, {AQ_FORMAT_INT4, {5 * 34, 5 * 2, 0, 0}},
         {AQ_FORMAT_INT2, {5 * 17, 5 * 2, 0, 0}},    {AQ_FORMAT_INT8_SPARSE, {9 * 64, 5, 5, 3}},
     };
-    (void)state;
     assert_int_equal(sizeof(rows) / sizeof(rows[0]), AQ_FORMAT_COUNT);
     for (size_t i = 0; i < AQ_FORMAT_COUNT; i++) {
         const aq_tensor_sizes sizes = aq_format_sizes(rows[i].format, 5, 67, 9);
@@ -67,19 +58,17 @@ static void test_sizes_are_those_of_the_format(void **state)
     }
 }
 
-static void test_a_layer_without_parameters_takes_no_room(void **state)
+TEST(a_layer_without_parameters_takes_no_room)
 {
     const aq_tensor_sizes nothing = {0};
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         const aq_tensor_sizes sizes = aq_format_sizes(format, 0, 0, 0);
         assert_memory_equal(&sizes, &nothing, sizeof(sizes));
     }
 }
 
-static void test_counts_are_rounded_up(void **state)
+TEST(counts_are_rounded_up)
 {
-    (void)state;
     assert_int_equal(aq_format_groups(1), 1);
     assert_int_equal(aq_format_groups(64), 1);
     assert_int_equal(aq_format_groups(65), 2);
@@ -91,12 +80,11 @@ static void test_counts_are_rounded_up(void **state)
     assert_int_equal(aq_block_mask_row_bytes(33), 2);
 }
 
-static void test_packed_levels_are_twos_complement_lowest_first(void **state)
+TEST(packed_levels_are_twos_complement_lowest_first)
 {
     const uint8_t bytes[] = {0xF7, 0x98};
     const int32_t nibbles[] = {7, -1, -8, -7};
     const int32_t pairs[] = {-1, 1, -1, -1, 0, -2, 1, -2};
-    (void)state;
     for (uint32_t i = 0; i < 4; i++) {
         assert_int_equal(aq_packed_level(bytes, i, 4), nibbles[i]);
     }
@@ -105,26 +93,10 @@ static void test_packed_levels_are_twos_complement_lowest_first(void **state)
     }
 }
 
-static void test_a_mask_is_read_lowest_bit_first(void **state)
+TEST(a_mask_is_read_lowest_bit_first)
 {
     const uint8_t mask[] = {0x05, 0x80};
-    (void)state;
     for (uint32_t i = 0; i < 16; i++) {
         assert_int_equal(aq_block_is_stored(mask, i), i == 0 || i == 2 || i == 15);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_formats_have_names_both_ways),
-        cmocka_unit_test(test_what_is_no_format_is_unknown),
-        cmocka_unit_test(test_floats_of_any_width_are_not_integers),
-        cmocka_unit_test(test_sizes_are_those_of_the_format),
-        cmocka_unit_test(test_a_layer_without_parameters_takes_no_room),
-        cmocka_unit_test(test_counts_are_rounded_up),
-        cmocka_unit_test(test_packed_levels_are_twos_complement_lowest_first),
-        cmocka_unit_test(test_a_mask_is_read_lowest_bit_first),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

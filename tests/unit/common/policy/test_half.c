@@ -1,17 +1,12 @@
 /*
  * Sixteen-bit floats, all of them: there are few enough.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 
 #include "common/base/rng.h"
 #include "common/policy/half.h"
+#include "tests/support/test.h"
 
 enum { HALVES = 65536, F16_INFINITE = 0x7C00, BF16_INFINITE = 0x7F80 };
 
@@ -47,9 +42,8 @@ static const half_kind kinds[] = {
     {aq_bf16_from_f32, aq_bf16_to_f32, bf16_value, BF16_INFINITE},
 };
 
-static void test_every_half_has_the_value_that_its_bits_say(void **state)
+TEST(every_half_has_the_value_that_its_bits_say)
 {
-    (void)state;
     for (int kind = 0; kind < 2; kind++) {
         for (uint32_t half = 0; half < HALVES; half++) {
             const float value = kinds[kind].to((uint16_t)half);
@@ -66,9 +60,8 @@ static void test_every_half_has_the_value_that_its_bits_say(void **state)
     }
 }
 
-static void test_every_half_comes_back_from_its_value(void **state)
+TEST(every_half_comes_back_from_its_value)
 {
-    (void)state;
     for (int kind = 0; kind < 2; kind++) {
         for (uint32_t half = 0; half < HALVES; half++) {
             const uint16_t back = kinds[kind].from(kinds[kind].to((uint16_t)half));
@@ -83,9 +76,8 @@ static void test_every_half_comes_back_from_its_value(void **state)
 }
 
 /* Half-way between two neighbours the even one is taken; a float to either side goes to its own. */
-static void test_between_two_halves_the_nearest_is_taken_and_the_even_one_of_a_tie(void **state)
+TEST(between_two_halves_the_nearest_is_taken_and_the_even_one_of_a_tie)
 {
-    (void)state;
     for (int kind = 0; kind < 2; kind++) {
         for (uint16_t half = 0; half + 1 < kinds[kind].infinite; half++) {
             const double low = kinds[kind].value(half);
@@ -104,9 +96,8 @@ static void test_between_two_halves_the_nearest_is_taken_and_the_even_one_of_a_t
     }
 }
 
-static void test_what_is_beyond_the_largest_half_is_infinite(void **state)
+TEST(what_is_beyond_the_largest_half_is_infinite)
 {
-    (void)state;
     assert_int_equal(aq_f16_from_f32(65504.0f), 0x7BFF);
     assert_int_equal(aq_f16_from_f32(nextafterf(65520.0f, 0.0f)), 0x7BFF);
     assert_int_equal(aq_f16_from_f32(65520.0f), F16_INFINITE);
@@ -117,9 +108,8 @@ static void test_what_is_beyond_the_largest_half_is_infinite(void **state)
     assert_int_equal(aq_bf16_from_f32(-INFINITY), BF16_INFINITE | 0x8000);
 }
 
-static void test_what_is_below_the_smallest_half_is_zero_with_its_sign(void **state)
+TEST(what_is_below_the_smallest_half_is_zero_with_its_sign)
 {
-    (void)state;
     assert_int_equal(aq_f16_from_f32(0x1p-25f), 0);
     assert_int_equal(aq_f16_from_f32(-0x1p-26f), 0x8000);
     assert_int_equal(aq_f16_from_f32(nextafterf(0x1p-25f, 1.0f)), 1);
@@ -129,10 +119,9 @@ static void test_what_is_below_the_smallest_half_is_zero_with_its_sign(void **st
 }
 
 /* Any float is within half the distance of its half's neighbours. */
-static void test_any_float_goes_to_a_nearest_half(void **state)
+TEST(any_float_goes_to_a_nearest_half)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 12, 0);
     for (int i = 0; i < 200000; i++) {
         const float value = aq_f32_from_bits((uint32_t)aq_rng_next(&rng) & 0x7FFFFFFF);
@@ -147,17 +136,4 @@ static void test_any_float_goes_to_a_nearest_half(void **state)
             assert_true(distance <= step / 2.0);
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_half_has_the_value_that_its_bits_say),
-        cmocka_unit_test(test_every_half_comes_back_from_its_value),
-        cmocka_unit_test(test_between_two_halves_the_nearest_is_taken_and_the_even_one_of_a_tie),
-        cmocka_unit_test(test_what_is_beyond_the_largest_half_is_infinite),
-        cmocka_unit_test(test_what_is_below_the_smallest_half_is_zero_with_its_sign),
-        cmocka_unit_test(test_any_float_goes_to_a_nearest_half),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Kinds of layers: what a shape makes of inputs, outputs and weights, and what cannot be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/policy/layer_spec.h"
 #include "common/policy/netspec.h"
+#include "tests/support/test.h"
 
 /* 84 x 84 x 4, as of a game's screen. */
 static const aq_conv_shape screen = {
@@ -43,20 +38,18 @@ static void assert_matrix(const aq_layer_spec *layer, uint32_t rows, uint32_t co
     assert_int_equal(aq_layer_parameters(layer), (size_t)rows * (columns + 1));
 }
 
-static void test_a_linear_layer_has_a_row_an_output(void **state)
+TEST(a_linear_layer_has_a_row_an_output)
 {
     const aq_layer_spec layer = aq_layer_linear(17, 5, AQ_ACTIVATION_TANH);
-    (void)state;
     accept(&layer);
     assert_matrix(&layer, 5, 17);
     assert_int_equal(aq_layer_patches(&layer), 1);
     assert_true(aq_layer_is_quantizable(&layer));
 }
 
-static void test_a_convolution_has_a_row_a_filter(void **state)
+TEST(a_convolution_has_a_row_a_filter)
 {
     const aq_layer_spec layer = aq_layer_conv2d(&screen, AQ_ACTIVATION_RELU);
-    (void)state;
     accept(&layer);
     assert_int_equal(layer.inputs, 84 * 84 * 4);
     assert_int_equal(layer.outputs, 20 * 20 * 32);
@@ -65,11 +58,10 @@ static void test_a_convolution_has_a_row_a_filter(void **state)
     assert_true(aq_layer_is_quantizable(&layer));
 }
 
-static void test_padding_makes_the_image_larger_on_every_side(void **state)
+TEST(padding_makes_the_image_larger_on_every_side)
 {
     aq_conv_shape shape = {
         .height = 5, .width = 7, .channels = 2, .filters = 3, .kernel = 3, .stride = 1};
-    (void)state;
     shape.padding = 1;
     assert_int_equal(aq_conv_out_height(&shape), 5);
     assert_int_equal(aq_conv_out_width(&shape), 7);
@@ -80,20 +72,18 @@ static void test_padding_makes_the_image_larger_on_every_side(void **state)
     assert_int_equal(aq_conv_out_width(&shape), 5);
 }
 
-static void test_a_norm_has_a_weight_and_a_bias_a_value(void **state)
+TEST(a_norm_has_a_weight_and_a_bias_a_value)
 {
     const aq_layer_spec layer = aq_layer_norm(9, AQ_ACTIVATION_ELU);
-    (void)state;
     accept(&layer);
     assert_matrix(&layer, 9, 1);
     assert_false(aq_layer_is_quantizable(&layer));
 }
 
-static void test_heads_have_no_parameters(void **state)
+TEST(heads_have_no_parameters)
 {
     const aq_layer_spec dueling = aq_layer_dueling(6, 51);
     const aq_layer_spec categorical = aq_layer_categorical(&atoms);
-    (void)state;
     accept(&dueling);
     accept(&categorical);
     assert_int_equal(dueling.inputs, 7 * 51);
@@ -105,10 +95,9 @@ static void test_heads_have_no_parameters(void **state)
     assert_false(aq_layer_is_quantizable(&dueling));
 }
 
-static void test_an_unknown_kind_is_refused(void **state)
+TEST(an_unknown_kind_is_refused)
 {
     aq_layer_spec layer = aq_layer_norm(9, AQ_ACTIVATION_NONE);
-    (void)state;
     layer.kind = 6;
     refuse(&layer, "layer 3: unknown kind 6");
     assert_false(aq_layer_is_quantizable(&layer));
@@ -117,10 +106,9 @@ static void test_an_unknown_kind_is_refused(void **state)
     refuse(&layer, "layer 3: unknown kind 0");
 }
 
-static void test_a_convolution_that_cannot_be_is_refused(void **state)
+TEST(a_convolution_that_cannot_be_is_refused)
 {
     aq_conv_shape shape = screen;
-    (void)state;
     shape.kernel = 0;
     aq_layer_spec layer = aq_layer_conv2d(&shape, AQ_ACTIVATION_NONE);
     refuse(&layer, "its output is 0");
@@ -146,7 +134,7 @@ static void test_a_convolution_that_cannot_be_is_refused(void **state)
     refuse(&layer, "its shape makes that 28224 and 12800");
 }
 
-static void test_a_shape_past_32_bits_is_refused(void **state)
+TEST(a_shape_past_32_bits_is_refused)
 {
     const aq_conv_shape huge = {.height = 1U << 20,
                                 .width = 1U << 20,
@@ -154,18 +142,16 @@ static void test_a_shape_past_32_bits_is_refused(void **state)
                                 .filters = UINT32_MAX,
                                 .kernel = 1,
                                 .stride = 1};
-    (void)state;
     aq_layer_spec layer = aq_layer_conv2d(&huge, AQ_ACTIVATION_NONE);
     refuse(&layer, "its input is 4294967295");
     layer = aq_layer_dueling(UINT32_MAX, UINT32_MAX);
     refuse(&layer, "number of choices is 4294967295; 1 to 4096");
 }
 
-static void test_a_head_that_cannot_be_is_refused(void **state)
+TEST(a_head_that_cannot_be_is_refused)
 {
     const float bounds[][2] = {{1.0f, 1.0f}, {2.0f, 1.0f},      {NAN, 1.0f},
                                {0.0f, NAN},  {-INFINITY, 0.0f}, {0.0f, INFINITY}};
-    (void)state;
     for (int i = 0; i < 6; i++) {
         aq_head_shape shape = atoms;
         shape.low = bounds[i][0];
@@ -202,11 +188,10 @@ static aq_net_spec game_net(void)
     return spec;
 }
 
-static void test_layers_of_all_kinds_chain(void **state)
+TEST(layers_of_all_kinds_chain)
 {
     aq_net_spec spec = game_net();
     char text[128];
-    (void)state;
     assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
     assert_int_equal(aq_net_spec_outputs(&spec), 6);
     assert_int_equal(aq_net_spec_width_max(&spec), 84 * 84 * 4);
@@ -216,12 +201,11 @@ static void test_layers_of_all_kinds_chain(void **state)
     assert_int_equal(aq_net_spec_validate(&spec, NULL), AQ_E_INVALID);
 }
 
-static void test_a_full_network_takes_no_layer(void **state)
+TEST(a_full_network_takes_no_layer)
 {
     const aq_layer_spec layer = aq_layer_norm(4, AQ_ACTIVATION_NONE);
     aq_net_spec spec = {0};
     aq_error error;
-    (void)state;
     for (int i = 0; i < AQ_NET_LAYERS_MAX; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layer, &error), 0);
     }
@@ -231,12 +215,11 @@ static void test_a_full_network_takes_no_layer(void **state)
     assert_int_equal(spec.layer_count, AQ_NET_LAYERS_MAX);
 }
 
-static void test_the_hash_tells_shapes_of_equal_sizes_apart(void **state)
+TEST(the_hash_tells_shapes_of_equal_sizes_apart)
 {
     const aq_net_spec spec = game_net();
     const uint64_t hash = aq_net_spec_hash(&spec);
     aq_net_spec other = game_net();
-    (void)state;
     other.layers[0].conv.padding = 1;
     assert_true(aq_net_spec_hash(&other) != hash);
     other = game_net();
@@ -247,23 +230,4 @@ static void test_the_hash_tells_shapes_of_equal_sizes_apart(void **state)
     assert_true(aq_net_spec_hash(&other) != hash);
     other = game_net();
     assert_true(aq_net_spec_hash(&other) == hash);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_linear_layer_has_a_row_an_output),
-        cmocka_unit_test(test_a_convolution_has_a_row_a_filter),
-        cmocka_unit_test(test_padding_makes_the_image_larger_on_every_side),
-        cmocka_unit_test(test_a_norm_has_a_weight_and_a_bias_a_value),
-        cmocka_unit_test(test_heads_have_no_parameters),
-        cmocka_unit_test(test_an_unknown_kind_is_refused),
-        cmocka_unit_test(test_a_convolution_that_cannot_be_is_refused),
-        cmocka_unit_test(test_a_shape_past_32_bits_is_refused),
-        cmocka_unit_test(test_a_head_that_cannot_be_is_refused),
-        cmocka_unit_test(test_layers_of_all_kinds_chain),
-        cmocka_unit_test(test_a_full_network_takes_no_layer),
-        cmocka_unit_test(test_the_hash_tells_shapes_of_equal_sizes_apart),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * Network descriptions: what can be built, what a peer's may not be, and what is derived from them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/policy/netspec.h"
+#include "tests/support/test.h"
 
 static aq_net_spec small_net(void)
 {
@@ -19,10 +14,9 @@ static aq_net_spec small_net(void)
     return spec;
 }
 
-static void test_an_mlp_chains_its_layers(void **state)
+TEST(an_mlp_chains_its_layers)
 {
     aq_net_spec spec = small_net();
-    (void)state;
     assert_int_equal(spec.layer_count, 3);
     assert_int_equal(spec.layers[0].inputs, 4);
     assert_int_equal(spec.layers[0].outputs, 64);
@@ -38,21 +32,19 @@ static void test_an_mlp_chains_its_layers(void **state)
     assert_int_equal(aq_net_spec_parameters(&spec), 5 * 64 + 65 * 32 + 33 * 2);
 }
 
-static void test_no_hidden_layer_is_a_linear_map(void **state)
+TEST(no_hidden_layer_is_a_linear_map)
 {
     aq_net_spec spec;
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(300, NULL, 0, 5, AQ_ACTIVATION_TANH, &spec, NULL), 0);
     assert_int_equal(spec.layer_count, 1);
     assert_int_equal(spec.layers[0].activation, AQ_ACTIVATION_NONE);
     assert_int_equal(aq_net_spec_width_max(&spec), 300);
 }
 
-static void test_the_most_and_widest_layers_can_be_built(void **state)
+TEST(the_most_and_widest_layers_can_be_built)
 {
     uint32_t hidden[AQ_NET_LAYERS_MAX - 1];
     aq_net_spec spec;
-    (void)state;
     for (int i = 0; i < AQ_NET_LAYERS_MAX - 1; i++) {
         hidden[i] = AQ_NET_WIDTH_MAX;
     }
@@ -62,12 +54,11 @@ static void test_the_most_and_widest_layers_can_be_built(void **state)
     assert_true(aq_net_spec_parameters(&spec) == (size_t)16 * 16385 * 16384);
 }
 
-static void test_an_impossible_mlp_leaves_the_spec_alone(void **state)
+TEST(an_impossible_mlp_leaves_the_spec_alone)
 {
     const uint32_t hidden[AQ_NET_LAYERS_MAX] = {0};
     aq_net_spec before, spec;
     aq_error error;
-    (void)state;
     memset(&before, 0x5a, sizeof(before));
     spec = before;
     assert_int_equal(
@@ -93,10 +84,9 @@ static void refuse(const aq_net_spec *spec, const char *words)
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_what_a_peer_may_not_send_is_refused(void **state)
+TEST(what_a_peer_may_not_send_is_refused)
 {
     aq_net_spec spec = small_net();
-    (void)state;
     spec.layer_count = 0;
     refuse(&spec, "0 layers");
     spec.layer_count = 17;
@@ -116,19 +106,17 @@ static void test_what_a_peer_may_not_send_is_refused(void **state)
     refuse(&spec, "layer 1 takes 63 values, but layer 0 gives 64");
 }
 
-static void test_the_hash_is_what_it_was(void **state)
+TEST(the_hash_is_what_it_was)
 {
     aq_net_spec spec = small_net();
-    (void)state;
     /* Checkpoints keep it: a change of this number makes old ones foreign. */
     assert_true(aq_net_spec_hash(&spec) == UINT64_C(0x12c1f3a2f789d5f0));
 }
 
-static void test_the_hash_tells_networks_apart(void **state)
+TEST(the_hash_tells_networks_apart)
 {
     aq_net_spec spec = small_net(), other = small_net();
     uint64_t hash = aq_net_spec_hash(&spec);
-    (void)state;
     memset(&other.layers[3], 0x77, sizeof(other.layers[3])); /* past the count: no meaning */
     assert_true(aq_net_spec_hash(&other) == hash);
     other.layers[0].activation = AQ_ACTIVATION_TANH;
@@ -141,22 +129,20 @@ static void test_the_hash_tells_networks_apart(void **state)
     assert_true(aq_net_spec_hash(&other) != hash);
 }
 
-static void test_unchecked_garbage_is_not_read_past_its_end(void **state)
+TEST(unchecked_garbage_is_not_read_past_its_end)
 {
     aq_net_spec spec;
     char text[1024];
-    (void)state;
     memset(&spec, 0xff, sizeof(spec));
     assert_true(aq_net_spec_hash(&spec) != 0);
     assert_true(aq_net_spec_width_max(&spec) == UINT32_MAX);
     assert_non_null(strstr(aq_net_spec_text(&spec, text, sizeof(text)), "4294967295-?"));
 }
 
-static void test_text_shows_widths_and_activations(void **state)
+TEST(text_shows_widths_and_activations)
 {
     aq_net_spec spec = small_net();
     char text[64], tiny[9];
-    (void)state;
     assert_string_equal(aq_net_spec_text(&spec, text, sizeof(text)), "4-64r-32r-2");
     spec.layers[0].activation = AQ_ACTIVATION_TANH;
     spec.layers[1].activation = AQ_ACTIVATION_ELU;
@@ -164,10 +150,9 @@ static void test_text_shows_widths_and_activations(void **state)
     assert_string_equal(aq_net_spec_text(&spec, tiny, sizeof(tiny)), "4-64t-32");
 }
 
-static void test_activations_have_names_both_ways(void **state)
+TEST(activations_have_names_both_ways)
 {
     enum aq_activation activation = AQ_ACTIVATION_ELU;
-    (void)state;
     for (uint32_t i = AQ_ACTIVATION_NONE; i <= AQ_ACTIVATION_ELU; i++) {
         assert_int_equal(aq_activation_from_text(aq_activation_name(i), &activation), 0);
         assert_int_equal(activation, i);
@@ -178,21 +163,4 @@ static void test_activations_have_names_both_ways(void **state)
     assert_int_equal(activation, AQ_ACTIVATION_TANH);
     assert_string_equal(aq_activation_name(0), "unknown");
     assert_string_equal(aq_activation_name(5), "unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_mlp_chains_its_layers),
-        cmocka_unit_test(test_no_hidden_layer_is_a_linear_map),
-        cmocka_unit_test(test_the_most_and_widest_layers_can_be_built),
-        cmocka_unit_test(test_an_impossible_mlp_leaves_the_spec_alone),
-        cmocka_unit_test(test_what_a_peer_may_not_send_is_refused),
-        cmocka_unit_test(test_the_hash_is_what_it_was),
-        cmocka_unit_test(test_the_hash_tells_networks_apart),
-        cmocka_unit_test(test_unchecked_garbage_is_not_read_past_its_end),
-        cmocka_unit_test(test_text_shows_widths_and_activations),
-        cmocka_unit_test(test_activations_have_names_both_ways),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

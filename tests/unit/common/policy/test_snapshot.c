@@ -1,12 +1,6 @@
 /*
  * Snapshots: one block, aligned tensors that lie inside it, references, sizes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/policy/snapshot.h"
+#include "tests/support/test.h"
 
 static const uint32_t mixed[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_F32, AQ_FORMAT_INT8_CHANNEL};
 
@@ -38,9 +33,8 @@ static void check_tensor(const uint8_t **end, const void *tensor, size_t bytes)
     *end = at + bytes;
 }
 
-static void test_tensors_are_aligned_apart_and_zeroed(void **state)
+TEST(tensors_are_aligned_apart_and_zeroed)
 {
-    (void)state;
     for (uint32_t width = 1; width < 40; width++) {
         aq_net_spec spec = spec_of(3, width, 2);
         aq_snapshot *snapshot = NULL;
@@ -67,12 +61,11 @@ static void test_tensors_are_aligned_apart_and_zeroed(void **state)
     }
 }
 
-static void test_what_is_edited_is_what_is_viewed(void **state)
+TEST(what_is_edited_is_what_is_viewed)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     for (uint32_t i = 0; i < 3; i++) {
         aq_snapshot_layer_edit(snapshot, i, &data);
@@ -95,11 +88,10 @@ static void test_what_is_edited_is_what_is_viewed(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_sizes_count_what_travels(void **state)
+TEST(sizes_count_what_travels)
 {
     aq_net_spec spec = spec_of(4, 8, 2); /* 4-8-9-2 */
     aq_snapshot *snapshot = NULL;
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     size_t int8_layers = (4 * 8 + 12 * 8) + (9 * 2 + 12 * 2);
     size_t f32_layer = 4 * (8 * 9 + 9);
@@ -108,12 +100,11 @@ static void test_sizes_count_what_travels(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_what_cannot_be_is_not_created(void **state)
+TEST(what_cannot_be_is_not_created)
 {
     const uint32_t unknown[] = {AQ_FORMAT_F32, AQ_FORMAT_COUNT + 1, AQ_FORMAT_F32};
     aq_net_spec spec = spec_of(4, 8, 2), broken = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, unknown, &snapshot), AQ_E_VERSION);
     broken.layers[1].inputs = 7;
     assert_int_equal(aq_snapshot_create(&broken, mixed, &snapshot), AQ_E_INVALID);
@@ -122,25 +113,23 @@ static void test_what_cannot_be_is_not_created(void **state)
     assert_null(snapshot);
 }
 
-static void test_a_network_past_the_limit_is_too_big(void **state)
+TEST(a_network_past_the_limit_is_too_big)
 {
     const uint32_t formats[] = {AQ_FORMAT_F32, AQ_FORMAT_F32};
     const uint32_t hidden[] = {AQ_NET_WIDTH_MAX};
     aq_net_spec spec;
     aq_snapshot *snapshot = NULL;
-    (void)state;
     assert_int_equal(
         aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), AQ_E_TOO_BIG);
     assert_null(snapshot);
 }
 
-static void test_a_snapshot_is_one_allocation_and_may_fail(void **state)
+TEST(a_snapshot_is_one_allocation_and_may_fail)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     uint64_t before = aq_memory_allocation_count();
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -165,12 +154,11 @@ static void *hold_and_release(void *argument)
     return NULL;
 }
 
-static void test_references_are_counted_between_threads(void **state)
+TEST(references_are_counted_between_threads)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     pthread_t threads[THREADS];
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     snapshot->version = 9;
     for (int i = 0; i < THREADS; i++) {
@@ -183,13 +171,12 @@ static void test_references_are_counted_between_threads(void **state)
     }
 }
 
-static void test_a_shared_snapshot_cannot_be_edited(void **state)
+TEST(a_shared_snapshot_cannot_be_edited)
 {
     aq_net_spec spec = spec_of(4, 8, 2);
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data data;
     int status;
-    (void)state;
     assert_int_equal(aq_snapshot_create(&spec, mixed, &snapshot), 0);
     aq_snapshot_ref(snapshot);
     pid_t child = fork();
@@ -207,27 +194,10 @@ static void test_a_shared_snapshot_cannot_be_edited(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_formats_have_names(void **state)
+TEST(formats_have_names)
 {
-    (void)state;
     assert_string_equal(aq_format_name(AQ_FORMAT_F32), "fp32");
     assert_string_equal(aq_format_name(AQ_FORMAT_INT8_CHANNEL), "int8");
     assert_string_equal(aq_format_name(0), "unknown");
     assert_string_equal(aq_format_name(UINT32_MAX), "unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tensors_are_aligned_apart_and_zeroed),
-        cmocka_unit_test(test_what_is_edited_is_what_is_viewed),
-        cmocka_unit_test(test_sizes_count_what_travels),
-        cmocka_unit_test(test_what_cannot_be_is_not_created),
-        cmocka_unit_test(test_a_network_past_the_limit_is_too_big),
-        cmocka_unit_test(test_a_snapshot_is_one_allocation_and_may_fail),
-        cmocka_unit_test(test_references_are_counted_between_threads),
-        cmocka_unit_test(test_a_shared_snapshot_cannot_be_edited),
-        cmocka_unit_test(test_formats_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

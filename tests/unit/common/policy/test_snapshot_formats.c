@@ -1,18 +1,13 @@
 /*
  * Snapshots in every format: what the levels stand for, and every lie that a format makes possible.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/policy/half.h"
 #include "common/policy/snapshot.h"
+#include "tests/support/test.h"
 
 /* Two rows of blocks, the second with 4 rows; 18 columns of blocks, the last with 1; 2 groups. */
 enum { ROWS = 20, COLUMNS = 69, BLOCKS = 3 };
@@ -158,10 +153,9 @@ static bool is_stored(uint32_t format, int row, int column)
     return format != AQ_FORMAT_INT8_SPARSE || column == 68 || (row < 16 && column < 4);
 }
 
-static void test_every_format_reads_back(void **state)
+TEST(every_format_reads_back)
 {
     static float weights[ROWS * COLUMNS];
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *snapshot = valid_in(format);
         const float one = aq_format_is_integer(format) ? 0.5f : 1.0f; /* the scale times 1 */
@@ -177,22 +171,20 @@ static void test_every_format_reads_back(void **state)
     }
 }
 
-static void test_a_zero_point_moves_the_weights(void **state)
+TEST(a_zero_point_moves_the_weights)
 {
     static float weights[ROWS * COLUMNS];
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT8_TENSOR);
-    (void)state;
     snapshot->layers[0].weight_zero = -128;
     aq_snapshot_layer_weights(snapshot, 0, weights);
     assert_true(weights[0] == 64.5f);
     accept(snapshot);
 }
 
-static void test_each_group_has_its_scale(void **state)
+TEST(each_group_has_its_scale)
 {
     static float weights[ROWS * COLUMNS];
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT4);
-    (void)state;
     edit(snapshot).scale[3] = 8.0f;
     aq_snapshot_layer_weights(snapshot, 0, weights);
     assert_true(weights[COLUMNS + 63] == 0.5f);
@@ -203,10 +195,9 @@ static void test_each_group_has_its_scale(void **state)
 
 /* ---- lies ----------------------------------------------------------------------------------- */
 
-static void test_a_half_that_is_no_number_is_named_by_its_row(void **state)
+TEST(a_half_that_is_no_number_is_named_by_its_row)
 {
     const uint16_t bad[] = {0x7C00, 0xFC00, 0x7C01, 0x7F80, 0xFF80, 0xFFFF};
-    (void)state;
     for (int i = 0; i < 6; i++) {
         const uint32_t format = i < 3 ? AQ_FORMAT_F16 : AQ_FORMAT_BF16;
         aq_snapshot *snapshot = valid_in(format);
@@ -215,10 +206,9 @@ static void test_a_half_that_is_no_number_is_named_by_its_row(void **state)
     }
 }
 
-static void test_a_channel_of_zeros_is_refused_and_a_group_is_not(void **state)
+TEST(a_channel_of_zeros_is_refused_and_a_group_is_not)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT8_CHANNEL);
-    (void)state;
     memset((int8_t *)edit(snapshot).weights + (size_t)19 * COLUMNS, 0, COLUMNS);
     edit(snapshot).sum[19] = 0;
     refuse(snapshot, "layer 0, row 19: all its weights are zero");
@@ -231,10 +221,9 @@ static void test_a_channel_of_zeros_is_refused_and_a_group_is_not(void **state)
     accept(snapshot);
 }
 
-static void test_a_scale_that_cannot_be_is_refused_in_every_format(void **state)
+TEST(a_scale_that_cannot_be_is_refused_in_every_format)
 {
     const float bad[] = {0.0f, -1.0f, NAN, INFINITY, FLT_MAX};
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         for (int i = 0; i < 5 && aq_format_is_integer(format); i++) {
             aq_snapshot *snapshot = valid_in(format);
@@ -245,10 +234,9 @@ static void test_a_scale_that_cannot_be_is_refused_in_every_format(void **state)
     }
 }
 
-static void test_a_scale_with_a_zero_point_leaves_room_for_it(void **state)
+TEST(a_scale_with_a_zero_point_leaves_room_for_it)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT8_TENSOR);
-    (void)state;
     edit(snapshot).scale[0] = FLT_MAX / 256.0f;
     accept(snapshot);
     snapshot = valid_in(AQ_FORMAT_INT8_TENSOR);
@@ -256,10 +244,9 @@ static void test_a_scale_with_a_zero_point_leaves_room_for_it(void **state)
     refuse(snapshot, "a scale of");
 }
 
-static void test_a_level_that_the_format_has_not_is_refused(void **state)
+TEST(a_level_that_the_format_has_not_is_refused)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT4);
-    (void)state;
     ((uint8_t *)edit(snapshot).weights)[35] = 0x81;
     refuse(snapshot, "layer 0, row 1: a weight below what its format has");
     snapshot = valid_in(AQ_FORMAT_INT2);
@@ -270,10 +257,9 @@ static void test_a_level_that_the_format_has_not_is_refused(void **state)
     refuse(snapshot, "layer 0, rows from 0, columns from 0: a weight of -128");
 }
 
-static void test_levels_behind_the_last_column_are_refused(void **state)
+TEST(levels_behind_the_last_column_are_refused)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT4);
-    (void)state;
     ((uint8_t *)edit(snapshot).weights)[34] = 0x11;
     refuse(snapshot, "layer 0, row 0: weights behind the last column");
     snapshot = valid_in(AQ_FORMAT_INT2);
@@ -287,9 +273,8 @@ static void test_levels_behind_the_last_column_are_refused(void **state)
     refuse(snapshot, "layer 0, rows from 16, columns from 68: a weight outside the layer");
 }
 
-static void test_sums_are_checked_in_every_format_that_has_them(void **state)
+TEST(sums_are_checked_in_every_format_that_has_them)
 {
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *snapshot = valid_in(format);
         if (snapshot->layers[0].sizes.sums == 0) {
@@ -301,10 +286,9 @@ static void test_sums_are_checked_in_every_format_that_has_them(void **state)
     }
 }
 
-static void test_a_mask_shows_the_blocks_that_are_there(void **state)
+TEST(a_mask_shows_the_blocks_that_are_there)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT8_SPARSE);
-    (void)state;
     edit(snapshot).mask[3] = 0x01;
     refuse(snapshot, "layer 0: the mask shows more blocks than there are");
     snapshot = valid_in(AQ_FORMAT_INT8_SPARSE);
@@ -317,10 +301,9 @@ static void test_a_mask_shows_the_blocks_that_are_there(void **state)
     refuse(snapshot, "layer 0: the mask shows more blocks than there are");
 }
 
-static void test_a_zero_point_belongs_to_one_format_and_fits_a_byte(void **state)
+TEST(a_zero_point_belongs_to_one_format_and_fits_a_byte)
 {
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT8_CHANNEL);
-    (void)state;
     snapshot->layers[0].weight_zero = 1;
     refuse(snapshot, "a zero point of weights that have none");
     snapshot = valid_in(AQ_FORMAT_INT8_TENSOR);
@@ -331,11 +314,10 @@ static void test_a_zero_point_belongs_to_one_format_and_fits_a_byte(void **state
     refuse(snapshot, "a zero point of -2147483648");
 }
 
-static void test_the_quantization_of_an_input_is_checked(void **state)
+TEST(the_quantization_of_an_input_is_checked)
 {
     const float bad[] = {-1.0f, NAN, INFINITY, FLT_MAX, FLT_TRUE_MIN};
     aq_snapshot *snapshot = valid_in(AQ_FORMAT_INT4);
-    (void)state;
     snapshot->layers[0].input_scale = 0.01f;
     snapshot->layers[0].input_zero = 255;
     accept(snapshot);
@@ -355,9 +337,8 @@ static void test_the_quantization_of_an_input_is_checked(void **state)
     }
 }
 
-static void test_a_tensor_that_the_format_has_not_is_refused(void **state)
+TEST(a_tensor_that_the_format_has_not_is_refused)
 {
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         aq_snapshot *snapshot = valid_in(format);
         snapshot->layers[0].mask =
@@ -372,12 +353,11 @@ static void test_a_tensor_that_the_format_has_not_is_refused(void **state)
     }
 }
 
-static void test_a_layer_that_is_not_quantizable_is_fp32(void **state)
+TEST(a_layer_that_is_not_quantizable_is_fp32)
 {
     aq_snapshot *snapshot = NULL;
     aq_net_spec spec = {0};
     const aq_layer_spec norm = aq_layer_norm(4, AQ_ACTIVATION_NONE);
-    (void)state;
     assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
     for (uint32_t format = 2; format <= AQ_FORMAT_COUNT; format++) {
         assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), AQ_E_INVALID);
@@ -385,13 +365,12 @@ static void test_a_layer_that_is_not_quantizable_is_fp32(void **state)
     assert_null(snapshot);
 }
 
-static void test_more_blocks_than_the_matrix_has_are_not_created(void **state)
+TEST(more_blocks_than_the_matrix_has_are_not_created)
 {
     const uint32_t format = AQ_FORMAT_INT8_SPARSE;
     const size_t all = 2 * 18, too_many = all + 1;
     aq_snapshot *snapshot = NULL;
     aq_net_spec spec;
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(COLUMNS, NULL, 0, ROWS, AQ_ACTIVATION_NONE, &spec, NULL),
                      0);
     assert_int_equal(aq_snapshot_create_sparse(&spec, &format, &too_many, &snapshot), AQ_E_INVALID);
@@ -399,27 +378,4 @@ static void test_more_blocks_than_the_matrix_has_are_not_created(void **state)
     assert_int_equal(aq_snapshot_create_sparse(&spec, &format, &all, &snapshot), 0);
     assert_int_equal(snapshot->layers[0].weights_bytes, all * AQ_BLOCK_BYTES);
     aq_snapshot_unref(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_format_reads_back),
-        cmocka_unit_test(test_a_zero_point_moves_the_weights),
-        cmocka_unit_test(test_each_group_has_its_scale),
-        cmocka_unit_test(test_a_half_that_is_no_number_is_named_by_its_row),
-        cmocka_unit_test(test_a_channel_of_zeros_is_refused_and_a_group_is_not),
-        cmocka_unit_test(test_a_scale_that_cannot_be_is_refused_in_every_format),
-        cmocka_unit_test(test_a_scale_with_a_zero_point_leaves_room_for_it),
-        cmocka_unit_test(test_a_level_that_the_format_has_not_is_refused),
-        cmocka_unit_test(test_levels_behind_the_last_column_are_refused),
-        cmocka_unit_test(test_sums_are_checked_in_every_format_that_has_them),
-        cmocka_unit_test(test_a_mask_shows_the_blocks_that_are_there),
-        cmocka_unit_test(test_a_zero_point_belongs_to_one_format_and_fits_a_byte),
-        cmocka_unit_test(test_the_quantization_of_an_input_is_checked),
-        cmocka_unit_test(test_a_tensor_that_the_format_has_not_is_refused),
-        cmocka_unit_test(test_a_layer_that_is_not_quantizable_is_fp32),
-        cmocka_unit_test(test_more_blocks_than_the_matrix_has_are_not_created),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * A policy is believed only when every part of it can be one. Each test breaks one thing of a valid
  * snapshot and expects words that name it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "common/policy/snapshot.h"
+#include "tests/support/test.h"
 
 enum { INPUTS = 5, WIDTH = 70, CHOICES = 3 };
 
@@ -97,24 +92,21 @@ static aq_snapshot_layer_data edit(aq_snapshot *snapshot, uint32_t layer)
     return data;
 }
 
-static void test_a_whole_policy_is_valid(void **state)
+TEST(a_whole_policy_is_valid)
 {
-    (void)state;
     accept(valid_snapshot());
 }
 
-static void test_version_zero_is_refused(void **state)
+TEST(version_zero_is_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->version = 0;
     refuse(snapshot, AQ_E_CORRUPT, "version 0");
 }
 
-static void test_a_task_name_ends_and_can_be_printed(void **state)
+TEST(a_task_name_ends_and_can_be_printed)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     memset(snapshot->task, 'x', sizeof(snapshot->task));
     refuse(snapshot, AQ_E_CORRUPT, "name does not end");
     snapshot = valid_snapshot();
@@ -128,11 +120,10 @@ static void test_a_task_name_ends_and_can_be_printed(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "not printable");
 }
 
-static void test_a_measured_error_is_a_share_and_two_sizes(void **state)
+TEST(a_measured_error_is_a_share_and_two_sizes)
 {
     const float bad_shares[] = {-0.1f, 1.1f, NAN};
     const float bad_sizes[] = {-1.0f, INFINITY, NAN};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         aq_snapshot *snapshot = valid_snapshot();
         snapshot->quant_error.action_disagreement = bad_shares[i];
@@ -146,10 +137,9 @@ static void test_a_measured_error_is_a_share_and_two_sizes(void **state)
     }
 }
 
-static void test_a_broken_network_is_refused(void **state)
+TEST(a_broken_network_is_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->spec.layers[1].activation = 9;
     refuse(snapshot, AQ_E_CORRUPT, "layer 1: unknown activation 9");
     snapshot = valid_snapshot();
@@ -157,18 +147,16 @@ static void test_a_broken_network_is_refused(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "17 layers");
 }
 
-static void test_a_broken_schema_is_refused(void **state)
+TEST(a_broken_schema_is_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->schema.obs.rank = 9;
     refuse(snapshot, AQ_E_SCHEMA, "policy: observation");
 }
 
-static void test_inputs_that_do_not_fit_the_observation_are_refused(void **state)
+TEST(inputs_that_do_not_fit_the_observation_are_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->schema.obs.shape[0] = snapshot->schema.obs.bound_count = INPUTS - 1;
     refuse(snapshot, AQ_E_SCHEMA, "takes 5 values, an observation has 4");
     snapshot = valid_snapshot();
@@ -179,10 +167,9 @@ static void test_inputs_that_do_not_fit_the_observation_are_refused(void **state
     accept(snapshot);
 }
 
-static void test_outputs_that_do_not_fit_the_actions_are_refused(void **state)
+TEST(outputs_that_do_not_fit_the_actions_are_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->schema.action.choice_count = CHOICES + 1;
     refuse(snapshot, AQ_E_SCHEMA, "gives 3 values for 4 choices");
     snapshot = valid_snapshot();
@@ -190,26 +177,23 @@ static void test_outputs_that_do_not_fit_the_actions_are_refused(void **state)
     refuse(snapshot, AQ_E_SCHEMA, "only a discrete action");
 }
 
-static void test_an_unknown_act_rule_is_of_another_version(void **state)
+TEST(an_unknown_act_rule_is_of_another_version)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->act_rule = 3;
     refuse(snapshot, AQ_E_VERSION, "unknown rule to act by 3");
 }
 
-static void test_an_unknown_format_is_of_another_version(void **state)
+TEST(an_unknown_format_is_of_another_version)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->layers[2].format = 9;
     refuse(snapshot, AQ_E_VERSION, "layer 2: unknown weight format 9");
 }
 
-static void test_tensors_of_another_format_or_size_are_not_read(void **state)
+TEST(tensors_of_another_format_or_size_are_not_read)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     snapshot->layers[0].format = AQ_FORMAT_F32; /* four times the bytes that are there */
     refuse(snapshot, AQ_E_CORRUPT, "layer 0: tensors of another size");
     snapshot = valid_snapshot();
@@ -223,10 +207,9 @@ static void test_tensors_of_another_format_or_size_are_not_read(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "layer 2: tensors of another size");
 }
 
-static void test_a_bad_fp32_weight_is_named_by_layer_and_row(void **state)
+TEST(a_bad_fp32_weight_is_named_by_layer_and_row)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     ((float *)edit(snapshot, 1).weights)[17 * WIDTH + 69] = NAN;
     refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 17: a weight is NaN or infinite");
     snapshot = valid_snapshot();
@@ -234,10 +217,9 @@ static void test_a_bad_fp32_weight_is_named_by_layer_and_row(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "layer 1, row 69");
 }
 
-static void test_a_bad_bias_is_named_by_layer_and_row(void **state)
+TEST(a_bad_bias_is_named_by_layer_and_row)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     edit(snapshot, 0).bias[69] = NAN;
     refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 69: a bias is NaN or infinite");
     snapshot = valid_snapshot();
@@ -245,10 +227,9 @@ static void test_a_bad_bias_is_named_by_layer_and_row(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 0: a bias");
 }
 
-static void test_a_scale_is_positive_and_leaves_room_for_127(void **state)
+TEST(a_scale_is_positive_and_leaves_room_for_127)
 {
     const float bad[] = {0.0f, -0.01f, NAN, INFINITY, FLT_MAX};
-    (void)state;
     for (int i = 0; i < 5; i++) {
         aq_snapshot *snapshot = valid_snapshot();
         edit(snapshot, 0).scale[42] = bad[i];
@@ -260,9 +241,8 @@ static void test_a_scale_is_positive_and_leaves_room_for_127(void **state)
 }
 
 /* With its sum adjusted, so that nothing but the value itself is wrong. */
-static void test_minus_128_is_refused_at_every_place(void **state)
+TEST(minus_128_is_refused_at_every_place)
 {
-    (void)state;
     for (uint32_t i = 0; i < WIDTH; i++) {
         aq_snapshot *snapshot = valid_snapshot();
         aq_snapshot_layer_data data = edit(snapshot, 2);
@@ -273,10 +253,9 @@ static void test_minus_128_is_refused_at_every_place(void **state)
     }
 }
 
-static void test_a_sum_that_is_not_the_sum_is_refused(void **state)
+TEST(a_sum_that_is_not_the_sum_is_refused)
 {
     aq_snapshot *snapshot = valid_snapshot();
-    (void)state;
     edit(snapshot, 2).sum[2]++;
     refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 2: the weights add up to");
     snapshot = valid_snapshot();
@@ -284,13 +263,12 @@ static void test_a_sum_that_is_not_the_sum_is_refused(void **state)
     refuse(snapshot, AQ_E_CORRUPT, "layer 0, row 0: the weights add up to");
 }
 
-static void test_the_widest_row_of_extremes_adds_up(void **state)
+TEST(the_widest_row_of_extremes_adds_up)
 {
     const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
     aq_net_spec spec;
     aq_snapshot *snapshot = NULL;
     const float low = -1.0f, high = 1.0f;
-    (void)state;
     assert_int_equal(
         aq_net_spec_init_mlp(AQ_NET_WIDTH_MAX, NULL, 0, 2, AQ_ACTIVATION_NONE, &spec, NULL), 0);
     assert_int_equal(aq_snapshot_create(&spec, &format, &snapshot), 0);
@@ -307,28 +285,4 @@ static void test_the_widest_row_of_extremes_adds_up(void **state)
     data.sum[1] = -127 * 16384;
     data.scale[0] = data.scale[1] = 1.0f;
     accept(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_whole_policy_is_valid),
-        cmocka_unit_test(test_version_zero_is_refused),
-        cmocka_unit_test(test_a_task_name_ends_and_can_be_printed),
-        cmocka_unit_test(test_a_measured_error_is_a_share_and_two_sizes),
-        cmocka_unit_test(test_a_broken_network_is_refused),
-        cmocka_unit_test(test_a_broken_schema_is_refused),
-        cmocka_unit_test(test_inputs_that_do_not_fit_the_observation_are_refused),
-        cmocka_unit_test(test_outputs_that_do_not_fit_the_actions_are_refused),
-        cmocka_unit_test(test_an_unknown_act_rule_is_of_another_version),
-        cmocka_unit_test(test_an_unknown_format_is_of_another_version),
-        cmocka_unit_test(test_tensors_of_another_format_or_size_are_not_read),
-        cmocka_unit_test(test_a_bad_fp32_weight_is_named_by_layer_and_row),
-        cmocka_unit_test(test_a_bad_bias_is_named_by_layer_and_row),
-        cmocka_unit_test(test_a_scale_is_positive_and_leaves_room_for_127),
-        cmocka_unit_test(test_minus_128_is_refused_at_every_place),
-        cmocka_unit_test(test_a_sum_that_is_not_the_sum_is_refused),
-        cmocka_unit_test(test_the_widest_row_of_extremes_adds_up),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * Defaults, --set, and YAML files that are right. Files that are wrong are in test_settings_bad.c.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/sys/file.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
 static void init(sample *settings)
@@ -54,11 +49,10 @@ static void assert_read(sample *settings, const char *yaml)
     assert_int_equal(rc, 0);
 }
 
-static void test_members_start_with_their_defaults(void **state)
+TEST(members_start_with_their_defaults)
 {
     sample settings;
 
-    (void)state;
     init(&settings);
     assert_int_equal(settings.seed, 1);
     assert_string_equal(settings.name, "cart");
@@ -70,11 +64,10 @@ static void test_members_start_with_their_defaults(void **state)
     assert_string_equal(settings.url, "");
 }
 
-static void test_set_changes_one_member(void **state)
+TEST(set_changes_one_member)
 {
     sample settings;
 
-    (void)state;
     init(&settings);
     assert_assign(&settings, "seed=18446744073709551615");
     assert_assign(&settings, "name=a=b");
@@ -93,9 +86,8 @@ static void test_set_changes_one_member(void **state)
     assert_true(settings.rate == -1.5);
 }
 
-static void test_a_wrong_value_is_answered_with_what_is_allowed(void **state)
+TEST(a_wrong_value_is_answered_with_what_is_allowed)
 {
-    (void)state;
     assert_not_assigned("replay.capacity=abc",
                         "replay.capacity: 'abc' is not a whole number (allowed: 100 to 100000000 "
                         "steps, default 100000)");
@@ -126,13 +118,12 @@ static void test_a_wrong_value_is_answered_with_what_is_allowed(void **state)
                         "bytes of text, default 'cart')");
 }
 
-static void test_a_long_wrong_value_is_shown_cut(void **state)
+TEST(a_long_wrong_value_is_shown_cut)
 {
     char assignment[400] = "replay.capacity=";
     sample settings;
     aq_error error = {0};
 
-    (void)state;
     memset(assignment + strlen(assignment), 'x', 300);
     init(&settings);
     assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, &error),
@@ -141,9 +132,8 @@ static void test_a_long_wrong_value_is_shown_cut(void **state)
     assert_true(strlen(error.text) < 200);
 }
 
-static void test_an_unknown_key_is_answered_with_the_nearest(void **state)
+TEST(an_unknown_key_is_answered_with_the_nearest)
 {
-    (void)state;
     assert_not_assigned("replay.capcity=5",
                         "replay.capcity: no such setting; did you mean replay.capacity?");
     assert_not_assigned("capacity=5", "capacity: no such setting; did you mean replay.capacity?");
@@ -155,12 +145,11 @@ static void test_an_unknown_key_is_answered_with_the_nearest(void **state)
     assert_not_assigned("=5", "'=5' is not of the form KEY=VALUE");
 }
 
-static void test_an_endless_key_is_unknown(void **state)
+TEST(an_endless_key_is_unknown)
 {
     char assignment[2000];
     sample settings;
 
-    (void)state;
     memset(assignment, 'k', sizeof(assignment) - 1);
     assignment[1500] = '=';
     assignment[sizeof(assignment) - 1] = '\0';
@@ -168,12 +157,11 @@ static void test_an_endless_key_is_unknown(void **state)
     assert_int_equal(aq_settings_assign(&sample_table, assignment, &settings, NULL), AQ_E_INVALID);
 }
 
-static void test_a_file_changes_what_it_mentions(void **state)
+TEST(a_file_changes_what_it_mentions)
 {
     sample settings;
     sample expected;
 
-    (void)state;
     init(&expected);
     init(&settings);
     expected.seed = 7;
@@ -189,7 +177,7 @@ static void test_a_file_changes_what_it_mentions(void **state)
     assert_memory_equal(&settings, &expected, sizeof(settings));
 }
 
-static void test_files_without_settings_are_fine(void **state)
+TEST(files_without_settings_are_fine)
 {
     static const char *const texts[] = {
         "",
@@ -204,7 +192,6 @@ static void test_files_without_settings_are_fine(void **state)
     sample settings;
     sample before;
 
-    (void)state;
     init(&settings);
     before = settings;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -213,11 +200,10 @@ static void test_files_without_settings_are_fine(void **state)
     }
 }
 
-static void test_absent_members_keep_what_an_earlier_file_said(void **state)
+TEST(absent_members_keep_what_an_earlier_file_said)
 {
     sample settings;
 
-    (void)state;
     init(&settings);
     assert_read(&settings, "seed: 7\nreplay: {capacity: 500}\n");
     assert_read(&settings, "replay: {alpha: 0.25}\n");
@@ -226,11 +212,10 @@ static void test_absent_members_keep_what_an_earlier_file_said(void **state)
     assert_true(settings.alpha == 0.25);
 }
 
-static void test_texts_may_hold_what_yaml_means_otherwise(void **state)
+TEST(texts_may_hold_what_yaml_means_otherwise)
 {
     sample settings;
 
-    (void)state;
     init(&settings);
     assert_read(&settings, "name: true\npolicy: {url: 'tcp://host:5550 # x'}\n");
     assert_string_equal(settings.name, "true");
@@ -246,7 +231,7 @@ static void print(const sample *settings, aq_buffer *out)
     assert_int_equal(aq_settings_print_yaml(&sample_table, settings, out), 0);
 }
 
-static void test_the_printed_file_explains_itself(void **state)
+TEST(the_printed_file_explains_itself)
 {
     static const char expected[] =
         "# Every stream of random numbers is derived from it.\n"
@@ -289,7 +274,6 @@ static void test_the_printed_file_explains_itself(void **state)
     sample settings;
     aq_buffer out;
 
-    (void)state;
     init(&settings);
     print(&settings, &out);
     assert_int_equal(aq_buffer_append(&out, "", 1), 0);
@@ -319,7 +303,7 @@ static void assert_round_trip(const sample *settings)
     aq_buffer_fini(&out);
 }
 
-static void test_odd_texts_survive_printing_and_reading(void **state)
+TEST(odd_texts_survive_printing_and_reading)
 {
     static const char *const urls[] = {
         "true",
@@ -346,7 +330,6 @@ static void test_odd_texts_survive_printing_and_reading(void **state)
     };
     sample settings;
 
-    (void)state;
     init(&settings);
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         snprintf(settings.url, sizeof(settings.url), "%s", urls[i]);
@@ -354,7 +337,7 @@ static void test_odd_texts_survive_printing_and_reading(void **state)
     }
 }
 
-static void test_every_number_survives_printing_and_reading(void **state)
+TEST(every_number_survives_printing_and_reading)
 {
     static const double rates[] = {0.0,
                                    -0.0,
@@ -368,7 +351,6 @@ static void test_every_number_survives_printing_and_reading(void **state)
     sample settings;
     aq_rng rng;
 
-    (void)state;
     init(&settings);
     for (size_t i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
         settings.rate = rates[i];
@@ -386,12 +368,11 @@ static void test_every_number_survives_printing_and_reading(void **state)
     }
 }
 
-static void test_small_numbers_are_printed_short(void **state)
+TEST(small_numbers_are_printed_short)
 {
     sample settings;
     aq_buffer out;
 
-    (void)state;
     init(&settings);
     settings.rate = 1e-8;
     print(&settings, &out);
@@ -400,12 +381,11 @@ static void test_small_numbers_are_printed_short(void **state)
     aq_buffer_fini(&out);
 }
 
-static void test_printing_into_too_little_room_leaves_nothing(void **state)
+TEST(printing_into_too_little_room_leaves_nothing)
 {
     sample settings;
     aq_buffer out;
 
-    (void)state;
     init(&settings);
     aq_buffer_init(&out, 200);
     assert_int_equal(aq_buffer_append(&out, "abc", 3), 0);
@@ -414,14 +394,13 @@ static void test_printing_into_too_little_room_leaves_nothing(void **state)
     aq_buffer_fini(&out);
 }
 
-static void test_a_file_on_disk_is_read(void **state)
+TEST(a_file_on_disk_is_read)
 {
     char path[] = "/tmp/aq-test-settings-XXXXXX";
     sample settings;
     aq_error error = {0};
     int fd = mkstemp(path);
 
-    (void)state;
     assert_true(fd >= 0);
     close(fd);
     init(&settings);
@@ -435,7 +414,7 @@ static void test_a_file_on_disk_is_read(void **state)
     remove(path);
 }
 
-static void test_a_file_past_a_mebibyte_is_refused(void **state)
+TEST(a_file_past_a_mebibyte_is_refused)
 {
     const size_t size = ((size_t)1 << 20) + 1;
     char path[] = "/tmp/aq-test-settings-XXXXXX";
@@ -444,7 +423,6 @@ static void test_a_file_past_a_mebibyte_is_refused(void **state)
     char *text = aq_alloc(size, 1);
     int fd = mkstemp(path);
 
-    (void)state;
     assert_non_null(text);
     assert_true(fd >= 0);
     close(fd);
@@ -458,29 +436,4 @@ static void test_a_file_past_a_mebibyte_is_refused(void **state)
     remove(path);
     assert_int_equal(aq_settings_read_file(&sample_table, path, &settings, &error), AQ_E_NOT_FOUND);
     aq_free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members_start_with_their_defaults),
-        cmocka_unit_test(test_set_changes_one_member),
-        cmocka_unit_test(test_a_wrong_value_is_answered_with_what_is_allowed),
-        cmocka_unit_test(test_a_long_wrong_value_is_shown_cut),
-        cmocka_unit_test(test_an_unknown_key_is_answered_with_the_nearest),
-        cmocka_unit_test(test_an_endless_key_is_unknown),
-        cmocka_unit_test(test_a_file_changes_what_it_mentions),
-        cmocka_unit_test(test_files_without_settings_are_fine),
-        cmocka_unit_test(test_absent_members_keep_what_an_earlier_file_said),
-        cmocka_unit_test(test_texts_may_hold_what_yaml_means_otherwise),
-        cmocka_unit_test(test_the_printed_file_explains_itself),
-        cmocka_unit_test(test_odd_texts_survive_printing_and_reading),
-        cmocka_unit_test(test_every_number_survives_printing_and_reading),
-        cmocka_unit_test(test_small_numbers_are_printed_short),
-        cmocka_unit_test(test_printing_into_too_little_room_leaves_nothing),
-        cmocka_unit_test(test_a_file_on_disk_is_read),
-        cmocka_unit_test(test_a_file_past_a_mebibyte_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("settings", tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * YAML files that are wrong: each is answered with its name, the line and a sentence that helps,
  * and the settings stay as they were.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
 static void assert_refused_bytes(const char *yaml, size_t size, const char *text)
@@ -32,111 +27,98 @@ static void assert_refused_bytes(const char *yaml, size_t size, const char *text
                      AQ_E_INVALID);
 }
 
-static void assert_refused(const char *yaml, const char *text)
+static void refuse(const char *yaml, const char *text)
 {
     assert_refused_bytes(yaml, strlen(yaml), text);
 }
 
-static void test_a_wrong_value_names_its_line(void **state)
+TEST(a_wrong_value_names_its_line)
 {
-    (void)state;
-    assert_refused("seed: 5\nreplay:\n  capacity: abc\n",
-                   "c.yaml:3: replay.capacity: 'abc' is not a whole number (allowed: 100 to "
-                   "100000000 steps, default 100000)");
-    assert_refused("# one\n\nreplay: {alpha: 2}\n",
-                   "c.yaml:3: replay.alpha: '2' is out of bounds (allowed: 0 to 1, default 0.6)");
-    assert_refused("seed:\n",
-                   "c.yaml:1: seed: '' is not a whole number (allowed: at least 0, default 1)");
-    assert_refused("seed: 1_000\n", "c.yaml:1: seed: '1_000' is not a whole number (allowed: at "
-                                    "least 0, default 1)");
-    assert_refused("name: |\n  two\n  lines\n",
-                   "c.yaml:1: name: 'two?lines?' holds a control character or is not UTF-8 "
-                   "(allowed: 1 to 15 bytes of text, default 'cart')");
+    refuse("seed: 5\nreplay:\n  capacity: abc\n",
+           "c.yaml:3: replay.capacity: 'abc' is not a whole number (allowed: 100 to "
+           "100000000 steps, default 100000)");
+    refuse("# one\n\nreplay: {alpha: 2}\n",
+           "c.yaml:3: replay.alpha: '2' is out of bounds (allowed: 0 to 1, default 0.6)");
+    refuse("seed:\n", "c.yaml:1: seed: '' is not a whole number (allowed: at least 0, default 1)");
+    refuse("seed: 1_000\n", "c.yaml:1: seed: '1_000' is not a whole number (allowed: at "
+                            "least 0, default 1)");
+    refuse("name: |\n  two\n  lines\n",
+           "c.yaml:1: name: 'two?lines?' holds a control character or is not UTF-8 "
+           "(allowed: 1 to 15 bytes of text, default 'cart')");
 }
 
-static void test_one_wrong_value_leaves_the_right_ones_out_too(void **state)
+TEST(one_wrong_value_leaves_the_right_ones_out_too)
 {
-    (void)state;
-    /* assert_refused compares the whole struct with what it was. */
-    assert_refused("seed: 5\nname: other\npolicy: {rate: x}\n",
-                   "c.yaml:3: policy.rate: 'x' is not a finite decimal number (allowed: any "
-                   "number per step, default 3e-4)");
+    /* refuse compares the whole struct with what it was. */
+    refuse("seed: 5\nname: other\npolicy: {rate: x}\n",
+           "c.yaml:3: policy.rate: 'x' is not a finite decimal number (allowed: any "
+           "number per step, default 3e-4)");
 }
 
-static void test_an_unknown_key_names_its_line_and_the_nearest(void **state)
+TEST(an_unknown_key_names_its_line_and_the_nearest)
 {
-    (void)state;
-    assert_refused("seed: 5\nsede: 3\n", "c.yaml:2: sede: no such setting; did you mean seed?");
-    assert_refused("seed: 5\nreplay:\n  alpha: 1\n\n  capcity: 4\n",
-                   "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
-    assert_refused("replya:\n  capacity: 5\n",
-                   "c.yaml:1: replya: no such section; did you mean replay?");
-    assert_refused("capacity: 5\n",
-                   "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
-    assert_refused("replay:\n  <<: {capacity: 3}\n", "c.yaml:2: replay.<<: no such setting");
-    assert_refused("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting");
-    assert_refused("temperature: {a: 1}\n", "c.yaml:1: temperature: no such section");
+    refuse("seed: 5\nsede: 3\n", "c.yaml:2: sede: no such setting; did you mean seed?");
+    refuse("seed: 5\nreplay:\n  alpha: 1\n\n  capcity: 4\n",
+           "c.yaml:5: replay.capcity: no such setting; did you mean replay.capacity?");
+    refuse("replya:\n  capacity: 5\n", "c.yaml:1: replya: no such section; did you mean replay?");
+    refuse("capacity: 5\n", "c.yaml:1: capacity: no such setting; did you mean replay.capacity?");
+    refuse("replay:\n  <<: {capacity: 3}\n", "c.yaml:2: replay.<<: no such setting");
+    refuse("\"a\\nb\": 1\n", "c.yaml:1: a?b: no such setting");
+    refuse("temperature: {a: 1}\n", "c.yaml:1: temperature: no such section");
 }
 
-static void test_a_key_given_twice_names_both_lines(void **state)
+TEST(a_key_given_twice_names_both_lines)
 {
-    (void)state;
-    assert_refused("seed: 5\nname: x\nseed: 5\n", "c.yaml:3: seed: given twice, first in line 1");
-    assert_refused("replay:\n  alpha: 1\n  alpha: 1\n",
-                   "c.yaml:3: replay.alpha: given twice, first in line 2");
-    assert_refused("replay:\n  alpha: 1\nreplay:\n  capacity: 100\n",
-                   "c.yaml:3: replay: given twice, first in line 1");
+    refuse("seed: 5\nname: x\nseed: 5\n", "c.yaml:3: seed: given twice, first in line 1");
+    refuse("replay:\n  alpha: 1\n  alpha: 1\n",
+           "c.yaml:3: replay.alpha: given twice, first in line 2");
+    refuse("replay:\n  alpha: 1\nreplay:\n  capacity: 100\n",
+           "c.yaml:3: replay: given twice, first in line 1");
 }
 
-static void test_the_wrong_kind_of_thing_is_named(void **state)
+TEST(the_wrong_kind_of_thing_is_named)
 {
-    (void)state;
-    assert_refused("seed:\n  a: 3\n", "c.yaml:1: seed: a value is expected, not a mapping "
-                                      "(allowed: at least 0, default 1)");
-    assert_refused("seed: [1, 2]\n", "c.yaml:1: seed: a value is expected, not a list (allowed: at "
-                                     "least 0, default 1)");
-    assert_refused("replay:\n  durable:\n    - yes\n",
-                   "c.yaml:2: replay.durable: a value is expected, not a list (allowed: true or "
-                   "false, default true)");
-    assert_refused("replay: 4\n", "c.yaml:1: replay: the settings of this section are expected, "
-                                  "indented, not a value");
-    assert_refused("replay:\n- capacity: 4\n", "c.yaml:1: replay: the settings of this section are "
-                                               "expected, indented, not a list");
-    assert_refused("- a\n- b\n", "c.yaml:1: lines of the form 'key: value' are expected");
-    assert_refused("\nhello\n", "c.yaml:2: lines of the form 'key: value' are expected");
-    assert_refused("[a, b]: 5\n", "c.yaml:1: a key must be a plain name");
+    refuse("seed:\n  a: 3\n", "c.yaml:1: seed: a value is expected, not a mapping "
+                              "(allowed: at least 0, default 1)");
+    refuse("seed: [1, 2]\n", "c.yaml:1: seed: a value is expected, not a list (allowed: at "
+                             "least 0, default 1)");
+    refuse("replay:\n  durable:\n    - yes\n",
+           "c.yaml:2: replay.durable: a value is expected, not a list (allowed: true or "
+           "false, default true)");
+    refuse("replay: 4\n", "c.yaml:1: replay: the settings of this section are expected, "
+                          "indented, not a value");
+    refuse("replay:\n- capacity: 4\n", "c.yaml:1: replay: the settings of this section are "
+                                       "expected, indented, not a list");
+    refuse("- a\n- b\n", "c.yaml:1: lines of the form 'key: value' are expected");
+    refuse("\nhello\n", "c.yaml:2: lines of the form 'key: value' are expected");
+    refuse("[a, b]: 5\n", "c.yaml:1: a key must be a plain name");
 }
 
-static void test_aliases_are_refused(void **state)
+TEST(aliases_are_refused)
 {
-    (void)state;
-    assert_refused("seed: &a 500\nreplay:\n  capacity: *a\n",
-                   "c.yaml:3: replay.capacity: aliases are not supported");
+    refuse("seed: &a 500\nreplay:\n  capacity: *a\n",
+           "c.yaml:3: replay.capacity: aliases are not supported");
 }
 
-static void test_a_second_document_is_refused(void **state)
+TEST(a_second_document_is_refused)
 {
-    (void)state;
-    assert_refused("seed: 5\n---\nseed: 6\n",
-                   "c.yaml:2: a second document begins; one is expected");
+    refuse("seed: 5\n---\nseed: 6\n", "c.yaml:2: a second document begins; one is expected");
 }
 
-static void test_what_is_not_yaml_names_its_line(void **state)
+TEST(what_is_not_yaml_names_its_line)
 {
     static const char nul[] = "seed: 5\nname: a\0b\n";
 
-    (void)state;
-    assert_refused("seed: 5\nreplay:\n\tcapacity: 4\n",
-                   "c.yaml:3: indented by a tab; YAML wants blanks");
-    assert_refused("seed: 5\n{]\n", "c.yaml:2: could not find expected ':'");
-    assert_refused("seed: 'abc\n\n", "c.yaml:1: found unexpected end of stream");
-    assert_refused("seed: 5\n  name: x\n", "c.yaml:2: mapping values are not allowed in this "
-                                           "context");
+    refuse("seed: 5\nreplay:\n\tcapacity: 4\n", "c.yaml:3: indented by a tab; YAML wants blanks");
+    refuse("seed: 5\n{]\n", "c.yaml:2: could not find expected ':'");
+    refuse("seed: 'abc\n\n", "c.yaml:1: found unexpected end of stream");
+    refuse("seed: 5\n  name: x\n", "c.yaml:2: mapping values are not allowed in this "
+                                   "context");
     assert_refused_bytes(nul, sizeof(nul) - 1, "c.yaml:2: control characters are not allowed");
-    assert_refused("\x7f"
-                   "ELF\x01\x02",
-                   "c.yaml:1: control characters are not allowed");
-    assert_refused("seed: 5\n\nname: \xff\xfe\n", "c.yaml:3: invalid leading UTF-8 octet");
+    refuse("\x7f"
+           "ELF\x01\x02",
+           "c.yaml:1: control characters are not allowed");
+    refuse("seed: 5\n\nname: \xff\xfe\n", "c.yaml:3: invalid leading UTF-8 octet");
 }
 
 static const char good_yaml[] = "seed: 7\n"
@@ -146,12 +128,11 @@ static const char good_yaml[] = "seed: 7\n"
                                 "  durable: no\n"
                                 "policy: {precision: fp16, url: \"tcp://x:1\"}\n";
 
-static void test_reading_survives_every_failed_allocation(void **state)
+TEST(reading_survives_every_failed_allocation)
 {
     uint64_t nth = 0;
     int rc;
 
-    (void)state;
     do {
         sample settings;
         sample before;
@@ -173,13 +154,12 @@ static void test_reading_survives_every_failed_allocation(void **state)
     assert_true(nth > 10);
 }
 
-static void test_printing_survives_every_failed_allocation(void **state)
+TEST(printing_survives_every_failed_allocation)
 {
     sample settings;
     uint64_t nth = 0;
     int rc;
 
-    (void)state;
     memset(&settings, 0, sizeof(settings));
     aq_settings_init(&sample_table, &settings);
     do {
@@ -196,14 +176,13 @@ static void test_printing_survives_every_failed_allocation(void **state)
 }
 
 /* Whatever a file holds, it is read whole or refused with a sentence, and nothing crashes. */
-static void test_mangled_files_are_read_or_refused(void **state)
+TEST(mangled_files_are_read_or_refused)
 {
     static const char letters[] = ":-[]{}#&*!|>'\"%@`,? \t\n\\\x01\x80\xff"
                                   "05ae";
     char yaml[sizeof(good_yaml)];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (int round = 0; round < 3000; round++) {
         size_t changes = 1 + aq_rng_below(&rng, 3);
@@ -229,23 +208,4 @@ static void test_mangled_files_are_read_or_refused(void **state)
             assert_in_range(error.text[7], '1', '9'); /* every refusal finds its line */
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_wrong_value_names_its_line),
-        cmocka_unit_test(test_one_wrong_value_leaves_the_right_ones_out_too),
-        cmocka_unit_test(test_an_unknown_key_names_its_line_and_the_nearest),
-        cmocka_unit_test(test_a_key_given_twice_names_both_lines),
-        cmocka_unit_test(test_the_wrong_kind_of_thing_is_named),
-        cmocka_unit_test(test_aliases_are_refused),
-        cmocka_unit_test(test_a_second_document_is_refused),
-        cmocka_unit_test(test_what_is_not_yaml_names_its_line),
-        cmocka_unit_test(test_reading_survives_every_failed_allocation),
-        cmocka_unit_test(test_printing_survives_every_failed_allocation),
-        cmocka_unit_test(test_mangled_files_are_read_or_refused),
-    };
-
-    return cmocka_run_group_tests_name("settings_bad", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * Two structs of one table side by side: what differs, and what a start keeps of live changes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/settings/settings_sample.h"
 
 typedef struct told {
@@ -33,11 +28,10 @@ static void set(sample *settings, const char *assignment)
     assert_int_equal(aq_settings_assign(&sample_table, assignment, settings, NULL), 0);
 }
 
-static void test_equal_structs_do_not_differ(void **state)
+TEST(equal_structs_do_not_differ)
 {
     sample a, b;
     told to = {0};
-    (void)state;
     aq_settings_init(&sample_table, &a);
     memset(&b, 0x5a, sizeof(b)); /* what is behind the end of a text is no part of it */
     aq_settings_init(&sample_table, &b);
@@ -45,11 +39,10 @@ static void test_equal_structs_do_not_differ(void **state)
     assert_int_equal(to.count, 0);
 }
 
-static void test_differences_are_told_as_they_are_printed(void **state)
+TEST(differences_are_told_as_they_are_printed)
 {
     sample a, b;
     told to = {0};
-    (void)state;
     aq_settings_init(&sample_table, &a);
     aq_settings_init(&sample_table, &b);
     set(&b, "policy.url=tcp://\"x\"");
@@ -60,11 +53,10 @@ static void test_differences_are_told_as_they_are_printed(void **state)
                                  "policy.url: \"\" -> \"tcp://\\\"x\\\"\"; ");
 }
 
-static void test_an_answer_ends_the_comparison(void **state)
+TEST(an_answer_ends_the_comparison)
 {
     sample a, b;
     told to = {.answer = AQ_E_UNSUPPORTED};
-    (void)state;
     aq_settings_init(&sample_table, &a);
     aq_settings_init(&sample_table, &b);
     set(&b, "seed=7");
@@ -74,10 +66,9 @@ static void test_an_answer_ends_the_comparison(void **state)
     assert_int_equal(to.count, 1);
 }
 
-static void test_a_live_setting_that_is_given_as_before_keeps_its_change(void **state)
+TEST(a_live_setting_that_is_given_as_before_keeps_its_change)
 {
     sample given, used, now;
-    (void)state;
     aq_settings_init(&sample_table, &given);
     used = now = given;
     set(&used, "policy.rate=5");
@@ -87,10 +78,9 @@ static void test_a_live_setting_that_is_given_as_before_keeps_its_change(void **
     assert_string_equal(now.url, "tcp://b");
 }
 
-static void test_a_live_setting_that_is_given_otherwise_counts(void **state)
+TEST(a_live_setting_that_is_given_otherwise_counts)
 {
     sample given, used, now;
-    (void)state;
     aq_settings_init(&sample_table, &given);
     used = now = given;
     set(&used, "policy.rate=5");
@@ -99,10 +89,9 @@ static void test_a_live_setting_that_is_given_otherwise_counts(void **state)
     assert_true(now.rate == 6);
 }
 
-static void test_a_setting_that_is_not_live_is_as_it_is_given(void **state)
+TEST(a_setting_that_is_not_live_is_as_it_is_given)
 {
     sample given, used, now;
-    (void)state;
     aq_settings_init(&sample_table, &given);
     used = now = given;
     set(&used, "seed=9");
@@ -110,11 +99,10 @@ static void test_a_setting_that_is_not_live_is_as_it_is_given(void **state)
     assert_int_equal(now.seed, 1);
 }
 
-static void test_only_live_settings_are_printed_as_such(void **state)
+TEST(only_live_settings_are_printed_as_such)
 {
     sample settings;
     aq_buffer out;
-    (void)state;
     aq_settings_init(&sample_table, &settings);
     aq_buffer_init(&out, 65536);
     assert_int_equal(aq_settings_print_yaml(&sample_table, &settings, &out), 0);
@@ -123,18 +111,4 @@ static void test_only_live_settings_are_printed_as_such(void **state)
     assert_non_null(live);
     assert_memory_equal(strchr(live, '\n') + 1, "  rate: ", 8);
     aq_buffer_fini(&out);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_equal_structs_do_not_differ),
-        cmocka_unit_test(test_differences_are_told_as_they_are_printed),
-        cmocka_unit_test(test_an_answer_ends_the_comparison),
-        cmocka_unit_test(test_a_live_setting_that_is_given_as_before_keeps_its_change),
-        cmocka_unit_test(test_a_live_setting_that_is_given_otherwise_counts),
-        cmocka_unit_test(test_a_setting_that_is_not_live_is_as_it_is_given),
-        cmocka_unit_test(test_only_live_settings_are_printed_as_such),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,13 +1,9 @@
 /*
  * Catches what a test writes to standard error, by putting a pipe in the place of descriptor 2.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <unistd.h>
+
+#include "tests/support/test.h"
 
 #include "tests/unit/common/sys/stderr_capture.h"
 

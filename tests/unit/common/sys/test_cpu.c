@@ -2,17 +2,12 @@
  * The rungs of the two ladders, their masks and their names. Which flags the processor has is its
  * own affair; that they are a ladder, and that a mask takes away and never adds, holds everywhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/sys/cpu.h"
+#include "tests/support/test.h"
 
 static int allow_all(void **state)
 {
@@ -28,12 +23,11 @@ static void *read_flags(void *argument)
 }
 
 /* First, so that the threads race for the first use. */
-static void test_the_first_use_may_race(void **state)
+TEST(the_first_use_may_race)
 {
     pthread_t threads[4];
     uint32_t flags[4];
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, read_flags, &flags[i]), 0);
     }
@@ -43,21 +37,19 @@ static void test_the_first_use_may_race(void **state)
     }
 }
 
-static void test_an_unknown_rung_in_the_environment_is_ignored_and_told(void **state)
+TEST(an_unknown_rung_in_the_environment_is_ignored_and_told)
 {
     uint32_t flags = aq_cpu_flags();
 
-    (void)state;
     assert_string_equal(aq_cpu_mask_problem(), "mmx"); /* set by main */
     aq_cpu_set_mask(UINT32_MAX);
     assert_int_equal(aq_cpu_flags(), flags);
 }
 
-static void test_the_flags_are_a_ladder(void **state)
+TEST_WITH(the_flags_are_a_ladder, allow_all, NULL)
 {
     uint32_t flags = aq_cpu_flags();
 
-    (void)state;
     if ((flags & AQ_CPU_AVX2) != 0) {
         assert_true((flags & AQ_CPU_SSE42) != 0);
     }
@@ -81,11 +73,10 @@ static void test_the_flags_are_a_ladder(void **state)
 #endif
 }
 
-static void test_a_mask_takes_away_and_never_adds(void **state)
+TEST_WITH(a_mask_takes_away_and_never_adds, allow_all, allow_all)
 {
     uint32_t flags = aq_cpu_flags();
 
-    (void)state;
     for (uint32_t mask = 0; mask < 128; mask++) {
         aq_cpu_set_mask(mask);
         assert_int_equal(aq_cpu_flags(), flags & mask);
@@ -107,26 +98,24 @@ static void assert_ladder(const char *const *names, const uint32_t *flags, size_
     }
 }
 
-static void test_a_rung_of_x86_allows_those_below_it(void **state)
+TEST(a_rung_of_x86_allows_those_below_it)
 {
     static const char *const names[] = {"sse42", "avx2", "avxvnni", "avx512", "avx512vnni"};
     static const uint32_t flags[] = {AQ_CPU_SSE42, AQ_CPU_AVX2, AQ_CPU_AVX_VNNI, AQ_CPU_AVX512,
                                      AQ_CPU_AVX512_VNNI};
 
-    (void)state;
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
-static void test_a_rung_of_arm_allows_those_below_it(void **state)
+TEST(a_rung_of_arm_allows_those_below_it)
 {
     static const char *const names[] = {"neon", "neondot"};
     static const uint32_t flags[] = {AQ_CPU_NEON, AQ_CPU_NEON_DOT};
 
-    (void)state;
     assert_ladder(names, flags, sizeof(flags) / sizeof(flags[0]));
 }
 
-static void test_a_rung_of_the_other_family_leaves_none(void **state)
+TEST_WITH(a_rung_of_the_other_family_leaves_none, NULL, allow_all)
 {
 #if defined(__x86_64__)
     const char *other = "neondot";
@@ -135,26 +124,23 @@ static void test_a_rung_of_the_other_family_leaves_none(void **state)
 #endif
     uint32_t mask;
 
-    (void)state;
     assert_int_equal(aq_cpu_mask_from_text(other, &mask), 0);
     aq_cpu_set_mask(mask);
     assert_int_equal(aq_cpu_flags(), 0);
 }
 
-static void test_another_text_is_no_rung(void **state)
+TEST(another_text_is_no_rung)
 {
     uint32_t mask = 77;
 
-    (void)state;
     assert_int_equal(aq_cpu_mask_from_text("", &mask), AQ_E_INVALID);
     assert_int_equal(aq_cpu_mask_from_text("AVX2", &mask), AQ_E_INVALID);
     assert_int_equal(aq_cpu_mask_from_text("avx2 ", &mask), AQ_E_INVALID);
     assert_int_equal(mask, 77);
 }
 
-static void test_flags_have_a_text(void **state)
+TEST(flags_have_a_text)
 {
-    (void)state;
     assert_string_equal(aq_cpu_flags_text(0), "scalar");
     assert_string_equal(aq_cpu_flags_text(AQ_CPU_AVX2), "avx2");
     assert_string_equal(aq_cpu_flags_text(UINT32_MAX),
@@ -165,19 +151,6 @@ static void test_flags_have_a_text(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_use_may_race),
-        cmocka_unit_test(test_an_unknown_rung_in_the_environment_is_ignored_and_told),
-        cmocka_unit_test_setup(test_the_flags_are_a_ladder, allow_all),
-        cmocka_unit_test_setup_teardown(test_a_mask_takes_away_and_never_adds, allow_all,
-                                        allow_all),
-        cmocka_unit_test(test_a_rung_of_x86_allows_those_below_it),
-        cmocka_unit_test(test_a_rung_of_arm_allows_those_below_it),
-        cmocka_unit_test_teardown(test_a_rung_of_the_other_family_leaves_none, allow_all),
-        cmocka_unit_test(test_another_text_is_no_rung),
-        cmocka_unit_test(test_flags_have_a_text),
-    };
-
     setenv("ACTORQ_CPU", "mmx", 1); /* read at the first use */
-    return cmocka_run_group_tests_name("cpu", tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * What every program of ours does first, and what its common options refuse.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 
 #include "common/sys/daemon.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"
 
 /* Begins in a child of its own, since a process reads its environment once; what it wrote to
@@ -42,19 +37,17 @@ static void begin_with(const char *log, const char *log_format, const char *cpu,
     assert_int_equal(status, 0);
 }
 
-static void test_a_program_names_itself_and_survives_broken_pipes(void **state)
+TEST(a_program_names_itself_and_survives_broken_pipes)
 {
     char text[4096];
-    (void)state;
     begin_with("info", "", "avx2", text, sizeof(text));
     assert_non_null(strstr(text, "level=info role=actor id=7 event=begun"));
     assert_null(strstr(text, "environment_ignored"));
 }
 
-static void test_an_environment_that_nobody_understands_is_said(void **state)
+TEST(an_environment_that_nobody_understands_is_said)
 {
     char text[4096];
-    (void)state;
     begin_with("lo ud", "xml", "avx\"3", text, sizeof(text));
     assert_non_null(strstr(text, "event=environment_ignored value=\"lo ud\" msg=\"ACTORQ_LOG"));
     assert_non_null(strstr(text, "event=environment_ignored value=\"avx\\\"3\" msg=\"ACTORQ_CPU"));
@@ -71,11 +64,10 @@ static int apply(aq_daemon_options *options, const char *name, const char *value
     return rc;
 }
 
-static void test_a_parent_must_be_a_process_number(void **state)
+TEST(a_parent_must_be_a_process_number)
 {
     static const char *const texts[] = {"", "x", "0", "-5", "1x", "99999999999999999999", " 1"};
     aq_daemon_options options = {0};
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         aq_error error = {0};
         assert_int_equal(apply(&options, "parent", texts[i], &error), AQ_E_INVALID);
@@ -83,13 +75,12 @@ static void test_a_parent_must_be_a_process_number(void **state)
     }
 }
 
-static void test_a_log_level_is_one_of_the_words(void **state)
+TEST(a_log_level_is_one_of_the_words)
 {
     static const char *const words[] = {"debug", "warn", "error", "off", "info"};
     aq_daemon_options options = {0};
     aq_error error = {0};
     char text[4096];
-    (void)state;
     for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
         assert_int_equal(apply(&options, "log-level", words[i], NULL), 0);
     }
@@ -107,12 +98,11 @@ static void test_a_log_level_is_one_of_the_words(void **state)
     assert_int_equal(apply(&options, "log-level", "info", NULL), 0);
 }
 
-static void test_a_log_format_is_one_of_the_words(void **state)
+TEST(a_log_format_is_one_of_the_words)
 {
     aq_daemon_options options = {0};
     aq_error error = {0};
     char text[4096];
-    (void)state;
     assert_int_equal(apply(&options, "log-format", "json", NULL), 0);
     stderr_capture_begin();
     aq_log(AQ_LOG_ERROR, "loud", "", "");
@@ -123,10 +113,9 @@ static void test_a_log_format_is_one_of_the_words(void **state)
     assert_non_null(strstr(error.text, "'xml' is neither logfmt nor json"));
 }
 
-static void test_an_option_wins_over_the_environment(void **state)
+TEST(an_option_wins_over_the_environment)
 {
     aq_daemon_options options = {0};
-    (void)state;
     setenv("ACTORQ_CERTS", "/etc/a", 1);
     setenv("ACTORQ_TOKEN_FILE", "", 1);
     setenv("ACTORQ_HTTP", "127.0.0.1:1", 1);
@@ -141,11 +130,10 @@ static void test_an_option_wins_over_the_environment(void **state)
     assert_string_equal(options.certs_dir, "");
 }
 
-static void test_insecure_is_meant_or_refused(void **state)
+TEST(insecure_is_meant_or_refused)
 {
     aq_daemon_options options = {0};
     aq_error error = {0};
-    (void)state;
     setenv("ACTORQ_INSECURE", "0", 1);
     assert_int_equal(aq_daemon_read_environment(&options, NULL), 0);
     assert_false(options.insecure);
@@ -154,26 +142,10 @@ static void test_insecure_is_meant_or_refused(void **state)
     assert_non_null(strstr(error.text, "ACTORQ_INSECURE"));
 }
 
-static void test_an_option_of_the_program_itself_is_left_to_it(void **state)
+TEST(an_option_of_the_program_itself_is_left_to_it)
 {
     aq_daemon_options options = {0};
     int rc = 7;
-    (void)state;
     assert_false(aq_daemon_apply(&options, &(aq_option){.name = "listen"}, "x", &rc, NULL));
     assert_int_equal(rc, 7);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_program_names_itself_and_survives_broken_pipes),
-        cmocka_unit_test(test_an_environment_that_nobody_understands_is_said),
-        cmocka_unit_test(test_a_parent_must_be_a_process_number),
-        cmocka_unit_test(test_a_log_level_is_one_of_the_words),
-        cmocka_unit_test(test_a_log_format_is_one_of_the_words),
-        cmocka_unit_test(test_an_option_wins_over_the_environment),
-        cmocka_unit_test(test_insecure_is_meant_or_refused),
-        cmocka_unit_test(test_an_option_of_the_program_itself_is_left_to_it),
-    };
-    return cmocka_run_group_tests_name("daemon", tests, NULL, NULL);
 }

@@ -4,12 +4,6 @@
  * The linker sends write, fsync and rename of the library through the functions below (see
  * meson.build), so that a disk can be full, or die, at any of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,6 +16,7 @@
 
 #include "common/base/memory.h"
 #include "common/sys/file.h"
+#include "tests/support/test.h"
 
 #define SIZE_MAX_BYTES 300000
 
@@ -119,9 +114,9 @@ static int remove_folder(void **state)
 
 static int clean_up(void **state)
 {
+    (void)state;
     DIR *dir = opendir(folder);
 
-    (void)state;
     failing = NONE;
     write_bytes_max = SIZE_MAX;
     aq_memory_fail_at(0, 0);
@@ -134,13 +129,12 @@ static int clean_up(void **state)
     return 0;
 }
 
-static void test_what_was_written_is_read(void **state)
+TEST_WITH(what_was_written_is_read, NULL, clean_up)
 {
     static const size_t sizes[] = {0, 1, 4096, 65536, 65537, SIZE_MAX_BYTES};
     uint8_t *bytes = aq_alloc(SIZE_MAX_BYTES, 1);
     aq_error error = {0};
 
-    (void)state;
     assert_non_null(bytes);
     for (size_t i = 0; i < SIZE_MAX_BYTES; i++) {
         bytes[i] = (uint8_t)(i * 7 + i / 256);
@@ -153,12 +147,11 @@ static void test_what_was_written_is_read(void **state)
     aq_free(bytes);
 }
 
-static void test_reading_appends(void **state)
+TEST_WITH(reading_appends, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     assert_int_equal(aq_file_write_atomic(path_of("a"), "def", 3, &error), 0);
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
@@ -168,12 +161,11 @@ static void test_reading_appends(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_file_of_exactly_the_limit_is_read(void **state)
+TEST_WITH(a_file_of_exactly_the_limit_is_read, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
     aq_buffer_init(&buffer, 6);
     assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
@@ -181,12 +173,11 @@ static void test_a_file_of_exactly_the_limit_is_read(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_file_past_the_limit_is_refused(void **state)
+TEST_WITH(a_file_past_the_limit_is_refused, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
     aq_buffer_init(&buffer, 8);
     assert_int_equal(aq_buffer_append(&buffer, "xyz", 3), 0);
@@ -197,12 +188,11 @@ static void test_a_file_past_the_limit_is_refused(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_file_that_tells_no_size_is_read_within_the_limit(void **state)
+TEST_WITH(a_file_that_tells_no_size_is_read_within_the_limit, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 1 << 20);
     assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), 0);
     assert_true(buffer.size > 100);
@@ -214,12 +204,11 @@ static void test_a_file_that_tells_no_size_is_read_within_the_limit(void **state
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_missing_file_is_named(void **state)
+TEST_WITH(a_missing_file_is_named, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 10);
     assert_int_equal(aq_file_read(path_of("none"), &buffer, &error), AQ_E_NOT_FOUND);
     assert_non_null(strstr(error.text, path_of("none")));
@@ -227,24 +216,22 @@ static void test_a_missing_file_is_named(void **state)
     assert_null(buffer.data);
 }
 
-static void test_a_folder_is_no_file(void **state)
+TEST_WITH(a_folder_is_no_file, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     aq_buffer_init(&buffer, 10);
     assert_int_equal(aq_file_read(folder, &buffer, &error), AQ_E_INVALID);
     assert_int_equal(buffer.size, 0);
     aq_buffer_fini(&buffer);
 }
 
-static void test_reading_without_memory_fails_cleanly(void **state)
+TEST_WITH(reading_without_memory_fails_cleanly, NULL, clean_up)
 {
     aq_error error = {0};
     aq_buffer buffer;
 
-    (void)state;
     assert_int_equal(aq_file_write_atomic(path_of("a"), "abc", 3, &error), 0);
     aq_buffer_init(&buffer, 10);
     aq_memory_fail_at(1, 0);
@@ -274,18 +261,16 @@ static void write_old(void)
     assert_int_equal(aq_file_write_atomic(path_of("a"), "old", 3, &error), 0);
 }
 
-static void test_a_full_disk_leaves_the_old_content(void **state)
+TEST_WITH(a_full_disk_leaves_the_old_content, NULL, clean_up)
 {
-    (void)state;
     write_old();
     failing = WRITE;
     failing_errno = ENOSPC;
     assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
 }
 
-static void test_a_disk_that_fills_up_halfway_leaves_the_old_content(void **state)
+TEST_WITH(a_disk_that_fills_up_halfway_leaves_the_old_content, NULL, clean_up)
 {
-    (void)state;
     write_old();
     failing = WRITE;
     failing_errno = ENOSPC;
@@ -294,29 +279,26 @@ static void test_a_disk_that_fills_up_halfway_leaves_the_old_content(void **stat
     assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
 }
 
-static void test_a_disk_that_cannot_sync_leaves_the_old_content(void **state)
+TEST_WITH(a_disk_that_cannot_sync_leaves_the_old_content, NULL, clean_up)
 {
-    (void)state;
     write_old();
     failing = FSYNC;
     failing_errno = EIO;
     assert_write_fails(AQ_E_IO, "can't sync: Input/output error");
 }
 
-static void test_a_failed_rename_leaves_the_old_content(void **state)
+TEST_WITH(a_failed_rename_leaves_the_old_content, NULL, clean_up)
 {
-    (void)state;
     write_old();
     failing = RENAME;
     failing_errno = EDQUOT;
     assert_write_fails(AQ_E_NO_SPACE, "can't rename");
 }
 
-static void test_a_folder_that_cannot_sync_is_an_error_after_the_fact(void **state)
+TEST_WITH(a_folder_that_cannot_sync_is_an_error_after_the_fact, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     write_old();
     failing = FSYNC;
     failing_errno = EIO;
@@ -328,22 +310,20 @@ static void test_a_folder_that_cannot_sync_is_an_error_after_the_fact(void **sta
     assert_int_equal(count_files(), 1);
 }
 
-static void test_a_file_system_without_folder_sync_is_fine(void **state)
+TEST_WITH(a_file_system_without_folder_sync_is_fine, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     failing = FSYNC;
     failing_errno = EINVAL;
     failing_after = 1;
     assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), 0);
 }
 
-static void test_interrupted_and_partial_writes_go_on(void **state)
+TEST_WITH(interrupted_and_partial_writes_go_on, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     failing = WRITE;
     failing_errno = EINTR;
     failing_after = 1;
@@ -352,21 +332,19 @@ static void test_interrupted_and_partial_writes_go_on(void **state)
     assert_content(path_of("a"), "abcdefg", 7);
 }
 
-static void test_a_write_into_no_folder_is_refused(void **state)
+TEST_WITH(a_write_into_no_folder_is_refused, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_file_write_atomic(path_of("none/a"), "x", 1, &error), AQ_E_NOT_FOUND);
     assert_non_null(strstr(error.text, "none/a"));
 }
 
-static void test_a_path_without_a_folder_is_of_the_current_one(void **state)
+TEST_WITH(a_path_without_a_folder_is_of_the_current_one, NULL, clean_up)
 {
     aq_error error = {0};
     char before[PATH_MAX];
 
-    (void)state;
     assert_non_null(getcwd(before, sizeof(before)));
     assert_int_equal(chdir(folder), 0);
     assert_int_equal(aq_file_write_atomic("a", "x", 1, &error), 0);
@@ -374,23 +352,21 @@ static void test_a_path_without_a_folder_is_of_the_current_one(void **state)
     assert_content(path_of("a"), "x", 1);
 }
 
-static void test_a_path_too_long_is_refused(void **state)
+TEST_WITH(a_path_too_long_is_refused, NULL, clean_up)
 {
     char path[PATH_MAX + 8];
     aq_error error = {0};
 
-    (void)state;
     memset(path, 'a', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     assert_int_equal(aq_file_write_atomic(path, "x", 1, &error), AQ_E_TOO_BIG);
     assert_int_equal(aq_dir_create(path, &error), AQ_E_TOO_BIG);
 }
 
-static void test_folders_are_made_with_their_parents(void **state)
+TEST_WITH(folders_are_made_with_their_parents, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_dir_create(path_of("x/y//z/"), &error), 0);
     assert_int_equal(aq_dir_create(path_of("x/y/z"), &error), 0); /* again is fine */
     assert_true(aq_path_exists(path_of("x/y/z")));
@@ -399,11 +375,10 @@ static void test_folders_are_made_with_their_parents(void **state)
     assert_int_equal(rmdir(path_of("x")), 0);
 }
 
-static void test_a_file_in_the_way_of_a_folder_is_named(void **state)
+TEST_WITH(a_file_in_the_way_of_a_folder_is_named, NULL, clean_up)
 {
     aq_error error = {0};
 
-    (void)state;
     write_old();
     assert_int_equal(aq_dir_create(path_of("a"), &error), AQ_E_EXISTS);
     assert_non_null(strstr(error.text, path_of("a")));
@@ -411,43 +386,12 @@ static void test_a_file_in_the_way_of_a_folder_is_named(void **state)
     assert_int_equal(aq_dir_create("", &error), AQ_E_INVALID);
 }
 
-static void test_a_link_to_nowhere_exists(void **state)
+TEST_WITH(a_link_to_nowhere_exists, NULL, clean_up)
 {
-    (void)state;
     assert_false(aq_path_exists(path_of("link")));
     assert_int_equal(symlink("nowhere", path_of("link")), 0);
     assert_true(aq_path_exists(path_of("link")));
     assert_true(aq_path_exists(folder));
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_teardown(test_what_was_written_is_read, clean_up),
-        cmocka_unit_test_teardown(test_reading_appends, clean_up),
-        cmocka_unit_test_teardown(test_a_file_of_exactly_the_limit_is_read, clean_up),
-        cmocka_unit_test_teardown(test_a_file_past_the_limit_is_refused, clean_up),
-        cmocka_unit_test_teardown(test_a_file_that_tells_no_size_is_read_within_the_limit,
-                                  clean_up),
-        cmocka_unit_test_teardown(test_a_missing_file_is_named, clean_up),
-        cmocka_unit_test_teardown(test_a_folder_is_no_file, clean_up),
-        cmocka_unit_test_teardown(test_reading_without_memory_fails_cleanly, clean_up),
-        cmocka_unit_test_teardown(test_a_full_disk_leaves_the_old_content, clean_up),
-        cmocka_unit_test_teardown(test_a_disk_that_fills_up_halfway_leaves_the_old_content,
-                                  clean_up),
-        cmocka_unit_test_teardown(test_a_disk_that_cannot_sync_leaves_the_old_content, clean_up),
-        cmocka_unit_test_teardown(test_a_failed_rename_leaves_the_old_content, clean_up),
-        cmocka_unit_test_teardown(test_a_folder_that_cannot_sync_is_an_error_after_the_fact,
-                                  clean_up),
-        cmocka_unit_test_teardown(test_a_file_system_without_folder_sync_is_fine, clean_up),
-        cmocka_unit_test_teardown(test_interrupted_and_partial_writes_go_on, clean_up),
-        cmocka_unit_test_teardown(test_a_write_into_no_folder_is_refused, clean_up),
-        cmocka_unit_test_teardown(test_a_path_without_a_folder_is_of_the_current_one, clean_up),
-        cmocka_unit_test_teardown(test_a_path_too_long_is_refused, clean_up),
-        cmocka_unit_test_teardown(test_folders_are_made_with_their_parents, clean_up),
-        cmocka_unit_test_teardown(test_a_file_in_the_way_of_a_folder_is_named, clean_up),
-        cmocka_unit_test_teardown(test_a_link_to_nowhere_exists, clean_up),
-    };
-
-    return cmocka_run_group_tests_name("file", tests, make_folder, remove_folder);
-}
+TEST_GROUP(make_folder, remove_folder);

@@ -1,12 +1,6 @@
 /*
  * A line is whole, honest and cannot be forged; levels and limits drop what they should.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,6 +8,7 @@
 
 #include "common/base/clock.h"
 #include "common/sys/log.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"
 
 #define OUTPUT_SIZE    65536
@@ -29,9 +24,8 @@ static int open_log(void **state)
     return 0;
 }
 
-static void test_a_line_has_time_level_names_event_fields_and_message(void **state)
+TEST_WITH(a_line_has_time_level_names_event_fields_and_message, open_log, NULL)
 {
-    (void)state;
     stderr_capture_begin();
     aq_log(AQ_LOG_WARN, "policy_stale", "keeps acting with it", "version=%d latest=%d", 118, 131);
     stderr_capture_end(output, sizeof(output));
@@ -51,27 +45,24 @@ static void test_a_line_has_time_level_names_event_fields_and_message(void **sta
                                      "latest=131 msg=\"keeps acting with it\"\n");
 }
 
-static void test_no_fields_leave_no_gap(void **state)
+TEST_WITH(no_fields_leave_no_gap, open_log, NULL)
 {
-    (void)state;
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "ready", "serving", "");
     stderr_capture_end(output, sizeof(output));
     assert_non_null(strstr(output, " event=ready msg=\"serving\"\n"));
 }
 
-static void test_no_message_leaves_no_gap(void **state)
+TEST_WITH(no_message_leaves_no_gap, open_log, NULL)
 {
-    (void)state;
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "evaluated", "", "score=%d", 500);
     stderr_capture_end(output, sizeof(output));
     assert_non_null(strstr(output, " event=evaluated score=500\n"));
 }
 
-static void test_a_negative_id_is_left_out(void **state)
+TEST_WITH(a_negative_id_is_left_out, open_log, NULL)
 {
-    (void)state;
     aq_log_open("learner", -1);
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "ready", "serving", "");
@@ -79,9 +70,8 @@ static void test_a_negative_id_is_left_out(void **state)
     assert_non_null(strstr(output, " level=info role=learner event=ready "));
 }
 
-static void test_lines_below_the_level_are_dropped(void **state)
+TEST_WITH(lines_below_the_level_are_dropped, open_log, NULL)
 {
-    (void)state;
     aq_log_set_level(AQ_LOG_WARN);
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "a", "dropped", "");
@@ -94,9 +84,8 @@ static void test_lines_below_the_level_are_dropped(void **state)
     assert_null(strstr(output, "event=c"));
 }
 
-static void test_errno_survives_a_line(void **state)
+TEST_WITH(errno_survives_a_line, open_log, NULL)
 {
-    (void)state;
     stderr_capture_begin();
     errno = ENOSPC;
     aq_log(AQ_LOG_INFO, "ready", "serving", "");
@@ -114,9 +103,8 @@ static size_t count_newlines(const char *text)
     return count;
 }
 
-static void test_a_value_cannot_forge_a_line(void **state)
+TEST_WITH(a_value_cannot_forge_a_line, open_log, NULL)
 {
-    (void)state;
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "join", "from \"x\"\nts=forged \\ \x1b[31m", "peer=%s q=%s", "a\nts=forged",
            "\"\\\n\"");
@@ -126,12 +114,11 @@ static void test_a_value_cannot_forge_a_line(void **state)
     assert_non_null(strstr(output, "msg=\"from \\\"x\\\"\\nts=forged \\\\ \\u001b[31m\"\n"));
 }
 
-static void test_a_long_message_is_cut_and_the_line_stays_whole(void **state)
+TEST_WITH(a_long_message_is_cut_and_the_line_stays_whole, open_log, NULL)
 {
     char message[10000];
     size_t size;
 
-    (void)state;
     memset(message, '"', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
     stderr_capture_begin();
@@ -143,13 +130,12 @@ static void test_a_long_message_is_cut_and_the_line_stays_whole(void **state)
     assert_int_equal(count_newlines(output), 1);
 }
 
-static void test_long_fields_lose_whole_pairs_and_keep_the_message(void **state)
+TEST_WITH(long_fields_lose_whole_pairs_and_keep_the_message, open_log, NULL)
 {
     char value[3000];
     char quoted[3000];
     size_t size;
 
-    (void)state;
     memset(value, ' ', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
     stderr_capture_begin();
@@ -160,11 +146,10 @@ static void test_long_fields_lose_whole_pairs_and_keep_the_message(void **state)
     assert_non_null(strstr(output, " event=join peer=a cut=true msg=\"told to leave\"\n"));
 }
 
-static void test_a_single_field_too_long_is_said_to_be_cut(void **state)
+TEST_WITH(a_single_field_too_long_is_said_to_be_cut, open_log, NULL)
 {
     char value[3000];
 
-    (void)state;
     memset(value, 'x', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
     stderr_capture_begin();
@@ -173,11 +158,10 @@ static void test_a_single_field_too_long_is_said_to_be_cut(void **state)
     assert_non_null(strstr(output, " event=join cut=true msg=\"told to leave\"\n"));
 }
 
-static void test_a_quoted_text_is_escaped(void **state)
+TEST(a_quoted_text_is_escaped)
 {
     char out[64];
 
-    (void)state;
     assert_string_equal(aq_log_quote(out, sizeof(out), ""), "\"\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "a b=\"c\"\\"), "\"a b=\\\"c\\\"\\\\\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "\t\r\n\x7f"), "\"\\t\\u000d\\n\\u007f\"");
@@ -187,11 +171,10 @@ static void test_a_quoted_text_is_escaped(void **state)
     assert_string_equal(aq_log_quote(out, sizeof(out), "\xc2\x9b"), "\"\\u009b\"");
 }
 
-static void test_a_quoted_text_is_cut_at_a_character(void **state)
+TEST(a_quoted_text_is_cut_at_a_character)
 {
     char out[10];
 
-    (void)state;
     assert_string_equal(aq_log_quote(out, sizeof(out), "1234567"), "\"1234567\"");
     assert_string_equal(aq_log_quote(out, sizeof(out), "12345678"), "\"1234...\"");
     assert_string_equal(aq_log_quote(out, sizeof(out),
@@ -202,11 +185,10 @@ static void test_a_quoted_text_is_cut_at_a_character(void **state)
     assert_string_equal(aq_log_quote(out, 8, "\x01\x01"), "\"...\"");
 }
 
-static void test_levels_have_names(void **state)
+TEST(levels_have_names)
 {
     enum aq_log_level level = AQ_LOG_OFF;
 
-    (void)state;
     assert_int_equal(aq_log_level_from_text("debug", &level), 0);
     assert_int_equal(level, AQ_LOG_DEBUG);
     assert_int_equal(aq_log_level_from_text("off", &level), 0);
@@ -215,9 +197,8 @@ static void test_levels_have_names(void **state)
     assert_int_equal(level, AQ_LOG_OFF);
 }
 
-static void test_the_level_of_the_run_goes_over_that_of_the_process(void **state)
+TEST(the_level_of_the_run_goes_over_that_of_the_process)
 {
-    (void)state;
     aq_log_set_run_level(AQ_LOG_DEBUG + 1);
     stderr_capture_begin();
     aq_log(AQ_LOG_DEBUG, "a", "kept", "");
@@ -233,11 +214,10 @@ static void test_the_level_of_the_run_goes_over_that_of_the_process(void **state
     assert_non_null(strstr(output, "event=d"));
 }
 
-static void test_formats_have_names(void **state)
+TEST(formats_have_names)
 {
     enum aq_log_format format = AQ_LOG_LOGFMT;
 
-    (void)state;
     assert_int_equal(aq_log_format_from_text("json", &format), 0);
     assert_int_equal(format, AQ_LOG_JSON);
     assert_int_equal(aq_log_format_from_text("logfmt", &format), 0);
@@ -246,18 +226,16 @@ static void test_formats_have_names(void **state)
     assert_null(aq_log_format_problem());
 }
 
-static void test_an_unknown_level_in_the_environment_is_told(void **state)
+TEST(an_unknown_level_in_the_environment_is_told)
 {
-    (void)state;
     assert_string_equal(aq_log_problem(), "loud"); /* set by main */
 }
 
-static void test_a_limiter_allows_one_line_a_second_and_counts_the_rest(void **state)
+TEST(a_limiter_allows_one_line_a_second_and_counts_the_rest)
 {
     aq_log_limit limit = {0};
     uint64_t suppressed = 77;
 
-    (void)state;
     assert_true(aq_log_allowed(&limit, 0, &suppressed));
     assert_int_equal(suppressed, 0);
     suppressed = 77;
@@ -282,12 +260,11 @@ static void *log_lines(void *argument)
     return argument;
 }
 
-static void test_lines_of_threads_do_not_mix(void **state)
+TEST_WITH(lines_of_threads_do_not_mix, open_log, NULL)
 {
     pthread_t threads[THREADS];
     const char *line = output;
 
-    (void)state;
     stderr_capture_begin();
     for (int i = 0; i < THREADS; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, log_lines, NULL), 0);
@@ -308,27 +285,6 @@ static void test_lines_of_threads_do_not_mix(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_unknown_level_in_the_environment_is_told),
-        cmocka_unit_test_setup(test_a_line_has_time_level_names_event_fields_and_message, open_log),
-        cmocka_unit_test_setup(test_no_fields_leave_no_gap, open_log),
-        cmocka_unit_test_setup(test_no_message_leaves_no_gap, open_log),
-        cmocka_unit_test_setup(test_a_negative_id_is_left_out, open_log),
-        cmocka_unit_test_setup(test_lines_below_the_level_are_dropped, open_log),
-        cmocka_unit_test_setup(test_errno_survives_a_line, open_log),
-        cmocka_unit_test_setup(test_a_value_cannot_forge_a_line, open_log),
-        cmocka_unit_test_setup(test_a_long_message_is_cut_and_the_line_stays_whole, open_log),
-        cmocka_unit_test_setup(test_long_fields_lose_whole_pairs_and_keep_the_message, open_log),
-        cmocka_unit_test_setup(test_a_single_field_too_long_is_said_to_be_cut, open_log),
-        cmocka_unit_test(test_a_quoted_text_is_escaped),
-        cmocka_unit_test(test_a_quoted_text_is_cut_at_a_character),
-        cmocka_unit_test(test_levels_have_names),
-        cmocka_unit_test(test_formats_have_names),
-        cmocka_unit_test(test_the_level_of_the_run_goes_over_that_of_the_process),
-        cmocka_unit_test(test_a_limiter_allows_one_line_a_second_and_counts_the_rest),
-        cmocka_unit_test_setup(test_lines_of_threads_do_not_mix, open_log),
-    };
-
     setenv("ACTORQ_LOG", "loud", 1); /* read at the first use */
-    return cmocka_run_group_tests_name("log", tests, NULL, NULL);
+    return aq_test_run(NULL);
 }

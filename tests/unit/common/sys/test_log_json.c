@@ -1,16 +1,11 @@
 /*
  * A JSON line says what the logfmt line says, is an object whatever the values hold, and is whole.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/sys/log.h"
 #include "common/sys/log_json.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/sys/stderr_capture.h"
 
 static char line[AQ_LOG_JSON_LINE_MAX + 1];
@@ -23,61 +18,54 @@ static const char *line_of(const char *fields, const char *quoted_message)
     return line;
 }
 
-static void test_numbers_and_truths_are_what_they_are(void **state)
+TEST(numbers_and_truths_are_what_they_are)
 {
-    (void)state;
     assert_string_equal(line_of("a=118 b=-0.5 c=1e-3 d=true e=false f=0", ""),
                         "{\"event\":\"e\",\"a\":118,\"b\":-0.5,\"c\":1e-3,\"d\":true,\"e\":false,"
                         "\"f\":0}\n");
 }
 
-static void test_what_json_would_not_read_as_a_number_is_a_text(void **state)
+TEST(what_json_would_not_read_as_a_number_is_a_text)
 {
-    (void)state;
     assert_string_equal(line_of("a=007 b=1. c=.5 d=+1 e=1e f=- g=0x1f h=1_0", ""),
                         "{\"event\":\"e\",\"a\":\"007\",\"b\":\"1.\",\"c\":\".5\",\"d\":\"+1\","
                         "\"e\":\"1e\",\"f\":\"-\",\"g\":\"0x1f\",\"h\":\"1_0\"}\n");
 }
 
-static void test_an_id_of_sixteen_digits_is_a_text_whatever_its_digits(void **state)
+TEST(an_id_of_sixteen_digits_is_a_text_whatever_its_digits)
 {
-    (void)state;
     assert_string_equal(line_of("a=1234567890123456 b=12345678901234e1 c=123456789012345", ""),
                         "{\"event\":\"e\",\"a\":\"1234567890123456\",\"b\":\"12345678901234e1\","
                         "\"c\":123456789012345}\n");
 }
 
-static void test_what_is_not_finite_is_null(void **state)
+TEST(what_is_not_finite_is_null)
 {
-    (void)state;
     assert_string_equal(line_of("a=nan b=-nan c=inf d=-inf", ""),
                         "{\"event\":\"e\",\"a\":null,\"b\":null,\"c\":null,\"d\":null}\n");
 }
 
-static void test_a_bare_value_is_escaped(void **state)
+TEST(a_bare_value_is_escaped)
 {
-    (void)state;
     assert_string_equal(line_of("a=x\"y\\z b=\xc3\xbc c=\xff\xc3", ""),
                         "{\"event\":\"e\",\"a\":\"x\\\"y\\\\z\",\"b\":\"\xc3\xbc\","
                         "\"c\":\"\\ufffd\\ufffd\"}\n");
 }
 
-static void test_a_quoted_value_and_the_message_stay_as_they_are(void **state)
+TEST(a_quoted_value_and_the_message_stay_as_they_are)
 {
     char value[64];
     char message[64];
     char fields[80] = "a=";
-    (void)state;
     strcat(fields, aq_log_quote(value, sizeof(value), "12 \"x\"\n\xff"));
     assert_string_equal(line_of(fields, aq_log_quote(message, sizeof(message), "so it goes")),
                         "{\"event\":\"e\",\"a\":\"12 \\\"x\\\"\\n\\ufffd\",\"msg\":\"so it "
                         "goes\"}\n");
 }
 
-static void test_fields_that_do_not_fit_are_left_out_whole(void **state)
+TEST(fields_that_do_not_fit_are_left_out_whole)
 {
     char fields[1200];
-    (void)state;
     memset(fields, '\xff', sizeof(fields)); /* each byte takes six in JSON */
     memcpy(fields, "a=1 b=", 6);
     fields[sizeof(fields) - 1] = '\0';
@@ -85,12 +73,11 @@ static void test_fields_that_do_not_fit_are_left_out_whole(void **state)
                         "{\"event\":\"e\",\"a\":1,\"cut\":true,\"msg\":\"kept\"}\n");
 }
 
-static void test_the_longest_logfmt_line_fits_in_json(void **state)
+TEST(the_longest_logfmt_line_fits_in_json)
 {
     char message[4000];
     char value[1100];
     char out[8192];
-    (void)state;
     memset(message, '\x01', sizeof(message) - 1);
     memset(value, 'v', sizeof(value) - 1);
     message[sizeof(message) - 1] = value[sizeof(value) - 1] = '\0';
@@ -102,10 +89,9 @@ static void test_the_longest_logfmt_line_fits_in_json(void **state)
     assert_string_equal(out + size - 6, "...\"}\n");
 }
 
-static void test_a_log_line_can_be_json(void **state)
+TEST(a_log_line_can_be_json)
 {
     char out[4096];
-    (void)state;
     stderr_capture_begin();
     aq_log(AQ_LOG_INFO, "joined", "welcome", "slot=%d url=%s", 3, "ipc:///tmp/x");
     stderr_capture_end(out, sizeof(out));
@@ -123,18 +109,4 @@ static int log_in_json(void **state)
     return 0;
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_numbers_and_truths_are_what_they_are),
-        cmocka_unit_test(test_what_json_would_not_read_as_a_number_is_a_text),
-        cmocka_unit_test(test_an_id_of_sixteen_digits_is_a_text_whatever_its_digits),
-        cmocka_unit_test(test_what_is_not_finite_is_null),
-        cmocka_unit_test(test_a_bare_value_is_escaped),
-        cmocka_unit_test(test_a_quoted_value_and_the_message_stay_as_they_are),
-        cmocka_unit_test(test_fields_that_do_not_fit_are_left_out_whole),
-        cmocka_unit_test(test_the_longest_logfmt_line_fits_in_json),
-        cmocka_unit_test(test_a_log_line_can_be_json),
-    };
-    return cmocka_run_group_tests(tests, log_in_json, NULL);
-}
+TEST_GROUP(log_in_json, NULL);

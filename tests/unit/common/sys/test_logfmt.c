@@ -1,15 +1,10 @@
 /*
  * Pairs of a log line: what stands in it is found again, and what is torn ends somewhere.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/sys/logfmt.h"
+#include "tests/support/test.h"
 
 static void expect_pair(const char **cursor, const char *key, const char *value, bool is_quoted)
 {
@@ -29,10 +24,9 @@ static void expect_end(const char **cursor)
     assert_string_equal(*cursor, "");
 }
 
-static void test_pairs_come_in_their_order(void **state)
+TEST(pairs_come_in_their_order)
 {
     const char *at = "ts=1 level=warn  peer=a=b msg=\"two words\"\n";
-    (void)state;
     expect_pair(&at, "ts", "1", false);
     expect_pair(&at, "level", "warn", false);
     expect_pair(&at, "peer", "a=b", false);
@@ -40,51 +34,35 @@ static void test_pairs_come_in_their_order(void **state)
     expect_end(&at);
 }
 
-static void test_an_escaped_quote_closes_nothing(void **state)
+TEST(an_escaped_quote_closes_nothing)
 {
     const char *at = "a=\"x\\\"y\\\\\" b=2";
-    (void)state;
     expect_pair(&at, "a", "x\\\"y\\\\", true);
     expect_pair(&at, "b", "2", false);
     expect_end(&at);
 }
 
-static void test_a_word_alone_is_a_key_without_a_value(void **state)
+TEST(a_word_alone_is_a_key_without_a_value)
 {
     const char *at = "torn b= c";
-    (void)state;
     expect_pair(&at, "torn", "", false);
     expect_pair(&at, "b", "", false);
     expect_pair(&at, "c", "", false);
     expect_end(&at);
 }
 
-static void test_a_quote_that_is_not_closed_ends_with_the_text(void **state)
+TEST(a_quote_that_is_not_closed_ends_with_the_text)
 {
     const char *open = "a=\"x y";
     const char *escaped = "a=\"x\\";
-    (void)state;
     expect_pair(&open, "a", "x y", true);
     expect_end(&open);
     expect_pair(&escaped, "a", "x\\", true);
     expect_end(&escaped);
 }
 
-static void test_an_empty_line_has_no_pairs(void **state)
+TEST(an_empty_line_has_no_pairs)
 {
     const char *at = " \n";
-    (void)state;
     expect_end(&at);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_pairs_come_in_their_order),
-        cmocka_unit_test(test_an_escaped_quote_closes_nothing),
-        cmocka_unit_test(test_a_word_alone_is_a_key_without_a_value),
-        cmocka_unit_test(test_a_quote_that_is_not_closed_ends_with_the_text),
-        cmocka_unit_test(test_an_empty_line_has_no_pairs),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

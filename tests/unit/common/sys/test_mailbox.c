@@ -1,17 +1,12 @@
 /*
  * Items reach the loop in order, none is lost, and closing is safe at any moment.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "common/base/memory.h"
 #include "common/sys/mailbox.h"
+#include "tests/support/test.h"
 
 #define CAPACITY 1000
 
@@ -71,7 +66,7 @@ static void close_desk(mail_desk *desk)
     aq_free(desk);
 }
 
-static void test_items_are_handled_in_order(void **state)
+TEST_WITH(items_are_handled_in_order, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -86,7 +81,7 @@ static void test_items_are_handled_in_order(void **state)
     close_desk(desk);
 }
 
-static void test_a_post_to_a_full_mailbox_is_refused(void **state)
+TEST_WITH(a_post_to_a_full_mailbox_is_refused, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -112,7 +107,7 @@ static void count_at_idle(uv_idle_t *idle)
     }
 }
 
-static void test_other_handles_get_their_turn_under_load(void **state)
+TEST_WITH(other_handles_get_their_turn_under_load, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -131,7 +126,7 @@ static void test_other_handles_get_their_turn_under_load(void **state)
     close_desk(desk);
 }
 
-static void test_a_handler_may_post(void **state)
+TEST_WITH(a_handler_may_post, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -143,7 +138,7 @@ static void test_a_handler_may_post(void **state)
     close_desk(desk);
 }
 
-static void test_a_handler_may_close_and_the_rest_is_dropped(void **state)
+TEST_WITH(a_handler_may_close_and_the_rest_is_dropped, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -157,7 +152,7 @@ static void test_a_handler_may_close_and_the_rest_is_dropped(void **state)
     close_desk(desk);
 }
 
-static void test_a_closed_mailbox_refuses_posts(void **state)
+TEST_WITH(a_closed_mailbox_refuses_posts, open_desk, NULL)
 {
     mail_desk *desk = *state;
 
@@ -166,19 +161,17 @@ static void test_a_closed_mailbox_refuses_posts(void **state)
     close_desk(desk);
 }
 
-static void test_close_takes_null(void **state)
+TEST(close_takes_null)
 {
-    (void)state;
     aq_mailbox_close(NULL);
 }
 
-static void test_nothing_to_drop_with_is_fine(void **state)
+TEST(nothing_to_drop_with_is_fine)
 {
     uv_loop_t loop;
     aq_mailbox *mailbox = NULL;
     int item = 0;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(aq_mailbox_create(&loop, 1, handle, NULL, NULL, &mailbox), 0);
     assert_int_equal(aq_mailbox_post(mailbox, &item), 0);
@@ -187,13 +180,12 @@ static void test_nothing_to_drop_with_is_fine(void **state)
     assert_int_equal(uv_loop_close(&loop), 0);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST(create_survives_every_failed_allocation)
 {
     uv_loop_t loop;
     int untouched = 0;
     int rc = AQ_E_NOMEM;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     for (uint64_t nth = 1; rc != 0; nth++) {
         aq_mailbox *mailbox = (aq_mailbox *)(void *)&untouched;
@@ -248,7 +240,7 @@ static void start_posters(pthread_t *threads, post_job *job)
     }
 }
 
-static void test_no_item_of_many_threads_is_lost(void **state)
+TEST_WITH(no_item_of_many_threads_is_lost, open_desk, NULL)
 {
     mail_desk *desk = *state;
     atomic_size_t posted = 0;
@@ -267,7 +259,7 @@ static void test_no_item_of_many_threads_is_lost(void **state)
     close_desk(desk);
 }
 
-static void test_closing_under_fire_handles_or_drops_each_item(void **state)
+TEST_WITH(closing_under_fire_handles_or_drops_each_item, open_desk, NULL)
 {
     mail_desk *desk = *state;
     atomic_size_t posted = 0;
@@ -284,23 +276,4 @@ static void test_closing_under_fire_handles_or_drops_each_item(void **state)
     }
     assert_int_equal(desk->handled + desk->dropped, atomic_load(&posted));
     close_desk(desk);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup(test_items_are_handled_in_order, open_desk),
-        cmocka_unit_test_setup(test_a_post_to_a_full_mailbox_is_refused, open_desk),
-        cmocka_unit_test_setup(test_other_handles_get_their_turn_under_load, open_desk),
-        cmocka_unit_test_setup(test_a_handler_may_post, open_desk),
-        cmocka_unit_test_setup(test_a_handler_may_close_and_the_rest_is_dropped, open_desk),
-        cmocka_unit_test_setup(test_a_closed_mailbox_refuses_posts, open_desk),
-        cmocka_unit_test(test_close_takes_null),
-        cmocka_unit_test(test_nothing_to_drop_with_is_fine),
-        cmocka_unit_test(test_create_survives_every_failed_allocation),
-        cmocka_unit_test_setup(test_no_item_of_many_threads_is_lost, open_desk),
-        cmocka_unit_test_setup(test_closing_under_fire_handles_or_drops_each_item, open_desk),
-    };
-
-    return cmocka_run_group_tests_name("mailbox", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * What a service manager hears, and what is heard when there is none.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 
 #include "common/base/memory.h"
 #include "common/sys/notify.h"
+#include "tests/support/test.h"
 
 /* The service manager: a socket of datagrams. */
 typedef struct manager {
@@ -83,7 +78,7 @@ static void end(manager *listener, aq_notify *notify)
     assert_int_equal(uv_run(&listener->loop, UV_RUN_DEFAULT), 0);
 }
 
-static void test_a_process_says_that_it_is_ready_and_that_it_stops(void **state)
+TEST_WITH(a_process_says_that_it_is_ready_and_that_it_stops, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     aq_notify *notify = begin(listener);
@@ -95,7 +90,7 @@ static void test_a_process_says_that_it_is_ready_and_that_it_stops(void **state)
     assert_silence(listener);
 }
 
-static void test_a_watchdog_hears_that_the_loop_turns(void **state)
+TEST_WITH(a_watchdog_hears_that_the_loop_turns, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     setenv("WATCHDOG_USEC", "6000", 1);
@@ -108,7 +103,7 @@ static void test_a_watchdog_hears_that_the_loop_turns(void **state)
     end(listener, notify);
 }
 
-static void test_a_loop_that_does_not_turn_is_silent(void **state)
+TEST_WITH(a_loop_that_does_not_turn_is_silent, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     setenv("WATCHDOG_USEC", "3000", 1);
@@ -119,7 +114,7 @@ static void test_a_loop_that_does_not_turn_is_silent(void **state)
     end(listener, notify);
 }
 
-static void test_a_watchdog_of_another_process_hears_nothing(void **state)
+TEST_WITH(a_watchdog_of_another_process_hears_nothing, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     setenv("WATCHDOG_USEC", "3000", 1);
@@ -132,7 +127,7 @@ static void test_a_watchdog_of_another_process_hears_nothing(void **state)
     end(listener, notify);
 }
 
-static void test_children_do_not_speak_in_its_name(void **state)
+TEST_WITH(children_do_not_speak_in_its_name, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     setenv("WATCHDOG_USEC", "3000000", 1);
@@ -142,7 +137,7 @@ static void test_children_do_not_speak_in_its_name(void **state)
     end(listener, notify);
 }
 
-static void test_without_a_manager_nothing_is_said(void **state)
+TEST_WITH(without_a_manager_nothing_is_said, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     unsetenv("NOTIFY_SOCKET");
@@ -153,7 +148,7 @@ static void test_without_a_manager_nothing_is_said(void **state)
     assert_silence(listener);
 }
 
-static void test_a_manager_that_does_not_listen_holds_nobody_up(void **state)
+TEST_WITH(a_manager_that_does_not_listen_holds_nobody_up, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     setenv("NOTIFY_SOCKET", "/nonexistent/actorq-notify", 1);
@@ -163,7 +158,7 @@ static void test_a_manager_that_does_not_listen_holds_nobody_up(void **state)
     end(listener, notify);
 }
 
-static void test_what_is_no_address_is_refused(void **state)
+TEST_WITH(what_is_no_address_is_refused, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     static const char *const bad[] = {"relative", "@", "/"};
@@ -182,7 +177,7 @@ static void test_what_is_no_address_is_refused(void **state)
     assert_int_equal(aq_notify_create(&listener->loop, &notify, &error), AQ_E_INVALID);
 }
 
-static void test_it_can_be_out_of_memory(void **state)
+TEST_WITH(it_can_be_out_of_memory, manager_setup, manager_teardown)
 {
     manager *listener = *state;
     aq_error error = {0};
@@ -194,19 +189,3 @@ static void test_it_can_be_out_of_memory(void **state)
 }
 
 #define MANAGED(name) cmocka_unit_test_setup_teardown(name, manager_setup, manager_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        MANAGED(test_a_process_says_that_it_is_ready_and_that_it_stops),
-        MANAGED(test_a_watchdog_hears_that_the_loop_turns),
-        MANAGED(test_a_loop_that_does_not_turn_is_silent),
-        MANAGED(test_a_watchdog_of_another_process_hears_nothing),
-        MANAGED(test_children_do_not_speak_in_its_name),
-        MANAGED(test_without_a_manager_nothing_is_said),
-        MANAGED(test_a_manager_that_does_not_listen_holds_nobody_up),
-        MANAGED(test_what_is_no_address_is_refused),
-        MANAGED(test_it_can_be_out_of_memory),
-    };
-    return cmocka_run_group_tests_name("notify", tests, NULL, NULL);
-}

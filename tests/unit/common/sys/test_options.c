@@ -1,16 +1,11 @@
 /*
  * Options are recognised in every spelling, wrong ones are answered helpfully, help looks good.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/sys/options.h"
+#include "tests/support/test.h"
 
 static const aq_option rows[] = {
     {"jobs", 'j', "N", "How many at a time."},
@@ -76,7 +71,7 @@ static void assert_seen(const char *line, const char *expected)
     assert_string_equal(seen, expected);
 }
 
-static void assert_refused(const char *line, const char *text)
+static void refuse(const char *line, const char *text)
 {
     aq_error error;
 
@@ -85,9 +80,8 @@ static void assert_refused(const char *line, const char *text)
     assert_string_equal(error.text, text);
 }
 
-static void test_every_spelling_of_an_option_is_understood(void **state)
+TEST(every_spelling_of_an_option_is_understood)
 {
-    (void)state;
     assert_seen("", "");
     assert_seen("--jobs 4", "jobs=4;");
     assert_seen("--jobs=4", "jobs=4;");
@@ -100,15 +94,13 @@ static void test_every_spelling_of_an_option_is_understood(void **state)
     assert_seen("-vj 4 x", "verbose=;jobs=4;=x;");
 }
 
-static void test_options_and_arguments_keep_their_order(void **state)
+TEST(options_and_arguments_keep_their_order)
 {
-    (void)state;
     assert_seen("a --jobs 1 b --jobs 2 -q c", "=a;jobs=1;=b;jobs=2;quiet=;=c;");
 }
 
-static void test_values_may_look_odd(void **state)
+TEST(values_may_look_odd)
 {
-    (void)state;
     assert_seen("--jobs=", "jobs=;");
     assert_seen("--jobs ''", "jobs=;");
     assert_seen("--jobs -1", "jobs=-1;");
@@ -117,49 +109,43 @@ static void test_values_may_look_odd(void **state)
     assert_seen("--jobs -", "jobs=-;");
 }
 
-static void test_two_dashes_end_the_options(void **state)
+TEST(two_dashes_end_the_options)
 {
-    (void)state;
     assert_seen("-q -- --jobs -v -- --help", "quiet=;=--jobs;=-v;=--;=--help;");
 }
 
-static void test_one_dash_is_an_argument(void **state)
+TEST(one_dash_is_an_argument)
 {
-    (void)state;
     assert_seen("- ''", "=-;=;");
 }
 
-static void test_an_unknown_option_is_answered_with_the_nearest(void **state)
+TEST(an_unknown_option_is_answered_with_the_nearest)
 {
-    (void)state;
-    assert_refused("--job 4", "unknown option --job; did you mean --jobs?");
-    assert_refused("--lerner=x", "unknown option --lerner=x; did you mean --learner?");
-    assert_refused("--hlep", "unknown option --hlep; did you mean --help?");
-    assert_refused("--temperature", "unknown option --temperature; --help lists all");
-    assert_refused("-x", "unknown option -x; --help lists all");
-    assert_refused("-learner", "unknown option -learner; did you mean --learner?");
+    refuse("--job 4", "unknown option --job; did you mean --jobs?");
+    refuse("--lerner=x", "unknown option --lerner=x; did you mean --learner?");
+    refuse("--hlep", "unknown option --hlep; did you mean --help?");
+    refuse("--temperature", "unknown option --temperature; --help lists all");
+    refuse("-x", "unknown option -x; --help lists all");
+    refuse("-learner", "unknown option -learner; did you mean --learner?");
 }
 
-static void test_a_missing_value_is_asked_for(void **state)
+TEST(a_missing_value_is_asked_for)
 {
-    (void)state;
-    assert_refused("--jobs", "--jobs needs a value: --jobs N");
-    assert_refused("-j", "--jobs needs a value: --jobs N");
-    assert_refused("--learner --jobs 3", "--learner needs a value: --learner URL");
-    assert_refused("--jobs --", "--jobs needs a value: --jobs N");
+    refuse("--jobs", "--jobs needs a value: --jobs N");
+    refuse("-j", "--jobs needs a value: --jobs N");
+    refuse("--learner --jobs 3", "--learner needs a value: --learner URL");
+    refuse("--jobs --", "--jobs needs a value: --jobs N");
 }
 
-static void test_a_value_too_many_is_refused(void **state)
+TEST(a_value_too_many_is_refused)
 {
-    (void)state;
-    assert_refused("--quiet=yes", "--quiet takes no value");
+    refuse("--quiet=yes", "--quiet takes no value");
 }
 
-static void test_a_refused_value_names_its_option(void **state)
+TEST(a_refused_value_names_its_option)
 {
     aq_error error;
 
-    (void)state;
     assert_int_equal(parse("-q --jobs bad -v", &error), AQ_E_TOO_BIG);
     assert_string_equal(error.text, "--jobs: 'bad' is not a number");
     assert_string_equal(seen, "quiet=;"); /* nothing after it was applied */
@@ -167,11 +153,10 @@ static void test_a_refused_value_names_its_option(void **state)
     assert_string_equal(error.text, "'bad' is not a number");
 }
 
-static void test_help_and_version_do_nothing_else(void **state)
+TEST(help_and_version_do_nothing_else)
 {
     aq_error error;
 
-    (void)state;
     assert_int_equal(parse("--jobs 3 --help", &error), AQ_OPTIONS_HELP);
     assert_string_equal(seen, "");
     assert_int_equal(parse("x -qh", &error), AQ_OPTIONS_HELP);
@@ -181,7 +166,7 @@ static void test_help_and_version_do_nothing_else(void **state)
     assert_int_equal(parse("-j --help", &error), AQ_E_INVALID);
 }
 
-static void test_help_is_aligned_and_fits_a_terminal(void **state)
+TEST(help_is_aligned_and_fits_a_terminal)
 {
     static const char expected[] =
         "Usage: actorq eval RUN_OR_POLICY [options]\n"
@@ -206,29 +191,9 @@ static void test_help_is_aligned_and_fits_a_terminal(void **state)
     size_t size = 0;
     FILE *out = open_memstream(&text, &size);
 
-    (void)state;
     assert_non_null(out);
     aq_options_print_help(&table, out);
     assert_int_equal(fclose(out), 0);
     assert_string_equal(text, expected);
     free(text);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_spelling_of_an_option_is_understood),
-        cmocka_unit_test(test_options_and_arguments_keep_their_order),
-        cmocka_unit_test(test_values_may_look_odd),
-        cmocka_unit_test(test_two_dashes_end_the_options),
-        cmocka_unit_test(test_one_dash_is_an_argument),
-        cmocka_unit_test(test_an_unknown_option_is_answered_with_the_nearest),
-        cmocka_unit_test(test_a_missing_value_is_asked_for),
-        cmocka_unit_test(test_a_value_too_many_is_refused),
-        cmocka_unit_test(test_a_refused_value_names_its_option),
-        cmocka_unit_test(test_help_and_version_do_nothing_else),
-        cmocka_unit_test(test_help_is_aligned_and_fits_a_terminal),
-    };
-
-    return cmocka_run_group_tests_name("options", tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * A child that ends with its parent, however that ends, and where a program's neighbours are.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "common/sys/process.h"
+#include "tests/support/test.h"
 
 enum { PATIENCE_MS = 10000 };
 
@@ -78,10 +73,9 @@ static int next_word(int pipe_read)
     return read(pipe_read, &word, 1) == 1 ? word : 0;
 }
 
-static void test_a_follower_ends_when_its_parent_is_killed(void **state)
+TEST(a_follower_ends_when_its_parent_is_killed)
 {
     int status = 0;
-    (void)state;
     family started = start_family(-1);
     assert_int_equal(next_word(started.pipe_read), 'f');
     assert_int_equal(kill(started.parent, SIGKILL), 0);
@@ -91,11 +85,10 @@ static void test_a_follower_ends_when_its_parent_is_killed(void **state)
     close(started.pipe_read);
 }
 
-static void test_a_follower_ends_when_its_parent_exits(void **state)
+TEST(a_follower_ends_when_its_parent_exits)
 {
     int go[2];
     int status = 0;
-    (void)state;
     assert_int_equal(pipe(go), 0);
     family started = start_family(go[0]);
     assert_int_equal(next_word(started.pipe_read), 'f');
@@ -125,9 +118,8 @@ static void expect_no_parent(int64_t parent)
     assert_int_equal(status, 0);
 }
 
-static void test_a_process_that_is_not_the_parent_is_not_followed(void **state)
+TEST(a_process_that_is_not_the_parent_is_not_followed)
 {
-    (void)state;
     expect_no_parent(1 << 30);                       /* nobody */
     expect_no_parent((INT64_C(1) << 32) + getpid()); /* the parent, cut to 32 bits */
     expect_no_parent(-1);
@@ -135,10 +127,9 @@ static void test_a_process_that_is_not_the_parent_is_not_followed(void **state)
 
 /* ---- pipes --------------------------------------------------------------------------------- */
 
-static void test_a_write_to_a_closed_pipe_is_an_error(void **state)
+TEST(a_write_to_a_closed_pipe_is_an_error)
 {
     int fds[2];
-    (void)state;
     aq_process_ignore_broken_pipes();
     assert_int_equal(pipe(fds), 0);
     close(fds[0]);
@@ -149,10 +140,9 @@ static void test_a_write_to_a_closed_pipe_is_an_error(void **state)
 
 /* ---- neighbours ---------------------------------------------------------------------------- */
 
-static void test_a_program_is_found_beside_this_one(void **state)
+TEST(a_program_is_found_beside_this_one)
 {
     char path[4096] = "";
-    (void)state;
     assert_int_equal(aq_process_find_program("test_process", "elsewhere", path, sizeof(path), NULL),
                      0);
     assert_int_equal(access(path, X_OK), 0);
@@ -160,10 +150,9 @@ static void test_a_program_is_found_beside_this_one(void **state)
 }
 
 /* As in the build tree, where each program has a folder of its own. */
-static void test_a_program_is_found_in_a_folder_beside_this_ones(void **state)
+TEST(a_program_is_found_in_a_folder_beside_this_ones)
 {
     char own[4096] = "", path[4096] = "", name[4200], folder[4096];
-    (void)state;
     assert_int_equal(aq_process_find_program("test_process", "x", own, sizeof(own), NULL), 0);
     *strrchr(own, '/') = '\0';
     snprintf(folder, sizeof(folder), "%s", strrchr(own, '/') + 1);
@@ -173,11 +162,10 @@ static void test_a_program_is_found_in_a_folder_beside_this_ones(void **state)
     assert_non_null(strstr(path, "/.././"));
 }
 
-static void test_where_a_program_was_looked_for_is_said(void **state)
+TEST(where_a_program_was_looked_for_is_said)
 {
     char path[64] = "untouched";
     aq_error error = {0};
-    (void)state;
     assert_int_equal(
         aq_process_find_program("actorq-nothing", "somewhere", path, sizeof(path), &error),
         AQ_E_NOT_FOUND);
@@ -186,25 +174,9 @@ static void test_where_a_program_was_looked_for_is_said(void **state)
     assert_string_equal(path, "untouched");
 }
 
-static void test_a_path_that_does_not_fit_is_refused(void **state)
+TEST(a_path_that_does_not_fit_is_refused)
 {
     char path[4] = "abc";
-    (void)state;
     assert_int_equal(aq_process_find_program("test_process", "x", path, sizeof(path), NULL),
                      AQ_E_TOO_BIG);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_follower_ends_when_its_parent_is_killed),
-        cmocka_unit_test(test_a_follower_ends_when_its_parent_exits),
-        cmocka_unit_test(test_a_process_that_is_not_the_parent_is_not_followed),
-        cmocka_unit_test(test_a_write_to_a_closed_pipe_is_an_error),
-        cmocka_unit_test(test_a_program_is_found_beside_this_one),
-        cmocka_unit_test(test_a_program_is_found_in_a_folder_beside_this_ones),
-        cmocka_unit_test(test_where_a_program_was_looked_for_is_said),
-        cmocka_unit_test(test_a_path_that_does_not_fit_is_refused),
-    };
-    return cmocka_run_group_tests_name("process", tests, NULL, NULL);
 }

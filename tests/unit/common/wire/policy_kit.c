@@ -1,15 +1,9 @@
 /*
  * Levels change by changing sign, which every format allows; floats by their last bits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"

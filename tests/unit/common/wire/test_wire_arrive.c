@@ -3,17 +3,12 @@
  * numbers and bytes come out, for messages that are written in unusual ways, and for ones that
  * are damaged.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 enum { SCHEMA = 9, ROUNDS = 3000, MUTATIONS = 20 };
@@ -332,10 +327,9 @@ static void make_random(aq_rng *rng, aq_buffer *ret_payload, aq_chunk_layout *re
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void test_a_message_may_be_written_in_any_way_that_protobuf_allows(void **state)
+TEST(a_message_may_be_written_in_any_way_that_protobuf_allows)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 11);
     for (int i = 0; i < ROUNDS; i++) {
         aq_chunk_layout layout;
@@ -365,11 +359,10 @@ static void damage(aq_rng *rng, aq_buffer *payload)
     }
 }
 
-static void test_damage_is_judged_as_protobuf_judges_it(void **state)
+TEST(damage_is_judged_as_protobuf_judges_it)
 {
     aq_rng rng;
     int accepted = 0, refused = 0;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 12);
     for (int i = 0; i < ROUNDS / 3; i++) {
         aq_chunk_layout layout;
@@ -392,13 +385,4 @@ static void test_damage_is_judged_as_protobuf_judges_it(void **state)
         aq_buffer_fini(&damaged);
     }
     assert_true(accepted > 1000 && refused > 1000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_message_may_be_written_in_any_way_that_protobuf_allows),
-        cmocka_unit_test(test_damage_is_judged_as_protobuf_judges_it),
-    };
-    return cmocka_run_group_tests_name("wire_arrive", tests, NULL, NULL);
 }

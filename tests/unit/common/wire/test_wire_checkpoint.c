@@ -2,12 +2,7 @@
  * A checkpoint survives its frame bit for bit; what does not fit its network is refused by name.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +10,7 @@
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_policy.h"
 #include "proto/checkpoint.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 static void assert_same_counts(const aq_checkpoint *a, const aq_checkpoint *b)
@@ -106,7 +102,7 @@ static void send_changed(changed *it)
     it->message = NULL;
 }
 
-static void assert_refused(changed *it, int code, const char *words)
+static void refuse(changed *it, int code, const char *words)
 {
     aq_checkpoint received;
     send_changed(it);
@@ -116,7 +112,7 @@ static void assert_refused(changed *it, int code, const char *words)
     }
 }
 
-static void test_a_checkpoint_survives_its_frame(void **state)
+TEST_WITH(a_checkpoint_survives_its_frame, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_checkpoint received;
@@ -127,7 +123,7 @@ static void test_a_checkpoint_survives_its_frame(void **state)
     assert_null(received.parameters);
 }
 
-static void test_parameters_of_more_networks_survive_behind_the_policys(void **state)
+TEST_WITH(parameters_of_more_networks_survive_behind_the_policys, open_fixed, close_fixed)
 {
     enum { MORE_MAX = 4096, EXTRA = 37 };
     static float arrays[4][MORE_MAX];
@@ -152,28 +148,28 @@ static void test_parameters_of_more_networks_survive_behind_the_policys(void **s
     aq_checkpoint_fini(&received);
 }
 
-static void test_fewer_parameters_than_the_network_has_are_refused(void **state)
+TEST_WITH(fewer_parameters_than_the_network_has_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->parameter_count = it->original.parameter_count - 1;
-    assert_refused(it, AQ_E_CORRUPT, "parameter_count");
+    refuse(it, AQ_E_CORRUPT, "parameter_count");
 }
 
-static void test_more_parameters_than_are_possible_are_refused(void **state)
+TEST_WITH(more_parameters_than_are_possible_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->parameter_count = UINT64_MAX;
-    assert_refused(it, AQ_E_CORRUPT, "parameter_count");
+    refuse(it, AQ_E_CORRUPT, "parameter_count");
 }
 
-static void test_arrays_of_another_length_than_said_are_refused(void **state)
+TEST_WITH(arrays_of_another_length_than_said_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->parameter_count = it->original.parameter_count + 1;
-    assert_refused(it, AQ_E_CORRUPT, "parameters");
+    refuse(it, AQ_E_CORRUPT, "parameters");
 }
 
-static void test_a_checkpoint_before_the_first_evaluation_survives(void **state)
+TEST_WITH(a_checkpoint_before_the_first_evaluation_survives, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_checkpoint original = it->original;
@@ -191,7 +187,7 @@ static void test_a_checkpoint_before_the_first_evaluation_survives(void **state)
     aq_checkpoint_fini(&received);
 }
 
-static void test_statistics_and_the_gap_to_fp32_survive(void **state)
+TEST_WITH(statistics_and_the_gap_to_fp32_survive, open_fixed, close_fixed)
 {
     const double statistics[] = {1e9, -0.25, 7e-300, 1.0 / 3.0, 0};
     changed *it = *state;
@@ -218,30 +214,30 @@ static void set_statistics(changed *it, const double *values, size_t size)
     it->message->statistics.len = size;
 }
 
-static void test_statistics_that_are_no_numbers_are_refused(void **state)
+TEST_WITH(statistics_that_are_no_numbers_are_refused, open_fixed, close_fixed)
 {
     const double statistics[] = {1, (double)NAN};
     changed *it = *state;
     set_statistics(it, statistics, sizeof(statistics));
-    assert_refused(it, AQ_E_CORRUPT, "statistics: number 1");
+    refuse(it, AQ_E_CORRUPT, "statistics: number 1");
 }
 
-static void test_a_part_of_a_statistic_is_refused(void **state)
+TEST_WITH(a_part_of_a_statistic_is_refused, open_fixed, close_fixed)
 {
     const double statistics[] = {1, 2};
     changed *it = *state;
     set_statistics(it, statistics, 13);
-    assert_refused(it, AQ_E_CORRUPT, "statistics is 13 bytes");
+    refuse(it, AQ_E_CORRUPT, "statistics is 13 bytes");
 }
 
-static void test_a_gap_that_can_not_be_is_refused(void **state)
+TEST_WITH(a_gap_that_can_not_be_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->gap_squares = -1;
-    assert_refused(it, AQ_E_CORRUPT, "gap");
+    refuse(it, AQ_E_CORRUPT, "gap");
 }
 
-static void test_stores_keep_their_slots(void **state)
+TEST_WITH(stores_keep_their_slots, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_checkpoint original = it->original;
@@ -255,7 +251,7 @@ static void test_stores_keep_their_slots(void **state)
     aq_checkpoint_fini(&received);
 }
 
-static void test_what_was_read_can_be_written_again(void **state)
+TEST_WITH(what_was_read_can_be_written_again, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_checkpoint received;
@@ -269,59 +265,59 @@ static void test_what_was_read_can_be_written_again(void **state)
     aq_checkpoint_fini(&received);
 }
 
-static void test_each_array_must_have_the_networks_size(void **state)
+TEST_WITH(each_array_must_have_the_networks_size, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->target.len -= 4;
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: target is 88 bytes long, not 23 times 4");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: target is 88 bytes long, not 23 times 4");
 }
 
-static void test_an_array_that_is_not_there_is_named(void **state)
+TEST_WITH(an_array_that_is_not_there_is_named, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->adam_m.len = 0;
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: adam_m is 0 bytes long");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: adam_m is 0 bytes long");
 }
 
-static void test_another_network_does_not_take_these_parameters(void **state)
+TEST_WITH(another_network_does_not_take_these_parameters, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->network->layers[0]->outputs = 4;
     it->message->network->layers[1]->inputs = 4;
-    assert_refused(it, AQ_E_CORRUPT, "parameters is 92 bytes long, not 30 times 4");
+    refuse(it, AQ_E_CORRUPT, "parameters is 92 bytes long, not 30 times 4");
 }
 
-static void test_a_parameter_that_is_no_number_is_refused(void **state)
+TEST_WITH(a_parameter_that_is_no_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const float nan_value = NAN;
     memcpy(it->message->parameters.data + 4 * 7, &nan_value, 4);
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: parameters: number 7 is NaN");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: parameters: number 7 is NaN");
 }
 
-static void test_a_negative_second_moment_is_refused(void **state)
+TEST_WITH(a_negative_second_moment_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const float negative = -1.0f;
     memcpy(it->message->adam_v.data + 4 * 22, &negative, 4);
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: adam_v: number 22 is -1");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: adam_v: number 22 is -1");
 }
 
-static void test_a_time_that_is_no_time_is_refused(void **state)
+TEST_WITH(a_time_that_is_no_time_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->wall_s = -1.0;
-    assert_refused(it, AQ_E_CORRUPT, "wall_s is -1");
+    refuse(it, AQ_E_CORRUPT, "wall_s is -1");
 }
 
-static void test_an_infinite_return_is_refused(void **state)
+TEST_WITH(an_infinite_return_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->best_return = INFINITY;
-    assert_refused(it, AQ_E_CORRUPT, "best_return");
+    refuse(it, AQ_E_CORRUPT, "best_return");
 }
 
-static void test_more_shards_than_there_can_be_are_refused(void **state)
+TEST_WITH(more_shards_than_there_can_be_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     Actorq__V1__ShardCount count;
@@ -348,22 +344,22 @@ static void test_more_shards_than_there_can_be_are_refused(void **state)
     assert_non_null(strstr(it->error.text, "checkpoint: 65 shards"));
 }
 
-static void test_a_checkpoint_without_a_schema_is_refused(void **state)
+TEST_WITH(a_checkpoint_without_a_schema_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     protobuf_c_message_free_unpacked(&it->message->schema->base, NULL);
     it->message->schema = NULL;
-    assert_refused(it, AQ_E_SCHEMA, "checkpoint: the schema is missing");
+    refuse(it, AQ_E_SCHEMA, "checkpoint: the schema is missing");
 }
 
-static void test_a_checkpoint_without_a_task_is_refused(void **state)
+TEST_WITH(a_checkpoint_without_a_task_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->task[0] = '\0';
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: task or algorithm is empty");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: task or algorithm is empty");
 }
 
-static void test_an_algorithm_whose_name_is_too_long_is_refused(void **state)
+TEST_WITH(an_algorithm_whose_name_is_too_long_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     free(it->message->algorithm);
@@ -371,14 +367,14 @@ static void test_an_algorithm_whose_name_is_too_long_is_refused(void **state)
     assert_non_null(it->message->algorithm);
     memset(it->message->algorithm, 'q', 32);
     it->message->algorithm[32] = '\0';
-    assert_refused(it, AQ_E_CORRUPT, "algorithm is longer than 31 bytes");
+    refuse(it, AQ_E_CORRUPT, "algorithm is longer than 31 bytes");
 }
 
-static void test_a_damaged_best_policy_is_refused(void **state)
+TEST_WITH(a_damaged_best_policy_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->best_policy.data[40] ^= 1;
-    assert_refused(it, AQ_E_CORRUPT, "checkpoint: best_policy: ");
+    refuse(it, AQ_E_CORRUPT, "checkpoint: best_policy: ");
 }
 
 /* Puts another policy into the checkpoint. */
@@ -396,7 +392,7 @@ static void set_best_policy(changed *it, aq_snapshot *snapshot)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_a_best_policy_of_another_network_is_refused(void **state)
+TEST_WITH(a_best_policy_of_another_network_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const uint32_t hidden = 4;
@@ -405,19 +401,19 @@ static void test_a_best_policy_of_another_network_is_refused(void **state)
     aq_rng_init(&rng, 1, 1);
     assert_int_equal(aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     set_best_policy(it, fixture_random_snapshot(&rng, &spec));
-    assert_refused(it, AQ_E_CORRUPT, "best_policy is of another network");
+    refuse(it, AQ_E_CORRUPT, "best_policy is of another network");
 }
 
-static void test_a_best_policy_of_another_schema_is_refused(void **state)
+TEST_WITH(a_best_policy_of_another_schema_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_rng rng;
     aq_rng_init(&rng, 1, 1);
     set_best_policy(it, fixture_random_snapshot(&rng, &it->original.spec));
-    assert_refused(it, AQ_E_CORRUPT, "best_policy is of another schema");
+    refuse(it, AQ_E_CORRUPT, "best_policy is of another schema");
 }
 
-static void test_each_allocation_of_reading_may_fail(void **state)
+TEST_WITH(each_allocation_of_reading_may_fail, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_checkpoint received;
@@ -433,7 +429,7 @@ static void test_each_allocation_of_reading_may_fail(void **state)
     aq_checkpoint_fini(&received);
 }
 
-static void test_each_allocation_of_writing_may_fail(void **state)
+TEST_WITH(each_allocation_of_writing_may_fail, open_fixed, close_fixed)
 {
     changed *it = *state;
     int rc = AQ_E_NOMEM;
@@ -447,7 +443,7 @@ static void test_each_allocation_of_writing_may_fail(void **state)
     }
 }
 
-static void test_a_checkpoint_past_the_limit_is_not_begun(void **state)
+TEST_WITH(a_checkpoint_past_the_limit_is_not_begun, open_fixed, close_fixed)
 {
     changed *it = *state;
     size_t size = it->frame.size;
@@ -461,40 +457,3 @@ static void test_a_checkpoint_past_the_limit_is_not_begun(void **state)
 }
 
 #define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        CHANGED(test_a_checkpoint_survives_its_frame),
-        CHANGED(test_a_checkpoint_before_the_first_evaluation_survives),
-        CHANGED(test_statistics_and_the_gap_to_fp32_survive),
-        CHANGED(test_statistics_that_are_no_numbers_are_refused),
-        CHANGED(test_a_part_of_a_statistic_is_refused),
-        CHANGED(test_a_gap_that_can_not_be_is_refused),
-        CHANGED(test_stores_keep_their_slots),
-        CHANGED(test_parameters_of_more_networks_survive_behind_the_policys),
-        CHANGED(test_fewer_parameters_than_the_network_has_are_refused),
-        CHANGED(test_more_parameters_than_are_possible_are_refused),
-        CHANGED(test_arrays_of_another_length_than_said_are_refused),
-        CHANGED(test_what_was_read_can_be_written_again),
-        CHANGED(test_each_array_must_have_the_networks_size),
-        CHANGED(test_an_array_that_is_not_there_is_named),
-        CHANGED(test_another_network_does_not_take_these_parameters),
-        CHANGED(test_a_parameter_that_is_no_number_is_refused),
-        CHANGED(test_a_negative_second_moment_is_refused),
-        CHANGED(test_a_time_that_is_no_time_is_refused),
-        CHANGED(test_an_infinite_return_is_refused),
-        CHANGED(test_more_shards_than_there_can_be_are_refused),
-        CHANGED(test_a_checkpoint_without_a_schema_is_refused),
-        CHANGED(test_a_checkpoint_without_a_task_is_refused),
-        CHANGED(test_an_algorithm_whose_name_is_too_long_is_refused),
-        CHANGED(test_a_damaged_best_policy_is_refused),
-        CHANGED(test_a_best_policy_of_another_network_is_refused),
-        CHANGED(test_a_best_policy_of_another_schema_is_refused),
-        CHANGED(test_each_allocation_of_reading_may_fail),
-        CHANGED(test_each_allocation_of_writing_may_fail),
-        CHANGED(test_a_checkpoint_past_the_limit_is_not_begun),
-    };
-
-    return cmocka_run_group_tests_name("wire_checkpoint", tests, NULL, NULL);
-}

@@ -2,18 +2,13 @@
  * A delta gives, bit for bit, the version that it was made from; another base, a damaged or cut
  * frame and every lie about a layer are refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -75,12 +70,11 @@ static void check_round_trip(const aq_snapshot *base, const aq_snapshot *next, a
     aq_snapshot_unref(received);
 }
 
-static void test_any_change_of_any_policy_survives_the_wire(void **state)
+TEST(any_change_of_any_policy_survives_the_wire)
 {
     static const double shares[] = {0, 0.01, 0.3, 1};
     aq_rng rng;
     aq_buffer frame;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 2);
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     for (int i = 0; i < 1000; i++) {
@@ -97,7 +91,7 @@ static void test_any_change_of_any_policy_survives_the_wire(void **state)
 }
 
 /* A chain of them ends where the learner is, whatever happened on the way. */
-static void test_a_chain_ends_with_the_learners_own_bytes(void **state)
+TEST_WITH(a_chain_ends_with_the_learners_own_bytes, set_up, tear_down)
 {
     fixture *all = *state;
     aq_net_spec spec;
@@ -121,7 +115,7 @@ static void test_a_chain_ends_with_the_learners_own_bytes(void **state)
     aq_snapshot_unref(actor);
 }
 
-static void test_what_did_not_change_takes_no_bytes(void **state)
+TEST_WITH(what_did_not_change_takes_no_bytes, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot *base = policy_plain();
@@ -140,7 +134,7 @@ static void test_what_did_not_change_takes_no_bytes(void **state)
 
 /* ---- what is no change of it ---------------------------------------------------------------- */
 
-static void test_another_run_format_or_mask_is_no_change(void **state)
+TEST_WITH(another_run_format_or_mask_is_no_change, set_up, tear_down)
 {
     fixture *all = *state;
     assert_true(aq_wire_delta_possible(all->base, all->next));
@@ -159,13 +153,12 @@ static void test_another_run_format_or_mask_is_no_change(void **state)
     assert_false(aq_wire_delta_possible(all->base, all->next));
 }
 
-static void test_another_mask_is_no_change(void **state)
+TEST(another_mask_is_no_change)
 {
     static const size_t blocks[] = {1};
     static const uint32_t formats[] = {AQ_FORMAT_INT8_SPARSE};
     aq_snapshot *policies[2];
     aq_net_spec spec;
-    (void)state;
     assert_int_equal(aq_net_spec_init_mlp(8, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL), 0);
     for (uint32_t i = 0; i < 2; i++) {
         aq_snapshot_layer_data data;
@@ -183,7 +176,7 @@ static void test_another_mask_is_no_change(void **state)
     aq_snapshot_unref(policies[1]);
 }
 
-static void test_the_head_says_what_it_is_about(void **state)
+TEST_WITH(the_head_says_what_it_is_about, set_up, tear_down)
 {
     fixture *all = *state;
     aq_wire_delta *delta;
@@ -197,7 +190,7 @@ static void test_the_head_says_what_it_is_about(void **state)
     aq_wire_delta_close(NULL);
 }
 
-static void test_another_base_is_refused_by_its_version(void **state)
+TEST_WITH(another_base_is_refused_by_its_version, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot *received = NULL;
@@ -206,7 +199,7 @@ static void test_another_base_is_refused_by_its_version(void **state)
     assert_null(received);
 }
 
-static void test_a_base_that_only_says_so_is_refused_by_the_check_sum(void **state)
+TEST_WITH(a_base_that_only_says_so_is_refused_by_the_check_sum, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot *received = NULL;
@@ -226,7 +219,7 @@ static void open_message(fixture *all)
         (Actorq__V1__PolicyDelta *)fixture_open(&all->frame, &actorq__v1__policy_delta__descriptor);
 }
 
-static void assert_refused(fixture *all, int code, const char *words)
+static void refuse(fixture *all, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&all->message->base, AQ_FRAME_POLICY_DELTA, &all->frame);
@@ -237,32 +230,32 @@ static void assert_refused(fixture *all, int code, const char *words)
     }
 }
 
-static void test_a_check_sum_that_is_wrong_is_refused(void **state)
+TEST_WITH(a_check_sum_that_is_wrong_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     all->message->crc ^= 1;
-    assert_refused(all, AQ_E_CORRUPT, "is not what was sent");
+    refuse(all, AQ_E_CORRUPT, "is not what was sent");
 }
 
-static void test_a_version_before_its_base_is_refused(void **state)
+TEST_WITH(a_version_before_its_base_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     all->message->version = 17;
-    assert_refused(all, AQ_E_CORRUPT, "version 17 as a change of version 17");
+    refuse(all, AQ_E_CORRUPT, "version 17 as a change of version 17");
 }
 
-static void test_fewer_layers_than_the_base_has_are_refused(void **state)
+TEST_WITH(fewer_layers_than_the_base_has_are_refused, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     protobuf_c_message_free_unpacked(&all->message->layers[1]->base, NULL);
     all->message->n_layers = 1;
-    assert_refused(all, AQ_E_CORRUPT, "changes of 1 layers of a network that has 2");
+    refuse(all, AQ_E_CORRUPT, "changes of 1 layers of a network that has 2");
 }
 
-static void test_a_tensor_of_another_size_is_refused(void **state)
+TEST_WITH(a_tensor_of_another_size_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot_unref(all->next);
@@ -272,36 +265,36 @@ static void test_a_tensor_of_another_size_is_refused(void **state)
     open_message(all);
     assert_int_equal(all->message->layers[0]->weights.len, 12);
     all->message->layers[0]->weights.len = 11;
-    assert_refused(all, AQ_E_CORRUPT, "policy delta: layer 0: weights is 11 bytes long");
+    refuse(all, AQ_E_CORRUPT, "policy delta: layer 0: weights is 11 bytes long");
 }
 
-static void test_a_claim_of_another_size_is_refused(void **state)
+TEST_WITH(a_claim_of_another_size_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     all->message->layers[0]->compressed = 1;
-    assert_refused(all, AQ_E_CORRUPT, "no zstd frame");
+    refuse(all, AQ_E_CORRUPT, "no zstd frame");
 }
 
-static void test_an_unknown_way_to_compress_is_refused_by_its_number(void **state)
+TEST_WITH(an_unknown_way_to_compress_is_refused_by_its_number, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     all->message->layers[1]->compressed |= 64;
-    assert_refused(all, AQ_E_VERSION, "compressed in a way (6");
+    refuse(all, AQ_E_VERSION, "compressed in a way (6");
 }
 
-static void test_a_zero_point_out_of_bounds_is_refused(void **state)
+TEST_WITH(a_zero_point_out_of_bounds_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     open_message(all);
     all->message->layers[1]->input_zero = UINT32_MAX;
-    assert_refused(all, AQ_E_CORRUPT, "is not what was sent");
+    refuse(all, AQ_E_CORRUPT, "is not what was sent");
 }
 
 /* ---- damage ---------------------------------------------------------------------------------- */
 
-static void test_every_flipped_bit_is_refused(void **state)
+TEST_WITH(every_flipped_bit_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     for (size_t bit = 0; bit < all->frame.size * 8; bit++) {
@@ -313,7 +306,7 @@ static void test_every_flipped_bit_is_refused(void **state)
     }
 }
 
-static void test_every_cut_is_refused(void **state)
+TEST_WITH(every_cut_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     const size_t size = all->frame.size;
@@ -324,7 +317,7 @@ static void test_every_cut_is_refused(void **state)
     }
 }
 
-static void test_a_full_policy_is_no_delta_and_the_other_way_round(void **state)
+TEST_WITH(a_full_policy_is_no_delta_and_the_other_way_round, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot *received = NULL;
@@ -337,7 +330,7 @@ static void test_a_full_policy_is_no_delta_and_the_other_way_round(void **state)
     assert_null(received);
 }
 
-static void test_each_allocation_may_fail(void **state)
+TEST_WITH(each_allocation_may_fail, set_up, tear_down)
 {
     fixture *all = *state;
     aq_snapshot *received = NULL;
@@ -363,29 +356,3 @@ static void test_each_allocation_may_fail(void **state)
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_change_of_any_policy_survives_the_wire),
-        FACT(test_a_chain_ends_with_the_learners_own_bytes),
-        FACT(test_what_did_not_change_takes_no_bytes),
-        FACT(test_another_run_format_or_mask_is_no_change),
-        cmocka_unit_test(test_another_mask_is_no_change),
-        FACT(test_the_head_says_what_it_is_about),
-        FACT(test_another_base_is_refused_by_its_version),
-        FACT(test_a_base_that_only_says_so_is_refused_by_the_check_sum),
-        FACT(test_a_check_sum_that_is_wrong_is_refused),
-        FACT(test_a_version_before_its_base_is_refused),
-        FACT(test_fewer_layers_than_the_base_has_are_refused),
-        FACT(test_a_tensor_of_another_size_is_refused),
-        FACT(test_a_claim_of_another_size_is_refused),
-        FACT(test_an_unknown_way_to_compress_is_refused_by_its_number),
-        FACT(test_a_zero_point_out_of_bounds_is_refused),
-        FACT(test_every_flipped_bit_is_refused),
-        FACT(test_every_cut_is_refused),
-        FACT(test_a_full_policy_is_no_delta_and_the_other_way_round),
-        FACT(test_each_allocation_may_fail),
-    };
-    return cmocka_run_group_tests_name("wire_delta", tests, NULL, NULL);
-}

@@ -1,18 +1,12 @@
 /*
  * What processes say of their energy: over the wire and back, and what is not believed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/energy/energy_meter.h"
 #include "common/wire/wire_energy.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
 static const aq_energy_reading good = {
@@ -35,9 +29,8 @@ static int read_back(const aq_energy_reading *said, aq_energy_reading *ret_heard
     return aq_wire_energy_from(&energy.message, ret_heard);
 }
 
-static void test_a_reading_arrives_as_it_was(void **state)
+TEST(a_reading_arrives_as_it_was)
 {
-    (void)state;
     aq_energy_reading heard;
     assert_int_equal(read_back(&good, &heard), 0);
     assert_true(heard.machine == 5 && heard.cpus == 4);
@@ -47,9 +40,8 @@ static void test_a_reading_arrives_as_it_was(void **state)
     assert_true(heard.machine_j == 300 && heard.dram_j == 30 && heard.idle_j == 150);
 }
 
-static void test_joules_of_no_known_source_mean_nothing(void **state)
+TEST(joules_of_no_known_source_mean_nothing)
 {
-    (void)state;
     static const char *const sources[] = {"", "magic"};
     for (size_t i = 0; i < 2; i++) {
         aq_energy_reading said = good, heard;
@@ -61,9 +53,8 @@ static void test_joules_of_no_known_source_mean_nothing(void **state)
     }
 }
 
-static void test_numbers_that_cannot_be_are_refused(void **state)
+TEST(numbers_that_cannot_be_are_refused)
 {
-    (void)state;
     aq_energy_reading bad[12], heard = {.cpu_s = 77};
     for (size_t i = 0; i < 12; i++) {
         bad[i] = good;
@@ -86,9 +77,8 @@ static void test_numbers_that_cannot_be_are_refused(void **state)
     }
 }
 
-static void test_names_are_plain_and_short(void **state)
+TEST(names_are_plain_and_short)
 {
-    (void)state;
     aq_wire_energy energy;
     aq_energy_reading heard;
     char name[200];
@@ -122,7 +112,7 @@ static int metered_teardown(void **state)
     return 0;
 }
 
-static void test_heartbeats_and_the_last_word_tell_energy(void **state)
+TEST_WITH(heartbeats_and_the_last_word_tell_energy, metered_setup, metered_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -145,7 +135,7 @@ static void test_heartbeats_and_the_last_word_tell_energy(void **state)
     fake_lose(fake, AQ_E_TIMEOUT);
 }
 
-static void test_without_a_meter_nothing_is_told(void **state)
+TEST_WITH(without_a_meter_nothing_is_told, fake_setup, fake_teardown)
 {
     member_fake *fake = *state;
     fake_settle(fake);
@@ -155,19 +145,4 @@ static void test_without_a_meter_nothing_is_told(void **state)
     assert_null(beat->energy);
     protobuf_c_message_free_unpacked(&beat->base, NULL);
     fake_lose(fake, AQ_E_TIMEOUT);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_reading_arrives_as_it_was),
-        cmocka_unit_test(test_joules_of_no_known_source_mean_nothing),
-        cmocka_unit_test(test_numbers_that_cannot_be_are_refused),
-        cmocka_unit_test(test_names_are_plain_and_short),
-        cmocka_unit_test_setup_teardown(test_heartbeats_and_the_last_word_tell_energy,
-                                        metered_setup, metered_teardown),
-        cmocka_unit_test_setup_teardown(test_without_a_meter_nothing_is_told, fake_setup,
-                                        fake_teardown),
-    };
-    return cmocka_run_group_tests_name("wire_energy", tests, NULL, NULL);
 }

@@ -2,17 +2,13 @@
  * Experience survives the wire bit for bit, and each lie about it is refused in words.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "proto/experience.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 static void assert_same_chunk(const aq_chunk *a, const aq_chunk_view *b,
@@ -77,10 +73,9 @@ static void round_trip(aq_rng *rng)
     aq_buffer_fini(&frame);
 }
 
-static void test_any_experience_survives_the_wire(void **state)
+TEST(any_experience_survives_the_wire)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 1);
     for (int i = 0; i < 2000; i++) {
         round_trip(&rng);
@@ -125,7 +120,7 @@ static int receive(changed *it, aq_arrival **ret_arrival)
 }
 
 /* Sends the message as it was changed; it must be refused, in words that hold `words`. */
-static void assert_refused(changed *it, int code, const char *words)
+static void refuse(changed *it, int code, const char *words)
 {
     aq_arrival *received = NULL;
     fixture_close(&it->message->base, AQ_FRAME_EXPERIENCE, &it->frame);
@@ -136,7 +131,7 @@ static void assert_refused(changed *it, int code, const char *words)
     assert_null(received);
 }
 
-static void test_the_message_packed_in_parts_is_the_message_packed_whole(void **state)
+TEST_WITH(the_message_packed_in_parts_is_the_message_packed_whole, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_buffer whole;
@@ -147,7 +142,7 @@ static void test_the_message_packed_in_parts_is_the_message_packed_whole(void **
     aq_buffer_fini(&whole);
 }
 
-static void test_packing_allocates_nothing_but_the_frame(void **state)
+TEST_WITH(packing_allocates_nothing_but_the_frame, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_buffer_clear(&it->frame);
@@ -157,115 +152,115 @@ static void test_packing_allocates_nothing_but_the_frame(void **state)
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
 }
 
-static void test_experience_of_another_run_is_refused(void **state)
+TEST_WITH(experience_of_another_run_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->run_id++;
-    assert_refused(it, AQ_E_INVALID, "run 1122334455667789");
+    refuse(it, AQ_E_INVALID, "run 1122334455667789");
 }
 
-static void test_experience_of_another_schema_is_refused(void **state)
+TEST_WITH(experience_of_another_schema_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->schema_hash++;
-    assert_refused(it, AQ_E_SCHEMA, "schema");
+    refuse(it, AQ_E_SCHEMA, "schema");
 }
 
-static void test_experience_without_a_number_is_refused(void **state)
+TEST_WITH(experience_without_a_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->seq = 0;
-    assert_refused(it, AQ_E_CORRUPT, "number 0");
+    refuse(it, AQ_E_CORRUPT, "number 0");
 }
 
-static void test_experience_without_chunks_is_refused(void **state)
+TEST_WITH(experience_without_chunks_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     for (size_t i = 0; i < it->message->n_chunks; i++) {
         protobuf_c_message_free_unpacked(&it->message->chunks[i]->base, NULL);
     }
     it->message->n_chunks = 0;
-    assert_refused(it, AQ_E_CORRUPT, "0 chunks");
+    refuse(it, AQ_E_CORRUPT, "0 chunks");
 }
 
-static void test_a_short_observation_column_is_refused(void **state)
+TEST_WITH(a_short_observation_column_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[1]->obs.len--;
-    assert_refused(it, AQ_E_CORRUPT, "chunk 1: obs is 79 bytes long, not 5 times 16");
+    refuse(it, AQ_E_CORRUPT, "chunk 1: obs is 79 bytes long, not 5 times 16");
 }
 
-static void test_a_short_action_column_is_refused(void **state)
+TEST_WITH(a_short_action_column_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[0]->action.len = 0;
-    assert_refused(it, AQ_E_CORRUPT, "chunk 0: action is 0 bytes long");
+    refuse(it, AQ_E_CORRUPT, "chunk 0: action is 0 bytes long");
 }
 
-static void test_a_short_reward_column_is_refused(void **state)
+TEST_WITH(a_short_reward_column_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[0]->reward.len -= 4;
-    assert_refused(it, AQ_E_CORRUPT, "chunk 0: reward");
+    refuse(it, AQ_E_CORRUPT, "chunk 0: reward");
 }
 
-static void test_a_short_version_column_is_refused(void **state)
+TEST_WITH(a_short_version_column_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[0]->version.len -= 4;
-    assert_refused(it, AQ_E_CORRUPT, "chunk 0: version");
+    refuse(it, AQ_E_CORRUPT, "chunk 0: version");
 }
 
-static void test_a_chunk_that_claims_to_be_long_is_refused_before_it_is_made(void **state)
+TEST_WITH(a_chunk_that_claims_to_be_long_is_refused_before_it_is_made, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[0]->length = UINT32_MAX;
-    assert_refused(it, AQ_E_CORRUPT, "4294967295 transitions");
+    refuse(it, AQ_E_CORRUPT, "4294967295 transitions");
 }
 
-static void test_an_empty_chunk_is_refused(void **state)
+TEST_WITH(an_empty_chunk_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[0]->length = 0;
-    assert_refused(it, AQ_E_CORRUPT, "0 transitions");
+    refuse(it, AQ_E_CORRUPT, "0 transitions");
 }
 
-static void test_a_reward_that_is_no_number_is_refused(void **state)
+TEST_WITH(a_reward_that_is_no_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const float nan_value = NAN;
     memcpy(it->message->chunks[1]->reward.data + 8, &nan_value, sizeof(nan_value));
-    assert_refused(it, AQ_E_CORRUPT, "chunk 1: reward 2");
+    refuse(it, AQ_E_CORRUPT, "chunk 1: reward 2");
 }
 
-static void test_an_infinite_observation_is_refused(void **state)
+TEST_WITH(an_infinite_observation_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const float infinite = INFINITY;
     memcpy(it->message->chunks[0]->obs.data + 4, &infinite, sizeof(infinite));
-    assert_refused(it, AQ_E_CORRUPT, "observation 0");
+    refuse(it, AQ_E_CORRUPT, "observation 0");
 }
 
-static void test_an_action_that_does_not_exist_is_refused(void **state)
+TEST_WITH(an_action_that_does_not_exist_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const int32_t choice = 2;
     memcpy(it->message->chunks[0]->action.data, &choice, sizeof(choice));
-    assert_refused(it, AQ_E_SCHEMA, "action 0 is 2");
+    refuse(it, AQ_E_SCHEMA, "action 0 is 2");
 }
 
-static void test_a_chunk_that_repeats_too_much_is_refused(void **state)
+TEST_WITH(a_chunk_that_repeats_too_much_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[1]->overlap = 3;
-    assert_refused(it, AQ_E_CORRUPT, "chunk 1: 3 of 4");
+    refuse(it, AQ_E_CORRUPT, "chunk 1: 3 of 4");
 }
 
-static void test_two_ends_of_one_episode_are_refused(void **state)
+TEST_WITH(two_ends_of_one_episode_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->chunks[1]->truncated = 1;
-    assert_refused(it, AQ_E_CORRUPT, "both terminated and was truncated");
+    refuse(it, AQ_E_CORRUPT, "both terminated and was truncated");
 }
 
 /* `count` chunks of one transition. */
@@ -283,12 +278,11 @@ static void send_many(uint32_t count, aq_buffer *frame, aq_chunk_layout *layout)
     aq_experience_fini(&experience);
 }
 
-static void test_as_many_chunks_as_are_possible_arrive(void **state)
+TEST(as_many_chunks_as_are_possible_arrive)
 {
     aq_chunk_layout layout;
     aq_arrival *received;
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
     assert_int_equal(arrive(&frame, FIXTURE_RUN, 9, &layout, &received, NULL), 0);
@@ -297,7 +291,7 @@ static void test_as_many_chunks_as_are_possible_arrive(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_one_chunk_more_is_refused(void **state)
+TEST(one_chunk_more_is_refused)
 {
     const uint8_t empty_chunk[] = {7 << 3 | 2, 0};
     aq_chunk_layout layout;
@@ -305,7 +299,6 @@ static void test_one_chunk_more_is_refused(void **state)
     aq_error error;
     aq_buffer frame, longer;
     size_t size;
-    (void)state;
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     aq_buffer_init(&longer, FIXTURE_FRAME_MAX);
     send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
@@ -319,7 +312,7 @@ static void test_one_chunk_more_is_refused(void **state)
 }
 
 /* The longest numbers there are: the bound is reached but for the lengths of columns. */
-static void test_the_largest_size_is_a_close_bound(void **state)
+TEST_WITH(the_largest_size_is_a_close_bound, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_experience *experience = &it->original;
@@ -345,7 +338,7 @@ static void test_the_largest_size_is_a_close_bound(void **state)
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
 }
 
-static void test_a_frame_past_the_limit_is_not_begun(void **state)
+TEST_WITH(a_frame_past_the_limit_is_not_begun, open_fixed, close_fixed)
 {
     changed *it = *state;
     size_t size = it->frame.size;
@@ -360,7 +353,7 @@ static void test_a_frame_past_the_limit_is_not_begun(void **state)
     }
 }
 
-static void test_without_memory_nothing_is_kept(void **state)
+TEST_WITH(without_memory_nothing_is_kept, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_arrival *received = NULL;
@@ -377,7 +370,7 @@ static void test_without_memory_nothing_is_kept(void **state)
     aq_lease_unref(lease);
 }
 
-static void test_columns_stay_where_they_are(void **state)
+TEST_WITH(columns_stay_where_they_are, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_arrival *received;
@@ -400,35 +393,3 @@ static void test_columns_stay_where_they_are(void **state)
 }
 
 #define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_experience_survives_the_wire),
-        CHANGED(test_the_message_packed_in_parts_is_the_message_packed_whole),
-        CHANGED(test_packing_allocates_nothing_but_the_frame),
-        CHANGED(test_experience_of_another_run_is_refused),
-        CHANGED(test_experience_of_another_schema_is_refused),
-        CHANGED(test_experience_without_a_number_is_refused),
-        CHANGED(test_experience_without_chunks_is_refused),
-        CHANGED(test_a_short_observation_column_is_refused),
-        CHANGED(test_a_short_action_column_is_refused),
-        CHANGED(test_a_short_reward_column_is_refused),
-        CHANGED(test_a_short_version_column_is_refused),
-        CHANGED(test_a_chunk_that_claims_to_be_long_is_refused_before_it_is_made),
-        CHANGED(test_an_empty_chunk_is_refused),
-        CHANGED(test_a_reward_that_is_no_number_is_refused),
-        CHANGED(test_an_infinite_observation_is_refused),
-        CHANGED(test_an_action_that_does_not_exist_is_refused),
-        CHANGED(test_a_chunk_that_repeats_too_much_is_refused),
-        CHANGED(test_two_ends_of_one_episode_are_refused),
-        cmocka_unit_test(test_as_many_chunks_as_are_possible_arrive),
-        cmocka_unit_test(test_one_chunk_more_is_refused),
-        CHANGED(test_the_largest_size_is_a_close_bound),
-        CHANGED(test_a_frame_past_the_limit_is_not_begun),
-        CHANGED(test_without_memory_nothing_is_kept),
-        CHANGED(test_columns_stay_where_they_are),
-    };
-
-    return cmocka_run_group_tests_name("wire_experience", tests, NULL, NULL);
-}

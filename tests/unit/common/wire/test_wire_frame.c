@@ -2,18 +2,13 @@
  * What every codec relies on: a buffer is unchanged by a failure, and a message that is parsed
  * takes no more memory than its budget, whatever it claims.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/wire/wire_frame.h"
 #include "proto/experience.pb-c.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 static void announcement(Actorq__V1__PolicyAnnouncement *message)
@@ -23,13 +18,12 @@ static void announcement(Actorq__V1__PolicyAnnouncement *message)
     message->version = 5;
 }
 
-static void test_a_frame_holds_the_packed_message(void **state)
+TEST(a_frame_holds_the_packed_message)
 {
     Actorq__V1__PolicyAnnouncement message;
     uint8_t packed[64];
     size_t size;
     aq_buffer out;
-    (void)state;
     announcement(&message);
     aq_buffer_init(&out, 100);
     assert_int_equal(aq_wire_frame_pack(&message.base, AQ_FRAME_ANNOUNCE, &out), 0);
@@ -38,11 +32,10 @@ static void test_a_frame_holds_the_packed_message(void **state)
     aq_buffer_fini(&out);
 }
 
-static void test_a_frame_past_the_limit_leaves_the_buffer_as_it_was(void **state)
+TEST(a_frame_past_the_limit_leaves_the_buffer_as_it_was)
 {
     Actorq__V1__PolicyAnnouncement message;
     aq_buffer out;
-    (void)state;
     announcement(&message);
     aq_buffer_init(&out, 3 + 16 + 10); /* one byte short */
     assert_int_equal(aq_buffer_append(&out, "abc", 3), 0);
@@ -52,12 +45,11 @@ static void test_a_frame_past_the_limit_leaves_the_buffer_as_it_was(void **state
     aq_buffer_fini(&out);
 }
 
-static void test_a_message_past_two_gibibytes_is_refused(void **state)
+TEST(a_message_past_two_gibibytes_is_refused)
 {
     static uint8_t byte;
     Actorq__V1__FetchPolicyReply message;
     aq_buffer out;
-    (void)state;
     actorq__v1__fetch_policy_reply__init(&message);
     message.frame = (ProtobufCBinaryData){.len = (size_t)1 << 31, .data = &byte};
     aq_buffer_init(&out, SIZE_MAX);
@@ -78,13 +70,12 @@ static int open_experience(const aq_buffer *frame, aq_error *error)
 }
 
 /* A million empty chunks: two bytes each on the wire, more than a hundred in memory. */
-static void test_a_message_that_would_blow_up_in_memory_is_refused(void **state)
+TEST(a_message_that_would_blow_up_in_memory_is_refused)
 {
     enum { CHUNKS = 1000000 };
     uint8_t *payload = aq_alloc(CHUNKS, 2);
     aq_buffer frame;
     aq_error error;
-    (void)state;
     assert_non_null(payload);
     for (size_t i = 0; i < CHUNKS; i++) {
         payload[2 * i] = 7 << 3 | 2;
@@ -99,12 +90,11 @@ static void test_a_message_that_would_blow_up_in_memory_is_refused(void **state)
     aq_free(payload);
 }
 
-static void test_want_of_memory_is_told_from_corruption(void **state)
+TEST(want_of_memory_is_told_from_corruption)
 {
     const uint8_t garbage[] = {0xff, 0xff, 0xff};
     const uint8_t chunk[] = {7 << 3 | 2, 0};
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, 100);
     fixture_frame(garbage, sizeof(garbage), AQ_FRAME_EXPERIENCE, &frame);
     assert_int_equal(open_experience(&frame, NULL), AQ_E_CORRUPT);
@@ -117,11 +107,10 @@ static void test_want_of_memory_is_told_from_corruption(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_frame_of_another_kind_is_refused(void **state)
+TEST(a_frame_of_another_kind_is_refused)
 {
     aq_buffer frame;
     aq_error error;
-    (void)state;
     aq_buffer_init(&frame, 100);
     fixture_frame(NULL, 0, AQ_FRAME_ANNOUNCE, &frame);
     assert_int_equal(open_experience(&frame, &error), AQ_E_INVALID);
@@ -129,40 +118,22 @@ static void test_a_frame_of_another_kind_is_refused(void **state)
 }
 
 /* A later version of the protocol may add fields. */
-static void test_a_field_that_is_not_known_is_passed_over(void **state)
+TEST(a_field_that_is_not_known_is_passed_over)
 {
     const uint8_t newer[] = {0xfa, 0x01, 3, 'n', 'e', 'w'};
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, 100);
     fixture_frame(newer, sizeof(newer), AQ_FRAME_EXPERIENCE, &frame);
     assert_int_equal(open_experience(&frame, NULL), 0);
     aq_buffer_fini(&frame);
 }
 
-static void test_a_column_of_another_size_is_named(void **state)
+TEST(a_column_of_another_size_is_named)
 {
     uint8_t bytes[12] = {0};
     const ProtobufCBinaryData column = {.len = 12, .data = bytes};
     aq_error error;
-    (void)state;
     assert_int_equal(aq_wire_column_check(&column, "reward", 3, 4, NULL), 0);
     assert_int_equal(aq_wire_column_check(&column, "reward", 4, 4, &error), AQ_E_CORRUPT);
     assert_string_equal(error.text, "reward is 12 bytes long, not 4 times 4");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_frame_holds_the_packed_message),
-        cmocka_unit_test(test_a_frame_past_the_limit_leaves_the_buffer_as_it_was),
-        cmocka_unit_test(test_a_message_past_two_gibibytes_is_refused),
-        cmocka_unit_test(test_a_message_that_would_blow_up_in_memory_is_refused),
-        cmocka_unit_test(test_want_of_memory_is_told_from_corruption),
-        cmocka_unit_test(test_a_frame_of_another_kind_is_refused),
-        cmocka_unit_test(test_a_field_that_is_not_known_is_passed_over),
-        cmocka_unit_test(test_a_column_of_another_size_is_named),
-    };
-
-    return cmocka_run_group_tests_name("wire_frame", tests, NULL, NULL);
 }

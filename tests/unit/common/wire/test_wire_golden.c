@@ -5,12 +5,6 @@
  *
  * AQ_GOLDEN_WRITE=1 writes the files anew.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +14,7 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -93,13 +88,12 @@ static void assert_golden(const char *name, aq_buffer *frame)
     *frame = golden;
 }
 
-static void test_an_experience_frame_has_not_changed(void **state)
+TEST(an_experience_frame_has_not_changed)
 {
     aq_chunk_layout layout;
     aq_experience experience;
     aq_arrival *read;
     aq_buffer frame;
-    (void)state;
     fixture_layout(&layout);
     fixture_experience(&experience);
     aq_buffer_init(&frame, FILE_BYTES_MAX);
@@ -118,12 +112,11 @@ static void test_an_experience_frame_has_not_changed(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_policy_frame_has_not_changed(void **state)
+TEST(a_policy_frame_has_not_changed)
 {
     aq_snapshot *snapshot = fixture_snapshot();
     aq_snapshot *read;
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, FILE_BYTES_MAX);
     assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
     assert_golden("policy", &frame);
@@ -137,7 +130,7 @@ static void test_a_policy_frame_has_not_changed(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_policy_delta_has_not_changed(void **state)
+TEST(a_policy_delta_has_not_changed)
 {
     aq_rng rng;
     aq_rng_init(&rng, 1, 1);
@@ -146,7 +139,6 @@ static void test_a_policy_delta_has_not_changed(void **state)
     aq_snapshot *read;
     aq_wire_delta *delta;
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, FILE_BYTES_MAX);
     assert_int_equal(aq_wire_delta_pack(base, next, &frame), 0);
     assert_golden("policy_delta", &frame);
@@ -160,11 +152,10 @@ static void test_a_policy_delta_has_not_changed(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_an_announcement_has_not_changed(void **state)
+TEST(an_announcement_has_not_changed)
 {
     uint64_t run_id, version;
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, FILE_BYTES_MAX);
     assert_int_equal(aq_wire_announce_pack(FIXTURE_RUN, 300, &frame), 0);
     assert_golden("announce", &frame);
@@ -173,11 +164,10 @@ static void test_an_announcement_has_not_changed(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_checkpoint_has_not_changed(void **state)
+TEST(a_checkpoint_has_not_changed)
 {
     aq_checkpoint checkpoint, read;
     aq_buffer frame;
-    (void)state;
     fixture_checkpoint(&checkpoint);
     checkpoint.best_policy = fixture_snapshot();
     aq_buffer_init(&frame, FILE_BYTES_MAX);
@@ -188,17 +178,4 @@ static void test_a_checkpoint_has_not_changed(void **state)
     aq_snapshot_unref(checkpoint.best_policy);
     aq_checkpoint_fini(&read);
     aq_buffer_fini(&frame);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_experience_frame_has_not_changed),
-        cmocka_unit_test(test_a_policy_frame_has_not_changed),
-        cmocka_unit_test(test_a_policy_delta_has_not_changed),
-        cmocka_unit_test(test_an_announcement_has_not_changed),
-        cmocka_unit_test(test_a_checkpoint_has_not_changed),
-    };
-
-    return cmocka_run_group_tests_name("wire_golden", tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * Frames whose check sum is right and whose content is not: cut off anywhere, or with bits flipped.
  * Nothing crashes or leaks, and whatever is accepted is a valid object.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/wire/wire_checkpoint.h"
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -168,9 +163,8 @@ static const frame_kind kinds[] = {
 
 enum { KIND_COUNT = sizeof(kinds) / sizeof(kinds[0]) };
 
-static void test_a_frame_that_was_cut_off_is_refused(void **state)
+TEST(a_frame_that_was_cut_off_is_refused)
 {
-    (void)state;
     for (size_t k = 0; k < KIND_COUNT; k++) {
         aq_buffer frame;
         aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
@@ -184,9 +178,8 @@ static void test_a_frame_that_was_cut_off_is_refused(void **state)
     }
 }
 
-static void test_a_payload_that_was_cut_off_gives_nothing_invalid(void **state)
+TEST(a_payload_that_was_cut_off_gives_nothing_invalid)
 {
-    (void)state;
     for (size_t k = 0; k < KIND_COUNT; k++) {
         aq_buffer frame, cut;
         size_t size;
@@ -224,10 +217,9 @@ static void flip_bits(aq_rng *rng, const frame_kind *kind, const aq_buffer *fram
     aq_buffer_fini(&flipped);
 }
 
-static void test_flipped_bits_give_nothing_invalid(void **state)
+TEST(flipped_bits_give_nothing_invalid)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 6);
     for (size_t k = 0; k < KIND_COUNT; k++) {
         aq_buffer frame;
@@ -239,9 +231,8 @@ static void test_flipped_bits_give_nothing_invalid(void **state)
 }
 
 /* The same field twice, as protobuf allows: parts are merged, and what comes of it is checked. */
-static void test_a_payload_sent_twice_in_one_frame_gives_nothing_invalid(void **state)
+TEST(a_payload_sent_twice_in_one_frame_gives_nothing_invalid)
 {
-    (void)state;
     for (size_t k = 0; k < KIND_COUNT; k++) {
         aq_buffer frame, twice;
         size_t size;
@@ -258,12 +249,11 @@ static void test_a_payload_sent_twice_in_one_frame_gives_nothing_invalid(void **
     }
 }
 
-static void test_random_bytes_are_refused(void **state)
+TEST(random_bytes_are_refused)
 {
     aq_rng rng;
     aq_buffer frame;
     uint8_t bytes[256];
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 7);
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     for (int i = 0; i < 20000; i++) {
@@ -277,17 +267,4 @@ static void test_random_bytes_are_refused(void **state)
         }
     }
     aq_buffer_fini(&frame);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_frame_that_was_cut_off_is_refused),
-        cmocka_unit_test(test_a_payload_that_was_cut_off_gives_nothing_invalid),
-        cmocka_unit_test(test_flipped_bits_give_nothing_invalid),
-        cmocka_unit_test(test_a_payload_sent_twice_in_one_frame_gives_nothing_invalid),
-        cmocka_unit_test(test_random_bytes_are_refused),
-    };
-
-    return cmocka_run_group_tests_name("wire_hostile", tests, NULL, NULL);
 }

@@ -3,12 +3,7 @@
  * name the place.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +13,14 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "proto/policy.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-static void test_any_policy_survives_the_wire(void **state)
+TEST(any_policy_survives_the_wire)
 {
     aq_rng rng;
     aq_buffer frame;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 2);
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     for (int i = 0; i < 2000; i++) {
@@ -80,7 +75,7 @@ static int close_fixed(void **state)
     return 0;
 }
 
-static void assert_refused(changed *it, int code, const char *words)
+static void refuse(changed *it, int code, const char *words)
 {
     aq_snapshot *received = NULL;
     fixture_close(&it->message->base, AQ_FRAME_POLICY, &it->frame);
@@ -97,176 +92,176 @@ static void put_float(ProtobufCBinaryData *column, size_t index, float value)
     memcpy(column->data + index * sizeof(value), &value, sizeof(value));
 }
 
-static void test_a_weight_that_is_no_number_is_refused(void **state)
+TEST_WITH(a_weight_that_is_no_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     put_float(&it->message->layers[1]->weights, 4, NAN);
-    assert_refused(it, AQ_E_CORRUPT, "layer 1, row 1: a weight is NaN");
+    refuse(it, AQ_E_CORRUPT, "layer 1, row 1: a weight is NaN");
 }
 
-static void test_a_bias_that_is_infinite_is_refused(void **state)
+TEST_WITH(a_bias_that_is_infinite_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     put_float(&it->message->layers[0]->bias, 2, -INFINITY);
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 2: a bias");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 2: a bias");
 }
 
-static void test_a_scale_of_zero_is_refused(void **state)
+TEST_WITH(a_scale_of_zero_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     put_float(&it->message->layers[0]->scale, 1, 0.0f);
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 1: a scale of 0");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 1: a scale of 0");
 }
 
-static void test_a_negative_scale_is_refused(void **state)
+TEST_WITH(a_negative_scale_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     put_float(&it->message->layers[0]->scale, 1, -0.5f);
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 1: a scale of -0.5");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 1: a scale of -0.5");
 }
 
-static void test_a_scale_that_is_no_number_is_refused(void **state)
+TEST_WITH(a_scale_that_is_no_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     put_float(&it->message->layers[0]->scale, 2, NAN);
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 2: a scale of");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 2: a scale of");
 }
 
-static void test_a_sum_that_is_not_the_sum_is_refused(void **state)
+TEST_WITH(a_sum_that_is_not_the_sum_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[0]->sum.data[4]++;
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 1: the weights add up to");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 1: the weights add up to");
 }
 
-static void test_a_weight_of_minus_128_is_refused(void **state)
+TEST_WITH(a_weight_of_minus_128_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[0]->weights.data[11] = 0x80;
-    assert_refused(it, AQ_E_CORRUPT, "layer 0, row 2: a weight of -128");
+    refuse(it, AQ_E_CORRUPT, "layer 0, row 2: a weight of -128");
 }
 
-static void test_an_unknown_format_is_refused_by_its_number(void **state)
+TEST_WITH(an_unknown_format_is_refused_by_its_number, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[1]->format = 9;
-    assert_refused(it, AQ_E_VERSION, "layer 1: weights in format 9");
+    refuse(it, AQ_E_VERSION, "layer 1: weights in format 9");
 }
 
-static void test_weights_of_another_size_are_refused(void **state)
+TEST_WITH(weights_of_another_size_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[0]->weights.len--;
-    assert_refused(it, AQ_E_CORRUPT, "layer 0: weights is 11 bytes long, not 12 times 1");
+    refuse(it, AQ_E_CORRUPT, "layer 0: weights is 11 bytes long, not 12 times 1");
 }
 
-static void test_a_bias_of_another_size_is_refused(void **state)
+TEST_WITH(a_bias_of_another_size_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[1]->bias.len -= 4;
-    assert_refused(it, AQ_E_CORRUPT, "layer 1: bias is 4 bytes long");
+    refuse(it, AQ_E_CORRUPT, "layer 1: bias is 4 bytes long");
 }
 
-static void test_a_scale_of_another_size_is_refused(void **state)
+TEST_WITH(a_scale_of_another_size_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[0]->scale.len = 0;
-    assert_refused(it, AQ_E_CORRUPT, "layer 0: scale is 0 bytes long");
+    refuse(it, AQ_E_CORRUPT, "layer 0: scale is 0 bytes long");
 }
 
-static void test_a_sum_of_another_size_is_refused(void **state)
+TEST_WITH(a_sum_of_another_size_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->layers[0]->sum.len -= 1;
-    assert_refused(it, AQ_E_CORRUPT, "layer 0: sum is 11 bytes long");
+    refuse(it, AQ_E_CORRUPT, "layer 0: sum is 11 bytes long");
 }
 
-static void test_an_fp32_layer_with_scales_is_refused(void **state)
+TEST_WITH(an_fp32_layer_with_scales_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     Actorq__V1__LayerTensors *from = it->message->layers[0];
     Actorq__V1__LayerTensors *to = it->message->layers[1];
     to->scale = from->scale;
     from->scale = (ProtobufCBinaryData){0};
-    assert_refused(it, AQ_E_CORRUPT, "layer 0: scale is 0 bytes long");
+    refuse(it, AQ_E_CORRUPT, "layer 0: scale is 0 bytes long");
     aq_buffer_clear(&it->frame);
     assert_int_equal(aq_wire_policy_pack(it->snapshot, &it->frame), 0);
     it->message = (Actorq__V1__PolicySnapshot *)fixture_open(
         &it->frame, &actorq__v1__policy_snapshot__descriptor);
     it->message->layers[1]->sum = it->message->layers[1]->bias;
     it->message->layers[1]->bias = (ProtobufCBinaryData){0};
-    assert_refused(it, AQ_E_CORRUPT, "layer 1: sum is 8 bytes long, not 0 times 4");
+    refuse(it, AQ_E_CORRUPT, "layer 1: sum is 8 bytes long, not 0 times 4");
 }
 
-static void test_a_network_of_other_sizes_is_refused(void **state)
+TEST_WITH(a_network_of_other_sizes_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->network->layers[0]->outputs = 4;
-    assert_refused(it, AQ_E_CORRUPT, "layer 1 takes 3 values, but layer 0 gives 4");
+    refuse(it, AQ_E_CORRUPT, "layer 1 takes 3 values, but layer 0 gives 4");
 }
 
-static void test_a_network_that_is_too_wide_is_refused_before_it_is_allocated(void **state)
+TEST_WITH(a_network_that_is_too_wide_is_refused_before_it_is_allocated, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->network->layers[1]->outputs = UINT32_MAX;
-    assert_refused(it, AQ_E_CORRUPT, "its output is 4294967295; 1 to 16384 are possible");
+    refuse(it, AQ_E_CORRUPT, "its output is 4294967295; 1 to 16384 are possible");
 }
 
-static void test_tensors_for_fewer_layers_than_the_network_has_are_refused(void **state)
+TEST_WITH(tensors_for_fewer_layers_than_the_network_has_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     protobuf_c_message_free_unpacked(&it->message->layers[1]->base, NULL);
     it->message->n_layers = 1;
-    assert_refused(it, AQ_E_CORRUPT, "tensors for 1 layers of a network that has 2");
+    refuse(it, AQ_E_CORRUPT, "tensors for 1 layers of a network that has 2");
 }
 
-static void test_a_policy_without_a_network_is_refused(void **state)
+TEST_WITH(a_policy_without_a_network_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     protobuf_c_message_free_unpacked(&it->message->network->base, NULL);
     it->message->network = NULL;
-    assert_refused(it, AQ_E_CORRUPT, "policy: the network is missing");
+    refuse(it, AQ_E_CORRUPT, "policy: the network is missing");
 }
 
-static void test_a_policy_without_a_schema_is_refused(void **state)
+TEST_WITH(a_policy_without_a_schema_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     protobuf_c_message_free_unpacked(&it->message->schema->base, NULL);
     it->message->schema = NULL;
-    assert_refused(it, AQ_E_SCHEMA, "policy: the schema is missing");
+    refuse(it, AQ_E_SCHEMA, "policy: the schema is missing");
 }
 
-static void test_a_network_that_does_not_fit_the_observation_is_refused(void **state)
+TEST_WITH(a_network_that_does_not_fit_the_observation_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->schema->observation->shape[0] = 5;
     it->message->schema->observation->n_low = 1;
     it->message->schema->observation->n_high = 1;
-    assert_refused(it, AQ_E_SCHEMA, "the network takes 4 values, an observation has 5");
+    refuse(it, AQ_E_SCHEMA, "the network takes 4 values, an observation has 5");
 }
 
-static void test_a_network_that_does_not_fit_the_action_is_refused(void **state)
+TEST_WITH(a_network_that_does_not_fit_the_action_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->schema->action->choice_count = 3;
-    assert_refused(it, AQ_E_SCHEMA, "the network gives 2 values for 3 choices");
+    refuse(it, AQ_E_SCHEMA, "the network gives 2 values for 3 choices");
 }
 
-static void test_an_unknown_way_to_act_is_refused(void **state)
+TEST_WITH(an_unknown_way_to_act_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->act_rule = 9;
-    assert_refused(it, AQ_E_VERSION, "9");
+    refuse(it, AQ_E_VERSION, "9");
 }
 
-static void test_version_0_is_refused(void **state)
+TEST_WITH(version_0_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->version = 0;
-    assert_refused(it, AQ_E_CORRUPT, "version 0");
+    refuse(it, AQ_E_CORRUPT, "version 0");
 }
 
-static void test_a_task_whose_name_is_too_long_is_refused(void **state)
+TEST_WITH(a_task_whose_name_is_too_long_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     free(it->message->task);
@@ -274,10 +269,10 @@ static void test_a_task_whose_name_is_too_long_is_refused(void **state)
     assert_non_null(it->message->task);
     memset(it->message->task, 'a', AQ_TASK_NAME_MAX);
     it->message->task[AQ_TASK_NAME_MAX] = '\0';
-    assert_refused(it, AQ_E_CORRUPT, "policy: the task's name is longer than 127 bytes");
+    refuse(it, AQ_E_CORRUPT, "policy: the task's name is longer than 127 bytes");
 }
 
-static void test_an_unmeasured_error_may_be_absent(void **state)
+TEST_WITH(an_unmeasured_error_may_be_absent, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_snapshot *received;
@@ -289,7 +284,7 @@ static void test_an_unmeasured_error_may_be_absent(void **state)
     aq_snapshot_unref(received);
 }
 
-static void test_each_allocation_may_fail(void **state)
+TEST_WITH(each_allocation_may_fail, open_fixed, close_fixed)
 {
     changed *it = *state;
     aq_snapshot *received = NULL;
@@ -308,13 +303,12 @@ static void test_each_allocation_may_fail(void **state)
 
 /* ---- files and announcements ----------------------------------------------------------------- */
 
-static void test_a_policy_survives_a_file(void **state)
+TEST(a_policy_survives_a_file)
 {
     char dir[] = "/tmp/aq-wire-policy-XXXXXX";
     char path[64];
     aq_snapshot *read = NULL;
     aq_snapshot *written = fixture_snapshot();
-    (void)state;
     assert_non_null(mkdtemp(dir));
     snprintf(path, sizeof(path), "%s/policy.aq", dir);
     assert_int_equal(aq_policy_file_write(path, written, NULL), 0);
@@ -326,12 +320,11 @@ static void test_a_policy_survives_a_file(void **state)
     assert_int_equal(rmdir(dir), 0);
 }
 
-static void test_a_damaged_file_is_named(void **state)
+TEST(a_damaged_file_is_named)
 {
     char path[] = "/tmp/aq-wire-policy-XXXXXX";
     aq_error error = {0};
     aq_snapshot *read;
-    (void)state;
     int file = mkstemp(path);
     assert_true(file >= 0);
     assert_int_equal(write(file, "<html><body>no policy</body>", 28), 28);
@@ -341,21 +334,19 @@ static void test_a_damaged_file_is_named(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void test_a_file_that_is_not_there_is_named(void **state)
+TEST(a_file_that_is_not_there_is_named)
 {
     aq_error error = {0};
     aq_snapshot *read;
-    (void)state;
     assert_int_equal(aq_policy_file_read("/nowhere/policy.aq", &read, &error), AQ_E_NOT_FOUND);
     assert_non_null(strstr(error.text, "/nowhere/policy.aq"));
 }
 
-static void test_an_announcement_survives_the_wire(void **state)
+TEST(an_announcement_survives_the_wire)
 {
     uint64_t run_id = 0;
     uint64_t version = 1;
     aq_buffer frame;
-    (void)state;
     aq_buffer_init(&frame, 100);
     assert_int_equal(aq_wire_announce_pack(UINT64_MAX, 0, &frame), 0);
     assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL), 0);
@@ -364,13 +355,12 @@ static void test_an_announcement_survives_the_wire(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_policy_is_no_announcement(void **state)
+TEST(a_policy_is_no_announcement)
 {
     uint64_t run_id = 1;
     uint64_t version = 2;
     aq_buffer frame;
     aq_snapshot *snapshot = fixture_snapshot();
-    (void)state;
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     assert_int_equal(aq_wire_policy_pack(snapshot, &frame), 0);
     assert_int_equal(aq_wire_announce_unpack(frame.data, frame.size, &run_id, &version, NULL),
@@ -381,42 +371,3 @@ static void test_a_policy_is_no_announcement(void **state)
 }
 
 #define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_policy_survives_the_wire),
-        CHANGED(test_a_weight_that_is_no_number_is_refused),
-        CHANGED(test_a_bias_that_is_infinite_is_refused),
-        CHANGED(test_a_scale_of_zero_is_refused),
-        CHANGED(test_a_negative_scale_is_refused),
-        CHANGED(test_a_scale_that_is_no_number_is_refused),
-        CHANGED(test_a_sum_that_is_not_the_sum_is_refused),
-        CHANGED(test_a_weight_of_minus_128_is_refused),
-        CHANGED(test_an_unknown_format_is_refused_by_its_number),
-        CHANGED(test_weights_of_another_size_are_refused),
-        CHANGED(test_a_bias_of_another_size_is_refused),
-        CHANGED(test_a_scale_of_another_size_is_refused),
-        CHANGED(test_a_sum_of_another_size_is_refused),
-        CHANGED(test_an_fp32_layer_with_scales_is_refused),
-        CHANGED(test_a_network_of_other_sizes_is_refused),
-        CHANGED(test_a_network_that_is_too_wide_is_refused_before_it_is_allocated),
-        CHANGED(test_tensors_for_fewer_layers_than_the_network_has_are_refused),
-        CHANGED(test_a_policy_without_a_network_is_refused),
-        CHANGED(test_a_policy_without_a_schema_is_refused),
-        CHANGED(test_a_network_that_does_not_fit_the_observation_is_refused),
-        CHANGED(test_a_network_that_does_not_fit_the_action_is_refused),
-        CHANGED(test_an_unknown_way_to_act_is_refused),
-        CHANGED(test_version_0_is_refused),
-        CHANGED(test_a_task_whose_name_is_too_long_is_refused),
-        CHANGED(test_an_unmeasured_error_may_be_absent),
-        CHANGED(test_each_allocation_may_fail),
-        cmocka_unit_test(test_a_policy_survives_a_file),
-        cmocka_unit_test(test_a_damaged_file_is_named),
-        cmocka_unit_test(test_a_file_that_is_not_there_is_named),
-        cmocka_unit_test(test_an_announcement_survives_the_wire),
-        cmocka_unit_test(test_a_policy_is_no_announcement),
-    };
-
-    return cmocka_run_group_tests_name("wire_policy", tests, NULL, NULL);
-}

@@ -2,21 +2,16 @@
  * Schemas, networks and settings come back from their messages as they were, and bad ones do not.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/wire/wire_run.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-static void test_any_schema_survives_its_message(void **state)
+TEST(any_schema_survives_its_message)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 3);
     for (int i = 0; i < 2000; i++) {
         aq_schema schema, back;
@@ -28,10 +23,9 @@ static void test_any_schema_survives_its_message(void **state)
     }
 }
 
-static void test_any_network_survives_its_message(void **state)
+TEST(any_network_survives_its_message)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 4);
     for (int i = 0; i < 2000; i++) {
         aq_net_spec spec, back;
@@ -43,23 +37,21 @@ static void test_any_network_survives_its_message(void **state)
     }
 }
 
-static void test_settings_survive_their_message(void **state)
+TEST(settings_survive_their_message)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    (void)state;
     fixture_settings(&settings);
     aq_wire_settings_to(&settings, &view);
     assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), 0);
     assert_memory_equal(&back, &settings, sizeof(settings));
 }
 
-static void test_settings_survive_packing(void **state)
+TEST(settings_survive_packing)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     uint8_t bytes[1024];
-    (void)state;
     fixture_settings(&settings);
     settings.evaluation_threshold = NAN;
     aq_wire_settings_to(&settings, &view);
@@ -95,34 +87,33 @@ static void assert_schema_refused(const Actorq__V1__Schema *message, const char 
     }
 }
 
-static void test_a_schema_that_is_not_there_is_refused(void **state)
+TEST(a_schema_that_is_not_there_is_refused)
 {
-    (void)state;
     assert_schema_refused(NULL, "the schema is missing");
 }
 
-static void test_a_schema_of_half_the_parts_is_refused(void **state)
+TEST_WITH(a_schema_of_half_the_parts_is_refused, make_schema, NULL)
 {
     fixed_schema *it = *state;
     it->view.message.action = NULL;
     assert_schema_refused(&it->view.message, "action: not described");
 }
 
-static void test_a_box_of_too_many_dimensions_is_refused(void **state)
+TEST_WITH(a_box_of_too_many_dimensions_is_refused, make_schema, NULL)
 {
     fixed_schema *it = *state;
     it->view.observation.n_shape = 5;
     assert_schema_refused(&it->view.message, "observation: a box of 5 dimensions");
 }
 
-static void test_as_many_lower_as_upper_bounds_are_needed(void **state)
+TEST_WITH(as_many_lower_as_upper_bounds_are_needed, make_schema, NULL)
 {
     fixed_schema *it = *state;
     it->view.observation.n_high = 1;
     assert_schema_refused(&it->view.message, "observation: 4 lower and 1 upper bounds");
 }
 
-static void test_more_bounds_than_can_be_kept_are_refused(void **state)
+TEST_WITH(more_bounds_than_can_be_kept_are_refused, make_schema, NULL)
 {
     fixed_schema *it = *state;
     it->view.observation.n_low = AQ_BOUNDS_MAX + 1;
@@ -130,41 +121,38 @@ static void test_more_bounds_than_can_be_kept_are_refused(void **state)
     assert_schema_refused(&it->view.message, "129 lower");
 }
 
-static void test_an_unknown_kind_of_space_is_refused(void **state)
+TEST_WITH(an_unknown_kind_of_space_is_refused, make_schema, NULL)
 {
     fixed_schema *it = *state;
     it->view.action.kind = 3;
     assert_schema_refused(&it->view.message, "unknown kind of space 3");
 }
 
-static void test_a_network_of_too_many_layers_is_refused(void **state)
+TEST(a_network_of_too_many_layers_is_refused)
 {
     Actorq__V1__Network message;
     aq_net_spec spec;
     aq_error error;
-    (void)state;
     actorq__v1__network__init(&message);
     message.n_layers = AQ_NET_LAYERS_MAX + 1;
     assert_int_equal(aq_wire_network_from(&message, &spec, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "17 layers"));
 }
 
-static void test_a_network_without_layers_is_refused(void **state)
+TEST(a_network_without_layers_is_refused)
 {
     Actorq__V1__Network message;
     aq_net_spec spec;
-    (void)state;
     actorq__v1__network__init(&message);
     assert_int_equal(aq_wire_network_from(&message, &spec, NULL), AQ_E_CORRUPT);
     assert_int_equal(aq_wire_network_from(NULL, &spec, NULL), AQ_E_CORRUPT);
 }
 
-static void test_settings_out_of_bounds_are_refused(void **state)
+TEST(settings_out_of_bounds_are_refused)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     aq_error error;
-    (void)state;
     fixture_settings(&settings);
     aq_wire_settings_to(&settings, &view);
     view.message.n_step = 0;
@@ -172,12 +160,11 @@ static void test_settings_out_of_bounds_are_refused(void **state)
     assert_non_null(strstr(error.text, "items of 0 transitions"));
 }
 
-static void test_all_tables_and_the_storage_survive_packing(void **state)
+TEST(all_tables_and_the_storage_survive_packing)
 {
     static uint8_t bytes[4096];
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    (void)state;
     fixture_settings(&settings);
     for (uint32_t i = 1; i < AQ_TABLES_MAX; i++) {
         settings.tables[i] = settings.tables[0];
@@ -206,14 +193,13 @@ static void test_all_tables_and_the_storage_survive_packing(void **state)
     actorq__v1__run_settings__free_unpacked(message, NULL);
 }
 
-static void test_settings_without_tables_or_storage_are_refused(void **state)
+TEST(settings_without_tables_or_storage_are_refused)
 {
     Actorq__V1__TableSettings *nine[AQ_TABLES_MAX + 1];
     char long_name[AQ_TABLE_NAME_MAX + 1] = "a-name-of-32-letters-is-one-more";
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     aq_error error;
-    (void)state;
     fixture_settings(&settings);
     aq_wire_settings_to(&settings, &view);
     view.message.storage = NULL;
@@ -236,11 +222,10 @@ static void test_settings_without_tables_or_storage_are_refused(void **state)
     assert_non_null(strstr(error.text, "name of a table"));
 }
 
-static void test_settings_with_another_hash_are_refused(void **state)
+TEST(settings_with_another_hash_are_refused)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    (void)state;
     fixture_settings(&settings);
     aq_wire_settings_to(&settings, &view);
     view.message.schema_hash ^= 1;
@@ -248,13 +233,12 @@ static void test_settings_with_another_hash_are_refused(void **state)
     assert_int_equal(aq_wire_settings_from(NULL, &back, NULL), AQ_E_INVALID);
 }
 
-static void test_a_task_whose_name_is_too_long_is_refused(void **state)
+TEST(a_task_whose_name_is_too_long_is_refused)
 {
     char name[AQ_TASK_NAME_MAX + 1];
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     aq_error error;
-    (void)state;
     memset(name, 'x', sizeof(name));
     name[AQ_TASK_NAME_MAX] = '\0';
     fixture_settings(&settings);
@@ -265,28 +249,3 @@ static void test_a_task_whose_name_is_too_long_is_refused(void **state)
 }
 
 #define SCHEMA(test) cmocka_unit_test_setup_teardown(test, make_schema, NULL)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_schema_survives_its_message),
-        cmocka_unit_test(test_any_network_survives_its_message),
-        cmocka_unit_test(test_settings_survive_their_message),
-        cmocka_unit_test(test_settings_survive_packing),
-        cmocka_unit_test(test_a_schema_that_is_not_there_is_refused),
-        SCHEMA(test_a_schema_of_half_the_parts_is_refused),
-        SCHEMA(test_a_box_of_too_many_dimensions_is_refused),
-        SCHEMA(test_as_many_lower_as_upper_bounds_are_needed),
-        SCHEMA(test_more_bounds_than_can_be_kept_are_refused),
-        SCHEMA(test_an_unknown_kind_of_space_is_refused),
-        cmocka_unit_test(test_a_network_of_too_many_layers_is_refused),
-        cmocka_unit_test(test_a_network_without_layers_is_refused),
-        cmocka_unit_test(test_settings_out_of_bounds_are_refused),
-        cmocka_unit_test(test_all_tables_and_the_storage_survive_packing),
-        cmocka_unit_test(test_settings_without_tables_or_storage_are_refused),
-        cmocka_unit_test(test_settings_with_another_hash_are_refused),
-        cmocka_unit_test(test_a_task_whose_name_is_too_long_is_refused),
-    };
-
-    return cmocka_run_group_tests_name("wire_run", tests, NULL, NULL);
-}

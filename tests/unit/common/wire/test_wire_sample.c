@@ -2,15 +2,11 @@
  * A batch survives its message, and a reply that lies leaves the batch empty.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/wire/wire_sample.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 static void assert_same(const aq_batch *a, const aq_batch *b)
@@ -45,10 +41,9 @@ static Actorq__V1__SampleReply *travel(const Actorq__V1__SampleReply *reply)
     return arrived;
 }
 
-static void test_any_batch_survives_the_wire(void **state)
+TEST(any_batch_survives_the_wire)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 5);
     for (int i = 0; i < 1000; i++) {
         aq_schema schema;
@@ -119,7 +114,7 @@ static int close_fixed(void **state)
     return 0;
 }
 
-static void assert_refused(changed *it, int code, const char *words)
+static void refuse(changed *it, int code, const char *words)
 {
     aq_error error;
     assert_int_equal(aq_wire_sample_read(&it->reply, &it->layout, it->received, &error), code);
@@ -129,28 +124,28 @@ static void assert_refused(changed *it, int code, const char *words)
     }
 }
 
-static void test_columns_are_lent_not_copied(void **state)
+TEST_WITH(columns_are_lent_not_copied, open_fixed, close_fixed)
 {
     changed *it = *state;
     assert_ptr_equal(it->reply.obs.data, it->sent->obs);
     assert_ptr_equal(it->reply.version.data, it->sent->version);
 }
 
-static void test_a_reply_without_rows_is_refused(void **state)
+TEST_WITH(a_reply_without_rows_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->reply.rows = 0;
-    assert_refused(it, AQ_E_CORRUPT, "sample of 0 rows");
+    refuse(it, AQ_E_CORRUPT, "sample of 0 rows");
 }
 
-static void test_more_rows_than_there_is_room_for_are_refused(void **state)
+TEST_WITH(more_rows_than_there_is_room_for_are_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->reply.rows = 7;
-    assert_refused(it, AQ_E_CORRUPT, "sample of 7 rows; 1 to 6");
+    refuse(it, AQ_E_CORRUPT, "sample of 7 rows; 1 to 6");
 }
 
-static void test_each_column_must_have_its_size(void **state)
+TEST_WITH(each_column_must_have_its_size, open_fixed, close_fixed)
 {
     changed *it = *state;
     ProtobufCBinaryData *columns[] = {
@@ -162,12 +157,12 @@ static void test_each_column_must_have_its_size(void **state)
                                  "sample: item is",      "sample: version is"};
     for (size_t i = 0; i < 8; i++) {
         columns[i]->len--;
-        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        refuse(it, AQ_E_CORRUPT, names[i]);
         columns[i]->len++;
     }
 }
 
-static void test_each_float_must_be_finite(void **state)
+TEST_WITH(each_float_must_be_finite, open_fixed, close_fixed)
 {
     changed *it = *state;
     float *const places[] = {(float *)(void *)it->sent->obs, (float *)(void *)it->sent->next_obs,
@@ -177,26 +172,26 @@ static void test_each_float_must_be_finite(void **state)
     for (size_t i = 0; i < 4; i++) {
         float kept = places[i][4];
         places[i][4] = i % 2 == 0 ? NAN : INFINITY;
-        assert_refused(it, AQ_E_CORRUPT, names[i]);
+        refuse(it, AQ_E_CORRUPT, names[i]);
         places[i][4] = kept;
     }
 }
 
-static void test_a_bootstrap_above_1_is_refused(void **state)
+TEST_WITH(a_bootstrap_above_1_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->sent->bootstrap[5] = 1.5f;
-    assert_refused(it, AQ_E_CORRUPT, "row 5: bootstrap is 1.5");
+    refuse(it, AQ_E_CORRUPT, "row 5: bootstrap is 1.5");
 }
 
-static void test_a_bootstrap_that_is_no_number_is_refused(void **state)
+TEST_WITH(a_bootstrap_that_is_no_number_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->sent->bootstrap[0] = NAN;
-    assert_refused(it, AQ_E_CORRUPT, "row 0: bootstrap");
+    refuse(it, AQ_E_CORRUPT, "row 0: bootstrap");
 }
 
-static void test_a_probability_that_cannot_be_is_refused(void **state)
+TEST_WITH(a_probability_that_cannot_be_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const float bad[] = {-0.25f, 0.0f, 1.25f};
@@ -204,33 +199,33 @@ static void test_a_probability_that_cannot_be_is_refused(void **state)
                                  "row 2: probability is 1.25"};
     for (size_t i = 0; i < 3; i++) {
         it->sent->weight[2] = bad[i];
-        assert_refused(it, AQ_E_CORRUPT, words[i]);
+        refuse(it, AQ_E_CORRUPT, words[i]);
     }
 }
 
-static void test_a_sample_of_nothing_is_refused(void **state)
+TEST_WITH(a_sample_of_nothing_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->reply.items = 0;
-    assert_refused(it, AQ_E_CORRUPT, "holds nothing");
+    refuse(it, AQ_E_CORRUPT, "holds nothing");
 }
 
-static void test_a_mass_that_cannot_be_is_refused(void **state)
+TEST_WITH(a_mass_that_cannot_be_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const double bad[] = {0.0, -1.0, (double)INFINITY, (double)NAN};
     for (size_t i = 0; i < 4; i++) {
         it->reply.mass = bad[i];
-        assert_refused(it, AQ_E_CORRUPT, "table of mass");
+        refuse(it, AQ_E_CORRUPT, "table of mass");
     }
 }
 
-static void test_lengths_have_no_place_among_items(void **state)
+TEST_WITH(lengths_have_no_place_among_items, open_fixed, close_fixed)
 {
     changed *it = *state;
     uint32_t lengths[6] = {1, 1, 1, 1, 1, 1};
     it->reply.length = (ProtobufCBinaryData){sizeof(lengths), (uint8_t *)lengths};
-    assert_refused(it, AQ_E_CORRUPT, "sample: length is");
+    refuse(it, AQ_E_CORRUPT, "sample: length is");
 }
 
 /* ---- sequences ----------------------------------------------------------------------------- */
@@ -270,7 +265,7 @@ static int open_sequences(void **state)
     return 0;
 }
 
-static void test_sequences_survive_the_wire(void **state)
+TEST_WITH(sequences_survive_the_wire, open_sequences, close_fixed)
 {
     changed *it = *state;
     Actorq__V1__SampleReply *arrived = travel(&it->reply);
@@ -290,16 +285,16 @@ static void test_sequences_survive_the_wire(void **state)
     actorq__v1__sample_reply__free_unpacked(arrived, NULL);
 }
 
-static void test_a_length_that_cannot_be_is_refused(void **state)
+TEST_WITH(a_length_that_cannot_be_is_refused, open_sequences, close_fixed)
 {
     changed *it = *state;
     it->sent->length[1] = 0;
-    assert_refused(it, AQ_E_CORRUPT, "row 1: length is 0; 1 to 5");
+    refuse(it, AQ_E_CORRUPT, "row 1: length is 0; 1 to 5");
     it->sent->length[1] = 6;
-    assert_refused(it, AQ_E_CORRUPT, "row 1: length is 6; 1 to 5");
+    refuse(it, AQ_E_CORRUPT, "row 1: length is 6; 1 to 5");
 }
 
-static void test_nothing_lies_beyond_a_length(void **state)
+TEST_WITH(nothing_lies_beyond_a_length, open_sequences, close_fixed)
 {
     changed *it = *state;
     uint8_t *const ends[] = {
@@ -311,78 +306,49 @@ static void test_nothing_lies_beyond_a_length(void **state)
     };
     for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
         *ends[i] = 1;
-        assert_refused(it, AQ_E_CORRUPT, "row 1: there is something beyond its length of 4");
+        refuse(it, AQ_E_CORRUPT, "row 1: there is something beyond its length of 4");
         *ends[i] = 0;
     }
 }
 
-static void test_sequences_need_their_lengths(void **state)
+TEST_WITH(sequences_need_their_lengths, open_sequences, close_fixed)
 {
     changed *it = *state;
     it->reply.length.len = 0;
-    assert_refused(it, AQ_E_CORRUPT, "sample: length is");
+    refuse(it, AQ_E_CORRUPT, "sample: length is");
 }
 
-static void test_sequences_have_no_next_obs(void **state)
+TEST_WITH(sequences_have_no_next_obs, open_sequences, close_fixed)
 {
     changed *it = *state;
     it->reply.next_obs = it->reply.obs;
-    assert_refused(it, AQ_E_CORRUPT, "sample: next_obs is");
+    refuse(it, AQ_E_CORRUPT, "sample: next_obs is");
 }
 
-static void test_each_float_of_a_sequence_must_be_finite(void **state)
+TEST_WITH(each_float_of_a_sequence_must_be_finite, open_sequences, close_fixed)
 {
     changed *it = *state;
     it->sent->reward[STEPS + 1] = NAN;
-    assert_refused(it, AQ_E_CORRUPT, "row 1: reward 1 is NaN");
+    refuse(it, AQ_E_CORRUPT, "row 1: reward 1 is NaN");
 }
 
 /* -------------------------------------------------------------------------------------------- */
 
-static void test_an_action_that_does_not_exist_is_refused(void **state)
+TEST_WITH(an_action_that_does_not_exist_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     const int32_t choice = -1;
     memcpy(it->sent->action + 12, &choice, sizeof(choice));
-    assert_refused(it, AQ_E_SCHEMA, "row 3: action is -1");
+    refuse(it, AQ_E_SCHEMA, "row 3: action is -1");
 }
 
-static void test_a_continuous_action_must_be_finite(void **state)
+TEST_WITH(a_continuous_action_must_be_finite, open_box, close_fixed)
 {
     changed *it = *state;
     const float infinite = -INFINITY;
     memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
-    assert_refused(it, AQ_E_CORRUPT, "row 1: action 1");
+    refuse(it, AQ_E_CORRUPT, "row 1: action 1");
 }
 
 #define CHANGED(test)  cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
 #define SEQUENCE(test) cmocka_unit_test_setup_teardown(test, open_sequences, close_fixed)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_batch_survives_the_wire),
-        CHANGED(test_columns_are_lent_not_copied),
-        CHANGED(test_a_reply_without_rows_is_refused),
-        CHANGED(test_more_rows_than_there_is_room_for_are_refused),
-        CHANGED(test_each_column_must_have_its_size),
-        CHANGED(test_each_float_must_be_finite),
-        CHANGED(test_a_bootstrap_above_1_is_refused),
-        CHANGED(test_a_bootstrap_that_is_no_number_is_refused),
-        CHANGED(test_a_probability_that_cannot_be_is_refused),
-        CHANGED(test_a_sample_of_nothing_is_refused),
-        CHANGED(test_a_mass_that_cannot_be_is_refused),
-        CHANGED(test_lengths_have_no_place_among_items),
-        SEQUENCE(test_sequences_survive_the_wire),
-        SEQUENCE(test_a_length_that_cannot_be_is_refused),
-        SEQUENCE(test_nothing_lies_beyond_a_length),
-        SEQUENCE(test_sequences_need_their_lengths),
-        SEQUENCE(test_sequences_have_no_next_obs),
-        SEQUENCE(test_each_float_of_a_sequence_must_be_finite),
-        CHANGED(test_an_action_that_does_not_exist_is_refused),
-        cmocka_unit_test_setup_teardown(test_a_continuous_action_must_be_finite, open_box,
-                                        close_fixed),
-    };
-
-    return cmocka_run_group_tests_name("wire_sample", tests, NULL, NULL);
-}

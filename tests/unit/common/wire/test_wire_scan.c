@@ -2,16 +2,11 @@
  * The scan tells the fields that are there, refuses what is no protobuf, and never reads past the
  * end: each message lies in a block of exactly its size.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/wire/wire_scan.h"
+#include "tests/support/test.h"
 
 typedef struct scanned {
     int rc; /* of the last step */
@@ -34,14 +29,13 @@ static scanned scan_all(const uint8_t *bytes, size_t size)
 
 #define SCAN(...) scan_all((const uint8_t[]){__VA_ARGS__}, sizeof((const uint8_t[]){__VA_ARGS__}))
 
-static void test_each_kind_of_field_is_read(void **state)
+TEST(each_kind_of_field_is_read)
 {
     scanned all = SCAN(0x08, 0x96, 0x01,                 /* 1: 150 */
                        0x11, 8, 7, 6, 5, 4, 3, 2, 1,     /* 2: fixed64 */
                        0x1d, 4, 3, 2, 1,                 /* 3: fixed32 */
                        0x22, 3, 'a', 'b', 'c',           /* 4: bytes */
                        0xf8, 0xff, 0xff, 0xff, 0x0f, 5); /* the largest number */
-    (void)state;
     assert_int_equal(all.rc, 0);
     assert_int_equal(all.count, 5);
     assert_true(all.fields[0].number == 1 && all.fields[0].type == AQ_WIRE_VARINT);
@@ -53,27 +47,24 @@ static void test_each_kind_of_field_is_read(void **state)
     assert_true(all.fields[4].number == (1u << 29) - 1 && all.fields[4].value == 5);
 }
 
-static void test_an_empty_message_has_no_fields(void **state)
+TEST(an_empty_message_has_no_fields)
 {
     const uint8_t nothing = 0;
     aq_wire_scan scan = aq_wire_scan_of(&nothing, 0);
     aq_wire_field field;
-    (void)state;
     assert_int_equal(aq_wire_scan_next(&scan, &field), 0);
 }
 
-static void test_the_largest_number_takes_ten_bytes(void **state)
+TEST(the_largest_number_takes_ten_bytes)
 {
     scanned all = SCAN(8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1);
-    (void)state;
     assert_true(all.rc == 0 && all.count == 1 && all.fields[0].value == UINT64_MAX);
     all = SCAN(8, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x81, 1);
     assert_int_equal(all.rc, AQ_E_CORRUPT);
 }
 
-static void test_a_field_that_is_cut_off_is_refused(void **state)
+TEST(a_field_that_is_cut_off_is_refused)
 {
-    (void)state;
     assert_int_equal(SCAN(0x08).rc, AQ_E_CORRUPT);
     assert_int_equal(SCAN(0x08, 0x80).rc, AQ_E_CORRUPT);
     assert_int_equal(SCAN(0x88).rc, AQ_E_CORRUPT);
@@ -84,17 +75,15 @@ static void test_a_field_that_is_cut_off_is_refused(void **state)
     assert_int_equal(SCAN(0x22, 0).rc, 0);
 }
 
-static void test_a_length_of_gigabytes_is_refused(void **state)
+TEST(a_length_of_gigabytes_is_refused)
 {
-    (void)state;
     assert_int_equal(SCAN(0x22, 0xff, 0xff, 0xff, 0xff, 0x07).rc, AQ_E_CORRUPT);
     assert_int_equal(SCAN(0x22, 0xff, 0xff, 0xff, 0xff, 0x7f).rc, AQ_E_CORRUPT);
     assert_int_equal(SCAN(0x22, 0x81, 0x80, 0x80, 0x80, 0x80, 0x00, 1).rc, AQ_E_CORRUPT);
 }
 
-static void test_what_no_writer_writes_is_refused(void **state)
+TEST(what_no_writer_writes_is_refused)
 {
-    (void)state;
     assert_int_equal(SCAN(0x00, 0x00).rc, AQ_E_CORRUPT);                         /* number 0 */
     assert_int_equal(SCAN(0x0b, 0x0c).rc, AQ_E_CORRUPT);                         /* groups */
     assert_int_equal(SCAN(0x0e, 0x00).rc, AQ_E_CORRUPT);                         /* type 6 */
@@ -102,26 +91,11 @@ static void test_what_no_writer_writes_is_refused(void **state)
     assert_int_equal(SCAN(0x88, 0x80, 0x80, 0x80, 0x80, 0, 1).rc, AQ_E_CORRUPT); /* long tag */
 }
 
-static void test_a_failure_leaves_the_field_untouched(void **state)
+TEST(a_failure_leaves_the_field_untouched)
 {
     const uint8_t cut[] = {0x22, 9};
     aq_wire_scan scan = aq_wire_scan_of(cut, sizeof(cut));
     aq_wire_field field = {.number = 77};
-    (void)state;
     assert_int_equal(aq_wire_scan_next(&scan, &field), AQ_E_CORRUPT);
     assert_int_equal(field.number, 77);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_kind_of_field_is_read),
-        cmocka_unit_test(test_an_empty_message_has_no_fields),
-        cmocka_unit_test(test_the_largest_number_takes_ten_bytes),
-        cmocka_unit_test(test_a_field_that_is_cut_off_is_refused),
-        cmocka_unit_test(test_a_length_of_gigabytes_is_refused),
-        cmocka_unit_test(test_what_no_writer_writes_is_refused),
-        cmocka_unit_test(test_a_failure_leaves_the_field_untouched),
-    };
-    return cmocka_run_group_tests_name("wire_scan", tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Tensors: compressed where that pays, bounded where they come in.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <zstd.h>
 
 #include "common/base/memory.h"
 #include "common/wire/wire_tensor.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
 
@@ -40,12 +35,11 @@ static int tear_down(void **state)
     return 0;
 }
 
-static void test_planes_join_to_what_was_split(void **state)
+TEST(planes_join_to_what_was_split)
 {
     static const size_t widths[] = {1, 2, 4};
     uint8_t numbers[4 * 37], planes[4 * 37], joined[4 * 37];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, fixture_seed(), 1);
     for (size_t i = 0; i < 3; i++) {
         any_bytes(&rng, numbers, sizeof(numbers));
@@ -56,7 +50,7 @@ static void test_planes_join_to_what_was_split(void **state)
     }
 }
 
-static void test_noise_is_not_compressed(void **state)
+TEST_WITH(noise_is_not_compressed, set_up, tear_down)
 {
     fixture *all = *state;
     ProtobufCBinaryData view = {.len = 4711};
@@ -68,7 +62,7 @@ static void test_noise_is_not_compressed(void **state)
     assert_false(aq_tensor_compress(&all->packer, 0, &view));
 }
 
-static void test_what_was_compressed_comes_back(void **state)
+TEST_WITH(what_was_compressed_comes_back, set_up, tear_down)
 {
     fixture *all = *state;
     ProtobufCBinaryData view, second;
@@ -90,7 +84,7 @@ static void test_what_was_compressed_comes_back(void **state)
     assert_int_equal(second.data[99], 9);
 }
 
-static void test_a_claim_of_another_size_is_refused(void **state)
+TEST_WITH(a_claim_of_another_size_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     uint8_t frame[SIZE];
@@ -106,7 +100,7 @@ static void test_a_claim_of_another_size_is_refused(void **state)
     assert_int_equal(aq_tensor_check(&data, true, "scale", 0, 2, &all->error), AQ_E_CORRUPT);
 }
 
-static void test_a_short_frame_of_much_is_refused_before_it_is_unpacked(void **state)
+TEST_WITH(a_short_frame_of_much_is_refused_before_it_is_unpacked, set_up, tear_down)
 {
     fixture *all = *state;
     const size_t much = (size_t)64 << 20;
@@ -124,12 +118,11 @@ static void test_a_short_frame_of_much_is_refused_before_it_is_unpacked(void **s
     aq_free(frame);
 }
 
-static void test_the_packer_makes_no_frame_that_would_be_refused(void **state)
+TEST(the_packer_makes_no_frame_that_would_be_refused)
 {
     aq_tensor_packer packer;
     ProtobufCBinaryData view;
     const size_t much = (size_t)4 << 20;
-    (void)state;
     assert_int_equal(aq_tensor_packer_init(&packer, much, much), 0);
     memset(aq_tensor_place(&packer), 0, much);
     assert_false(aq_tensor_compress(&packer, much, &view));
@@ -137,7 +130,7 @@ static void test_the_packer_makes_no_frame_that_would_be_refused(void **state)
     aq_tensor_packer_fini(&packer);
 }
 
-static void test_a_damaged_frame_is_refused(void **state)
+TEST_WITH(a_damaged_frame_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     uint8_t frame[SIZE], read[SIZE];
@@ -158,7 +151,7 @@ static void test_a_damaged_frame_is_refused(void **state)
 }
 
 /* A frame behind the one that says how long it is. */
-static void test_more_than_was_claimed_is_refused(void **state)
+TEST_WITH(more_than_was_claimed_is_refused, set_up, tear_down)
 {
     fixture *all = *state;
     uint8_t frame[SIZE], read[SIZE];
@@ -170,10 +163,9 @@ static void test_more_than_was_claimed_is_refused(void **state)
                      AQ_E_CORRUPT);
 }
 
-static void test_a_packer_without_memory_fails(void **state)
+TEST(a_packer_without_memory_fails)
 {
     aq_tensor_packer packer = {.used = 4711};
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_tensor_packer_init(&packer, SIZE, SIZE), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -181,19 +173,3 @@ static void test_a_packer_without_memory_fails(void **state)
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_planes_join_to_what_was_split),
-        FACT(test_noise_is_not_compressed),
-        FACT(test_what_was_compressed_comes_back),
-        FACT(test_a_claim_of_another_size_is_refused),
-        FACT(test_a_short_frame_of_much_is_refused_before_it_is_unpacked),
-        cmocka_unit_test(test_the_packer_makes_no_frame_that_would_be_refused),
-        FACT(test_a_damaged_frame_is_refused),
-        FACT(test_more_than_was_claimed_is_refused),
-        cmocka_unit_test(test_a_packer_without_memory_fails),
-    };
-    return cmocka_run_group_tests_name("wire_tensor", tests, NULL, NULL);
-}

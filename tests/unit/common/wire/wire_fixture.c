@@ -4,16 +4,12 @@
 #include "tests/unit/common/wire/wire_fixture.h"
 
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 
 /* ---- objects --------------------------------------------------------------------------------- */
 

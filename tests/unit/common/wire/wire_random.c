@@ -3,18 +3,13 @@
  */
 #include <inttypes.h>
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
 

@@ -3,16 +3,11 @@
  * enough that thousands are made in a second.
  */
 #include <math.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 
-#include <cmocka.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/parse.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
 

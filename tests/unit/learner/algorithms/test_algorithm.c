@@ -1,35 +1,27 @@
 /*
  * The registry, and that it agrees with what a configuration can choose.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "learner/algorithms/algorithm.h"
+#include "tests/support/test.h"
 
-static void test_an_algorithm_is_found_by_its_name(void **state)
+TEST(an_algorithm_is_found_by_its_name)
 {
-    (void)state;
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         assert_ptr_equal(aq_algorithm_find(aq_algorithm_at(i)->name), aq_algorithm_at(i));
     }
     assert_string_equal(aq_algorithm_find("dqn")->name, "dqn");
 }
 
-static void test_an_unknown_name_is_not_found(void **state)
+TEST(an_unknown_name_is_not_found)
 {
-    (void)state;
     assert_null(aq_algorithm_find("DQN"));
     assert_null(aq_algorithm_find(""));
 }
 
-static void test_every_algorithm_is_complete(void **state)
+TEST(every_algorithm_is_complete)
 {
-    (void)state;
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         const aq_algorithm_class *a = aq_algorithm_at(i);
 
@@ -41,13 +33,12 @@ static void test_every_algorithm_is_complete(void **state)
     }
 }
 
-static void test_what_a_configuration_can_choose_is_what_there_is(void **state)
+TEST(what_a_configuration_can_choose_is_what_there_is)
 {
     const aq_settings_table *table = aq_run_config_table();
     const char *const *choices = NULL;
     size_t count = 0;
 
-    (void)state;
     for (size_t i = 0; i < table->count; i++) {
         if (strcmp(table->rows[i].key, "learner.algorithm") == 0) {
             choices = table->rows[i].choices;
@@ -59,16 +50,4 @@ static void test_what_a_configuration_can_choose_is_what_there_is(void **state)
         assert_string_equal(choices[count], aq_algorithm_at(count)->name);
     }
     assert_int_equal(count, aq_algorithm_count());
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_algorithm_is_found_by_its_name),
-        cmocka_unit_test(test_an_unknown_name_is_not_found),
-        cmocka_unit_test(test_every_algorithm_is_complete),
-        cmocka_unit_test(test_what_a_configuration_can_choose_is_what_there_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,14 +1,8 @@
 /*
  * What is left of the step sizes as a run goes on.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "learner/algorithms/learning_rate.h"
+#include "tests/support/test.h"
 
 #define NEAR 1e-12
 
@@ -21,17 +15,15 @@ static aq_run_config config_of(uint64_t env_steps, uint64_t learner_steps, doubl
     return config;
 }
 
-static void test_rates_stay_by_default(void **state)
+TEST(rates_stay_by_default)
 {
-    (void)state;
     const aq_run_config config = config_of(1000, 0, 1);
     assert_float_equal(aq_learning_rate_share(&config, 0, 0), 1, NEAR);
     assert_float_equal(aq_learning_rate_share(&config, 999, 5), 1, NEAR);
 }
 
-static void test_rates_fall_in_a_straight_line(void **state)
+TEST(rates_fall_in_a_straight_line)
 {
-    (void)state;
     const aq_run_config config = config_of(1000, 0, 0.2);
     assert_float_equal(aq_learning_rate_share(&config, 0, 70), 1, NEAR);
     assert_float_equal(aq_learning_rate_share(&config, 250, 70), 0.8, NEAR);
@@ -39,28 +31,15 @@ static void test_rates_fall_in_a_straight_line(void **state)
     assert_float_equal(aq_learning_rate_share(&config, 1000, 70), 0.2, NEAR);
 }
 
-static void test_rates_never_fall_below_the_end(void **state)
+TEST(rates_never_fall_below_the_end)
 {
-    (void)state;
     const aq_run_config config = config_of(1000, 0, 0);
     assert_float_equal(aq_learning_rate_share(&config, 5000, 0), 0, NEAR);
 }
 
-static void test_the_limit_that_is_nearer_counts(void **state)
+TEST(the_limit_that_is_nearer_counts)
 {
-    (void)state;
     const aq_run_config config = config_of(1000, 400, 0);
     assert_float_equal(aq_learning_rate_share(&config, 500, 100), 0.5, NEAR);
     assert_float_equal(aq_learning_rate_share(&config, 500, 300), 0.25, NEAR);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_rates_stay_by_default),
-        cmocka_unit_test(test_rates_fall_in_a_straight_line),
-        cmocka_unit_test(test_rates_never_fall_below_the_end),
-        cmocka_unit_test(test_the_limit_that_is_nearer_counts),
-    };
-    return cmocka_run_group_tests_name("learning rate", tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * An algorithm on normalized observations: the same as the algorithm alone on rows that were
  * normalized beforehand, and what a checkpoint needs of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +10,7 @@
 #include "learner/algorithms/normalized.h"
 #include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/obs_normalizer.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { STEPS = 12 };
@@ -66,7 +61,7 @@ static void normalize(const aq_obs_normalizer *normalizer, float *rows)
     aq_obs_normalizer_apply(normalizer, rows, FIXTURE_ROWS, rows);
 }
 
-static void test_it_trains_as_on_rows_that_were_normalized_before(void **state)
+TEST_WITH(it_trains_as_on_rows_that_were_normalized_before, set_up, tear_down)
 {
     stand *all = *state;
     aq_algorithm *plain = fixture_algorithm(&all->config, &all->schema, 7);
@@ -95,7 +90,7 @@ static void test_it_trains_as_on_rows_that_were_normalized_before(void **state)
     aq_dqn_class.destroy(plain);
 }
 
-static void test_its_policy_is_for_observations_as_they_are(void **state)
+TEST_WITH(its_policy_is_for_observations_as_they_are, set_up, tear_down)
 {
     stand *all = *state;
     float seen[FIXTURE_ROWS * FIXTURE_INPUTS], scratch[2 * FIXTURE_ROWS * 16];
@@ -123,7 +118,7 @@ static void test_its_policy_is_for_observations_as_they_are(void **state)
     aq_obs_normalizer_fini(&normalizer);
 }
 
-static void test_what_was_kept_goes_on_to_the_same_bits(void **state)
+TEST_WITH(what_was_kept_goes_on_to_the_same_bits, set_up, tear_down)
 {
     stand *all = *state;
     aq_algorithm *again = NULL;
@@ -154,7 +149,7 @@ static void test_what_was_kept_goes_on_to_the_same_bits(void **state)
     all->class.destroy(again);
 }
 
-static void test_a_row_that_is_not_finite_costs_the_step_and_no_more(void **state)
+TEST_WITH(a_row_that_is_not_finite_costs_the_step_and_no_more, set_up, tear_down)
 {
     stand *all = *state;
     aq_algorithm_state state_of;
@@ -170,7 +165,7 @@ static void test_a_row_that_is_not_finite_costs_the_step_and_no_more(void **stat
     assert_int_equal(all->class.train(all->algorithm, all->batch, &stats), 0);
 }
 
-static void test_observations_in_bytes_are_refused(void **state)
+TEST_WITH(observations_in_bytes_are_refused, set_up, tear_down)
 {
     stand *all = *state;
     aq_error error = {0};
@@ -185,7 +180,7 @@ static void test_observations_in_bytes_are_refused(void **state)
     assert_null(none);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     stand *all = *state;
     for (uint64_t nth = 1;; nth++) {
@@ -203,24 +198,10 @@ static void test_create_survives_every_failed_allocation(void **state)
     }
 }
 
-static void test_destroy_takes_null(void **state)
+TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
     const stand *all = *state;
     all->class.destroy(NULL);
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_it_trains_as_on_rows_that_were_normalized_before),
-        FACT(test_its_policy_is_for_observations_as_they_are),
-        FACT(test_what_was_kept_goes_on_to_the_same_bits),
-        FACT(test_a_row_that_is_not_finite_costs_the_step_and_no_more),
-        FACT(test_observations_in_bytes_are_refused),
-        FACT(test_create_survives_every_failed_allocation),
-        FACT(test_destroy_takes_null),
-    };
-    return cmocka_run_group_tests_name("normalized", tests, NULL, NULL);
-}

@@ -1,16 +1,11 @@
 /*
  * Step sizes that change while an algorithm trains, of every algorithm there is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/parse.h"
 #include "learner/algorithms/algorithm.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { ACTION_ELEMENTS = 2, PARAMETERS_MAX = 16384, STEPS = 3 };
@@ -74,9 +69,8 @@ static bool is_same(const float *a, const float *b, size_t count)
     return memcmp(a, b, count * sizeof(float)) == 0;
 }
 
-static void test_without_a_rate_nothing_moves(void **state)
+TEST(without_a_rate_nothing_moves)
 {
-    (void)state;
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         static float before[PARAMETERS_MAX];
         fixture f;
@@ -90,9 +84,8 @@ static void test_without_a_rate_nothing_moves(void **state)
     }
 }
 
-static void test_policy_and_critic_have_rates_of_their_own(void **state)
+TEST(policy_and_critic_have_rates_of_their_own)
 {
-    (void)state;
     for (size_t i = 0; i < aq_algorithm_count(); i++) {
         static float before[PARAMETERS_MAX];
         fixture f;
@@ -107,14 +100,4 @@ static void test_policy_and_critic_have_rates_of_their_own(void **state)
         }
         fini(&f);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_a_rate_nothing_moves),
-        cmocka_unit_test(test_policy_and_critic_have_rates_of_their_own),
-    };
-
-    return cmocka_run_group_tests_name("set rates", tests, NULL, NULL);
 }

@@ -4,18 +4,14 @@
  *
  *   test_torch_golden FILE
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "learner/algorithms/algorithm.h"
+#include "tests/support/test.h"
 
 enum { LINE_MAX_BYTES = 32768, NUMBERS_MAX = 4096, STEPS = 10, CASES = 7 };
 
@@ -23,7 +19,7 @@ enum { LINE_MAX_BYTES = 32768, NUMBERS_MAX = 4096, STEPS = 10, CASES = 7 };
  * of almost nothing as for any other. */
 static const double tolerance = 2e-5;
 
-static const char *golden_path;
+static const char golden_path[] = AQ_GOLDEN_DIR "/learner/torch_10_steps.txt";
 
 typedef struct reader {
     FILE *file;
@@ -86,7 +82,7 @@ static void next_floats(reader *r, const char *kind, float *out, size_t count)
     }
 }
 
-static void assert_near(reader *r, const char *kind, const float *got, size_t count)
+static void near(reader *r, const char *kind, const float *got, size_t count)
 {
     next_numbers(r, kind);
     assert_int_equal(r->count, count);
@@ -176,11 +172,11 @@ static void check_case(reader *r, uint64_t threads)
         read_batch(r, &schema, batch);
         assert_int_equal(class->train(algorithm, batch, &stats), 0);
         const float got[] = {(float)stats.loss, (float)stats.q_mean, (float)stats.gradient_norm};
-        assert_near(r, "step", got, 3);
-        assert_near(r, "priority", batch->priority, rows);
+        near(r, "step", got, 3);
+        near(r, "priority", batch->priority, rows);
     }
-    assert_near(r, "online", s.parameters, s.count);
-    assert_near(r, "target", s.target, s.count);
+    near(r, "online", s.parameters, s.count);
+    near(r, "target", s.target, s.count);
     class->destroy(algorithm);
     aq_batch_destroy(batch);
 }
@@ -199,30 +195,13 @@ static void check_all(uint64_t threads)
     (void)fclose(r.file);
 }
 
-static void test_ten_steps_agree_with_pytorch(void **state)
+TEST(ten_steps_agree_with_pytorch)
 {
-    (void)state;
     check_all(1);
 }
 
-static void test_threads_that_share_a_batch_agree_with_pytorch(void **state)
+TEST(threads_that_share_a_batch_agree_with_pytorch)
 {
-    (void)state;
     check_all(2);
     check_all(3);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_steps_agree_with_pytorch),
-        cmocka_unit_test(test_threads_that_share_a_batch_agree_with_pytorch),
-    };
-
-    if (argc != 2) {
-        (void)fprintf(stderr, "usage: test_torch_golden FILE\n");
-        return 2;
-    }
-    golden_path = argv[1];
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * Links follow the members of the run, over real sockets within this process.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <uv.h>
@@ -17,6 +11,7 @@
 #include "common/net/rpc/rpc_server.h"
 #include "common/wire/wire_sample.h"
 #include "learner/daemon/shard_links.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { ROWS = 4, IN_FLIGHT = 2, HELD_MAX = 64, PATIENCE_MS = 10000 };
@@ -216,7 +211,7 @@ static void run_until(links_desk *desk, const unsigned *number, unsigned at_leas
     assert_true(*number >= at_least);
 }
 
-static void test_a_shard_that_joined_is_sampled_from(void **state)
+TEST_WITH(a_shard_that_joined_is_sampled_from, setup, teardown)
 {
     links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-joined", false);
@@ -225,7 +220,7 @@ static void test_a_shard_that_joined_is_sampled_from(void **state)
     assert_int_equal(desk->link_troubles, 0);
 }
 
-static void test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is(void **state)
+TEST_WITH(a_shard_that_is_not_there_yet_is_sampled_from_when_it_is, setup, teardown)
 {
     links_desk *desk = *state;
     join(desk, 1, "inproc://links-late");
@@ -238,7 +233,7 @@ static void test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is(void *
     assert_int_equal(desk->link_troubles, 0);
 }
 
-static void test_the_calls_to_a_shard_that_left_are_over(void **state)
+TEST_WITH(the_calls_to_a_shard_that_left_are_over, setup, teardown)
 {
     links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-left-1", true);
@@ -251,7 +246,7 @@ static void test_the_calls_to_a_shard_that_left_are_over(void **state)
     assert_int_equal(desk->shards[0].asked, IN_FLIGHT);
 }
 
-static void test_a_shard_that_moved_is_sampled_from_where_it_is(void **state)
+TEST_WITH(a_shard_that_moved_is_sampled_from_where_it_is, setup, teardown)
 {
     links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-moved-1", true);
@@ -264,7 +259,7 @@ static void test_a_shard_that_moved_is_sampled_from_where_it_is(void **state)
 }
 
 /* 64 shards, and one of them starts again: the new link needs the place of the old one. */
-static void test_a_restarted_shard_is_linked_when_all_places_are_taken(void **state)
+TEST_WITH(a_restarted_shard_is_linked_when_all_places_are_taken, setup, teardown)
 {
     links_desk *desk = *state;
     char url[64];
@@ -285,7 +280,7 @@ static void test_a_restarted_shard_is_linked_when_all_places_are_taken(void **st
     assert_int_equal(desk->link_troubles, 0);
 }
 
-static void test_a_link_that_could_not_be_opened_is_tried_again(void **state)
+TEST_WITH(a_link_that_could_not_be_opened_is_tried_again, setup, teardown)
 {
     links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-again", false);
@@ -301,7 +296,7 @@ static void test_a_link_that_could_not_be_opened_is_tried_again(void **state)
     assert_int_equal(desk->link_troubles, 1);
 }
 
-static void test_a_link_that_can_never_be_opened_is_trouble_and_no_more(void **state)
+TEST_WITH(a_link_that_can_never_be_opened_is_trouble_and_no_more, setup, teardown)
 {
     links_desk *desk = *state;
     start_shard(desk, 0, "inproc://links-good", false);
@@ -311,7 +306,7 @@ static void test_a_link_that_can_never_be_opened_is_trouble_and_no_more(void **s
     assert_int_equal(desk->link_troubles, 1);
 }
 
-static void test_only_shards_are_linked(void **state)
+TEST_WITH(only_shards_are_linked, setup, teardown)
 {
     links_desk *desk = *state;
     aq_member_record record = {.role = AQ_ROLE_ACTOR, .incarnation = 9};
@@ -325,7 +320,7 @@ static void test_only_shards_are_linked(void **state)
     assert_int_equal(desk->link_troubles, 0);
 }
 
-static void test_create_survives_a_failed_allocation(void **state)
+TEST_WITH(create_survives_a_failed_allocation, setup, teardown)
 {
     links_desk *desk = *state;
     int untouched = 0;
@@ -348,18 +343,4 @@ static int close_network(void **state)
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_a_shard_that_joined_is_sampled_from),
-        AT_A_DESK(test_a_shard_that_is_not_there_yet_is_sampled_from_when_it_is),
-        AT_A_DESK(test_a_shard_that_moved_is_sampled_from_where_it_is),
-        AT_A_DESK(test_the_calls_to_a_shard_that_left_are_over),
-        AT_A_DESK(test_a_restarted_shard_is_linked_when_all_places_are_taken),
-        AT_A_DESK(test_a_link_that_could_not_be_opened_is_tried_again),
-        AT_A_DESK(test_a_link_that_can_never_be_opened_is_trouble_and_no_more),
-        AT_A_DESK(test_only_shards_are_linked),
-        AT_A_DESK(test_create_survives_a_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("shard_links", tests, NULL, close_network);
-}
+TEST_GROUP(NULL, close_network);

@@ -1,13 +1,6 @@
 /*
  * energy.json: what it says, taking a run up from it, and files that are something else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +11,7 @@
 #include "common/config/run_settings.h"
 #include "common/sys/file.h"
 #include "learner/metrics/energy_file.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 static bool is_near(double value, double wanted)
@@ -89,9 +83,8 @@ static void assert_text(const json_t *file, const char *path, const char *wanted
 
 /* ---- what it says -------------------------------------------------------------------------- */
 
-static void test_the_model_says_what_it_rests_on(void **state)
+TEST(the_model_says_what_it_rests_on)
 {
-    (void)state;
     aq_energy_ledger ledger = ledger_of("", 0);
     aq_energy_carbon carbon = aq_energy_carbon_of("deu", 0, 1.5);
     json_t *file = file_of(&ledger, &carbon);
@@ -122,9 +115,8 @@ static void test_the_model_says_what_it_rests_on(void **state)
     aq_energy_ledger_fini(&ledger);
 }
 
-static void test_what_was_measured_adds_up(void **state)
+TEST(what_was_measured_adds_up)
 {
-    (void)state;
     aq_energy_ledger ledger = ledger_of("rapl", 100);
     aq_energy_carbon carbon = aq_energy_carbon_of("WORLD", 250, 1);
     json_t *file = file_of(&ledger, &carbon);
@@ -142,9 +134,8 @@ static void test_what_was_measured_adds_up(void **state)
     aq_energy_ledger_fini(&ledger);
 }
 
-static void test_the_table_is_named_with_its_year(void **state)
+TEST(the_table_is_named_with_its_year)
 {
-    (void)state;
     char text[AQ_CARBON_TEXT_MAX];
     aq_energy_carbon table = aq_energy_carbon_of("FRA", 0, 1);
     aq_energy_carbon given = aq_energy_carbon_of("FRA", 12, 1);
@@ -162,7 +153,7 @@ static void write_file(void **state, const aq_energy_ledger *ledger)
     aq_energy_file_text_free(text);
 }
 
-static void test_a_run_goes_on_from_what_it_took(void **state)
+TEST_WITH(a_run_goes_on_from_what_it_took, run_dir_setup, run_dir_teardown)
 {
     aq_energy_ledger before = ledger_of("rapl", 100), after;
     write_file(state, &before);
@@ -185,7 +176,7 @@ static void test_a_run_goes_on_from_what_it_took(void **state)
     aq_energy_ledger_fini(&after);
 }
 
-static void test_without_a_file_nothing_was_taken(void **state)
+TEST_WITH(without_a_file_nothing_was_taken, run_dir_setup, run_dir_teardown)
 {
     aq_energy_ledger ledger;
     aq_energy_ledger_init(&ledger, 0);
@@ -193,7 +184,7 @@ static void test_without_a_file_nothing_was_taken(void **state)
     assert_int_equal(ledger.machine_count, 0);
 }
 
-static void test_a_file_that_is_something_else_changes_nothing(void **state)
+TEST_WITH(a_file_that_is_something_else_changes_nothing, run_dir_setup, run_dir_teardown)
 {
     static const char *const texts[] = {
         "",
@@ -221,16 +212,3 @@ static void test_a_file_that_is_something_else_changes_nothing(void **state)
 }
 
 #define IN_A_FOLDER(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_model_says_what_it_rests_on),
-        cmocka_unit_test(test_what_was_measured_adds_up),
-        cmocka_unit_test(test_the_table_is_named_with_its_year),
-        IN_A_FOLDER(test_a_run_goes_on_from_what_it_took),
-        IN_A_FOLDER(test_without_a_file_nothing_was_taken),
-        IN_A_FOLDER(test_a_file_that_is_something_else_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("energy_file", tests, NULL, NULL);
-}

@@ -1,13 +1,6 @@
 /*
  * Sums by role and machine, from totals that come often, late, twice or not at all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/config/run_settings.h"
 #include "learner/metrics/energy_ledger.h"
+#include "tests/support/test.h"
 
 enum { ANT = 11, BEE = 12 }; /* machines */
 
@@ -63,7 +57,7 @@ static void tell(aq_energy_ledger *ledger, double now_s, uint64_t incarnation, u
 
 /* ---- the model ----------------------------------------------------------------------------- */
 
-static void test_the_model_multiplies_processor_time(void **state)
+TEST_WITH(the_model_multiplies_processor_time, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 8));
@@ -78,7 +72,7 @@ static void test_the_model_multiplies_processor_time(void **state)
     assert_true(is_near(totals.idle_j, 10 * 100 * 0.1)); /* of one machine, not of each process */
 }
 
-static void test_totals_that_come_often_count_once(void **state)
+TEST_WITH(totals_that_come_often_count_once, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     for (int i = 1; i <= 20; i++) {
@@ -94,7 +88,7 @@ static void test_totals_that_come_often_count_once(void **state)
     assert_true(is_near(totals.idle_j, 10 * 10));
 }
 
-static void test_a_process_that_comes_back_is_not_counted_again(void **state)
+TEST_WITH(a_process_that_comes_back_is_not_counted_again, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
@@ -104,7 +98,7 @@ static void test_a_process_that_comes_back_is_not_counted_again(void **state)
     assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, 7.5));
 }
 
-static void test_a_total_that_fell_is_not_believed(void **state)
+TEST_WITH(a_total_that_fell_is_not_believed, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 10, 5));
@@ -115,7 +109,7 @@ static void test_a_total_that_fell_is_not_believed(void **state)
     assert_true(is_near(totals.idle_j, 12 * 10));
 }
 
-static void test_each_machine_has_its_own_idle_share(void **state)
+TEST_WITH(each_machine_has_its_own_idle_share, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "", 10, 1));
@@ -127,7 +121,7 @@ static void test_each_machine_has_its_own_idle_share(void **state)
 
 /* ---- measured ------------------------------------------------------------------------------ */
 
-static void test_where_all_measure_joules_are_measured(void **state)
+TEST_WITH(where_all_measure_joules_are_measured, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
@@ -143,7 +137,7 @@ static void test_where_all_measure_joules_are_measured(void **state)
     assert_true(is_near(ledger->roles[AQ_ENERGY_LEARNER].model_j, 8 * 45)); /* beside it */
 }
 
-static void test_one_that_cannot_measure_makes_it_a_model_for_all(void **state)
+TEST_WITH(one_that_cannot_measure_makes_it_a_model_for_all, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
@@ -154,7 +148,7 @@ static void test_one_that_cannot_measure_makes_it_a_model_for_all(void **state)
     assert_true(is_near(totals.idle_j, 2 * 100));
 }
 
-static void test_two_sources_are_not_mixed(void **state)
+TEST_WITH(two_sources_are_not_mixed, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "perf", 10, 8));
@@ -163,7 +157,7 @@ static void test_two_sources_are_not_mixed(void **state)
     assert_string_equal(aq_energy_ledger_totals(ledger).source, "model");
 }
 
-static void test_one_that_stops_measuring_leaves_a_model(void **state)
+TEST_WITH(one_that_stops_measuring_leaves_a_model, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     tell(ledger, 10, 1, AQ_ENERGY_LEARNER, reading_of(ANT, "rapl", 10, 8));
@@ -173,7 +167,7 @@ static void test_one_that_stops_measuring_leaves_a_model(void **state)
     assert_true(is_near(totals.energy_j, 16 * 45));
 }
 
-static void test_a_run_of_which_nothing_was_heard_took_nothing(void **state)
+TEST_WITH(a_run_of_which_nothing_was_heard_took_nothing, setup, teardown)
 {
     aq_energy_totals totals = aq_energy_ledger_totals(*state);
     assert_string_equal(totals.source, "model");
@@ -182,7 +176,7 @@ static void test_a_run_of_which_nothing_was_heard_took_nothing(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-static void test_the_longest_unheard_of_makes_room(void **state)
+TEST_WITH(the_longest_unheard_of_makes_room, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     for (uint64_t i = 1; i <= AQ_ENERGY_PROCESSES_MAX + 1; i++) {
@@ -194,7 +188,7 @@ static void test_the_longest_unheard_of_makes_room(void **state)
     assert_true(is_near(ledger->roles[AQ_ROLE_ACTOR].cpu_s, AQ_ENERGY_PROCESSES_MAX + 1));
 }
 
-static void test_what_memory_had_no_room_for_is_made_up_for(void **state)
+TEST_WITH(what_memory_had_no_room_for_is_made_up_for, setup, teardown)
 {
     aq_energy_ledger *ledger = *state;
     for (uint64_t nth = 1; nth <= 2; nth++) {
@@ -210,22 +204,3 @@ static void test_what_memory_had_no_room_for_is_made_up_for(void **state)
 }
 
 #define FACT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_the_model_multiplies_processor_time),
-        FACT(test_totals_that_come_often_count_once),
-        FACT(test_a_process_that_comes_back_is_not_counted_again),
-        FACT(test_a_total_that_fell_is_not_believed),
-        FACT(test_each_machine_has_its_own_idle_share),
-        FACT(test_where_all_measure_joules_are_measured),
-        FACT(test_one_that_cannot_measure_makes_it_a_model_for_all),
-        FACT(test_two_sources_are_not_mixed),
-        FACT(test_one_that_stops_measuring_leaves_a_model),
-        FACT(test_a_run_of_which_nothing_was_heard_took_nothing),
-        FACT(test_the_longest_unheard_of_makes_room),
-        FACT(test_what_memory_had_no_room_for_is_made_up_for),
-    };
-    return cmocka_run_group_tests_name("energy_ledger", tests, NULL, NULL);
-}

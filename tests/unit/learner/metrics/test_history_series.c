@@ -1,17 +1,12 @@
 /*
  * Numbers over time in memory that never grows: merging, sliding, going back, and their JSON.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 
 #include "common/base/memory.h"
 #include "learner/metrics/history_series.h"
+#include "tests/support/test.h"
 
 enum { TEXT_BYTES_MAX = 1 << 20 };
 enum { TIME, LAST, MEAN, LEAST, MOST, COLUMNS };
@@ -41,9 +36,8 @@ static double at(const aq_history_series *series, size_t row, size_t column)
     return aq_history_series_at(series, row, column);
 }
 
-static void test_a_row_keeps_what_its_columns_say(void **state)
+TEST(a_row_keeps_what_its_columns_say)
 {
-    (void)state;
     aq_history_series *series = make(4, 10, false);
     add(series, 1, 5);
     add(series, 4, 2);
@@ -57,9 +51,8 @@ static void test_a_row_keeps_what_its_columns_say(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_what_is_not_known_yields_to_a_number(void **state)
+TEST(what_is_not_known_yields_to_a_number)
 {
-    (void)state;
     aq_history_series *series = make(4, 10, false);
     add(series, 1, NAN);
     add(series, 2, 3);
@@ -70,9 +63,8 @@ static void test_what_is_not_known_yields_to_a_number(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_one_that_is_full_holds_the_whole_time_more_coarsely(void **state)
+TEST(one_that_is_full_holds_the_whole_time_more_coarsely)
 {
-    (void)state;
     aq_history_series *series = make(8, 1, false);
     for (int second = 0; second < 1000; second++) {
         add(series, second, second);
@@ -85,9 +77,8 @@ static void test_one_that_is_full_holds_the_whole_time_more_coarsely(void **stat
     aq_history_series_destroy(series);
 }
 
-static void test_a_week_by_the_second_keeps_its_means(void **state)
+TEST(a_week_by_the_second_keeps_its_means)
 {
-    (void)state;
     enum { WEEK_S = 7 * 24 * 3600 };
     aq_history_series *series = make(600, 1, false);
     for (int second = 0; second < WEEK_S; second++) {
@@ -100,9 +91,8 @@ static void test_a_week_by_the_second_keeps_its_means(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_one_that_slides_forgets_the_oldest(void **state)
+TEST(one_that_slides_forgets_the_oldest)
 {
-    (void)state;
     aq_history_series *series = make(3, 1, true);
     for (int second = 0; second < 10; second++) {
         add(series, second, second);
@@ -114,9 +104,8 @@ static void test_one_that_slides_forgets_the_oldest(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_time_that_goes_back_takes_what_came_later_away(void **state)
+TEST(time_that_goes_back_takes_what_came_later_away)
 {
-    (void)state;
     aq_history_series *series = make(16, 1, false);
     for (int second = 0; second < 10; second++) {
         add(series, second, second);
@@ -128,9 +117,8 @@ static void test_time_that_goes_back_takes_what_came_later_away(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_times_that_are_none_are_passed_over(void **state)
+TEST(times_that_are_none_are_passed_over)
 {
-    (void)state;
     aq_history_series *series = make(4, 1, false);
     add(series, NAN, 1);
     add(series, INFINITY, 1);
@@ -140,9 +128,8 @@ static void test_times_that_are_none_are_passed_over(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_the_recent_mean_is_of_the_last_seconds(void **state)
+TEST(the_recent_mean_is_of_the_last_seconds)
 {
-    (void)state;
     aq_history_series *series = make(100, 1, true);
     for (int second = 0; second < 100; second++) {
         add(series, second, second < 90 ? 1 : second == 95 ? (double)NAN : 3);
@@ -153,9 +140,8 @@ static void test_the_recent_mean_is_of_the_last_seconds(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_its_json_has_a_list_for_each_column(void **state)
+TEST(its_json_has_a_list_for_each_column)
 {
-    (void)state;
     aq_history_series *series = make(4, 1, false);
     add(series, 0.5, 12345678901.0);
     add(series, 1.25, NAN);
@@ -176,9 +162,8 @@ static void test_its_json_has_a_list_for_each_column(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_too_little_room_for_the_json_is_said(void **state)
+TEST(too_little_room_for_the_json_is_said)
 {
-    (void)state;
     aq_history_series *series = make(4, 1, false);
     add(series, 1, 1);
     aq_buffer text;
@@ -188,9 +173,8 @@ static void test_too_little_room_for_the_json_is_said(void **state)
     aq_history_series_destroy(series);
 }
 
-static void test_every_failed_allocation_is_reported(void **state)
+TEST(every_failed_allocation_is_reported)
 {
-    (void)state;
     const aq_history_shape shape = {columns, COLUMNS, 4, 1, false};
     aq_history_series *series = NULL;
     int rc = AQ_E_NOMEM;
@@ -203,22 +187,4 @@ static void test_every_failed_allocation_is_reported(void **state)
     assert_int_equal(rc, 0);
     aq_history_series_destroy(series);
     aq_history_series_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_row_keeps_what_its_columns_say),
-        cmocka_unit_test(test_what_is_not_known_yields_to_a_number),
-        cmocka_unit_test(test_one_that_is_full_holds_the_whole_time_more_coarsely),
-        cmocka_unit_test(test_a_week_by_the_second_keeps_its_means),
-        cmocka_unit_test(test_one_that_slides_forgets_the_oldest),
-        cmocka_unit_test(test_time_that_goes_back_takes_what_came_later_away),
-        cmocka_unit_test(test_times_that_are_none_are_passed_over),
-        cmocka_unit_test(test_the_recent_mean_is_of_the_last_seconds),
-        cmocka_unit_test(test_its_json_has_a_list_for_each_column),
-        cmocka_unit_test(test_too_little_room_for_the_json_is_said),
-        cmocka_unit_test(test_every_failed_allocation_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

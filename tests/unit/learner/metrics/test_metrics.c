@@ -1,12 +1,6 @@
 /*
  * Every line of metrics.jsonl is one JSON object, whatever the numbers and however full the disk.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 #include <signal.h>
@@ -18,6 +12,7 @@
 
 #include "common/base/memory.h"
 #include "learner/metrics/metrics.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { FILE_BYTES_MAX = 65536, LINES_MAX = 64 };
@@ -111,7 +106,7 @@ static void assert_text(const json_t *object, const char *key, const char *expec
 
 /* ---- lines --------------------------------------------------------------------------------- */
 
-static void test_a_progress_line_has_every_number(void **state)
+TEST_WITH(a_progress_line_has_every_number, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = open_metrics(state);
     assert_int_equal(progress(metrics, 0.125), 0);
@@ -144,7 +139,7 @@ static void test_a_progress_line_has_every_number(void **state)
     lines_fini(&lines);
 }
 
-static void test_what_replay_came_to_is_part_of_the_line(void **state)
+TEST_WITH(what_replay_came_to_is_part_of_the_line, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = open_metrics(state);
     aq_metrics_sample sample = sample_of(1);
@@ -171,7 +166,7 @@ static void test_what_replay_came_to_is_part_of_the_line(void **state)
     lines_fini(&lines);
 }
 
-static void test_what_is_not_a_number_is_null(void **state)
+TEST_WITH(what_is_not_a_number_is_null, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = open_metrics(state);
     assert_int_equal(progress(metrics, NAN), 0);
@@ -187,7 +182,7 @@ static void test_what_is_not_a_number_is_null(void **state)
     lines_fini(&lines);
 }
 
-static void test_an_evaluation_and_the_end_are_lines_of_their_own(void **state)
+TEST_WITH(an_evaluation_and_the_end_are_lines_of_their_own, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = open_metrics(state);
     aq_evaluation_result result = {.version = 9,
@@ -231,7 +226,7 @@ static void test_an_evaluation_and_the_end_are_lines_of_their_own(void **state)
     lines_fini(&lines);
 }
 
-static void test_a_comparison_is_a_line_and_their_sum_part_of_the_end(void **state)
+TEST_WITH(a_comparison_is_a_line_and_their_sum_part_of_the_end, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = open_metrics(state);
     const aq_version_gap one = {.version = 7, .episodes = 1, .return_fp32 = 90, .mean = -4};
@@ -262,7 +257,7 @@ static void test_a_comparison_is_a_line_and_their_sum_part_of_the_end(void **sta
     lines_fini(&lines);
 }
 
-static void test_a_resumed_run_goes_on_below(void **state)
+TEST_WITH(a_resumed_run_goes_on_below, run_dir_setup, run_dir_teardown)
 {
     for (int i = 0; i < 3; i++) {
         aq_metrics *metrics = open_metrics(state);
@@ -322,7 +317,7 @@ static void tear(void **state, size_t room, bool reopen)
     assert_int_equal(unlink(run_dir_path(state, "metrics.jsonl")), 0);
 }
 
-static void test_a_line_that_was_cut_short_costs_no_other(void **state)
+TEST_WITH(a_line_that_was_cut_short_costs_no_other, run_dir_setup, run_dir_teardown)
 {
     static const size_t rooms[] = {0, 1, 2, 100, 200};
     signal(SIGXFSZ, SIG_IGN);
@@ -332,7 +327,7 @@ static void test_a_line_that_was_cut_short_costs_no_other(void **state)
     }
 }
 
-static void test_a_crash_in_the_middle_of_a_line_costs_no_other(void **state)
+TEST_WITH(a_crash_in_the_middle_of_a_line_costs_no_other, run_dir_setup, run_dir_teardown)
 {
     fixture_write_bytes(run_dir_path(state, "metrics.jsonl"), "{\"event\":\"prog", 14);
     aq_metrics *metrics = open_metrics(state);
@@ -345,7 +340,7 @@ static void test_a_crash_in_the_middle_of_a_line_costs_no_other(void **state)
     lines_fini(&lines);
 }
 
-static void test_a_full_disk_is_said(void **state)
+TEST_WITH(a_full_disk_is_said, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = NULL;
     aq_metrics_sample sample = sample_of(1);
@@ -362,7 +357,7 @@ static void test_a_full_disk_is_said(void **state)
 
 /* ---- opening ------------------------------------------------------------------------------- */
 
-static void test_a_folder_that_is_not_there_is_named(void **state)
+TEST_WITH(a_folder_that_is_not_there_is_named, run_dir_setup, run_dir_teardown)
 {
     int untouched = 0;
     aq_metrics *metrics = (aq_metrics *)(void *)&untouched;
@@ -373,18 +368,17 @@ static void test_a_folder_that_is_not_there_is_named(void **state)
     assert_ptr_equal(metrics, &untouched);
 }
 
-static void test_a_path_that_is_too_long_is_refused(void **state)
+TEST_WITH(a_path_that_is_too_long_is_refused, run_dir_setup, run_dir_teardown)
 {
     static char path[5000];
     aq_metrics *metrics = NULL;
-    (void)state;
     memset(path, 'x', sizeof(path) - 1);
     assert_int_equal(aq_metrics_open(path, &metrics, NULL), AQ_E_TOO_BIG);
     assert_null(metrics);
     aq_metrics_close(NULL);
 }
 
-static void test_a_failed_allocation_costs_the_line_alone(void **state)
+TEST_WITH(a_failed_allocation_costs_the_line_alone, run_dir_setup, run_dir_teardown)
 {
     aq_metrics *metrics = NULL;
     aq_memory_fail_at(1, 0);
@@ -401,22 +395,3 @@ static void test_a_failed_allocation_costs_the_line_alone(void **state)
 }
 
 #define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_RUN_DIR(test_a_progress_line_has_every_number),
-        IN_RUN_DIR(test_what_replay_came_to_is_part_of_the_line),
-        IN_RUN_DIR(test_what_is_not_a_number_is_null),
-        IN_RUN_DIR(test_an_evaluation_and_the_end_are_lines_of_their_own),
-        IN_RUN_DIR(test_a_comparison_is_a_line_and_their_sum_part_of_the_end),
-        IN_RUN_DIR(test_a_resumed_run_goes_on_below),
-        IN_RUN_DIR(test_a_line_that_was_cut_short_costs_no_other),
-        IN_RUN_DIR(test_a_crash_in_the_middle_of_a_line_costs_no_other),
-        IN_RUN_DIR(test_a_full_disk_is_said),
-        IN_RUN_DIR(test_a_folder_that_is_not_there_is_named),
-        IN_RUN_DIR(test_a_path_that_is_too_long_is_refused),
-        IN_RUN_DIR(test_a_failed_allocation_costs_the_line_alone),
-    };
-    return cmocka_run_group_tests_name("metrics", tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * The lines of metrics in other people's files: names, columns, rows, and what a crash left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include "learner/metrics/csv_log.h"
 #include "learner/metrics/metric_names.h"
 #include "learner/metrics/metrics_mirror.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { FILE_BYTES_MAX = 16384, NAMES_BYTES_MAX = 2048 };
@@ -68,25 +63,22 @@ static void assert_tags(const char *event, const char *text, const char *expecte
     assert_string_equal(list.text, expected);
 }
 
-static void test_progress_has_the_names_of_its_line(void **state)
+TEST(progress_has_the_names_of_its_line)
 {
-    (void)state;
     assert_tags("progress", progress_text,
                 "learner_steps=20 loss=0.25 return/training=9 replay/stored=7 "
                 "replay/tables/main/items=3 energy/roles/actor/energy_j=2.5 ");
 }
 
-static void test_returns_are_called_by_their_precision(void **state)
+TEST(returns_are_called_by_their_precision)
 {
-    (void)state;
     assert_tags("evaluation", evaluation_text,
                 "evaluation/policy_version=3 return/int8=187.5 evaluation/return_std=1 ");
     assert_tags("gap", gap_text, "return/fp32=190 gap/mean=-2.5 ");
 }
 
-static void test_the_end_is_no_curve(void **state)
+TEST(the_end_is_no_curve)
 {
-    (void)state;
     assert_tags("end", "{\"event\":\"end\",\"wall_s\":2,\"learner_steps\":1}", "");
 }
 
@@ -120,7 +112,7 @@ static size_t count_of(const char *text, size_t size, char letter)
     return count;
 }
 
-static void test_every_row_has_a_cell_for_each_column(void **state)
+TEST_WITH(every_row_has_a_cell_for_each_column, run_dir_setup, run_dir_teardown)
 {
     append_row(state, progress_text);
     append_row(state, evaluation_text);
@@ -138,7 +130,7 @@ static void test_every_row_has_a_cell_for_each_column(void **state)
     assert_non_null(strstr(text, ",solved\n"));
 }
 
-static void test_a_file_that_is_there_keeps_its_columns(void **state)
+TEST_WITH(a_file_that_is_there_keeps_its_columns, run_dir_setup, run_dir_teardown)
 {
     static const char before[] = "env_steps,confirmed,colour,return_mean,mean\n1,0,red,2,\n";
     fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
@@ -150,7 +142,7 @@ static void test_a_file_that_is_there_keeps_its_columns(void **state)
                                          "150,,,,-2.5\n");
 }
 
-static void test_a_row_that_was_cut_short_is_taken_away(void **state)
+TEST_WITH(a_row_that_was_cut_short_is_taken_away, run_dir_setup, run_dir_teardown)
 {
     static const char before[] = "env_steps,loss\n1,2\n3,";
     fixture_write_bytes(run_dir_path(state, "metrics.csv"), before, sizeof(before) - 1);
@@ -158,14 +150,14 @@ static void test_a_row_that_was_cut_short_is_taken_away(void **state)
     assert_string_equal(read_csv(state), "env_steps,loss\n1,2\n100,0.25\n");
 }
 
-static void test_a_header_that_was_cut_short_is_made_anew(void **state)
+TEST_WITH(a_header_that_was_cut_short_is_made_anew, run_dir_setup, run_dir_teardown)
 {
     fixture_write_bytes(run_dir_path(state, "metrics.csv"), "event,wa", 8);
     append_row(state, progress_text);
     assert_memory_equal(read_csv(state), "event,wall_s,env_steps,", 23);
 }
 
-static void test_a_file_without_columns_is_refused(void **state)
+TEST_WITH(a_file_without_columns_is_refused, run_dir_setup, run_dir_teardown)
 {
     aq_csv_log *csv = NULL;
     aq_error error;
@@ -201,7 +193,7 @@ static void mirror_progress(void **state, bool tensorboard, bool csv)
     json_decref(line);
 }
 
-static void test_each_file_can_be_turned_off(void **state)
+TEST_WITH(each_file_can_be_turned_off, run_dir_setup, run_dir_teardown)
 {
     mirror_progress(state, false, false);
     assert_int_equal(files_with(state, "tfevents") + files_with(state, "csv"), 0);
@@ -213,7 +205,7 @@ static void test_each_file_can_be_turned_off(void **state)
     assert_int_equal(files_with(state, "csv"), 1);
 }
 
-static void test_without_memory_there_is_no_mirror(void **state)
+TEST_WITH(without_memory_there_is_no_mirror, run_dir_setup, run_dir_teardown)
 {
     aq_metrics_mirror *mirror = NULL;
     const aq_mirror_config config = {
@@ -230,20 +222,3 @@ static void test_without_memory_there_is_no_mirror(void **state)
 }
 
 #define MIRROR_TEST(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_progress_has_the_names_of_its_line),
-        cmocka_unit_test(test_returns_are_called_by_their_precision),
-        cmocka_unit_test(test_the_end_is_no_curve),
-        MIRROR_TEST(test_every_row_has_a_cell_for_each_column),
-        MIRROR_TEST(test_a_file_that_is_there_keeps_its_columns),
-        MIRROR_TEST(test_a_row_that_was_cut_short_is_taken_away),
-        MIRROR_TEST(test_a_header_that_was_cut_short_is_made_anew),
-        MIRROR_TEST(test_a_file_without_columns_is_refused),
-        MIRROR_TEST(test_each_file_can_be_turned_off),
-        MIRROR_TEST(test_without_memory_there_is_no_mirror),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

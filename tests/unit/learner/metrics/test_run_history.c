@@ -2,12 +2,6 @@
  * What the dashboard draws: from the lines of a run, within bounds, and from its file when it is
  * resumed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -15,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "learner/metrics/run_history.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { WEEK_S = 7 * 24 * 3600, DOCUMENT_BYTES_MAX = 200000 };
@@ -61,9 +56,8 @@ static double number_at(const json_t *document, const char *kind, const char *co
     return json_number_value(json_array_get(list, row));
 }
 
-static void test_each_event_goes_to_its_series(void **state)
+TEST(each_event_goes_to_its_series)
 {
-    (void)state;
     size_t size;
     aq_run_history *history = make();
     tell(history,
@@ -91,9 +85,8 @@ static void test_each_event_goes_to_its_series(void **state)
     aq_run_history_destroy(history);
 }
 
-static void test_columns_that_are_asked_for_by_number_are_where_they_are_said_to_be(void **state)
+TEST(columns_that_are_asked_for_by_number_are_where_they_are_said_to_be)
 {
-    (void)state;
     aq_run_history *history = make();
     tell(history, "{\"event\":\"progress\",\"wall_s\":1,\"env_steps_per_s\":3,"
                   "\"learner_steps_per_s\":4,\"batch_wait_share\":9,"
@@ -112,9 +105,8 @@ static void test_columns_that_are_asked_for_by_number_are_where_they_are_said_to
     aq_run_history_destroy(history);
 }
 
-static void test_lines_that_are_not_shown_change_nothing(void **state)
+TEST(lines_that_are_not_shown_change_nothing)
 {
-    (void)state;
     aq_run_history *history = make();
     tell(history, "{\"event\":\"end\",\"wall_s\":1}");
     tell(history, "{\"event\":7}");
@@ -148,9 +140,8 @@ static void write_progress(char *out, size_t size, int second)
                    3 * second, second, second / 2, 2 * second);
 }
 
-static void test_a_week_fits_into_a_document_of_200_kb(void **state)
+TEST(a_week_fits_into_a_document_of_200_kb)
 {
-    (void)state;
     char text[2048];
     size_t size;
     aq_run_history *history = make();
@@ -176,7 +167,7 @@ static void test_a_week_fits_into_a_document_of_200_kb(void **state)
 
 /* ---- from a file ---------------------------------------------------------------------------- */
 
-static void test_a_run_that_has_no_file_begins_empty(void **state)
+TEST_WITH(a_run_that_has_no_file_begins_empty, run_dir_setup, run_dir_teardown)
 {
     aq_error error;
     aq_run_history *history = make();
@@ -185,7 +176,7 @@ static void test_a_run_that_has_no_file_begins_empty(void **state)
     aq_run_history_destroy(history);
 }
 
-static void test_a_file_that_cannot_be_read_is_named(void **state)
+TEST_WITH(a_file_that_cannot_be_read_is_named, run_dir_setup, run_dir_teardown)
 {
     aq_error error;
     aq_run_history *history = make();
@@ -194,7 +185,7 @@ static void test_a_file_that_cannot_be_read_is_named(void **state)
     aq_run_history_destroy(history);
 }
 
-static void test_lines_that_are_torn_or_none_are_passed_over(void **state)
+TEST_WITH(lines_that_are_torn_or_none_are_passed_over, run_dir_setup, run_dir_teardown)
 {
     static const char text[] = "{\"event\":\"progress\",\"wall_s\":1,\"loss\":1}\n"
                                "{\"event\":\"progr\n"
@@ -225,7 +216,7 @@ static void write_run(const char *path, int seconds, int blanks)
     assert_int_equal(fclose(file), 0);
 }
 
-static void test_a_short_file_is_read_whole(void **state)
+TEST_WITH(a_short_file_is_read_whole, run_dir_setup, run_dir_teardown)
 {
     enum { SECONDS = 500 };
     aq_error error;
@@ -237,7 +228,8 @@ static void test_a_short_file_is_read_whole(void **state)
     aq_run_history_destroy(history);
 }
 
-static void test_of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second(void **state)
+TEST_WITH(of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second, run_dir_setup,
+          run_dir_teardown)
 {
     enum { SECONDS = 3600 }; /* 11 MB */
     aq_error error;
@@ -259,9 +251,8 @@ static void test_of_a_long_file_the_whole_time_is_known_and_the_end_by_the_secon
     aq_run_history_destroy(history);
 }
 
-static void test_every_failed_allocation_is_reported(void **state)
+TEST(every_failed_allocation_is_reported)
 {
-    (void)state;
     aq_run_history *history = NULL;
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 1000; nth++) {
@@ -272,27 +263,4 @@ static void test_every_failed_allocation_is_reported(void **state)
     assert_int_equal(rc, 0);
     aq_run_history_destroy(history);
     aq_run_history_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_event_goes_to_its_series),
-        cmocka_unit_test(test_columns_that_are_asked_for_by_number_are_where_they_are_said_to_be),
-        cmocka_unit_test(test_lines_that_are_not_shown_change_nothing),
-        cmocka_unit_test(test_a_week_fits_into_a_document_of_200_kb),
-        cmocka_unit_test_setup_teardown(test_a_run_that_has_no_file_begins_empty, run_dir_setup,
-                                        run_dir_teardown),
-        cmocka_unit_test_setup_teardown(test_a_file_that_cannot_be_read_is_named, run_dir_setup,
-                                        run_dir_teardown),
-        cmocka_unit_test_setup_teardown(test_lines_that_are_torn_or_none_are_passed_over,
-                                        run_dir_setup, run_dir_teardown),
-        cmocka_unit_test_setup_teardown(test_a_short_file_is_read_whole, run_dir_setup,
-                                        run_dir_teardown),
-        cmocka_unit_test_setup_teardown(
-            test_of_a_long_file_the_whole_time_is_known_and_the_end_by_the_second, run_dir_setup,
-            run_dir_teardown),
-        cmocka_unit_test(test_every_failed_allocation_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,21 +2,15 @@
  * Events files are what TensorBoard's reader takes: read back here by the published layout of
  * records and messages, with a checksum of our own, bit by bit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <signal.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 
 #include "common/base/memory.h"
 #include "learner/metrics/tensorboard_events.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { FILE_BYTES_MAX = 65536, SCALARS_MAX = 600 };
@@ -200,7 +194,7 @@ static aq_tensorboard *open_board(void **state, bool goes_on)
 
 /* ---- tests ---------------------------------------------------------------------------------- */
 
-static void test_a_new_file_says_its_version(void **state)
+TEST_WITH(a_new_file_says_its_version, run_dir_setup, run_dir_teardown)
 {
     aq_tensorboard_close(open_board(state, false));
     const read_back *file = read_file(state);
@@ -208,7 +202,7 @@ static void test_a_new_file_says_its_version(void **state)
     assert_string_equal(file->version, "brain.Event:2");
 }
 
-static void test_scalars_are_read_back(void **state)
+TEST_WITH(scalars_are_read_back, run_dir_setup, run_dir_teardown)
 {
     aq_tensorboard *board = open_board(state, false);
     aq_tensorboard_scalar(board, "return/int8", 187.5);
@@ -229,7 +223,7 @@ static void test_scalars_are_read_back(void **state)
     assert_int_equal(file->sessions, 0);
 }
 
-static void test_a_run_that_goes_on_says_where_in_a_file_of_its_own(void **state)
+TEST_WITH(a_run_that_goes_on_says_where_in_a_file_of_its_own, run_dir_setup, run_dir_teardown)
 {
     aq_tensorboard *first = open_board(state, false);
     aq_tensorboard *second = open_board(state, true);
@@ -245,7 +239,7 @@ static void test_a_run_that_goes_on_says_where_in_a_file_of_its_own(void **state
     assert_int_equal(file->session_step, 700);
 }
 
-static void test_nothing_gathered_is_no_record(void **state)
+TEST_WITH(nothing_gathered_is_no_record, run_dir_setup, run_dir_teardown)
 {
     aq_tensorboard *board = open_board(state, true);
     assert_int_equal(aq_tensorboard_write(board, 1, 1, NULL), 0);
@@ -253,7 +247,7 @@ static void test_nothing_gathered_is_no_record(void **state)
     assert_int_equal(read_file(state)->records, 1);
 }
 
-static void test_more_scalars_than_a_record_takes_are_left_out(void **state)
+TEST_WITH(more_scalars_than_a_record_takes_are_left_out, run_dir_setup, run_dir_teardown)
 {
     char tag[256];
     aq_tensorboard *board = open_board(state, false);
@@ -272,7 +266,7 @@ static void test_more_scalars_than_a_record_takes_are_left_out(void **state)
 }
 
 /* A limit of file sizes stands for the full disk. */
-static void test_what_a_full_disk_cuts_short_is_taken_back(void **state)
+TEST_WITH(what_a_full_disk_cuts_short_is_taken_back, run_dir_setup, run_dir_teardown)
 {
     struct rlimit before, now;
     aq_error error = {0};
@@ -294,7 +288,7 @@ static void test_what_a_full_disk_cuts_short_is_taken_back(void **state)
     assert_string_equal(file->scalars[0].tag, "loss");
 }
 
-static void test_without_memory_or_folder_there_is_no_file(void **state)
+TEST_WITH(without_memory_or_folder_there_is_no_file, run_dir_setup, run_dir_teardown)
 {
     aq_tensorboard *board = NULL;
     aq_error error;
@@ -310,17 +304,3 @@ static void test_without_memory_or_folder_there_is_no_file(void **state)
 }
 
 #define EVENTS_TEST(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        EVENTS_TEST(test_a_new_file_says_its_version),
-        EVENTS_TEST(test_scalars_are_read_back),
-        EVENTS_TEST(test_a_run_that_goes_on_says_where_in_a_file_of_its_own),
-        EVENTS_TEST(test_nothing_gathered_is_no_record),
-        EVENTS_TEST(test_more_scalars_than_a_record_takes_are_left_out),
-        EVENTS_TEST(test_what_a_full_disk_cuts_short_is_taken_back),
-        EVENTS_TEST(test_without_memory_or_folder_there_is_no_file),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,18 +1,14 @@
 /*
  * Adam against the textbook formulas in double precision.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 
 #include "common/base/rng.h"
 #include "learner/nn/adam.h"
+#include "tests/support/test.h"
 
 enum { COUNT = 37 };
 
@@ -32,11 +28,10 @@ static void init(fixture *f, float learning_rate, float epsilon)
                         .v = f->v};
 }
 
-static void test_the_first_step_is_the_learning_rate_against_the_sign(void **state)
+TEST(the_first_step_is_the_learning_rate_against_the_sign)
 {
     fixture f;
 
-    (void)state;
     init(&f, 0.01f, 1e-8f);
     for (int i = 0; i < COUNT; i++) {
         f.gradient[i] = (i % 2 == 0 ? 1.0f : -1.0f) * powf(10, (float)(i % 9 - 4));
@@ -48,14 +43,13 @@ static void test_the_first_step_is_the_learning_rate_against_the_sign(void **sta
     assert_int_equal(f.adam.step, 1);
 }
 
-static void test_a_hundred_steps_follow_the_textbook(void **state)
+TEST(a_hundred_steps_follow_the_textbook)
 {
     double p[COUNT] = {0}, m[COUNT] = {0}, v[COUNT] = {0};
     const double beta1 = 0.9f, beta2 = 0.999f, scale = 0.25;
     fixture f;
     aq_rng rng;
 
-    (void)state;
     init(&f, 1e-2f, 1e-3f);
     aq_rng_init(&rng, 5, 0);
     for (int t = 1; t <= 100; t++) {
@@ -75,11 +69,10 @@ static void test_a_hundred_steps_follow_the_textbook(void **state)
     }
 }
 
-static void test_zero_gradients_leave_the_parameters(void **state)
+TEST(zero_gradients_leave_the_parameters)
 {
     fixture f;
 
-    (void)state;
     init(&f, 0.01f, 1e-8f);
     f.parameters[3] = 2;
     for (int t = 0; t < 10; t++) {
@@ -89,11 +82,10 @@ static void test_zero_gradients_leave_the_parameters(void **state)
     assert_true(f.parameters[0] == 0);
 }
 
-static void test_moments_never_become_denormal(void **state)
+TEST(moments_never_become_denormal)
 {
     fixture f;
 
-    (void)state;
     init(&f, 0.01f, 1e-8f);
     f.gradient[0] = 1e-12f;
     f.gradient[1] = -1;
@@ -108,11 +100,10 @@ static void test_moments_never_become_denormal(void **state)
     assert_true(f.m[1] == 0);
 }
 
-static void test_the_largest_gradients_leave_everything_finite(void **state)
+TEST(the_largest_gradients_leave_everything_finite)
 {
     fixture f;
 
-    (void)state;
     init(&f, 1, 1e-16f);
     for (int t = 0; t < 100; t++) {
         f.gradient[0] = (float)AQ_GRADIENT_NORM_MAX;
@@ -126,28 +117,25 @@ static void test_the_largest_gradients_leave_everything_finite(void **state)
     }
 }
 
-static void test_the_norm_is_the_root_of_the_sum_of_squares(void **state)
+TEST(the_norm_is_the_root_of_the_sum_of_squares)
 {
     const float gradient[] = {3, -4, 12, 84};
 
-    (void)state;
     assert_true(aq_gradient_norm(gradient, 4) == 85);
     assert_true(aq_gradient_norm(gradient, 2) == 5);
 }
 
-static void test_the_norm_of_large_elements_does_not_overflow(void **state)
+TEST(the_norm_of_large_elements_does_not_overflow)
 {
     const float gradient[] = {FLT_MAX, -FLT_MAX};
 
-    (void)state;
     assert_true(isfinite(aq_gradient_norm(gradient, 2)));
 }
 
-static void test_the_norm_of_a_nan_is_not_finite(void **state)
+TEST(the_norm_of_a_nan_is_not_finite)
 {
     float gradient[COUNT];
 
-    (void)state;
     for (int at = 0; at < COUNT; at++) {
         memset(gradient, 0, sizeof(gradient));
         gradient[at] = NAN;
@@ -155,20 +143,4 @@ static void test_the_norm_of_a_nan_is_not_finite(void **state)
         gradient[at] = -INFINITY;
         assert_true(isinf(aq_gradient_norm(gradient, COUNT)));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_first_step_is_the_learning_rate_against_the_sign),
-        cmocka_unit_test(test_a_hundred_steps_follow_the_textbook),
-        cmocka_unit_test(test_zero_gradients_leave_the_parameters),
-        cmocka_unit_test(test_moments_never_become_denormal),
-        cmocka_unit_test(test_the_largest_gradients_leave_everything_finite),
-        cmocka_unit_test(test_the_norm_is_the_root_of_the_sum_of_squares),
-        cmocka_unit_test(test_the_norm_of_large_elements_does_not_overflow),
-        cmocka_unit_test(test_the_norm_of_a_nan_is_not_finite),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

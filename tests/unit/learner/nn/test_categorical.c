@@ -1,19 +1,15 @@
 /*
  * Distributions: the projection against its definition, and the losses against finite differences.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/rng.h"
 #include "learner/algorithms/q_learning/c51_loss.h"
 #include "learner/nn/categorical.h"
 #include "learner/nn/passes.h"
+#include "tests/support/test.h"
 
 enum { ATOMS = 7, ACTIONS = 3, ROWS = 6, OUTPUTS = ACTIONS * ATOMS };
 
@@ -28,12 +24,11 @@ static void random_distribution(aq_rng *rng, float *out)
 }
 
 /* Each atom's share is 1 - distance / spacing where that is above 0. */
-static void test_a_projection_shares_by_distance_and_keeps_the_mean(void **state)
+TEST(a_projection_shares_by_distance_and_keeps_the_mean)
 {
     aq_atoms atoms;
     aq_rng rng;
 
-    (void)state;
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_rng_init(&rng, 3, 0);
     for (int trial = 0; trial < 200; trial++) {
@@ -58,13 +53,12 @@ static void test_a_projection_shares_by_distance_and_keeps_the_mean(void **state
     }
 }
 
-static void test_what_is_beyond_the_ends_counts_as_the_end(void **state)
+TEST(what_is_beyond_the_ends_counts_as_the_end)
 {
     const float next[ATOMS] = {0.1f, 0.2f, 0.1f, 0.1f, 0.2f, 0.1f, 0.2f};
     float got[ATOMS];
     aq_atoms atoms;
 
-    (void)state;
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_atoms_project(&atoms, 1e30f, 1, next, got);
     assert_true(fabsf(got[ATOMS - 1] - 1) < 1e-6f);
@@ -72,14 +66,13 @@ static void test_what_is_beyond_the_ends_counts_as_the_end(void **state)
     assert_true(fabsf(got[0] - 1) < 1e-6f);
 }
 
-static void test_a_projection_of_what_is_not_finite_is_nan(void **state)
+TEST(a_projection_of_what_is_not_finite_is_nan)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     const float next[ATOMS] = {1};
     float got[ATOMS];
     aq_atoms atoms;
 
-    (void)state;
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     for (size_t i = 0; i < 3; i++) {
         aq_atoms_project(&atoms, bad[i], 1, next, got);
@@ -89,13 +82,12 @@ static void test_a_projection_of_what_is_not_finite_is_nan(void **state)
     }
 }
 
-static void test_cross_entropy_stays_finite_where_a_probability_vanishes(void **state)
+TEST(cross_entropy_stays_finite_where_a_probability_vanishes)
 {
     float logits[ATOMS] = {0, 500, 0, 0, 0, 0, 0}, p[ATOMS];
     const float target[ATOMS] = {1};
     aq_atoms atoms;
 
-    (void)state;
     aq_atoms_init(&atoms, ATOMS, -2, 4);
     aq_passes_best()->softmax(logits, 1, ATOMS, p);
     assert_true(fabs(aq_atoms_cross_entropy(&atoms, logits, p, target) - 500) < 1e-3);
@@ -193,9 +185,8 @@ static double loss_in_double(const loss_case *c, double priority[ROWS])
     return loss;
 }
 
-static void test_the_gradient_of_c51s_loss_agrees_with_differences(void **state)
+TEST(the_gradient_of_c51s_loss_agrees_with_differences)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         const double h = 1e-5;
         double priority[ROWS], unused[ROWS];
@@ -222,13 +213,12 @@ static void test_the_gradient_of_c51s_loss_agrees_with_differences(void **state)
     }
 }
 
-static void test_an_action_that_does_not_exist_is_refused(void **state)
+TEST(an_action_that_does_not_exist_is_refused)
 {
     float d[ROWS * OUTPUTS];
     aq_dqn_loss loss;
     loss_case c;
 
-    (void)state;
     init_case(&c, 1);
     c.action[3] = ACTIONS;
     assert_int_equal(find_loss(&c, d, &loss), AQ_E_CORRUPT);
@@ -236,13 +226,12 @@ static void test_an_action_that_does_not_exist_is_refused(void **state)
     assert_int_equal(find_loss(&c, d, &loss), AQ_E_CORRUPT);
 }
 
-static void test_a_loss_of_what_is_not_finite_is_not_finite(void **state)
+TEST(a_loss_of_what_is_not_finite_is_not_finite)
 {
     float d[ROWS * OUTPUTS];
     aq_dqn_loss loss;
     loss_case c;
 
-    (void)state;
     init_case(&c, 1);
     c.reward[0] = NAN;
     assert_int_equal(find_loss(&c, d, &loss), 0);
@@ -253,19 +242,4 @@ static void test_a_loss_of_what_is_not_finite_is_not_finite(void **state)
     }
     assert_int_equal(find_loss(&c, d, &loss), 0);
     assert_false(isfinite(loss.loss));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_projection_shares_by_distance_and_keeps_the_mean),
-        cmocka_unit_test(test_what_is_beyond_the_ends_counts_as_the_end),
-        cmocka_unit_test(test_a_projection_of_what_is_not_finite_is_nan),
-        cmocka_unit_test(test_cross_entropy_stays_finite_where_a_probability_vanishes),
-        cmocka_unit_test(test_the_gradient_of_c51s_loss_agrees_with_differences),
-        cmocka_unit_test(test_an_action_that_does_not_exist_is_refused),
-        cmocka_unit_test(test_a_loss_of_what_is_not_finite_is_not_finite),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

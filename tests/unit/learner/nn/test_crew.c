@@ -1,17 +1,12 @@
 /*
  * A crew: every part is done once, and is over when run returns.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "learner/nn/crew.h"
+#include "tests/support/test.h"
 
 typedef struct count_work {
     uint64_t done[AQ_CREW_MAX];
@@ -23,9 +18,8 @@ static void count(void *user, uint32_t index)
     work->done[index]++;
 }
 
-static void test_every_part_is_done_once_a_run(void **state)
+TEST(every_part_is_done_once_a_run)
 {
-    (void)state;
     for (uint32_t threads = 1; threads <= 4; threads++) {
         count_work work = {{0}};
         aq_crew *crew;
@@ -43,12 +37,11 @@ static void test_every_part_is_done_once_a_run(void **state)
 }
 
 /* Long enough for everybody to fall asleep in between. */
-static void test_members_that_sleep_are_woken(void **state)
+TEST(members_that_sleep_are_woken)
 {
     count_work work = {{0}};
     aq_crew *crew;
 
-    (void)state;
     assert_int_equal(aq_crew_create(3, &crew), 0);
     for (uint64_t run = 1; run <= 5; run++) {
         aq_clock_wait_until(aq_clock_monotonic_ns() + 5 * AQ_NS_PER_MS);
@@ -64,38 +57,24 @@ static void wait_then_count(void *user, uint32_t index)
     count(user, index);
 }
 
-static void test_run_waits_for_the_slowest(void **state)
+TEST(run_waits_for_the_slowest)
 {
     count_work work = {{0}};
     aq_crew *crew;
 
-    (void)state;
     assert_int_equal(aq_crew_create(3, &crew), 0);
     aq_crew_run(crew, wait_then_count, &work);
     assert_int_equal(work.done[2], 1);
     aq_crew_destroy(crew);
 }
 
-static void test_a_crew_without_memory_is_not_made(void **state)
+TEST(a_crew_without_memory_is_not_made)
 {
     aq_crew *crew = NULL;
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_crew_create(2, &crew), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(crew);
     aq_crew_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_part_is_done_once_a_run),
-        cmocka_unit_test(test_members_that_sleep_are_woken),
-        cmocka_unit_test(test_run_waits_for_the_slowest),
-        cmocka_unit_test(test_a_crew_without_memory_is_not_made),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,8 @@
  * Fake quantization against the quantizer and the kernels: what is trained is what is published and
  * what actors compute with, bit for bit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 
@@ -17,6 +12,7 @@
 #include "learner/nn/fake_quant.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/test.h"
 
 enum { INPUTS = 7, HIDDEN = 131, ACTIONS = 3, PARAMETERS_MAX = 20000 };
 
@@ -106,12 +102,11 @@ static void assert_same(const aq_params *got, const aq_params *want)
     assert_memory_equal(got->block, want->block, want->count * sizeof(float));
 }
 
-static void test_what_is_trained_is_what_is_published(void **state)
+TEST(what_is_trained_is_what_is_published)
 {
     aq_params stored;
     fixture f;
 
-    (void)state;
     for (uint64_t seed = 1; seed <= 5; seed++) {
         init(&f, seed);
         assert_int_equal(aq_params_init(&f.spec, &stored), 0);
@@ -129,9 +124,8 @@ static void test_what_is_trained_is_what_is_published(void **state)
     }
 }
 
-static void test_levels_are_as_many_as_the_bits_allow(void **state)
+TEST(levels_are_as_many_as_the_bits_allow)
 {
-    (void)state;
     for (uint32_t bits = 2; bits <= 8; bits++) {
         const aq_fake_quant quant = {.bits = bits, .format = AQ_FORMAT_INT8_CHANNEL};
         const aq_layer_spec layer = aq_layer_linear(1001, 1, AQ_ACTIVATION_NONE);
@@ -154,20 +148,19 @@ static void test_levels_are_as_many_as_the_bits_allow(void **state)
     }
 }
 
-static void test_weights_too_small_for_a_scale_count_as_zeros(void **state)
+TEST(weights_too_small_for_a_scale_count_as_zeros)
 {
     const aq_fake_quant quant = {.bits = 8, .format = AQ_FORMAT_INT8_CHANNEL};
     const aq_layer_spec layer = aq_layer_linear(3, 2, AQ_ACTIVATION_NONE);
     const float weights[6] = {FLT_MIN, -FLT_MIN, FLT_TRUE_MIN, 1, 2, -3};
     float out[6];
 
-    (void)state;
     aq_fake_quant_weights(&quant, &layer, weights, out);
     assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0);
     assert_true(fabsf(out[5] + 3) < 1e-6f);
 }
 
-static void test_inputs_are_what_the_kernels_make_of_them(void **state)
+TEST(inputs_are_what_the_kernels_make_of_them)
 {
     enum { ROWS = 300, WIDTH = 67, ROOM = 128 };
     static float x[ROWS * WIDTH], got[ROWS * WIDTH];
@@ -175,7 +168,6 @@ static void test_inputs_are_what_the_kernels_make_of_them(void **state)
     static aq_row_quant quant[ROWS];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     for (size_t r = 0; r < ROWS; r++) {
         const double size = exp(aq_rng_range(&rng, -30, 30));
@@ -200,11 +192,10 @@ static void test_inputs_are_what_the_kernels_make_of_them(void **state)
 }
 
 /* The kernels count it as 0; training must see it, and refuse the step. */
-static void test_an_input_that_is_not_finite_makes_its_row_nan(void **state)
+TEST(an_input_that_is_not_finite_makes_its_row_nan)
 {
     const float bad[] = {NAN, -NAN, INFINITY, -INFINITY};
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         float x[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, out[10];
 
@@ -217,9 +208,8 @@ static void test_an_input_that_is_not_finite_makes_its_row_nan(void **state)
     }
 }
 
-static void test_formats_hold_the_bits_that_they_can(void **state)
+TEST(formats_hold_the_bits_that_they_can)
 {
-    (void)state;
     for (uint32_t bits = 0; bits <= 16; bits++) {
         const bool any = bits >= 2 && bits <= 8;
 
@@ -234,18 +224,4 @@ static void test_formats_hold_the_bits_that_they_can(void **state)
         assert_false(aq_format_holds_bits(0, bits));
         assert_false(aq_format_holds_bits(AQ_FORMAT_COUNT + 1, bits));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_trained_is_what_is_published),
-        cmocka_unit_test(test_levels_are_as_many_as_the_bits_allow),
-        cmocka_unit_test(test_weights_too_small_for_a_scale_count_as_zeros),
-        cmocka_unit_test(test_inputs_are_what_the_kernels_make_of_them),
-        cmocka_unit_test(test_an_input_that_is_not_finite_makes_its_row_nan),
-        cmocka_unit_test(test_formats_hold_the_bits_that_they_can),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,17 +2,13 @@
  * Forward against the reference pass; backward against central finite differences, with each kind
  * of layer, each activation, in fp32 and quantized.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/net_fixture.h"
 
 static const aq_fake_quant off = {0};
@@ -40,25 +36,22 @@ static void check_random_shapes(enum aq_activation activation)
     }
 }
 
-static void test_gradients_through_relu_are_right(void **state)
+TEST(gradients_through_relu_are_right)
 {
-    (void)state;
     check_random_shapes(AQ_ACTIVATION_RELU);
 }
 
-static void test_gradients_through_tanh_are_right(void **state)
+TEST(gradients_through_tanh_are_right)
 {
-    (void)state;
     check_random_shapes(AQ_ACTIVATION_TANH);
 }
 
-static void test_gradients_through_elu_are_right(void **state)
+TEST(gradients_through_elu_are_right)
 {
-    (void)state;
     check_random_shapes(AQ_ACTIVATION_ELU);
 }
 
-static void test_gradients_through_an_activation_at_the_end_are_right(void **state)
+TEST(gradients_through_an_activation_at_the_end_are_right)
 {
     const net_shape shape = {.inputs = 3,
                              .outputs = 4,
@@ -68,7 +61,6 @@ static void test_gradients_through_an_activation_at_the_end_are_right(void **sta
     aq_net_spec spec = net_spec_of(&shape);
     net_fixture f;
 
-    (void)state;
     spec.layers[1].activation = AQ_ACTIVATION_TANH;
     net_fixture_init(&f, &spec, off, 21);
     net_fixture_check_gradient(&f, NET_ROWS);
@@ -95,26 +87,23 @@ static void check_kinds(bool has_norm, bool is_dueling, aq_fake_quant quant, uin
     }
 }
 
-static void test_gradients_through_norms_are_right(void **state)
+TEST(gradients_through_norms_are_right)
 {
-    (void)state;
     check_kinds(true, false, off, 41);
 }
 
-static void test_gradients_through_a_dueling_head_are_right(void **state)
+TEST(gradients_through_a_dueling_head_are_right)
 {
-    (void)state;
     check_kinds(false, true, off, 43);
 }
 
-static void test_gradients_through_both_are_right(void **state)
+TEST(gradients_through_both_are_right)
 {
-    (void)state;
     check_kinds(true, true, off, 47);
 }
 
 /* 4-8-(1 + 3 choices of 5 atoms)-dueling-means. */
-static void test_gradients_through_distributions_are_right(void **state)
+TEST(gradients_through_distributions_are_right)
 {
     const aq_head_shape head = {.choices = 3, .atoms = 5, .low = -1, .high = 3};
     const aq_layer_spec layers[] = {aq_layer_linear(4, 8, AQ_ACTIVATION_TANH),
@@ -123,7 +112,6 @@ static void test_gradients_through_distributions_are_right(void **state)
     aq_net_spec spec = {0};
     net_fixture f;
 
-    (void)state;
     for (size_t i = 0; i < 4; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
@@ -133,7 +121,7 @@ static void test_gradients_through_distributions_are_right(void **state)
     net_fixture_fini(&f);
 }
 
-static void test_rows_that_do_not_count_still_reach_the_input(void **state)
+TEST(rows_that_do_not_count_still_reach_the_input)
 {
     for (size_t a = 0; a < 3; a++) {
         const net_shape shape = {.inputs = 5,
@@ -144,7 +132,6 @@ static void test_rows_that_do_not_count_still_reach_the_input(void **state)
                                  .has_norm = a != 1};
         net_fixture f;
 
-        (void)state;
         init_shape(&f, &shape, off, 61);
         net_fixture_check_input_gradient(&f, NET_ROWS, 4, 4, 3);
         net_fixture_check_input_gradient(&f, NET_ROWS, NET_ROWS, 0, 0);
@@ -153,14 +140,13 @@ static void test_rows_that_do_not_count_still_reach_the_input(void **state)
     }
 }
 
-static void test_gradients_through_a_norm_in_front_are_right(void **state)
+TEST(gradients_through_a_norm_in_front_are_right)
 {
     aq_net_spec spec = {0};
     const aq_layer_spec norm = aq_layer_norm(6, AQ_ACTIVATION_TANH);
     const aq_layer_spec linear = aq_layer_linear(6, 2, AQ_ACTIVATION_NONE);
     net_fixture f;
 
-    (void)state;
     assert_int_equal(aq_net_spec_add(&spec, &norm, NULL), 0);
     assert_int_equal(aq_net_spec_add(&spec, &linear, NULL), 0);
     net_fixture_init(&f, &spec, off, 53);
@@ -169,9 +155,8 @@ static void test_gradients_through_a_norm_in_front_are_right(void **state)
 }
 
 /* The gradient at the quantized point is taken as it is. */
-static void test_gradients_pass_straight_through_quantization(void **state)
+TEST(gradients_pass_straight_through_quantization)
 {
-    (void)state;
     for (uint32_t bits = 2; bits <= 8; bits++) {
         const aq_fake_quant quant = {.bits = bits, .format = AQ_FORMAT_INT8_CHANNEL};
 
@@ -180,19 +165,17 @@ static void test_gradients_pass_straight_through_quantization(void **state)
     }
 }
 
-static void test_gradients_pass_straight_through_shared_scales(void **state)
+TEST(gradients_pass_straight_through_shared_scales)
 {
-    (void)state;
     check_kinds(false, true, (aq_fake_quant){.bits = 5, .format = AQ_FORMAT_INT8_TENSOR}, 91);
     check_kinds(false, true, (aq_fake_quant){.bits = 4, .format = AQ_FORMAT_INT4}, 92);
     check_kinds(false, true, (aq_fake_quant){.bits = 2, .format = AQ_FORMAT_INT2}, 93);
 }
 
-static void test_forward_is_that_of_the_reference(void **state)
+TEST(forward_is_that_of_the_reference)
 {
     float scratch[2 * NET_ROWS * NET_WIDTH_MAX], want[NET_ROWS * NET_WIDTH_MAX];
 
-    (void)state;
     for (size_t i = 0; i < 12; i++) {
         const net_shape shape = {.inputs = 7,
                                  .outputs = 5,
@@ -225,13 +208,12 @@ static const net_shape small = {.inputs = 4,
                                 .is_dueling = true};
 static const aq_fake_quant four = {.bits = 4, .format = AQ_FORMAT_INT8_CHANNEL};
 
-static void test_quantization_can_be_turned_off_and_on(void **state)
+TEST(quantization_can_be_turned_off_and_on)
 {
     net_fixture plain, f;
     float want[NET_ROWS * 2];
     const size_t count = (size_t)NET_ROWS * 2;
 
-    (void)state;
     init_shape(&plain, &small, off, 5);
     init_shape(&f, &small, four, 5);
     memcpy(want, aq_net_forward(plain.train, &plain.params, plain.input, NET_ROWS), sizeof(want));
@@ -244,12 +226,11 @@ static void test_quantization_can_be_turned_off_and_on(void **state)
     net_fixture_fini(&plain);
 }
 
-static void test_quantized_training_leaves_the_real_weights_alone(void **state)
+TEST(quantized_training_leaves_the_real_weights_alone)
 {
     float before[NET_PARAMETERS_MAX];
     net_fixture f;
 
-    (void)state;
     init_shape(&f, &small, four, 5);
     memcpy(before, f.params.block, f.params.count * sizeof(float));
     aq_net_forward(f.train, &f.params, f.input, NET_ROWS);
@@ -258,12 +239,11 @@ static void test_quantized_training_leaves_the_real_weights_alone(void **state)
     net_fixture_fini(&f);
 }
 
-static void test_a_step_allocates_nothing(void **state)
+TEST(a_step_allocates_nothing)
 {
     uint64_t before;
     net_fixture f;
 
-    (void)state;
     init_shape(&f, &small, four, 1);
     before = aq_memory_allocation_count();
     for (int i = 0; i < 10; i++) {
@@ -274,21 +254,20 @@ static void test_a_step_allocates_nothing(void **state)
     net_fixture_fini(&f);
 }
 
-static void test_create_without_memory_fails(void **state)
+TEST(create_without_memory_fails)
 {
     const aq_net_spec spec = net_spec_of(&small);
     const aq_net_train_config config = {
         .spec = &spec, .rows_max = NET_ROWS, .backward_rows_max = NET_ROWS};
     aq_net_train *train = NULL;
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_net_train_create(&config, &train, NULL), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(train);
 }
 
-static void test_kinds_that_cannot_be_trained_are_refused_in_words(void **state)
+TEST(kinds_that_cannot_be_trained_are_refused_in_words)
 {
     const aq_conv_shape image = {8, 8, 3, 4, 3, 1, 0};
     const aq_net_spec spec = {.layer_count = 1,
@@ -296,7 +275,6 @@ static void test_kinds_that_cannot_be_trained_are_refused_in_words(void **state)
     aq_net_train *train = NULL;
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(
         aq_net_train_create(
             &(aq_net_train_config){.spec = &spec, .rows_max = 1, .backward_rows_max = 1}, &train,
@@ -304,30 +282,4 @@ static void test_kinds_that_cannot_be_trained_are_refused_in_words(void **state)
         AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "conv2d"));
     assert_null(train);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_gradients_through_relu_are_right),
-        cmocka_unit_test(test_gradients_through_tanh_are_right),
-        cmocka_unit_test(test_gradients_through_elu_are_right),
-        cmocka_unit_test(test_gradients_through_an_activation_at_the_end_are_right),
-        cmocka_unit_test(test_gradients_through_norms_are_right),
-        cmocka_unit_test(test_gradients_through_a_dueling_head_are_right),
-        cmocka_unit_test(test_gradients_through_both_are_right),
-        cmocka_unit_test(test_gradients_through_distributions_are_right),
-        cmocka_unit_test(test_rows_that_do_not_count_still_reach_the_input),
-        cmocka_unit_test(test_gradients_through_a_norm_in_front_are_right),
-        cmocka_unit_test(test_gradients_pass_straight_through_quantization),
-        cmocka_unit_test(test_gradients_pass_straight_through_shared_scales),
-        cmocka_unit_test(test_forward_is_that_of_the_reference),
-        cmocka_unit_test(test_quantization_can_be_turned_off_and_on),
-        cmocka_unit_test(test_quantized_training_leaves_the_real_weights_alone),
-        cmocka_unit_test(test_a_step_allocates_nothing),
-        cmocka_unit_test(test_create_without_memory_fails),
-        cmocka_unit_test(test_kinds_that_cannot_be_trained_are_refused_in_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

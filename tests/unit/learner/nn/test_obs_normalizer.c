@@ -2,12 +2,6 @@
  * Running means and deviations against those of all rows at once, and a folded layer against
  * normalizing first.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/rng.h"
 #include "common/nn/forward.h"
 #include "learner/nn/obs_normalizer.h"
+#include "tests/support/test.h"
 
 enum { WIDTH = 5, ROWS = 700 };
 
@@ -38,11 +33,10 @@ static void see(aq_obs_normalizer *normalizer, const float *rows, size_t count, 
     }
 }
 
-static void test_what_it_knows_does_not_depend_on_the_batches(void **state)
+TEST(what_it_knows_does_not_depend_on_the_batches)
 {
     static float rows[ROWS * WIDTH];
     aq_obs_normalizer one, many;
-    (void)state;
     fill(rows, ROWS, 1);
     assert_int_equal(aq_obs_normalizer_init(&one, WIDTH), 0);
     assert_int_equal(aq_obs_normalizer_init(&many, WIDTH), 0);
@@ -57,11 +51,10 @@ static void test_what_it_knows_does_not_depend_on_the_batches(void **state)
     aq_obs_normalizer_fini(&many);
 }
 
-static void test_the_same_batches_give_the_same_bits(void **state)
+TEST(the_same_batches_give_the_same_bits)
 {
     static float rows[ROWS * WIDTH];
     aq_obs_normalizer a, b;
-    (void)state;
     fill(rows, ROWS, 2);
     assert_int_equal(aq_obs_normalizer_init(&a, WIDTH), 0);
     assert_int_equal(aq_obs_normalizer_init(&b, WIDTH), 0);
@@ -73,11 +66,10 @@ static void test_the_same_batches_give_the_same_bits(void **state)
     aq_obs_normalizer_fini(&b);
 }
 
-static void test_what_was_seen_has_mean_zero_and_deviation_one(void **state)
+TEST(what_was_seen_has_mean_zero_and_deviation_one)
 {
     static float rows[ROWS * WIDTH], out[ROWS * WIDTH];
     aq_obs_normalizer normalizer;
-    (void)state;
     fill(rows, ROWS, 3);
     assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
     see(&normalizer, rows, ROWS, 32);
@@ -94,24 +86,22 @@ static void test_what_was_seen_has_mean_zero_and_deviation_one(void **state)
     aq_obs_normalizer_fini(&normalizer);
 }
 
-static void test_before_anything_was_seen_it_changes_nothing(void **state)
+TEST(before_anything_was_seen_it_changes_nothing)
 {
     float rows[WIDTH] = {1, -2, 3e5f, 0, 7}, out[WIDTH];
     aq_obs_normalizer normalizer;
-    (void)state;
     assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
     aq_obs_normalizer_apply(&normalizer, rows, 1, out);
     assert_memory_equal(rows, out, sizeof(rows));
     aq_obs_normalizer_fini(&normalizer);
 }
 
-static void test_a_number_that_is_none_is_refused_and_changes_nothing(void **state)
+TEST(a_number_that_is_none_is_refused_and_changes_nothing)
 {
     static float rows[2 * WIDTH];
     const float bad[] = {NAN, INFINITY, -INFINITY};
     double before[1 + 2 * WIDTH];
     aq_obs_normalizer normalizer;
-    (void)state;
     fill(rows, 2, 4);
     assert_int_equal(aq_obs_normalizer_init(&normalizer, WIDTH), 0);
     see(&normalizer, rows, 2, 2);
@@ -125,7 +115,7 @@ static void test_a_number_that_is_none_is_refused_and_changes_nothing(void **sta
     aq_obs_normalizer_fini(&normalizer);
 }
 
-static void test_a_folded_network_does_what_normalizing_first_does(void **state)
+TEST(a_folded_network_does_what_normalizing_first_does)
 {
     static float rows[ROWS * WIDTH], seen[ROWS * WIDTH];
     const uint32_t hidden[] = {16, 12};
@@ -134,7 +124,6 @@ static void test_a_folded_network_does_what_normalizing_first_does(void **state)
     aq_params params, folded;
     aq_obs_normalizer normalizer;
     aq_rng rng;
-    (void)state;
     fill(rows, ROWS, 5);
     aq_rng_init(&rng, 6, 0);
     assert_int_equal(aq_net_spec_init_mlp(WIDTH, hidden, 2, 3, AQ_ACTIVATION_RELU, &spec, NULL), 0);
@@ -158,9 +147,8 @@ static void test_a_folded_network_does_what_normalizing_first_does(void **state)
     aq_params_fini(&folded);
 }
 
-static void test_init_survives_every_failed_allocation(void **state)
+TEST(init_survives_every_failed_allocation)
 {
-    (void)state;
     for (uint64_t nth = 1;; nth++) {
         aq_obs_normalizer normalizer = {0};
         aq_memory_fail_at(nth, 0);
@@ -174,18 +162,4 @@ static void test_init_survives_every_failed_allocation(void **state)
         assert_int_equal(rc, AQ_E_NOMEM);
         assert_null(normalizer.statistics);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_it_knows_does_not_depend_on_the_batches),
-        cmocka_unit_test(test_the_same_batches_give_the_same_bits),
-        cmocka_unit_test(test_what_was_seen_has_mean_zero_and_deviation_one),
-        cmocka_unit_test(test_before_anything_was_seen_it_changes_nothing),
-        cmocka_unit_test(test_a_number_that_is_none_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_a_folded_network_does_what_normalizing_first_does),
-        cmocka_unit_test(test_init_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("obs_normalizer", tests, NULL, NULL);
 }

@@ -2,13 +2,8 @@
  * The passes against libm and double precision, and every rung against the generic one, bit by bit:
  * odd lengths, starts that are not aligned, guards on both sides.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 
@@ -16,6 +11,7 @@
 #include "common/policy/netspec.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/passes.h"
+#include "tests/support/test.h"
 
 enum { ROOM = 4096, GUARD = 16, PART = 1024 };
 
@@ -75,11 +71,10 @@ static void fill(float *out, size_t count, aq_rng *rng, double scale)
     }
 }
 
-static void test_activations_are_within_3e_7_of_the_exact_value(void **state)
+TEST(activations_are_within_3e_7_of_the_exact_value)
 {
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t a = 0; a < ACTIVATIONS; a++) {
             for (int i = -300000; i <= 300000; i++) {
@@ -96,12 +91,11 @@ static void test_activations_are_within_3e_7_of_the_exact_value(void **state)
     }
 }
 
-static void test_activations_of_extreme_values_are_their_limits(void **state)
+TEST(activations_of_extreme_values_are_their_limits)
 {
     const float large[] = {20, 21, 88, 89, 1e3f, 1e20f, FLT_MAX, INFINITY};
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++) {
             assert_true(activate(passes, AQ_ACTIVATION_TANH, large[i]) == 1.0f);
@@ -112,11 +106,10 @@ static void test_activations_of_extreme_values_are_their_limits(void **state)
     }
 }
 
-static void test_activations_of_tiny_values_keep_their_precision(void **state)
+TEST(activations_of_tiny_values_keep_their_precision)
 {
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (float z = 1e-3f; z > 1e-30f; z *= 0.5f) {
             assert_true(fabs(activate(passes, AQ_ACTIVATION_TANH, z) - tanh(z)) <= 3e-7 * z);
@@ -127,11 +120,10 @@ static void test_activations_of_tiny_values_keep_their_precision(void **state)
     }
 }
 
-static void test_nan_stays_nan(void **state)
+TEST(nan_stays_nan)
 {
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t a = 0; a < ACTIVATIONS; a++) {
             assert_true(isnan(activate(passes, activations[a], NAN)));
@@ -142,14 +134,13 @@ static void test_nan_stays_nan(void **state)
 }
 
 /* act'(z) by central differences in double. */
-static void test_backward_multiplies_by_the_slope_and_sums_columns(void **state)
+TEST(backward_multiplies_by_the_slope_and_sums_columns)
 {
     enum { ROWS = 37, WIDTH = 5 };
     float out[ROWS * WIDTH], d[ROWS * WIDTH], before[ROWS * WIDTH], z[ROWS * WIDTH], sums[WIDTH];
     const float bias[WIDTH] = {0};
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 7, 0);
     for (size_t a = 0; a < ACTIVATIONS; a++) {
         double want_sums[WIDTH] = {0};
@@ -174,12 +165,11 @@ static void test_backward_multiplies_by_the_slope_and_sums_columns(void **state)
     }
 }
 
-static void test_sum_of_squares_is_that_of_double_precision(void **state)
+TEST(sum_of_squares_is_that_of_double_precision)
 {
     float values[ROOM];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 3, 0);
     fill(values, ROOM, &rng, 1e15);
     for (size_t count = 0; count < 200; count++) {
@@ -192,12 +182,11 @@ static void test_sum_of_squares_is_that_of_double_precision(void **state)
     }
 }
 
-static void test_u8_becomes_0_to_1(void **state)
+TEST(u8_becomes_0_to_1)
 {
     uint8_t bytes[256];
     float out[256];
 
-    (void)state;
     for (int i = 0; i < 256; i++) {
         bytes[i] = (uint8_t)i;
     }
@@ -263,14 +252,13 @@ static double run_all(const aq_passes *passes, arrays *x, size_t at, size_t rows
     return sum;
 }
 
-static void test_all_rungs_give_the_same_bits_and_stay_in_bounds(void **state)
+TEST(all_rungs_give_the_same_bits_and_stay_in_bounds)
 {
     static arrays start, want, got;
     const size_t widths[] = {1, 2, 3, 7, 15, 16, 17, 31, 64, 65};
     const aq_passes *passes;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 11, 0);
     for (size_t w = 0; w < sizeof(widths) / sizeof(widths[0]); w++) {
         for (size_t shift = 0; shift < 3; shift++) {
@@ -298,13 +286,12 @@ static void test_all_rungs_give_the_same_bits_and_stay_in_bounds(void **state)
 }
 
 /* A group's scale is its own: the last, shorter one's, too. */
-static void test_groups_of_weights_have_scales_of_their_own(void **state)
+TEST(groups_of_weights_have_scales_of_their_own)
 {
     const float w[10] = {7, -3.4f, 1, 70, 34, -70, 0.7f, 0.1f, 0, -0.5f};
     const float want[10] = {7, -3, 1, 70, 30, -70, 0, 0, 0, -0.5f};
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         float out[10];
 
@@ -315,7 +302,7 @@ static void test_groups_of_weights_have_scales_of_their_own(void **state)
     }
 }
 
-static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
+TEST(a_normed_row_has_mean_0_and_variance_1)
 {
     enum { WIDTH = 77 };
     const float bias[WIDTH] = {0};
@@ -324,7 +311,6 @@ static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
     aq_norm_row kept;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 23, 0);
     for (size_t i = 0; i < WIDTH; i++) {
         x[i] = (float)(1000 + 5 * aq_rng_normal(&rng)); /* far from 0 */
@@ -343,14 +329,13 @@ static void test_a_normed_row_has_mean_0_and_variance_1(void **state)
     }
 }
 
-static void test_a_row_without_variance_becomes_zeros(void **state)
+TEST(a_row_without_variance_becomes_zeros)
 {
     const float x[5] = {3, 3, 3, 3, 3}, gain[5] = {1, 2, 3, 4, 5}, bias[5] = {0};
     const aq_passes *passes;
     aq_norm_row kept;
     float out[5];
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         passes->norm_forward(x, gain, bias, 1, 5, AQ_ACTIVATION_NONE, &kept, out);
         for (size_t i = 0; i < 5; i++) {
@@ -360,7 +345,7 @@ static void test_a_row_without_variance_becomes_zeros(void **state)
     }
 }
 
-static void test_softmax_is_that_of_double_precision(void **state)
+TEST(softmax_is_that_of_double_precision)
 {
     enum { WIDTH = 51 };
     const float scales[] = {0.1f, 1, 30, 1000};
@@ -368,7 +353,6 @@ static void test_softmax_is_that_of_double_precision(void **state)
     float x[WIDTH], out[WIDTH];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 29, 0);
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t s = 0; s < 4; s++) {
@@ -390,11 +374,10 @@ static void test_softmax_is_that_of_double_precision(void **state)
     }
 }
 
-static void test_softmax_of_what_is_not_finite_is_nan(void **state)
+TEST(softmax_of_what_is_not_finite_is_nan)
 {
     const aq_passes *passes;
 
-    (void)state;
     for (size_t r = 0; (passes = rung(&r)) != NULL;) {
         for (size_t at = 0; at < 20; at++) {
             float x[20] = {0}, out[20];
@@ -409,35 +392,12 @@ static void test_softmax_of_what_is_not_finite_is_nan(void **state)
     }
 }
 
-static void test_the_mask_forces_a_lower_rung(void **state)
+TEST(the_mask_forces_a_lower_rung)
 {
     size_t first = 0;
 
-    (void)state;
     aq_cpu_set_mask(0);
     assert_string_equal(aq_passes_best()->name, "generic");
     aq_cpu_set_mask(UINT32_MAX);
     assert_ptr_equal(aq_passes_best(), rung(&first));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_activations_are_within_3e_7_of_the_exact_value),
-        cmocka_unit_test(test_activations_of_extreme_values_are_their_limits),
-        cmocka_unit_test(test_activations_of_tiny_values_keep_their_precision),
-        cmocka_unit_test(test_nan_stays_nan),
-        cmocka_unit_test(test_backward_multiplies_by_the_slope_and_sums_columns),
-        cmocka_unit_test(test_sum_of_squares_is_that_of_double_precision),
-        cmocka_unit_test(test_u8_becomes_0_to_1),
-        cmocka_unit_test(test_all_rungs_give_the_same_bits_and_stay_in_bounds),
-        cmocka_unit_test(test_groups_of_weights_have_scales_of_their_own),
-        cmocka_unit_test(test_softmax_is_that_of_double_precision),
-        cmocka_unit_test(test_softmax_of_what_is_not_finite_is_nan),
-        cmocka_unit_test(test_a_normed_row_has_mean_0_and_variance_1),
-        cmocka_unit_test(test_a_row_without_variance_becomes_zeros),
-        cmocka_unit_test(test_the_mask_forces_a_lower_rung),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,15 +1,9 @@
 /*
  * The shelf keeps the recent versions within its bounds and counts all there ever were.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/memory.h"
 #include "learner/publish/policy_shelf.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { PLACES = 256 };
@@ -68,7 +62,7 @@ static void put_large(shelf_desk *desk, uint64_t version, uint32_t size_mib)
     put_of(desk, &spec, version, 100);
 }
 
-static void test_an_empty_shelf_has_nothing(void **state)
+TEST_WITH(an_empty_shelf_has_nothing, setup, teardown)
 {
     shelf_desk *desk = *state;
     aq_shelf_totals totals = aq_policy_shelf_totals(desk->shelf);
@@ -78,7 +72,7 @@ static void test_an_empty_shelf_has_nothing(void **state)
     assert_int_equal(totals.versions + totals.bytes + totals.bytes_fp32 + totals.fallbacks, 0);
 }
 
-static void test_the_shelf_takes_what_the_publication_holds(void **state)
+TEST_WITH(the_shelf_takes_what_the_publication_holds, setup, teardown)
 {
     shelf_desk *desk = *state;
     aq_publication publication;
@@ -98,7 +92,7 @@ static void test_the_shelf_takes_what_the_publication_holds(void **state)
     aq_publication_fini(&publication); /* an emptied one may still be finished */
 }
 
-static void test_each_version_on_the_shelf_is_found(void **state)
+TEST_WITH(each_version_on_the_shelf_is_found, setup, teardown)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 10; version++) {
@@ -112,7 +106,7 @@ static void test_each_version_on_the_shelf_is_found(void **state)
     }
 }
 
-static void test_the_oldest_goes_when_all_places_are_taken(void **state)
+TEST_WITH(the_oldest_goes_when_all_places_are_taken, setup, teardown)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= PLACES; version++) {
@@ -129,7 +123,7 @@ static void test_the_oldest_goes_when_all_places_are_taken(void **state)
     }
 }
 
-static void test_the_oldest_go_when_the_bytes_are_too_many(void **state)
+TEST_WITH(the_oldest_go_when_the_bytes_are_too_many, setup, teardown)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
@@ -141,7 +135,7 @@ static void test_the_oldest_go_when_the_bytes_are_too_many(void **state)
     assert_non_null(aq_policy_shelf_find(desk->shelf, 2));
 }
 
-static void test_four_versions_are_kept_however_large(void **state)
+TEST_WITH(four_versions_are_kept_however_large, setup, teardown)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 6; version++) {
@@ -160,7 +154,7 @@ static void test_four_versions_are_kept_however_large(void **state)
     assert_non_null(aq_policy_shelf_find(desk->shelf, 5)); /* 40 of 64 MiB, and many small ones */
 }
 
-static void test_only_the_newest_keeps_its_frame(void **state)
+TEST_WITH(only_the_newest_keeps_its_frame, setup, teardown)
 {
     shelf_desk *desk = *state;
     put(desk, 1, 100);
@@ -171,7 +165,7 @@ static void test_only_the_newest_keeps_its_frame(void **state)
 }
 
 /* What went out counts, and not what could be fetched. */
-static void test_a_delta_counts_by_its_own_bytes(void **state)
+TEST_WITH(a_delta_counts_by_its_own_bytes, setup, teardown)
 {
     shelf_desk *desk = *state;
     aq_publication publication;
@@ -186,7 +180,7 @@ static void test_a_delta_counts_by_its_own_bytes(void **state)
     assert_int_equal(aq_policy_shelf_newest(desk->shelf)->delta.size, 0);
 }
 
-static void test_who_holds_a_reference_keeps_a_version_that_has_left(void **state)
+TEST_WITH(who_holds_a_reference_keeps_a_version_that_has_left, setup, teardown)
 {
     shelf_desk *desk = *state;
     put(desk, 1, 100);
@@ -199,7 +193,7 @@ static void test_who_holds_a_reference_keeps_a_version_that_has_left(void **stat
     aq_snapshot_unref(kept);
 }
 
-static void test_totals_are_of_all_there_ever_were(void **state)
+TEST_WITH(totals_are_of_all_there_ever_were, setup, teardown)
 {
     shelf_desk *desk = *state;
     for (uint64_t version = 1; version <= 2 * PLACES; version++) {
@@ -213,7 +207,7 @@ static void test_totals_are_of_all_there_ever_were(void **state)
     assert_int_equal(totals.fallbacks, 51);
 }
 
-static void test_totals_go_on_from_those_of_an_earlier_process(void **state)
+TEST_WITH(totals_go_on_from_those_of_an_earlier_process, setup, teardown)
 {
     shelf_desk *desk = *state;
     aq_shelf_totals before = {.versions = 7, .bytes = 700, .bytes_fp32 = 2100, .fallbacks = 2};
@@ -226,11 +220,10 @@ static void test_totals_go_on_from_those_of_an_earlier_process(void **state)
     assert_int_equal(totals.fallbacks, 3);
 }
 
-static void test_create_survives_a_failed_allocation(void **state)
+TEST(create_survives_a_failed_allocation)
 {
     int untouched = 0;
     aq_policy_shelf *shelf = (aq_policy_shelf *)(void *)&untouched;
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_policy_shelf_create(&shelf), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -239,22 +232,3 @@ static void test_create_survives_a_failed_allocation(void **state)
 }
 
 #define AT_A_SHELF(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_SHELF(test_an_empty_shelf_has_nothing),
-        AT_A_SHELF(test_the_shelf_takes_what_the_publication_holds),
-        AT_A_SHELF(test_each_version_on_the_shelf_is_found),
-        AT_A_SHELF(test_the_oldest_goes_when_all_places_are_taken),
-        AT_A_SHELF(test_the_oldest_go_when_the_bytes_are_too_many),
-        AT_A_SHELF(test_four_versions_are_kept_however_large),
-        AT_A_SHELF(test_only_the_newest_keeps_its_frame),
-        AT_A_SHELF(test_a_delta_counts_by_its_own_bytes),
-        AT_A_SHELF(test_who_holds_a_reference_keeps_a_version_that_has_left),
-        AT_A_SHELF(test_totals_are_of_all_there_ever_were),
-        AT_A_SHELF(test_totals_go_on_from_those_of_an_earlier_process),
-        cmocka_unit_test(test_create_survives_a_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("policy_shelf", tests, NULL, NULL);
-}

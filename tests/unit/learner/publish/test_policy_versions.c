@@ -1,16 +1,11 @@
 /*
  * Policy versions: they only grow, also over restarts, and a file that is not ours is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/publish/policy_versions.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 static uint64_t reserve(void **state, uint64_t at_least, uint64_t count)
@@ -24,12 +19,12 @@ static uint64_t reserve(void **state, uint64_t at_least, uint64_t count)
     return first;
 }
 
-static void test_a_new_folder_starts_at_1(void **state)
+TEST_WITH(a_new_folder_starts_at_1, run_dir_setup, run_dir_teardown)
 {
     assert_int_equal(reserve(state, 0, 1000), 1);
 }
 
-static void test_blocks_follow_each_other(void **state)
+TEST_WITH(blocks_follow_each_other, run_dir_setup, run_dir_teardown)
 {
     assert_int_equal(reserve(state, 0, 1000), 1);
     assert_int_equal(reserve(state, 0, 10), 1001);
@@ -37,13 +32,13 @@ static void test_blocks_follow_each_other(void **state)
     assert_int_equal(reserve(state, 1020, 1), 1021);
 }
 
-static void test_numbers_are_above_what_is_asked_for(void **state)
+TEST_WITH(numbers_are_above_what_is_asked_for, run_dir_setup, run_dir_teardown)
 {
     assert_int_equal(reserve(state, 5000, 10), 5001);
     assert_int_equal(reserve(state, 0, 10), 5011);
 }
 
-static void test_the_last_numbers_are_handed_out_but_no_more(void **state)
+TEST_WITH(the_last_numbers_are_handed_out_but_no_more, run_dir_setup, run_dir_teardown)
 {
     uint64_t first = 7;
     aq_error error = {0};
@@ -55,7 +50,7 @@ static void test_the_last_numbers_are_handed_out_but_no_more(void **state)
     assert_int_equal(first, 7);
 }
 
-static void test_a_file_that_is_not_ours_is_refused_and_left(void **state)
+TEST_WITH(a_file_that_is_not_ours_is_refused_and_left, run_dir_setup, run_dir_teardown)
 {
     static const char *const texts[] = {"",       "12",
                                         "\n",     "x\n",
@@ -79,7 +74,7 @@ static void test_a_file_that_is_not_ours_is_refused_and_left(void **state)
     assert_int_equal(aq_version_reserve(*state, 0, 1, &(uint64_t){0}, NULL), AQ_E_CORRUPT);
 }
 
-static void test_a_folder_that_is_not_there_is_an_error(void **state)
+TEST_WITH(a_folder_that_is_not_there_is_an_error, run_dir_setup, run_dir_teardown)
 {
     uint64_t first = 7;
     aq_error error = {0};
@@ -89,16 +84,15 @@ static void test_a_folder_that_is_not_there_is_an_error(void **state)
     assert_non_null(strstr(error.text, "none"));
 }
 
-static void test_too_long_a_path_is_refused(void **state)
+TEST_WITH(too_long_a_path_is_refused, run_dir_setup, run_dir_teardown)
 {
     static char path[8192];
 
-    (void)state;
     memset(path, 'a', sizeof(path) - 1);
     assert_int_equal(aq_version_reserve(path, 0, 1, &(uint64_t){0}, NULL), AQ_E_TOO_BIG);
 }
 
-static void test_without_memory_nothing_is_reserved(void **state)
+TEST_WITH(without_memory_nothing_is_reserved, run_dir_setup, run_dir_teardown)
 {
     uint64_t first = 7;
 
@@ -111,19 +105,3 @@ static void test_without_memory_nothing_is_reserved(void **state)
 }
 
 #define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_RUN_DIR(test_a_new_folder_starts_at_1),
-        IN_RUN_DIR(test_blocks_follow_each_other),
-        IN_RUN_DIR(test_numbers_are_above_what_is_asked_for),
-        IN_RUN_DIR(test_the_last_numbers_are_handed_out_but_no_more),
-        IN_RUN_DIR(test_a_file_that_is_not_ours_is_refused_and_left),
-        IN_RUN_DIR(test_a_folder_that_is_not_there_is_an_error),
-        IN_RUN_DIR(test_too_long_a_path_is_refused),
-        IN_RUN_DIR(test_without_memory_nothing_is_reserved),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * From parameters to a version that goes out: what is in the frame, the gate, and what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/wire/wire_delta.h"
 #include "common/wire/wire_policy.h"
 #include "learner/publish/publication.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { ROWS = 256 };
@@ -113,7 +108,7 @@ static void assert_twin_is(const aq_publication *publication, const aq_params *p
 
 /* ---- what goes out ------------------------------------------------------------------------- */
 
-static void test_int8_within_its_budget_goes_out(void **state)
+TEST_WITH(int8_within_its_budget_goes_out, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
@@ -148,7 +143,7 @@ static void make_undecided(learner_kit *kit)
     }
 }
 
-static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
+TEST_WITH(int8_past_its_budget_goes_out_as_fp32, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
@@ -174,7 +169,7 @@ static void test_int8_past_its_budget_goes_out_as_fp32(void **state)
     aq_free(obs);
 }
 
-static void test_an_output_without_weights_goes_out_as_fp32(void **state)
+TEST_WITH(an_output_without_weights_goes_out_as_fp32, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
@@ -188,7 +183,7 @@ static void test_an_output_without_weights_goes_out_as_fp32(void **state)
     aq_publication_fini(&made);
 }
 
-static void test_a_budget_of_nothing_is_met_where_nothing_differs(void **state)
+TEST_WITH(a_budget_of_nothing_is_met_where_nothing_differs, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
@@ -203,7 +198,7 @@ static void test_a_budget_of_nothing_is_met_where_nothing_differs(void **state)
     aq_free(obs);
 }
 
-static void test_without_observations_nothing_is_measured(void **state)
+TEST_WITH(without_observations_nothing_is_measured, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 0);
@@ -216,7 +211,7 @@ static void test_without_observations_nothing_is_measured(void **state)
     aq_publication_fini(&made);
 }
 
-static void test_no_more_observations_are_read_than_are_measured_on(void **state)
+TEST_WITH(no_more_observations_are_read_than_are_measured_on, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
@@ -229,7 +224,7 @@ static void test_no_more_observations_are_read_than_are_measured_on(void **state
     aq_free(obs);
 }
 
-static void test_fp32_is_its_own_twin(void **state)
+TEST_WITH(fp32_is_its_own_twin, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_F32, 0);
@@ -270,10 +265,9 @@ static void check_bytes_fp32(const uint32_t *hidden, uint32_t hidden_count)
     learner_kit_fini(&kit);
 }
 
-static void test_the_bytes_of_fp32_are_what_it_would_really_take(void **state)
+TEST(the_bytes_of_fp32_are_what_it_would_really_take)
 {
     static const uint32_t one[] = {32}, wide[] = {300, 300}, deep[] = {8, 8, 8, 8, 8, 8, 8};
-    (void)state;
     check_bytes_fp32(NULL, 0);
     check_bytes_fp32(one, 1);
     check_bytes_fp32(wide, 2);
@@ -334,7 +328,7 @@ static void check_chain(learner_kit *kit, const aq_publication_config *config)
     aq_free(obs);
 }
 
-static void test_versions_between_full_ones_are_changes(void **state)
+TEST_WITH(versions_between_full_ones_are_changes, setup, teardown)
 {
     static const uint32_t formats[] = {AQ_FORMAT_F32,         AQ_FORMAT_F16,  AQ_FORMAT_BF16,
                                        AQ_FORMAT_INT8_TENSOR, AQ_FORMAT_INT4, AQ_FORMAT_INT2,
@@ -346,7 +340,7 @@ static void test_versions_between_full_ones_are_changes(void **state)
     }
 }
 
-static void test_static_ranges_are_published(void **state)
+TEST_WITH(static_ranges_are_published, setup, teardown)
 {
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
     learner_kit *kit = *state;
@@ -364,7 +358,7 @@ static void test_static_ranges_are_published(void **state)
     aq_free(obs);
 }
 
-static void test_a_version_in_another_format_goes_out_in_full(void **state)
+TEST_WITH(a_version_in_another_format_goes_out_in_full, setup, teardown)
 {
     learner_kit *kit = *state;
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
@@ -390,7 +384,7 @@ static void test_a_version_in_another_format_goes_out_in_full(void **state)
 
 /* ---- what doesn't -------------------------------------------------------------------------- */
 
-static void assert_refused(learner_kit *kit, const float *obs, int code, const char *word)
+static void refuse(learner_kit *kit, const float *obs, int code, const char *word)
 {
     aq_publication_config config = config_of(AQ_FORMAT_INT8_CHANNEL, 1);
     aq_publication made;
@@ -406,19 +400,19 @@ static void assert_refused(learner_kit *kit, const float *obs, int code, const c
     assert_memory_equal(&made, &before, sizeof(made));
 }
 
-static void test_parameters_that_are_not_finite_never_go_out(void **state)
+TEST_WITH(parameters_that_are_not_finite_never_go_out, setup, teardown)
 {
     learner_kit *kit = *state;
     float *obs = learner_kit_observations(kit, ROWS);
     kit->params.weight[1][5] = NAN;
-    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 1");
+    refuse(kit, obs, AQ_E_CORRUPT, "layer 1");
     kit->params.weight[1][5] = 0;
     kit->params.bias[0][3] = INFINITY;
-    assert_refused(kit, obs, AQ_E_CORRUPT, "layer 0");
+    refuse(kit, obs, AQ_E_CORRUPT, "layer 0");
     aq_free(obs);
 }
 
-static void test_outputs_that_are_not_finite_never_go_out(void **state)
+TEST_WITH(outputs_that_are_not_finite_never_go_out, setup, teardown)
 {
     learner_kit *kit = *state;
     float *obs = learner_kit_observations(kit, ROWS);
@@ -428,16 +422,16 @@ static void test_outputs_that_are_not_finite_never_go_out(void **state)
     for (size_t i = 0; i < 16; i++) {
         kit->params.bias[0][i] = 100;
     }
-    assert_refused(kit, obs, AQ_E_CORRUPT, "quantization error");
+    refuse(kit, obs, AQ_E_CORRUPT, "quantization error");
     aq_free(obs);
 }
 
-static void test_a_version_of_nothing_does_not_go_out(void **state)
+TEST_WITH(a_version_of_nothing_does_not_go_out, setup, teardown)
 {
     learner_kit *kit = *state;
     float *obs = learner_kit_observations(kit, ROWS);
     kit->meta.version = 0;
-    assert_refused(kit, obs, AQ_E_CORRUPT, "version");
+    refuse(kit, obs, AQ_E_CORRUPT, "version");
     aq_free(obs);
 }
 
@@ -464,7 +458,7 @@ static void survive_every_failed_allocation(learner_kit *kit, uint32_t format, d
     assert_true(nth > 3);
 }
 
-static void test_making_one_survives_every_failed_allocation(void **state)
+TEST_WITH(making_one_survives_every_failed_allocation, setup, teardown)
 {
     learner_kit *kit = *state;
     float *obs = learner_kit_observations(kit, ROWS);
@@ -476,25 +470,3 @@ static void test_making_one_survives_every_failed_allocation(void **state)
 }
 
 #define WITH_A_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_A_KIT(test_int8_within_its_budget_goes_out),
-        WITH_A_KIT(test_int8_past_its_budget_goes_out_as_fp32),
-        WITH_A_KIT(test_an_output_without_weights_goes_out_as_fp32),
-        WITH_A_KIT(test_a_budget_of_nothing_is_met_where_nothing_differs),
-        WITH_A_KIT(test_without_observations_nothing_is_measured),
-        WITH_A_KIT(test_no_more_observations_are_read_than_are_measured_on),
-        WITH_A_KIT(test_fp32_is_its_own_twin),
-        cmocka_unit_test(test_the_bytes_of_fp32_are_what_it_would_really_take),
-        WITH_A_KIT(test_versions_between_full_ones_are_changes),
-        WITH_A_KIT(test_static_ranges_are_published),
-        WITH_A_KIT(test_a_version_in_another_format_goes_out_in_full),
-        WITH_A_KIT(test_parameters_that_are_not_finite_never_go_out),
-        WITH_A_KIT(test_outputs_that_are_not_finite_never_go_out),
-        WITH_A_KIT(test_a_version_of_nothing_does_not_go_out),
-        WITH_A_KIT(test_making_one_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("publication", tests, NULL, NULL);
-}

@@ -1,15 +1,10 @@
 /*
  * What the settings come to for a network: formats by layer, and what follows from the rest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "learner/publish/publication_plan.h"
+#include "tests/support/test.h"
 
 static aq_run_config config_with(const char *const *assignments)
 {
@@ -44,10 +39,9 @@ static int plan_of(const char *const *assignments, aq_publication_config *ret_pl
     return aq_publication_plan(&config, &spec, 5, ret_plan, error);
 }
 
-static void test_the_defaults_are_int8_with_changes(void **state)
+TEST(the_defaults_are_int8_with_changes)
 {
     aq_publication_config plan;
-    (void)state;
     assert_int_equal(plan_of((const char *const[]){NULL}, &plan, NULL), 0);
     assert_int_equal(plan.plan.format, AQ_FORMAT_INT8_CHANNEL);
     assert_int_equal(plan.plan.bits, 8);
@@ -61,23 +55,21 @@ static void test_the_defaults_are_int8_with_changes(void **state)
     }
 }
 
-static void test_layers_are_counted_that_may_have_a_format(void **state)
+TEST(layers_are_counted_that_may_have_a_format)
 {
     aq_publication_config plan;
     const char *const assignments[] = {"quantizer.layer_formats=0:fp32,1:int4,-1:bf16", NULL};
-    (void)state;
     assert_int_equal(plan_of(assignments, &plan, NULL), 0);
     const uint32_t expected[] = {AQ_FORMAT_F32, 0, AQ_FORMAT_INT4, 0, AQ_FORMAT_BF16, 0};
     assert_memory_equal(plan.plan.layer_formats, expected, sizeof(expected));
 }
 
-static void test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise(void **state)
+TEST(a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise)
 {
     aq_publication_config plan;
     const char *const plain[] = {"learner.normalize_obs=true", NULL};
     const char *const chosen[] = {"learner.normalize_obs=true", "quantizer.layer_formats=0:int8",
                                   NULL};
-    (void)state;
     assert_int_equal(plan_of(plain, &plan, NULL), 0);
     assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_F32);
     assert_int_equal(plan.plan.layer_formats[2], 0);
@@ -85,11 +77,10 @@ static void test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise(voi
     assert_int_equal(plan.plan.layer_formats[0], AQ_FORMAT_INT8_CHANNEL);
 }
 
-static void test_a_layer_that_is_not_there_is_refused(void **state)
+TEST(a_layer_that_is_not_there_is_refused)
 {
     static const char *const bad[] = {"quantizer.layer_formats=3:fp32",
                                       "quantizer.layer_formats=-4:fp32"};
-    (void)state;
     for (size_t i = 0; i < 2; i++) {
         aq_publication_config plan = {.error_rows = 4711};
         aq_error error = {0};
@@ -100,41 +91,26 @@ static void test_a_layer_that_is_not_there_is_refused(void **state)
     }
 }
 
-static void test_what_is_trained_for_is_published(void **state)
+TEST(what_is_trained_for_is_published)
 {
     aq_publication_config plan;
-    (void)state;
     assert_int_equal(plan_of((const char *const[]){"learner.qat_bits=4", NULL}, &plan, NULL), 0);
     assert_int_equal(plan.plan.bits, 4);
     assert_int_equal(plan_of((const char *const[]){"quantizer.bits=6", NULL}, &plan, NULL), 0);
     assert_int_equal(plan.plan.bits, 6);
 }
 
-static void test_ranges_count_where_activations_are_static(void **state)
+TEST(ranges_count_where_activations_are_static)
 {
     static const char *const texts[] = {"quantizer.ranges=min-max",
                                         "quantizer.ranges=moving-average",
                                         "quantizer.ranges=percentile"};
     static const uint32_t methods[] = {AQ_RANGE_MIN_MAX, AQ_RANGE_MOVING_AVERAGE,
                                        AQ_RANGE_PERCENTILE};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         aq_publication_config plan;
         const char *const assignments[] = {texts[i], "quantizer.activations=static", NULL};
         assert_int_equal(plan_of(assignments, &plan, NULL), 0);
         assert_int_equal(plan.range_method, methods[i]);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_defaults_are_int8_with_changes),
-        cmocka_unit_test(test_layers_are_counted_that_may_have_a_format),
-        cmocka_unit_test(test_a_layer_that_is_not_there_is_refused),
-        cmocka_unit_test(test_a_layer_that_normalizes_is_fp32_unless_it_is_said_otherwise),
-        cmocka_unit_test(test_what_is_trained_for_is_published),
-        cmocka_unit_test(test_ranges_count_where_activations_are_static),
-    };
-    return cmocka_run_group_tests_name("publication_plan", tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * What was trained for its levels goes out as it was trained: version after version, with its
  * number of bits and scales of its own.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/publish/publication_plan.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { ROWS = 64, VERSIONS = 12 };
@@ -83,30 +78,19 @@ static void check_published(const char *bits, const char *format)
     learner_kit_fini(&kit);
 }
 
-static void test_int8_levels_of_any_bits_go_out_as_trained(void **state)
+TEST(int8_levels_of_any_bits_go_out_as_trained)
 {
     static const char *const bits[] = {
         "learner.qat_bits=2", "learner.qat_bits=3", "learner.qat_bits=4", "learner.qat_bits=5",
         "learner.qat_bits=6", "learner.qat_bits=7", "learner.qat_bits=8"};
-    (void)state;
     for (size_t i = 0; i < sizeof(bits) / sizeof(bits[0]); i++) {
         check_published(bits[i], "quantizer.format=int8");
         check_published(bits[i], "quantizer.format=int8-tensor");
     }
 }
 
-static void test_packed_levels_go_out_as_trained(void **state)
+TEST(packed_levels_go_out_as_trained)
 {
-    (void)state;
     check_published("learner.qat_bits=4", "quantizer.format=int4");
     check_published("learner.qat_bits=2", "quantizer.format=int2");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_int8_levels_of_any_bits_go_out_as_trained),
-        cmocka_unit_test(test_packed_levels_go_out_as_trained),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

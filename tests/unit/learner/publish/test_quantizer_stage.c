@@ -1,17 +1,12 @@
 /*
  * Jobs are copied, carried out in order, never waited for, and finished before the end.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/publish/quantizer_stage.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/stage_watcher.h"
 
 enum { STATE_COUNT = 10 };
@@ -67,7 +62,7 @@ static void assert_event(stage_watcher *watcher, size_t index, char kind, uint64
 
 /* ---- without a thread ---------------------------------------------------------------------- */
 
-static void test_an_offer_is_a_copy(void **state)
+TEST_WITH(an_offer_is_a_copy, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 100));
@@ -77,14 +72,14 @@ static void test_an_offer_is_a_copy(void **state)
     assert_int_equal(stage_watcher_event(watcher, 0).version, 1);
 }
 
-static void test_nothing_to_do_is_said(void **state)
+TEST_WITH(nothing_to_do_is_said, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_false(aq_quantizer_stage_run_one(watcher->stage));
     assert_int_equal(stage_watcher_count(watcher), 0);
 }
 
-static void test_two_policies_wait_at_most(void **state)
+TEST_WITH(two_policies_wait_at_most, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
@@ -95,7 +90,7 @@ static void test_two_policies_wait_at_most(void **state)
     assert_false(offer_policy(watcher, 5));
 }
 
-static void test_one_checkpoint_waits_at_most(void **state)
+TEST_WITH(one_checkpoint_waits_at_most, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_checkpoint(watcher, 1));
@@ -105,7 +100,7 @@ static void test_one_checkpoint_waits_at_most(void **state)
     assert_true(offer_checkpoint(watcher, 4));
 }
 
-static void test_jobs_are_carried_out_in_order(void **state)
+TEST_WITH(jobs_are_carried_out_in_order, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 10));
@@ -119,7 +114,7 @@ static void test_jobs_are_carried_out_in_order(void **state)
     assert_int_equal(stage_watcher_event(watcher, 2).version, 2);
 }
 
-static void test_observations_are_copied_as_many_as_are_measured_on(void **state)
+TEST_WITH(observations_are_copied_as_many_as_are_measured_on, setup, teardown)
 {
     stage_watcher *watcher = *state;
     float *obs = learner_kit_observations(&watcher->kit, 32); /* all that is measured on */
@@ -134,7 +129,7 @@ static void test_observations_are_copied_as_many_as_are_measured_on(void **state
     assert_int_equal(stage_watcher_event(watcher, 1).rows, 5);
 }
 
-static void test_without_a_version_nothing_is_published(void **state)
+TEST_WITH(without_a_version_nothing_is_published, setup, teardown)
 {
     stage_watcher *watcher = *state;
     watcher->version_failure = AQ_E_NO_SPACE;
@@ -150,7 +145,7 @@ static void test_without_a_version_nothing_is_published(void **state)
     }
 }
 
-static void test_what_can_not_be_published_is_trouble(void **state)
+TEST_WITH(what_can_not_be_published_is_trouble, setup, teardown)
 {
     stage_watcher *watcher = *state;
     watcher->kit.params.bias[1][0] = NAN;
@@ -164,7 +159,7 @@ static void test_what_can_not_be_published_is_trouble(void **state)
     assert_event(watcher, 1, 'p', 2);
 }
 
-static void test_without_a_thread_the_end_finishes_what_was_taken(void **state)
+TEST_WITH(without_a_thread_the_end_finishes_what_was_taken, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
@@ -174,7 +169,7 @@ static void test_without_a_thread_the_end_finishes_what_was_taken(void **state)
     assert_event(watcher, 1, 'c', 2);
 }
 
-static void test_after_the_end_nothing_is_taken(void **state)
+TEST_WITH(after_the_end_nothing_is_taken, setup, teardown)
 {
     stage_watcher *watcher = *state;
     aq_quantizer_stage_stop(watcher->stage);
@@ -188,7 +183,7 @@ static void test_after_the_end_nothing_is_taken(void **state)
 
 /* ---- with one ------------------------------------------------------------------------------ */
 
-static void test_the_end_waits_for_what_was_taken(void **state)
+TEST_WITH(the_end_waits_for_what_was_taken, setup, teardown)
 {
     stage_watcher *watcher = *state;
     assert_true(offer_policy(watcher, 1));
@@ -202,7 +197,7 @@ static void test_the_end_waits_for_what_was_taken(void **state)
     assert_event(watcher, 2, 'p', 3);
 }
 
-static void test_an_offer_does_not_wait_for_a_publication(void **state)
+TEST_WITH(an_offer_does_not_wait_for_a_publication, setup, teardown)
 {
     stage_watcher *watcher = *state;
     stage_watcher_hold(watcher, true);
@@ -224,7 +219,7 @@ static void test_an_offer_does_not_wait_for_a_publication(void **state)
     assert_event(watcher, 2, 'c', 3);
 }
 
-static void test_under_load_what_was_taken_is_carried_out_once_and_in_order(void **state)
+TEST_WITH(under_load_what_was_taken_is_carried_out_once_and_in_order, setup, teardown)
 {
     stage_watcher *watcher = *state;
     uint64_t taken_policies = 0, taken_checkpoints = 0;
@@ -251,7 +246,7 @@ static void test_under_load_what_was_taken_is_carried_out_once_and_in_order(void
     }
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
 {
     stage_watcher *watcher = *state;
     aq_stage_config config = {
@@ -280,24 +275,3 @@ static void test_create_survives_every_failed_allocation(void **state)
 }
 
 #define WATCHED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WATCHED(test_an_offer_is_a_copy),
-        WATCHED(test_nothing_to_do_is_said),
-        WATCHED(test_two_policies_wait_at_most),
-        WATCHED(test_one_checkpoint_waits_at_most),
-        WATCHED(test_jobs_are_carried_out_in_order),
-        WATCHED(test_observations_are_copied_as_many_as_are_measured_on),
-        WATCHED(test_without_a_version_nothing_is_published),
-        WATCHED(test_what_can_not_be_published_is_trouble),
-        WATCHED(test_without_a_thread_the_end_finishes_what_was_taken),
-        WATCHED(test_after_the_end_nothing_is_taken),
-        WATCHED(test_the_end_waits_for_what_was_taken),
-        WATCHED(test_an_offer_does_not_wait_for_a_publication),
-        WATCHED(test_under_load_what_was_taken_is_carried_out_once_and_in_order),
-        WATCHED(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("quantizer_stage", tests, NULL, NULL);
-}

@@ -5,12 +5,6 @@
  * is too small, where this process may mount one in a namespace of its own.
  */
 #define _GNU_SOURCE /* unshare */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
@@ -23,6 +17,7 @@
 #include "common/base/memory.h"
 #include "learner/publish/policy_versions.h"
 #include "learner/run/checkpoint_store.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { FILE_MAX = 65536, DISK_BYTES = 1 << 20 };
@@ -68,7 +63,8 @@ static void limit_file_size(size_t bytes)
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-static void test_a_limit_on_file_size_leaves_the_older_ones_and_nothing_else(void **state)
+TEST_WITH(a_limit_on_file_size_leaves_the_older_ones_and_nothing_else, run_dir_setup,
+          run_dir_teardown)
 {
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = store_with_two(state);
@@ -94,7 +90,7 @@ static void test_a_limit_on_file_size_leaves_the_older_ones_and_nothing_else(voi
     aq_checkpoint_store_close(store);
 }
 
-static void test_versions_are_not_lost_on_a_limit_on_file_size(void **state)
+TEST_WITH(versions_are_not_lost_on_a_limit_on_file_size, run_dir_setup, run_dir_teardown)
 {
     uint64_t first = 0;
 
@@ -134,7 +130,7 @@ static void fill_disk(const char *path)
     fclose(file);
 }
 
-static void test_a_full_disk_leaves_the_older_ones_and_nothing_else(void **state)
+TEST_WITH(a_full_disk_leaves_the_older_ones_and_nothing_else, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store;
     aq_checkpoint checkpoint;
@@ -163,14 +159,3 @@ static void test_a_full_disk_leaves_the_older_ones_and_nothing_else(void **state
 }
 
 #define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_RUN_DIR(test_a_limit_on_file_size_leaves_the_older_ones_and_nothing_else),
-        IN_RUN_DIR(test_versions_are_not_lost_on_a_limit_on_file_size),
-        IN_RUN_DIR(test_a_full_disk_leaves_the_older_ones_and_nothing_else),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,12 +2,6 @@
  * The checkpoint store: what is written is read back, newest first; damaged and foreign files are
  * passed over; old ones go, and only those.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -16,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/sys/file.h"
 #include "learner/run/checkpoint_store.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 enum { FILE_MAX = 65536 };
@@ -76,7 +71,7 @@ static void assert_newest(aq_checkpoint_store *store, uint64_t step, skipped *re
     aq_checkpoint_fini(&checkpoint);
 }
 
-static void test_a_written_checkpoint_is_read_back(void **state)
+TEST_WITH(a_written_checkpoint_is_read_back, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     skipped s;
@@ -87,7 +82,7 @@ static void test_a_written_checkpoint_is_read_back(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_an_empty_folder_has_no_checkpoint(void **state)
+TEST_WITH(an_empty_folder_has_no_checkpoint, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     aq_checkpoint checkpoint;
@@ -99,7 +94,7 @@ static void test_an_empty_folder_has_no_checkpoint(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_the_newest_step_is_read_whatever_was_written_last(void **state)
+TEST_WITH(the_newest_step_is_read_whatever_was_written_last, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 9);
     skipped s;
@@ -111,7 +106,7 @@ static void test_the_newest_step_is_read_whatever_was_written_last(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_step_0_is_a_step(void **state)
+TEST_WITH(step_0_is_a_step, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 1);
     skipped s;
@@ -121,7 +116,7 @@ static void test_step_0_is_a_step(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_the_same_step_is_replaced(void **state)
+TEST_WITH(the_same_step_is_replaced, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     skipped s;
@@ -133,7 +128,7 @@ static void test_the_same_step_is_replaced(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_only_the_newest_are_kept(void **state)
+TEST_WITH(only_the_newest_are_kept, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
 
@@ -147,7 +142,7 @@ static void test_only_the_newest_are_kept(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_a_given_up_future_goes_before_the_past(void **state)
+TEST_WITH(a_given_up_future_goes_before_the_past, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     skipped s;
@@ -167,7 +162,7 @@ static void test_a_given_up_future_goes_before_the_past(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_a_damaged_newest_falls_back_to_the_older_and_is_named(void **state)
+TEST_WITH(a_damaged_newest_falls_back_to_the_older_and_is_named, run_dir_setup, run_dir_teardown)
 {
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = open_store(state, 3);
@@ -188,7 +183,7 @@ static void test_a_damaged_newest_falls_back_to_the_older_and_is_named(void **st
     aq_checkpoint_store_close(store);
 }
 
-static void test_a_truncated_newest_falls_back_to_the_older_and_is_named(void **state)
+TEST_WITH(a_truncated_newest_falls_back_to_the_older_and_is_named, run_dir_setup, run_dir_teardown)
 {
     static uint8_t bytes[FILE_MAX];
     aq_checkpoint_store *store = open_store(state, 3);
@@ -210,7 +205,7 @@ static void test_a_truncated_newest_falls_back_to_the_older_and_is_named(void **
     aq_checkpoint_store_close(store);
 }
 
-static void test_when_all_are_damaged_there_is_none(void **state)
+TEST_WITH(when_all_are_damaged_there_is_none, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     aq_checkpoint checkpoint;
@@ -228,7 +223,7 @@ static void test_when_all_are_damaged_there_is_none(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_a_checkpoint_of_another_network_is_passed_over_and_named(void **state)
+TEST_WITH(a_checkpoint_of_another_network_is_passed_over_and_named, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = open_store(state, 3);
     aq_checkpoint checkpoint;
@@ -253,7 +248,7 @@ static void test_a_checkpoint_of_another_network_is_passed_over_and_named(void *
     aq_checkpoint_store_close(store);
 }
 
-static void test_files_of_other_names_are_left_alone(void **state)
+TEST_WITH(files_of_other_names_are_left_alone, run_dir_setup, run_dir_teardown)
 {
     static const char *const names[] = {"checkpoints/step-99.aqc",
                                         "checkpoints/step-000000000099.aqc.bak",
@@ -282,7 +277,8 @@ static void test_files_of_other_names_are_left_alone(void **state)
     aq_checkpoint_store_close(store);
 }
 
-static void test_what_a_crash_left_is_ignored_and_removed_by_the_next_write(void **state)
+TEST_WITH(what_a_crash_left_is_ignored_and_removed_by_the_next_write, run_dir_setup,
+          run_dir_teardown)
 {
     const char *left = "checkpoints/step-000000000099.aqc.tmp-0123456789abcdef";
     aq_checkpoint_store *store = open_store(state, 3);
@@ -299,7 +295,7 @@ static void test_what_a_crash_left_is_ignored_and_removed_by_the_next_write(void
     aq_checkpoint_store_close(store);
 }
 
-static void test_open_below_a_file_is_refused_in_words(void **state)
+TEST_WITH(open_below_a_file_is_refused_in_words, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = NULL;
     aq_error error = {0};
@@ -310,18 +306,17 @@ static void test_open_below_a_file_is_refused_in_words(void **state)
     assert_non_null(strstr(error.text, "file"));
 }
 
-static void test_open_of_too_long_a_path_is_refused(void **state)
+TEST_WITH(open_of_too_long_a_path_is_refused, run_dir_setup, run_dir_teardown)
 {
     static char path[8192];
     aq_checkpoint_store *store = NULL;
 
-    (void)state;
     memset(path, 'a', sizeof(path) - 1);
     assert_int_equal(aq_checkpoint_store_open(path, 3, &store, NULL), AQ_E_TOO_BIG);
     assert_null(store);
 }
 
-static void test_open_without_memory_fails(void **state)
+TEST_WITH(open_without_memory_fails, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint_store *store = NULL;
 
@@ -332,7 +327,7 @@ static void test_open_without_memory_fails(void **state)
     aq_checkpoint_store_close(NULL);
 }
 
-static void test_a_write_without_memory_leaves_the_older_ones(void **state)
+TEST_WITH(a_write_without_memory_leaves_the_older_ones, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint checkpoint;
     const char *path;
@@ -358,7 +353,7 @@ static void test_a_write_without_memory_leaves_the_older_ones(void **state)
     }
 }
 
-static void test_a_read_without_memory_does_not_pass_the_file_over(void **state)
+TEST_WITH(a_read_without_memory_does_not_pass_the_file_over, run_dir_setup, run_dir_teardown)
 {
     aq_checkpoint checkpoint;
     int rc = AQ_E_NOMEM, failures = -1;
@@ -383,29 +378,3 @@ static void test_a_read_without_memory_does_not_pass_the_file_over(void **state)
 }
 
 #define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_RUN_DIR(test_a_written_checkpoint_is_read_back),
-        IN_RUN_DIR(test_an_empty_folder_has_no_checkpoint),
-        IN_RUN_DIR(test_the_newest_step_is_read_whatever_was_written_last),
-        IN_RUN_DIR(test_step_0_is_a_step),
-        IN_RUN_DIR(test_the_same_step_is_replaced),
-        IN_RUN_DIR(test_only_the_newest_are_kept),
-        IN_RUN_DIR(test_a_given_up_future_goes_before_the_past),
-        IN_RUN_DIR(test_a_damaged_newest_falls_back_to_the_older_and_is_named),
-        IN_RUN_DIR(test_a_truncated_newest_falls_back_to_the_older_and_is_named),
-        IN_RUN_DIR(test_when_all_are_damaged_there_is_none),
-        IN_RUN_DIR(test_a_checkpoint_of_another_network_is_passed_over_and_named),
-        IN_RUN_DIR(test_files_of_other_names_are_left_alone),
-        IN_RUN_DIR(test_what_a_crash_left_is_ignored_and_removed_by_the_next_write),
-        IN_RUN_DIR(test_open_below_a_file_is_refused_in_words),
-        IN_RUN_DIR(test_open_of_too_long_a_path_is_refused),
-        IN_RUN_DIR(test_open_without_memory_fails),
-        IN_RUN_DIR(test_a_write_without_memory_leaves_the_older_ones),
-        IN_RUN_DIR(test_a_read_without_memory_does_not_pass_the_file_over),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,17 +1,12 @@
 /*
  * Who is in the run: joining, being heard, leaving and being lost.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/run/coordinator.h"
+#include "tests/support/test.h"
 
 #define TIMEOUT_NS INT64_C(1000)
 
@@ -61,7 +56,7 @@ static const aq_member_record *join(aq_coordinator *coordinator, enum aq_role ro
 
 /* ---- joining ------------------------------------------------------------------------------- */
 
-static void test_a_member_gets_a_number_and_a_slot_and_keeps_what_it_said(void **state)
+TEST_WITH(a_member_gets_a_number_and_a_slot_and_keeps_what_it_said, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *joined = NULL;
@@ -82,7 +77,7 @@ static void test_a_member_gets_a_number_and_a_slot_and_keeps_what_it_said(void *
     assert_int_equal(aq_coordinator_joined_total(*state), 1);
 }
 
-static void test_a_repeated_join_is_the_same_member(void **state)
+TEST_WITH(a_repeated_join_is_the_same_member, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     const aq_member_record *again = NULL;
@@ -99,7 +94,7 @@ static void test_a_repeated_join_is_the_same_member(void **state)
     assert_int_equal(aq_coordinator_joined_total(*state), 1);
 }
 
-static void test_an_incarnation_has_one_role(void **state)
+TEST_WITH(an_incarnation_has_one_role, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 50);
     const aq_member_record *joined = NULL;
@@ -115,7 +110,7 @@ static void test_an_incarnation_has_one_role(void **state)
     assert_int_equal(aq_coordinator_shards_changed(*state), 0);
 }
 
-static void test_slots_are_counted_within_each_role(void **state)
+TEST_WITH(slots_are_counted_within_each_role, setup, teardown)
 {
     assert_int_equal(join(*state, AQ_ROLE_ACTOR, 1)->slot, 0);
     assert_int_equal(join(*state, AQ_ROLE_EVALUATOR, 2)->slot, 0);
@@ -124,7 +119,7 @@ static void test_slots_are_counted_within_each_role(void **state)
     assert_int_equal(join(*state, AQ_ROLE_REPLAY, 5)->slot, 1);
 }
 
-static void test_the_lowest_free_slot_is_taken_first(void **state)
+TEST_WITH(the_lowest_free_slot_is_taken_first, setup, teardown)
 {
     for (uint64_t i = 1; i <= 5; i++) {
         assert_int_equal(join(*state, AQ_ROLE_ACTOR, i)->slot, i - 1);
@@ -136,7 +131,7 @@ static void test_the_lowest_free_slot_is_taken_first(void **state)
     assert_int_equal(join(*state, AQ_ROLE_ACTOR, 8)->slot, 5);
 }
 
-static void test_a_member_of_an_earlier_life_keeps_number_and_slot(void **state)
+TEST_WITH(a_member_of_an_earlier_life_keeps_number_and_slot, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     record.member = 9;
@@ -150,7 +145,7 @@ static void test_a_member_of_an_earlier_life_keeps_number_and_slot(void **state)
     assert_int_equal(joined->slot, 0);
 }
 
-static void test_a_number_or_slot_that_is_taken_is_replaced(void **state)
+TEST_WITH(a_number_or_slot_that_is_taken_is_replaced, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     join(*state, AQ_ROLE_ACTOR, 1);
@@ -162,7 +157,7 @@ static void test_a_number_or_slot_that_is_taken_is_replaced(void **state)
     assert_int_equal(joined->slot, 1);
 }
 
-static void test_numbers_stay_unique_whatever_members_claim(void **state)
+TEST_WITH(numbers_stay_unique_whatever_members_claim, setup, teardown)
 {
     static const uint64_t claims[] = {UINT64_MAX, UINT64_MAX - 1, UINT64_C(1) << 48,
                                       (UINT64_C(1) << 48) + 1, 1};
@@ -181,7 +176,7 @@ static void test_numbers_stay_unique_whatever_members_claim(void **state)
     }
 }
 
-static void test_a_slot_that_can_not_be_is_not_taken_over(void **state)
+TEST_WITH(a_slot_that_can_not_be_is_not_taken_over, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 50);
     record.member = 5;
@@ -195,7 +190,7 @@ static void test_a_slot_that_can_not_be_is_not_taken_over(void **state)
 
 /* ---- shards -------------------------------------------------------------------------------- */
 
-static void test_a_restarted_shard_takes_the_place_of_its_earlier_life(void **state)
+TEST_WITH(a_restarted_shard_takes_the_place_of_its_earlier_life, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
     const aq_member_record *joined = NULL;
@@ -216,7 +211,7 @@ static void test_a_restarted_shard_takes_the_place_of_its_earlier_life(void **st
     assert_null(aq_coordinator_heartbeat(*state, 6, 2, 2));
 }
 
-static void test_a_store_that_moved_takes_its_own_place_and_that_of_the_address(void **state)
+TEST_WITH(a_store_that_moved_takes_its_own_place_and_that_of_the_address, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 3); /* at the address of the third */
     const aq_member_record *joined = NULL;
@@ -236,7 +231,7 @@ static void test_a_store_that_moved_takes_its_own_place_and_that_of_the_address(
     assert_int_equal(join_as(*state, &record)->slot, 2);
 }
 
-static void test_a_shard_that_lives_and_has_moved_is_listed_where_it_is(void **state)
+TEST_WITH(a_shard_that_lives_and_has_moved_is_listed_where_it_is, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 2);
     join(*state, AQ_ROLE_REPLAY, 1);
@@ -252,7 +247,7 @@ static void test_a_shard_that_lives_and_has_moved_is_listed_where_it_is(void **s
     assert_true(aq_coordinator_shards_changed(*state) > changes);
 }
 
-static void test_a_shard_that_left_comes_back_to_its_slot(void **state)
+TEST_WITH(a_shard_that_left_comes_back_to_its_slot, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_REPLAY, 1);
     join(*state, AQ_ROLE_REPLAY, 1);
@@ -268,7 +263,7 @@ static void test_a_shard_that_left_comes_back_to_its_slot(void **state)
     assert_int_equal(join_as(*state, &record)->slot, 1);
 }
 
-static void test_actors_do_not_replace_one_another(void **state)
+TEST_WITH(actors_do_not_replace_one_another, setup, teardown)
 {
     join(*state, AQ_ROLE_ACTOR, 1);
     join(*state, AQ_ROLE_ACTOR, 2); /* both without a URL */
@@ -276,7 +271,7 @@ static void test_actors_do_not_replace_one_another(void **state)
     assert_int_equal(aq_coordinator_lost_total(*state), 0);
 }
 
-static void test_only_shards_change_the_set_of_shards(void **state)
+TEST_WITH(only_shards_change_the_set_of_shards, setup, teardown)
 {
     join(*state, AQ_ROLE_ACTOR, 1);
     join(*state, AQ_ROLE_EVALUATOR, 2);
@@ -288,7 +283,7 @@ static void test_only_shards_change_the_set_of_shards(void **state)
     assert_int_equal(aq_coordinator_shards_changed(*state), 2);
 }
 
-static void test_one_shard_too_many_is_refused_and_a_restarted_one_is_not(void **state)
+TEST_WITH(one_shard_too_many_is_refused_and_a_restarted_one_is_not, setup, teardown)
 {
     aq_member_record record;
     const aq_member_record *joined = NULL;
@@ -313,7 +308,7 @@ static void test_one_shard_too_many_is_refused_and_a_restarted_one_is_not(void *
 
 /* ---- being heard --------------------------------------------------------------------------- */
 
-static void test_a_heartbeat_needs_number_and_incarnation(void **state)
+TEST_WITH(a_heartbeat_needs_number_and_incarnation, setup, teardown)
 {
     join(*state, AQ_ROLE_ACTOR, 50);
     assert_null(aq_coordinator_heartbeat(*state, 5, 2, 50));
@@ -323,7 +318,7 @@ static void test_a_heartbeat_needs_number_and_incarnation(void **state)
     assert_int_equal(heard->heard_ns, 5);
 }
 
-static void test_a_member_is_lost_after_the_timeout_and_not_before(void **state)
+TEST_WITH(a_member_is_lost_after_the_timeout_and_not_before, setup, teardown)
 {
     aq_member_record lost;
     join(*state, AQ_ROLE_ACTOR, 50);
@@ -337,7 +332,7 @@ static void test_a_member_is_lost_after_the_timeout_and_not_before(void **state)
     assert_null(aq_coordinator_heartbeat(*state, 12 + TIMEOUT_NS, 1, 50));
 }
 
-static void test_all_that_fell_silent_are_lost_and_the_others_stay(void **state)
+TEST_WITH(all_that_fell_silent_are_lost_and_the_others_stay, setup, teardown)
 {
     aq_member_record lost;
     uint64_t sum = 0;
@@ -359,7 +354,7 @@ static void test_all_that_fell_silent_are_lost_and_the_others_stay(void **state)
     }
 }
 
-static void test_who_was_lost_joins_again_as_the_same(void **state)
+TEST_WITH(who_was_lost_joins_again_as_the_same, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 51);
     aq_member_record lost;
@@ -375,7 +370,7 @@ static void test_who_was_lost_joins_again_as_the_same(void **state)
     assert_int_equal(aq_coordinator_joined_total(*state), 3);
 }
 
-static void test_a_member_leaves_once(void **state)
+TEST_WITH(a_member_leaves_once, setup, teardown)
 {
     join(*state, AQ_ROLE_ACTOR, 50);
     assert_false(aq_coordinator_leave(*state, 2, 50));
@@ -387,7 +382,7 @@ static void test_a_member_leaves_once(void **state)
 
 /* ---- limits and memory --------------------------------------------------------------------- */
 
-static void test_one_member_too_many_is_refused(void **state)
+TEST_WITH(one_member_too_many_is_refused, setup, teardown)
 {
     aq_member_record record = wanted(AQ_ROLE_ACTOR, 1 << 20);
     const aq_member_record *joined = NULL;
@@ -404,7 +399,7 @@ static void test_one_member_too_many_is_refused(void **state)
     assert_int_equal(join(*state, AQ_ROLE_ACTOR, 1 << 20)->slot, 3);
 }
 
-static void test_a_join_without_memory_changes_nothing(void **state)
+TEST_WITH(a_join_without_memory_changes_nothing, setup, teardown)
 {
     const aq_member_record *joined = NULL;
     uint64_t replaced[AQ_REPLACED_MAX] = {0};
@@ -425,12 +420,11 @@ static void test_a_join_without_memory_changes_nothing(void **state)
     assert_int_equal(aq_coordinator_joined_total(*state), 40);
 }
 
-static void test_create_survives_a_failed_allocation(void **state)
+TEST(create_survives_a_failed_allocation)
 {
     aq_coordinator_config config = {.member_timeout_ns = 1, .env_steps_limit = 1};
     int untouched = 0;
     aq_coordinator *coordinator = (aq_coordinator *)(void *)&untouched;
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_coordinator_create(&config, 0, &coordinator), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
@@ -439,34 +433,3 @@ static void test_create_survives_a_failed_allocation(void **state)
 }
 
 #define IN_A_RUN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_RUN(test_a_member_gets_a_number_and_a_slot_and_keeps_what_it_said),
-        IN_A_RUN(test_a_repeated_join_is_the_same_member),
-        IN_A_RUN(test_an_incarnation_has_one_role),
-        IN_A_RUN(test_slots_are_counted_within_each_role),
-        IN_A_RUN(test_the_lowest_free_slot_is_taken_first),
-        IN_A_RUN(test_a_member_of_an_earlier_life_keeps_number_and_slot),
-        IN_A_RUN(test_a_number_or_slot_that_is_taken_is_replaced),
-        IN_A_RUN(test_numbers_stay_unique_whatever_members_claim),
-        IN_A_RUN(test_a_slot_that_can_not_be_is_not_taken_over),
-        IN_A_RUN(test_a_restarted_shard_takes_the_place_of_its_earlier_life),
-        IN_A_RUN(test_a_store_that_moved_takes_its_own_place_and_that_of_the_address),
-        IN_A_RUN(test_a_shard_that_lives_and_has_moved_is_listed_where_it_is),
-        IN_A_RUN(test_a_shard_that_left_comes_back_to_its_slot),
-        IN_A_RUN(test_actors_do_not_replace_one_another),
-        IN_A_RUN(test_only_shards_change_the_set_of_shards),
-        IN_A_RUN(test_one_shard_too_many_is_refused_and_a_restarted_one_is_not),
-        IN_A_RUN(test_a_heartbeat_needs_number_and_incarnation),
-        IN_A_RUN(test_a_member_is_lost_after_the_timeout_and_not_before),
-        IN_A_RUN(test_all_that_fell_silent_are_lost_and_the_others_stay),
-        IN_A_RUN(test_who_was_lost_joins_again_as_the_same),
-        IN_A_RUN(test_a_member_leaves_once),
-        IN_A_RUN(test_one_member_too_many_is_refused),
-        IN_A_RUN(test_a_join_without_memory_changes_nothing),
-        cmocka_unit_test(test_create_survives_a_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("coordinator", tests, NULL, NULL);
-}

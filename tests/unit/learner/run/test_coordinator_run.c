@@ -2,17 +2,12 @@
  * How far the run is and when it ends: environment steps over restarts of shards and of the
  * learner, evaluations, limits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
 #include "learner/run/coordinator.h"
+#include "tests/support/test.h"
 
 static aq_coordinator *create(double threshold, double wall_limit_s)
 {
@@ -56,7 +51,7 @@ static void leave(aq_coordinator *coordinator, const aq_member_record *record)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static void test_steps_are_the_sum_over_shards(void **state)
+TEST_WITH(steps_are_the_sum_over_shards, setup, teardown)
 {
     assert_int_equal(aq_coordinator_env_steps(*state), 0);
     join_shard(*state, 1, 100);
@@ -66,7 +61,7 @@ static void test_steps_are_the_sum_over_shards(void **state)
     assert_int_equal(aq_coordinator_env_steps(*state), 130);
 }
 
-static void test_the_count_of_a_shard_only_grows(void **state)
+TEST_WITH(the_count_of_a_shard_only_grows, setup, teardown)
 {
     join_shard(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 100);
@@ -76,13 +71,13 @@ static void test_the_count_of_a_shard_only_grows(void **state)
     assert_int_equal(aq_coordinator_env_steps(*state), 110);
 }
 
-static void test_what_is_said_by_nobody_in_the_run_does_not_count(void **state)
+TEST_WITH(what_is_said_by_nobody_in_the_run_does_not_count, setup, teardown)
 {
     aq_coordinator_progress(*state, 1, 100);
     assert_int_equal(aq_coordinator_env_steps(*state), 0);
 }
 
-static void test_a_restarted_shard_goes_on_with_the_total_of_its_store(void **state)
+TEST_WITH(a_restarted_shard_goes_on_with_the_total_of_its_store, setup, teardown)
 {
     join_shard(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 70);
@@ -92,7 +87,7 @@ static void test_a_restarted_shard_goes_on_with_the_total_of_its_store(void **st
     assert_int_equal(aq_coordinator_env_steps(*state), 75);
 }
 
-static void test_a_shard_in_memory_adds_to_what_its_earlier_life_brought(void **state)
+TEST_WITH(a_shard_in_memory_adds_to_what_its_earlier_life_brought, setup, teardown)
 {
     const aq_member_record *shard = join_shard(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 70);
@@ -102,7 +97,7 @@ static void test_a_shard_in_memory_adds_to_what_its_earlier_life_brought(void **
     assert_int_equal(aq_coordinator_env_steps(*state), 75);
 }
 
-static void test_what_a_shard_brought_that_left_stays(void **state)
+TEST_WITH(what_a_shard_brought_that_left_stays, setup, teardown)
 {
     const aq_member_record *shard = join_shard(*state, 1, 100);
     aq_coordinator_progress(*state, 1, 70);
@@ -116,7 +111,7 @@ static void test_what_a_shard_brought_that_left_stays(void **state)
 }
 
 /* The learner's checkpoint is of a moment when the store had less; then both die. */
-static void test_nothing_is_lost_when_learner_and_shard_die_together(void **state)
+TEST_WITH(nothing_is_lost_when_learner_and_shard_die_together, setup, teardown)
 {
     aq_coordinator *later = create(475, 0);
     aq_shard_count counts[AQ_SHARDS_MAX];
@@ -139,13 +134,13 @@ static void test_nothing_is_lost_when_learner_and_shard_die_together(void **stat
     aq_coordinator_destroy(later);
 }
 
-static void test_nothing_to_restore_is_fine(void **state)
+TEST_WITH(nothing_to_restore_is_fine, setup, teardown)
 {
     aq_coordinator_restore_counts(*state, NULL, 0, 40);
     assert_int_equal(aq_coordinator_env_steps(*state), 40);
 }
 
-static void test_the_total_survives_any_number_of_restarts(void **state)
+TEST_WITH(the_total_survives_any_number_of_restarts, setup, teardown)
 {
     aq_shard_count counts[AQ_SHARDS_MAX];
     uint64_t base = 0;
@@ -167,7 +162,7 @@ static void test_the_total_survives_any_number_of_restarts(void **state)
     assert_int_equal(counts[0].store, 1);
 }
 
-static void test_as_many_live_shards_as_there_can_be_are_all_counted(void **state)
+TEST_WITH(as_many_live_shards_as_there_can_be_are_all_counted, setup, teardown)
 {
     for (uint64_t dead = 1000; dead < 1100; dead++) {
         const aq_member_record *shard = join_shard(*state, dead, dead);
@@ -184,7 +179,7 @@ static void test_as_many_live_shards_as_there_can_be_are_all_counted(void **stat
     assert_int_equal(aq_coordinator_env_steps(*state), 100 + 20 * AQ_SHARDS_MAX);
 }
 
-static void test_a_count_that_can_not_be_is_passed_over(void **state)
+TEST_WITH(a_count_that_can_not_be_is_passed_over, setup, teardown)
 {
     join_shard(*state, 1, 1);
     join_shard(*state, 2, 2);
@@ -211,14 +206,14 @@ static bool evaluate(aq_coordinator *coordinator, uint64_t version, double mean,
     return aq_coordinator_evaluated(coordinator, &made, true);
 }
 
-static void test_there_is_no_best_before_the_first_evaluation(void **state)
+TEST_WITH(there_is_no_best_before_the_first_evaluation, setup, teardown)
 {
     assert_null(aq_coordinator_latest(*state));
     assert_null(aq_coordinator_best(*state));
     assert_int_equal(aq_coordinator_evaluations(*state), 0);
 }
 
-static void test_the_greater_mean_is_the_best_and_the_last_is_the_latest(void **state)
+TEST_WITH(the_greater_mean_is_the_best_and_the_last_is_the_latest, setup, teardown)
 {
     assert_true(evaluate(*state, 1, -5, false));
     assert_true(evaluate(*state, 2, 20, false));
@@ -229,7 +224,7 @@ static void test_the_greater_mean_is_the_best_and_the_last_is_the_latest(void **
     assert_int_equal(aq_coordinator_evaluations(*state), 4);
 }
 
-static void test_a_confirmed_one_beats_any_screening(void **state)
+TEST_WITH(a_confirmed_one_beats_any_screening, setup, teardown)
 {
     assert_true(evaluate(*state, 1, 400, false));
     assert_true(evaluate(*state, 2, 100, true));
@@ -239,7 +234,7 @@ static void test_a_confirmed_one_beats_any_screening(void **state)
     assert_int_equal(aq_coordinator_best(*state)->version, 4);
 }
 
-static void test_only_a_confirmed_mean_at_the_threshold_solves(void **state)
+TEST_WITH(only_a_confirmed_mean_at_the_threshold_solves, setup, teardown)
 {
     evaluate(*state, 1, 500, false);
     evaluate(*state, 2, 474.9, true);
@@ -249,7 +244,7 @@ static void test_only_a_confirmed_mean_at_the_threshold_solves(void **state)
     assert_int_equal(aq_coordinator_tick(*state, 0), AQ_RUN_SOLVED);
 }
 
-static void test_a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve(void **state)
+TEST_WITH(a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve, setup, teardown)
 {
     aq_evaluation_result lucky = result(1, 484, true);
     lucky.episodes = 100;
@@ -261,16 +256,15 @@ static void test_a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve(
     assert_int_equal(aq_coordinator_state(*state), AQ_RUN_SOLVED);
 }
 
-static void test_without_a_threshold_nothing_solves(void **state)
+TEST_WITH(without_a_threshold_nothing_solves, setup, teardown)
 {
     aq_coordinator *coordinator = create(NAN, 0);
-    (void)state;
     assert_true(evaluate(coordinator, 1, 1e9, true));
     assert_int_equal(aq_coordinator_state(coordinator), AQ_RUN_RUNNING);
     aq_coordinator_destroy(coordinator);
 }
 
-static void test_a_policy_that_is_gone_is_neither_the_best_nor_the_end(void **state)
+TEST_WITH(a_policy_that_is_gone_is_neither_the_best_nor_the_end, setup, teardown)
 {
     aq_evaluation_result gone = result(2, 500, true);
     evaluate(*state, 1, 10, false);
@@ -282,7 +276,7 @@ static void test_a_policy_that_is_gone_is_neither_the_best_nor_the_end(void **st
     assert_true(evaluate(*state, 3, 11, false)); /* a later, lesser one can still be kept */
 }
 
-static void test_nothing_counts_after_the_end(void **state)
+TEST_WITH(nothing_counts_after_the_end, setup, teardown)
 {
     evaluate(*state, 1, 475, true);
     assert_false(evaluate(*state, 2, 500, true));
@@ -291,7 +285,7 @@ static void test_nothing_counts_after_the_end(void **state)
     assert_int_equal(aq_coordinator_evaluations(*state), 1);
 }
 
-static void test_the_best_of_an_earlier_process_must_be_beaten(void **state)
+TEST_WITH(the_best_of_an_earlier_process_must_be_beaten, setup, teardown)
 {
     aq_evaluation_result before = result(7, 300, true);
     aq_coordinator_restore_best(*state, &before);
@@ -304,7 +298,7 @@ static void test_the_best_of_an_earlier_process_must_be_beaten(void **state)
 
 /* ---- limits -------------------------------------------------------------------------------- */
 
-static void test_the_run_ends_with_its_last_step(void **state)
+TEST_WITH(the_run_ends_with_its_last_step, setup, teardown)
 {
     join_shard(*state, 1, 1);
     aq_coordinator_progress(*state, 1, 999);
@@ -314,10 +308,9 @@ static void test_the_run_ends_with_its_last_step(void **state)
     assert_int_equal(aq_coordinator_tick(*state, 1), AQ_RUN_BUDGET);
 }
 
-static void test_the_time_of_earlier_processes_counts(void **state)
+TEST_WITH(the_time_of_earlier_processes_counts, setup, teardown)
 {
     aq_coordinator *coordinator = create(NAN, 10);
-    (void)state;
     aq_coordinator_restore_wall(coordinator, 6.5);
     assert_true(aq_coordinator_wall_s(coordinator, 2 * AQ_NS_PER_S) == 8.5);
     assert_int_equal(aq_coordinator_tick(coordinator, 3 * AQ_NS_PER_S), AQ_RUN_RUNNING);
@@ -325,14 +318,13 @@ static void test_the_time_of_earlier_processes_counts(void **state)
     aq_coordinator_destroy(coordinator);
 }
 
-static void test_without_a_limit_time_does_not_end_a_run(void **state)
+TEST_WITH(without_a_limit_time_does_not_end_a_run, setup, teardown)
 {
     assert_int_equal(aq_coordinator_tick(*state, INT64_MAX / 2), AQ_RUN_RUNNING);
 }
 
-static void test_the_run_ends_with_its_last_gradient_step(void **state)
+TEST(the_run_ends_with_its_last_gradient_step)
 {
-    (void)state;
     aq_coordinator_config config = {.member_timeout_ns = AQ_NS_PER_S,
                                     .env_steps_limit = 1000,
                                     .learner_steps_limit = 50,
@@ -346,13 +338,13 @@ static void test_the_run_ends_with_its_last_gradient_step(void **state)
     aq_coordinator_destroy(coordinator);
 }
 
-static void test_without_a_limit_gradient_steps_do_not_end_a_run(void **state)
+TEST_WITH(without_a_limit_gradient_steps_do_not_end_a_run, setup, teardown)
 {
     aq_coordinator_trained(*state, UINT64_MAX);
     assert_int_equal(aq_coordinator_tick(*state, 0), AQ_RUN_RUNNING);
 }
 
-static void test_the_first_end_is_the_one_that_stays(void **state)
+TEST_WITH(the_first_end_is_the_one_that_stays, setup, teardown)
 {
     aq_coordinator_stop(*state);
     assert_int_equal(aq_coordinator_state(*state), AQ_RUN_STOPPED);
@@ -367,7 +359,7 @@ static void test_the_first_end_is_the_one_that_stays(void **state)
     aq_coordinator_destroy(solved);
 }
 
-static void test_a_run_that_diverged_ends_as_such(void **state)
+TEST_WITH(a_run_that_diverged_ends_as_such, setup, teardown)
 {
     aq_coordinator_diverge(*state);
     assert_int_equal(aq_coordinator_tick(*state, 1), AQ_RUN_DIVERGED);
@@ -376,37 +368,3 @@ static void test_a_run_that_diverged_ends_as_such(void **state)
 }
 
 #define IN_A_RUN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_A_RUN(test_steps_are_the_sum_over_shards),
-        IN_A_RUN(test_the_count_of_a_shard_only_grows),
-        IN_A_RUN(test_what_is_said_by_nobody_in_the_run_does_not_count),
-        IN_A_RUN(test_a_restarted_shard_goes_on_with_the_total_of_its_store),
-        IN_A_RUN(test_a_shard_in_memory_adds_to_what_its_earlier_life_brought),
-        IN_A_RUN(test_what_a_shard_brought_that_left_stays),
-        IN_A_RUN(test_nothing_is_lost_when_learner_and_shard_die_together),
-        IN_A_RUN(test_nothing_to_restore_is_fine),
-        IN_A_RUN(test_the_total_survives_any_number_of_restarts),
-        IN_A_RUN(test_as_many_live_shards_as_there_can_be_are_all_counted),
-        IN_A_RUN(test_a_count_that_can_not_be_is_passed_over),
-        IN_A_RUN(test_there_is_no_best_before_the_first_evaluation),
-        IN_A_RUN(test_the_greater_mean_is_the_best_and_the_last_is_the_latest),
-        IN_A_RUN(test_a_confirmed_one_beats_any_screening),
-        IN_A_RUN(test_only_a_confirmed_mean_at_the_threshold_solves),
-        IN_A_RUN(test_a_mean_that_may_lie_above_the_threshold_by_luck_does_not_solve),
-        IN_A_RUN(test_without_a_threshold_nothing_solves),
-        IN_A_RUN(test_a_policy_that_is_gone_is_neither_the_best_nor_the_end),
-        IN_A_RUN(test_nothing_counts_after_the_end),
-        IN_A_RUN(test_the_best_of_an_earlier_process_must_be_beaten),
-        IN_A_RUN(test_the_run_ends_with_its_last_step),
-        IN_A_RUN(test_the_time_of_earlier_processes_counts),
-        IN_A_RUN(test_without_a_limit_time_does_not_end_a_run),
-        cmocka_unit_test(test_the_run_ends_with_its_last_gradient_step),
-        IN_A_RUN(test_without_a_limit_gradient_steps_do_not_end_a_run),
-        IN_A_RUN(test_the_first_end_is_the_one_that_stays),
-        IN_A_RUN(test_a_run_that_diverged_ends_as_such),
-    };
-    return cmocka_run_group_tests_name("coordinator_run", tests, NULL, NULL);
-}

@@ -2,12 +2,6 @@
  * What may change while a run goes on, and what is refused; and what a start with the arguments of
  * before keeps of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "learner/run/given_settings.h"
 #include "learner/run/live_settings.h"
 #include "learner/run/run_folder.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
 static aq_run_plan plan_of_defaults(void)
@@ -54,10 +49,9 @@ static void expect_refusal(const char *const *assignments, size_t count, int cod
     }
 }
 
-static void test_a_change_reaches_what_members_are_told(void **state)
+TEST(a_change_reaches_what_members_are_told)
 {
     aq_run_plan plan = plan_of_defaults();
-    (void)state;
     plan = changed(&plan, "actor.noise=0.125");
     plan = changed(&plan, "evaluator.episodes=7");
     plan = changed(&plan, "log.level=debug");
@@ -66,11 +60,10 @@ static void test_a_change_reaches_what_members_are_told(void **state)
     assert_int_equal(plan.settings.log_level, 1);
 }
 
-static void test_the_rest_of_the_plan_stays(void **state)
+TEST(the_rest_of_the_plan_stays)
 {
     aq_run_plan plan = plan_of_defaults();
     aq_run_plan next = changed(&plan, "actor.noise=0.125");
-    (void)state;
     next.config.actor.noise = plan.config.actor.noise;
     next.settings.noise = plan.settings.noise;
     assert_int_equal(next.config.seed, plan.config.seed); /* the one that was drawn */
@@ -79,10 +72,9 @@ static void test_the_rest_of_the_plan_stays(void **state)
     assert_int_equal(next.settings.schema_hash, plan.settings.schema_hash);
 }
 
-static void test_auto_is_the_environments_threshold_again(void **state)
+TEST(auto_is_the_environments_threshold_again)
 {
     aq_run_plan plan = plan_of_defaults();
-    (void)state;
     double own = plan.threshold;
     plan = changed(&plan, "evaluator.threshold=100");
     assert_true(plan.threshold == 100 && plan.settings.evaluation_threshold == 100);
@@ -90,38 +82,34 @@ static void test_auto_is_the_environments_threshold_again(void **state)
     assert_true(plan.threshold == own);
 }
 
-static void test_a_fixed_setting_is_refused_with_what_to_do(void **state)
+TEST(a_fixed_setting_is_refused_with_what_to_do)
 {
     static const char *const fixed[] = {"replay.capacity=50000"};
-    (void)state;
     expect_refusal(fixed, 1, AQ_E_UNSUPPORTED,
                    "replay.capacity is fixed while the run goes on (it is 100000): stop the run, "
                    "and resume it with --set replay.capacity=50000");
 }
 
-static void test_a_fixed_setting_may_be_given_as_it_is(void **state)
+TEST(a_fixed_setting_may_be_given_as_it_is)
 {
     aq_run_plan plan = plan_of_defaults();
-    (void)state;
     aq_run_plan next = changed(&plan, "replay.capacity=100000");
     assert_memory_equal(&next.config, &plan.config, sizeof(plan.config));
 }
 
-static void test_one_that_is_refused_refuses_all(void **state)
+TEST(one_that_is_refused_refuses_all)
 {
     static const char *const bounds[] = {"actor.noise=0.1", "quantizer.publish_period=0"};
     static const char *const unknown[] = {"actor.noise=0.1", "actor.nose=1"};
     static const char *const no_value[] = {"actor.noise"};
-    (void)state;
     expect_refusal(bounds, 2, AQ_E_INVALID, "quantizer.publish_period: '0' is out of bounds");
     expect_refusal(unknown, 2, AQ_E_INVALID, "did you mean actor.noise?");
     expect_refusal(no_value, 1, AQ_E_INVALID, "KEY=VALUE");
 }
 
-static void test_what_contradicts_is_refused_as_at_a_start(void **state)
+TEST(what_contradicts_is_refused_as_at_a_start)
 {
     static const char *const threshold[] = {"evaluator.threshold=high"};
-    (void)state;
     expect_refusal(threshold, 1, AQ_E_INVALID, "evaluator.threshold is \"high\"");
 }
 
@@ -137,7 +125,7 @@ static aq_run_folder folder_with(const char *path, const aq_run_config *config)
     return folder;
 }
 
-static void test_a_change_outlives_a_start_with_the_arguments_of_before(void **state)
+TEST_WITH(a_change_outlives_a_start_with_the_arguments_of_before, run_dir_setup, run_dir_teardown)
 {
     const char *path = *state;
     aq_run_plan plan = plan_of_defaults();
@@ -157,7 +145,7 @@ static void test_a_change_outlives_a_start_with_the_arguments_of_before(void **s
     assert_true(again.actor.noise == 0.75);
 }
 
-static void test_the_file_goes_when_nothing_is_changed_any_more(void **state)
+TEST_WITH(the_file_goes_when_nothing_is_changed_any_more, run_dir_setup, run_dir_teardown)
 {
     const char *path = *state;
     char file[AQ_PATH_MAX];
@@ -174,7 +162,7 @@ static void test_the_file_goes_when_nothing_is_changed_any_more(void **state)
     assert_false(aq_path_exists(file));
 }
 
-static void test_without_a_change_a_start_is_as_it_is_given(void **state)
+TEST_WITH(without_a_change_a_start_is_as_it_is_given, run_dir_setup, run_dir_teardown)
 {
     const char *path = *state;
     aq_run_config config = plan_of_defaults().config;
@@ -184,20 +172,3 @@ static void test_without_a_change_a_start_is_as_it_is_given(void **state)
 }
 
 #define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_change_reaches_what_members_are_told),
-        cmocka_unit_test(test_the_rest_of_the_plan_stays),
-        cmocka_unit_test(test_auto_is_the_environments_threshold_again),
-        cmocka_unit_test(test_a_fixed_setting_is_refused_with_what_to_do),
-        cmocka_unit_test(test_a_fixed_setting_may_be_given_as_it_is),
-        cmocka_unit_test(test_one_that_is_refused_refuses_all),
-        cmocka_unit_test(test_what_contradicts_is_refused_as_at_a_start),
-        IN_A_FOLDER(test_a_change_outlives_a_start_with_the_arguments_of_before),
-        IN_A_FOLDER(test_the_file_goes_when_nothing_is_changed_any_more),
-        IN_A_FOLDER(test_without_a_change_a_start_is_as_it_is_given),
-    };
-    return cmocka_run_group_tests_name("live_settings", tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * A folder becomes a run's, is taken up again, and is refused where it is another's.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -18,6 +12,7 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_policy.h"
 #include "learner/run/run_folder.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/run_dir_fixture.h"
 
@@ -42,7 +37,7 @@ static aq_run_folder begin(void **state)
     return folder;
 }
 
-static void assert_says(const aq_error *error, const char *word)
+static void says(const aq_error *error, const char *word)
 {
     if (!strstr(error->text, word)) {
         fail_msg("'%s' does not say '%s'", error->text, word);
@@ -51,7 +46,7 @@ static void assert_says(const aq_error *error, const char *word)
 
 /* ---- a new run ----------------------------------------------------------------------------- */
 
-static void test_a_new_folder_becomes_a_run(void **state)
+TEST_WITH(a_new_folder_becomes_a_run, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder folder = begin(state);
     char id[24];
@@ -71,7 +66,7 @@ static void test_a_new_folder_becomes_a_run(void **state)
     json_decref(identity);
 }
 
-static void test_its_configuration_can_be_read_again(void **state)
+TEST_WITH(its_configuration_can_be_read_again, run_dir_setup, run_dir_teardown)
 {
     aq_run_config config;
     begin(state);
@@ -83,7 +78,7 @@ static void test_its_configuration_can_be_read_again(void **state)
     assert_string_equal(config.task, "gym:CartPole-v1");
 }
 
-static void test_a_folder_and_its_parents_are_made(void **state)
+TEST_WITH(a_folder_and_its_parents_are_made, run_dir_setup, run_dir_teardown)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
@@ -93,7 +88,7 @@ static void test_a_folder_and_its_parents_are_made(void **state)
     assert_true(aq_path_exists(run_dir_path(state, "a/run.json")));
 }
 
-static void test_two_runs_have_two_ids(void **state)
+TEST_WITH(two_runs_have_two_ids, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder first = begin(state);
     assert_int_equal(unlink(run_dir_path(state, "run.json")), 0);
@@ -103,18 +98,18 @@ static void test_two_runs_have_two_ids(void **state)
 
 /* ---- an old one ---------------------------------------------------------------------------- */
 
-static void test_a_folder_with_a_run_needs_resume(void **state)
+TEST_WITH(a_folder_with_a_run_needs_resume, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder folder = {.run_id = 4711};
     aq_error error = {0};
     begin(state);
     assert_int_equal(open_folder(state, false, &folder, &error), AQ_E_EXISTS);
     assert_int_equal(folder.run_id, 4711);
-    assert_says(&error, *state);
-    assert_says(&error, "--resume");
+    says(&error, *state);
+    says(&error, "--resume");
 }
 
-static void test_a_resumed_run_is_the_same(void **state)
+TEST_WITH(a_resumed_run_is_the_same, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder again;
     aq_run_folder first = begin(state);
@@ -123,7 +118,7 @@ static void test_a_resumed_run_is_the_same(void **state)
     assert_true(again.resumed);
 }
 
-static void test_resume_of_an_empty_folder_begins_a_run(void **state)
+TEST_WITH(resume_of_an_empty_folder_begins_a_run, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder folder;
     assert_int_equal(open_folder(state, true, &folder, NULL), 0);
@@ -141,7 +136,8 @@ static uint64_t env_steps_on_disk(void **state)
     return config.limits.env_steps;
 }
 
-static void test_a_resumed_run_keeps_the_new_configuration_once_it_is_told_to(void **state)
+TEST_WITH(a_resumed_run_keeps_the_new_configuration_once_it_is_told_to, run_dir_setup,
+          run_dir_teardown)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
@@ -154,7 +150,7 @@ static void test_a_resumed_run_keeps_the_new_configuration_once_it_is_told_to(vo
     assert_int_equal(env_steps_on_disk(state), 7777);
 }
 
-static void test_a_run_of_another_task_is_refused(void **state)
+TEST_WITH(a_run_of_another_task_is_refused, run_dir_setup, run_dir_teardown)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder = {.run_id = 4711};
@@ -163,9 +159,9 @@ static void test_a_run_of_another_task_is_refused(void **state)
     strcpy(config.task, "gym:Acrobot-v1");
     assert_int_equal(aq_run_folder_open(*state, &config, true, &folder, &error), AQ_E_INVALID);
     assert_int_equal(folder.run_id, 4711);
-    assert_says(&error, "run.json");
-    assert_says(&error, "gym:CartPole-v1");
-    assert_says(&error, "gym:Acrobot-v1");
+    says(&error, "run.json");
+    says(&error, "gym:CartPole-v1");
+    says(&error, "gym:Acrobot-v1");
 
     /* The configuration of the run that is there is as it was. */
     aq_settings_init(aq_run_config_table(), &config);
@@ -175,7 +171,7 @@ static void test_a_run_of_another_task_is_refused(void **state)
     assert_string_equal(config.task, "gym:CartPole-v1");
 }
 
-static void test_a_run_json_that_is_not_ours_is_named(void **state)
+TEST_WITH(a_run_json_that_is_not_ours_is_named, run_dir_setup, run_dir_teardown)
 {
     static const char *const texts[] = {
         "",
@@ -201,12 +197,12 @@ static void test_a_run_json_that_is_not_ours_is_named(void **state)
         if (rc != AQ_E_CORRUPT) {
             fail_msg("%s gives %s", texts[i], aq_error_name(rc));
         }
-        assert_says(&error, "run.json");
+        says(&error, "run.json");
         assert_int_equal(folder.run_id, 4711);
     }
 }
 
-static void test_a_run_json_that_is_far_too_long_is_refused(void **state)
+TEST_WITH(a_run_json_that_is_far_too_long_is_refused, run_dir_setup, run_dir_teardown)
 {
     static char text[100000];
     aq_run_folder folder;
@@ -214,24 +210,24 @@ static void test_a_run_json_that_is_far_too_long_is_refused(void **state)
     memset(text, ' ', sizeof(text));
     fixture_write_bytes(run_dir_path(state, "run.json"), text, sizeof(text));
     assert_int_equal(open_folder(state, true, &folder, &error), AQ_E_TOO_BIG);
-    assert_says(&error, "run.json");
+    says(&error, "run.json");
 }
 
 /* ---- trouble ------------------------------------------------------------------------------- */
 
-static void test_a_run_that_could_not_begin_leaves_the_folder_free(void **state)
+TEST_WITH(a_run_that_could_not_begin_leaves_the_folder_free, run_dir_setup, run_dir_teardown)
 {
     aq_run_folder folder;
     aq_error error = {0};
     assert_int_equal(mkdir(run_dir_path(state, "config.yaml"), 0777), 0); /* in its way */
     assert_true(open_folder(state, false, &folder, &error) != 0);
-    assert_says(&error, "config.yaml");
+    says(&error, "config.yaml");
     assert_false(aq_path_exists(run_dir_path(state, "run.json")));
     assert_int_equal(rmdir(run_dir_path(state, "config.yaml")), 0);
     begin(state); /* without resume */
 }
 
-static void test_a_file_in_the_place_of_the_folder_is_named(void **state)
+TEST_WITH(a_file_in_the_place_of_the_folder_is_named, run_dir_setup, run_dir_teardown)
 {
     aq_run_config config = config_of(5);
     aq_run_folder folder;
@@ -240,22 +236,21 @@ static void test_a_file_in_the_place_of_the_folder_is_named(void **state)
     snprintf(path, sizeof(path), "%s", run_dir_path(state, "file"));
     fixture_write_bytes(path, "x", 1);
     assert_true(aq_run_folder_open(path, &config, false, &folder, &error) != 0);
-    assert_says(&error, path);
+    says(&error, path);
 }
 
-static void test_a_path_that_is_too_long_is_refused(void **state)
+TEST_WITH(a_path_that_is_too_long_is_refused, run_dir_setup, run_dir_teardown)
 {
     static char path[2 * AQ_PATH_MAX];
     aq_run_config config = config_of(5);
     aq_run_folder folder;
-    (void)state;
     memset(path, 'x', sizeof(path) - 1);
     assert_int_equal(aq_run_folder_open(path, &config, false, &folder, NULL), AQ_E_TOO_BIG);
     path[AQ_PATH_MAX - 5] = '\0'; /* itself not, but with a name below it */
     assert_int_equal(aq_run_folder_open(path, &config, false, &folder, NULL), AQ_E_TOO_BIG);
 }
 
-static void test_opening_survives_every_failed_allocation(void **state)
+TEST_WITH(opening_survives_every_failed_allocation, run_dir_setup, run_dir_teardown)
 {
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc; nth++) {
@@ -274,7 +269,7 @@ static void test_opening_survives_every_failed_allocation(void **state)
 
 /* ---- the policy ---------------------------------------------------------------------------- */
 
-static void test_the_policy_is_written_in_both_forms_and_replaced(void **state)
+TEST_WITH(the_policy_is_written_in_both_forms_and_replaced, run_dir_setup, run_dir_teardown)
 {
     learner_kit kit;
     aq_run_folder folder = begin(state);
@@ -298,7 +293,7 @@ static void test_the_policy_is_written_in_both_forms_and_replaced(void **state)
     learner_kit_fini(&kit);
 }
 
-static void test_a_policy_that_can_not_be_written_is_named(void **state)
+TEST_WITH(a_policy_that_can_not_be_written_is_named, run_dir_setup, run_dir_teardown)
 {
     learner_kit kit;
     aq_publication publication;
@@ -308,33 +303,9 @@ static void test_a_policy_that_can_not_be_written_is_named(void **state)
     learner_kit_publication(&kit, 3, AQ_FORMAT_INT8_CHANNEL, &publication);
     assert_int_equal(mkdir(run_dir_path(state, "policy.aq"), 0777), 0);
     assert_true(aq_run_folder_write_policy(&folder, &publication, &error) != 0);
-    assert_says(&error, "policy.aq");
+    says(&error, "policy.aq");
     aq_publication_fini(&publication);
     learner_kit_fini(&kit);
 }
 
 #define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_RUN_DIR(test_a_new_folder_becomes_a_run),
-        IN_RUN_DIR(test_its_configuration_can_be_read_again),
-        IN_RUN_DIR(test_a_folder_and_its_parents_are_made),
-        IN_RUN_DIR(test_two_runs_have_two_ids),
-        IN_RUN_DIR(test_a_folder_with_a_run_needs_resume),
-        IN_RUN_DIR(test_a_resumed_run_is_the_same),
-        IN_RUN_DIR(test_resume_of_an_empty_folder_begins_a_run),
-        IN_RUN_DIR(test_a_resumed_run_keeps_the_new_configuration_once_it_is_told_to),
-        IN_RUN_DIR(test_a_run_of_another_task_is_refused),
-        IN_RUN_DIR(test_a_run_json_that_is_not_ours_is_named),
-        IN_RUN_DIR(test_a_run_json_that_is_far_too_long_is_refused),
-        IN_RUN_DIR(test_a_run_that_could_not_begin_leaves_the_folder_free),
-        IN_RUN_DIR(test_a_file_in_the_place_of_the_folder_is_named),
-        IN_RUN_DIR(test_a_path_that_is_too_long_is_refused),
-        IN_RUN_DIR(test_opening_survives_every_failed_allocation),
-        IN_RUN_DIR(test_the_policy_is_written_in_both_forms_and_replaced),
-        IN_RUN_DIR(test_a_policy_that_can_not_be_written_is_named),
-    };
-    return cmocka_run_group_tests_name("run_folder", tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * What follows from a configuration, and what is said when nothing can follow.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -14,6 +8,7 @@
 #include "common/base/parse.h"
 #include "envs/env.h"
 #include "learner/run/run_plan.h"
+#include "tests/support/test.h"
 
 static aq_run_config defaults(void)
 {
@@ -45,7 +40,7 @@ static aq_error refusal_of(const aq_run_config *config, int code)
     return error;
 }
 
-static void assert_says(const aq_error *error, const char *word)
+static void says(const aq_error *error, const char *word)
 {
     if (!strstr(error->text, word)) {
         fail_msg("'%s' does not say '%s'", error->text, word);
@@ -54,10 +49,9 @@ static void assert_says(const aq_error *error, const char *word)
 
 /* ---- what follows -------------------------------------------------------------------------- */
 
-static void test_members_are_told_what_the_configuration_says(void **state)
+TEST(members_are_told_what_the_configuration_says)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.seed = 99;
     config.learner.n_step = 5;
     config.learner.batch_size = 32;
@@ -94,10 +88,9 @@ static void test_members_are_told_what_the_configuration_says(void **state)
     assert_int_equal(aq_run_settings_validate(settings, NULL), 0);
 }
 
-static void test_the_plan_is_of_the_task(void **state)
+TEST(the_plan_is_of_the_task)
 {
     aq_run_config config = defaults();
-    (void)state;
     aq_run_plan plan = plan_of(&config);
     assert_int_equal(plan.settings.schema.obs.shape[0], 4);
     assert_int_equal(plan.settings.schema.action.choice_count, 2);
@@ -108,20 +101,18 @@ static void test_the_plan_is_of_the_task(void **state)
     assert_string_equal(plan.algorithm_class->name, "dqn");
 }
 
-static void test_a_short_name_becomes_the_whole_one(void **state)
+TEST(a_short_name_becomes_the_whole_one)
 {
     aq_run_config config = defaults();
-    (void)state;
     strcpy(config.task, "CartPole-v1");
     aq_run_plan plan = plan_of(&config);
     assert_string_equal(plan.config.task, "gym:CartPole-v1");
     assert_string_equal(plan.settings.task, "gym:CartPole-v1");
 }
 
-static void test_a_seed_is_chosen_where_none_is_given(void **state)
+TEST(a_seed_is_chosen_where_none_is_given)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.seed = 0;
     aq_run_plan first = plan_of(&config);
     aq_run_plan second = plan_of(&config);
@@ -133,11 +124,10 @@ static void test_a_seed_is_chosen_where_none_is_given(void **state)
     assert_int_equal(plan_of(&config).config.seed, config.seed);
 }
 
-static void test_the_threshold_is_the_tasks_own_or_a_number(void **state)
+TEST(the_threshold_is_the_tasks_own_or_a_number)
 {
     aq_run_config config = defaults();
     const aq_env_class *env = aq_env_find("gym:CartPole-v1");
-    (void)state;
     aq_run_plan plan = plan_of(&config);
     assert_true(plan.threshold == env->reward_threshold);
     assert_true(plan.settings.evaluation_threshold == env->reward_threshold);
@@ -147,10 +137,9 @@ static void test_the_threshold_is_the_tasks_own_or_a_number(void **state)
     assert_true(plan.settings.evaluation_threshold == -12.5);
 }
 
-static void test_the_table_is_spread_over_the_shards(void **state)
+TEST(the_table_is_spread_over_the_shards)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.replay.capacity = 100000;
     config.replay.min_size = 1000;
     config.replay.shards = 3;
@@ -159,10 +148,9 @@ static void test_the_table_is_spread_over_the_shards(void **state)
     assert_int_equal(plan.settings.tables[0].min_size, 334); /* never less than asked for in all */
 }
 
-static void test_every_table_is_spread_and_chunks_serve_the_longest_items(void **state)
+TEST(every_table_is_spread_and_chunks_serve_the_longest_items)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.replay.shards = 2;
     config.replay.samples_per_insert = 0.0;
     config.replay.capacity_bytes = 1000001;
@@ -187,21 +175,19 @@ static void test_every_table_is_spread_and_chunks_serve_the_longest_items(void *
     assert_int_equal(plan.settings.storage.fsync_ms, 5);
 }
 
-static void test_bytes_that_hold_no_two_chunks_are_refused(void **state)
+TEST(bytes_that_hold_no_two_chunks_are_refused)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.replay.capacity_bytes = 2 * 32 * (16 + 4 + 4 + 4);
     (void)plan_of(&config);
     config.replay.capacity_bytes--;
     aq_error error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(&error, "two chunks of this task take 1792");
+    says(&error, "two chunks of this task take 1792");
 }
 
-static void test_a_table_that_must_be_full_is_possible_in_any_number_of_shards(void **state)
+TEST(a_table_that_must_be_full_is_possible_in_any_number_of_shards)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.replay.capacity = 1000;
     config.replay.min_size = 1000;
     config.replay.shards = 3;
@@ -212,75 +198,49 @@ static void test_a_table_that_must_be_full_is_possible_in_any_number_of_shards(v
 
 /* ---- what can't ---------------------------------------------------------------------------- */
 
-static void test_a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant(void **state)
+TEST(a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant)
 {
     aq_run_config config = defaults();
-    (void)state;
     strcpy(config.task, "gym:CartPol-v1");
     aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
-    assert_says(&error, "'gym:CartPol-v1' is not known");
-    assert_says(&error, "did you mean 'gym:CartPole-v1'?");
+    says(&error, "'gym:CartPol-v1' is not known");
+    says(&error, "did you mean 'gym:CartPole-v1'?");
 }
 
-static void test_a_name_like_no_other_is_answered_with_where_to_look(void **state)
+TEST(a_name_like_no_other_is_answered_with_where_to_look)
 {
     aq_run_config config = defaults();
-    (void)state;
     strcpy(config.task, "chess");
     aq_error error = refusal_of(&config, AQ_E_NOT_FOUND);
-    assert_says(&error, "chess");
-    assert_says(&error, "actorq envs");
+    says(&error, "chess");
+    says(&error, "actorq envs");
 }
 
-static void test_settings_that_contradict_each_other_are_named(void **state)
+TEST(settings_that_contradict_each_other_are_named)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.replay.chunk_length = 2;
     config.learner.n_step = 3;
     aq_error error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(&error, "replay.chunk_length");
+    says(&error, "replay.chunk_length");
     config = defaults();
     strcpy(config.evaluator.threshold, "high");
     error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(&error, "evaluator.threshold");
+    says(&error, "evaluator.threshold");
 }
 
-static void test_settings_out_of_their_bounds_are_named(void **state)
+TEST(settings_out_of_their_bounds_are_named)
 {
     aq_run_config config = defaults();
-    (void)state;
     config.net.heartbeat_ms = 1; /* past the table, as only a program can */
     aq_error error = refusal_of(&config, AQ_E_INVALID);
-    assert_says(&error, "net.heartbeat_ms");
+    says(&error, "net.heartbeat_ms");
 }
 
-static void test_without_memory_there_is_no_plan(void **state)
+TEST(without_memory_there_is_no_plan)
 {
     aq_run_config config = defaults();
-    (void)state;
     aq_memory_fail_at(1, 0);
     refusal_of(&config, AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_members_are_told_what_the_configuration_says),
-        cmocka_unit_test(test_the_plan_is_of_the_task),
-        cmocka_unit_test(test_a_short_name_becomes_the_whole_one),
-        cmocka_unit_test(test_a_seed_is_chosen_where_none_is_given),
-        cmocka_unit_test(test_the_threshold_is_the_tasks_own_or_a_number),
-        cmocka_unit_test(test_the_table_is_spread_over_the_shards),
-        cmocka_unit_test(test_every_table_is_spread_and_chunks_serve_the_longest_items),
-        cmocka_unit_test(test_bytes_that_hold_no_two_chunks_are_refused),
-        cmocka_unit_test(test_a_table_that_must_be_full_is_possible_in_any_number_of_shards),
-        cmocka_unit_test(test_a_slip_of_the_fingers_is_answered_with_the_name_that_was_meant),
-        cmocka_unit_test(test_a_name_like_no_other_is_answered_with_where_to_look),
-        cmocka_unit_test(test_settings_that_contradict_each_other_are_named),
-        cmocka_unit_test(test_settings_out_of_their_bounds_are_named),
-        cmocka_unit_test(test_without_memory_there_is_no_plan),
-    };
-    return cmocka_run_group_tests_name("run_plan", tests, NULL, NULL);
 }

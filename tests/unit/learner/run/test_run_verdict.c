@@ -1,16 +1,11 @@
 /*
  * How a run goes, in words: what is said when, and how pressing it is.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "learner/run/run_verdict.h"
+#include "tests/support/test.h"
 
 /* A run that goes well. */
 static aq_run_facts good_facts(void)
@@ -68,9 +63,8 @@ static void assert_silent(const aq_run_facts *facts, const char *words)
     }
 }
 
-static void test_a_run_that_goes_well_is_said_to(void **state)
+TEST(a_run_that_goes_well_is_said_to)
 {
-    (void)state;
     const aq_run_facts facts = good_facts();
     const aq_verdict verdict = verdict_of(&facts);
     assert_string_equal(verdict.headline, "Training: return 461.9, solved at 475.0, rising");
@@ -78,9 +72,8 @@ static void test_a_run_that_goes_well_is_said_to(void **state)
     assert_note(&facts, AQ_VERDICT_GOOD, "keep pace");
 }
 
-static void test_the_time_to_the_nearest_limit_is_told(void **state)
+TEST(the_time_to_the_nearest_limit_is_told)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     assert_note(&facts, AQ_VERDICT_NOTE, "1m40s, at its limit of environment steps");
     facts.learner_steps_limit = 60000;
@@ -92,9 +85,8 @@ static void test_the_time_to_the_nearest_limit_is_told(void **state)
     assert_silent(&facts, "at its limit");
 }
 
-static void test_a_task_without_a_threshold_is_never_near_one(void **state)
+TEST(a_task_without_a_threshold_is_never_near_one)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.threshold = NAN;
     facts.trend = AQ_TREND_UNKNOWN;
@@ -103,9 +95,8 @@ static void test_a_task_without_a_threshold_is_never_near_one(void **state)
     assert_non_null(strstr(verdict_of(&facts).headline, "no return has been measured"));
 }
 
-static void test_what_is_waited_for_before_training_is_said(void **state)
+TEST(what_is_waited_for_before_training_is_said)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.learner_steps = 0;
     assert_string_equal(verdict_of(&facts).headline, "About to train");
@@ -117,9 +108,8 @@ static void test_what_is_waited_for_before_training_is_said(void **state)
     assert_string_equal(verdict_of(&facts).headline, "Waiting for a replay shard to join");
 }
 
-static void test_a_learner_that_waits_wants_more_actors(void **state)
+TEST(a_learner_that_waits_wants_more_actors)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.learner_waits = 0.6;
     assert_note(&facts, AQ_VERDICT_ATTENTION, "60 % of the time: more actors would help");
@@ -129,17 +119,15 @@ static void test_a_learner_that_waits_wants_more_actors(void **state)
     assert_silent(&facts, "more actors");
 }
 
-static void test_actors_that_wait_are_too_many(void **state)
+TEST(actors_that_wait_are_too_many)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.actors_wait = 0.75;
     assert_note(&facts, AQ_VERDICT_NOTE, "wait for the learner 75 % of the time");
 }
 
-static void test_more_actors_are_not_wanted_where_actors_wait_as_well(void **state)
+TEST(more_actors_are_not_wanted_where_actors_wait_as_well)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.learner_waits = 0.6;
     facts.actors_wait = 0.9;
@@ -148,9 +136,8 @@ static void test_more_actors_are_not_wanted_where_actors_wait_as_well(void **sta
     assert_silent(&facts, "fewer");
 }
 
-static void test_who_is_missing_is_said(void **state)
+TEST(who_is_missing_is_said)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.shards_wanted = 3;
     assert_note(&facts, AQ_VERDICT_ATTENTION, "1 of 3 replay shards");
@@ -164,9 +151,8 @@ static void test_who_is_missing_is_said(void **state)
     assert_silent(&facts, "No actor");
 }
 
-static void test_members_in_trouble_are_counted(void **state)
+TEST(members_in_trouble_are_counted)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.silent = 1;
     facts.stuck = 2;
@@ -174,9 +160,8 @@ static void test_members_in_trouble_are_counted(void **state)
     assert_note(&facts, AQ_VERDICT_BAD, "2 replay shards cannot write");
 }
 
-static void test_training_that_stands_still_is_bad(void **state)
+TEST(training_that_stands_still_is_bad)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.learner_steps_per_s = 0;
     assert_note(&facts, AQ_VERDICT_BAD, "No training step");
@@ -184,9 +169,8 @@ static void test_training_that_stands_still_is_bad(void **state)
     assert_silent(&facts, "No training step");
 }
 
-static void test_falling_returns_and_many_fallbacks_want_attention(void **state)
+TEST(falling_returns_and_many_fallbacks_want_attention)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.trend = AQ_TREND_FALLING;
     facts.fallbacks = 50;
@@ -196,9 +180,8 @@ static void test_falling_returns_and_many_fallbacks_want_attention(void **state)
     assert_silent(&facts, "of the versions");
 }
 
-static void test_an_end_is_told_with_what_it_took(void **state)
+TEST(an_end_is_told_with_what_it_took)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.state = AQ_RUN_SOLVED;
     aq_verdict verdict = verdict_of(&facts);
@@ -216,9 +199,8 @@ static void test_an_end_is_told_with_what_it_took(void **state)
     assert_int_equal(verdict.level, AQ_VERDICT_BAD);
 }
 
-static void test_everything_at_once_has_room(void **state)
+TEST(everything_at_once_has_room)
 {
-    (void)state;
     aq_run_facts facts = good_facts();
     facts.shards = 0;
     facts.shards_wanted = UINT32_MAX;
@@ -233,24 +215,4 @@ static void test_everything_at_once_has_room(void **state)
     assert_in_range(verdict.note_count, 6, AQ_VERDICT_NOTES_MAX);
     assert_int_equal(verdict.level, AQ_VERDICT_BAD);
     assert_string_equal(aq_verdict_level_name(verdict.level), "bad");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_run_that_goes_well_is_said_to),
-        cmocka_unit_test(test_the_time_to_the_nearest_limit_is_told),
-        cmocka_unit_test(test_a_task_without_a_threshold_is_never_near_one),
-        cmocka_unit_test(test_what_is_waited_for_before_training_is_said),
-        cmocka_unit_test(test_a_learner_that_waits_wants_more_actors),
-        cmocka_unit_test(test_actors_that_wait_are_too_many),
-        cmocka_unit_test(test_more_actors_are_not_wanted_where_actors_wait_as_well),
-        cmocka_unit_test(test_who_is_missing_is_said),
-        cmocka_unit_test(test_members_in_trouble_are_counted),
-        cmocka_unit_test(test_training_that_stands_still_is_bad),
-        cmocka_unit_test(test_falling_returns_and_many_fallbacks_want_attention),
-        cmocka_unit_test(test_an_end_is_told_with_what_it_took),
-        cmocka_unit_test(test_everything_at_once_has_room),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,35 +1,28 @@
 /*
  * What each store brought, and that actors find it at the same slot for as long as that can be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 
 #include "common/base/rng.h"
 #include "learner/run/store_ledger.h"
+#include "tests/support/test.h"
 
 static uint32_t arrive(aq_store_ledger *ledger, uint64_t incarnation, uint64_t store)
 {
     return aq_store_ledger_arrive(ledger, incarnation, store, "", AQ_SLOT_NONE);
 }
 
-static void test_stores_get_slots_from_the_lowest(void **state)
+TEST(stores_get_slots_from_the_lowest)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     assert_int_equal(arrive(&ledger, 1, 10), 0);
     assert_int_equal(arrive(&ledger, 2, 20), 1);
     assert_int_equal(arrive(&ledger, 3, 30), 2);
 }
 
-static void test_a_store_comes_back_to_its_slot_and_count(void **state)
+TEST(a_store_comes_back_to_its_slot_and_count)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     arrive(&ledger, 1, 10);
     arrive(&ledger, 2, 20);
     aq_store_ledger_told(&ledger, 1, 500);
@@ -41,10 +34,9 @@ static void test_a_store_comes_back_to_its_slot_and_count(void **state)
     assert_int_equal(aq_store_ledger_total(&ledger), 501);
 }
 
-static void test_a_new_store_at_the_address_of_a_gone_one_takes_its_slot(void **state)
+TEST(a_new_store_at_the_address_of_a_gone_one_takes_its_slot)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     arrive(&ledger, 1, 10);
     assert_int_equal(aq_store_ledger_arrive(&ledger, 2, 20, "ipc:///b", AQ_SLOT_NONE), 1);
     aq_store_ledger_told(&ledger, 2, 7);
@@ -58,19 +50,17 @@ static void test_a_new_store_at_the_address_of_a_gone_one_takes_its_slot(void **
     assert_int_equal(aq_store_ledger_total(&ledger), 10);
 }
 
-static void test_an_address_of_a_live_store_gives_nothing(void **state)
+TEST(an_address_of_a_live_store_gives_nothing)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     assert_int_equal(aq_store_ledger_arrive(&ledger, 1, 10, "ipc:///a", AQ_SLOT_NONE), 0);
     assert_int_equal(aq_store_ledger_arrive(&ledger, 2, 20, "ipc:///a", AQ_SLOT_NONE), 1);
 }
 
-static void test_a_slot_that_a_store_had_in_this_run_is_its_own(void **state)
+TEST(a_slot_that_a_store_had_in_this_run_is_its_own)
 {
     aq_store_ledger ledger = {0};
     const aq_shard_count known[] = {{.store = 10, .inserted = 5, .slot = 0}};
-    (void)state;
     aq_store_ledger_restore(&ledger, known, 1, 0);
     /* The checkpoint is older than the one in memory that took the place of 10. */
     assert_int_equal(aq_store_ledger_arrive(&ledger, 1, 20, "", 0), 0);
@@ -80,10 +70,9 @@ static void test_a_slot_that_a_store_had_in_this_run_is_its_own(void **state)
     assert_int_equal(aq_store_ledger_total(&ledger), 5);
 }
 
-static void test_only_a_live_process_is_heard(void **state)
+TEST(only_a_live_process_is_heard)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     arrive(&ledger, 1, 10);
     aq_store_ledger_told(&ledger, 2, 100);
     aq_store_ledger_told(&ledger, 0, 100);
@@ -93,10 +82,9 @@ static void test_only_a_live_process_is_heard(void **state)
     assert_int_equal(aq_store_ledger_total(&ledger), 0);
 }
 
-static void test_counts_grow_and_stay_possible(void **state)
+TEST(counts_grow_and_stay_possible)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     arrive(&ledger, 1, 10);
     aq_store_ledger_told(&ledger, 1, 100);
     aq_store_ledger_told(&ledger, 1, 99);
@@ -107,13 +95,12 @@ static void test_counts_grow_and_stay_possible(void **state)
     assert_true(aq_store_ledger_total(&ledger) == AQ_SHARD_INSERTED_MAX);
 }
 
-static void test_counts_survive_a_restart_of_the_learner(void **state)
+TEST(counts_survive_a_restart_of_the_learner)
 {
     aq_store_ledger before = {0};
     aq_store_ledger after = {0};
     aq_shard_count counts[AQ_SHARDS_MAX];
     uint64_t base = 0;
-    (void)state;
     arrive(&before, 1, 10);
     arrive(&before, 2, 20);
     aq_store_ledger_told(&before, 1, 70);
@@ -129,34 +116,31 @@ static void test_counts_survive_a_restart_of_the_learner(void **state)
 }
 
 /* They had no slots, and named a start of a shard where a store is named now. */
-static void test_checkpoints_of_before_stores_had_names_keep_their_steps(void **state)
+TEST(checkpoints_of_before_stores_had_names_keep_their_steps)
 {
     aq_store_ledger ledger = {0};
     const aq_shard_count old[] = {
         {.store = 10, .inserted = 5}, {.store = 20, .inserted = 6}, {.store = 30, .inserted = 7}};
-    (void)state;
     aq_store_ledger_restore(&ledger, old, 3, 100);
     assert_int_equal(aq_store_ledger_total(&ledger), 118);
     assert_int_equal(arrive(&ledger, 1, 40), 1);
 }
 
-static void test_rubbish_in_a_checkpoint_is_counted_and_no_more(void **state)
+TEST(rubbish_in_a_checkpoint_is_counted_and_no_more)
 {
     aq_store_ledger ledger = {0};
     const aq_shard_count odd[] = {{.store = 0, .inserted = 1, .slot = 3},
                                   {.store = 10, .inserted = 2, .slot = 1000},
                                   {.store = 20, .inserted = 4, .slot = AQ_SLOT_NONE},
                                   {.store = 20, .inserted = 8, .slot = 5}};
-    (void)state;
     aq_store_ledger_restore(&ledger, odd, 4, 0);
     assert_int_equal(aq_store_ledger_total(&ledger), 15);
     assert_int_equal(arrive(&ledger, 1, 20), 0);
 }
 
-static void test_the_store_that_went_first_makes_room(void **state)
+TEST(the_store_that_went_first_makes_room)
 {
     aq_store_ledger ledger = {0};
-    (void)state;
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
         assert_int_equal(arrive(&ledger, i, i), i - 1);
         aq_store_ledger_told(&ledger, i, 1);
@@ -169,7 +153,7 @@ static void test_the_store_that_went_first_makes_room(void **state)
 }
 
 /* Whatever comes and goes: no slot is that of two live stores, and the total is what was told. */
-static void test_random_comings_and_goings(void **state)
+TEST(random_comings_and_goings)
 {
     enum { PROCESSES = 40, STORES = 150, MOVES = 20000 };
     aq_store_ledger ledger = {0};
@@ -179,7 +163,6 @@ static void test_random_comings_and_goings(void **state)
     uint64_t incarnation[PROCESSES] = {0};
     uint64_t next = 0, least = 0;
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 77, 0);
     for (int move = 0; move < MOVES; move++) {
         size_t process = aq_rng_below(&rng, PROCESSES);
@@ -216,23 +199,4 @@ static void test_random_comings_and_goings(void **state)
         assert_true(total >= least); /* it never goes back */
         least = total;
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_stores_get_slots_from_the_lowest),
-        cmocka_unit_test(test_a_store_comes_back_to_its_slot_and_count),
-        cmocka_unit_test(test_a_new_store_at_the_address_of_a_gone_one_takes_its_slot),
-        cmocka_unit_test(test_an_address_of_a_live_store_gives_nothing),
-        cmocka_unit_test(test_a_slot_that_a_store_had_in_this_run_is_its_own),
-        cmocka_unit_test(test_only_a_live_process_is_heard),
-        cmocka_unit_test(test_counts_grow_and_stay_possible),
-        cmocka_unit_test(test_counts_survive_a_restart_of_the_learner),
-        cmocka_unit_test(test_checkpoints_of_before_stores_had_names_keep_their_steps),
-        cmocka_unit_test(test_rubbish_in_a_checkpoint_is_counted_and_no_more),
-        cmocka_unit_test(test_the_store_that_went_first_makes_room),
-        cmocka_unit_test(test_random_comings_and_goings),
-    };
-    return cmocka_run_group_tests_name("store_ledger", tests, NULL, NULL);
 }

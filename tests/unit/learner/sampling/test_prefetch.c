@@ -1,12 +1,6 @@
 /*
  * What is asked of the shards, and what becomes of their answers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "common/wire/wire_sample.h"
 #include "learner/run/coordinator.h"
 #include "learner/sampling/prefetch.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/sample_shard.h"
 
@@ -146,14 +141,14 @@ static void give_back_oldest(prefetch_desk *desk)
 
 /* ---- asking -------------------------------------------------------------------------------- */
 
-static void test_nobody_is_asked_while_there_is_no_shard(void **state)
+TEST_WITH(nobody_is_asked_while_there_is_no_shard, setup, teardown)
 {
     prefetch_desk *desk = *state;
     pass(desk, 1);
     assert_int_equal(desk->shards[0].asked, 0);
 }
 
-static void test_as_many_requests_as_agreed_are_out_and_no_more(void **state)
+TEST_WITH(as_many_requests_as_agreed_are_out_and_no_more, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -167,7 +162,7 @@ static void test_as_many_requests_as_agreed_are_out_and_no_more(void **state)
     assert_int_equal(desk->shards[0].count, IN_FLIGHT);
 }
 
-static void test_a_request_says_what_is_wanted(void **state)
+TEST_WITH(a_request_says_what_is_wanted, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -182,7 +177,7 @@ static void test_a_request_says_what_is_wanted(void **state)
     assert_int_equal(call->timeout_ms, 1500);
 }
 
-static void test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows(void **state)
+TEST_WITH(no_shard_is_asked_to_wait_longer_than_the_protocol_allows, setup, teardown)
 {
     prefetch_desk *desk = *state;
     aq_prefetch_destroy(desk->prefetch);
@@ -193,7 +188,7 @@ static void test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows(void 
     assert_int_equal(desk->shards[0].calls[0]->timeout_ms, 301000);
 }
 
-static void test_where_shards_outnumber_requests_none_is_asked_to_wait(void **state)
+TEST_WITH(where_shards_outnumber_requests_none_is_asked_to_wait, setup, teardown)
 {
     prefetch_desk *desk = *state;
     for (int i = 0; i < SHARDS; i++) {
@@ -206,7 +201,7 @@ static void test_where_shards_outnumber_requests_none_is_asked_to_wait(void **st
     aq_prefetch_remove_shard(desk->prefetch, 4);
 }
 
-static void test_shards_are_asked_in_turn(void **state)
+TEST_WITH(shards_are_asked_in_turn, setup, teardown)
 {
     prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
@@ -222,7 +217,7 @@ static void test_shards_are_asked_in_turn(void **state)
     }
 }
 
-static void test_a_slow_shard_holds_no_more_than_its_share(void **state)
+TEST_WITH(a_slow_shard_holds_no_more_than_its_share, setup, teardown)
 {
     prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
@@ -238,7 +233,7 @@ static void test_a_slow_shard_holds_no_more_than_its_share(void **state)
     assert_true(desk->ready_total >= 20); /* but for the time until it counts as stalled */
 }
 
-static void test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others(void **state)
+TEST_WITH(the_share_of_a_shard_that_is_left_alone_goes_to_the_others, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -251,7 +246,7 @@ static void test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others(void
     assert_int_equal(desk->shards[1].count, IN_FLIGHT);
 }
 
-static void test_without_an_empty_group_nobody_is_asked(void **state)
+TEST_WITH(without_an_empty_group_nobody_is_asked, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -269,7 +264,7 @@ static void test_without_an_empty_group_nobody_is_asked(void **state)
     assert_int_equal(desk->shards[0].count, 1);
 }
 
-static void test_one_shard_too_many_is_refused(void **state)
+TEST_WITH(one_shard_too_many_is_refused, setup, teardown)
 {
     prefetch_desk *desk = *state;
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
@@ -285,7 +280,7 @@ static void test_one_shard_too_many_is_refused(void **state)
 
 /* ---- answers ------------------------------------------------------------------------------- */
 
-static void test_a_full_group_is_ready_with_the_rows_that_were_sent(void **state)
+TEST_WITH(a_full_group_is_ready_with_the_rows_that_were_sent, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -302,7 +297,7 @@ static void test_a_full_group_is_ready_with_the_rows_that_were_sent(void **state
     assert_int_equal(desk->troubles, 0);
 }
 
-static void test_a_group_may_be_given_back_as_soon_as_it_is_ready(void **state)
+TEST_WITH(a_group_may_be_given_back_as_soon_as_it_is_ready, setup, teardown)
 {
     prefetch_desk *desk = *state;
     desk->give_back_at_once = true;
@@ -315,7 +310,7 @@ static void test_a_group_may_be_given_back_as_soon_as_it_is_ready(void **state)
     assert_int_equal(desk->ready_total, 50);
 }
 
-static void test_not_yet_is_no_trouble_and_asked_again_soon(void **state)
+TEST_WITH(not_yet_is_no_trouble_and_asked_again_soon, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -352,7 +347,7 @@ static void expect_trouble(prefetch_desk *desk, const char *word)
     desk->troubles = 0;
 }
 
-static void test_every_other_failure_is_trouble(void **state)
+TEST_WITH(every_other_failure_is_trouble, setup, teardown)
 {
     prefetch_desk *desk = *state;
     static const enum aq_rpc_code codes[] = {AQ_RPC_INTERNAL, AQ_RPC_RESOURCE_EXHAUSTED,
@@ -373,7 +368,7 @@ static void test_every_other_failure_is_trouble(void **state)
     expect_trouble(desk, "Sampling/Sample");
 }
 
-static void test_corrupt_answers_are_refused(void **state)
+TEST_WITH(corrupt_answers_are_refused, setup, teardown)
 {
     prefetch_desk *desk = *state;
     enum { NAN_REWARD, FAR_ACTION, SHORT_OBS, FEW_ROWS, MANY_ROWS, NO_ROWS, NO_MASS, BAD_COUNT };
@@ -407,7 +402,7 @@ static void test_corrupt_answers_are_refused(void **state)
     }
 }
 
-static void test_a_request_that_can_not_be_sent_is_trouble(void **state)
+TEST_WITH(a_request_that_can_not_be_sent_is_trouble, setup, teardown)
 {
     prefetch_desk *desk = *state;
     desk->shards[0].send_failure = AQ_E_FULL;
@@ -421,7 +416,7 @@ static void test_a_request_that_can_not_be_sent_is_trouble(void **state)
 
 /* ---- shards that go ------------------------------------------------------------------------ */
 
-static void test_answers_of_a_shard_that_went_are_dropped(void **state)
+TEST_WITH(answers_of_a_shard_that_went_are_dropped, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -442,7 +437,7 @@ static void test_answers_of_a_shard_that_went_are_dropped(void **state)
     assert_int_equal(desk->shards[1].count, IN_FLIGHT);
 }
 
-static void test_a_shard_that_came_back_gets_no_answers_of_its_earlier_life(void **state)
+TEST_WITH(a_shard_that_came_back_gets_no_answers_of_its_earlier_life, setup, teardown)
 {
     prefetch_desk *desk = *state;
     add(desk, 0);
@@ -460,7 +455,7 @@ static void test_a_shard_that_came_back_gets_no_answers_of_its_earlier_life(void
     assert_int_equal(desk->ready_total, 1);
 }
 
-static void test_removing_a_shard_that_is_not_there_is_fine(void **state)
+TEST_WITH(removing_a_shard_that_is_not_there_is_fine, setup, teardown)
 {
     prefetch_desk *desk = *state;
     aq_prefetch_remove_shard(desk->prefetch, 1234);
@@ -470,29 +465,3 @@ static void test_removing_a_shard_that_is_not_there_is_fine(void **state)
 }
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_nobody_is_asked_while_there_is_no_shard),
-        AT_A_DESK(test_as_many_requests_as_agreed_are_out_and_no_more),
-        AT_A_DESK(test_a_request_says_what_is_wanted),
-        AT_A_DESK(test_no_shard_is_asked_to_wait_longer_than_the_protocol_allows),
-        AT_A_DESK(test_where_shards_outnumber_requests_none_is_asked_to_wait),
-        AT_A_DESK(test_shards_are_asked_in_turn),
-        AT_A_DESK(test_a_slow_shard_holds_no_more_than_its_share),
-        AT_A_DESK(test_the_share_of_a_shard_that_is_left_alone_goes_to_the_others),
-        AT_A_DESK(test_without_an_empty_group_nobody_is_asked),
-        AT_A_DESK(test_one_shard_too_many_is_refused),
-        AT_A_DESK(test_a_full_group_is_ready_with_the_rows_that_were_sent),
-        AT_A_DESK(test_a_group_may_be_given_back_as_soon_as_it_is_ready),
-        AT_A_DESK(test_not_yet_is_no_trouble_and_asked_again_soon),
-        AT_A_DESK(test_every_other_failure_is_trouble),
-        AT_A_DESK(test_corrupt_answers_are_refused),
-        AT_A_DESK(test_a_request_that_can_not_be_sent_is_trouble),
-        AT_A_DESK(test_answers_of_a_shard_that_went_are_dropped),
-        AT_A_DESK(test_a_shard_that_came_back_gets_no_answers_of_its_earlier_life),
-        AT_A_DESK(test_removing_a_shard_that_is_not_there_is_fine),
-    };
-    return cmocka_run_group_tests_name("prefetch", tests, NULL, NULL);
-}

@@ -4,18 +4,13 @@
  * All orders of three calls and five ways to end them are tried, then ten thousand random moves
  * from one seed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/wire/wire_sample.h"
 #include "learner/sampling/prefetch.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/learner_kit.h"
 #include "tests/unit/learner/sample_shard.h"
 
@@ -184,7 +179,7 @@ static void assert_all_groups_are_there(orders_desk *desk)
     remove_shard(desk, 0);
 }
 
-static void test_three_calls_may_end_in_any_order_and_way(void **state)
+TEST_WITH(three_calls_may_end_in_any_order_and_way, setup, teardown)
 {
     orders_desk *desk = *state;
     for (int order = 0; order < 6; order++) {
@@ -249,7 +244,7 @@ static void move(orders_desk *desk, aq_rng *rng)
     }
 }
 
-static void test_ten_thousand_random_moves_lose_no_group(void **state)
+TEST_WITH(ten_thousand_random_moves_lose_no_group, setup, teardown)
 {
     orders_desk *desk = *state;
     uint64_t seed = 20260701;
@@ -268,7 +263,7 @@ static void test_ten_thousand_random_moves_lose_no_group(void **state)
     assert_all_groups_are_there(desk);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
 {
     orders_desk *desk = *state;
     aq_prefetch_owner owner = {.user = desk};
@@ -291,7 +286,7 @@ static void test_create_survives_every_failed_allocation(void **state)
     aq_prefetch_destroy(NULL);
 }
 
-static void test_steps_of_another_process_at_the_address_are_not_counted(void **state)
+TEST_WITH(steps_of_another_process_at_the_address_are_not_counted, setup, teardown)
 {
     orders_desk *desk = *state;
     add_shard(desk, 0);
@@ -306,7 +301,7 @@ static void test_steps_of_another_process_at_the_address_are_not_counted(void **
 }
 
 /* Four requests, three shards: two that are slow hold three of them at most. */
-static void test_slow_shards_leave_the_last_one_its_share(void **state)
+TEST_WITH(slow_shards_leave_the_last_one_its_share, setup, teardown)
 {
     orders_desk *desk = *state;
     aq_prefetch_config four = config;
@@ -330,15 +325,3 @@ static void test_slow_shards_leave_the_last_one_its_share(void **state)
 }
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_three_calls_may_end_in_any_order_and_way),
-        AT_A_DESK(test_ten_thousand_random_moves_lose_no_group),
-        AT_A_DESK(test_slow_shards_leave_the_last_one_its_share),
-        AT_A_DESK(test_steps_of_another_process_at_the_address_are_not_counted),
-        AT_A_DESK(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("prefetch_orders", tests, NULL, NULL);
-}

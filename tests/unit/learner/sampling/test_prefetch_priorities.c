@@ -1,16 +1,11 @@
 /*
  * Priorities go back to the start of the shard that numbered the items, and to nobody else.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 
 /* A group of that shard, trained on: row i has the priority i + `first`. */
@@ -39,7 +34,8 @@ static void assert_counts(const prefetch_stand *stand, uint64_t sent, uint64_t a
     assert_int_equal(counts.dropped, dropped);
 }
 
-static void test_items_and_priorities_arrive_as_training_wrote_them(void **state)
+TEST_WITH(items_and_priorities_arrive_as_training_wrote_them, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -60,7 +56,7 @@ static void test_items_and_priorities_arrive_as_training_wrote_them(void **state
     assert_int_equal(stand->troubles, 0);
 }
 
-static void test_the_group_is_free_before_the_answer(void **state)
+TEST_WITH(the_group_is_free_before_the_answer, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -74,7 +70,7 @@ static void test_the_group_is_free_before_the_answer(void **state)
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT); /* all are asked for again */
 }
 
-static void test_each_group_goes_back_to_its_own_shard(void **state)
+TEST_WITH(each_group_goes_back_to_its_own_shard, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     for (size_t i = 0; i < 3; i++) {
@@ -95,7 +91,7 @@ static void test_each_group_goes_back_to_its_own_shard(void **state)
 }
 
 /* The process that answered is not the one that the members' list names. */
-static void test_the_start_that_numbered_the_items_is_named(void **state)
+TEST_WITH(the_start_that_numbered_the_items_is_named, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -110,7 +106,7 @@ static void test_the_start_that_numbered_the_items_is_named(void **state)
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT);
 }
 
-static void test_rows_that_were_not_trained_on_are_left_out(void **state)
+TEST_WITH(rows_that_were_not_trained_on_are_left_out, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -132,7 +128,8 @@ static void test_rows_that_were_not_trained_on_are_left_out(void **state)
     assert_int_equal(counts_of(stand).sent, 5);
 }
 
-static void test_priorities_of_a_shard_that_is_gone_are_dropped(void **state)
+TEST_WITH(priorities_of_a_shard_that_is_gone_are_dropped, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -148,7 +145,8 @@ static void test_priorities_of_a_shard_that_is_gone_are_dropped(void **state)
     prefetch_stand_pass(stand, 1);
 }
 
-static void test_a_shard_that_went_with_priorities_under_way_is_no_trouble(void **state)
+TEST_WITH(a_shard_that_went_with_priorities_under_way_is_no_trouble, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -161,7 +159,8 @@ static void test_a_shard_that_went_with_priorities_under_way_is_no_trouble(void 
     sample_shard_init(&stand->shards[0]);
 }
 
-static void test_a_shard_that_refuses_priorities_is_said_and_still_sampled_from(void **state)
+TEST_WITH(a_shard_that_refuses_priorities_is_said_and_still_sampled_from, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -175,7 +174,7 @@ static void test_a_shard_that_refuses_priorities_is_said_and_still_sampled_from(
     assert_int_equal(stand->shards[0].count, STAND_IN_FLIGHT);
 }
 
-static void test_no_more_calls_are_under_way_than_agreed(void **state)
+TEST_WITH(no_more_calls_are_under_way_than_agreed, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -196,7 +195,7 @@ static void test_no_more_calls_are_under_way_than_agreed(void **state)
     assert_int_equal(stand->shards[0].update_count, 1);
 }
 
-static void test_a_table_without_priorities_hears_of_none(void **state)
+TEST_WITH(a_table_without_priorities_hears_of_none, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const aq_table_spec uniform = {.name = "main", .selector = AQ_SELECTOR_UNIFORM};
     static const aq_table_spec removed_by_priority = {
@@ -220,7 +219,7 @@ static void test_a_table_without_priorities_hears_of_none(void **state)
     assert_int_equal(stand->shards[0].update_count, 1);
 }
 
-static void test_requests_name_the_table(void **state)
+TEST_WITH(requests_name_the_table, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const aq_table_spec recent = {.name = "recent", .selector = AQ_SELECTOR_PRIORITIZED};
     prefetch_stand *stand = *state;
@@ -235,7 +234,7 @@ static void test_requests_name_the_table(void **state)
 
 /* ---- sequences ----------------------------------------------------------------------------- */
 
-static void test_a_table_of_sequences_brings_sequences(void **state)
+TEST_WITH(a_table_of_sequences_brings_sequences, prefetch_stand_setup, prefetch_stand_teardown)
 {
     enum { STEPS = 3 };
     static const aq_table_spec table = {
@@ -263,7 +262,7 @@ static void test_a_table_of_sequences_brings_sequences(void **state)
     aq_batch_destroy(sequences);
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const aq_table_spec table = {.name = "main", .selector = AQ_SELECTOR_PRIORITIZED};
     prefetch_stand *stand = *state;
@@ -293,23 +292,3 @@ static void test_create_survives_every_failed_allocation(void **state)
 
 #define AT_A_STAND(test)                                                                           \
     cmocka_unit_test_setup_teardown(test, prefetch_stand_setup, prefetch_stand_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_STAND(test_items_and_priorities_arrive_as_training_wrote_them),
-        AT_A_STAND(test_the_group_is_free_before_the_answer),
-        AT_A_STAND(test_each_group_goes_back_to_its_own_shard),
-        AT_A_STAND(test_the_start_that_numbered_the_items_is_named),
-        AT_A_STAND(test_rows_that_were_not_trained_on_are_left_out),
-        AT_A_STAND(test_priorities_of_a_shard_that_is_gone_are_dropped),
-        AT_A_STAND(test_a_shard_that_went_with_priorities_under_way_is_no_trouble),
-        AT_A_STAND(test_a_shard_that_refuses_priorities_is_said_and_still_sampled_from),
-        AT_A_STAND(test_no_more_calls_are_under_way_than_agreed),
-        AT_A_STAND(test_a_table_without_priorities_hears_of_none),
-        AT_A_STAND(test_requests_name_the_table),
-        AT_A_STAND(test_a_table_of_sequences_brings_sequences),
-        AT_A_STAND(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("prefetch_priorities", tests, NULL, NULL);
-}

@@ -2,15 +2,10 @@
  * Shards are sampled from in proportion to what they hold, whoever comes and goes, and rows count
  * what they should over all of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/prefetch_stand.h"
 
 enum { ROUNDS = 2000 };
@@ -51,7 +46,7 @@ static void set_mass(prefetch_stand *stand, const double mass[STAND_SHARDS])
     }
 }
 
-static void test_groups_come_in_proportion_to_the_masses(void **state)
+TEST_WITH(groups_come_in_proportion_to_the_masses, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const double mass[STAND_SHARDS] = {50, 30, 15, 5};
     prefetch_stand *stand = *state;
@@ -64,7 +59,8 @@ static void test_groups_come_in_proportion_to_the_masses(void **state)
     assert_true(chi_square(got, mass) < 0.1); /* three degrees of freedom; chance would give 3 */
 }
 
-static void test_shares_follow_the_masses_that_were_told_last(void **state)
+TEST_WITH(shares_follow_the_masses_that_were_told_last, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const double before[STAND_SHARDS] = {50, 50, 0, 0}, after[STAND_SHARDS] = {80, 20, 0, 0};
     prefetch_stand *stand = *state;
@@ -81,7 +77,8 @@ static void test_shares_follow_the_masses_that_were_told_last(void **state)
     assert_true(chi_square(got, after) < 0.1);
 }
 
-static void test_a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked(void **state)
+TEST_WITH(a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const double tiny[STAND_SHARDS] = {1e6, 1, 0, 0}, grown[STAND_SHARDS] = {1e6, 1e6, 0, 0};
     prefetch_stand *stand = *state;
@@ -103,7 +100,8 @@ static void test_a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked(void
     assert_true(chi_square(got, grown) < 0.1);
 }
 
-static void test_a_shard_goes_and_comes_back_and_the_others_go_on(void **state)
+TEST_WITH(a_shard_goes_and_comes_back_and_the_others_go_on, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const double all[STAND_SHARDS] = {60, 20, 20, 0}, rest[STAND_SHARDS] = {0, 20, 20, 0};
     prefetch_stand *stand = *state;
@@ -128,7 +126,8 @@ static void test_a_shard_goes_and_comes_back_and_the_others_go_on(void **state)
     assert_true(chi_square(got, all) < 0.1);
 }
 
-static void test_a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting(void **state)
+TEST_WITH(a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
     prefetch_stand *stand = *state;
@@ -153,7 +152,8 @@ static void test_a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting(void **
     assert_int_equal(stand->troubles, 0);
 }
 
-static void test_a_shard_that_stopped_answering_keeps_nobody_waiting(void **state)
+TEST_WITH(a_shard_that_stopped_answering_keeps_nobody_waiting, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const double mass[STAND_SHARDS] = {90, 10, 0, 0};
     prefetch_stand *stand = *state;
@@ -193,7 +193,7 @@ static void assert_weights(const aq_batch *group, const double expected[STAND_RO
     }
 }
 
-static void test_each_batch_is_weighed_by_its_own_rows(void **state)
+TEST_WITH(each_batch_is_weighed_by_its_own_rows, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.16f, 0.01f, 0.09f, 0.09f, 0.36f, 0.09f};
     static const double weights[STAND_ROWS] = {1, 0.5, 0.25, 1, 1, 1, 0.5, 1};
@@ -205,7 +205,8 @@ static void test_each_batch_is_weighed_by_its_own_rows(void **state)
 }
 
 /* Two shards: 100 of mass and 25; w = (N P)^-0.5 over the greatest in sight. */
-static void test_rows_of_two_shards_weigh_as_if_from_one_table(void **state)
+TEST_WITH(rows_of_two_shards_weigh_as_if_from_one_table, prefetch_stand_setup,
+          prefetch_stand_teardown)
 {
     static const float p[STAND_ROWS] = {0.01f, 0.04f, 0.01f, 0.01f, 0.01f, 0.01f, 0.01f, 0.04f};
     static const double alone[STAND_ROWS] = {1, 0.5, 1, 1, 1, 1, 1, 0.5};
@@ -224,7 +225,7 @@ static void test_rows_of_two_shards_weigh_as_if_from_one_table(void **state)
     assert_weights(prefetch_stand_fill(stand, 0), alone);
 }
 
-static void test_even_draws_count_exactly_one(void **state)
+TEST_WITH(even_draws_count_exactly_one, prefetch_stand_setup, prefetch_stand_teardown)
 {
     static const aq_table_spec uniform = {.name = "main", .selector = AQ_SELECTOR_UNIFORM};
     static const aq_table_spec flat = {
@@ -262,7 +263,7 @@ static int64_t waited_ms(const prefetch_stand *stand, enum aq_sample_wait reason
     return aq_prefetch_counts_of(stand->prefetch).waited_ns[reason] / AQ_NS_PER_MS;
 }
 
-static void test_waits_are_told_by_their_reasons(void **state)
+TEST_WITH(waits_are_told_by_their_reasons, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_pass(stand, 0);
@@ -296,7 +297,7 @@ static void test_waits_are_told_by_their_reasons(void **state)
     assert_int_equal(waited_ms(stand, AQ_WAIT_TROUBLE), 10);
 }
 
-static void test_answers_and_their_times_are_counted(void **state)
+TEST_WITH(answers_and_their_times_are_counted, prefetch_stand_setup, prefetch_stand_teardown)
 {
     prefetch_stand *stand = *state;
     prefetch_stand_add(stand, 0);
@@ -315,21 +316,3 @@ static void test_answers_and_their_times_are_counted(void **state)
 
 #define AT_A_STAND(test)                                                                           \
     cmocka_unit_test_setup_teardown(test, prefetch_stand_setup, prefetch_stand_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_STAND(test_groups_come_in_proportion_to_the_masses),
-        AT_A_STAND(test_shares_follow_the_masses_that_were_told_last),
-        AT_A_STAND(test_a_heartbeat_tells_the_mass_of_a_shard_that_is_rarely_asked),
-        AT_A_STAND(test_a_shard_goes_and_comes_back_and_the_others_go_on),
-        AT_A_STAND(test_a_shard_whose_limiter_says_not_yet_keeps_nobody_waiting),
-        AT_A_STAND(test_a_shard_that_stopped_answering_keeps_nobody_waiting),
-        AT_A_STAND(test_each_batch_is_weighed_by_its_own_rows),
-        AT_A_STAND(test_rows_of_two_shards_weigh_as_if_from_one_table),
-        AT_A_STAND(test_even_draws_count_exactly_one),
-        AT_A_STAND(test_waits_are_told_by_their_reasons),
-        AT_A_STAND(test_answers_and_their_times_are_counted),
-    };
-    return cmocka_run_group_tests_name("prefetch_shares", tests, NULL, NULL);
-}

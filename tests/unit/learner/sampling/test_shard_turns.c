@@ -2,18 +2,13 @@
  * Turns come in proportion to masses: exactly, always in the same order, and whoever has nothing to
  * give keeps nobody waiting.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "learner/sampling/shard_turns.h"
+#include "tests/support/test.h"
 
 enum { SHARDS = 4 };
 
@@ -37,11 +32,10 @@ static void run(aq_shard_turn turns[SHARDS], unsigned rounds, unsigned got[SHARD
     }
 }
 
-static void test_every_count_stays_within_two_of_its_share(void **state)
+TEST(every_count_stays_within_two_of_its_share)
 {
     static const double masses[][SHARDS] = {
         {1, 1, 1, 1}, {8, 4, 2, 1}, {0.9, 0.1, -1, -1}, {1e9, 1, 1e6, 7}, {3, -1, 5, -1}};
-    (void)state;
     for (size_t k = 0; k < sizeof(masses) / sizeof(masses[0]); k++) {
         aq_shard_turn turns[SHARDS];
         unsigned got[SHARDS] = {0};
@@ -60,11 +54,10 @@ static void test_every_count_stays_within_two_of_its_share(void **state)
     }
 }
 
-static void test_the_same_history_gives_the_same_turns(void **state)
+TEST(the_same_history_gives_the_same_turns)
 {
     static const double mass[SHARDS] = {5, 3, 1, 1};
     aq_shard_turn first[SHARDS], second[SHARDS];
-    (void)state;
     init(first, mass);
     init(second, mass);
     for (int i = 0; i < 500; i++) {
@@ -75,12 +68,11 @@ static void test_the_same_history_gives_the_same_turns(void **state)
     }
 }
 
-static void test_the_turns_of_a_closed_shard_go_to_the_others(void **state)
+TEST(the_turns_of_a_closed_shard_go_to_the_others)
 {
     static const double mass[SHARDS] = {6, 3, 1, -1};
     aq_shard_turn turns[SHARDS];
     unsigned got[SHARDS] = {0};
-    (void)state;
     init(turns, mass);
     turns[0].open = false;
     run(turns, 400, got);
@@ -93,12 +85,11 @@ static void test_the_turns_of_a_closed_shard_go_to_the_others(void **state)
     assert_true(got[0] >= 59 && got[0] <= 61);
 }
 
-static void test_what_brought_nothing_is_made_up_for(void **state)
+TEST(what_brought_nothing_is_made_up_for)
 {
     static const double mass[SHARDS] = {1, 1, -1, -1};
     aq_shard_turn turns[SHARDS];
     unsigned brought[SHARDS] = {0};
-    (void)state;
     init(turns, mass);
     for (int i = 0; i < 1500; i++) {
         size_t due = aq_shard_turns_next(turns, SHARDS, 4);
@@ -109,33 +100,30 @@ static void test_what_brought_nothing_is_made_up_for(void **state)
     assert_true(abs((int)brought[0] - (int)brought[1]) <= 2);
 }
 
-static void test_an_unknown_shard_is_asked_first(void **state)
+TEST(an_unknown_shard_is_asked_first)
 {
     static const double mass[SHARDS] = {100, 50, NAN, -1};
     aq_shard_turn turns[SHARDS];
-    (void)state;
     init(turns, mass);
     assert_int_equal(aq_shard_turns_next(turns, SHARDS, 8), 2);
     assert_int_not_equal(aq_shard_turns_next(turns, SHARDS, 8), 2); /* then it waits its turn */
 }
 
-static void test_where_nobody_has_told_all_count_the_same(void **state)
+TEST(where_nobody_has_told_all_count_the_same)
 {
     static const double mass[SHARDS] = {NAN, NAN, NAN, NAN};
     aq_shard_turn turns[SHARDS];
-    (void)state;
     init(turns, mass);
     for (size_t i = 0; i < 2 * SHARDS; i++) {
         assert_int_equal(aq_shard_turns_next(turns, SHARDS, 8), i % SHARDS);
     }
 }
 
-static void test_a_shard_without_mass_is_asked_when_all_are(void **state)
+TEST(a_shard_without_mass_is_asked_when_all_are)
 {
     static const double mass[SHARDS] = {4, 0, -1, -1};
     aq_shard_turn turns[SHARDS];
     unsigned got[SHARDS] = {0};
-    (void)state;
     init(turns, mass);
     run(turns, 100, got);
     assert_int_equal(got[1], 0);
@@ -144,22 +132,20 @@ static void test_a_shard_without_mass_is_asked_when_all_are(void **state)
     assert_true(got[1] >= 49 && got[1] <= 51);
 }
 
-static void test_nobody_is_asked_when_all_are_closed(void **state)
+TEST(nobody_is_asked_when_all_are_closed)
 {
     static const double mass[SHARDS] = {-1, -1, -1, -1};
     aq_shard_turn turns[SHARDS];
-    (void)state;
     init(turns, mass);
     assert_int_equal(aq_shard_turns_next(turns, SHARDS, 4), SHARDS);
 }
 
 /* Nine parts of ten belong to the first, which doesn't answer: one request is left to the other. */
-static void test_a_shard_that_does_not_answer_leaves_a_request_to_each_other(void **state)
+TEST(a_shard_that_does_not_answer_leaves_a_request_to_each_other)
 {
     static const double mass[SHARDS] = {90, 10, -1, -1};
     aq_shard_turn turns[SHARDS];
     uint32_t out = 0;
-    (void)state;
     init(turns, mass);
     while (out < 4 && aq_shard_turns_next(turns, SHARDS, 4) != SHARDS) {
         out++;
@@ -172,11 +158,10 @@ static void test_a_shard_that_does_not_answer_leaves_a_request_to_each_other(voi
     }
 }
 
-static void test_where_all_are_stalled_none_is(void **state)
+TEST(where_all_are_stalled_none_is)
 {
     static const double mass[SHARDS] = {1, 1, -1, -1};
     aq_shard_turn turns[SHARDS];
-    (void)state;
     init(turns, mass);
     turns[0].stalled = turns[1].stalled = true;
     assert_int_equal(aq_shard_turns_next(turns, SHARDS, 4), 0);
@@ -184,7 +169,7 @@ static void test_where_all_are_stalled_none_is(void **state)
 }
 
 /* With as many requests out as there may be, and answers in any order, the shares still hold. */
-static void test_shares_hold_while_answers_come_in_any_order(void **state)
+TEST(shares_hold_while_answers_come_in_any_order)
 {
     enum { REQUESTS = 6, ANSWERS = 40000 };
     static const double mass[SHARDS] = {9, 5, 4, 2};
@@ -192,7 +177,6 @@ static void test_shares_hold_while_answers_come_in_any_order(void **state)
     unsigned got[SHARDS] = {0};
     double chi_square = 0;
     aq_rng rng;
-    (void)state;
     init(turns, mass);
     aq_rng_init(&rng, 5, 0);
     for (unsigned answers = 0; answers < ANSWERS; answers++) {
@@ -216,22 +200,4 @@ static void test_shares_hold_while_answers_come_in_any_order(void **state)
         chi_square += (got[i] - expected) * (got[i] - expected) / expected;
     }
     assert_true(chi_square < 0.1); /* chance alone would give 3 */
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_count_stays_within_two_of_its_share),
-        cmocka_unit_test(test_the_same_history_gives_the_same_turns),
-        cmocka_unit_test(test_the_turns_of_a_closed_shard_go_to_the_others),
-        cmocka_unit_test(test_what_brought_nothing_is_made_up_for),
-        cmocka_unit_test(test_an_unknown_shard_is_asked_first),
-        cmocka_unit_test(test_where_nobody_has_told_all_count_the_same),
-        cmocka_unit_test(test_a_shard_without_mass_is_asked_when_all_are),
-        cmocka_unit_test(test_nobody_is_asked_when_all_are_closed),
-        cmocka_unit_test(test_a_shard_that_does_not_answer_leaves_a_request_to_each_other),
-        cmocka_unit_test(test_where_all_are_stalled_none_is),
-        cmocka_unit_test(test_shares_hold_while_answers_come_in_any_order),
-    };
-    return cmocka_run_group_tests_name("shard_turns", tests, NULL, NULL);
 }

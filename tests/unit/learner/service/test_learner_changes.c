@@ -1,13 +1,7 @@
 /*
  * Operations on a running system: settings that change, and members that are asked to leave.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 /* The answer's copy is the caller's to free. */
@@ -25,7 +19,7 @@ static const Actorq__V1__HeartbeatReply *beat(service_desk *desk, uint64_t membe
     return (const Actorq__V1__HeartbeatReply *)(const void *)answer->reply;
 }
 
-static void test_a_member_is_told_settings_that_it_has_not(void **state)
+TEST_WITH(a_member_is_told_settings_that_it_has_not, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -45,7 +39,8 @@ static void test_a_member_is_told_settings_that_it_has_not(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_member_that_is_drained_hears_it_with_every_heartbeat(void **state)
+TEST_WITH(a_member_that_is_drained_hears_it_with_every_heartbeat, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
@@ -64,7 +59,7 @@ static void test_a_member_that_is_drained_hears_it_with_every_heartbeat(void **s
     desk_answer_fini(&answer);
 }
 
-static void test_nobody_can_be_drained_who_is_not_there(void **state)
+TEST_WITH(nobody_can_be_drained_who_is_not_there, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__DrainRequest request = ACTORQ__V1__DRAIN_REQUEST__INIT;
@@ -73,7 +68,7 @@ static void test_nobody_can_be_drained_who_is_not_there(void **state)
                         "member 99 is not in the run");
 }
 
-static void test_an_owner_that_changes_nothing_says_so(void **state)
+TEST_WITH(an_owner_that_changes_nothing_says_so, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__ConfigureRequest request = ACTORQ__V1__CONFIGURE_REQUEST__INIT;
@@ -87,14 +82,3 @@ static void test_an_owner_that_changes_nothing_says_so(void **state)
 
 #define AT_A_DESK(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_a_member_is_told_settings_that_it_has_not),
-        AT_A_DESK(test_a_member_that_is_drained_hears_it_with_every_heartbeat),
-        AT_A_DESK(test_nobody_can_be_drained_who_is_not_there),
-        AT_A_DESK(test_an_owner_that_changes_nothing_says_so),
-    };
-    return cmocka_run_group_tests_name("learner_changes", tests, NULL, NULL);
-}

@@ -1,14 +1,9 @@
 /*
  * Results of evaluations as the learner is told of them, honest and hostile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 static Actorq__V1__EvaluationReport report_of(uint64_t version, double mean, bool confirmed)
@@ -37,7 +32,7 @@ static enum aq_run_state report(service_desk *desk, uint64_t version, double mea
     return state;
 }
 
-static void test_a_result_is_handed_on_and_may_end_the_run(void **state)
+TEST_WITH(a_result_is_handed_on_and_may_end_the_run, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -56,7 +51,8 @@ static void test_a_result_is_handed_on_and_may_end_the_run(void **state)
     assert_true(desk->result.confirmed);
 }
 
-static void test_a_version_that_has_left_the_shelf_is_not_the_best(void **state)
+TEST_WITH(a_version_that_has_left_the_shelf_is_not_the_best, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -66,7 +62,8 @@ static void test_a_version_that_has_left_the_shelf_is_not_the_best(void **state)
     assert_true(desk->best);
 }
 
-static void test_a_version_that_fell_back_to_fp32_is_not_the_best(void **state)
+TEST_WITH(a_version_that_fell_back_to_fp32_is_not_the_best, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     aq_publication publication;
@@ -77,7 +74,8 @@ static void test_a_version_that_fell_back_to_fp32_is_not_the_best(void **state)
     assert_false(desk->best);
 }
 
-static void test_the_best_version_may_be_confirmed_after_it_has_left_the_shelf(void **state)
+TEST_WITH(the_best_version_may_be_confirmed_after_it_has_left_the_shelf, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 1, AQ_FORMAT_INT8_CHANNEL);
@@ -90,7 +88,7 @@ static void test_the_best_version_may_be_confirmed_after_it_has_left_the_shelf(v
     assert_true(desk->best);
 }
 
-static void test_a_result_of_another_run_is_refused(void **state)
+TEST_WITH(a_result_of_another_run_is_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__EvaluationReport request = report_of(3, 480, true);
@@ -103,7 +101,7 @@ static void test_a_result_of_another_run_is_refused(void **state)
     assert_int_equal(desk->evaluated, 0);
 }
 
-static void test_a_result_that_can_not_be_is_refused(void **state)
+TEST_WITH(a_result_that_can_not_be_is_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     double *numbers[4];
@@ -158,7 +156,7 @@ static void compare(service_desk *desk, uint64_t version, double mean, double st
     desk_answer_fini(&answer);
 }
 
-static void test_a_comparison_counts_for_the_gap_alone(void **state)
+TEST_WITH(a_comparison_counts_for_the_gap_alone, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -174,7 +172,8 @@ static void test_a_comparison_counts_for_the_gap_alone(void **state)
     assert_true(gap->latest.return_fp32 == 99);
 }
 
-static void test_the_status_has_the_gap_once_something_was_compared(void **state)
+TEST_WITH(the_status_has_the_gap_once_something_was_compared, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__StatusRequest request = ACTORQ__V1__STATUS_REQUEST__INIT;
@@ -198,7 +197,7 @@ static void test_the_status_has_the_gap_once_something_was_compared(void **state
     desk_answer_fini(&answer);
 }
 
-static void test_a_comparison_that_can_not_be_is_refused(void **state)
+TEST_WITH(a_comparison_that_can_not_be_is_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__EvaluationReport request = report_of(3, 100, false);
@@ -217,28 +216,10 @@ static void test_a_comparison_that_can_not_be_is_refused(void **state)
     assert_int_equal(aq_learner_service_gap(desk->service)->versions, 0);
 }
 
-static void test_one_version_has_no_interval(void **state)
+TEST(one_version_has_no_interval)
 {
     aq_precision_gap gap = {0};
-    (void)state;
     aq_precision_gap_add(&gap, &(aq_version_gap){.version = 1, .episodes = 4, .mean = 2, .std = 3});
     assert_true(isnan(aq_precision_gap_ci95(&gap)));
     assert_true(fabs(aq_version_gap_ci95(&gap.latest) - 1.959963984540054 * 1.5) < 1e-12);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_a_result_is_handed_on_and_may_end_the_run),
-        AT_A_DESK(test_a_version_that_has_left_the_shelf_is_not_the_best),
-        AT_A_DESK(test_a_version_that_fell_back_to_fp32_is_not_the_best),
-        AT_A_DESK(test_the_best_version_may_be_confirmed_after_it_has_left_the_shelf),
-        AT_A_DESK(test_a_result_of_another_run_is_refused),
-        AT_A_DESK(test_a_result_that_can_not_be_is_refused),
-        AT_A_DESK(test_a_comparison_counts_for_the_gap_alone),
-        AT_A_DESK(test_the_status_has_the_gap_once_something_was_compared),
-        AT_A_DESK(test_a_comparison_that_can_not_be_is_refused),
-        cmocka_unit_test(test_one_version_has_no_interval),
-    };
-    return cmocka_run_group_tests_name("learner_evaluations", tests, NULL, NULL);
 }

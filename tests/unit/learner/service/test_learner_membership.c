@@ -1,12 +1,6 @@
 /*
  * Membership as callers see it: Join, Heartbeat and Leave, honest and hostile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_run.h"
 #include "learner/service/learner_service_priv.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 static Actorq__V1__JoinReply *join(service_desk *desk, const Actorq__V1__JoinRequest *request,
@@ -29,7 +24,7 @@ static Actorq__V1__JoinReply *join(service_desk *desk, const Actorq__V1__JoinReq
 
 /* ---- Join ---------------------------------------------------------------------------------- */
 
-static void test_who_joins_is_told_everything(void **state)
+TEST_WITH(who_joins_is_told_everything, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
@@ -54,7 +49,7 @@ static void test_who_joins_is_told_everything(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_join_that_comes_again_gets_the_same_answer(void **state)
+TEST_WITH(a_join_that_comes_again_gets_the_same_answer, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     assert_int_equal(desk_join(desk, AQ_ROLE_ACTOR, 50), 1);
@@ -64,7 +59,7 @@ static void test_a_join_that_comes_again_gets_the_same_answer(void **state)
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 1);
 }
 
-static void test_a_number_counts_only_in_its_own_run(void **state)
+TEST_WITH(a_number_counts_only_in_its_own_run, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
@@ -85,7 +80,7 @@ static void test_a_number_counts_only_in_its_own_run(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_only_roles_that_there_are_can_join(void **state)
+TEST_WITH(only_roles_that_there_are_can_join, service_desk_setup, service_desk_teardown)
 {
     static const int roles[] = {0, 4, 99, -1, INT32_MAX, INT32_MIN};
     service_desk *desk = *state;
@@ -99,7 +94,7 @@ static void test_only_roles_that_there_are_can_join(void **state)
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
 }
 
-static void test_an_incarnation_of_nothing_can_not_join(void **state)
+TEST_WITH(an_incarnation_of_nothing_can_not_join, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 0);
@@ -107,7 +102,7 @@ static void test_an_incarnation_of_nothing_can_not_join(void **state)
                         "incarnation");
 }
 
-static void test_one_incarnation_can_not_join_in_two_roles(void **state)
+TEST_WITH(one_incarnation_can_not_join_in_two_roles, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_EVALUATOR, 50);
@@ -116,7 +111,7 @@ static void test_one_incarnation_can_not_join_in_two_roles(void **state)
                         "another role");
 }
 
-static void test_a_shard_must_say_where_it_listens(void **state)
+TEST_WITH(a_shard_must_say_where_it_listens, service_desk_setup, service_desk_teardown)
 {
     static char urls[7][400] = {"",           "nowhere",      "tcp://host", "tcp://ho st:1",
                                 "http://a:1", "tcp://a:70000"};
@@ -138,7 +133,8 @@ static void test_a_shard_must_say_where_it_listens(void **state)
     assert_int_equal(aq_coordinator_member_count(desk->coordinator), 0);
 }
 
-static void test_a_shard_that_listens_everywhere_is_reached_where_it_was_seen(void **state)
+TEST_WITH(a_shard_that_listens_everywhere_is_reached_where_it_was_seen, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_REPLAY, 50);
@@ -152,7 +148,7 @@ static void test_a_shard_that_listens_everywhere_is_reached_where_it_was_seen(vo
     desk_answer_fini(&answer);
 }
 
-static void test_a_long_host_name_is_cut(void **state)
+TEST_WITH(a_long_host_name_is_cut, service_desk_setup, service_desk_teardown)
 {
     static char host[1000];
     service_desk *desk = *state;
@@ -165,7 +161,7 @@ static void test_a_long_host_name_is_cut(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_one_shard_too_many_is_refused(void **state)
+TEST_WITH(one_shard_too_many_is_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     for (uint64_t i = 1; i <= AQ_SHARDS_MAX; i++) {
@@ -176,7 +172,7 @@ static void test_one_shard_too_many_is_refused(void **state)
                         "64 replay shards");
 }
 
-static void test_who_joins_an_ended_run_is_told_so(void **state)
+TEST_WITH(who_joins_an_ended_run_is_told_so, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
@@ -186,7 +182,7 @@ static void test_who_joins_an_ended_run_is_told_so(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_join_survives_every_failed_allocation(void **state)
+TEST_WITH(a_join_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__JoinRequest request = desk_join_request(AQ_ROLE_ACTOR, 50);
@@ -225,7 +221,8 @@ beat(service_desk *desk, const Actorq__V1__HeartbeatRequest *request, desk_answe
     return (Actorq__V1__HeartbeatReply *)(void *)answer->reply;
 }
 
-static void test_a_heartbeat_is_told_the_shards_and_the_newest_version(void **state)
+TEST_WITH(a_heartbeat_is_told_the_shards_and_the_newest_version, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -250,7 +247,7 @@ static void test_a_heartbeat_is_told_the_shards_and_the_newest_version(void **st
     desk_answer_fini(&answer);
 }
 
-static void test_a_heartbeat_keeps_a_member(void **state)
+TEST_WITH(a_heartbeat_keeps_a_member, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     aq_member_record lost;
@@ -265,7 +262,8 @@ static void test_a_heartbeat_keeps_a_member(void **state)
     }
 }
 
-static void test_a_stranger_is_not_known_and_told_nothing_but_the_state(void **state)
+TEST_WITH(a_stranger_is_not_known_and_told_nothing_but_the_state, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
@@ -286,7 +284,8 @@ static void test_a_stranger_is_not_known_and_told_nothing_but_the_state(void **s
     }
 }
 
-static void test_the_steps_of_a_shard_count_and_those_of_others_do_not(void **state)
+TEST_WITH(the_steps_of_a_shard_count_and_those_of_others_do_not, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
@@ -307,7 +306,7 @@ static void test_the_steps_of_a_shard_count_and_those_of_others_do_not(void **st
     assert_int_equal(aq_coordinator_env_steps(desk->coordinator), 400);
 }
 
-static void test_a_heartbeat_hears_of_the_end(void **state)
+TEST_WITH(a_heartbeat_hears_of_the_end, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -333,7 +332,7 @@ static void say_actor(service_desk *desk, uint64_t member, uint64_t incarnation,
     desk_answer_fini(&answer);
 }
 
-static void test_the_summary_is_over_what_actors_said_last(void **state)
+TEST_WITH(the_summary_is_over_what_actors_said_last, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     aq_actors_summary summary = aq_learner_service_summary(desk->service);
@@ -359,7 +358,7 @@ static void test_the_summary_is_over_what_actors_said_last(void **state)
     assert_true(summary.return_mean == 30);
 }
 
-static void test_what_a_member_said_goes_with_it(void **state)
+TEST_WITH(what_a_member_said_goes_with_it, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     Actorq__V1__LeaveRequest leave = ACTORQ__V1__LEAVE_REQUEST__INIT;
@@ -406,7 +405,7 @@ static void leave(service_desk *desk, uint64_t run_id, uint64_t member, uint64_t
     desk_answer_fini(&answer);
 }
 
-static void test_who_leaves_is_gone_and_said_why(void **state)
+TEST_WITH(who_leaves_is_gone_and_said_why, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
@@ -419,7 +418,7 @@ static void test_who_leaves_is_gone_and_said_why(void **state)
     assert_int_equal(desk->left, 1);
 }
 
-static void test_nobody_leaves_for_another(void **state)
+TEST_WITH(nobody_leaves_for_another, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     uint64_t member = desk_join(desk, AQ_ROLE_ACTOR, 50);
@@ -433,7 +432,7 @@ static void test_nobody_leaves_for_another(void **state)
 
 /* ---- energy -------------------------------------------------------------------------------- */
 
-static void test_energy_is_told_by_heartbeats_and_on_leaving(void **state)
+TEST_WITH(energy_is_told_by_heartbeats_and_on_leaving, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -469,32 +468,3 @@ static void test_energy_is_told_by_heartbeats_and_on_leaving(void **state)
 
 #define AT_A_DESK(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_who_joins_is_told_everything),
-        AT_A_DESK(test_a_join_that_comes_again_gets_the_same_answer),
-        AT_A_DESK(test_a_number_counts_only_in_its_own_run),
-        AT_A_DESK(test_only_roles_that_there_are_can_join),
-        AT_A_DESK(test_an_incarnation_of_nothing_can_not_join),
-        AT_A_DESK(test_one_incarnation_can_not_join_in_two_roles),
-        AT_A_DESK(test_a_shard_must_say_where_it_listens),
-        AT_A_DESK(test_a_shard_that_listens_everywhere_is_reached_where_it_was_seen),
-        AT_A_DESK(test_a_long_host_name_is_cut),
-        AT_A_DESK(test_one_shard_too_many_is_refused),
-        AT_A_DESK(test_who_joins_an_ended_run_is_told_so),
-        AT_A_DESK(test_a_join_survives_every_failed_allocation),
-        AT_A_DESK(test_a_heartbeat_is_told_the_shards_and_the_newest_version),
-        AT_A_DESK(test_a_heartbeat_keeps_a_member),
-        AT_A_DESK(test_a_stranger_is_not_known_and_told_nothing_but_the_state),
-        AT_A_DESK(test_the_steps_of_a_shard_count_and_those_of_others_do_not),
-        AT_A_DESK(test_a_heartbeat_hears_of_the_end),
-        AT_A_DESK(test_the_summary_is_over_what_actors_said_last),
-        AT_A_DESK(test_what_a_member_said_goes_with_it),
-        AT_A_DESK(test_who_leaves_is_gone_and_said_why),
-        AT_A_DESK(test_nobody_leaves_for_another),
-        AT_A_DESK(test_energy_is_told_by_heartbeats_and_on_leaving),
-    };
-    return cmocka_run_group_tests_name("learner_membership", tests, NULL, NULL);
-}

@@ -1,12 +1,6 @@
 /*
  * Fetching the policy, and operations: status, stop and checkpoint.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_policy.h"
 #include "learner/service/learner_service_priv.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 /* ---- Fetch --------------------------------------------------------------------------------- */
@@ -45,20 +40,20 @@ static ProtobufCBinaryData frame_of(const desk_answer *answer)
     return ((Actorq__V1__FetchPolicyReply *)(void *)answer->reply)->frame;
 }
 
-static void test_before_the_first_version_there_is_none(void **state)
+TEST_WITH(before_the_first_version_there_is_none, service_desk_setup, service_desk_teardown)
 {
     expect_no_policy(*state, KIT_RUN_ID, 0, AQ_RPC_NOT_FOUND, "no policy");
     expect_no_policy(*state, 0, 0, AQ_RPC_NOT_FOUND, "no policy");
 }
 
-static void test_the_policy_of_another_run_is_not_had_here(void **state)
+TEST_WITH(the_policy_of_another_run_is_not_had_here, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
     expect_no_policy(desk, KIT_RUN_ID + 1, 0, AQ_RPC_FAILED_PRECONDITION, "1122334455667789");
 }
 
-static void test_a_format_that_there_is_not_is_refused(void **state)
+TEST_WITH(a_format_that_there_is_not_is_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_publish(desk, 3, AQ_FORMAT_INT8_CHANNEL);
@@ -66,7 +61,7 @@ static void test_a_format_that_there_is_not_is_refused(void **state)
     expect_no_policy(desk, 0, UINT32_MAX, AQ_RPC_INVALID_ARGUMENT, "format 4294967295");
 }
 
-static void test_the_newest_version_is_had_as_it_was_broadcast(void **state)
+TEST_WITH(the_newest_version_is_had_as_it_was_broadcast, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -81,7 +76,7 @@ static void test_the_newest_version_is_had_as_it_was_broadcast(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_the_same_version_is_had_in_fp32(void **state)
+TEST_WITH(the_same_version_is_had_in_fp32, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -99,7 +94,7 @@ static void test_the_same_version_is_had_in_fp32(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_version_that_is_held_is_had_in_either_form(void **state)
+TEST_WITH(a_version_that_is_held_is_had_in_either_form, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     const uint32_t formats[] = {0, AQ_FORMAT_F32};
@@ -125,7 +120,7 @@ static void test_a_version_that_is_held_is_had_in_either_form(void **state)
     }
 }
 
-static void test_in_a_run_of_fp32_both_are_the_same(void **state)
+TEST_WITH(in_a_run_of_fp32_both_are_the_same, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer one, other;
@@ -138,7 +133,7 @@ static void test_in_a_run_of_fp32_both_are_the_same(void **state)
     desk_answer_fini(&other);
 }
 
-static void test_a_fetch_survives_every_failed_allocation(void **state)
+TEST_WITH(a_fetch_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer = {.done = false};
@@ -163,7 +158,7 @@ static const Actorq__V1__StatusReply *ask_status(service_desk *desk, desk_answer
     return (const Actorq__V1__StatusReply *)(const void *)answer->reply;
 }
 
-static void test_the_status_says_who_the_learner_is(void **state)
+TEST_WITH(the_status_says_who_the_learner_is, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -183,7 +178,8 @@ static void test_the_status_says_who_the_learner_is(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_before_anything_happened_the_status_has_no_figures(void **state)
+TEST_WITH(before_anything_happened_the_status_has_no_figures, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -200,7 +196,7 @@ static void test_before_anything_happened_the_status_has_no_figures(void **state
     desk_answer_fini(&answer);
 }
 
-static void test_the_status_has_the_figures_of_the_run(void **state)
+TEST_WITH(the_status_has_the_figures_of_the_run, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -260,7 +256,8 @@ static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation
     desk_answer_fini(&answer);
 }
 
-static void test_the_status_lists_the_members_and_what_they_said(void **state)
+TEST_WITH(the_status_lists_the_members_and_what_they_said, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -297,7 +294,7 @@ static void test_the_status_lists_the_members_and_what_they_said(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_the_status_of_many_members_is_whole(void **state)
+TEST_WITH(the_status_of_many_members_is_whole, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -310,7 +307,7 @@ static void test_the_status_of_many_members_is_whole(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_status_survives_every_failed_allocation(void **state)
+TEST_WITH(a_status_survives_every_failed_allocation, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer = {.done = false};
@@ -341,7 +338,7 @@ static void stop(service_desk *desk, const char *reason)
     desk_answer_fini(&answer);
 }
 
-static void test_stop_ends_the_run_and_says_who_wanted_it(void **state)
+TEST_WITH(stop_ends_the_run_and_says_who_wanted_it, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     stop(desk, "lunch");
@@ -361,7 +358,8 @@ static void ask_checkpoint(service_desk *desk, desk_answer *answer)
     desk_call(desk, &desk->operations, "Checkpoint", &request.base, answer);
 }
 
-static void test_everybody_who_asked_for_a_checkpoint_is_told_of_it(void **state)
+TEST_WITH(everybody_who_asked_for_a_checkpoint_is_told_of_it, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answers[3];
@@ -383,7 +381,7 @@ static void test_everybody_who_asked_for_a_checkpoint_is_told_of_it(void **state
     aq_learner_service_checkpointed(desk->service, "/nobody/asked", 10, NULL);
 }
 
-static void test_a_checkpoint_that_failed_says_why(void **state)
+TEST_WITH(a_checkpoint_that_failed_says_why, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -394,7 +392,7 @@ static void test_a_checkpoint_that_failed_says_why(void **state)
     assert_string_equal(answer.status.message, "the disk is full at 100%s");
 }
 
-static void test_an_owner_may_answer_at_once(void **state)
+TEST_WITH(an_owner_may_answer_at_once, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -405,7 +403,7 @@ static void test_an_owner_may_answer_at_once(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_too_many_who_wait_for_a_checkpoint_are_refused(void **state)
+TEST_WITH(too_many_who_wait_for_a_checkpoint_are_refused, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answers[AQ_CHECKPOINT_WAITERS_MAX];
@@ -432,7 +430,7 @@ static void test_too_many_who_wait_for_a_checkpoint_are_refused(void **state)
 
 /* ---- the object ---------------------------------------------------------------------------- */
 
-static void test_create_survives_a_failed_allocation(void **state)
+TEST_WITH(create_survives_a_failed_allocation, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     aq_learner_identity identity = {.run_id = 1, .settings = &desk->settings};
@@ -450,30 +448,3 @@ static void test_create_survives_a_failed_allocation(void **state)
 
 #define AT_A_DESK(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_before_the_first_version_there_is_none),
-        AT_A_DESK(test_the_policy_of_another_run_is_not_had_here),
-        AT_A_DESK(test_a_format_that_there_is_not_is_refused),
-        AT_A_DESK(test_the_newest_version_is_had_as_it_was_broadcast),
-        AT_A_DESK(test_the_same_version_is_had_in_fp32),
-        AT_A_DESK(test_a_version_that_is_held_is_had_in_either_form),
-        AT_A_DESK(test_in_a_run_of_fp32_both_are_the_same),
-        AT_A_DESK(test_a_fetch_survives_every_failed_allocation),
-        AT_A_DESK(test_the_status_says_who_the_learner_is),
-        AT_A_DESK(test_before_anything_happened_the_status_has_no_figures),
-        AT_A_DESK(test_the_status_has_the_figures_of_the_run),
-        AT_A_DESK(test_the_status_lists_the_members_and_what_they_said),
-        AT_A_DESK(test_the_status_of_many_members_is_whole),
-        AT_A_DESK(test_a_status_survives_every_failed_allocation),
-        AT_A_DESK(test_stop_ends_the_run_and_says_who_wanted_it),
-        AT_A_DESK(test_everybody_who_asked_for_a_checkpoint_is_told_of_it),
-        AT_A_DESK(test_a_checkpoint_that_failed_says_why),
-        AT_A_DESK(test_an_owner_may_answer_at_once),
-        AT_A_DESK(test_too_many_who_wait_for_a_checkpoint_are_refused),
-        AT_A_DESK(test_create_survives_a_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("learner_operations", tests, NULL, NULL);
-}

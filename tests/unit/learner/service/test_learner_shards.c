@@ -1,14 +1,9 @@
 /*
  * Replay shards as members: the slots that actors find them by, and what they say of themselves.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 static Actorq__V1__JoinReply *join(service_desk *desk, const Actorq__V1__JoinRequest *request,
@@ -32,7 +27,8 @@ static Actorq__V1__HeartbeatReply *beat(service_desk *desk, uint64_t member, uin
     return (Actorq__V1__HeartbeatReply *)(void *)answer->reply;
 }
 
-static void test_shards_keep_their_places_when_others_come_and_go(void **state)
+TEST_WITH(shards_keep_their_places_when_others_come_and_go, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -59,7 +55,7 @@ static void test_shards_keep_their_places_when_others_come_and_go(void **state)
 }
 
 /* A learner that lost its folder: shards of this run still know which slot their stores had. */
-static void test_a_shard_that_says_its_slot_gets_it_back(void **state)
+TEST_WITH(a_shard_that_says_its_slot_gets_it_back, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -76,7 +72,8 @@ static void test_a_shard_that_says_its_slot_gets_it_back(void **state)
     desk_answer_fini(&answer);
 }
 
-static void test_a_shard_whose_host_has_another_address_is_listed_there(void **state)
+TEST_WITH(a_shard_whose_host_has_another_address_is_listed_there, service_desk_setup,
+          service_desk_teardown)
 {
     static char rpc_url[] = "tcp://*:5560", push_url[] = "tcp://0.0.0.0:5561";
     service_desk *desk = *state;
@@ -104,7 +101,8 @@ static void test_a_shard_whose_host_has_another_address_is_listed_there(void **s
     desk_answer_fini(&answer);
 }
 
-static void test_a_shard_that_says_where_it_is_may_be_seen_anywhere(void **state)
+TEST_WITH(a_shard_that_says_where_it_is_may_be_seen_anywhere, service_desk_setup,
+          service_desk_teardown)
 {
     service_desk *desk = *state;
     desk_answer answer;
@@ -135,7 +133,7 @@ static void say_replay(service_desk *desk, uint64_t member, uint64_t incarnation
     desk_answer_fini(&answer);
 }
 
-static void test_what_shards_said_is_told_and_summed(void **state)
+TEST_WITH(what_shards_said_is_told_and_summed, service_desk_setup, service_desk_teardown)
 {
     service_desk *desk = *state;
     aq_replay_said sum;
@@ -156,15 +154,3 @@ static void test_what_shards_said_is_told_and_summed(void **state)
 
 #define AT_A_DESK(test)                                                                            \
     cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_shards_keep_their_places_when_others_come_and_go),
-        AT_A_DESK(test_a_shard_that_says_its_slot_gets_it_back),
-        AT_A_DESK(test_a_shard_whose_host_has_another_address_is_listed_there),
-        AT_A_DESK(test_a_shard_that_says_where_it_is_may_be_seen_anywhere),
-        AT_A_DESK(test_what_shards_said_is_told_and_summed),
-    };
-    return cmocka_run_group_tests_name("learner_shards", tests, NULL, NULL);
-}

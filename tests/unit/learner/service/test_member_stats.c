@@ -1,17 +1,12 @@
 /*
  * What each member said last is kept for as long as it is a member, and is a copy.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/service/member_stats.h"
+#include "tests/support/test.h"
 
 static void put_actor(aq_member_stats *stats, uint64_t incarnation, uint64_t env_steps)
 {
@@ -37,10 +32,9 @@ static void put_replay(aq_member_stats *stats, uint64_t incarnation, const char 
     memset(text, '!', sizeof(text));
 }
 
-static void test_the_last_word_is_kept(void **state)
+TEST(the_last_word_is_kept)
 {
     aq_member_stats stats = {0};
-    (void)state;
     assert_null(aq_member_stats_find(&stats, 5));
     put_actor(&stats, 5, 10);
     put_actor(&stats, 5, 20);
@@ -53,11 +47,10 @@ static void test_the_last_word_is_kept(void **state)
     assert_null(aq_member_stats_find(&stats, 5));
 }
 
-static void test_a_heartbeat_without_numbers_leaves_those_before_it(void **state)
+TEST(a_heartbeat_without_numbers_leaves_those_before_it)
 {
     aq_member_stats stats = {0};
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
-    (void)state;
     put_actor(&stats, 5, 10);
     request.incarnation = 5;
     aq_member_stats_put(&stats, &request);
@@ -65,11 +58,10 @@ static void test_a_heartbeat_without_numbers_leaves_those_before_it(void **state
     aq_member_stats_fini(&stats);
 }
 
-static void test_each_row_owns_its_text_wherever_it_moves(void **state)
+TEST(each_row_owns_its_text_wherever_it_moves)
 {
     aq_member_stats stats = {0};
     char expected[32];
-    (void)state;
     for (uint64_t i = 1; i <= 100; i++) { /* the table grows a few times */
         snprintf(expected, sizeof(expected), "text %u", (unsigned)i);
         put_replay(&stats, i, expected);
@@ -90,11 +82,10 @@ static void test_each_row_owns_its_text_wherever_it_moves(void **state)
     aq_member_stats_fini(&stats);
 }
 
-static void test_a_long_text_is_cut(void **state)
+TEST(a_long_text_is_cut)
 {
     aq_member_stats stats = {0};
     char text[1000];
-    (void)state;
     memset(text, 'x', sizeof(text));
     text[sizeof(text) - 1] = '\0';
     put_replay(&stats, 5, text);
@@ -103,14 +94,13 @@ static void test_a_long_text_is_cut(void **state)
     aq_member_stats_fini(&stats);
 }
 
-static void test_what_is_not_known_of_a_message_is_not_kept(void **state)
+TEST(what_is_not_known_of_a_message_is_not_kept)
 {
     aq_member_stats stats = {0};
     ProtobufCMessageUnknownField unknown = {.tag = 999};
     Actorq__V1__HeartbeatRequest request = ACTORQ__V1__HEARTBEAT_REQUEST__INIT;
     Actorq__V1__ActorStats actor = ACTORQ__V1__ACTOR_STATS__INIT;
     Actorq__V1__ReplayStats replay = ACTORQ__V1__REPLAY_STATS__INIT;
-    (void)state;
     request.incarnation = 5;
     request.actor = &actor;
     request.replay = &replay;
@@ -125,10 +115,9 @@ static void test_what_is_not_known_of_a_message_is_not_kept(void **state)
     aq_member_stats_fini(&stats);
 }
 
-static void test_removing_the_last_row_or_none_is_fine(void **state)
+TEST(removing_the_last_row_or_none_is_fine)
 {
     aq_member_stats stats = {0};
-    (void)state;
     aq_member_stats_remove(&stats, 5);
     put_actor(&stats, 5, 1);
     aq_member_stats_remove(&stats, 6);
@@ -138,10 +127,9 @@ static void test_removing_the_last_row_or_none_is_fine(void **state)
     aq_member_stats_fini(&stats);
 }
 
-static void test_without_memory_the_older_numbers_stay(void **state)
+TEST(without_memory_the_older_numbers_stay)
 {
     aq_member_stats stats = {0};
-    (void)state;
     for (uint64_t i = 1; i <= 16; i++) {
         put_actor(&stats, i, i);
     }
@@ -155,18 +143,4 @@ static void test_without_memory_the_older_numbers_stay(void **state)
     put_actor(&stats, 17, 17);
     assert_int_equal(aq_member_stats_find(&stats, 17)->actor.env_steps, 17);
     aq_member_stats_fini(&stats);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_last_word_is_kept),
-        cmocka_unit_test(test_a_heartbeat_without_numbers_leaves_those_before_it),
-        cmocka_unit_test(test_each_row_owns_its_text_wherever_it_moves),
-        cmocka_unit_test(test_a_long_text_is_cut),
-        cmocka_unit_test(test_what_is_not_known_of_a_message_is_not_kept),
-        cmocka_unit_test(test_removing_the_last_row_or_none_is_fine),
-        cmocka_unit_test(test_without_memory_the_older_numbers_stay),
-    };
-    return cmocka_run_group_tests_name("member_stats", tests, NULL, NULL);
 }

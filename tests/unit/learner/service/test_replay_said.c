@@ -1,17 +1,12 @@
 /*
  * What shards say is copied whole within bounds, and summed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "learner/service/replay_said_stats.h"
+#include "tests/support/test.h"
 
 enum { TABLES = 12, BINS = 100 };
 
@@ -52,11 +47,10 @@ static void say(words *said, size_t tables, size_t bins)
     said->stats.stuck = said->stuck;
 }
 
-static void test_a_copy_stands_on_its_own(void **state)
+TEST(a_copy_stands_on_its_own)
 {
     static words said;
     aq_replay_said copy;
-    (void)state;
     say(&said, 2, 5);
     said.stats.inserted = 77;
     (void)snprintf(said.waiting, sizeof(said.waiting), "for actors");
@@ -76,11 +70,10 @@ static void test_a_copy_stands_on_its_own(void **state)
     assert_true(protobuf_c_message_get_packed_size(&copy.stats.base) > 0);
 }
 
-static void test_what_is_too_much_is_cut(void **state)
+TEST(what_is_too_much_is_cut)
 {
     static words said;
     aq_replay_said copy;
-    (void)state;
     say(&said, TABLES, BINS);
     memset(said.waiting, 'w', sizeof(said.waiting) - 1);
     memset(said.stuck, 's', sizeof(said.stuck) - 1);
@@ -101,10 +94,9 @@ static void test_what_is_too_much_is_cut(void **state)
     assert_int_equal(copy.stats.n_staleness, AQ_SAID_BINS_MAX);
 }
 
-static void test_a_sum_of_nothing_says_nothing(void **state)
+TEST(a_sum_of_nothing_says_nothing)
 {
     aq_replay_said sum;
-    (void)state;
     aq_replay_said_clear(&sum);
     assert_int_equal(sum.stats.inserted, 0);
     assert_int_equal(sum.stats.n_tables, 0);
@@ -112,11 +104,10 @@ static void test_a_sum_of_nothing_says_nothing(void **state)
     assert_true(protobuf_c_message_check(&sum.stats.base));
 }
 
-static void test_shards_are_summed(void **state)
+TEST(shards_are_summed)
 {
     static words a, b;
     aq_replay_said sum;
-    (void)state;
     say(&a, 2, 3);
     say(&b, 1, 5);
     a.stats.inserted = 100;
@@ -151,7 +142,7 @@ static void test_shards_are_summed(void **state)
     assert_int_equal(sum.stats.age_ms[2], 8);
 }
 
-static void test_the_longest_wait_and_the_first_that_is_stuck_are_told(void **state)
+TEST(the_longest_wait_and_the_first_that_is_stuck_are_told)
 {
     static words said;
     static const struct {
@@ -159,7 +150,6 @@ static void test_the_longest_wait_and_the_first_that_is_stuck_are_told(void **st
         double waiting_s;
     } shards[] = {{"", "", 50}, {"a", "", 2}, {"b", "disk full", 7}, {"c", "gone", 3}};
     aq_replay_said sum;
-    (void)state;
     aq_replay_said_clear(&sum);
     for (size_t i = 0; i < sizeof(shards) / sizeof(shards[0]); i++) {
         say(&said, 0, 0);
@@ -171,16 +161,4 @@ static void test_the_longest_wait_and_the_first_that_is_stuck_are_told(void **st
     assert_string_equal(sum.stats.waiting, "b");
     assert_true(sum.stats.waiting_s == 7);
     assert_string_equal(sum.stats.stuck, "disk full");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_copy_stands_on_its_own),
-        cmocka_unit_test(test_what_is_too_much_is_cut),
-        cmocka_unit_test(test_a_sum_of_nothing_says_nothing),
-        cmocka_unit_test(test_shards_are_summed),
-        cmocka_unit_test(test_the_longest_wait_and_the_first_that_is_stuck_are_told),
-    };
-    return cmocka_run_group_tests_name("replay_said", tests, NULL, NULL);
 }

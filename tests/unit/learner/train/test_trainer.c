@@ -2,18 +2,12 @@
  * The trainer's thread: groups go through it once each, versions and checkpoints come out beside
  * them, and it ends when it is told.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/queue.h"
 #include "learner/train/trainer.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/fake_algorithm.h"
 #include "tests/unit/learner/stage_watcher.h"
 
@@ -94,7 +88,7 @@ static aq_batch *wait_for_group(trainer_desk *desk)
 
 /* ---- groups -------------------------------------------------------------------------------- */
 
-static void test_there_is_a_version_before_any_training(void **state)
+TEST_WITH(there_is_a_version_before_any_training, setup, teardown)
 {
     trainer_desk *desk = *state;
     start(desk);
@@ -104,7 +98,7 @@ static void test_there_is_a_version_before_any_training(void **state)
     assert_int_equal(event.step, 0);
 }
 
-static void test_each_group_comes_back_once_and_in_order(void **state)
+TEST_WITH(each_group_comes_back_once_and_in_order, setup, teardown)
 {
     trainer_desk *desk = *state;
     start(desk);
@@ -125,7 +119,7 @@ static void test_each_group_comes_back_once_and_in_order(void **state)
     assert_int_equal(aq_trainer_step(desk->trainer), 2 * (200 + GROUPS));
 }
 
-static void test_a_look_takes_the_sums_and_leaves_the_step(void **state)
+TEST_WITH(a_look_takes_the_sums_and_leaves_the_step, setup, teardown)
 {
     trainer_desk *desk = *state;
     aq_trainer_progress progress;
@@ -147,7 +141,7 @@ static void test_a_look_takes_the_sums_and_leaves_the_step(void **state)
     assert_int_equal(progress.waited_ns, 0);
 }
 
-static void test_one_group_too_many_is_refused_and_stays_its_givers(void **state)
+TEST_WITH(one_group_too_many_is_refused_and_stays_its_givers, setup, teardown)
 {
     trainer_desk *desk = *state;
     aq_batch *more = learner_kit_group(&desk->watcher.kit, BATCH_ROWS);
@@ -158,7 +152,7 @@ static void test_one_group_too_many_is_refused_and_stays_its_givers(void **state
     aq_batch_destroy(more);
 }
 
-static void test_after_the_end_no_group_is_taken(void **state)
+TEST_WITH(after_the_end_no_group_is_taken, setup, teardown)
 {
     trainer_desk *desk = *state;
     start(desk);
@@ -167,7 +161,7 @@ static void test_after_the_end_no_group_is_taken(void **state)
     aq_trainer_stop(desk->trainer); /* once more is fine */
 }
 
-static void test_the_end_drops_what_waits(void **state)
+TEST_WITH(the_end_drops_what_waits, setup, teardown)
 {
     trainer_desk *desk = *state;
     for (int i = 0; i < GROUPS; i++) {
@@ -178,7 +172,7 @@ static void test_the_end_drops_what_waits(void **state)
     assert_int_equal(desk->algorithm.steps, 0);
 }
 
-static void test_failed_steps_are_told(void **state)
+TEST_WITH(failed_steps_are_told, setup, teardown)
 {
     trainer_desk *desk = *state;
     aq_trainer_progress progress;
@@ -199,7 +193,7 @@ static void fail_group(trainer_desk *desk, int group)
     desk->groups[group]->reward[BATCH_ROWS] = -1;
 }
 
-static void test_failures_in_a_row_are_counted_until_a_step_succeeds(void **state)
+TEST_WITH(failures_in_a_row_are_counted_until_a_step_succeeds, setup, teardown)
 {
     trainer_desk *desk = *state;
     for (int i = 0; i < 3; i++) {
@@ -214,7 +208,7 @@ static void test_failures_in_a_row_are_counted_until_a_step_succeeds(void **stat
     assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 6);
 }
 
-static void test_a_step_that_succeeds_ends_a_row_of_failures(void **state)
+TEST_WITH(a_step_that_succeeds_ends_a_row_of_failures, setup, teardown)
 {
     trainer_desk *desk = *state;
     fail_group(desk, 0);
@@ -228,7 +222,7 @@ static void test_a_step_that_succeeds_ends_a_row_of_failures(void **state)
     assert_int_equal(aq_trainer_failed_in_row(desk->trainer), 0);
 }
 
-static void test_its_time_is_training_waiting_and_publishing(void **state)
+TEST_WITH(its_time_is_training_waiting_and_publishing, setup, teardown)
 {
     trainer_desk *desk = *state;
     int64_t begun_ns = aq_clock_monotonic_ns();
@@ -253,7 +247,7 @@ static void train_a_little(trainer_desk *desk)
     }
 }
 
-static void test_an_idle_trainer_serves_a_checkpoint_once(void **state)
+TEST_WITH(an_idle_trainer_serves_a_checkpoint_once, setup, teardown)
 {
     trainer_desk *desk = *state;
     start(desk);
@@ -268,7 +262,7 @@ static void test_an_idle_trainer_serves_a_checkpoint_once(void **state)
     assert_int_equal(stage_watcher_count_of(&desk->watcher, 'c'), 1);
 }
 
-static void test_a_checkpoint_holds_the_step_that_it_names(void **state)
+TEST_WITH(a_checkpoint_holds_the_step_that_it_names, setup, teardown)
 {
     trainer_desk *desk = *state;
     size_t checkpoints = 0;
@@ -292,7 +286,7 @@ static void test_a_checkpoint_holds_the_step_that_it_names(void **state)
     }
 }
 
-static void test_a_checkpoint_that_finds_no_place_is_offered_again(void **state)
+TEST_WITH(a_checkpoint_that_finds_no_place_is_offered_again, setup, teardown)
 {
     trainer_desk *desk = *state;
     stage_watcher_hold(&desk->watcher, true);
@@ -310,7 +304,7 @@ static void test_a_checkpoint_that_finds_no_place_is_offered_again(void **state)
     assert_int_equal(stage_watcher_event(&desk->watcher, 2).step, 8);
 }
 
-static void test_no_request_for_a_checkpoint_is_lost(void **state)
+TEST_WITH(no_request_for_a_checkpoint_is_lost, setup, teardown)
 {
     trainer_desk *desk = *state;
     start(desk);
@@ -329,7 +323,7 @@ static void test_no_request_for_a_checkpoint_is_lost(void **state)
 
 /* ---- versions ------------------------------------------------------------------------------ */
 
-static void test_versions_are_of_the_steps_they_name_while_training_goes_on(void **state)
+TEST_WITH(versions_are_of_the_steps_they_name_while_training_goes_on, setup, teardown)
 {
     trainer_desk *desk = *state;
     uint64_t last = 0;
@@ -356,7 +350,7 @@ static void test_versions_are_of_the_steps_they_name_while_training_goes_on(void
     }
 }
 
-static void test_create_survives_every_failed_allocation(void **state)
+TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
 {
     trainer_desk *desk = *state;
     aq_trainer_config config = config_of(desk, 1);
@@ -380,26 +374,3 @@ static void test_create_survives_every_failed_allocation(void **state)
 }
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_there_is_a_version_before_any_training),
-        AT_A_DESK(test_each_group_comes_back_once_and_in_order),
-        AT_A_DESK(test_a_look_takes_the_sums_and_leaves_the_step),
-        AT_A_DESK(test_one_group_too_many_is_refused_and_stays_its_givers),
-        AT_A_DESK(test_after_the_end_no_group_is_taken),
-        AT_A_DESK(test_the_end_drops_what_waits),
-        AT_A_DESK(test_failed_steps_are_told),
-        AT_A_DESK(test_failures_in_a_row_are_counted_until_a_step_succeeds),
-        AT_A_DESK(test_a_step_that_succeeds_ends_a_row_of_failures),
-        AT_A_DESK(test_its_time_is_training_waiting_and_publishing),
-        AT_A_DESK(test_an_idle_trainer_serves_a_checkpoint_once),
-        AT_A_DESK(test_a_checkpoint_holds_the_step_that_it_names),
-        AT_A_DESK(test_a_checkpoint_that_finds_no_place_is_offered_again),
-        AT_A_DESK(test_no_request_for_a_checkpoint_is_lost),
-        AT_A_DESK(test_versions_are_of_the_steps_they_name_while_training_goes_on),
-        AT_A_DESK(test_create_survives_every_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("trainer", tests, NULL, NULL);
-}

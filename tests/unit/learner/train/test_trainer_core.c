@@ -1,16 +1,11 @@
 /*
  * From a group of batches to steps, and from steps to versions that are due.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "learner/train/trainer_core.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/fake_algorithm.h"
 
 enum { BATCH_ROWS = 8, PERIOD = 5, OFFERS_MAX = 64 };
@@ -81,7 +76,7 @@ static void train(core_desk *desk, uint32_t batches)
 
 /* ---- steps --------------------------------------------------------------------------------- */
 
-static void test_each_batch_of_a_group_is_one_step_on_its_own_rows(void **state)
+TEST_WITH(each_batch_of_a_group_is_one_step_on_its_own_rows, setup, teardown)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
@@ -108,7 +103,7 @@ static void test_each_batch_of_a_group_is_one_step_on_its_own_rows(void **state)
     aq_batch_destroy(group);
 }
 
-static void test_steps_go_on_from_those_of_an_earlier_process(void **state)
+TEST_WITH(steps_go_on_from_those_of_an_earlier_process, setup, teardown)
 {
     core_desk *desk = *state;
     create_core(desk, 1000, true);
@@ -121,7 +116,7 @@ static void test_steps_go_on_from_those_of_an_earlier_process(void **state)
     assert_int_equal(desk->offers[0].step, 1005);
 }
 
-static void test_sums_add_up_until_they_are_taken(void **state)
+TEST_WITH(sums_add_up_until_they_are_taken, setup, teardown)
 {
     core_desk *desk = *state;
     train(desk, 2);
@@ -137,7 +132,7 @@ static void test_sums_add_up_until_they_are_taken(void **state)
     assert_true(sums.loss == 0 && sums.q_mean == 0 && sums.version_sum == 0);
 }
 
-static void test_rows_that_no_policy_chose_have_no_staleness(void **state)
+TEST_WITH(rows_that_no_policy_chose_have_no_staleness, setup, teardown)
 {
     core_desk *desk = *state;
     train(desk, 1); /* versions 0 to 7 */
@@ -147,7 +142,7 @@ static void test_rows_that_no_policy_chose_have_no_staleness(void **state)
     assert_int_equal(sums.staleness[0], BATCH_ROWS - 1); /* no newer version is known */
 }
 
-static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
+TEST_WITH(a_failed_step_is_counted_and_the_next_is_made, setup, teardown)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 3 * BATCH_ROWS);
@@ -163,7 +158,7 @@ static void test_a_failed_step_is_counted_and_the_next_is_made(void **state)
     aq_batch_destroy(group);
 }
 
-static void test_rows_are_counted_by_how_old_they_are(void **state)
+TEST_WITH(rows_are_counted_by_how_old_they_are, setup, teardown)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS); /* versions 0 to 7 */
@@ -181,7 +176,7 @@ static void test_rows_are_counted_by_how_old_they_are(void **state)
 }
 
 /* The parts of a group of sequences begin where their own rows do. */
-static void test_batches_of_sequences_are_cut_at_whole_sequences(void **state)
+TEST_WITH(batches_of_sequences_are_cut_at_whole_sequences, setup, teardown)
 {
     enum { STEPS = 3 };
     core_desk *desk = *state;
@@ -207,7 +202,7 @@ static void test_batches_of_sequences_are_cut_at_whole_sequences(void **state)
 
 /* ---- versions ------------------------------------------------------------------------------ */
 
-static void test_the_first_version_is_the_parameters_as_they_are(void **state)
+TEST_WITH(the_first_version_is_the_parameters_as_they_are, setup, teardown)
 {
     core_desk *desk = *state;
     aq_trainer_core_offer_first(desk->core);
@@ -218,7 +213,7 @@ static void test_the_first_version_is_the_parameters_as_they_are(void **state)
     assert_int_equal(desk->offers[0].rows, 0);
 }
 
-static void test_a_version_is_due_after_each_period(void **state)
+TEST_WITH(a_version_is_due_after_each_period, setup, teardown)
 {
     core_desk *desk = *state;
     train(desk, PERIOD - 1);
@@ -231,7 +226,7 @@ static void test_a_version_is_due_after_each_period(void **state)
     }
 }
 
-static void test_another_period_counts_from_the_last_version_on(void **state)
+TEST_WITH(another_period_counts_from_the_last_version_on, setup, teardown)
 {
     core_desk *desk = *state;
     train(desk, PERIOD + 1);
@@ -247,7 +242,7 @@ static void test_another_period_counts_from_the_last_version_on(void **state)
     assert_int_equal(desk->offers[2].step, 2 * PERIOD + 2);
 }
 
-static void test_a_version_that_was_not_taken_is_offered_after_every_step(void **state)
+TEST_WITH(a_version_that_was_not_taken_is_offered_after_every_step, setup, teardown)
 {
     core_desk *desk = *state;
     desk->refuse = true;
@@ -263,7 +258,7 @@ static void test_a_version_that_was_not_taken_is_offered_after_every_step(void *
     assert_int_equal(desk->offers[5].step, PERIOD + 4 + PERIOD);
 }
 
-static void test_a_version_is_measured_on_the_whole_group(void **state)
+TEST_WITH(a_version_is_measured_on_the_whole_group, setup, teardown)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, PERIOD * BATCH_ROWS);
@@ -274,7 +269,7 @@ static void test_a_version_is_measured_on_the_whole_group(void **state)
     aq_batch_destroy(group);
 }
 
-static void test_on_observations_of_bytes_nothing_is_measured(void **state)
+TEST_WITH(on_observations_of_bytes_nothing_is_measured, setup, teardown)
 {
     core_desk *desk = *state;
     create_core(desk, 0, false);
@@ -284,7 +279,7 @@ static void test_on_observations_of_bytes_nothing_is_measured(void **state)
     assert_int_equal(desk->offers[0].rows, 0);
 }
 
-static void test_failed_steps_make_no_version_due(void **state)
+TEST_WITH(failed_steps_make_no_version_due, setup, teardown)
 {
     core_desk *desk = *state;
     aq_batch *group = learner_kit_group(&desk->kit, 2 * PERIOD * BATCH_ROWS);
@@ -296,7 +291,7 @@ static void test_failed_steps_make_no_version_due(void **state)
     aq_batch_destroy(group);
 }
 
-static void test_create_survives_a_failed_allocation(void **state)
+TEST_WITH(create_survives_a_failed_allocation, setup, teardown)
 {
     core_desk *desk = *state;
     aq_trainer_core_config config = {.batch_rows = 1, .publish_period = 1};
@@ -312,25 +307,3 @@ static void test_create_survives_a_failed_allocation(void **state)
 }
 
 #define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        AT_A_DESK(test_each_batch_of_a_group_is_one_step_on_its_own_rows),
-        AT_A_DESK(test_rows_are_counted_by_how_old_they_are),
-        AT_A_DESK(test_batches_of_sequences_are_cut_at_whole_sequences),
-        AT_A_DESK(test_steps_go_on_from_those_of_an_earlier_process),
-        AT_A_DESK(test_sums_add_up_until_they_are_taken),
-        AT_A_DESK(test_rows_that_no_policy_chose_have_no_staleness),
-        AT_A_DESK(test_a_failed_step_is_counted_and_the_next_is_made),
-        AT_A_DESK(test_the_first_version_is_the_parameters_as_they_are),
-        AT_A_DESK(test_a_version_is_due_after_each_period),
-        AT_A_DESK(test_another_period_counts_from_the_last_version_on),
-        AT_A_DESK(test_a_version_that_was_not_taken_is_offered_after_every_step),
-        AT_A_DESK(test_a_version_is_measured_on_the_whole_group),
-        AT_A_DESK(test_on_observations_of_bytes_nothing_is_measured),
-        AT_A_DESK(test_failed_steps_make_no_version_due),
-        AT_A_DESK(test_create_survives_a_failed_allocation),
-    };
-    return cmocka_run_group_tests_name("trainer_core", tests, NULL, NULL);
-}

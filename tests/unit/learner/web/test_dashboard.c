@@ -1,12 +1,6 @@
 /*
  * The dashboard's documents and page, asked as the HTTP server does.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +10,7 @@
 #include "common/base/memory.h"
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
 enum { BODY_BYTES_MAX = 8 << 20 };
@@ -128,7 +123,7 @@ static void join_as(service_desk *desk, enum aq_role role, uint64_t incarnation,
 
 /* ---- how things stand ----------------------------------------------------------------------- */
 
-static void test_a_run_document_says_who_where_and_how(void **state)
+TEST_WITH(a_run_document_says_who_where_and_how, stand_setup, stand_teardown)
 {
     dashboard_stand *stand = *state;
     desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
@@ -148,7 +143,7 @@ static void test_a_run_document_says_who_where_and_how(void **state)
     json_decref(run);
 }
 
-static void test_a_host_name_that_is_markup_or_no_text_is_a_text(void **state)
+TEST_WITH(a_host_name_that_is_markup_or_no_text_is_a_text, stand_setup, stand_teardown)
 {
     static char markup[] = "</script><img src=x onerror=alert(1)>\"'&\n";
     static char no_text[] = "\xff\xfe<b>";
@@ -167,7 +162,7 @@ static void test_a_host_name_that_is_markup_or_no_text_is_a_text(void **state)
     json_decref(run);
 }
 
-static void test_of_a_crowd_shards_evaluators_and_the_silent_are_told(void **state)
+TEST_WITH(of_a_crowd_shards_evaluators_and_the_silent_are_told, stand_setup, stand_teardown)
 {
     enum { CROWD = 300 };
     dashboard_stand *stand = *state;
@@ -191,7 +186,7 @@ static void test_of_a_crowd_shards_evaluators_and_the_silent_are_told(void **sta
     json_decref(run);
 }
 
-static void test_many_who_look_cost_as_much_as_one(void **state)
+TEST_WITH(many_who_look_cost_as_much_as_one, stand_setup, stand_teardown)
 {
     dashboard_stand *stand = *state;
     json_decref(document(stand, "/api/run"));
@@ -203,7 +198,7 @@ static void test_many_who_look_cost_as_much_as_one(void **state)
     assert_int_equal(stand->desk->statuses, asked + 1);
 }
 
-static void test_a_document_without_memory_is_no_document(void **state)
+TEST_WITH(a_document_without_memory_is_no_document, stand_setup, stand_teardown)
 {
     dashboard_stand *stand = *state;
     aq_buffer body;
@@ -222,7 +217,7 @@ static void test_a_document_without_memory_is_no_document(void **state)
 
 /* ---- how they went -------------------------------------------------------------------------- */
 
-static void test_each_span_has_its_document(void **state)
+TEST_WITH(each_span_has_its_document, stand_setup, stand_teardown)
 {
     static const char *const paths[] = {"/api/history", "/api/history/hour",
                                         "/api/history/minutes"};
@@ -253,7 +248,7 @@ static enum aq_return_trend trend_of(const aq_run_history *history)
     return aq_dashboard_trend(aq_run_history_series(history, AQ_SPAN_RUN, AQ_HISTORY_SCREENED));
 }
 
-static void test_returns_rise_fall_or_stay(void **state)
+TEST_WITH(returns_rise_fall_or_stay, stand_setup, stand_teardown)
 {
     const dashboard_stand *stand = *state;
     double at = 0;
@@ -272,7 +267,7 @@ static void test_returns_rise_fall_or_stay(void **state)
     assert_int_equal(trend_of(stand->history), AQ_TREND_FALLING);
 }
 
-static void test_a_threshold_out_of_reach_is_none(void **state)
+TEST_WITH(a_threshold_out_of_reach_is_none, stand_setup, stand_teardown)
 {
     dashboard_stand *stand = *state;
     stand->plan.threshold = -110;
@@ -298,7 +293,7 @@ static void take_facts(void *user, const Actorq__V1__StatusReply *status)
     assert_true(fabs(facts.actors_wait - 0.25) < 1e-12);
 }
 
-static void test_facts_are_of_the_members_and_of_the_last_minute(void **state)
+TEST_WITH(facts_are_of_the_members_and_of_the_last_minute, stand_setup, stand_teardown)
 {
     dashboard_stand *stand = *state;
     desk_join(stand->desk, AQ_ROLE_ACTOR, 71);
@@ -330,7 +325,7 @@ static bool page_has(const aq_buffer *page, const char *text)
     return false;
 }
 
-static void test_the_page_is_whole_and_asks_nobody_else(void **state)
+TEST_WITH(the_page_is_whole_and_asks_nobody_else, stand_setup, stand_teardown)
 {
     aq_buffer page;
     const char *type;
@@ -348,7 +343,7 @@ static void test_the_page_is_whole_and_asks_nobody_else(void **state)
     aq_buffer_fini(&page);
 }
 
-static void test_every_failed_allocation_is_reported(void **state)
+TEST_WITH(every_failed_allocation_is_reported, stand_setup, stand_teardown)
 {
     const aq_dashboard_sources sources = sources_of(*state);
     aq_dashboard *dashboard = NULL;
@@ -359,21 +354,3 @@ static void test_every_failed_allocation_is_reported(void **state)
 }
 
 #define STAND_TEST(test) cmocka_unit_test_setup_teardown(test, stand_setup, stand_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        STAND_TEST(test_a_run_document_says_who_where_and_how),
-        STAND_TEST(test_a_host_name_that_is_markup_or_no_text_is_a_text),
-        STAND_TEST(test_of_a_crowd_shards_evaluators_and_the_silent_are_told),
-        STAND_TEST(test_many_who_look_cost_as_much_as_one),
-        STAND_TEST(test_a_document_without_memory_is_no_document),
-        STAND_TEST(test_each_span_has_its_document),
-        STAND_TEST(test_returns_rise_fall_or_stay),
-        STAND_TEST(test_a_threshold_out_of_reach_is_none),
-        STAND_TEST(test_facts_are_of_the_members_and_of_the_last_minute),
-        STAND_TEST(test_the_page_is_whole_and_asks_nobody_else),
-        STAND_TEST(test_every_failed_allocation_is_reported),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,12 +2,6 @@
  * The engine against the reference forward pass: int8 within the bound that its own scales imply,
  * fp32 within rounding, on every rung that this processor has.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { ROWS_MAX = 11, RUNGS_MAX = 8, WIDTH_MAX = 128 };
@@ -145,17 +140,15 @@ static void check_int8(uint32_t inputs, const uint32_t *hidden, uint32_t outputs
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_int8_stays_within_the_bound_of_its_scales(void **state)
+TEST(int8_stays_within_the_bound_of_its_scales)
 {
-    (void)state;
     check_int8(4, small, 2, AQ_ACTIVATION_RELU);
     check_int8(17, odd, 5, AQ_ACTIVATION_RELU);
     check_int8(3, NULL, 1, AQ_ACTIVATION_NONE);
 }
 
-static void test_int8_stays_within_the_bound_with_tanh_and_elu(void **state)
+TEST(int8_stays_within_the_bound_with_tanh_and_elu)
 {
-    (void)state;
     check_int8(17, odd, 5, AQ_ACTIVATION_TANH);
     check_int8(17, odd, 5, AQ_ACTIVATION_ELU);
 }
@@ -192,22 +185,20 @@ static void check_f32(uint32_t inputs, const uint32_t *hidden, uint32_t outputs,
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_fp32_matches_the_reference_within_rounding(void **state)
+TEST(fp32_matches_the_reference_within_rounding)
 {
-    (void)state;
     check_f32(4, small, 2, AQ_ACTIVATION_RELU);
     check_f32(17, odd, 5, AQ_ACTIVATION_TANH);
     check_f32(17, odd, 5, AQ_ACTIVATION_ELU);
     check_f32(3, NULL, 1, AQ_ACTIVATION_NONE);
 }
 
-static void test_every_rung_gives_the_same_bits(void **state)
+TEST(every_rung_gives_the_same_bits)
 {
     static const enum aq_activation activations[] = {AQ_ACTIVATION_RELU, AQ_ACTIVATION_TANH,
                                                      AQ_ACTIVATION_ELU};
     uint32_t flags[RUNGS_MAX];
     const uint32_t rungs = rung_flags(flags);
-    (void)state;
     for (int a = 0; a < 3; a++) {
         quantizer_fixture fixture;
         quantizer_fixture_init(&fixture, 17, odd, 5, activations[a]);
@@ -263,7 +254,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_a_row_does_not_depend_on_the_rows_beside_it(void **state)
+TEST_WITH(a_row_does_not_depend_on_the_rows_beside_it, setup, teardown)
 {
     small_policy *policy = *state;
     aq_engine_forward(policy->engine, policy->obs, ROWS_MAX, policy->out);
@@ -274,7 +265,7 @@ static void test_a_row_does_not_depend_on_the_rows_beside_it(void **state)
     }
 }
 
-static void test_a_value_that_is_not_finite_counts_as_zero(void **state)
+TEST_WITH(a_value_that_is_not_finite_counts_as_zero, setup, teardown)
 {
     small_policy *policy = *state;
     float zero[2];
@@ -288,7 +279,7 @@ static void test_a_value_that_is_not_finite_counts_as_zero(void **state)
     assert_memory_equal(policy->out, zero, sizeof(zero));
 }
 
-static void test_a_forward_pass_allocates_nothing(void **state)
+TEST_WITH(a_forward_pass_allocates_nothing, setup, teardown)
 {
     small_policy *policy = *state;
     const uint64_t before = aq_memory_allocation_count();
@@ -296,7 +287,7 @@ static void test_a_forward_pass_allocates_nothing(void **state)
     assert_int_equal(aq_memory_allocation_count(), before);
 }
 
-static void test_no_rows_write_nothing(void **state)
+TEST_WITH(no_rows_write_nothing, setup, teardown)
 {
     small_policy *policy = *state;
     policy->out[0] = 42.0f;
@@ -304,7 +295,7 @@ static void test_no_rows_write_nothing(void **state)
     assert_true(policy->out[0] == 42.0f);
 }
 
-static void test_the_engine_holds_one_reference_while_it_lives(void **state)
+TEST_WITH(the_engine_holds_one_reference_while_it_lives, setup, teardown)
 {
     small_policy *policy = *state;
     assert_int_equal(atomic_load(&policy->snapshot->references), 2);
@@ -316,7 +307,7 @@ static void test_the_engine_holds_one_reference_while_it_lives(void **state)
     aq_engine_destroy(NULL);
 }
 
-static void test_layers_of_different_formats_work_together(void **state)
+TEST_WITH(layers_of_different_formats_work_together, setup, teardown)
 {
     small_policy *policy = *state;
     const quantizer_fixture *fixture = &policy->fixture;
@@ -350,7 +341,7 @@ static void test_layers_of_different_formats_work_together(void **state)
 }
 
 /* Refused with `code`; the snapshot is nobody's but the caller's afterwards. */
-static void assert_refused(aq_snapshot *snapshot, int code)
+static void refuse(aq_snapshot *snapshot, int code)
 {
     aq_engine *engine = NULL;
     aq_error error = {0};
@@ -361,7 +352,7 @@ static void assert_refused(aq_snapshot *snapshot, int code)
     assert_int_equal(atomic_load(&snapshot->references), 1);
 }
 
-static void test_a_bad_snapshot_is_refused(void **state)
+TEST_WITH(a_bad_snapshot_is_refused, setup, teardown)
 {
     const small_policy *policy = *state;
     aq_snapshot_layer_data data;
@@ -370,27 +361,27 @@ static void test_a_bad_snapshot_is_refused(void **state)
 
     const float bias = data.bias[3];
     data.bias[3] = NAN;
-    assert_refused(snapshot, AQ_E_CORRUPT);
+    refuse(snapshot, AQ_E_CORRUPT);
     data.bias[3] = bias;
 
     const float scale = data.scale[0];
     data.scale[0] = 0.0f;
-    assert_refused(snapshot, AQ_E_CORRUPT);
+    refuse(snapshot, AQ_E_CORRUPT);
     data.scale[0] = scale;
 
     data.sum[5]++;
-    assert_refused(snapshot, AQ_E_CORRUPT);
+    refuse(snapshot, AQ_E_CORRUPT);
     data.sum[5]--;
 
     snapshot->layers[1].format = 77;
-    assert_refused(snapshot, AQ_E_VERSION);
+    refuse(snapshot, AQ_E_VERSION);
     snapshot->layers[1].format = AQ_FORMAT_INT8_CHANNEL;
 
     aq_engine_destroy(make_engine(snapshot, aq_cpu_flags()));
     aq_snapshot_unref(snapshot);
 }
 
-static void test_a_number_of_rows_out_of_range_is_refused(void **state)
+TEST_WITH(a_number_of_rows_out_of_range_is_refused, setup, teardown)
 {
     const small_policy *policy = *state;
     aq_engine *engine = NULL;
@@ -401,7 +392,7 @@ static void test_a_number_of_rows_out_of_range_is_refused(void **state)
     assert_null(engine);
 }
 
-static void test_a_failed_allocation_leaves_nothing_behind(void **state)
+TEST_WITH(a_failed_allocation_leaves_nothing_behind, setup, teardown)
 {
     const small_policy *policy = *state;
     for (int forever = 0; forever < 2; forever++) {
@@ -420,43 +411,18 @@ static void test_a_failed_allocation_leaves_nothing_behind(void **state)
     }
 }
 
-static void test_the_greatest_value_wins_and_the_first_of_equals(void **state)
+TEST(the_greatest_value_wins_and_the_first_of_equals)
 {
     const float values[] = {-3.0f, 2.0f, 5.0f, 5.0f, -INFINITY};
-    (void)state;
     assert_int_equal(aq_argmax(values, 5), 2);
     assert_int_equal(aq_argmax(values, 1), 0);
 }
 
-static void test_nan_never_wins(void **state)
+TEST(nan_never_wins)
 {
     const float values[] = {NAN, -INFINITY, NAN, -1.0f, NAN};
     const float none[] = {NAN, NAN};
-    (void)state;
     assert_int_equal(aq_argmax(values, 5), 3);
     assert_int_equal(aq_argmax(values, 2), 1);
     assert_int_equal(aq_argmax(none, 2), 0);
-}
-
-int main(void)
-{
-#define POLICY(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_int8_stays_within_the_bound_of_its_scales),
-        cmocka_unit_test(test_int8_stays_within_the_bound_with_tanh_and_elu),
-        cmocka_unit_test(test_fp32_matches_the_reference_within_rounding),
-        cmocka_unit_test(test_every_rung_gives_the_same_bits),
-        POLICY(test_a_row_does_not_depend_on_the_rows_beside_it),
-        POLICY(test_a_value_that_is_not_finite_counts_as_zero),
-        POLICY(test_a_forward_pass_allocates_nothing),
-        POLICY(test_no_rows_write_nothing),
-        POLICY(test_the_engine_holds_one_reference_while_it_lives),
-        POLICY(test_layers_of_different_formats_work_together),
-        POLICY(test_a_bad_snapshot_is_refused),
-        POLICY(test_a_number_of_rows_out_of_range_is_refused),
-        POLICY(test_a_failed_allocation_leaves_nothing_behind),
-        cmocka_unit_test(test_the_greatest_value_wins_and_the_first_of_equals),
-        cmocka_unit_test(test_nan_never_wins),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

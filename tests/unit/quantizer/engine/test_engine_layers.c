@@ -2,12 +2,6 @@
  * The engine's kinds of layers in every format, each against the reference forward pass on what the
  * engine itself feeds it, so that the bound is that of one layer; and bit by bit across the rungs.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdatomic.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "common/sys/cpu.h"
 #include "quantizer/engine/engine.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 enum { ROWS = 3, ROWS_MAX = 130, RUNGS_MAX = 12 };
@@ -196,9 +191,8 @@ static void check_policy(enum random_policy_net net, uint32_t format, bool is_st
     aq_snapshot_unref(snapshot);
 }
 
-static void test_every_layer_in_every_format_is_within_its_bound(void **state)
+TEST(every_layer_in_every_format_is_within_its_bound)
 {
-    (void)state;
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
             check_policy(net, format, false);
@@ -206,9 +200,8 @@ static void test_every_layer_in_every_format_is_within_its_bound(void **state)
     }
 }
 
-static void test_known_input_scales_are_within_their_bound(void **state)
+TEST(known_input_scales_are_within_their_bound)
 {
-    (void)state;
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
             if (aq_format_is_integer(format)) {
@@ -263,9 +256,8 @@ static void check_bits(enum random_policy_net net, uint32_t format, bool is_stat
     aq_snapshot_unref(snapshot);
 }
 
-static void test_integer_formats_give_the_same_bits_for_any_rung_and_number_of_rows(void **state)
+TEST(integer_formats_give_the_same_bits_for_any_rung_and_number_of_rows)
 {
-    (void)state;
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
             if (aq_format_is_integer(format)) {
@@ -301,9 +293,8 @@ static void check_shape(const aq_conv_shape *shape)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_convolutions_of_every_small_shape_match_the_reference(void **state)
+TEST(convolutions_of_every_small_shape_match_the_reference)
 {
-    (void)state;
     for (uint32_t kernel = 1; kernel <= 4; kernel++) {
         for (uint32_t stride = 1; stride <= 3; stride++) {
             for (uint32_t padding = 0; padding < kernel; padding++) {
@@ -322,7 +313,7 @@ static void test_convolutions_of_every_small_shape_match_the_reference(void **st
     }
 }
 
-static void test_more_patches_than_a_block_match_the_reference(void **state)
+TEST(more_patches_than_a_block_match_the_reference)
 {
     const aq_conv_shape shape = {.height = 13,
                                  .width = 14,
@@ -331,16 +322,14 @@ static void test_more_patches_than_a_block_match_the_reference(void **state)
                                  .kernel = 3,
                                  .stride = 1,
                                  .padding = 1};
-    (void)state;
     check_shape(&shape);
 }
 
 /* ---- refusals and failures ------------------------------------------------------------------ */
 
-static void test_a_failed_allocation_leaves_nothing_behind(void **state)
+TEST(a_failed_allocation_leaves_nothing_behind)
 {
     static const enum random_policy_net nets[] = {NET_CONV, NET_HEADS, NET_NORM};
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         aq_snapshot *snapshot = make_policy(nets[i], AQ_FORMAT_INT8_CHANNEL, false);
         aq_engine *engine = NULL;
@@ -357,9 +346,8 @@ static void test_a_failed_allocation_leaves_nothing_behind(void **state)
     }
 }
 
-static void test_a_forward_pass_of_any_kind_allocates_nothing(void **state)
+TEST(a_forward_pass_of_any_kind_allocates_nothing)
 {
-    (void)state;
     for (uint32_t net = 0; net < NET_COUNT; net++) {
         aq_snapshot *snapshot = make_policy(net, AQ_FORMAT_INT8_TENSOR, false);
         aq_engine *engine = make_engine(snapshot, aq_cpu_flags());
@@ -375,12 +363,11 @@ static void test_a_forward_pass_of_any_kind_allocates_nothing(void **state)
     }
 }
 
-static void test_a_bad_layer_is_refused_in_words(void **state)
+TEST(a_bad_layer_is_refused_in_words)
 {
     aq_snapshot *snapshot = make_policy(NET_CONV, AQ_FORMAT_INT8_TENSOR, true);
     aq_engine *engine = NULL;
     aq_error error = {0};
-    (void)state;
     snapshot->layers[1].input_zero = 256;
     assert_int_equal(aq_engine_create(snapshot, 1, 0, &engine, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "layer 1"));
@@ -391,19 +378,4 @@ static void test_a_bad_layer_is_refused_in_words(void **state)
     assert_null(engine);
     assert_int_equal(atomic_load(&snapshot->references), 1);
     aq_snapshot_unref(snapshot);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_layer_in_every_format_is_within_its_bound),
-        cmocka_unit_test(test_known_input_scales_are_within_their_bound),
-        cmocka_unit_test(test_integer_formats_give_the_same_bits_for_any_rung_and_number_of_rows),
-        cmocka_unit_test(test_convolutions_of_every_small_shape_match_the_reference),
-        cmocka_unit_test(test_more_patches_than_a_block_match_the_reference),
-        cmocka_unit_test(test_a_failed_allocation_leaves_nothing_behind),
-        cmocka_unit_test(test_a_forward_pass_of_any_kind_allocates_nothing),
-        cmocka_unit_test(test_a_bad_layer_is_refused_in_words),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The measured quantization error, on policies whose error is known.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/qerror.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { ROWS = 50, ROWS_MAX = 16 };
@@ -27,12 +22,11 @@ static aq_engine *make_engine(const quantizer_fixture *fixture, uint32_t format)
     return engine;
 }
 
-static void test_fp32_has_no_error_but_rounding(void **state)
+TEST(fp32_has_no_error_but_rounding)
 {
     const uint32_t hidden[] = {64, 64, 0};
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -47,12 +41,11 @@ static void test_fp32_has_no_error_but_rounding(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_int8_has_some_error_and_its_rms_is_below_its_maximum(void **state)
+TEST(int8_has_some_error_and_its_rms_is_below_its_maximum)
 {
     const uint32_t hidden[] = {64, 64, 0};
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -75,11 +68,10 @@ static void init_constant(quantizer_fixture *fixture, float first, float second)
     fixture->params.bias[0][1] = second;
 }
 
-static void test_a_known_difference_is_what_is_measured(void **state)
+TEST(a_known_difference_is_what_is_measured)
 {
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_constant(&fixture, 1.0f, 2.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -96,11 +88,10 @@ static void test_a_known_difference_is_what_is_measured(void **state)
 }
 
 /* fp32 chooses by the sign of x[0]; the engine always chooses 1. */
-static void test_disagreement_is_the_share_of_rows_with_another_choice(void **state)
+TEST(disagreement_is_the_share_of_rows_with_another_choice)
 {
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_constant(&fixture, 0.0f, 1.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -117,13 +108,12 @@ static void test_disagreement_is_the_share_of_rows_with_another_choice(void **st
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_pieces_of_any_size_give_the_same_result(void **state)
+TEST(pieces_of_any_size_give_the_same_result)
 {
     const uint32_t hidden[] = {64, 64, 0};
     quantizer_fixture fixture;
     aq_quant_error whole, pieces;
     aq_engine *engine = NULL;
-    (void)state;
     quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_snapshot *snapshot = quantizer_fixture_snapshot(&fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -144,11 +134,10 @@ static void test_pieces_of_any_size_give_the_same_result(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_an_error_that_is_not_a_number_is_refused(void **state)
+TEST(an_error_that_is_not_a_number_is_refused)
 {
     quantizer_fixture fixture;
     aq_quant_error error = {.rows = 77};
-    (void)state;
     quantizer_fixture_init(&fixture, 3, NULL, 2, AQ_ACTIVATION_NONE);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -168,13 +157,12 @@ static void test_an_error_that_is_not_a_number_is_refused(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_a_failed_allocation_is_an_error(void **state)
+TEST(a_failed_allocation_is_an_error)
 {
     quantizer_fixture fixture;
     aq_quant_error error;
     int rc = AQ_E_NOMEM;
     uint64_t nth = 0;
-    (void)state;
     init_constant(&fixture, 0.0f, 1.0f);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -190,14 +178,13 @@ static void test_a_failed_allocation_is_an_error(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_more_bits_have_less_error(void **state)
+TEST(more_bits_have_less_error)
 {
     const uint32_t formats[] = {AQ_FORMAT_F16,  AQ_FORMAT_BF16,        AQ_FORMAT_INT8_CHANNEL,
                                 AQ_FORMAT_INT4, AQ_FORMAT_INT8_SPARSE, AQ_FORMAT_INT2};
     const uint32_t hidden[] = {64, 64, 0};
     quantizer_fixture fixture;
     float before = 0.0f;
-    (void)state;
     quantizer_fixture_init(&fixture, 4, hidden, 2, AQ_ACTIVATION_RELU);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     for (size_t i = 0; i < sizeof(formats) / sizeof(formats[0]); i++) {
@@ -225,11 +212,10 @@ static void init_continuous(quantizer_fixture *fixture)
     fixture->meta.act_rule = AQ_ACT_CONTINUOUS;
 }
 
-static void test_a_continuous_policy_has_the_error_of_its_action(void **state)
+TEST(a_continuous_policy_has_the_error_of_its_action)
 {
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_continuous(&fixture);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -247,11 +233,10 @@ static void test_a_continuous_policy_has_the_error_of_its_action(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_the_share_of_a_discrete_policy_is_its_disagreement(void **state)
+TEST(the_share_of_a_discrete_policy_is_its_disagreement)
 {
     const aq_quant_error error = {
         .rows = 4, .action_disagreement = 0.25f, .output_rms = 100.0f, .output_max = 200.0f};
-    (void)state;
     assert_true(aq_quant_error_share(&error, AQ_ACT_ARGMAX) == 0.25f);
 }
 
@@ -275,13 +260,12 @@ static void init_categorical(quantizer_fixture *fixture, const float *logits)
 
 /* The engine says (1/2, 1/4, 1/4) for each choice; fp32 the same for one, (1/4, 1/2, 1/4) for the
  * other: KL = 1/4 log(1/2) + 1/2 log 2 = log(2) / 4, half of it on average over the choices. */
-static void test_kl_is_the_divergence_from_fp32_per_row_and_choice(void **state)
+TEST(kl_is_the_divergence_from_fp32_per_row_and_choice)
 {
     const float half = 3.0f + (float)log(2.0), quarter = 3.0f;
     const float engine_logits[] = {half, quarter, quarter, half, quarter, quarter};
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_categorical(&fixture, engine_logits);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -296,12 +280,11 @@ static void test_kl_is_the_divergence_from_fp32_per_row_and_choice(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_the_same_distribution_has_no_divergence(void **state)
+TEST(the_same_distribution_has_no_divergence)
 {
     const float logits[] = {1.0f, -200.0f, 300.0f, 0.0f, 0.0f, 1e-3f};
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_categorical(&fixture, logits);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -314,12 +297,11 @@ static void test_the_same_distribution_has_no_divergence(void **state)
 }
 
 /* Its probability in the engine is less than the smallest double, its logarithm is not. */
-static void test_a_divergence_may_be_large(void **state)
+TEST(a_divergence_may_be_large)
 {
     const float logits[] = {0.0f, 2000.0f, 0.0f, 0.0f, 0.0f, 0.0f};
     quantizer_fixture fixture;
     aq_quant_error error;
-    (void)state;
     init_categorical(&fixture, logits);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
     aq_engine *engine = make_engine(&fixture, AQ_FORMAT_F32);
@@ -332,14 +314,13 @@ static void test_a_divergence_may_be_large(void **state)
     quantizer_fixture_fini(&fixture);
 }
 
-static void test_a_head_alone_has_no_error(void **state)
+TEST(a_head_alone_has_no_error)
 {
     const aq_layer_spec head =
         aq_layer_categorical(&(aq_head_shape){.choices = 2, .atoms = 3, .low = 0.0f, .high = 1.0f});
     quantizer_fixture fixture;
     aq_net_spec spec = {0};
     aq_quant_error error;
-    (void)state;
     assert_int_equal(aq_net_spec_add(&spec, &head, NULL), 0);
     quantizer_fixture_init_spec(&fixture, &spec);
     float *obs = quantizer_fixture_observations(&fixture, ROWS);
@@ -351,25 +332,4 @@ static void test_a_head_alone_has_no_error(void **state)
     aq_engine_destroy(engine);
     aq_free(obs);
     quantizer_fixture_fini(&fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp32_has_no_error_but_rounding),
-        cmocka_unit_test(test_int8_has_some_error_and_its_rms_is_below_its_maximum),
-        cmocka_unit_test(test_a_known_difference_is_what_is_measured),
-        cmocka_unit_test(test_disagreement_is_the_share_of_rows_with_another_choice),
-        cmocka_unit_test(test_pieces_of_any_size_give_the_same_result),
-        cmocka_unit_test(test_an_error_that_is_not_a_number_is_refused),
-        cmocka_unit_test(test_a_failed_allocation_is_an_error),
-        cmocka_unit_test(test_more_bits_have_less_error),
-        cmocka_unit_test(test_a_continuous_policy_has_the_error_of_its_action),
-        cmocka_unit_test(test_the_share_of_a_discrete_policy_is_its_disagreement),
-        cmocka_unit_test(test_kl_is_the_divergence_from_fp32_per_row_and_choice),
-        cmocka_unit_test(test_the_same_distribution_has_no_divergence),
-        cmocka_unit_test(test_a_divergence_may_be_large),
-        cmocka_unit_test(test_a_head_alone_has_no_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

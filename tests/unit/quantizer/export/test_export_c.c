@@ -2,18 +2,13 @@
  * What an exported file says and what is refused. That it computes what the engine does is tested
  * where it is compiled (tests/integration/export).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "quantizer/export/export_c.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/random_policy.h"
 
 typedef struct exported {
@@ -54,17 +49,16 @@ static size_t count_words(const exported *own, const char *words)
     return count;
 }
 
-static void assert_refused(exported *own, const char *prefix, int code, const char *words)
+static void refuse(exported *own, const char *prefix, int code, const char *words)
 {
     assert_int_equal(export_as(own, prefix), code);
     assert_int_equal(own->text.size, 0);
     assert_non_null(strstr(own->error.text, words));
 }
 
-static void test_a_file_has_its_functions_and_three_headers(void **state)
+TEST(a_file_has_its_functions_and_three_headers)
 {
     exported own;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     assert_int_equal(export_as(&own, "pole_2"), 0);
     assert_int_equal(count_words(&own, "#include"), 3);
@@ -75,10 +69,9 @@ static void test_a_file_has_its_functions_and_three_headers(void **state)
     finish(&own);
 }
 
-static void test_a_continuous_policy_has_an_action_of_floats(void **state)
+TEST(a_continuous_policy_has_an_action_of_floats)
 {
     exported own;
-    (void)state;
     prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
     assert_int_equal(export_as(&own, "p"), 0);
     assert_int_equal(count_words(&own, "void p_act(const float *obs, float *action);"), 1);
@@ -87,10 +80,9 @@ static void test_a_continuous_policy_has_an_action_of_floats(void **state)
     finish(&own);
 }
 
-static void test_the_figures_are_those_of_the_policy(void **state)
+TEST(the_figures_are_those_of_the_policy)
 {
     exported own;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     assert_int_equal(export_as(&own, "p"), 0);
     assert_int_equal(own.figures.weights_bytes, 4 * 64 + 64 * 64 + 64 * 2 + 130 * 8);
@@ -98,10 +90,9 @@ static void test_the_figures_are_those_of_the_policy(void **state)
     finish(&own);
 }
 
-static void test_the_same_policy_gives_the_same_text_at_the_end_of_a_buffer(void **state)
+TEST(the_same_policy_gives_the_same_text_at_the_end_of_a_buffer)
 {
     exported own;
-    (void)state;
     prepare(&own, NET_HEADS, AQ_FORMAT_INT8_TENSOR, AQ_ACT_ARGMAX);
     assert_int_equal(export_as(&own, "p"), 0);
     const size_t size = own.text.size;
@@ -111,11 +102,10 @@ static void test_the_same_policy_gives_the_same_text_at_the_end_of_a_buffer(void
     finish(&own);
 }
 
-static void test_a_tasks_name_cannot_leave_its_comment(void **state)
+TEST(a_tasks_name_cannot_leave_its_comment)
 {
     static const char name[] = "*/ int x; /* %s @ \"\\";
     exported own;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     memcpy(own.snapshot->task, name, sizeof(name));
     assert_int_equal(export_as(&own, "p"), 0);
@@ -123,77 +113,71 @@ static void test_a_tasks_name_cannot_leave_its_comment(void **state)
     finish(&own);
 }
 
-static void test_names_that_c_does_not_have_are_refused(void **state)
+TEST(names_that_c_does_not_have_are_refused)
 {
     static const char *const names[] = {
         "", "2b", "_p", "a-b", "a b", "a;", "\xc3\xa4", "abcdefghijklmnopqrstuvwxyzabcdef"};
     exported own;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        assert_refused(&own, names[i], AQ_E_INVALID, "a letter, then");
+        refuse(&own, names[i], AQ_E_INVALID, "a letter, then");
     }
     assert_int_equal(export_as(&own, "abcdefghijklmnopqrstuvwxyzabcde"), 0);
     finish(&own);
 }
 
-static void test_other_formats_are_refused_with_what_to_do(void **state)
+TEST(other_formats_are_refused_with_what_to_do)
 {
-    (void)state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
         exported own;
         prepare(&own, NET_CONV, format, AQ_ACT_ARGMAX);
         if (format == AQ_FORMAT_INT8_CHANNEL || format == AQ_FORMAT_INT8_TENSOR) {
             assert_int_equal(export_as(&own, "p"), 0);
         } else {
-            assert_refused(&own, "p", AQ_E_UNSUPPORTED, "--format int8");
+            refuse(&own, "p", AQ_E_UNSUPPORTED, "--format int8");
             assert_non_null(strstr(own.error.text, aq_format_name(format)));
         }
         finish(&own);
     }
 }
 
-static void test_an_action_without_a_range_is_refused(void **state)
+TEST(an_action_without_a_range_is_refused)
 {
     static const float highs[] = {INFINITY, FLT_MAX};
     exported own;
-    (void)state;
     prepare(&own, NET_TANH, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_CONTINUOUS);
     own.snapshot->schema.action.low[2] = -FLT_MAX;
     for (size_t i = 0; i < 2; i++) {
         own.snapshot->schema.action.high[2] = highs[i];
-        assert_refused(&own, "p", AQ_E_UNSUPPORTED, "no range");
+        refuse(&own, "p", AQ_E_UNSUPPORTED, "no range");
     }
     finish(&own);
 }
 
-static void test_a_broken_policy_is_refused(void **state)
+TEST(a_broken_policy_is_refused)
 {
     exported own;
     aq_snapshot_layer_data data;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     aq_snapshot_layer_edit(own.snapshot, 1, &data);
     data.sum[3]++;
-    assert_refused(&own, "p", AQ_E_CORRUPT, "layer 1");
+    refuse(&own, "p", AQ_E_CORRUPT, "layer 1");
     finish(&own);
 }
 
-static void test_a_buffer_that_is_too_small_is_left_as_it_was(void **state)
+TEST(a_buffer_that_is_too_small_is_left_as_it_was)
 {
     exported own;
-    (void)state;
     prepare(&own, NET_RELU, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     own.text.size_max = 10000;
-    assert_refused(&own, "p", AQ_E_TOO_BIG, "export");
+    refuse(&own, "p", AQ_E_TOO_BIG, "export");
     finish(&own);
 }
 
-static void test_a_failed_allocation_leaves_the_buffer_as_it_was(void **state)
+TEST(a_failed_allocation_leaves_the_buffer_as_it_was)
 {
     exported own;
     int rc = AQ_E_NOMEM;
-    (void)state;
     prepare(&own, NET_HEADS, AQ_FORMAT_INT8_CHANNEL, AQ_ACT_ARGMAX);
     for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -204,22 +188,4 @@ static void test_a_failed_allocation_leaves_the_buffer_as_it_was(void **state)
     }
     assert_int_equal(rc, 0);
     finish(&own);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_file_has_its_functions_and_three_headers),
-        cmocka_unit_test(test_a_continuous_policy_has_an_action_of_floats),
-        cmocka_unit_test(test_the_figures_are_those_of_the_policy),
-        cmocka_unit_test(test_the_same_policy_gives_the_same_text_at_the_end_of_a_buffer),
-        cmocka_unit_test(test_a_tasks_name_cannot_leave_its_comment),
-        cmocka_unit_test(test_names_that_c_does_not_have_are_refused),
-        cmocka_unit_test(test_other_formats_are_refused_with_what_to_do),
-        cmocka_unit_test(test_an_action_without_a_range_is_refused),
-        cmocka_unit_test(test_a_broken_policy_is_refused),
-        cmocka_unit_test(test_a_buffer_that_is_too_small_is_left_as_it_was),
-        cmocka_unit_test(test_a_failed_allocation_leaves_the_buffer_as_it_was),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * The float passes against the mathematics library and against sums in double, within their stated
  * bounds, and each width of vector against the others, bit by bit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -16,6 +10,7 @@
 #include "common/nn/forward.h"
 #include "common/sys/cpu.h"
 #include "quantizer/kernels/float_passes.h"
+#include "tests/support/test.h"
 
 enum { COUNT = 1024, RUNGS_MAX = 8 };
 static const double unit = 0x1p-24;
@@ -97,21 +92,18 @@ static void check_everywhere(uint32_t activation, double (*exact)(double))
     }
 }
 
-static void test_tanh_is_within_its_bound_everywhere(void **state)
+TEST(tanh_is_within_its_bound_everywhere)
 {
-    (void)state;
     check_everywhere(AQ_ACTIVATION_TANH, tanh);
 }
 
-static void test_elu_is_within_its_bound_everywhere(void **state)
+TEST(elu_is_within_its_bound_everywhere)
 {
-    (void)state;
     check_everywhere(AQ_ACTIVATION_ELU, exact_elu);
 }
 
-static void test_tanh_stays_within_1_and_is_odd(void **state)
+TEST(tanh_stays_within_1_and_is_odd)
 {
-    (void)state;
     for (int i = 0; i <= 4000; i++) {
         float pair[2] = {(float)i * 0.005f, (float)i * -0.005f};
         activate(AQ_ACTIVATION_TANH, pair, 2);
@@ -120,12 +112,11 @@ static void test_tanh_stays_within_1_and_is_odd(void **state)
     }
 }
 
-static void test_nan_and_infinities(void **state)
+TEST(nan_and_infinities)
 {
     float tanhs[] = {NAN, INFINITY, -INFINITY, -0.0f};
     float elus[] = {NAN, INFINITY, -INFINITY, 0.0f};
     float relus[] = {NAN, INFINITY, -INFINITY, -1.0f};
-    (void)state;
     activate(AQ_ACTIVATION_TANH, tanhs, 4);
     activate(AQ_ACTIVATION_ELU, elus, 4);
     activate(AQ_ACTIVATION_RELU, relus, 4);
@@ -142,20 +133,18 @@ static void test_nan_and_infinities(void **state)
     assert_true(relus[2] == 0.0f && relus[3] == 0.0f);
 }
 
-static void test_none_leaves_values_alone(void **state)
+TEST(none_leaves_values_alone)
 {
     float values[] = {-1.0f, 2.0f};
-    (void)state;
     activate(AQ_ACTIVATION_NONE, values, 2);
     assert_true(values[0] == -1.0f && values[1] == 2.0f);
 }
 
 /* Vector lanes and the values left over must not differ, nor the widths of vectors. */
-static void test_a_value_does_not_depend_on_its_place(void **state)
+TEST(a_value_does_not_depend_on_its_place)
 {
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
-    (void)state;
     for (size_t r = 0; r < rung_count; r++) {
         for (uint32_t activation = AQ_ACTIVATION_RELU; activation <= AQ_ACTIVATION_ELU;
              activation++) {
@@ -176,11 +165,10 @@ static void test_a_value_does_not_depend_on_its_place(void **state)
     }
 }
 
-static void test_what_is_between_the_rows_is_left_alone(void **state)
+TEST(what_is_between_the_rows_is_left_alone)
 {
     float values[] = {1.0f, 1.0f, 7.0f, 1.0f, 1.0f, 7.0f};
     const aq_float_rows rows = {.values = values, .stride = 3, .rows = 2};
-    (void)state;
     aq_float_passes_select(aq_cpu_flags())->activate(AQ_ACTIVATION_TANH, &rows, 2);
     assert_true(values[0] < 0.8f && values[1] < 0.8f && values[3] < 0.8f && values[4] < 0.8f);
     assert_true(values[2] == 7.0f && values[5] == 7.0f);
@@ -227,7 +215,7 @@ static void check_norm(norm_case *own, const aq_float_passes *passes, size_t wid
     }
 }
 
-static void test_norm_is_within_its_bound_and_the_same_on_every_rung(void **state)
+TEST(norm_is_within_its_bound_and_the_same_on_every_rung)
 {
     static norm_case own, first;
     static const double scales[] = {1.0, 1e-4, 1e4};
@@ -235,7 +223,6 @@ static void test_norm_is_within_its_bound_and_the_same_on_every_rung(void **stat
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 11, 0);
     fill_normal(&rng, own.gain, COUNT, 1.0);
     fill_normal(&rng, own.bias, COUNT, 1.0);
@@ -254,12 +241,11 @@ static void test_norm_is_within_its_bound_and_the_same_on_every_rung(void **stat
     }
 }
 
-static void test_norm_of_equal_values_is_the_bias(void **state)
+TEST(norm_of_equal_values_is_the_bias)
 {
     float x[20], gain[20], bias[20], y[20];
     const aq_const_rows in = {x, 20};
     const aq_float_rows out = {.values = y, .stride = 20, .rows = 1};
-    (void)state;
     for (int i = 0; i < 20; i++) {
         x[i] = 3.0f;
         gain[i] = 2.0f;
@@ -296,14 +282,13 @@ static void check_dueling(const head_case *own, uint32_t choices, uint32_t atoms
     }
 }
 
-static void test_dueling_is_within_its_bound_and_the_same_on_every_rung(void **state)
+TEST(dueling_is_within_its_bound_and_the_same_on_every_rung)
 {
     static head_case own, first;
     static const uint32_t shapes[][2] = {{1, 1}, {2, 1}, {18, 1}, {6, 51}, {3, 17}, {37, 101}};
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 12, 0);
     fill_normal(&rng, own.x, HEAD_MAX, 10.0);
     for (size_t s = 0; s < sizeof(shapes) / sizeof(shapes[0]); s++) {
@@ -338,7 +323,7 @@ static void check_categorical(const head_case *own, const aq_head_shape *head, c
     }
 }
 
-static void test_categorical_is_within_its_bound_and_the_same_on_every_rung(void **state)
+TEST(categorical_is_within_its_bound_and_the_same_on_every_rung)
 {
     static head_case own, first;
     static const uint32_t shapes[][2] = {{1, 2}, {6, 51}, {18, 16}, {4, 101}, {3, 1024}};
@@ -347,7 +332,6 @@ static void test_categorical_is_within_its_bound_and_the_same_on_every_rung(void
     const size_t rung_count = rungs_here(rungs);
     float atoms[AQ_NET_ATOMS_MAX];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 13, 0);
     for (size_t i = 0; i < 20; i++) {
         const uint32_t *shape = shapes[i % 5];
@@ -368,7 +352,7 @@ static void test_categorical_is_within_its_bound_and_the_same_on_every_rung(void
     }
 }
 
-static void test_logits_that_are_not_finite(void **state)
+TEST(logits_that_are_not_finite)
 {
     const aq_head_shape head = {.choices = 4, .atoms = 3, .low = -1.0f, .high = 1.0f};
     const float atoms[] = {-1.0f, 0.0f, 1.0f};
@@ -377,7 +361,6 @@ static void test_logits_that_are_not_finite(void **state)
     float values[4];
     const aq_const_rows x = {logits, 12};
     const aq_float_rows y = {.values = values, .stride = 4, .rows = 1};
-    (void)state;
     aq_float_passes_select(aq_cpu_flags())->categorical(&x, &head, atoms, &y);
     assert_true(values[0] == 1.0f);
     assert_true(isnan(values[1]) && isnan(values[2]) && isnan(values[3]));
@@ -385,12 +368,11 @@ static void test_logits_that_are_not_finite(void **state)
 
 /* ---- levels, and the choice ----------------------------------------------------------------- */
 
-static void test_levels_are_summed_on_every_rung(void **state)
+TEST(levels_are_summed_on_every_rung)
 {
     static uint8_t levels[100000];
     const aq_float_passes *rungs[RUNGS_MAX];
     const size_t rung_count = rungs_here(rungs);
-    (void)state;
     memset(levels, 255, sizeof(levels));
     for (size_t r = 0; r < rung_count; r++) {
         assert_int_equal(rungs[r]->level_sum(levels, 0), 0);
@@ -399,33 +381,11 @@ static void test_levels_are_summed_on_every_rung(void **state)
     }
 }
 
-static void test_a_processor_without_vectors_gets_the_generic_ones(void **state)
+TEST(a_processor_without_vectors_gets_the_generic_ones)
 {
-    (void)state;
     assert_string_equal(aq_float_passes_select(0)->name, "generic");
     for (size_t i = 0; aq_float_passes_rung(i) != NULL; i++) {
         const aq_float_passes *passes = aq_float_passes_rung(i);
         assert_ptr_equal(aq_float_passes_select(passes->cpu_flags), passes);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tanh_is_within_its_bound_everywhere),
-        cmocka_unit_test(test_elu_is_within_its_bound_everywhere),
-        cmocka_unit_test(test_tanh_stays_within_1_and_is_odd),
-        cmocka_unit_test(test_nan_and_infinities),
-        cmocka_unit_test(test_none_leaves_values_alone),
-        cmocka_unit_test(test_a_value_does_not_depend_on_its_place),
-        cmocka_unit_test(test_what_is_between_the_rows_is_left_alone),
-        cmocka_unit_test(test_norm_is_within_its_bound_and_the_same_on_every_rung),
-        cmocka_unit_test(test_norm_of_equal_values_is_the_bias),
-        cmocka_unit_test(test_dueling_is_within_its_bound_and_the_same_on_every_rung),
-        cmocka_unit_test(test_categorical_is_within_its_bound_and_the_same_on_every_rung),
-        cmocka_unit_test(test_logits_that_are_not_finite),
-        cmocka_unit_test(test_levels_are_summed_on_every_rung),
-        cmocka_unit_test(test_a_processor_without_vectors_gets_the_generic_ones),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * The choice of a rung, and the scalar reference against the equations: what the kernel tests
  * compare every other rung with.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "common/sys/cpu.h"
 #include "quantizer/engine/packed_layer.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 
 enum { ROOM = AQ_QKERNEL_Q_PADDING };
 
@@ -27,19 +22,17 @@ static aq_row_quant quantize(const float *x, uint32_t inputs, uint8_t *q)
     return quant;
 }
 
-static void test_without_flags_the_scalar_reference_is_chosen(void **state)
+TEST(without_flags_the_scalar_reference_is_chosen)
 {
-    (void)state;
     assert_ptr_equal(aq_qkernels_select(0), aq_qkernels_scalar());
     assert_string_equal(aq_qkernels_select(0)->name, "scalar");
     assert_ptr_equal(aq_qkernels_select(AQ_CPU_SSE42), aq_qkernels_scalar());
 }
 
-static void test_every_rung_is_chosen_by_its_own_flags(void **state)
+TEST(every_rung_is_chosen_by_its_own_flags)
 {
     const aq_qkernels *rung;
     uint32_t i = 0;
-    (void)state;
     for (; (rung = aq_qkernels_rung(i)) != NULL; i++) {
         assert_ptr_equal(aq_qkernels_select(rung->cpu_flags), rung);
     }
@@ -49,10 +42,9 @@ static void test_every_rung_is_chosen_by_its_own_flags(void **state)
     assert_null(aq_qkernels_rung(UINT32_MAX));
 }
 
-static void test_a_rung_that_lacks_a_flag_is_not_chosen(void **state)
+TEST(a_rung_that_lacks_a_flag_is_not_chosen)
 {
     const aq_qkernels *rung;
-    (void)state;
     for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
         for (uint32_t left = rung->cpu_flags; left != 0; left &= left - 1) {
             const uint32_t flag = left & -left;
@@ -61,10 +53,9 @@ static void test_a_rung_that_lacks_a_flag_is_not_chosen(void **state)
     }
 }
 
-static void test_every_rung_knows_every_format(void **state)
+TEST(every_rung_knows_every_format)
 {
     const aq_qkernels *rung;
-    (void)state;
     for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
         assert_non_null(aq_qkernels_linear(rung, AQ_FORMAT_F32));
         assert_non_null(aq_qkernels_linear(rung, AQ_FORMAT_INT8_CHANNEL));
@@ -76,10 +67,9 @@ static void test_every_rung_knows_every_format(void **state)
     }
 }
 
-static void test_every_value_is_within_half_a_step(void **state)
+TEST(every_value_is_within_half_a_step)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 11, 0);
     for (int repeat = 0; repeat < 2000; repeat++) {
         float x[ROOM];
@@ -99,24 +89,22 @@ static void test_every_value_is_within_half_a_step(void **state)
     }
 }
 
-static void test_zero_is_exact(void **state)
+TEST(zero_is_exact)
 {
     const float x[] = {-1.7f, 0.0f, 3.1f, -0.0f};
     uint8_t q[ROOM];
-    (void)state;
     const aq_row_quant quant = quantize(x, 4, q);
     assert_true(quant.zero_point > 0);
     assert_int_equal(q[1], quant.zero_point);
     assert_int_equal(q[3], quant.zero_point);
 }
 
-static void test_the_ends_of_the_range_are_0_and_255(void **state)
+TEST(the_ends_of_the_range_are_0_and_255)
 {
     const float x[] = {-2.0f, 3.0f, 1.0f};
     const float positive[] = {2.0f, 3.0f};
     const float negative[] = {-2.0f, -3.0f};
     uint8_t q[ROOM];
-    (void)state;
     quantize(x, 3, q);
     assert_int_equal(q[0], 0);
     assert_int_equal(q[1], 255);
@@ -126,12 +114,11 @@ static void test_the_ends_of_the_range_are_0_and_255(void **state)
     assert_int_equal(q[1], 0);
 }
 
-static void test_a_row_of_zeros_has_scale_1_and_no_zero_point(void **state)
+TEST(a_row_of_zeros_has_scale_1_and_no_zero_point)
 {
     const float zeros[] = {0.0f, -0.0f, 0.0f};
     const float tiny[] = {200.0f * FLT_MIN, -54.0f * FLT_MIN, FLT_TRUE_MIN};
     const float *rows[] = {zeros, tiny};
-    (void)state;
     for (int i = 0; i < 2; i++) {
         uint8_t q[ROOM];
         const aq_row_quant quant = quantize(rows[i], 3, q);
@@ -141,12 +128,11 @@ static void test_a_row_of_zeros_has_scale_1_and_no_zero_point(void **state)
     }
 }
 
-static void test_what_is_not_finite_counts_as_zero(void **state)
+TEST(what_is_not_finite_counts_as_zero)
 {
     const float bad[] = {1.0f, NAN, -2.0f, INFINITY, -INFINITY};
     const float zeroed[] = {1.0f, 0.0f, -2.0f, 0.0f, 0.0f};
     uint8_t q[ROOM], expected[ROOM];
-    (void)state;
     const aq_row_quant quant = quantize(bad, 5, q);
     const aq_row_quant wanted = quantize(zeroed, 5, expected);
     assert_true(quant.scale == wanted.scale);
@@ -154,18 +140,17 @@ static void test_what_is_not_finite_counts_as_zero(void **state)
     assert_memory_equal(q, expected, ROOM);
 }
 
-static void test_the_largest_floats_do_not_overflow(void **state)
+TEST(the_largest_floats_do_not_overflow)
 {
     const float x[] = {FLT_MAX, -FLT_MAX, 0.0f};
     uint8_t q[ROOM];
-    (void)state;
     const aq_row_quant quant = quantize(x, 3, q);
     assert_true(isfinite(quant.scale));
     assert_int_equal(q[0], 255);
     assert_int_equal(q[1], 0);
 }
 
-static void test_an_int8_layer_is_its_equation(void **state)
+TEST(an_int8_layer_is_its_equation)
 {
     enum { INPUTS = 3, OUTPUTS = 2 };
     const int8_t weights[] = {127, -127, 1, 10, 20, 30};
@@ -187,7 +172,6 @@ static void test_an_int8_layer_is_its_equation(void **state)
     const aq_kernel_input input = {.q = q, .q_stride = ROOM, .quant = &quant, .rows = 1};
     aq_packed_layer packed;
     float y[OUTPUTS];
-    (void)state;
     assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, &packed), 0);
     aq_qkernels_linear(aq_qkernels_scalar(), AQ_FORMAT_INT8_CHANNEL)->run(&packed, &input, y, 2);
     assert_true(y[0] == 2.0f * 0.5f * (255 * 127 + 7 - 3 * 1) + 1.0f);
@@ -195,19 +179,18 @@ static void test_an_int8_layer_is_its_equation(void **state)
     aq_packed_layer_fini(&packed);
 }
 
-static void test_a_format_without_a_kernel_is_unsupported(void **state)
+TEST(a_format_without_a_kernel_is_unsupported)
 {
     const aq_layer_spec spec = aq_layer_linear(1, 1, AQ_ACTIVATION_NONE);
     const aq_snapshot_layer layer = {.format = AQ_QKERNEL_FORMATS};
     aq_packed_layer packed = {.inputs = 99};
-    (void)state;
     assert_int_equal(aq_packed_layer_init(aq_qkernels_scalar(), &spec, &layer, &packed),
                      AQ_E_UNSUPPORTED);
     assert_int_equal(packed.inputs, 99);
 }
 
 /* The largest sums that 32 bits must hold: all inputs 255, all weights 127, and -127. */
-static void test_the_longest_row_does_not_overflow_on_any_rung(void **state)
+TEST(the_longest_row_does_not_overflow_on_any_rung)
 {
     const uint32_t inputs = AQ_QKERNEL_INPUTS_MAX;
     int8_t *weights = aq_alloc(2, inputs);
@@ -227,7 +210,6 @@ static void test_the_longest_row_does_not_overflow_on_any_rung(void **state)
     };
     const aq_kernel_input input = {.q = q, .q_stride = inputs, .quant = &quant, .rows = 1};
     const aq_qkernels *rung;
-    (void)state;
     assert_non_null(weights);
     assert_non_null(q);
     memset(q, 255, inputs);
@@ -247,24 +229,4 @@ static void test_the_longest_row_does_not_overflow_on_any_rung(void **state)
     }
     aq_free(weights);
     aq_free(q);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_flags_the_scalar_reference_is_chosen),
-        cmocka_unit_test(test_every_rung_is_chosen_by_its_own_flags),
-        cmocka_unit_test(test_a_rung_that_lacks_a_flag_is_not_chosen),
-        cmocka_unit_test(test_every_rung_knows_every_format),
-        cmocka_unit_test(test_every_value_is_within_half_a_step),
-        cmocka_unit_test(test_zero_is_exact),
-        cmocka_unit_test(test_the_ends_of_the_range_are_0_and_255),
-        cmocka_unit_test(test_a_row_of_zeros_has_scale_1_and_no_zero_point),
-        cmocka_unit_test(test_what_is_not_finite_counts_as_zero),
-        cmocka_unit_test(test_the_largest_floats_do_not_overflow),
-        cmocka_unit_test(test_an_int8_layer_is_its_equation),
-        cmocka_unit_test(test_a_format_without_a_kernel_is_unsupported),
-        cmocka_unit_test(test_the_longest_row_does_not_overflow_on_any_rung),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

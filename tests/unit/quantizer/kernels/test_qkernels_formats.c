@@ -2,18 +2,13 @@
  * Layers of every format against their equations, in numbers small enough to write out, on every
  * rung: what a bit of the weights stands for, before kernels are compared with one another.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "quantizer/engine/packed_layer.h"
 #include "quantizer/kernels/qkernels.h"
+#include "tests/support/test.h"
 
 enum { ROOM = 2 * AQ_QKERNEL_Q_PADDING, OUTPUTS_MAX = 32 };
 
@@ -52,23 +47,21 @@ static void expect_of_floats(uint32_t format, const void *weights, uint32_t inpu
     expect(&spec, &layer, &input, expected);
 }
 
-static void test_fp16_weights_are_ieee_halves(void **state)
+TEST(fp16_weights_are_ieee_halves)
 {
     /* 1, -2, 65504, the least subnormal (2^-24) */
     const uint16_t weights[] = {0x3C00, 0xC000, 0x7BFF, 0x0001, 0, 0, 0, 0x8001};
     const float x[] = {3.0f, 4.0f, 0.5f, 0x1p24f};
     const float expected[] = {3.0f - 8.0f + 32752.0f + 1.0f + 1.0f, -2.0f};
-    (void)state;
     expect_of_floats(AQ_FORMAT_F16, weights, 4, 2, x, expected);
 }
 
-static void test_bf16_weights_are_the_upper_halves_of_floats(void **state)
+TEST(bf16_weights_are_the_upper_halves_of_floats)
 {
     /* 1, -3, 2^-126, 2^127 */
     const uint16_t weights[] = {0x3F80, 0xC040, 0x0080, 0, 0, 0, 0, 0x7F00};
     const float x[] = {3.0f, 4.0f, 0x1p126f, 0x1p-126f};
     const float expected[] = {3.0f - 12.0f + 1.0f + 1.0f, 2.0f - 1.0f};
-    (void)state;
     expect_of_floats(AQ_FORMAT_BF16, weights, 4, 2, x, expected);
 }
 
@@ -91,27 +84,24 @@ static void expect_of_groups(uint32_t format, const uint8_t *weights, uint32_t i
     expect(&spec, &layer, &input, &expected);
 }
 
-static void test_an_int4_byte_has_its_first_level_in_the_lower_half(void **state)
+TEST(an_int4_byte_has_its_first_level_in_the_lower_half)
 {
     const uint8_t weights[] = {0x92, 0x07}; /* 2, -7, 7 */
     const uint8_t q[ROOM] = {6, 15, 105};
-    (void)state;
     expect_of_groups(AQ_FORMAT_INT4, weights, 3, q, 2.0f * (2 * 1 - 7 * 10 + 7 * 100) + 0.5f);
 }
 
-static void test_an_int2_byte_has_its_first_level_lowest(void **state)
+TEST(an_int2_byte_has_its_first_level_lowest)
 {
     const uint8_t weights[] = {0x4D, 0x03}; /* 1, -1, 0, 1; -1 */
     const uint8_t q[ROOM] = {6, 15, 105, 205, 255};
-    (void)state;
     expect_of_groups(AQ_FORMAT_INT2, weights, 5, q, 2.0f * (1 - 10 + 200 - 250) + 0.5f);
 }
 
-static void test_the_second_group_has_its_own_scale(void **state)
+TEST(the_second_group_has_its_own_scale)
 {
     uint8_t weights[33] = {0};
     uint8_t q[ROOM] = {0};
-    (void)state;
     weights[31] = 0x10; /* the last level of the first group: 1 */
     weights[32] = 0x23; /* the first two of the second: 3, 2 */
     q[63] = 105;
@@ -121,18 +111,17 @@ static void test_the_second_group_has_its_own_scale(void **state)
                      2.0f * (100.0f + 16.0f * (3 * 1 + 2 * 10)) + 0.5f);
 }
 
-static void test_what_lies_past_the_last_input_does_not_count(void **state)
+TEST(what_lies_past_the_last_input_does_not_count)
 {
     const uint8_t weights[] = {0x01};
     uint8_t q[ROOM];
-    (void)state;
     memset(q, 255, sizeof(q));
     q[0] = 6;
     expect_of_groups(AQ_FORMAT_INT4, weights, 1, q, 2.0f + 0.5f);
     expect_of_groups(AQ_FORMAT_INT2, weights, 1, q, 2.0f + 0.5f);
 }
 
-static void test_a_sparse_block_is_four_inputs_of_sixteen_outputs(void **state)
+TEST(a_sparse_block_is_four_inputs_of_sixteen_outputs)
 {
     enum { INPUTS = 9, OUTPUTS = 18, BLOCKS = 2 };
     /* Of three blocks a row, the second of the first row and the third of the second. */
@@ -144,8 +133,6 @@ static void test_a_sparse_block_is_four_inputs_of_sixteen_outputs(void **state)
     float expected[OUTPUTS] = {0.0f};
     uint8_t q[ROOM] = {1, 2, 3, 4, 5, 6, 7, 8, 9};
     const aq_row_quant quant = {.scale = 2.0f, .zero_point = 1, .offset = 100};
-    (void)state;
-
     weights[3 * AQ_BLOCK_COLUMNS + 1] = 10; /* output 3, input 5 */
     sum[3] = 10;
     weights[AQ_BLOCK_BYTES + 1 * AQ_BLOCK_COLUMNS] = -20; /* output 17, input 8 */
@@ -173,7 +160,7 @@ static void test_a_sparse_block_is_four_inputs_of_sixteen_outputs(void **state)
 }
 
 /* The largest sums of a group and of the whole: all inputs 255, all levels 7. */
-static void test_the_longest_row_of_groups_is_exact_on_any_rung(void **state)
+TEST(the_longest_row_of_groups_is_exact_on_any_rung)
 {
     const uint32_t inputs = AQ_QKERNEL_INPUTS_MAX;
     const uint32_t groups = aq_format_groups(inputs);
@@ -192,7 +179,6 @@ static void test_the_longest_row_of_groups_is_exact_on_any_rung(void **state)
         .sizes = aq_format_sizes(AQ_FORMAT_INT4, 1, inputs, 0),
     };
     const aq_kernel_input input = {.q = q, .q_stride = inputs, .quant = &quant, .rows = 1};
-    (void)state;
     assert_non_null(weights);
     assert_non_null(q);
     assert_non_null(scale);
@@ -207,10 +193,9 @@ static void test_the_longest_row_of_groups_is_exact_on_any_rung(void **state)
     aq_free(scale);
 }
 
-static void test_every_rung_quantizes_for_integer_formats_alone(void **state)
+TEST(every_rung_quantizes_for_integer_formats_alone)
 {
     const aq_qkernels *rung;
-    (void)state;
     for (uint32_t i = 0; (rung = aq_qkernels_rung(i)) != NULL; i++) {
         for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
             const aq_linear_kernel *kernel = aq_qkernels_linear(rung, format);
@@ -218,20 +203,4 @@ static void test_every_rung_quantizes_for_integer_formats_alone(void **state)
             assert_int_equal(kernel->quantizes_input, aq_format_is_integer(format));
         }
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_fp16_weights_are_ieee_halves),
-        cmocka_unit_test(test_bf16_weights_are_the_upper_halves_of_floats),
-        cmocka_unit_test(test_an_int4_byte_has_its_first_level_in_the_lower_half),
-        cmocka_unit_test(test_an_int2_byte_has_its_first_level_lowest),
-        cmocka_unit_test(test_the_second_group_has_its_own_scale),
-        cmocka_unit_test(test_what_lies_past_the_last_input_does_not_count),
-        cmocka_unit_test(test_a_sparse_block_is_four_inputs_of_sixteen_outputs),
-        cmocka_unit_test(test_the_longest_row_of_groups_is_exact_on_any_rung),
-        cmocka_unit_test(test_every_rung_quantizes_for_integer_formats_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

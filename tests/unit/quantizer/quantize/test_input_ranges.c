@@ -1,12 +1,6 @@
 /*
  * Ranges of the layers' inputs: what is observed, how batches are combined, what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "common/base/memory.h"
 #include "quantizer/kernels/qkernels.h"
 #include "quantizer/quantize/input_ranges.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { ROWS = 2000 };
@@ -48,7 +43,7 @@ static void assert_range(const aq_range_observer *observer, uint32_t layer, floa
     assert_true(fabsf(observer->ranges.high[layer] - high) <= 1e-6f * fabsf(high));
 }
 
-static void test_what_goes_into_each_layer_is_observed(void **state)
+TEST_WITH(what_goes_into_each_layer_is_observed, setup, teardown)
 {
     aq_range_observer observer;
     aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
@@ -59,7 +54,7 @@ static void test_what_goes_into_each_layer_is_observed(void **state)
     assert_int_equal(observer.batches, 1);
 }
 
-static void test_min_max_keeps_the_least_and_the_greatest_ever(void **state)
+TEST_WITH(min_max_keeps_the_least_and_the_greatest_ever, setup, teardown)
 {
     aq_range_observer observer;
     aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
@@ -70,7 +65,7 @@ static void test_min_max_keeps_the_least_and_the_greatest_ever(void **state)
     assert_int_equal(observer.batches, 3);
 }
 
-static void test_a_range_holds_zero(void **state)
+TEST_WITH(a_range_holds_zero, setup, teardown)
 {
     aq_range_observer observer;
     aq_range_observer_init(&observer, AQ_RANGE_MIN_MAX);
@@ -81,7 +76,7 @@ static void test_a_range_holds_zero(void **state)
     assert_range(&observer, 0, -5.0f, 0.0f);
 }
 
-static void test_a_moving_average_begins_with_the_first_batch(void **state)
+TEST_WITH(a_moving_average_begins_with_the_first_batch, setup, teardown)
 {
     aq_range_observer observer;
     aq_range_observer_init(&observer, AQ_RANGE_MOVING_AVERAGE);
@@ -94,7 +89,7 @@ static void test_a_moving_average_begins_with_the_first_batch(void **state)
 }
 
 /* 2,000 values, of which a thousandth is beyond each end: two of them. */
-static void test_a_percentile_leaves_out_the_ends(void **state)
+TEST_WITH(a_percentile_leaves_out_the_ends, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_range_observer observer;
@@ -109,7 +104,7 @@ static void test_a_percentile_leaves_out_the_ends(void **state)
     aq_free(obs);
 }
 
-static void test_a_percentile_of_one_sign_still_holds_zero(void **state)
+TEST_WITH(a_percentile_of_one_sign_still_holds_zero, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_range_observer observer;
@@ -130,7 +125,7 @@ static void test_a_percentile_of_one_sign_still_holds_zero(void **state)
 }
 
 /* Wherever on the way it appears: in the observation, behind the first layer, at the end. */
-static void test_a_batch_that_breaks_is_not_taken_in(void **state)
+TEST_WITH(a_batch_that_breaks_is_not_taken_in, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const float obs[3][2] = {{1.0f, NAN}, {2e38f, 1.0f}, {1e38f, 1.0f}};
@@ -149,7 +144,7 @@ static void test_a_batch_that_breaks_is_not_taken_in(void **state)
     }
 }
 
-static void test_a_failed_allocation_is_an_error(void **state)
+TEST_WITH(a_failed_allocation_is_an_error, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_range_observer observer;
@@ -169,10 +164,9 @@ static void test_a_failed_allocation_is_an_error(void **state)
 
 /* ---- scale and zero point ------------------------------------------------------------------- */
 
-static void test_a_range_is_quantized_as_a_row_of_that_range_would_be(void **state)
+TEST(a_range_is_quantized_as_a_row_of_that_range_would_be)
 {
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 8, 0);
     for (int i = 0; i < 10000; i++) {
         const float size = (float)pow(10.0, aq_rng_range(&rng, -30, 30));
@@ -189,11 +183,10 @@ static void test_a_range_is_quantized_as_a_row_of_that_range_would_be(void **sta
     }
 }
 
-static void test_a_range_without_a_usable_scale_is_dynamic(void **state)
+TEST(a_range_without_a_usable_scale_is_dynamic)
 {
     const float lows[] = {0.0f, -FLT_TRUE_MIN, -FLT_MIN, -FLT_MAX};
     const float highs[] = {0.0f, 0.0f, FLT_MIN, FLT_MAX};
-    (void)state;
     for (int i = 0; i < 4; i++) {
         float scale = 1.0f;
         int32_t zero = 7;
@@ -203,21 +196,19 @@ static void test_a_range_without_a_usable_scale_is_dynamic(void **state)
     }
 }
 
-static void test_zero_points_reach_from_0_to_255(void **state)
+TEST(zero_points_reach_from_0_to_255)
 {
     float scale;
     int32_t zero;
-    (void)state;
     aq_input_range_quant(0.0f, 3.7f, &scale, &zero);
     assert_int_equal(zero, 0);
     aq_input_range_quant(-3.7f, 0.0f, &scale, &zero);
     assert_int_equal(zero, 255);
 }
 
-static void test_methods_have_names(void **state)
+TEST(methods_have_names)
 {
     enum aq_range_method method = AQ_RANGE_PERCENTILE;
-    (void)state;
     assert_int_equal(aq_range_method_from_text("min-max", &method), 0);
     assert_int_equal(method, AQ_RANGE_MIN_MAX);
     assert_int_equal(aq_range_method_from_text("moving-average", &method), 0);
@@ -226,24 +217,4 @@ static void test_methods_have_names(void **state)
     assert_int_equal(method, AQ_RANGE_PERCENTILE);
     assert_int_equal(aq_range_method_from_text("", &method), AQ_E_INVALID);
     assert_int_equal(method, AQ_RANGE_PERCENTILE);
-}
-
-int main(void)
-{
-#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        FACT(test_what_goes_into_each_layer_is_observed),
-        FACT(test_min_max_keeps_the_least_and_the_greatest_ever),
-        FACT(test_a_range_holds_zero),
-        FACT(test_a_moving_average_begins_with_the_first_batch),
-        FACT(test_a_percentile_leaves_out_the_ends),
-        FACT(test_a_percentile_of_one_sign_still_holds_zero),
-        FACT(test_a_batch_that_breaks_is_not_taken_in),
-        FACT(test_a_failed_allocation_is_an_error),
-        cmocka_unit_test(test_a_range_is_quantized_as_a_row_of_that_range_would_be),
-        cmocka_unit_test(test_a_range_without_a_usable_scale_is_dynamic),
-        cmocka_unit_test(test_zero_points_reach_from_0_to_255),
-        cmocka_unit_test(test_methods_have_names),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

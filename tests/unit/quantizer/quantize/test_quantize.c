@@ -1,17 +1,12 @@
 /*
  * The quantizer: scales, rounding, what it refuses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { OUTPUTS = 5, INPUTS = 19 };
@@ -40,7 +35,7 @@ static int teardown(void **state)
     return 0;
 }
 
-static void test_a_scale_is_the_greatest_magnitude_over_127(void **state)
+TEST_WITH(a_scale_is_the_greatest_magnitude_over_127, setup_single, teardown)
 {
     quantizer_fixture *fixture = *state;
     fixture->params.weight[0][3] = -2.54f;
@@ -51,7 +46,7 @@ static void test_a_scale_is_the_greatest_magnitude_over_127(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_every_weight_is_within_half_a_step(void **state)
+TEST_WITH(every_weight_is_within_half_a_step, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -70,7 +65,7 @@ static void test_every_weight_is_within_half_a_step(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_halves_round_to_even(void **state)
+TEST_WITH(halves_round_to_even, setup_single, teardown)
 {
     quantizer_fixture *fixture = *state;
     static const float row[INPUTS] = {127.0f, 0.5f, 1.5f, 2.5f, -0.5f, -1.5f, -2.5f, 126.5f};
@@ -82,7 +77,7 @@ static void test_halves_round_to_even(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_the_largest_floats_keep_a_finite_scale(void **state)
+TEST_WITH(the_largest_floats_keep_a_finite_scale, setup_single, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (int i = 0; i < INPUTS; i++) {
@@ -96,7 +91,7 @@ static void test_the_largest_floats_keep_a_finite_scale(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_fp32_keeps_every_bit(void **state)
+TEST_WITH(fp32_keeps_every_bit, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32);
@@ -112,7 +107,7 @@ static void test_fp32_keeps_every_bit(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_int8_takes_a_quarter_of_fp32(void **state)
+TEST_WITH(int8_takes_a_quarter_of_fp32, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -122,7 +117,7 @@ static void test_int8_takes_a_quarter_of_fp32(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_what_it_is_for_is_copied(void **state)
+TEST_WITH(what_it_is_for_is_copied, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = quantizer_fixture_snapshot(fixture, AQ_FORMAT_INT8_CHANNEL);
@@ -138,8 +133,7 @@ static void test_what_it_is_for_is_copied(void **state)
 }
 
 /* Refused with `code` and words that hold `words`; nothing given out. */
-static void assert_refused(const quantizer_fixture *fixture, uint32_t format, int code,
-                           const char *words)
+static void refuse(const quantizer_fixture *fixture, uint32_t format, int code, const char *words)
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
@@ -152,55 +146,55 @@ static void assert_refused(const quantizer_fixture *fixture, uint32_t format, in
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_a_weight_that_is_nan_is_refused_by_layer_and_row(void **state)
+TEST_WITH(a_weight_that_is_nan_is_refused_by_layer_and_row, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     fixture->params.weight[1][2 * hidden[0] + 7] = NAN;
-    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 1, row 2: a weight");
-    assert_refused(fixture, AQ_FORMAT_F32, AQ_E_CORRUPT, "layer 1, row 2: a weight");
+    refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 1, row 2: a weight");
+    refuse(fixture, AQ_FORMAT_F32, AQ_E_CORRUPT, "layer 1, row 2: a weight");
 }
 
-static void test_a_bias_that_is_infinite_is_refused_by_layer_and_row(void **state)
+TEST_WITH(a_bias_that_is_infinite_is_refused_by_layer_and_row, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     fixture->params.bias[0][30] = -INFINITY;
-    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 0, row 30: a bias");
+    refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT, "layer 0, row 30: a bias");
 }
 
-static void test_a_row_of_zeros_is_refused(void **state)
+TEST_WITH(a_row_of_zeros_is_refused, setup_single, teardown)
 {
     const quantizer_fixture *fixture = *state;
     memset(fixture->params.weight[0] + (size_t)3 * INPUTS, 0, INPUTS * sizeof(float));
-    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT,
-                   "layer 0, row 3: all its weights are zero");
+    refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_CORRUPT,
+           "layer 0, row 3: all its weights are zero");
 }
 
-static void test_an_unknown_format_is_refused(void **state)
+TEST_WITH(an_unknown_format_is_refused, setup_single, teardown)
 {
-    assert_refused(*state, 99, AQ_E_UNSUPPORTED, "format 99");
-    assert_refused(*state, 0, AQ_E_UNSUPPORTED, "format 0");
+    refuse(*state, 99, AQ_E_UNSUPPORTED, "format 99");
+    refuse(*state, 0, AQ_E_UNSUPPORTED, "format 0");
 }
 
-static void test_a_name_that_is_too_long_is_refused(void **state)
+TEST_WITH(a_name_that_is_too_long_is_refused, setup_single, teardown)
 {
     quantizer_fixture *fixture = *state;
     char name[AQ_TASK_NAME_MAX + 1];
     memset(name, 'x', AQ_TASK_NAME_MAX);
     name[AQ_TASK_NAME_MAX] = '\0';
     fixture->meta.task = name;
-    assert_refused(fixture, AQ_FORMAT_F32, AQ_E_INVALID, "name");
+    refuse(fixture, AQ_FORMAT_F32, AQ_E_INVALID, "name");
     name[AQ_TASK_NAME_MAX - 1] = '\0';
     aq_snapshot_unref(quantizer_fixture_snapshot(fixture, AQ_FORMAT_F32));
 }
 
-static void test_a_network_that_does_not_fit_the_schema_is_refused(void **state)
+TEST_WITH(a_network_that_does_not_fit_the_schema_is_refused, setup_single, teardown)
 {
     quantizer_fixture *fixture = *state;
     aq_space_init_discrete(&fixture->schema.action, OUTPUTS + 1);
-    assert_refused(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_SCHEMA, "choices");
+    refuse(fixture, AQ_FORMAT_INT8_CHANNEL, AQ_E_SCHEMA, "choices");
 }
 
-static void test_a_failed_allocation_is_an_error(void **state)
+TEST_WITH(a_failed_allocation_is_an_error, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = NULL;
@@ -217,27 +211,4 @@ static void test_a_failed_allocation_is_an_error(void **state)
     assert_int_equal(rc, 0);
     assert_true(nth > 1);
     aq_snapshot_unref(snapshot);
-}
-
-int main(void)
-{
-#define SINGLE(test) cmocka_unit_test_setup_teardown(test, setup_single, teardown)
-#define DEEP(test)   cmocka_unit_test_setup_teardown(test, setup_deep, teardown)
-    const struct CMUnitTest tests[] = {
-        SINGLE(test_a_scale_is_the_greatest_magnitude_over_127),
-        DEEP(test_every_weight_is_within_half_a_step),
-        SINGLE(test_halves_round_to_even),
-        SINGLE(test_a_row_of_zeros_is_refused),
-        SINGLE(test_the_largest_floats_keep_a_finite_scale),
-        DEEP(test_fp32_keeps_every_bit),
-        DEEP(test_int8_takes_a_quarter_of_fp32),
-        DEEP(test_what_it_is_for_is_copied),
-        DEEP(test_a_weight_that_is_nan_is_refused_by_layer_and_row),
-        DEEP(test_a_bias_that_is_infinite_is_refused_by_layer_and_row),
-        SINGLE(test_an_unknown_format_is_refused),
-        SINGLE(test_a_name_that_is_too_long_is_refused),
-        SINGLE(test_a_network_that_does_not_fit_the_schema_is_refused),
-        DEEP(test_a_failed_allocation_is_an_error),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Every format: what is stored stands for the weights it was made of, and what cannot be stored is
  * refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/policy/half.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 /* Odd sizes: a convolution with 27 columns, a linear layer of 3 groups of which the last is short,
@@ -123,7 +118,7 @@ static void assert_layers_are_near(const quantizer_fixture *fixture, const aq_sn
     }
 }
 
-static void test_every_weight_is_within_half_a_step_in_every_format(void **state)
+TEST_WITH(every_weight_is_within_half_a_step_in_every_format, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -138,7 +133,7 @@ static void test_every_weight_is_within_half_a_step_in_every_format(void **state
     }
 }
 
-static void test_fewer_bits_mean_fewer_levels(void **state)
+TEST_WITH(fewer_bits_mean_fewer_levels, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     const uint32_t formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_TENSOR};
@@ -158,7 +153,7 @@ static void test_fewer_bits_mean_fewer_levels(void **state)
     }
 }
 
-static void test_what_is_no_matrix_of_weights_stays_fp32(void **state)
+TEST_WITH(what_is_no_matrix_of_weights_stays_fp32, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -172,7 +167,7 @@ static void test_what_is_no_matrix_of_weights_stays_fp32(void **state)
     }
 }
 
-static void test_each_layer_may_have_its_own_format(void **state)
+TEST_WITH(each_layer_may_have_its_own_format, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     const aq_quantize_plan plan = {
@@ -186,14 +181,13 @@ static void test_each_layer_may_have_its_own_format(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_heads_have_no_parameters_in_any_format(void **state)
+TEST(heads_have_no_parameters_in_any_format)
 {
     quantizer_fixture fixture;
     aq_net_spec spec = {0};
     const aq_head_shape head = {.choices = 3, .atoms = 5, .low = -1.0f, .high = 1.0f};
     const aq_layer_spec layers[] = {aq_layer_linear(7, 4 * 5, AQ_ACTIVATION_NONE),
                                     aq_layer_dueling(3, 5), aq_layer_categorical(&head)};
-    (void)state;
     for (int i = 0; i < 3; i++) {
         assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
     }
@@ -210,7 +204,7 @@ static void test_heads_have_no_parameters_in_any_format(void **state)
 
 /* ---- groups --------------------------------------------------------------------------------- */
 
-static void test_a_group_has_its_own_scale(void **state)
+TEST_WITH(a_group_has_its_own_scale, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const uint32_t columns = matrix_of(fixture, WIDE).columns;
@@ -230,7 +224,7 @@ static void test_a_group_has_its_own_scale(void **state)
     }
 }
 
-static void test_a_group_of_zeros_has_scale_1(void **state)
+TEST_WITH(a_group_of_zeros_has_scale_1, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const uint32_t formats[] = {AQ_FORMAT_INT4, AQ_FORMAT_INT2};
@@ -255,8 +249,8 @@ static void test_a_group_of_zeros_has_scale_1(void **state)
 
 /* ---- refusals ------------------------------------------------------------------------------- */
 
-static void assert_refused(const quantizer_fixture *fixture, const aq_quantize_plan *plan, int code,
-                           const char *words)
+static void refuse(const quantizer_fixture *fixture, const aq_quantize_plan *plan, int code,
+                   const char *words)
 {
     aq_snapshot *snapshot = NULL;
     aq_error error = {0};
@@ -272,10 +266,10 @@ static void assert_refused(const quantizer_fixture *fixture, const aq_quantize_p
 static void assert_format_refused(const quantizer_fixture *fixture, uint32_t format,
                                   const char *words)
 {
-    assert_refused(fixture, &(aq_quantize_plan){.format = format}, AQ_E_CORRUPT, words);
+    refuse(fixture, &(aq_quantize_plan){.format = format}, AQ_E_CORRUPT, words);
 }
 
-static void test_numbers_that_are_none_are_refused_in_every_format(void **state)
+TEST_WITH(numbers_that_are_none_are_refused_in_every_format, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const float bad[] = {NAN, INFINITY, -INFINITY};
@@ -293,7 +287,7 @@ static void test_numbers_that_are_none_are_refused_in_every_format(void **state)
     }
 }
 
-static void test_a_channel_of_int8_that_is_zero_is_refused(void **state)
+TEST_WITH(a_channel_of_int8_that_is_zero_is_refused, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     memset(fixture->params.weight[CONV] + (size_t)17 * 27, 0, 27 * sizeof(float));
@@ -304,19 +298,19 @@ static void test_a_channel_of_int8_that_is_zero_is_refused(void **state)
                           "layer 0, row 17: its weights are too small for a scale");
 }
 
-static void test_a_layer_of_one_scale_that_is_zero_is_refused(void **state)
+TEST_WITH(a_layer_of_one_scale_that_is_zero_is_refused, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const aq_quantize_plan paper = {.format = AQ_FORMAT_INT8_TENSOR, .paper = true};
     memset(fixture->params.weight[LAST], 0, (size_t)HIDDEN * OUTPUTS * sizeof(float));
     assert_format_refused(fixture, AQ_FORMAT_INT8_TENSOR, "layer 3: its weights, from 0 to 0");
-    assert_refused(fixture, &paper, AQ_E_CORRUPT, "layer 3: its weights, from 0 to 0");
+    refuse(fixture, &paper, AQ_E_CORRUPT, "layer 3: its weights, from 0 to 0");
     fixture->params.weight[LAST][40] = -FLT_MIN;
     assert_format_refused(fixture, AQ_FORMAT_INT8_TENSOR, "layer 3: its weights, from -1.1");
-    assert_refused(fixture, &paper, AQ_E_CORRUPT, "layer 3: its weights, from -1.1");
+    refuse(fixture, &paper, AQ_E_CORRUPT, "layer 3: its weights, from -1.1");
 }
 
-static void test_a_weight_beyond_the_largest_half_is_refused(void **state)
+TEST_WITH(a_weight_beyond_the_largest_half_is_refused, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const uint32_t columns = matrix_of(fixture, WIDE).columns;
@@ -332,29 +326,29 @@ static void test_a_weight_beyond_the_largest_half_is_refused(void **state)
                           "layer 1, row 32: a weight of 3.40282e+38 is more than bf16 can hold");
 }
 
-static void test_a_plan_that_cannot_be_is_refused(void **state)
+TEST_WITH(a_plan_that_cannot_be_is_refused, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     const uint32_t format = AQ_FORMAT_INT8_SPARSE;
     aq_quantize_plan plan = {.format = format, .bits = 1};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "levels of 1 bits; 2 to 8");
+    refuse(fixture, &plan, AQ_E_INVALID, "levels of 1 bits; 2 to 8");
     plan = (aq_quantize_plan){.format = format, .bits = 9};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "levels of 9 bits; 2 to 8");
+    refuse(fixture, &plan, AQ_E_INVALID, "levels of 9 bits; 2 to 8");
     plan = (aq_quantize_plan){.format = format, .density = -0.1f};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "a density of -0.1");
+    refuse(fixture, &plan, AQ_E_INVALID, "a density of -0.1");
     plan = (aq_quantize_plan){.format = format, .density = 1.5f};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "a density of 1.5");
+    refuse(fixture, &plan, AQ_E_INVALID, "a density of 1.5");
     plan = (aq_quantize_plan){.format = format, .density = NAN};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "a density of");
+    refuse(fixture, &plan, AQ_E_INVALID, "a density of");
     plan = (aq_quantize_plan){.format = format, .layer_formats = {[WIDE] = 99}};
-    assert_refused(fixture, &plan, AQ_E_UNSUPPORTED, "layer 1: format 99 is not known");
+    refuse(fixture, &plan, AQ_E_UNSUPPORTED, "layer 1: format 99 is not known");
     plan = (aq_quantize_plan){.format = format, .layer_formats = {[NORM] = AQ_FORMAT_INT4}};
-    assert_refused(fixture, &plan, AQ_E_INVALID, "layer 2: a norm layer cannot be int4");
+    refuse(fixture, &plan, AQ_E_INVALID, "layer 2: a norm layer cannot be int4");
     plan = (aq_quantize_plan){.format = AQ_FORMAT_COUNT + 1};
-    assert_refused(fixture, &plan, AQ_E_UNSUPPORTED, "format 9 is not known");
+    refuse(fixture, &plan, AQ_E_UNSUPPORTED, "format 9 is not known");
 }
 
-static void test_a_failed_allocation_is_an_error_in_every_format(void **state)
+TEST_WITH(a_failed_allocation_is_an_error_in_every_format, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -372,25 +366,4 @@ static void test_a_failed_allocation_is_an_error_in_every_format(void **state)
         assert_int_equal(rc, 0);
         aq_snapshot_unref(snapshot);
     }
-}
-
-int main(void)
-{
-#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        FACT(test_every_weight_is_within_half_a_step_in_every_format),
-        FACT(test_fewer_bits_mean_fewer_levels),
-        FACT(test_what_is_no_matrix_of_weights_stays_fp32),
-        FACT(test_each_layer_may_have_its_own_format),
-        cmocka_unit_test(test_heads_have_no_parameters_in_any_format),
-        FACT(test_a_group_has_its_own_scale),
-        FACT(test_a_group_of_zeros_has_scale_1),
-        FACT(test_numbers_that_are_none_are_refused_in_every_format),
-        FACT(test_a_channel_of_int8_that_is_zero_is_refused),
-        FACT(test_a_layer_of_one_scale_that_is_zero_is_refused),
-        FACT(test_a_weight_beyond_the_largest_half_is_refused),
-        FACT(test_a_plan_that_cannot_be_is_refused),
-        FACT(test_a_failed_allocation_is_an_error_in_every_format),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * The paper's affine formula, on examples worked out by hand, and its bound.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { COLUMNS = 5 };
@@ -42,40 +37,35 @@ static void assert_example(const example *it)
 }
 
 /* step = (1 + 1) / 4; levels -2, -0.8, 0, 0.6, 2, of which 2 would be the fifth of four. */
-static void test_two_bits_by_hand(void **state)
+TEST(two_bits_by_hand)
 {
-    (void)state;
     assert_example(&(example){2, {-1.0f, -0.4f, 0.0f, 0.3f, 1.0f}, 0.5f, 0, {-2, -1, 0, 1, 1}});
 }
 
 /* step = (0.5 + 1.5) / 8; levels -2, 0.4, 2, 4.8, 6, of which 6 is the ninth of eight. */
-static void test_three_bits_by_hand(void **state)
+TEST(three_bits_by_hand)
 {
-    (void)state;
     assert_example(&(example){3, {-0.5f, 0.1f, 0.5f, 1.2f, 1.5f}, 0.25f, -2, {-4, -2, 0, 3, 3}});
 }
 
 /* step = 1; levels -2.75, -2, 0, 0.5, 1.25: the low end is short of -3 and gives it up. */
-static void test_the_end_that_is_short_of_its_level_gives_it_up(void **state)
+TEST(the_end_that_is_short_of_its_level_gives_it_up)
 {
-    (void)state;
     assert_example(&(example){2, {-2.75f, -2.0f, 0.0f, 0.5f, 1.25f}, 1.0f, 0, {-2, -2, 0, 0, 1}});
     assert_example(&(example){2, {-1.25f, -0.5f, 0.0f, 2.0f, 2.75f}, 1.0f, -1, {-2, -1, -1, 1, 1}});
 }
 
 /* 0 must stay a level, though nothing is above it. */
-static void test_weights_of_one_sign_keep_level_0(void **state)
+TEST(weights_of_one_sign_keep_level_0)
 {
-    (void)state;
     assert_example(
         &(example){2, {-4.0f, -3.0f, -2.0f, -1.0f, -0.25f}, 1.0f, 1, {-2, -2, -1, 0, 1}});
     assert_example(&(example){2, {4.0f, 3.0f, 2.0f, 1.0f, 0.25f}, 1.0f, -2, {1, 1, 0, -1, -2}});
 }
 
 /* All 256 levels of eight bits: a step of 1, from -128 to 127, and 128 takes the place of 127. */
-static void test_eight_bits_fill_a_byte(void **state)
+TEST(eight_bits_fill_a_byte)
 {
-    (void)state;
     assert_example(&(example){
         8, {-128.0f, -127.0f, 127.0f, 128.0f, 0.5f}, 1.0f, 0, {-128, -127, 127, 127, 0}});
     assert_example(
@@ -85,10 +75,9 @@ static void test_eight_bits_fill_a_byte(void **state)
 }
 
 /* Half a step, but for those at the end that gave up its level: a step. */
-static void test_any_weight_is_within_a_step(void **state)
+TEST(any_weight_is_within_a_step)
 {
     quantizer_fixture fixture;
-    (void)state;
     quantizer_fixture_init(&fixture, 70, NULL, 9, AQ_ACTIVATION_NONE);
     for (int i = 0; i < 300; i++) {
         const aq_quantize_plan plan = {
@@ -113,17 +102,4 @@ static void test_any_weight_is_within_a_step(void **state)
         aq_snapshot_unref(snapshot);
     }
     quantizer_fixture_fini(&fixture);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_two_bits_by_hand),
-        cmocka_unit_test(test_three_bits_by_hand),
-        cmocka_unit_test(test_the_end_that_is_short_of_its_level_gives_it_up),
-        cmocka_unit_test(test_weights_of_one_sign_keep_level_0),
-        cmocka_unit_test(test_eight_bits_fill_a_byte),
-        cmocka_unit_test(test_any_weight_is_within_a_step),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

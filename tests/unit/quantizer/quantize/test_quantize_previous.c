@@ -2,16 +2,11 @@
  * What a version keeps of the one before it, so that a delta between them is small: scales, the
  * choice of blocks, the quantization of inputs. And when it does not.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 enum { INPUTS = 100, OUTPUTS = 34, WEIGHTS = INPUTS * OUTPUTS };
@@ -76,7 +71,7 @@ static void assert_within_half_a_step(const quantizer_fixture *fixture, const aq
     aq_free(stored);
 }
 
-static void test_weights_that_do_not_move_keep_their_levels_in_every_format(void **state)
+TEST_WITH(weights_that_do_not_move_keep_their_levels_in_every_format, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -89,7 +84,7 @@ static void test_weights_that_do_not_move_keep_their_levels_in_every_format(void
 }
 
 /* Also after the greatest of each row has shrunk, so that a new scale would have been another. */
-static void test_a_weight_that_shrinks_moves_no_other(void **state)
+TEST_WITH(a_weight_that_shrinks_moves_no_other, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     float *weights = fixture->params.weight[0];
@@ -115,7 +110,7 @@ static void test_a_weight_that_shrinks_moves_no_other(void **state)
 static const uint32_t int8_formats[] = {AQ_FORMAT_INT8_CHANNEL, AQ_FORMAT_INT8_TENSOR,
                                         AQ_FORMAT_INT8_SPARSE};
 
-static void test_scales_of_int8_are_kept_while_weights_shrink_by_a_sixth(void **state)
+TEST_WITH(scales_of_int8_are_kept_while_weights_shrink_by_a_sixth, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
@@ -130,7 +125,7 @@ static void test_scales_of_int8_are_kept_while_weights_shrink_by_a_sixth(void **
 }
 
 /* So few levels cannot spare any of their range. */
-static void test_scales_of_fewer_bits_are_always_new(void **state)
+TEST_WITH(scales_of_fewer_bits_are_always_new, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     const aq_quantize_plan plans[] = {{.format = AQ_FORMAT_INT4},
@@ -167,7 +162,7 @@ static void assert_new_scales(const quantizer_fixture *fixture, uint32_t format,
     aq_snapshot_unref(second);
 }
 
-static void test_scales_are_new_when_weights_shrink_by_a_quarter(void **state)
+TEST_WITH(scales_are_new_when_weights_shrink_by_a_quarter, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
@@ -178,7 +173,7 @@ static void test_scales_are_new_when_weights_shrink_by_a_quarter(void **state)
     }
 }
 
-static void test_scales_are_new_when_weights_outgrow_them(void **state)
+TEST_WITH(scales_are_new_when_weights_outgrow_them, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (int i = 0; i < 3; i++) {
@@ -189,7 +184,7 @@ static void test_scales_are_new_when_weights_outgrow_them(void **state)
     }
 }
 
-static void test_a_new_scale_has_room_for_weights_to_grow(void **state)
+TEST_WITH(a_new_scale_has_room_for_weights_to_grow, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
@@ -204,7 +199,7 @@ static void test_a_new_scale_has_room_for_weights_to_grow(void **state)
     aq_snapshot_unref(third);
 }
 
-static void test_a_version_of_another_format_or_network_lends_nothing(void **state)
+TEST_WITH(a_version_of_another_format_or_network_lends_nothing, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     quantizer_fixture other;
@@ -226,7 +221,7 @@ static void test_a_version_of_another_format_or_network_lends_nothing(void **sta
     quantizer_fixture_fini(&other);
 }
 
-static void test_fewer_bits_than_before_bring_new_scales(void **state)
+TEST_WITH(fewer_bits_than_before_bring_new_scales, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_CHANNEL, NULL);
@@ -247,7 +242,7 @@ static aq_snapshot *paper(const quantizer_fixture *fixture, const aq_snapshot *p
         &(aq_quantize_plan){.format = AQ_FORMAT_INT8_TENSOR, .paper = true, .previous = previous});
 }
 
-static void test_the_papers_grid_is_kept_and_left_by_the_same_rule(void **state)
+TEST_WITH(the_papers_grid_is_kept_and_left_by_the_same_rule, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (size_t i = 0; i < WEIGHTS; i++) {
@@ -275,7 +270,7 @@ static void test_the_papers_grid_is_kept_and_left_by_the_same_rule(void **state)
 
 /* ---- blocks --------------------------------------------------------------------------------- */
 
-static void test_a_block_that_was_kept_stays_while_it_is_nearly_as_heavy(void **state)
+TEST_WITH(a_block_that_was_kept_stays_while_it_is_nearly_as_heavy, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     aq_snapshot *first = after(fixture, AQ_FORMAT_INT8_SPARSE, NULL);
@@ -302,7 +297,7 @@ static aq_snapshot *with_range(const quantizer_fixture *fixture, uint32_t format
         fixture, &(aq_quantize_plan){.format = format, .ranges = &ranges, .previous = previous});
 }
 
-static void test_a_range_gives_the_input_its_scale_in_integer_formats_alone(void **state)
+TEST_WITH(a_range_gives_the_input_its_scale_in_integer_formats_alone, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     for (uint32_t format = 1; format <= AQ_FORMAT_COUNT; format++) {
@@ -318,7 +313,7 @@ static void test_a_range_gives_the_input_its_scale_in_integer_formats_alone(void
     }
 }
 
-static void test_an_empty_range_leaves_the_input_dynamic(void **state)
+TEST_WITH(an_empty_range_leaves_the_input_dynamic, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = with_range(fixture, AQ_FORMAT_INT8_CHANNEL, 0.0f, 0.0f, NULL);
@@ -327,7 +322,7 @@ static void test_an_empty_range_leaves_the_input_dynamic(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_the_quantization_of_an_input_is_kept_by_the_same_rule(void **state)
+TEST_WITH(the_quantization_of_an_input_is_kept_by_the_same_rule, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     const uint32_t format = AQ_FORMAT_INT8_CHANNEL;
@@ -347,26 +342,4 @@ static void test_the_quantization_of_an_input_is_kept_by_the_same_rule(void **st
         aq_snapshot_unref(second);
     }
     aq_snapshot_unref(first);
-}
-
-int main(void)
-{
-#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        FACT(test_weights_that_do_not_move_keep_their_levels_in_every_format),
-        FACT(test_a_weight_that_shrinks_moves_no_other),
-        FACT(test_scales_of_int8_are_kept_while_weights_shrink_by_a_sixth),
-        FACT(test_scales_of_fewer_bits_are_always_new),
-        FACT(test_scales_are_new_when_weights_shrink_by_a_quarter),
-        FACT(test_scales_are_new_when_weights_outgrow_them),
-        FACT(test_a_new_scale_has_room_for_weights_to_grow),
-        FACT(test_a_version_of_another_format_or_network_lends_nothing),
-        FACT(test_fewer_bits_than_before_bring_new_scales),
-        FACT(test_the_papers_grid_is_kept_and_left_by_the_same_rule),
-        FACT(test_a_block_that_was_kept_stays_while_it_is_nearly_as_heavy),
-        FACT(test_a_range_gives_the_input_its_scale_in_integer_formats_alone),
-        FACT(test_an_empty_range_leaves_the_input_dynamic),
-        FACT(test_the_quantization_of_an_input_is_kept_by_the_same_rule),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Block-sparse int8: how many blocks are kept, which, and what is stored of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "quantizer/quantize/quantize_layer.h"
+#include "tests/support/test.h"
 #include "tests/unit/quantizer/quantizer_fixture.h"
 
 /* 3 rows of blocks, the last with 5 of 16 rows; 10 columns, the last with 1 of 4 columns. */
@@ -68,7 +63,7 @@ static double squares(const quantizer_fixture *fixture, uint32_t block_row, uint
     return sum;
 }
 
-static void test_the_density_is_the_share_that_is_kept(void **state)
+TEST_WITH(the_density_is_the_share_that_is_kept, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     const struct {
@@ -88,16 +83,15 @@ static void test_the_density_is_the_share_that_is_kept(void **state)
     }
 }
 
-static void test_a_density_below_a_block_a_row_keeps_one_a_row(void **state)
+TEST(a_density_below_a_block_a_row_keeps_one_a_row)
 {
     const aq_layer_matrix_shape tall = {160, 4};
-    (void)state;
     assert_int_equal(aq_sparse_block_count(&tall, 0.5f), 10);
     assert_int_equal(aq_sparse_block_count(&tall, 1.0f), 10);
 }
 
 /* No block that was left out is heavier than one that was kept, but for a row's only one. */
-static void test_the_heaviest_blocks_are_kept(void **state)
+TEST_WITH(the_heaviest_blocks_are_kept, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     aq_snapshot *snapshot = sparse(fixture, 0.4f);
@@ -117,7 +111,7 @@ static void test_the_heaviest_blocks_are_kept(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_a_row_of_blocks_keeps_its_best_however_light(void **state)
+TEST_WITH(a_row_of_blocks_keeps_its_best_however_light, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     float *row = fixture->params.weight[0] + (size_t)16 * COLUMNS;
@@ -132,7 +126,7 @@ static void test_a_row_of_blocks_keeps_its_best_however_light(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_of_equal_blocks_the_first_are_kept(void **state)
+TEST_WITH(of_equal_blocks_the_first_are_kept, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (size_t i = 0; i < ROWS * COLUMNS; i++) {
@@ -147,7 +141,7 @@ static void test_of_equal_blocks_the_first_are_kept(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_all_blocks_are_what_int8_stores(void **state)
+TEST_WITH(all_blocks_are_what_int8_stores, setup, teardown)
 {
     const quantizer_fixture *fixture = *state;
     static float dense[ROWS * COLUMNS], blocks[ROWS * COLUMNS];
@@ -163,7 +157,7 @@ static void test_all_blocks_are_what_int8_stores(void **state)
 }
 
 /* What is left out takes no part in the scale. */
-static void test_a_scale_comes_from_what_is_kept(void **state)
+TEST_WITH(a_scale_comes_from_what_is_kept, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     float *weights = fixture->params.weight[0];
@@ -182,7 +176,7 @@ static void test_a_scale_comes_from_what_is_kept(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_a_row_of_which_nothing_is_kept_has_scale_1(void **state)
+TEST_WITH(a_row_of_which_nothing_is_kept_has_scale_1, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     memset(fixture->params.weight[0] + (size_t)5 * COLUMNS, 0, COLUMNS * sizeof(float));
@@ -192,7 +186,7 @@ static void test_a_row_of_which_nothing_is_kept_has_scale_1(void **state)
     aq_snapshot_unref(snapshot);
 }
 
-static void test_the_largest_weights_can_be_weighed(void **state)
+TEST_WITH(the_largest_weights_can_be_weighed, setup, teardown)
 {
     quantizer_fixture *fixture = *state;
     for (uint32_t row = 0; row < AQ_BLOCK_ROWS; row++) {
@@ -203,21 +197,4 @@ static void test_the_largest_weights_can_be_weighed(void **state)
     aq_snapshot *snapshot = sparse(fixture, 0.0001f);
     assert_true(is_kept(snapshot, 0, 8));
     aq_snapshot_unref(snapshot);
-}
-
-int main(void)
-{
-#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-    const struct CMUnitTest tests[] = {
-        FACT(test_the_density_is_the_share_that_is_kept),
-        cmocka_unit_test(test_a_density_below_a_block_a_row_keeps_one_a_row),
-        FACT(test_the_heaviest_blocks_are_kept),
-        FACT(test_a_row_of_blocks_keeps_its_best_however_light),
-        FACT(test_of_equal_blocks_the_first_are_kept),
-        FACT(test_all_blocks_are_what_int8_stores),
-        FACT(test_a_scale_comes_from_what_is_kept),
-        FACT(test_a_row_of_which_nothing_is_kept_has_scale_1),
-        FACT(test_the_largest_weights_can_be_weighed),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

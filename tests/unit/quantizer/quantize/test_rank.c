@@ -1,18 +1,13 @@
 /*
  * A value's rank, against sorting.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "common/base/rng.h"
 #include "quantizer/quantize/rank.h"
+#include "tests/support/test.h"
 
 enum { COUNT_MAX = 300 };
 
@@ -35,11 +30,10 @@ static void assert_ranks(const float *values, size_t count)
     }
 }
 
-static void test_every_rank_is_that_of_sorting(void **state)
+TEST(every_rank_is_that_of_sorting)
 {
     float values[COUNT_MAX];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 5, 0);
     for (size_t count = 1; count <= COUNT_MAX; count += 13) {
         for (size_t i = 0; i < count; i++) {
@@ -49,11 +43,10 @@ static void test_every_rank_is_that_of_sorting(void **state)
     }
 }
 
-static void test_equal_values_have_neighbouring_ranks(void **state)
+TEST(equal_values_have_neighbouring_ranks)
 {
     float values[COUNT_MAX];
     aq_rng rng;
-    (void)state;
     aq_rng_init(&rng, 6, 0);
     for (size_t i = 0; i < COUNT_MAX; i++) {
         values[i] = (float)aq_rng_below(&rng, 5) - 2.0f;
@@ -61,29 +54,16 @@ static void test_equal_values_have_neighbouring_ranks(void **state)
     assert_ranks(values, COUNT_MAX);
 }
 
-static void test_extremes_have_their_places(void **state)
+TEST(extremes_have_their_places)
 {
     const float values[] = {FLT_MAX,   -FLT_TRUE_MIN, INFINITY, 0.0f,
                             -INFINITY, FLT_TRUE_MIN,  -FLT_MAX, 1.0f};
-    (void)state;
     assert_ranks(values, sizeof(values) / sizeof(values[0]));
 }
 
-static void test_minus_zero_stands_before_zero(void **state)
+TEST(minus_zero_stands_before_zero)
 {
     const float values[] = {0.0f, -0.0f};
-    (void)state;
     assert_true(signbit(aq_rank_value(values, 2, 0)));
     assert_false(signbit(aq_rank_value(values, 2, 1)));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_rank_is_that_of_sorting),
-        cmocka_unit_test(test_equal_values_have_neighbouring_ranks),
-        cmocka_unit_test(test_extremes_have_their_places),
-        cmocka_unit_test(test_minus_zero_stands_before_zero),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The daemon with a folder of segments: what outlives it, and which folders it refuses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
 
@@ -65,7 +60,7 @@ static void end(net_stage *stage)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_steps_marks_store_and_slot_outlive_the_daemon(void **state)
+TEST_WITH(steps_marks_store_and_slot_outlive_the_daemon, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 3);
@@ -91,7 +86,7 @@ static void test_steps_marks_store_and_slot_outlive_the_daemon(void **state)
     end(stage);
 }
 
-static void test_without_a_folder_every_start_is_another_store(void **state)
+TEST_WITH(without_a_folder_every_start_is_another_store, setup, teardown)
 {
     net_stage *stage = *state;
     stage->options.data_dir = NULL;
@@ -105,7 +100,7 @@ static void test_without_a_folder_every_start_is_another_store(void **state)
     end(stage);
 }
 
-static void test_other_settings_keep_the_steps_of_a_folder(void **state)
+TEST_WITH(other_settings_keep_the_steps_of_a_folder, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 5);
@@ -120,7 +115,7 @@ static void test_other_settings_keep_the_steps_of_a_folder(void **state)
     end(stage);
 }
 
-static void test_the_folder_of_another_run_is_refused_in_words(void **state)
+TEST_WITH(the_folder_of_another_run_is_refused_in_words, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 1);
@@ -138,8 +133,7 @@ static void test_the_folder_of_another_run_is_refused_in_words(void **state)
     end(stage);
 }
 
-static void
-test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder(void **state)
+TEST_WITH(a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 1);
@@ -151,7 +145,7 @@ test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder(void
     assert_non_null(strstr(stage->error.text, "holds the steps of run"));
 }
 
-static void test_a_folder_with_steps_is_not_used_by_a_run_in_memory(void **state)
+TEST_WITH(a_folder_with_steps_is_not_used_by_a_run_in_memory, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 1);
@@ -164,7 +158,7 @@ static void test_a_folder_with_steps_is_not_used_by_a_run_in_memory(void **state
     assert_non_null(strstr(stage->error.text, "replay.storage"));
 }
 
-static void test_a_run_in_memory_leaves_a_new_folder_alone(void **state)
+TEST_WITH(a_run_in_memory_leaves_a_new_folder_alone, setup, teardown)
 {
     net_stage *stage = *state;
     stage->settings.storage.durable = false;
@@ -174,7 +168,7 @@ static void test_a_run_in_memory_leaves_a_new_folder_alone(void **state)
     assert_non_null(mkdtemp(strcpy(folder, "/tmp/aq-replay-XXXXXX")));
 }
 
-static void test_a_folder_in_use_is_refused_before_anybody_hears_of_it(void **state)
+TEST_WITH(a_folder_in_use_is_refused_before_anybody_hears_of_it, setup, teardown)
 {
     net_stage *stage = *state;
     aq_error error;
@@ -195,7 +189,7 @@ static void on_checkpoint(const Actorq__V1__CheckpointReply *reply, void *user)
     stage->replies++;
 }
 
-static void test_checkpoint_writes_a_snapshot(void **state)
+TEST_WITH(checkpoint_writes_a_snapshot, setup, teardown)
 {
     net_stage *stage = *state;
     live(stage, 1, 1);
@@ -210,21 +204,3 @@ static void test_checkpoint_writes_a_snapshot(void **state)
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        IN_FOLDER(test_steps_marks_store_and_slot_outlive_the_daemon),
-        IN_FOLDER(test_without_a_folder_every_start_is_another_store),
-        IN_FOLDER(test_other_settings_keep_the_steps_of_a_folder),
-        IN_FOLDER(test_the_folder_of_another_run_is_refused_in_words),
-        IN_FOLDER(test_a_learner_that_comes_back_with_another_run_ends_a_daemon_with_a_folder),
-        IN_FOLDER(test_a_folder_with_steps_is_not_used_by_a_run_in_memory),
-        IN_FOLDER(test_a_run_in_memory_leaves_a_new_folder_alone),
-        IN_FOLDER(test_a_folder_in_use_is_refused_before_anybody_hears_of_it),
-        IN_FOLDER(test_checkpoint_writes_a_snapshot),
-    };
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    aq_net_fini();
-    return failures;
-}

@@ -2,17 +2,12 @@
  * The daemon on real sockets, in a thread of its own, with a learner that only knows membership:
  * from joining to each of the ways in which it ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/net_stage.h"
 #include "tests/unit/replay/replay_kit.h"
 
@@ -24,7 +19,7 @@ static void on_sample(const Actorq__V1__SampleReply *reply, void *user)
     stage->replies++;
 }
 
-static void test_steps_are_taken_acknowledged_and_sampled(void **state)
+TEST_WITH(steps_are_taken_acknowledged_and_sampled, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     Actorq__V1__SampleRequest request = ACTORQ__V1__SAMPLE_REQUEST__INIT;
@@ -47,7 +42,7 @@ static void test_steps_are_taken_acknowledged_and_sampled(void **state)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_the_daemon_ends_with_the_run(void **state)
+TEST_WITH(the_daemon_ends_with_the_run, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     net_stage_start(stage);
@@ -57,7 +52,7 @@ static void test_the_daemon_ends_with_the_run(void **state)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_heartbeats_carry_statistics(void **state)
+TEST_WITH(heartbeats_carry_statistics, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     net_stage_start(stage);
@@ -70,7 +65,8 @@ static void test_heartbeats_carry_statistics(void **state)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_a_learner_that_forgot_the_shard_finds_its_store_as_it_was(void **state)
+TEST_WITH(a_learner_that_forgot_the_shard_finds_its_store_as_it_was, net_stage_setup,
+          net_stage_teardown)
 {
     net_stage *stage = *state;
     net_stage_start(stage);
@@ -85,7 +81,7 @@ static void test_a_learner_that_forgot_the_shard_finds_its_store_as_it_was(void 
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_another_run_begins_with_an_empty_store(void **state)
+TEST_WITH(another_run_begins_with_an_empty_store, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     net_stage_start(stage);
@@ -101,7 +97,7 @@ static void test_another_run_begins_with_an_empty_store(void **state)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_other_settings_begin_with_an_empty_store(void **state)
+TEST_WITH(other_settings_begin_with_an_empty_store, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     net_stage_start(stage);
@@ -117,7 +113,7 @@ static void test_other_settings_begin_with_an_empty_store(void **state)
     assert_int_equal(net_stage_finish(stage), 0);
 }
 
-static void test_a_refusal_ends_the_daemon_in_words(void **state)
+TEST_WITH(a_refusal_ends_the_daemon_in_words, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     stage->refuse = true;
@@ -129,7 +125,7 @@ static void test_a_refusal_ends_the_daemon_in_words(void **state)
     assert_non_null(strstr(stage->error.text, stage->options.learner_url));
 }
 
-static void test_settings_that_cannot_work_end_the_daemon_in_words(void **state)
+TEST_WITH(settings_that_cannot_work_end_the_daemon_in_words, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     stage->settings.tables[0].tolerance = 2.0;
@@ -139,7 +135,7 @@ static void test_settings_that_cannot_work_end_the_daemon_in_words(void **state)
     assert_non_null(strstr(stage->error.text, "tolerance"));
 }
 
-static void test_an_address_in_use_is_named(void **state)
+TEST_WITH(an_address_in_use_is_named, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     stage->options.listen_url = stage->options.learner_url;
@@ -148,7 +144,7 @@ static void test_an_address_in_use_is_named(void **state)
     assert_non_null(strstr(stage->error.text, stage->options.listen_url));
 }
 
-static void test_an_address_without_a_next_port_is_refused(void **state)
+TEST_WITH(an_address_without_a_next_port_is_refused, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     stage->options.listen_url = "tcp://127.0.0.1:65535";
@@ -157,7 +153,7 @@ static void test_an_address_without_a_next_port_is_refused(void **state)
     assert_non_null(strstr(stage->error.text, "65535"));
 }
 
-static void test_a_daemon_that_finds_no_memory_ends_in_words(void **state)
+TEST_WITH(a_daemon_that_finds_no_memory_ends_in_words, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     char listen_url[AQ_URL_MAX];
@@ -177,7 +173,7 @@ static void test_a_daemon_that_finds_no_memory_ends_in_words(void **state)
     assert_true(nth > 10);
 }
 
-static void test_an_advertised_host_stands_before_the_bound_ports(void **state)
+TEST_WITH(an_advertised_host_stands_before_the_bound_ports, net_stage_setup, net_stage_teardown)
 {
     net_stage *stage = *state;
     char host[AQ_URL_MAX];
@@ -198,24 +194,3 @@ static void test_an_advertised_host_stands_before_the_bound_ports(void **state)
 }
 
 #define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, net_stage_setup, net_stage_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        ON_STAGE(test_steps_are_taken_acknowledged_and_sampled),
-        ON_STAGE(test_the_daemon_ends_with_the_run),
-        ON_STAGE(test_heartbeats_carry_statistics),
-        ON_STAGE(test_a_learner_that_forgot_the_shard_finds_its_store_as_it_was),
-        ON_STAGE(test_another_run_begins_with_an_empty_store),
-        ON_STAGE(test_other_settings_begin_with_an_empty_store),
-        ON_STAGE(test_a_refusal_ends_the_daemon_in_words),
-        ON_STAGE(test_settings_that_cannot_work_end_the_daemon_in_words),
-        ON_STAGE(test_an_address_in_use_is_named),
-        ON_STAGE(test_an_address_without_a_next_port_is_refused),
-        ON_STAGE(test_a_daemon_that_finds_no_memory_ends_in_words),
-        ON_STAGE(test_an_advertised_host_stands_before_the_bound_ports),
-    };
-    int failures = cmocka_run_group_tests(tests, NULL, NULL);
-    aq_net_fini();
-    return failures;
-}

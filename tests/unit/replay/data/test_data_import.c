@@ -2,13 +2,6 @@
  * A data set becomes a store's folder, and the folder's steps are those of the data set.
  */
 #define _XOPEN_SOURCE 700 /* mkdtemp */
-
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +14,7 @@
 #include "replay/data/data_audit.h"
 #include "replay/data/data_import.h"
 #include "replay/data/data_source.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { LANES = 3, EPISODES = 4, RUN_ID = 99 };
@@ -158,9 +152,8 @@ static aq_data_summary read_store(void)
     return summary;
 }
 
-static void test_a_store_has_the_steps_of_its_data_set(void **state)
+TEST_WITH(a_store_has_the_steps_of_its_data_set, set_up, tear_down)
 {
-    (void)state;
     static const uint32_t cuts[][2] = {{3, 8}, {1, 1}, {5, 64}, {2, 4}};
     write_set();
     for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
@@ -175,9 +168,8 @@ static void test_a_store_has_the_steps_of_its_data_set(void **state)
     }
 }
 
-static void test_a_folder_that_is_there_is_left_alone(void **state)
+TEST_WITH(a_folder_that_is_there_is_left_alone, set_up, tear_down)
 {
-    (void)state;
     write_set();
     assert_int_equal(import(3, 8, 4096), 0);
     assert_int_equal(import(3, 8, 4096), AQ_E_EXISTS);
@@ -185,9 +177,8 @@ static void test_a_folder_that_is_there_is_left_alone(void **state)
     assert_int_equal(read_store().transitions, 13 * LANES * EPISODES);
 }
 
-static void test_a_data_set_that_is_cut_short_makes_no_store(void **state)
+TEST_WITH(a_data_set_that_is_cut_short_makes_no_store, set_up, tear_down)
 {
-    (void)state;
     write_set();
     aq_buffer bytes;
     aq_buffer_init(&bytes, 1 << 20);
@@ -198,9 +189,8 @@ static void test_a_data_set_that_is_cut_short_makes_no_store(void **state)
     assert_false(aq_path_exists(all.store));
 }
 
-static void test_without_memory_no_store_is_made(void **state)
+TEST_WITH(without_memory_no_store_is_made, set_up, tear_down)
 {
-    (void)state;
     write_set();
     for (uint64_t nth = 1;; nth++) {
         aq_data_set_reader *reader;
@@ -224,18 +214,4 @@ static void test_without_memory_no_store_is_made(void **state)
         assert_true(nth < 10000);
     }
     assert_int_equal(read_store().transitions, 13 * LANES * EPISODES);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_store_has_the_steps_of_its_data_set, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_folder_that_is_there_is_left_alone, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_a_data_set_that_is_cut_short_makes_no_store, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(test_without_memory_no_store_is_made, set_up, tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

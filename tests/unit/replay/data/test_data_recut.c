@@ -2,17 +2,12 @@
  * Recut: whatever the chunks were and are to be, each transition is new once, in its place, with
  * its own observations.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/experience/chunk_view.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_recut.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { STEPS = 41 };
@@ -102,9 +97,8 @@ static void give_episode(aq_data_recut *recut, uint32_t n_step, uint32_t length,
     }
 }
 
-static void test_each_transition_is_new_once_whatever_the_cuts(void **state)
+TEST(each_transition_is_new_once_whatever_the_cuts)
 {
-    (void)state;
     for (uint32_t from = 1; from <= 5; from++) {
         for (uint32_t to = 1; to <= 7; to++) {
             for (uint32_t length = to; length <= 17; length += 5) {
@@ -126,9 +120,8 @@ static void test_each_transition_is_new_once_whatever_the_cuts(void **state)
     }
 }
 
-static void test_an_episode_that_goes_on_is_closed_at_the_end(void **state)
+TEST(an_episode_that_goes_on_is_closed_at_the_end)
 {
-    (void)state;
     harvest found;
     aq_error error;
     aq_data_recut *recut = begin(&found, 4, 8);
@@ -140,9 +133,8 @@ static void test_an_episode_that_goes_on_is_closed_at_the_end(void **state)
     end(recut, &found);
 }
 
-static void test_what_is_missing_makes_a_new_beginning(void **state)
+TEST(what_is_missing_makes_a_new_beginning)
 {
-    (void)state;
     harvest found;
     const aq_chunk_layout layout = layout_of(3, 9);
     aq_data_recut *recut = begin(&found, 3, 9);
@@ -156,9 +148,8 @@ static void test_what_is_missing_makes_a_new_beginning(void **state)
     end(recut, &found);
 }
 
-static void test_what_was_there_is_passed_over(void **state)
+TEST(what_was_there_is_passed_over)
 {
-    (void)state;
     harvest found;
     const aq_chunk_layout layout = layout_of(1, 9);
     aq_data_recut *recut = begin(&found, 1, 30);
@@ -172,9 +163,8 @@ static void test_what_was_there_is_passed_over(void **state)
     end(recut, &found);
 }
 
-static void test_too_few_steps_for_an_item_are_left_out_and_counted(void **state)
+TEST(too_few_steps_for_an_item_are_left_out_and_counted)
 {
-    (void)state;
     harvest found;
     aq_error error;
     const aq_chunk_layout layout = layout_of(1, 9);
@@ -186,9 +176,8 @@ static void test_too_few_steps_for_an_item_are_left_out_and_counted(void **state
     end(recut, &found);
 }
 
-static void test_an_audit_tells_messages_that_are_missing_or_twice(void **state)
+TEST(an_audit_tells_messages_that_are_missing_or_twice)
 {
-    (void)state;
     aq_data_audit *audit;
     assert_int_equal(aq_data_audit_create(&audit), 0);
     const uint64_t numbers[] = {4, 5, 5, 8};
@@ -200,17 +189,4 @@ static void test_an_audit_tells_messages_that_are_missing_or_twice(void **state)
     assert_int_equal(summary.seq_holes, 2);
     assert_non_null(strstr(summary.first_fault, "message 5 of actor 1"));
     aq_data_audit_destroy(audit);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_each_transition_is_new_once_whatever_the_cuts),
-        cmocka_unit_test(test_an_episode_that_goes_on_is_closed_at_the_end),
-        cmocka_unit_test(test_what_is_missing_makes_a_new_beginning),
-        cmocka_unit_test(test_what_was_there_is_passed_over),
-        cmocka_unit_test(test_too_few_steps_for_an_item_are_left_out_and_counted),
-        cmocka_unit_test(test_an_audit_tells_messages_that_are_missing_or_twice),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * whichever file is missing, the store opens, says what it left out by file and offset, and keeps
  * the rest.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/base/memory.h"
 #include "replay/disk/segment_format.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -68,10 +63,9 @@ static void flip(const char *path, size_t offset)
 
 /* ---- every byte ------------------------------------------------------------------------------ */
 
-static void test_any_flipped_byte_costs_one_record_at_most(void **state)
+TEST_WITH(any_flipped_byte_costs_one_record_at_most, set_up, tear_down)
 {
     size_t size;
-    (void)state;
     write_records(PER_SEGMENT + 2);
     const char *path = segment_kit_segment(&kit, 1);
     uint8_t *bytes = segment_kit_file_get(path, &size);
@@ -93,10 +87,9 @@ static void test_any_flipped_byte_costs_one_record_at_most(void **state)
     aq_free(bytes);
 }
 
-static void test_a_newest_segment_cut_anywhere_keeps_its_whole_records(void **state)
+TEST_WITH(a_newest_segment_cut_anywhere_keeps_its_whole_records, set_up, tear_down)
 {
     size_t size;
-    (void)state;
     write_records(PER_SEGMENT + 3);
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 2), &size);
     const size_t first = size - 3 * RECORD_BYTES;
@@ -119,9 +112,8 @@ static void test_a_newest_segment_cut_anywhere_keeps_its_whole_records(void **st
 
 /* ---- tails ----------------------------------------------------------------------------------- */
 
-static void test_a_torn_tail_is_cut_off_and_new_records_follow(void **state)
+TEST_WITH(a_torn_tail_is_cut_off_and_new_records_follow, set_up, tear_down)
 {
-    (void)state;
     write_records(4);
     const long size = segment_kit_file_size(segment_kit_segment(&kit, 1));
     assert_int_equal(truncate(segment_kit_segment(&kit, 1), size - 1), 0);
@@ -134,10 +126,9 @@ static void test_a_torn_tail_is_cut_off_and_new_records_follow(void **state)
     assert_int_equal(harvest.damages, 0);
 }
 
-static void test_zeros_that_the_end_of_a_machine_left_are_a_torn_tail(void **state)
+TEST_WITH(zeros_that_the_end_of_a_machine_left_are_a_torn_tail, set_up, tear_down)
 {
     static const uint8_t zeros[5000];
-    (void)state;
     write_records(PER_SEGMENT + 1);
     const long size = segment_kit_file_size(segment_kit_segment(&kit, 1));
     assert_int_equal(truncate(segment_kit_segment(&kit, 2), size + 10000), 0);
@@ -148,9 +139,8 @@ static void test_zeros_that_the_end_of_a_machine_left_are_a_torn_tail(void **sta
     assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 3)), -1);
 }
 
-static void test_an_older_segment_is_left_as_it_is_found(void **state)
+TEST_WITH(an_older_segment_is_left_as_it_is_found, set_up, tear_down)
 {
-    (void)state;
     write_records(PER_SEGMENT + 1);
     const long size = segment_kit_file_size(segment_kit_segment(&kit, 1));
     assert_int_equal(truncate(segment_kit_segment(&kit, 1), size - 1), 0);
@@ -162,9 +152,8 @@ static void test_an_older_segment_is_left_as_it_is_found(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static void test_a_missing_segment_is_told_and_the_rest_is_kept(void **state)
+TEST_WITH(a_missing_segment_is_told_and_the_rest_is_kept, set_up, tear_down)
 {
-    (void)state;
     write_records(4 * PER_SEGMENT);
     assert_int_equal(unlink(segment_kit_segment(&kit, 2)), 0);
     reopen();
@@ -177,9 +166,8 @@ static void test_a_missing_segment_is_told_and_the_rest_is_kept(void **state)
     assert_int_equal(harvest.damages, 0);
 }
 
-static void test_a_damaged_head_is_told_and_its_records_are_kept(void **state)
+TEST_WITH(a_damaged_head_is_told_and_its_records_are_kept, set_up, tear_down)
 {
-    (void)state;
     write_records(2 * PER_SEGMENT);
     flip(segment_kit_segment(&kit, 2), AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES);
     reopen();
@@ -189,11 +177,10 @@ static void test_a_damaged_head_is_told_and_its_records_are_kept(void **state)
     segment_harvest_assert_range(&harvest, 1, 2 * PER_SEGMENT);
 }
 
-static void test_a_damaged_snapshot_is_told_and_passed_over(void **state)
+TEST_WITH(a_damaged_snapshot_is_told_and_passed_over, set_up, tear_down)
 {
     uint8_t *bytes;
     aq_lease *lease;
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 2);
     assert_int_equal(aq_lease_create(100, &bytes, &lease), 0);
@@ -215,9 +202,8 @@ static void test_a_damaged_snapshot_is_told_and_passed_over(void **state)
     assert_int_equal(harvest.snapshot_size, 100);
 }
 
-static void test_what_a_crash_left_of_a_snapshot_is_removed(void **state)
+TEST_WITH(what_a_crash_left_of_a_snapshot_is_removed, set_up, tear_down)
 {
-    (void)state;
     write_records(1);
     segment_kit_file_put(segment_kit_path(&kit, "snapshot.aqrs.tmp"), "half", 4);
     reopen();
@@ -225,9 +211,8 @@ static void test_what_a_crash_left_of_a_snapshot_is_removed(void **state)
     assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, "snapshot.aqrs.tmp")), -1);
 }
 
-static void test_a_compressed_record_is_checked_like_any_other(void **state)
+TEST_WITH(a_compressed_record_is_checked_like_any_other, set_up, tear_down)
 {
-    (void)state;
     kit.config.compressed = true;
     kit.config.segment_bytes = 1 << 20;
     kit.frame_bytes = 5000;
@@ -239,22 +224,4 @@ static void test_a_compressed_record_is_checked_like_any_other(void **state)
     assert_int_equal(harvest.count, 2);
     assert_true(segment_harvest_has(&harvest, 1));
     assert_true(segment_harvest_has(&harvest, 3));
-}
-
-int main(void)
-{
-#define DAMAGE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        DAMAGE_TEST(test_any_flipped_byte_costs_one_record_at_most),
-        DAMAGE_TEST(test_a_newest_segment_cut_anywhere_keeps_its_whole_records),
-        DAMAGE_TEST(test_a_torn_tail_is_cut_off_and_new_records_follow),
-        DAMAGE_TEST(test_zeros_that_the_end_of_a_machine_left_are_a_torn_tail),
-        DAMAGE_TEST(test_an_older_segment_is_left_as_it_is_found),
-        DAMAGE_TEST(test_a_missing_segment_is_told_and_the_rest_is_kept),
-        DAMAGE_TEST(test_a_damaged_head_is_told_and_its_records_are_kept),
-        DAMAGE_TEST(test_a_damaged_snapshot_is_told_and_passed_over),
-        DAMAGE_TEST(test_what_a_crash_left_of_a_snapshot_is_removed),
-        DAMAGE_TEST(test_a_compressed_record_is_checked_like_any_other),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

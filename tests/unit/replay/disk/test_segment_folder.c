@@ -1,12 +1,6 @@
 /*
  * Folders that must not be used are refused in words, and nothing in them is changed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "common/base/memory.h"
 #include "replay/disk/segment_folder.h"
 #include "replay/disk/segment_format.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -43,7 +38,7 @@ static void write_records(uint64_t count)
     segment_kit_close(&kit);
 }
 
-static void assert_refused(int code, const char *words)
+static void refuse(int code, const char *words)
 {
     aq_error error = {0};
     assert_int_equal(segment_kit_try_open(&kit, NULL, &error), code);
@@ -69,11 +64,10 @@ static void make_newer(const char *path)
     aq_free(bytes);
 }
 
-static void test_a_folder_in_use_is_refused(void **state)
+TEST_WITH(a_folder_in_use_is_refused, set_up, tear_down)
 {
     int done[2];
     int status;
-    (void)state;
     segment_kit_open(&kit, NULL);
     assert_int_equal(pipe(done), 0);
     const pid_t child = fork();
@@ -95,71 +89,65 @@ static void test_a_folder_in_use_is_refused(void **state)
     segment_kit_settle(&kit);
 }
 
-static void test_a_folder_is_free_again_after_close(void **state)
+TEST_WITH(a_folder_is_free_again_after_close, set_up, tear_down)
 {
-    (void)state;
     for (int i = 0; i < 3; i++) {
         segment_kit_open(&kit, NULL);
         segment_kit_close(&kit);
     }
 }
 
-static void test_a_store_of_another_run_or_schema_is_refused(void **state)
+TEST_WITH(a_store_of_another_run_or_schema_is_refused, set_up, tear_down)
 {
-    (void)state;
     write_records(3);
     kit.config.run_id++;
-    assert_refused(AQ_E_SCHEMA, "another run");
+    refuse(AQ_E_SCHEMA, "another run");
     kit.config.run_id--;
     kit.config.schema_hash++;
-    assert_refused(AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
+    refuse(AQ_E_SCHEMA, "another schema: 000000000000000b (task cartpole)");
     kit.config.schema_hash--;
     segment_kit_open(&kit, NULL);
 }
 
-static void test_files_of_a_newer_version_are_refused(void **state)
+TEST_WITH(files_of_a_newer_version_are_refused, set_up, tear_down)
 {
-    (void)state;
     write_records(3);
     make_newer(segment_kit_segment(&kit, 1));
-    assert_refused(AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
+    refuse(AQ_E_VERSION, "segment-00000000000001.aqrs: of format version 9; this program");
     make_newer(segment_kit_path(&kit, "store.aqrs"));
-    assert_refused(AQ_E_VERSION, "store.aqrs: of format version 9");
+    refuse(AQ_E_VERSION, "store.aqrs: of format version 9");
 }
 
-static void test_foreign_files_under_our_names_are_refused_and_left(void **state)
+TEST_WITH(foreign_files_under_our_names_are_refused_and_left, set_up, tear_down)
 {
     static const char words[] = "These are my notes, and they are longer than a header of a file.";
     static const char *const names[] = {"segment-00000000000002.aqrs", "snapshot.aqrs"};
-    (void)state;
     write_records(3);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         segment_kit_file_put(segment_kit_path(&kit, names[i]), words, sizeof(words));
-        assert_refused(AQ_E_FOREIGN, names[i]);
+        refuse(AQ_E_FOREIGN, names[i]);
         assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, names[i])), sizeof(words));
         unlink(segment_kit_path(&kit, names[i]));
     }
     segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), words, sizeof(words));
-    assert_refused(AQ_E_FOREIGN, "store.aqrs");
+    refuse(AQ_E_FOREIGN, "store.aqrs");
     assert_int_equal(segment_kit_file_size(segment_kit_path(&kit, "store.aqrs")), sizeof(words));
 }
 
-static void test_a_short_foreign_file_and_a_folder_under_our_names_are_refused(void **state)
+TEST_WITH(a_short_foreign_file_and_a_folder_under_our_names_are_refused, set_up, tear_down)
 {
-    (void)state;
     write_records(3);
     segment_kit_file_put(segment_kit_segment(&kit, 2), "hello", 5);
-    assert_refused(AQ_E_FOREIGN, "not a segment of a replay store");
+    refuse(AQ_E_FOREIGN, "not a segment of a replay store");
     unlink(segment_kit_segment(&kit, 2));
     assert_int_equal(mkdir(segment_kit_segment(&kit, 2), 0777), 0);
-    assert_refused(AQ_E_FOREIGN, "not a file");
+    refuse(AQ_E_FOREIGN, "not a file");
 }
 
-static void test_a_segment_of_another_store_is_refused(void **state)
+TEST_WITH(a_segment_of_another_store_is_refused, set_up, tear_down)
 {
     segment_kit other;
     size_t size;
-    (void)state;
     write_records(3);
     segment_kit_init(&other);
     other.config.store = 1;
@@ -170,54 +158,50 @@ static void test_a_segment_of_another_store_is_refused(void **state)
     segment_kit_file_put(segment_kit_segment(&kit, 2), bytes, size);
     aq_free(bytes);
     segment_kit_fini(&other);
-    assert_refused(AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
+    refuse(AQ_E_FOREIGN, "of store 0000000000000001, not of 0000000000005eed");
 }
 
-static void test_a_renamed_segment_is_refused(void **state)
+TEST_WITH(a_renamed_segment_is_refused, set_up, tear_down)
 {
     size_t size;
-    (void)state;
     write_records(3);
     uint8_t *bytes = segment_kit_file_get(segment_kit_segment(&kit, 1), &size);
     segment_kit_file_put(segment_kit_segment(&kit, 4), bytes, size);
     aq_free(bytes);
-    assert_refused(AQ_E_FOREIGN, "it is file 1 of store");
+    refuse(AQ_E_FOREIGN, "it is file 1 of store");
 }
 
-static void test_segments_without_the_file_that_names_the_store_are_refused(void **state)
+TEST_WITH(segments_without_the_file_that_names_the_store_are_refused, set_up, tear_down)
 {
-    (void)state;
     write_records(3);
     assert_int_equal(unlink(segment_kit_path(&kit, "store.aqrs")), 0);
-    assert_refused(AQ_E_FOREIGN, "no store.aqrs");
+    refuse(AQ_E_FOREIGN, "no store.aqrs");
     assert_true(segment_kit_file_size(segment_kit_segment(&kit, 1)) > 0);
 }
 
-static void test_a_damaged_name_of_the_store_is_refused(void **state)
+TEST_WITH(a_damaged_name_of_the_store_is_refused, set_up, tear_down)
 {
     size_t size;
-    (void)state;
     write_records(3);
     uint8_t *bytes = segment_kit_file_get(segment_kit_path(&kit, "store.aqrs"), &size);
     for (size_t i = 0; i < size; i++) {
         bytes[i] ^= 1;
         segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, size);
-        assert_refused(AQ_E_CORRUPT, "store.aqrs: damaged");
+        refuse(AQ_E_CORRUPT, "store.aqrs: damaged");
         bytes[i] ^= 1;
     }
     for (size_t cut = AQ_FILE_HEADER_BYTES; cut < size; cut++) {
         segment_kit_file_put(segment_kit_path(&kit, "store.aqrs"), bytes, cut);
-        assert_refused(AQ_E_CORRUPT, "store.aqrs: damaged");
+        refuse(AQ_E_CORRUPT, "store.aqrs: damaged");
     }
     aq_free(bytes);
 }
 
-static void test_other_files_in_the_folder_are_none_of_our_business(void **state)
+TEST_WITH(other_files_in_the_folder_are_none_of_our_business, set_up, tear_down)
 {
     static const char *const names[] = {"notes.txt", "segment-1.aqrs",
                                         "segment-000000000000x1.aqrs",
                                         "segment-00000000000001.aqrs.bak"};
-    (void)state;
     write_records(3);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         segment_kit_file_put(segment_kit_path(&kit, names[i]), "mine", 4);
@@ -230,11 +214,10 @@ static void test_other_files_in_the_folder_are_none_of_our_business(void **state
     }
 }
 
-static void test_a_file_in_the_folders_place_is_refused(void **state)
+TEST_WITH(a_file_in_the_folders_place_is_refused, set_up, tear_down)
 {
-    (void)state;
     segment_kit_file_put(kit.folder, "x", 1);
-    assert_refused(AQ_E_IO, "");
+    refuse(AQ_E_IO, "");
     unlink(kit.folder);
     kit.config.folder = "/proc/nothing/can/be/made/here";
     aq_error error = {0};
@@ -242,10 +225,9 @@ static void test_a_file_in_the_folders_place_is_refused(void **state)
     assert_true(error.text[0] != '\0');
 }
 
-static void test_a_path_that_is_too_long_is_refused(void **state)
+TEST_WITH(a_path_that_is_too_long_is_refused, set_up, tear_down)
 {
     char path[PATH_MAX + 10];
-    (void)state;
     memset(path, 'p', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     kit.config.folder = path;
@@ -271,10 +253,9 @@ static int open_as_nobody(void)
                : 1;
 }
 
-static void test_a_folder_that_cannot_be_written_is_refused(void **state)
+TEST_WITH(a_folder_that_cannot_be_written_is_refused, set_up, tear_down)
 {
     int status;
-    (void)state;
     write_records(3);
     assert_int_equal(chmod(kit.folder, 0555), 0);
     const pid_t child = fork();
@@ -287,12 +268,11 @@ static void test_a_folder_that_cannot_be_written_is_refused(void **state)
     assert_int_equal(status, 0);
 }
 
-static void test_any_store_can_be_opened_to_look_at(void **state)
+TEST_WITH(any_store_can_be_opened_to_look_at, set_up, tear_down)
 {
     aq_segment_folder folder;
     uint64_t *numbers;
     size_t count;
-    (void)state;
     write_records(20);
     assert_int_equal(aq_segment_folder_open_any(kit.folder, &folder, NULL), 0);
     assert_int_equal(folder.identity.run_id, 7);
@@ -304,27 +284,4 @@ static void test_any_store_can_be_opened_to_look_at(void **state)
     assert_int_equal(numbers[2], 3);
     aq_free(numbers);
     aq_segment_folder_close(&folder);
-}
-
-int main(void)
-{
-#define FOLDER_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        FOLDER_TEST(test_a_folder_in_use_is_refused),
-        FOLDER_TEST(test_a_folder_is_free_again_after_close),
-        FOLDER_TEST(test_a_store_of_another_run_or_schema_is_refused),
-        FOLDER_TEST(test_files_of_a_newer_version_are_refused),
-        FOLDER_TEST(test_foreign_files_under_our_names_are_refused_and_left),
-        FOLDER_TEST(test_a_short_foreign_file_and_a_folder_under_our_names_are_refused),
-        FOLDER_TEST(test_a_segment_of_another_store_is_refused),
-        FOLDER_TEST(test_a_renamed_segment_is_refused),
-        FOLDER_TEST(test_segments_without_the_file_that_names_the_store_are_refused),
-        FOLDER_TEST(test_a_damaged_name_of_the_store_is_refused),
-        FOLDER_TEST(test_other_files_in_the_folder_are_none_of_our_business),
-        FOLDER_TEST(test_a_file_in_the_folders_place_is_refused),
-        FOLDER_TEST(test_a_path_that_is_too_long_is_refused),
-        FOLDER_TEST(test_a_folder_that_cannot_be_written_is_refused),
-        FOLDER_TEST(test_any_store_can_be_opened_to_look_at),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Headers and heads read back as they were written, and nothing else is read as one; a scan finds
  * every record that damage has left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/disk/segment_format.h"
+#include "tests/support/test.h"
 
 enum { STORE = 42, SEGMENT = 3, RECORDS = 5, BYTES_MAX = 2000 };
 
@@ -25,9 +20,9 @@ static uint32_t salt;
 /* Records of 0, 17, 34, ... bytes, as many as there are. */
 static int set_up(void **state)
 {
+    (void)state;
     aq_rng rng;
     size_t at = 0;
-    (void)state;
     salt = aq_record_salt(STORE, SEGMENT);
     aq_rng_init(&rng, 1, 0);
     for (uint32_t i = 0; i < RECORDS; i++) {
@@ -78,7 +73,7 @@ static uint32_t scan(size_t size, uint32_t *ret_damages)
 
 enum { ALL = (1 << RECORDS) - 1 };
 
-static void test_a_record_header_reads_back(void **state)
+TEST_WITH(a_record_header_reads_back, set_up, NULL)
 {
     const aq_record record = {
         .kind = AQ_RECORD_SNAPSHOT,
@@ -90,7 +85,6 @@ static void test_a_record_header_reads_back(void **state)
     };
     uint8_t header[AQ_RECORD_HEADER_BYTES];
     aq_record read = {0};
-    (void)state;
     aq_record_encode(&record, 5, header);
     assert_true(aq_record_decode(header, 5, &read));
     assert_int_equal(read.kind, record.kind);
@@ -102,16 +96,15 @@ static void test_a_record_header_reads_back(void **state)
     assert_false(aq_record_decode(header, 6, &read));
 }
 
-static void test_record_headers_of_other_files_do_not_hold(void **state)
+TEST_WITH(record_headers_of_other_files_do_not_hold, set_up, NULL)
 {
     aq_record record;
-    (void)state;
     assert_true(aq_record_decode(bytes, aq_record_salt(STORE, SEGMENT), &record));
     assert_false(aq_record_decode(bytes, aq_record_salt(STORE, SEGMENT + 1), &record));
     assert_false(aq_record_decode(bytes, aq_record_salt(STORE + 1, SEGMENT), &record));
 }
 
-static void test_a_file_header_reads_back_and_its_damage_is_told(void **state)
+TEST_WITH(a_file_header_reads_back_and_its_damage_is_told, set_up, NULL)
 {
     const aq_file_header header = {
         .kind = AQ_STORE_FILE_SEGMENT,
@@ -121,7 +114,6 @@ static void test_a_file_header_reads_back_and_its_damage_is_told(void **state)
     uint8_t good[AQ_FILE_HEADER_BYTES];
     aq_file_header read = {0};
     uint32_t version = 0;
-    (void)state;
     aq_file_header_encode(&header, good);
     assert_int_equal(aq_file_header_decode(good, sizeof(good), &read, &version), 0);
     assert_int_equal(read.kind, header.kind);
@@ -139,13 +131,12 @@ static void test_a_file_header_reads_back_and_its_damage_is_told(void **state)
     assert_int_equal(aq_file_header_decode(good, sizeof(good), &read, &version), AQ_E_FOREIGN);
 }
 
-static void test_a_newer_file_header_tells_its_version(void **state)
+TEST_WITH(a_newer_file_header_tells_its_version, set_up, NULL)
 {
     const aq_file_header header = {.kind = AQ_STORE_FILE_SEGMENT};
     uint8_t newer[AQ_FILE_HEADER_BYTES];
     aq_file_header read;
     uint32_t version = 0;
-    (void)state;
     aq_file_header_encode(&header, newer);
     newer[8] = AQ_SEGMENT_VERSION + 1;
     const uint32_t crc = aq_crc32c(0, newer, 36);
@@ -156,7 +147,7 @@ static void test_a_newer_file_header_tells_its_version(void **state)
     assert_int_equal(version, AQ_SEGMENT_VERSION + 1);
 }
 
-static void test_the_bytes_of_version_1_stay_as_they_are(void **state)
+TEST_WITH(the_bytes_of_version_1_stay_as_they_are, set_up, NULL)
 {
     static const char expected[] =
         "41715365676d6e7401000000020000000807060504030201"
@@ -177,7 +168,6 @@ static void test_the_bytes_of_version_1_stay_as_they_are(void **state)
     };
     uint8_t written[AQ_FILE_HEADER_BYTES + AQ_RECORD_HEADER_BYTES];
     char hex[2 * sizeof(written) + 1];
-    (void)state;
     aq_file_header_encode(&file, written);
     aq_record_encode(&record, aq_record_salt(file.store, file.number),
                      written + AQ_FILE_HEADER_BYTES);
@@ -187,7 +177,7 @@ static void test_the_bytes_of_version_1_stay_as_they_are(void **state)
     assert_string_equal(hex, expected);
 }
 
-static void test_a_head_reads_back(void **state)
+TEST_WITH(a_head_reads_back, set_up, NULL)
 {
     const aq_log_mark marks[2] = {{1, 2, 3, 4}, {5, 6, 7, UINT64_MAX}};
     const uint64_t live[3] = {8, 9, 10};
@@ -199,7 +189,6 @@ static void test_a_head_reads_back(void **state)
     aq_segment_head read;
     aq_buffer out;
     void *block;
-    (void)state;
     aq_buffer_init(&out, 1000);
     assert_int_equal(aq_segment_head_encode(&head, &out), 0);
     assert_int_equal(aq_segment_head_decode(out.data, out.size, &read, &block), 0);
@@ -217,19 +206,17 @@ static void test_a_head_reads_back(void **state)
     aq_buffer_fini(&out);
 }
 
-static void test_a_scan_finds_every_record(void **state)
+TEST_WITH(a_scan_finds_every_record, set_up, NULL)
 {
     uint32_t damages;
-    (void)state;
     assert_int_equal(scan(starts[RECORDS], &damages), ALL);
     assert_int_equal(damages, 0);
 }
 
-static void test_a_flipped_byte_costs_its_record_alone(void **state)
+TEST_WITH(a_flipped_byte_costs_its_record_alone, set_up, NULL)
 {
     uint32_t damages;
     uint32_t record = 0;
-    (void)state;
     for (size_t i = 0; i < starts[RECORDS]; i++) {
         record += i == starts[record + 1];
         for (int bit = 0; bit < 8; bit += 7) {
@@ -241,9 +228,8 @@ static void test_a_flipped_byte_costs_its_record_alone(void **state)
     }
 }
 
-static void test_a_file_cut_anywhere_keeps_its_whole_records(void **state)
+TEST_WITH(a_file_cut_anywhere_keeps_its_whole_records, set_up, NULL)
 {
-    (void)state;
     for (size_t size = 0; size <= starts[RECORDS]; size++) {
         uint32_t damages;
         uint32_t whole = 0;
@@ -255,44 +241,23 @@ static void test_a_file_cut_anywhere_keeps_its_whole_records(void **state)
     }
 }
 
-static void test_bytes_between_records_are_passed_over(void **state)
+TEST_WITH(bytes_between_records_are_passed_over, set_up, NULL)
 {
     uint32_t damages;
-    (void)state;
     memset(bytes + starts[1], 0, starts[3] - starts[1]);
     bytes[starts[2]] = 0x9e; /* what a header begins with */
     assert_int_equal(scan(starts[RECORDS], &damages), ALL & ~6);
     assert_int_equal(damages, 1);
 }
 
-static void test_a_record_inside_a_payload_is_not_one(void **state)
+TEST_WITH(a_record_inside_a_payload_is_not_one, set_up, NULL)
 {
     uint32_t damages;
     uint8_t piece[2 * AQ_RECORD_HEADER_BYTES];
     const aq_record inner = {.kind = AQ_RECORD_FRAME, .number = 3};
-    (void)state;
     aq_record_encode(&inner, aq_record_salt(STORE, SEGMENT + 1), piece);
     memcpy(bytes + starts[4] + AQ_RECORD_HEADER_BYTES, piece, AQ_RECORD_HEADER_BYTES);
     bytes[starts[4]] ^= 1; /* and the header around it is damaged */
     assert_int_equal(scan(starts[RECORDS], &damages), ALL & ~16);
     assert_int_equal(damages, 1);
-}
-
-int main(void)
-{
-#define FORMAT_TEST(name) cmocka_unit_test_setup(name, set_up)
-    const struct CMUnitTest tests[] = {
-        FORMAT_TEST(test_a_record_header_reads_back),
-        FORMAT_TEST(test_record_headers_of_other_files_do_not_hold),
-        FORMAT_TEST(test_a_file_header_reads_back_and_its_damage_is_told),
-        FORMAT_TEST(test_a_newer_file_header_tells_its_version),
-        FORMAT_TEST(test_the_bytes_of_version_1_stay_as_they_are),
-        FORMAT_TEST(test_a_head_reads_back),
-        FORMAT_TEST(test_a_scan_finds_every_record),
-        FORMAT_TEST(test_a_flipped_byte_costs_its_record_alone),
-        FORMAT_TEST(test_a_file_cut_anywhere_keeps_its_whole_records),
-        FORMAT_TEST(test_bytes_between_records_are_passed_over),
-        FORMAT_TEST(test_a_record_inside_a_payload_is_not_one),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

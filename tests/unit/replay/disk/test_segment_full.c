@@ -2,12 +2,6 @@
  * Disks that are full because the operating system says so: a limit on files, and a small file
  * system. The log stops and goes on, and the process lives.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mount.h>
@@ -16,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -65,10 +60,9 @@ static int run_into_file_limit(void)
     return 0;
 }
 
-static void test_a_limit_on_file_sizes_is_a_full_disk_and_no_signal(void **state)
+TEST_WITH(a_limit_on_file_sizes_is_a_full_disk_and_no_signal, set_up, tear_down)
 {
     int status;
-    (void)state;
     const pid_t child = fork();
     assert_true(child >= 0);
     if (child == 0) {
@@ -81,10 +75,9 @@ static void test_a_limit_on_file_sizes_is_a_full_disk_and_no_signal(void **state
     assert_int_equal(harvest.damages, 0);
 }
 
-static void test_a_small_file_system_fills_up_and_recovers(void **state)
+TEST_WITH(a_small_file_system_fills_up_and_recovers, set_up, tear_down)
 {
     char ballast[96];
-    (void)state;
     assert_int_equal(mkdir(kit.folder, 0755), 0);
     if (mount("none", kit.folder, "tmpfs", 0, "size=256k") != 0) {
         print_message("no file system can be mounted here\n");
@@ -111,15 +104,4 @@ static void test_a_small_file_system_fills_up_and_recovers(void **state)
     segment_kit_close(&kit);
     segment_harvest_fini(&harvest);
     assert_int_equal(umount(kit.folder), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_limit_on_file_sizes_is_a_full_disk_and_no_signal,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_a_small_file_system_fills_up_and_recovers, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

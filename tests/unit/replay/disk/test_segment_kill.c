@@ -2,12 +2,6 @@
  * kill -9 while a process writes as fast as it can: whatever the log said to be durable is there in
  * the next life, every byte of it, in order, with nothing twice and nothing missing in between.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,6 +11,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 enum { ROUNDS = 30, KEPT_SEGMENTS = 4, SEED = 20240601, SNAPSHOT_EVERY = 500 };
@@ -147,25 +142,13 @@ static void kill_and_look(void)
                   (unsigned long long)before, SEED);
 }
 
-static void test_what_was_durable_survives_kill(void **state)
+TEST_WITH(what_was_durable_survives_kill, set_up, tear_down)
 {
-    (void)state;
     kill_and_look();
 }
 
-static void test_what_was_durable_survives_kill_when_compressed(void **state)
+TEST_WITH(what_was_durable_survives_kill_when_compressed, set_up, tear_down)
 {
-    (void)state;
     kit.config.compressed = true;
     kill_and_look();
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_what_was_durable_survives_kill, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(test_what_was_durable_survives_kill_when_compressed, set_up,
-                                        tear_down),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

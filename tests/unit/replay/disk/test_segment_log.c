@@ -2,17 +2,12 @@
  * The log over its lives: what was handed over is there again, byte by byte, in order, with the
  * newest head and snapshot, whatever was dropped, rolled or compressed meanwhile.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -64,10 +59,9 @@ static void assert_snapshot(size_t size, uint8_t filling)
 
 /* ---- lives ---------------------------------------------------------------------------------- */
 
-static void test_a_new_folder_is_a_new_store_of_the_name_it_is_given(void **state)
+TEST_WITH(a_new_folder_is_a_new_store_of_the_name_it_is_given, set_up, tear_down)
 {
     uint64_t store = 0;
-    (void)state;
     assert_int_equal(aq_segment_log_identify(kit.folder, &store, NULL), AQ_E_NOT_FOUND);
     segment_kit_open(&kit, &harvest);
     assert_true(kit.found.is_new);
@@ -80,9 +74,8 @@ static void test_a_new_folder_is_a_new_store_of_the_name_it_is_given(void **stat
     assert_int_equal(store, SEGMENT_KIT_STORE);
 }
 
-static void test_records_are_there_in_the_next_life(void **state)
+TEST_WITH(records_are_there_in_the_next_life, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 40);
     kit.config.store = 99; /* an existing store keeps its name */
@@ -94,9 +87,8 @@ static void test_records_are_there_in_the_next_life(void **state)
     assert_int_equal(harvest.damages, 0);
 }
 
-static void test_numbers_go_on_over_many_lives(void **state)
+TEST_WITH(numbers_go_on_over_many_lives, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     for (uint64_t life = 1; life <= 5; life++) {
         segment_kit_append(&kit, 7);
@@ -106,9 +98,8 @@ static void test_numbers_go_on_over_many_lives(void **state)
     }
 }
 
-static void test_lives_without_a_record_leave_one_segment_at_most(void **state)
+TEST_WITH(lives_without_a_record_leave_one_segment_at_most, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     for (int life = 0; life < 6; life++) {
         segment_kit_begin(&kit);
@@ -122,9 +113,8 @@ static void test_lives_without_a_record_leave_one_segment_at_most(void **state)
     assert_int_equal(harvest.damages, 0);
 }
 
-static void test_a_record_may_be_empty_or_larger_than_a_segment(void **state)
+TEST_WITH(a_record_may_be_empty_or_larger_than_a_segment, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     kit.frame_bytes = 0;
     segment_kit_append(&kit, 1);
@@ -140,10 +130,9 @@ static void test_a_record_may_be_empty_or_larger_than_a_segment(void **state)
 
 /* ---- heads ---------------------------------------------------------------------------------- */
 
-static void test_a_new_segment_is_wanted_after_so_many_bytes(void **state)
+TEST_WITH(a_new_segment_is_wanted_after_so_many_bytes, set_up, tear_down)
 {
     aq_log_progress progress;
-    (void)state;
     segment_kit_open(&kit, NULL);
     assert_true(kit.log->class->wants_head(kit.log));
     segment_kit_append(&kit, 7); /* of 132 bytes: 924 */
@@ -158,13 +147,12 @@ static void test_a_new_segment_is_wanted_after_so_many_bytes(void **state)
     assert_int_equal(harvest.segments[8], 2);
 }
 
-static void test_marks_of_each_head_are_there_again(void **state)
+TEST_WITH(marks_of_each_head_are_there_again, set_up, tear_down)
 {
     const aq_log_mark marks[2] = {
         {.actor = 1, .incarnation = UINT64_MAX, .acknowledged = 3, .transitions = 4},
         {.actor = 5, .incarnation = 6, .acknowledged = 7, .transitions = UINT64_C(1) << 40},
     };
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 8);
     kit.head = (aq_log_head){.inserted = 1234, .mark_count = 2, .marks = marks};
@@ -179,9 +167,8 @@ static void test_marks_of_each_head_are_there_again(void **state)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-static void test_a_backlog_that_is_full_refuses_and_takes_again(void **state)
+TEST_WITH(a_backlog_that_is_full_refuses_and_takes_again, set_up, tear_down)
 {
-    (void)state;
     kit.config.backlog_bytes = 250;
     segment_kit_open(&kit, NULL);
     uint64_t refused = 0;
@@ -198,9 +185,8 @@ static void test_a_backlog_that_is_full_refuses_and_takes_again(void **state)
     assert_true(refused > 0);
 }
 
-static void test_a_frame_larger_than_the_backlog_is_taken_when_nothing_waits(void **state)
+TEST_WITH(a_frame_larger_than_the_backlog_is_taken_when_nothing_waits, set_up, tear_down)
 {
-    (void)state;
     kit.config.backlog_bytes = 50;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 1);
@@ -211,9 +197,8 @@ static void test_a_frame_larger_than_the_backlog_is_taken_when_nothing_waits(voi
 
 /* ---- dropping ------------------------------------------------------------------------------- */
 
-static void test_dropped_segments_are_deleted_and_not_missed(void **state)
+TEST_WITH(dropped_segments_are_deleted_and_not_missed, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 40); /* 5 segments of 8 */
     segment_kit_settle(&kit);
@@ -237,9 +222,8 @@ static void test_dropped_segments_are_deleted_and_not_missed(void **state)
     assert_int_equal(kit.found.last_number, 49);
 }
 
-static void test_numbers_go_on_when_every_record_was_dropped(void **state)
+TEST_WITH(numbers_go_on_when_every_record_was_dropped, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 8);
     segment_kit_begin(&kit);
@@ -252,9 +236,8 @@ static void test_numbers_go_on_when_every_record_was_dropped(void **state)
     assert_true(segment_harvest_has(&harvest, 16));
 }
 
-static void test_the_disk_says_how_much_is_on_it(void **state)
+TEST_WITH(the_disk_says_how_much_is_on_it, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 40);
     segment_kit_settle(&kit);
@@ -278,9 +261,8 @@ static void test_the_disk_says_how_much_is_on_it(void **state)
 
 /* ---- snapshots ------------------------------------------------------------------------------ */
 
-static void test_the_newest_snapshot_is_there_again(void **state)
+TEST_WITH(the_newest_snapshot_is_there_again, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 3);
     snapshot_of(3 << 20, 0xa5, 0);
@@ -290,9 +272,8 @@ static void test_the_newest_snapshot_is_there_again(void **state)
     assert_snapshot(100000, 0x5a);
 }
 
-static void test_a_snapshot_on_its_way_is_not_replaced(void **state)
+TEST_WITH(a_snapshot_on_its_way_is_not_replaced, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     snapshot_of(64 << 20, 1, 0);
     snapshot_of(10, 2, AQ_E_AGAIN);
@@ -307,9 +288,8 @@ static void test_a_snapshot_on_its_way_is_not_replaced(void **state)
 
 /* ---- recovery's callbacks -------------------------------------------------------------------- */
 
-static void test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept(void **state)
+TEST_WITH(a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 20);
     segment_kit_close(&kit);
@@ -321,10 +301,9 @@ static void test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept
     assert_true(segment_harvest_says(&harvest, "record 11 is left out: of no use to anybody"));
 }
 
-static void test_another_failure_of_the_caller_ends_it_with_its_words(void **state)
+TEST_WITH(another_failure_of_the_caller_ends_it_with_its_words, set_up, tear_down)
 {
     aq_error error = {0};
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 20);
     segment_kit_close(&kit);
@@ -336,9 +315,8 @@ static void test_another_failure_of_the_caller_ends_it_with_its_words(void **sta
     segment_harvest_assert_range(&harvest, 1, 20);
 }
 
-static void test_open_survives_every_allocation_that_fails(void **state)
+TEST_WITH(open_survives_every_allocation_that_fails, set_up, tear_down)
 {
-    (void)state;
     kit.config.compressed = true;
     kit.frame_bytes = 1000;
     segment_kit_open(&kit, NULL);
@@ -367,29 +345,4 @@ static void test_open_survives_every_allocation_that_fails(void **state)
     segment_kit_close(&kit);
     segment_kit_open(&kit, &harvest);
     segment_harvest_assert_range(&harvest, 1, 10);
-}
-
-int main(void)
-{
-#define LOG_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        LOG_TEST(test_a_new_folder_is_a_new_store_of_the_name_it_is_given),
-        LOG_TEST(test_records_are_there_in_the_next_life),
-        LOG_TEST(test_numbers_go_on_over_many_lives),
-        LOG_TEST(test_lives_without_a_record_leave_one_segment_at_most),
-        LOG_TEST(test_a_record_may_be_empty_or_larger_than_a_segment),
-        LOG_TEST(test_a_new_segment_is_wanted_after_so_many_bytes),
-        LOG_TEST(test_marks_of_each_head_are_there_again),
-        LOG_TEST(test_a_backlog_that_is_full_refuses_and_takes_again),
-        LOG_TEST(test_a_frame_larger_than_the_backlog_is_taken_when_nothing_waits),
-        LOG_TEST(test_dropped_segments_are_deleted_and_not_missed),
-        LOG_TEST(test_numbers_go_on_when_every_record_was_dropped),
-        LOG_TEST(test_the_disk_says_how_much_is_on_it),
-        LOG_TEST(test_the_newest_snapshot_is_there_again),
-        LOG_TEST(test_a_snapshot_on_its_way_is_not_replaced),
-        LOG_TEST(test_a_frame_that_the_caller_cannot_use_is_told_and_the_rest_is_kept),
-        LOG_TEST(test_another_failure_of_the_caller_ends_it_with_its_words),
-        LOG_TEST(test_open_survives_every_allocation_that_fails),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,8 @@
  * Frames are read from the files as they were written: mapped for as long as anybody looks at them,
  * or compressed.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -52,9 +46,8 @@ static void assert_mapped(uint64_t number, uint64_t segment)
     aq_lease_unref(expected);
 }
 
-static void test_a_durable_record_is_mapped_as_it_was_written(void **state)
+TEST_WITH(a_durable_record_is_mapped_as_it_was_written, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     for (uint64_t number = 1; number <= 20; number++) {
         segment_kit_append(&kit, 1);
@@ -67,11 +60,10 @@ static void test_a_durable_record_is_mapped_as_it_was_written(void **state)
     }
 }
 
-static void test_a_mapped_frame_outlives_its_segment_and_the_log(void **state)
+TEST_WITH(a_mapped_frame_outlives_its_segment_and_the_log, set_up, tear_down)
 {
     aq_lease *first = NULL;
     aq_lease *second = NULL;
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 20);
     segment_kit_settle(&kit);
@@ -91,10 +83,9 @@ static void test_a_mapped_frame_outlives_its_segment_and_the_log(void **state)
     aq_lease_unref(second);
 }
 
-static void test_what_is_not_there_is_not_mapped(void **state)
+TEST_WITH(what_is_not_there_is_not_mapped, set_up, tear_down)
 {
     aq_lease *frame = NULL;
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 3);
     segment_kit_settle(&kit);
@@ -102,11 +93,10 @@ static void test_what_is_not_there_is_not_mapped(void **state)
     assert_int_equal(kit.log->class->map(kit.log, 1, 2, &frame), AQ_E_NOT_FOUND);
 }
 
-static void test_a_frame_that_has_changed_on_the_disk_is_not_mapped(void **state)
+TEST_WITH(a_frame_that_has_changed_on_the_disk_is_not_mapped, set_up, tear_down)
 {
     size_t size;
     aq_lease *frame = NULL;
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 3);
     segment_kit_settle(&kit);
@@ -120,10 +110,9 @@ static void test_a_frame_that_has_changed_on_the_disk_is_not_mapped(void **state
 
 /* ---- compression ---------------------------------------------------------------------------- */
 
-static void test_compressed_records_are_smaller_and_the_same(void **state)
+TEST_WITH(compressed_records_are_smaller_and_the_same, set_up, tear_down)
 {
     aq_lease *frame = NULL;
-    (void)state;
     kit.config.compressed = true;
     kit.config.segment_bytes = 1 << 20;
     kit.frame_bytes = 50000;
@@ -139,9 +128,8 @@ static void test_compressed_records_are_smaller_and_the_same(void **state)
     segment_harvest_assert_range(&harvest, 1, 30);
 }
 
-static void test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is(void **state)
+TEST_WITH(a_frame_that_compression_makes_no_smaller_is_written_as_it_is, set_up, tear_down)
 {
-    (void)state;
     kit.config.compressed = true;
     kit.frame_bytes = 20;
     segment_kit_open(&kit, NULL);
@@ -150,18 +138,4 @@ static void test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is(v
     assert_mapped(5, 1);
     reopen();
     segment_harvest_assert_range(&harvest, 1, 5);
-}
-
-int main(void)
-{
-#define MAP_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        MAP_TEST(test_a_durable_record_is_mapped_as_it_was_written),
-        MAP_TEST(test_a_mapped_frame_outlives_its_segment_and_the_log),
-        MAP_TEST(test_what_is_not_there_is_not_mapped),
-        MAP_TEST(test_a_frame_that_has_changed_on_the_disk_is_not_mapped),
-        MAP_TEST(test_compressed_records_are_smaller_and_the_same),
-        MAP_TEST(test_a_frame_that_compression_makes_no_smaller_is_written_as_it_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * Disks that fail: what waits is kept and tried again, nothing is told to be durable that isn't, no
  * part of a record stays between records, and all of it is said.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -16,6 +10,7 @@
 #include <unistd.h>
 
 #include "replay/disk/segment_disk.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/segment_kit.h"
 
 static segment_kit kit;
@@ -162,9 +157,8 @@ static bool has_failed_to_sync(const aq_log_progress *progress, uint64_t times)
 
 /* ---- full disks ------------------------------------------------------------------------------ */
 
-static void test_a_full_disk_stops_the_log_until_there_is_room(void **state)
+TEST_WITH(a_full_disk_stops_the_log_until_there_is_room, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 5);
     segment_kit_settle(&kit);
@@ -185,9 +179,8 @@ static void test_a_full_disk_stops_the_log_until_there_is_room(void **state)
     assert_recovers(15);
 }
 
-static void test_a_full_disk_at_every_byte_leaves_whole_records(void **state)
+TEST_WITH(a_full_disk_at_every_byte_leaves_whole_records, set_up, tear_down)
 {
-    (void)state;
     for (long room = 0; room < 700; room += 7) {
         segment_kit_open(&kit, NULL);
         const uint64_t before = kit.last_number;
@@ -208,9 +201,8 @@ static void test_a_full_disk_at_every_byte_leaves_whole_records(void **state)
     }
 }
 
-static void test_dropping_segments_makes_room(void **state)
+TEST_WITH(dropping_segments_makes_room, set_up, tear_down)
 {
-    (void)state;
     kit.config.segment_bytes = 1000;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 20);
@@ -230,9 +222,8 @@ static void test_dropping_segments_makes_room(void **state)
     assert_int_equal(harvest.count, 22 - 8);
 }
 
-static void test_what_was_dropped_on_a_full_disk_is_not_missed(void **state)
+TEST_WITH(what_was_dropped_on_a_full_disk_is_not_missed, set_up, tear_down)
 {
-    (void)state;
     kit.config.segment_bytes = 1000;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 20);
@@ -254,9 +245,8 @@ static void test_what_was_dropped_on_a_full_disk_is_not_missed(void **state)
     assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
 }
 
-static void test_a_backlog_behind_a_full_disk_is_bounded(void **state)
+TEST_WITH(a_backlog_behind_a_full_disk_is_bounded, set_up, tear_down)
 {
-    (void)state;
     kit.config.backlog_bytes = 1000;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 1);
@@ -271,7 +261,7 @@ static void test_a_backlog_behind_a_full_disk_is_bounded(void **state)
     assert_recovers(12);
 }
 
-static void test_every_kind_of_failure_is_told_by_its_name(void **state)
+TEST_WITH(every_kind_of_failure_is_told_by_its_name, set_up, tear_down)
 {
     static const struct {
         int errno_value;
@@ -280,7 +270,6 @@ static void test_every_kind_of_failure_is_told_by_its_name(void **state)
                  {EDQUOT, "Disk quota exceeded"},
                  {EFBIG, "File too large"},
                  {EROFS, "Read-only file system"}};
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 1);
     segment_kit_settle(&kit);
@@ -296,9 +285,8 @@ static void test_every_kind_of_failure_is_told_by_its_name(void **state)
     assert_recovers(5);
 }
 
-static void test_a_disk_that_takes_little_at_once_gets_it_all(void **state)
+TEST_WITH(a_disk_that_takes_little_at_once_gets_it_all, set_up, tear_down)
 {
-    (void)state;
     atomic_store(&disk.bytes_max, 7);
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 50);
@@ -306,9 +294,8 @@ static void test_a_disk_that_takes_little_at_once_gets_it_all(void **state)
     assert_recovers(50);
 }
 
-static void test_a_file_that_cannot_be_cut_is_not_written_on(void **state)
+TEST_WITH(a_file_that_cannot_be_cut_is_not_written_on, set_up, tear_down)
 {
-    (void)state;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 1);
     segment_kit_settle(&kit);
@@ -321,9 +308,8 @@ static void test_a_file_that_cannot_be_cut_is_not_written_on(void **state)
     assert_recovers(3);
 }
 
-static void test_a_segment_that_cannot_be_made_is_tried_again(void **state)
+TEST_WITH(a_segment_that_cannot_be_made_is_tried_again, set_up, tear_down)
 {
-    (void)state;
     atomic_store(&disk.opens_failing, 2);
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 2);
@@ -334,9 +320,8 @@ static void test_a_segment_that_cannot_be_made_is_tried_again(void **state)
 
 /* ---- syncs ----------------------------------------------------------------------------------- */
 
-static void test_nothing_is_durable_before_its_sync_where_each_is_synced(void **state)
+TEST_WITH(nothing_is_durable_before_its_sync_where_each_is_synced, set_up, tear_down)
 {
-    (void)state;
     kit.config.fsync_ms = 0;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 3);
@@ -357,9 +342,8 @@ static void test_nothing_is_durable_before_its_sync_where_each_is_synced(void **
     assert_true(harvest.segments[6] > 1);
 }
 
-static void test_a_sync_that_fails_later_stops_the_log_and_is_counted(void **state)
+TEST_WITH(a_sync_that_fails_later_stops_the_log_and_is_counted, set_up, tear_down)
 {
-    (void)state;
     kit.config.fsync_ms = 1;
     atomic_store(&disk.syncs_failing, 1);
     segment_kit_open(&kit, NULL);
@@ -376,11 +360,10 @@ static void test_a_sync_that_fails_later_stops_the_log_and_is_counted(void **sta
 
 /* ---- besides --------------------------------------------------------------------------------- */
 
-static void test_a_snapshot_that_fails_stops_no_record_and_is_tried_again(void **state)
+TEST_WITH(a_snapshot_that_fails_stops_no_record_and_is_tried_again, set_up, tear_down)
 {
     uint8_t *bytes;
     aq_lease *lease;
-    (void)state;
     segment_kit_open(&kit, NULL);
     atomic_store(&disk.renames_failing, 1 << 30);
     assert_int_equal(aq_lease_create(1000, &bytes, &lease), 0);
@@ -399,9 +382,8 @@ static void test_a_snapshot_that_fails_stops_no_record_and_is_tried_again(void *
     assert_int_equal(harvest.snapshot_size, 1000);
 }
 
-static void test_a_segment_that_cannot_be_deleted_is_tried_again(void **state)
+TEST_WITH(a_segment_that_cannot_be_deleted_is_tried_again, set_up, tear_down)
 {
-    (void)state;
     kit.config.segment_bytes = 1000;
     segment_kit_open(&kit, NULL);
     segment_kit_append(&kit, 17);
@@ -414,25 +396,4 @@ static void test_a_segment_that_cannot_be_deleted_is_tried_again(void **state)
     atomic_store(&disk.unlinks_failing, 0);
     segment_kit_wait(&kit, has_reason, false);
     assert_int_equal(segment_kit_file_size(segment_kit_segment(&kit, 1)), -1);
-}
-
-int main(void)
-{
-#define TROUBLE_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-    const struct CMUnitTest tests[] = {
-        TROUBLE_TEST(test_a_full_disk_stops_the_log_until_there_is_room),
-        TROUBLE_TEST(test_a_full_disk_at_every_byte_leaves_whole_records),
-        TROUBLE_TEST(test_dropping_segments_makes_room),
-        TROUBLE_TEST(test_what_was_dropped_on_a_full_disk_is_not_missed),
-        TROUBLE_TEST(test_a_backlog_behind_a_full_disk_is_bounded),
-        TROUBLE_TEST(test_every_kind_of_failure_is_told_by_its_name),
-        TROUBLE_TEST(test_a_disk_that_takes_little_at_once_gets_it_all),
-        TROUBLE_TEST(test_a_file_that_cannot_be_cut_is_not_written_on),
-        TROUBLE_TEST(test_a_segment_that_cannot_be_made_is_tried_again),
-        TROUBLE_TEST(test_nothing_is_durable_before_its_sync_where_each_is_synced),
-        TROUBLE_TEST(test_a_sync_that_fails_later_stops_the_log_and_is_counted),
-        TROUBLE_TEST(test_a_snapshot_that_fails_stops_no_record_and_is_tried_again),
-        TROUBLE_TEST(test_a_segment_that_cannot_be_deleted_is_tried_again),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

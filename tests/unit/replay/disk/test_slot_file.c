@@ -1,17 +1,12 @@
 /*
  * The file that remembers a store's slot.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 #include "replay/disk/slot_file.h"
+#include "tests/support/test.h"
 
 static char folder[64];
 static char path[80];
@@ -32,9 +27,8 @@ static int teardown(void **state)
     return rmdir(folder);
 }
 
-static void test_a_slot_is_read_as_it_was_written(void **state)
+TEST_WITH(a_slot_is_read_as_it_was_written, setup, teardown)
 {
-    (void)state;
     assert_int_equal(aq_slot_file_read(folder), 0);
     assert_int_equal(aq_slot_file_write(folder, 0, NULL), 0);
     assert_int_equal(aq_slot_file_read(folder), 0);
@@ -44,10 +38,9 @@ static void test_a_slot_is_read_as_it_was_written(void **state)
     assert_int_equal(aq_slot_file_read(folder), 3);
 }
 
-static void test_what_is_no_slot_counts_as_none(void **state)
+TEST_WITH(what_is_no_slot_counts_as_none, setup, teardown)
 {
     static const char *const texts[] = {"", "x\n", "-1\n", "70000\n", "99999999999999999999999\n"};
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         FILE *file = fopen(path, "w");
         assert_non_null(file);
@@ -57,20 +50,9 @@ static void test_what_is_no_slot_counts_as_none(void **state)
     }
 }
 
-static void test_a_folder_that_is_not_there_is_an_error_of_writing_alone(void **state)
+TEST(a_folder_that_is_not_there_is_an_error_of_writing_alone)
 {
     aq_error error;
-    (void)state;
     assert_int_equal(aq_slot_file_read("/nowhere/at/all"), 0);
     assert_int_not_equal(aq_slot_file_write("/nowhere/at/all", 1, &error), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_slot_is_read_as_it_was_written, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_no_slot_counts_as_none, setup, teardown),
-        cmocka_unit_test(test_a_folder_that_is_not_there_is_an_error_of_writing_alone),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

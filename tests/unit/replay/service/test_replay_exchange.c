@@ -1,16 +1,11 @@
 /*
  * Exchange calls over a dispatcher: all that is held comes in pages, once; messages are taken.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "proto/exchange.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
 enum { MESSAGES = 7 };
@@ -87,7 +82,7 @@ static page bring(service_kit *kit, const uint8_t *bytes, size_t size)
     return answer;
 }
 
-static void test_pages_hold_each_message_once(void **state)
+TEST_WITH(pages_hold_each_message_once, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     uint64_t after = 0;
@@ -119,7 +114,7 @@ static void test_pages_hold_each_message_once(void **state)
     assert_int_equal(none.last, after);
 }
 
-static void test_what_is_dropped_between_pages_is_passed_over(void **state)
+TEST_WITH(what_is_dropped_between_pages_is_passed_over, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_insert(kit, 1, 200);
@@ -136,7 +131,8 @@ static void test_what_is_dropped_between_pages_is_passed_over(void **state)
     aq_free(next.frame);
 }
 
-static void test_a_message_is_taken_and_its_repetition_changes_nothing(void **state)
+TEST_WITH(a_message_is_taken_and_its_repetition_changes_nothing, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_insert(kit, 1, 8);
@@ -150,7 +146,7 @@ static void test_a_message_is_taken_and_its_repetition_changes_nothing(void **st
     aq_free(first.frame);
 }
 
-static void test_bytes_that_are_no_message_are_refused(void **state)
+TEST_WITH(bytes_that_are_no_message_are_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     page answer = bring(kit, (const uint8_t *)"GET / HTTP/1.1", 14);
@@ -161,26 +157,9 @@ static void test_bytes_that_are_no_message_are_refused(void **state)
     assert_int_equal(answer.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
-static void test_a_shard_without_a_run_says_so(void **state)
+TEST_WITH(a_shard_without_a_run_says_so, service_kit_setup_without_run, service_kit_teardown)
 {
     service_kit *kit = *state;
     assert_int_equal(ask(kit, 0, 1).code, AQ_RPC_UNAVAILABLE);
     assert_int_equal(bring(kit, (const uint8_t *)"x", 1).code, AQ_RPC_UNAVAILABLE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_pages_hold_each_message_once, service_kit_setup,
-                                        service_kit_teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_dropped_between_pages_is_passed_over,
-                                        service_kit_setup, service_kit_teardown),
-        cmocka_unit_test_setup_teardown(test_a_message_is_taken_and_its_repetition_changes_nothing,
-                                        service_kit_setup, service_kit_teardown),
-        cmocka_unit_test_setup_teardown(test_bytes_that_are_no_message_are_refused,
-                                        service_kit_setup, service_kit_teardown),
-        cmocka_unit_test_setup_teardown(test_a_shard_without_a_run_says_so,
-                                        service_kit_setup_without_run, service_kit_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * Credit calls over a dispatcher: long polls, restarts, limits, and how often they are answered.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
 static kit_answer ask(service_kit *kit, uint64_t known_acknowledged, uint64_t known_granted)
@@ -24,7 +19,8 @@ static kit_answer ask(service_kit *kit, uint64_t known_acknowledged, uint64_t kn
     return answer;
 }
 
-static void test_the_first_call_is_answered_with_a_grant_at_the_next_tick(void **state)
+TEST_WITH(the_first_call_is_answered_with_a_grant_at_the_next_tick, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -40,7 +36,8 @@ static void test_the_first_call_is_answered_with_a_grant_at_the_next_tick(void *
     assert_int_equal(answer.shard_incarnation, KIT_SHARD_INCARNATION);
 }
 
-static void test_a_call_without_news_is_held_until_its_time_is_over(void **state)
+TEST_WITH(a_call_without_news_is_held_until_its_time_is_over, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -54,7 +51,8 @@ static void test_a_call_without_news_is_held_until_its_time_is_over(void **state
     assert_int_equal(answer.credit.granted, first.credit.granted);
 }
 
-static void test_a_call_is_never_held_so_long_that_its_actor_seems_dead(void **state)
+TEST_WITH(a_call_is_never_held_so_long_that_its_actor_seems_dead, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -65,7 +63,7 @@ static void test_a_call_is_never_held_so_long_that_its_actor_seems_dead(void **s
     assert_true(answer.done);
 }
 
-static void test_a_call_is_answered_before_its_own_deadline(void **state)
+TEST_WITH(a_call_is_answered_before_its_own_deadline, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -77,7 +75,7 @@ static void test_a_call_is_answered_before_its_own_deadline(void **state)
     assert_true(answer.done);
 }
 
-static void test_a_stored_message_wakes_the_call(void **state)
+TEST_WITH(a_stored_message_wakes_the_call, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -93,7 +91,7 @@ static void test_a_stored_message_wakes_the_call(void **state)
     assert_int_equal(answer.credit.expected, 2);
 }
 
-static void test_a_gap_wakes_the_call(void **state)
+TEST_WITH(a_gap_wakes_the_call, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -108,7 +106,7 @@ static void test_a_gap_wakes_the_call(void **state)
     assert_int_equal(answer.credit.expected, 1);
 }
 
-static void test_samples_make_credit(void **state)
+TEST_WITH(samples_make_credit, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -131,7 +129,7 @@ static void test_samples_make_credit(void **state)
     assert_int_equal(answer.credit.granted, 60 + 8);
 }
 
-static void test_after_a_restart_marks_and_grants_go_on(void **state)
+TEST_WITH(after_a_restart_marks_and_grants_go_on, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer = ask(kit, 41, 5000);
@@ -140,7 +138,7 @@ static void test_after_a_restart_marks_and_grants_go_on(void **state)
     assert_int_equal(answer.credit.granted, 5060);
 }
 
-static void test_a_foreign_run_is_refused(void **state)
+TEST_WITH(a_foreign_run_is_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -151,7 +149,7 @@ static void test_a_foreign_run_is_refused(void **state)
     assert_non_null(strstr(answer.status.message, "000000000000004d"));
 }
 
-static void test_impossible_requests_are_refused_in_words(void **state)
+TEST_WITH(impossible_requests_are_refused_in_words, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -167,7 +165,7 @@ static void test_impossible_requests_are_refused_in_words(void **state)
     assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
-static void test_more_calls_than_can_be_held_are_answered_at_once(void **state)
+TEST_WITH(more_calls_than_can_be_held_are_answered_at_once, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     static kit_answer answers[AQ_REPLAY_HELD_CREDITS_MAX];
@@ -186,7 +184,7 @@ static void test_more_calls_than_can_be_held_are_answered_at_once(void **state)
     }
 }
 
-static void test_more_actors_than_can_be_tracked_are_refused(void **state)
+TEST_WITH(more_actors_than_can_be_tracked_are_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -202,7 +200,7 @@ static void test_more_actors_than_can_be_tracked_are_refused(void **state)
     assert_non_null(strstr(answer.status.message, "actor 8192"));
 }
 
-static void test_a_busy_actor_gets_at_most_500_answers_a_second(void **state)
+TEST_WITH(a_busy_actor_gets_at_most_500_answers_a_second, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     int answers = 0;
@@ -233,7 +231,7 @@ static void test_a_busy_actor_gets_at_most_500_answers_a_second(void **state)
     kit_pass(kit, 800);
 }
 
-static void test_the_end_of_the_run_releases_held_calls(void **state)
+TEST_WITH(the_end_of_the_run_releases_held_calls, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer first = ask(kit, 0, 0);
@@ -246,7 +244,7 @@ static void test_the_end_of_the_run_releases_held_calls(void **state)
     assert_string_equal(answer.status.message, "another run begins");
 }
 
-static void test_without_a_run_calls_are_unavailable(void **state)
+TEST_WITH(without_a_run_calls_are_unavailable, service_kit_setup_without_run, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -258,26 +256,3 @@ static void test_without_a_run_calls_are_unavailable(void **state)
 
 #define WITH_RUN(test)                                                                             \
     cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_RUN(test_the_first_call_is_answered_with_a_grant_at_the_next_tick),
-        WITH_RUN(test_a_call_without_news_is_held_until_its_time_is_over),
-        WITH_RUN(test_a_call_is_never_held_so_long_that_its_actor_seems_dead),
-        WITH_RUN(test_a_call_is_answered_before_its_own_deadline),
-        WITH_RUN(test_a_stored_message_wakes_the_call),
-        WITH_RUN(test_a_gap_wakes_the_call),
-        WITH_RUN(test_samples_make_credit),
-        WITH_RUN(test_after_a_restart_marks_and_grants_go_on),
-        WITH_RUN(test_a_foreign_run_is_refused),
-        WITH_RUN(test_impossible_requests_are_refused_in_words),
-        WITH_RUN(test_more_calls_than_can_be_held_are_answered_at_once),
-        WITH_RUN(test_more_actors_than_can_be_tracked_are_refused),
-        WITH_RUN(test_a_busy_actor_gets_at_most_500_answers_a_second),
-        WITH_RUN(test_the_end_of_the_run_releases_held_calls),
-        cmocka_unit_test_setup_teardown(test_without_a_run_calls_are_unavailable,
-                                        service_kit_setup_without_run, service_kit_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,20 +1,15 @@
 /*
  * Sample calls over a dispatcher: what comes back, what is held and for how long, what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/wire/wire_sample.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
-static void test_a_sample_comes_back_as_columns_of_stored_steps(void **state)
+TEST_WITH(a_sample_comes_back_as_columns_of_stored_steps, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_chunk_layout layout = kit_layout();
@@ -42,7 +37,8 @@ static void test_a_sample_comes_back_as_columns_of_stored_steps(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_a_request_is_held_until_the_minimum_size_is_there(void **state)
+TEST_WITH(a_request_is_held_until_the_minimum_size_is_there, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -57,7 +53,8 @@ static void test_a_request_is_held_until_the_minimum_size_is_there(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_a_request_is_unavailable_in_words_when_its_time_is_over(void **state)
+TEST_WITH(a_request_is_unavailable_in_words_when_its_time_is_over, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -72,7 +69,8 @@ static void test_a_request_is_unavailable_in_words_when_its_time_is_over(void **
                         "learner waits: 12 of 20 steps, but no actor is there");
 }
 
-static void test_a_request_that_does_not_want_to_wait_is_answered_at_once(void **state)
+TEST_WITH(a_request_that_does_not_want_to_wait_is_answered_at_once, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -81,7 +79,8 @@ static void test_a_request_that_does_not_want_to_wait_is_answered_at_once(void *
     assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
 }
 
-static void test_requests_are_answered_in_the_order_in_which_they_came(void **state)
+TEST_WITH(requests_are_answered_in_the_order_in_which_they_came, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer big, small;
@@ -107,7 +106,7 @@ static void test_requests_are_answered_in_the_order_in_which_they_came(void **st
     kit_answer_fini(&big);
 }
 
-static void test_an_impatient_request_goes_and_the_others_stay(void **state)
+TEST_WITH(an_impatient_request_goes_and_the_others_stay, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answers[3];
@@ -127,7 +126,7 @@ static void test_an_impatient_request_goes_and_the_others_stay(void **state)
     kit_answer_fini(&answers[2]);
 }
 
-static void test_more_requests_than_can_be_held_are_refused(void **state)
+TEST_WITH(more_requests_than_can_be_held_are_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     static kit_answer answers[AQ_REPLAY_HELD_SAMPLES_MAX];
@@ -146,7 +145,7 @@ static void test_more_requests_than_can_be_held_are_refused(void **state)
     }
 }
 
-static void test_counts_out_of_bounds_are_refused_in_words(void **state)
+TEST_WITH(counts_out_of_bounds_are_refused_in_words, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     const struct {
@@ -163,7 +162,7 @@ static void test_counts_out_of_bounds_are_refused_in_words(void **state)
     }
 }
 
-static void test_a_discount_that_cannot_be_is_refused(void **state)
+TEST_WITH(a_discount_that_cannot_be_is_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     const float bad[] = {-0.1f, 1.1f, NAN, INFINITY, -INFINITY};
@@ -177,7 +176,7 @@ static void test_a_discount_that_cannot_be_is_refused(void **state)
     }
 }
 
-static void test_a_foreign_run_or_schema_is_refused(void **state)
+TEST_WITH(a_foreign_run_or_schema_is_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -193,7 +192,7 @@ static void test_a_foreign_run_or_schema_is_refused(void **state)
     assert_non_null(strstr(answer.status.message, "schema"));
 }
 
-static void test_too_long_a_wait_is_refused(void **state)
+TEST_WITH(too_long_a_wait_is_refused, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -202,7 +201,8 @@ static void test_too_long_a_wait_is_refused(void **state)
     assert_int_equal(answer.status.code, AQ_RPC_INVALID_ARGUMENT);
 }
 
-static void test_without_a_run_samples_are_unavailable(void **state)
+TEST_WITH(without_a_run_samples_are_unavailable, service_kit_setup_without_run,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -212,7 +212,8 @@ static void test_without_a_run_samples_are_unavailable(void **state)
     assert_string_equal(answer.status.message, "this shard has not joined a run yet");
 }
 
-static void test_settings_whose_replies_are_too_large_are_refused_in_words(void **state)
+TEST_WITH(settings_whose_replies_are_too_large_are_refused_in_words, service_kit_setup_without_run,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
@@ -225,7 +226,8 @@ static void test_settings_whose_replies_are_too_large_are_refused_in_words(void 
     assert_null(aq_replay_service_core(kit->service));
 }
 
-static void test_a_run_that_finds_no_memory_does_not_begin(void **state)
+TEST_WITH(a_run_that_finds_no_memory_does_not_begin, service_kit_setup_without_run,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
@@ -249,24 +251,3 @@ static void test_a_run_that_finds_no_memory_does_not_begin(void **state)
     cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
 #define WITHOUT_RUN(test)                                                                          \
     cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_RUN(test_a_sample_comes_back_as_columns_of_stored_steps),
-        WITH_RUN(test_a_request_is_held_until_the_minimum_size_is_there),
-        WITH_RUN(test_a_request_is_unavailable_in_words_when_its_time_is_over),
-        WITH_RUN(test_a_request_that_does_not_want_to_wait_is_answered_at_once),
-        WITH_RUN(test_requests_are_answered_in_the_order_in_which_they_came),
-        WITH_RUN(test_an_impatient_request_goes_and_the_others_stay),
-        WITH_RUN(test_more_requests_than_can_be_held_are_refused),
-        WITH_RUN(test_counts_out_of_bounds_are_refused_in_words),
-        WITH_RUN(test_a_discount_that_cannot_be_is_refused),
-        WITH_RUN(test_a_foreign_run_or_schema_is_refused),
-        WITH_RUN(test_too_long_a_wait_is_refused),
-        WITHOUT_RUN(test_without_a_run_samples_are_unavailable),
-        WITHOUT_RUN(test_settings_whose_replies_are_too_large_are_refused_in_words),
-        WITHOUT_RUN(test_a_run_that_finds_no_memory_does_not_begin),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -2,12 +2,6 @@
  * The intake of experience under hostile bytes and without memory, operations, and the service's
  * own life.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
 static aq_replay_counters counters_of(const service_kit *kit)
@@ -50,7 +45,7 @@ static void assert_rejected(service_kit *kit, aq_experience *message, int code, 
     assert_int_equal(counters_of(kit).stored, 0);
 }
 
-static void test_experience_is_stored(void **state)
+TEST_WITH(experience_is_stored, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_insert(kit, 1, 20);
@@ -58,7 +53,8 @@ static void test_experience_is_stored(void **state)
 }
 
 /* With tokens: a call proves who its actor is, a message nothing. */
-static void test_experience_counts_once_its_actor_has_called(void **state)
+TEST_WITH(experience_counts_once_its_actor_has_called, service_kit_setup_announced_only,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -80,7 +76,7 @@ static void test_experience_counts_once_its_actor_has_called(void **state)
     kit_answer_fini(&answers[1]);
 }
 
-static void test_experience_of_another_run_is_rejected(void **state)
+TEST_WITH(experience_of_another_run_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -88,7 +84,7 @@ static void test_experience_of_another_run_is_rejected(void **state)
     assert_rejected(kit, &message, AQ_E_INVALID, "run 000000000000004e");
 }
 
-static void test_experience_of_another_schema_is_rejected(void **state)
+TEST_WITH(experience_of_another_schema_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -96,7 +92,7 @@ static void test_experience_of_another_schema_is_rejected(void **state)
     assert_rejected(kit, &message, AQ_E_SCHEMA, "schema");
 }
 
-static void test_experience_that_is_not_finite_is_rejected(void **state)
+TEST_WITH(experience_that_is_not_finite_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -104,7 +100,7 @@ static void test_experience_that_is_not_finite_is_rejected(void **state)
     assert_rejected(kit, &message, AQ_E_CORRUPT, "reward 3");
 }
 
-static void test_an_action_that_is_none_is_rejected(void **state)
+TEST_WITH(an_action_that_is_none_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
@@ -113,14 +109,14 @@ static void test_an_action_that_is_none_is_rejected(void **state)
     assert_rejected(kit, &message, AQ_E_SCHEMA, "action 0");
 }
 
-static void test_experience_that_acknowledges_itself_is_rejected(void **state)
+TEST_WITH(experience_that_acknowledges_itself_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 4, 4, 0, 8);
     assert_rejected(kit, &message, AQ_E_INVALID, "message 4");
 }
 
-static void test_a_message_beyond_the_runs_limit_is_rejected(void **state)
+TEST_WITH(a_message_beyond_the_runs_limit_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     uint8_t *bytes = aq_alloc(70000, 1);
@@ -130,7 +126,7 @@ static void test_a_message_beyond_the_runs_limit_is_rejected(void **state)
     aq_free(bytes);
 }
 
-static void test_every_flipped_byte_and_every_cut_is_rejected(void **state)
+TEST_WITH(every_flipped_byte_and_every_cut_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_buffer frame;
@@ -151,7 +147,7 @@ static void test_every_flipped_byte_and_every_cut_is_rejected(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_random_bytes_are_rejected(void **state)
+TEST_WITH(random_bytes_are_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_rng rng;
@@ -167,7 +163,8 @@ static void test_random_bytes_are_rejected(void **state)
     assert_int_equal(kit->rejections, 2000);
 }
 
-static void test_experience_that_finds_no_memory_is_not_acknowledged(void **state)
+TEST_WITH(experience_that_finds_no_memory_is_not_acknowledged, service_kit_setup,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_buffer frame;
@@ -195,7 +192,7 @@ static void test_experience_that_finds_no_memory_is_not_acknowledged(void **stat
     aq_buffer_fini(&frame);
 }
 
-static void test_experience_without_a_run_is_dropped(void **state)
+TEST_WITH(experience_without_a_run_is_dropped, service_kit_setup_without_run, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
@@ -209,7 +206,7 @@ static void test_experience_without_a_run_is_dropped(void **state)
 
 /* ---- operations ---------------------------------------------------------------------------- */
 
-static void test_status_tells_what_the_shard_holds(void **state)
+TEST_WITH(status_tells_what_the_shard_holds, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -235,7 +232,7 @@ static void test_status_tells_what_the_shard_holds(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_status_lists_a_bounded_number_of_actors(void **state)
+TEST_WITH(status_lists_a_bounded_number_of_actors, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -249,7 +246,7 @@ static void test_status_lists_a_bounded_number_of_actors(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_stop_reaches_the_owner(void **state)
+TEST_WITH(stop_reaches_the_owner, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -259,7 +256,7 @@ static void test_stop_reaches_the_owner(void **state)
     assert_string_equal(kit->stop_reason, "enough");
 }
 
-static void test_checkpoint_is_refused_in_words(void **state)
+TEST_WITH(checkpoint_is_refused_in_words, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -268,7 +265,8 @@ static void test_checkpoint_is_refused_in_words(void **state)
     assert_non_null(strstr(answer.status.message, "learner"));
 }
 
-static void test_without_a_run_status_is_unavailable_and_stop_works(void **state)
+TEST_WITH(without_a_run_status_is_unavailable_and_stop_works, service_kit_setup_without_run,
+          service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -281,7 +279,7 @@ static void test_without_a_run_status_is_unavailable_and_stop_works(void **state
 
 /* ---- life ---------------------------------------------------------------------------------- */
 
-static void test_a_new_run_begins_with_an_empty_store(void **state)
+TEST_WITH(a_new_run_begins_with_an_empty_store, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_run_settings settings = kit_settings();
@@ -294,7 +292,7 @@ static void test_a_new_run_begins_with_an_empty_store(void **state)
     assert_int_equal(counters_of(kit).stored, 8);
 }
 
-static void test_statistics_without_a_run_are_zero(void **state)
+TEST_WITH(statistics_without_a_run_are_zero, service_kit_setup_without_run, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_replay_stats stats;
@@ -324,12 +322,11 @@ static void ignore_damage(void *user, const char *what)
     (void)what;
 }
 
-static void test_create_without_memory_fails_clean(void **state)
+TEST(create_without_memory_fails_clean)
 {
     const aq_replay_service_owner owner = {
         .rejected = ignore_rejection, .damaged = ignore_damage, .stop = ignore_stop};
     aq_replay_service *service = NULL;
-    (void)state;
     for (uint64_t nth = 1; nth <= 3; nth++) {
         aq_memory_fail_at(nth, 0);
         assert_int_equal(aq_replay_service_create(&owner, 0, &service), AQ_E_NOMEM);
@@ -343,31 +340,3 @@ static void test_create_without_memory_fails_clean(void **state)
     cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
 #define WITHOUT_RUN(test)                                                                          \
     cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_RUN(test_experience_is_stored),
-        cmocka_unit_test_setup_teardown(test_experience_counts_once_its_actor_has_called,
-                                        service_kit_setup_announced_only, service_kit_teardown),
-        WITH_RUN(test_experience_of_another_run_is_rejected),
-        WITH_RUN(test_experience_of_another_schema_is_rejected),
-        WITH_RUN(test_experience_that_is_not_finite_is_rejected),
-        WITH_RUN(test_an_action_that_is_none_is_rejected),
-        WITH_RUN(test_experience_that_acknowledges_itself_is_rejected),
-        WITH_RUN(test_a_message_beyond_the_runs_limit_is_rejected),
-        WITH_RUN(test_every_flipped_byte_and_every_cut_is_rejected),
-        WITH_RUN(test_random_bytes_are_rejected),
-        WITH_RUN(test_experience_that_finds_no_memory_is_not_acknowledged),
-        WITHOUT_RUN(test_experience_without_a_run_is_dropped),
-        WITH_RUN(test_status_tells_what_the_shard_holds),
-        WITH_RUN(test_status_lists_a_bounded_number_of_actors),
-        WITH_RUN(test_stop_reaches_the_owner),
-        WITH_RUN(test_checkpoint_is_refused_in_words),
-        WITHOUT_RUN(test_without_a_run_status_is_unavailable_and_stop_works),
-        WITH_RUN(test_a_new_run_begins_with_an_empty_store),
-        WITHOUT_RUN(test_statistics_without_a_run_are_zero),
-        cmocka_unit_test(test_create_without_memory_fails_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

@@ -1,16 +1,11 @@
 /*
  * Sampling by table, and priorities that come back.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
 static char no_table[] = "nope";
@@ -58,7 +53,7 @@ static Actorq__V1__PrioritizeRequest priorities_of(uint64_t *items, float *value
     return request;
 }
 
-static void test_priorities_decide_what_the_main_table_gives(void **state)
+TEST_WITH(priorities_decide_what_the_main_table_gives, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -124,7 +119,7 @@ static void assert_drawn_as_said(double chi_square)
     assert_true(chi_square < 72.0);
 }
 
-static void test_draws_over_rpc_are_distributed_as_they_say(void **state)
+TEST_WITH(draws_over_rpc_are_distributed_as_they_say, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -146,7 +141,7 @@ static void test_draws_over_rpc_are_distributed_as_they_say(void **state)
     assert_drawn_as_said(chi_square_of(kit, heavy, weighted));
 }
 
-static void test_each_table_gives_its_own_rows(void **state)
+TEST_WITH(each_table_gives_its_own_rows, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -166,7 +161,7 @@ static void test_each_table_gives_its_own_rows(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_a_request_that_waits_holds_up_its_own_table_only(void **state)
+TEST_WITH(a_request_that_waits_holds_up_its_own_table_only, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer waiting, answer;
@@ -183,7 +178,7 @@ static void test_a_request_that_waits_holds_up_its_own_table_only(void **state)
     kit_answer_fini(&waiting);
 }
 
-static void test_a_table_of_another_name_is_not_found(void **state)
+TEST_WITH(a_table_of_another_name_is_not_found, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -198,7 +193,7 @@ static void test_a_table_of_another_name_is_not_found(void **state)
     assert_int_equal(answer.status.code, AQ_RPC_NOT_FOUND);
 }
 
-static void test_priorities_of_another_start_are_refused(void **state)
+TEST_WITH(priorities_of_another_start_are_refused, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -211,7 +206,7 @@ static void test_priorities_of_another_start_are_refused(void **state)
     assert_int_equal(answer.status.code, AQ_RPC_FAILED_PRECONDITION);
 }
 
-static void test_priorities_that_cannot_be_change_nothing(void **state)
+TEST_WITH(priorities_that_cannot_be_change_nothing, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -237,7 +232,7 @@ static void test_priorities_that_cannot_be_change_nothing(void **state)
     assert_int_equal(aq_replay_core_tables(core)->shelves[0].prioritized, 0);
 }
 
-static void test_items_that_have_left_are_counted_as_stale(void **state)
+TEST_WITH(items_that_have_left_are_counted_as_stale, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -257,7 +252,7 @@ static void test_items_that_have_left_are_counted_as_stale(void **state)
     kit_answer_fini(&answer);
 }
 
-static void test_a_call_for_another_store_is_told_which_this_is(void **state)
+TEST_WITH(a_call_for_another_store_is_told_which_this_is, setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     kit_answer answer;
@@ -273,19 +268,3 @@ static void test_a_call_for_another_store_is_told_which_this_is(void **state)
 }
 
 #define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, setup, service_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        WITH_TABLES(test_priorities_decide_what_the_main_table_gives),
-        WITH_TABLES(test_draws_over_rpc_are_distributed_as_they_say),
-        WITH_TABLES(test_each_table_gives_its_own_rows),
-        WITH_TABLES(test_a_request_that_waits_holds_up_its_own_table_only),
-        WITH_TABLES(test_a_table_of_another_name_is_not_found),
-        WITH_TABLES(test_priorities_of_another_start_are_refused),
-        WITH_TABLES(test_priorities_that_cannot_be_change_nothing),
-        WITH_TABLES(test_items_that_have_left_are_counted_as_stale),
-        WITH_TABLES(test_a_call_for_another_store_is_told_which_this_is),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

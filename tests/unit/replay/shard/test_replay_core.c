@@ -1,18 +1,13 @@
 /*
  * The core: what is stored and acknowledged, what is drawn, and who waits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/shard/replay_core.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 static aq_replay_core *core_with(const aq_run_settings *settings)
@@ -53,9 +48,8 @@ static aq_credit call(aq_replay_core *core, int64_t now_ns, uint64_t known_ackno
     return credit;
 }
 
-static void test_a_stored_message_is_counted_and_acknowledged(void **state)
+TEST(a_stored_message_is_counted_and_acknowledged)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     assert_int_equal(send(core, 1, 0, 20), AQ_REPLAY_STORED);
     aq_replay_counters counters = aq_replay_core_counters(core);
@@ -68,9 +62,8 @@ static void test_a_stored_message_is_counted_and_acknowledged(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_duplicates_and_gaps_are_dropped_and_counted(void **state)
+TEST(duplicates_and_gaps_are_dropped_and_counted)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_STORED);
     assert_int_equal(send(core, 1, 0, 4), AQ_REPLAY_DUPLICATE);
@@ -83,19 +76,16 @@ static void test_duplicates_and_gaps_are_dropped_and_counted(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_a_restarted_shard_goes_on_where_acknowledgements_end(void **state)
+TEST(a_restarted_shard_goes_on_where_acknowledgements_end)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     assert_int_equal(send(core, 8, 7, 4), AQ_REPLAY_STORED);
     assert_int_equal(call(core, 0, 7, 0).acknowledged, 8);
     aq_replay_core_destroy(core);
 }
 
-static void
-test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor(void **state)
+TEST(a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     /* Packed when 4 was acknowledged; since then the earlier shard acknowledged up to 9. */
     assert_int_equal(send(core, 10, 4, 4), AQ_REPLAY_GAP);
@@ -104,9 +94,8 @@ test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor(v
     aq_replay_core_destroy(core);
 }
 
-static void test_numbers_that_cannot_be_are_rejected(void **state)
+TEST(numbers_that_cannot_be_are_rejected)
 {
-    (void)state;
     const struct {
         uint64_t seq, acknowledged;
     } bad[] = {{0, 0}, {3, 3}, {3, 4}, {UINT64_MAX, 0}, {UINT64_MAX, UINT64_MAX - 1}};
@@ -132,9 +121,8 @@ static uint64_t most_beyond(const aq_replay_core *core)
     return ((uint64_t)settings->actor_envs + 1) * settings->chunk_length;
 }
 
-static void test_a_call_with_impossible_totals_is_refused(void **state)
+TEST(a_call_with_impossible_totals_is_refused)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
     aq_credit_call call = {1, 1, UINT64_MAX, 0, 0, 0};
@@ -148,9 +136,8 @@ static void test_a_call_with_impossible_totals_is_refused(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_an_actor_may_end_beyond_its_grant_by_what_it_had_open(void **state)
+TEST(an_actor_may_end_beyond_its_grant_by_what_it_had_open)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
     aq_credit_call call = {1, 1, 0, 10, 10 + most_beyond(core), 0};
@@ -163,9 +150,8 @@ static void test_an_actor_may_end_beyond_its_grant_by_what_it_had_open(void **st
     aq_replay_core_destroy(core);
 }
 
-static void test_a_message_that_finds_no_memory_is_still_the_next(void **state)
+TEST(a_message_that_finds_no_memory_is_still_the_next)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
     enum aq_replay_verdict verdict;
@@ -182,9 +168,8 @@ static void test_a_message_that_finds_no_memory_is_still_the_next(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_more_actors_than_can_be_tracked_are_refused_in_words(void **state)
+TEST(more_actors_than_can_be_tracked_are_refused_in_words)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_error error;
     for (uint64_t i = 0; i < 8192; i++) {
@@ -198,9 +183,8 @@ static void test_more_actors_than_can_be_tracked_are_refused_in_words(void **sta
     aq_replay_core_destroy(core);
 }
 
-static void test_sampling_waits_for_the_minimum_size(void **state)
+TEST(sampling_waits_for_the_minimum_size)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
@@ -215,9 +199,8 @@ static void test_sampling_waits_for_the_minimum_size(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_sampling_stops_at_the_end_of_the_band(void **state)
+TEST(sampling_stops_at_the_end_of_the_band)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
@@ -230,9 +213,8 @@ static void test_sampling_stops_at_the_end_of_the_band(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_all_stored_items_are_drawn_equally_often(void **state)
+TEST(all_stored_items_are_drawn_equally_often)
 {
-    (void)state;
     enum { ITEMS = 120, ROUNDS = 3000, ROWS = 16 };
     aq_run_settings settings = kit_settings();
     settings.tables[0].tolerance = 1e6;
@@ -268,9 +250,8 @@ static void test_all_stored_items_are_drawn_equally_often(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_a_lossy_network_stores_every_step_once_and_in_order(void **state)
+TEST(a_lossy_network_stores_every_step_once_and_in_order)
 {
-    (void)state;
     enum { MESSAGES = 100 };
     aq_rng rng;
     aq_rng_init(&rng, kit_seed(), 4);
@@ -309,9 +290,8 @@ static void test_a_lossy_network_stores_every_step_once_and_in_order(void **stat
     aq_replay_core_destroy(core);
 }
 
-static void test_waiting_says_who_waits_for_whom(void **state)
+TEST(waiting_says_who_waits_for_whom)
 {
-    (void)state;
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
     assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
@@ -334,9 +314,8 @@ static void test_waiting_says_who_waits_for_whom(void **state)
     aq_replay_core_destroy(core);
 }
 
-static void test_settings_that_could_block_both_sides_are_refused(void **state)
+TEST(settings_that_could_block_both_sides_are_refused)
 {
-    (void)state;
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
     aq_error error;
@@ -347,9 +326,8 @@ static void test_settings_that_could_block_both_sides_are_refused(void **state)
     assert_null(core);
 }
 
-static void test_create_without_memory_fails_clean(void **state)
+TEST(create_without_memory_fails_clean)
 {
-    (void)state;
     aq_run_settings settings = kit_settings();
     aq_replay_core *core = NULL;
     aq_error error;
@@ -368,28 +346,4 @@ static void test_create_without_memory_fails_clean(void **state)
     assert_true(nth > 5);
     aq_replay_core_destroy(core);
     aq_replay_core_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_stored_message_is_counted_and_acknowledged),
-        cmocka_unit_test(test_duplicates_and_gaps_are_dropped_and_counted),
-        cmocka_unit_test(test_a_restarted_shard_goes_on_where_acknowledgements_end),
-        cmocka_unit_test(
-            test_a_message_packed_before_the_last_acknowledgement_does_not_block_its_actor),
-        cmocka_unit_test(test_numbers_that_cannot_be_are_rejected),
-        cmocka_unit_test(test_a_call_with_impossible_totals_is_refused),
-        cmocka_unit_test(test_an_actor_may_end_beyond_its_grant_by_what_it_had_open),
-        cmocka_unit_test(test_a_message_that_finds_no_memory_is_still_the_next),
-        cmocka_unit_test(test_more_actors_than_can_be_tracked_are_refused_in_words),
-        cmocka_unit_test(test_sampling_waits_for_the_minimum_size),
-        cmocka_unit_test(test_sampling_stops_at_the_end_of_the_band),
-        cmocka_unit_test(test_all_stored_items_are_drawn_equally_often),
-        cmocka_unit_test(test_a_lossy_network_stores_every_step_once_and_in_order),
-        cmocka_unit_test(test_waiting_says_who_waits_for_whom),
-        cmocka_unit_test(test_settings_that_could_block_both_sides_are_refused),
-        cmocka_unit_test(test_create_without_memory_fails_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * Credit: who is granted how much and when, that grants never leave the limiter's band, and that
  * nothing stands still when all that was granted sits in open chunks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 
 #include "common/base/rng.h"
 #include "replay/shard/replay_credit.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 /* Chunks of 8 in 2 environments: 16 steps fill them all. */
@@ -56,9 +51,8 @@ static void receive(test_shard *shard, aq_replay_actor *actor, uint64_t fresh)
     aq_replay_limiter_inserted(&shard->limiter, fresh);
 }
 
-static void test_a_lone_actor_is_granted_the_headroom(void **state)
+TEST(a_lone_actor_is_granted_the_headroom)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -66,9 +60,8 @@ static void test_a_lone_actor_is_granted_the_headroom(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_actors_share_equally(void **state)
+TEST(actors_share_equally)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actors[3];
     for (int i = 0; i < 3; i++) {
@@ -81,9 +74,8 @@ static void test_actors_share_equally(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_what_is_outstanding_counts(void **state)
+TEST(what_is_outstanding_counts)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *first = call(&shard, 1, 0);
     share(&shard);
@@ -95,9 +87,8 @@ static void test_what_is_outstanding_counts(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_who_only_sends_is_granted_nothing(void **state)
+TEST(who_only_sends_is_granted_nothing)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor;
     assert_int_equal(aq_replay_roster_meet(shard.roster, shard.now_ns, 1, 1, 0, &actor), 0);
@@ -106,9 +97,8 @@ static void test_who_only_sends_is_granted_nothing(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_the_credit_of_a_silent_actor_is_taken_back(void **state)
+TEST(the_credit_of_a_silent_actor_is_taken_back)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *dead = call(&shard, 1, 0);
     share(&shard);
@@ -121,9 +111,8 @@ static void test_the_credit_of_a_silent_actor_is_taken_back(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_a_top_up_waits_until_a_quarter_is_used(void **state)
+TEST(a_top_up_waits_until_a_quarter_is_used)
 {
-    (void)state;
     test_shard shard = shard_of(300.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -142,9 +131,8 @@ static void test_a_top_up_waits_until_a_quarter_is_used(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one(void **state)
+TEST(who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -160,9 +148,8 @@ static void test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_scarce_credit_goes_round(void **state)
+TEST(scarce_credit_goes_round)
 {
-    (void)state;
     enum { ACTORS = 7, ROUNDS = 700 };
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actors[ACTORS];
@@ -184,9 +171,8 @@ static void test_scarce_credit_goes_round(void **state)
 }
 
 /* Two environments and n-step 3: five steps are a rest that can neither be spent nor sent. */
-static void test_who_is_left_with_a_rest_is_granted_a_chunk_on_top(void **state)
+TEST(who_is_left_with_a_rest_is_granted_a_chunk_on_top)
 {
-    (void)state;
     test_shard shard = shard_of(10.0);
     aq_replay_limiter_inserted(&shard.limiter, 90);
     aq_replay_actor *actors[2] = {call(&shard, 1, 0), call(&shard, 2, 0)};
@@ -204,9 +190,8 @@ static void test_who_is_left_with_a_rest_is_granted_a_chunk_on_top(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_who_asks_for_little_leaves_a_chunk_to_the_others(void **state)
+TEST(who_asks_for_little_leaves_a_chunk_to_the_others)
 {
-    (void)state;
     test_shard shard = shard_of(20.0);
     aq_replay_actor *first = call(&shard, 1, 0);
     aq_replay_limiter_inserted(&shard.limiter, 100);
@@ -223,9 +208,8 @@ static void test_who_asks_for_little_leaves_a_chunk_to_the_others(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_a_grant_of_an_earlier_shard_goes_on(void **state)
+TEST(a_grant_of_an_earlier_shard_goes_on)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 5000);
     share(&shard);
@@ -233,9 +217,8 @@ static void test_a_grant_of_an_earlier_shard_goes_on(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_steps_that_an_earlier_shard_granted_do_not_become_debt(void **state)
+TEST(steps_that_an_earlier_shard_granted_do_not_become_debt)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 5000);
     receive(&shard, actor, 40); /* sent again after the shard's restart */
@@ -244,9 +227,8 @@ static void test_steps_that_an_earlier_shard_granted_do_not_become_debt(void **s
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_steps_that_another_shard_took_are_not_waited_for(void **state)
+TEST(steps_that_another_shard_took_are_not_waited_for)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -259,9 +241,8 @@ static void test_steps_that_another_shard_took_are_not_waited_for(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_steps_beyond_the_grant_count_against_the_next(void **state)
+TEST(steps_beyond_the_grant_count_against_the_next)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -285,9 +266,8 @@ static test_shard stalled_shard(aq_replay_actor **ret_actor)
     return shard;
 }
 
-static void test_open_chunks_do_not_keep_the_learner_waiting(void **state)
+TEST(open_chunks_do_not_keep_the_learner_waiting)
 {
-    (void)state;
     aq_replay_actor *actor;
     test_shard shard = stalled_shard(&actor);
     shard.now_ns += AQ_CREDIT_PATIENCE_NS - 1;
@@ -300,9 +280,8 @@ static void test_open_chunks_do_not_keep_the_learner_waiting(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_open_chunks_may_wait_while_the_learner_can_sample(void **state)
+TEST(open_chunks_may_wait_while_the_learner_can_sample)
 {
-    (void)state;
     aq_replay_actor *actor;
     test_shard shard = stalled_shard(&actor);
     receive(&shard, actor, 2);
@@ -314,9 +293,8 @@ static void test_open_chunks_may_wait_while_the_learner_can_sample(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_who_never_sends_is_not_granted_without_end(void **state)
+TEST(who_never_sends_is_not_granted_without_end)
 {
-    (void)state;
     aq_replay_actor *idler;
     test_shard shard = stalled_shard(&idler);
     for (int i = 0; i < 1000; i++) {
@@ -333,9 +311,8 @@ static void test_who_never_sends_is_not_granted_without_end(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_a_newcomer_is_answered_at_once(void **state)
+TEST(a_newcomer_is_answered_at_once)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns, 0, 0));
@@ -344,9 +321,8 @@ static void test_a_newcomer_is_answered_at_once(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_an_actor_without_credit_is_answered_at_once(void **state)
+TEST(an_actor_without_credit_is_answered_at_once)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     aq_replay_credit_answered(actor, shard.now_ns);
@@ -355,9 +331,8 @@ static void test_an_actor_without_credit_is_answered_at_once(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_other_news_wait_for_their_interval(void **state)
+TEST(other_news_wait_for_their_interval)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     share(&shard);
@@ -370,9 +345,8 @@ static void test_other_news_wait_for_their_interval(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_a_gap_is_told_once(void **state)
+TEST(a_gap_is_told_once)
 {
-    (void)state;
     test_shard shard = shard_of(50.0);
     aq_replay_actor *actor = call(&shard, 1, 0);
     aq_replay_credit_answered(actor, shard.now_ns);
@@ -385,9 +359,8 @@ static void test_a_gap_is_told_once(void **state)
     aq_replay_roster_destroy(shard.roster);
 }
 
-static void test_many_actors_are_answered_less_often(void **state)
+TEST(many_actors_are_answered_less_often)
 {
-    (void)state;
     test_shard shard = shard_of(5000.0);
     aq_replay_actor *actor = call(&shard, 0, 0);
     for (uint64_t i = 1; i < 50; i++) {
@@ -401,33 +374,4 @@ static void test_many_actors_are_answered_less_often(void **state)
     assert_true(aq_replay_credit_due(&shard.credit, actor, shard.now_ns + 10 * AQ_NS_PER_MS, 0,
                                      actor->granted));
     aq_replay_roster_destroy(shard.roster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_lone_actor_is_granted_the_headroom),
-        cmocka_unit_test(test_actors_share_equally),
-        cmocka_unit_test(test_what_is_outstanding_counts),
-        cmocka_unit_test(test_who_only_sends_is_granted_nothing),
-        cmocka_unit_test(test_the_credit_of_a_silent_actor_is_taken_back),
-        cmocka_unit_test(test_a_top_up_waits_until_a_quarter_is_used),
-        cmocka_unit_test(test_who_has_nothing_left_is_granted_a_chunk_as_soon_as_there_is_one),
-        cmocka_unit_test(test_scarce_credit_goes_round),
-        cmocka_unit_test(test_who_is_left_with_a_rest_is_granted_a_chunk_on_top),
-        cmocka_unit_test(test_who_asks_for_little_leaves_a_chunk_to_the_others),
-        cmocka_unit_test(test_a_grant_of_an_earlier_shard_goes_on),
-        cmocka_unit_test(test_steps_that_an_earlier_shard_granted_do_not_become_debt),
-        cmocka_unit_test(test_steps_that_another_shard_took_are_not_waited_for),
-        cmocka_unit_test(test_steps_beyond_the_grant_count_against_the_next),
-        cmocka_unit_test(test_open_chunks_do_not_keep_the_learner_waiting),
-        cmocka_unit_test(test_open_chunks_may_wait_while_the_learner_can_sample),
-        cmocka_unit_test(test_who_never_sends_is_not_granted_without_end),
-        cmocka_unit_test(test_a_newcomer_is_answered_at_once),
-        cmocka_unit_test(test_an_actor_without_credit_is_answered_at_once),
-        cmocka_unit_test(test_other_news_wait_for_their_interval),
-        cmocka_unit_test(test_a_gap_is_told_once),
-        cmocka_unit_test(test_many_actors_are_answered_less_often),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,18 +2,13 @@
  * Credit over time: actors with open chunks on one side, a learner on the other, for many settings.
  * The band holds, and both sides go on for ever.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/shard/replay_credit.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { ACTORS_MAX = 12, LANES_MAX = 8 };
@@ -125,9 +120,8 @@ static void sim_init(flow_sim *sim, uint64_t seed, uint64_t stream)
     aq_replay_credit_init(&sim->credit, &sim->settings);
 }
 
-static void test_both_sides_go_on_for_ever_under_any_legal_settings(void **state)
+TEST(both_sides_go_on_for_ever_under_any_legal_settings)
 {
-    (void)state;
     uint64_t seed = kit_seed();
     for (uint64_t round = 0; round < 300; round++) {
         flow_sim sim;
@@ -151,9 +145,8 @@ static void test_both_sides_go_on_for_ever_under_any_legal_settings(void **state
     }
 }
 
-static void test_the_band_holds_whichever_side_is_slow(void **state)
+TEST(the_band_holds_whichever_side_is_slow)
 {
-    (void)state;
     uint64_t seed = kit_seed();
     for (uint64_t round = 0; round < 100; round++) {
         flow_sim sim;
@@ -168,9 +161,8 @@ static void test_the_band_holds_whichever_side_is_slow(void **state)
     }
 }
 
-static void test_actors_that_come_and_go_do_not_use_up_the_credit(void **state)
+TEST(actors_that_come_and_go_do_not_use_up_the_credit)
 {
-    (void)state;
     flow_sim sim;
     sim_init(&sim, kit_seed(), 5000);
     sim.actor_count = 1;
@@ -202,14 +194,4 @@ static void test_actors_that_come_and_go_do_not_use_up_the_credit(void **state)
         }
     }
     aq_replay_roster_destroy(sim.roster);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_sides_go_on_for_ever_under_any_legal_settings),
-        cmocka_unit_test(test_the_band_holds_whichever_side_is_slow),
-        cmocka_unit_test(test_actors_that_come_and_go_do_not_use_up_the_credit),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

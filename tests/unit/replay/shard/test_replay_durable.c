@@ -1,19 +1,14 @@
 /*
  * A core with a log: what is acknowledged when, and who gets credit.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void test_a_message_is_acknowledged_when_it_is_durable(void **state)
+TEST_WITH(a_message_is_acknowledged_when_it_is_durable, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -29,7 +24,7 @@ static void test_a_message_is_acknowledged_when_it_is_durable(void **state)
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 2);
 }
 
-static void test_each_sender_is_acknowledged_its_own(void **state)
+TEST_WITH(each_sender_is_acknowledged_its_own, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -45,7 +40,8 @@ static void test_each_sender_is_acknowledged_its_own(void **state)
     assert_int_equal(durable_kit_ask(kit, 3, 0).acknowledged, 1);
 }
 
-static void test_a_repeat_of_what_is_not_durable_yet_is_a_duplicate(void **state)
+TEST_WITH(a_repeat_of_what_is_not_durable_yet_is_a_duplicate, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -55,7 +51,8 @@ static void test_a_repeat_of_what_is_not_durable_yet_is_a_duplicate(void **state
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 8);
 }
 
-static void test_more_records_than_the_ring_begins_with_wait_in_order(void **state)
+TEST_WITH(more_records_than_the_ring_begins_with_wait_in_order, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->fake.records_per_segment = 100;
@@ -70,7 +67,8 @@ static void test_more_records_than_the_ring_begins_with_wait_in_order(void **sta
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3000);
 }
 
-static void test_a_message_that_the_log_has_no_room_for_is_deferred(void **state)
+TEST_WITH(a_message_that_the_log_has_no_room_for_is_deferred, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -89,7 +87,8 @@ static void test_a_message_that_the_log_has_no_room_for_is_deferred(void **state
     assert_int_equal(durable_kit_send(kit, 1, 3, 8), AQ_REPLAY_STORED);
 }
 
-static void test_a_stuck_log_stops_acknowledgements_and_credit_and_recovers(void **state)
+TEST_WITH(a_stuck_log_stops_acknowledgements_and_credit_and_recovers, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -113,7 +112,8 @@ static void test_a_stuck_log_stops_acknowledgements_and_credit_and_recovers(void
     assert_null(strstr(aq_replay_core_waiting(kit->core), "written"));
 }
 
-static void test_grants_are_bounded_by_what_the_backlog_still_takes(void **state)
+TEST_WITH(grants_are_bounded_by_what_the_backlog_still_takes, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].tolerance = 1e9;
@@ -128,7 +128,7 @@ static void test_grants_are_bounded_by_what_the_backlog_still_takes(void **state
     assert_in_range(durable_kit_ask(kit, 1, granted).granted, free_steps / 2, free_steps + 800);
 }
 
-static void test_a_message_for_another_store_is_dropped(void **state)
+TEST_WITH(a_message_for_another_store_is_dropped, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -143,7 +143,7 @@ static void test_a_message_for_another_store_is_dropped(void **state)
     assert_int_equal(aq_replay_core_counters(kit->core).rejected, 0);
 }
 
-static void test_marks_go_on_when_a_store_in_memory_begins_anew(void **state)
+TEST_WITH(marks_go_on_when_a_store_in_memory_begins_anew, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -162,7 +162,7 @@ static void test_marks_go_on_when_a_store_in_memory_begins_anew(void **state)
     assert_int_equal(durable_kit_ask(kit, 1, 0).acknowledged, 3);
 }
 
-static void test_the_log_is_closed_with_the_core(void **state)
+TEST_WITH(the_log_is_closed_with_the_core, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -171,20 +171,3 @@ static void test_the_log_is_closed_with_the_core(void **state)
 }
 
 #define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_message_is_acknowledged_when_it_is_durable),
-        FACT(test_each_sender_is_acknowledged_its_own),
-        FACT(test_a_repeat_of_what_is_not_durable_yet_is_a_duplicate),
-        FACT(test_more_records_than_the_ring_begins_with_wait_in_order),
-        FACT(test_a_message_that_the_log_has_no_room_for_is_deferred),
-        FACT(test_a_stuck_log_stops_acknowledgements_and_credit_and_recovers),
-        FACT(test_grants_are_bounded_by_what_the_backlog_still_takes),
-        FACT(test_a_message_for_another_store_is_dropped),
-        FACT(test_marks_go_on_when_a_store_in_memory_begins_anew),
-        FACT(test_the_log_is_closed_with_the_core),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

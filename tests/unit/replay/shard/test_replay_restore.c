@@ -1,19 +1,14 @@
 /*
  * An earlier life: what a restart finds in the log, and in what is left of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void test_a_restart_finds_every_mark_item_and_count(void **state)
+TEST_WITH(a_restart_finds_every_mark_item_and_count, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -44,7 +39,8 @@ static void test_a_restart_finds_every_mark_item_and_count(void **state)
     }
 }
 
-static void test_what_was_not_durable_comes_again_and_is_stored_once(void **state)
+TEST_WITH(what_was_not_durable_comes_again_and_is_stored_once, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -61,7 +57,8 @@ static void test_what_was_not_durable_comes_again_and_is_stored_once(void **stat
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, 48);
 }
 
-static void test_marks_and_counts_survive_the_dropping_of_segments(void **state)
+TEST_WITH(marks_and_counts_survive_the_dropping_of_segments, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 40;
@@ -83,7 +80,7 @@ static void test_marks_and_counts_survive_the_dropping_of_segments(void **state)
     assert_int_equal(durable_kit_send(kit, 7, 1, 8), AQ_REPLAY_DUPLICATE);
 }
 
-static void test_a_second_restart_finds_the_same(void **state)
+TEST_WITH(a_second_restart_finds_the_same, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -98,7 +95,8 @@ static void test_a_second_restart_finds_the_same(void **state)
     assert_int_equal(fake_log_live_segments(&kit->fake), 9);
 }
 
-static void test_priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot(void **state)
+TEST_WITH(priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
@@ -132,7 +130,7 @@ static void test_priorities_times_sampled_and_the_limiter_come_back_from_the_sna
     assert_string_equal(aq_replay_core_restored(kit->core)->changed, "");
 }
 
-static void test_a_changed_setting_wins_and_is_said(void **state)
+TEST_WITH(a_changed_setting_wins_and_is_said, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -151,7 +149,8 @@ static void test_a_changed_setting_wins_and_is_said(void **state)
     assert_true(aq_replay_limiter_lead(limiter) <= 20.0); /* no wait beyond the band */
 }
 
-static void test_a_snapshot_that_cannot_be_read_leaves_a_store_without_it(void **state)
+TEST_WITH(a_snapshot_that_cannot_be_read_leaves_a_store_without_it, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     static const uint8_t bytes[20] = {'A', 'Q', 'S', 'N', 1, 0, 0, 0, 1};
@@ -169,7 +168,8 @@ static void test_a_snapshot_that_cannot_be_read_leaves_a_store_without_it(void *
     assert_true(aq_replay_limiter_lead(limiter) == 0.0); /* neither side is ahead */
 }
 
-static void test_a_table_that_lost_its_items_does_not_stop_everybody(void **state)
+TEST_WITH(a_table_that_lost_its_items_does_not_stop_everybody, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 8; /* less than what is counted as inserted */
@@ -194,7 +194,8 @@ static void test_a_table_that_lost_its_items_does_not_stop_everybody(void **stat
     assert_true(durable_kit_ask(kit, 1, 0).granted >= KIT_CHUNK_LENGTH);
 }
 
-static void test_a_record_whose_message_was_not_stored_is_passed_over_later(void **state)
+TEST_WITH(a_record_whose_message_was_not_stored_is_passed_over_later, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -227,19 +228,3 @@ static void test_a_record_whose_message_was_not_stored_is_passed_over_later(void
 }
 
 #define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_restart_finds_every_mark_item_and_count),
-        FACT(test_what_was_not_durable_comes_again_and_is_stored_once),
-        FACT(test_marks_and_counts_survive_the_dropping_of_segments),
-        FACT(test_a_second_restart_finds_the_same),
-        FACT(test_priorities_times_sampled_and_the_limiter_come_back_from_the_snapshot),
-        FACT(test_a_changed_setting_wins_and_is_said),
-        FACT(test_a_snapshot_that_cannot_be_read_leaves_a_store_without_it),
-        FACT(test_a_table_that_lost_its_items_does_not_stop_everybody),
-        FACT(test_a_record_whose_message_was_not_stored_is_passed_over_later),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

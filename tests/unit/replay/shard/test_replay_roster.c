@@ -1,16 +1,10 @@
 /*
  * The roster: finding, room, and who is forgotten when.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/shard/replay_roster.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 static aq_replay_roster *roster_of(size_t capacity)
@@ -27,9 +21,8 @@ static aq_replay_actor *meet(aq_replay_roster *roster, int64_t now_ns, uint64_t 
     return met;
 }
 
-static void test_an_actor_is_found_again(void **state)
+TEST(an_actor_is_found_again)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(4);
     aq_replay_actor *first = meet(roster, 10, 7);
     assert_ptr_equal(meet(roster, 20, 7), first);
@@ -40,9 +33,8 @@ static void test_an_actor_is_found_again(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_another_incarnation_is_another_actor(void **state)
+TEST(another_incarnation_is_another_actor)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(4);
     aq_replay_actor *first = meet(roster, 0, 7);
     aq_replay_actor *second = NULL;
@@ -51,9 +43,8 @@ static void test_another_incarnation_is_another_actor(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_who_is_not_known_is_not_found(void **state)
+TEST(who_is_not_known_is_not_found)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(4);
     meet(roster, 0, 7);
     assert_null(aq_replay_roster_find(roster, 8, 1));
@@ -61,9 +52,8 @@ static void test_who_is_not_known_is_not_found(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_the_mark_starts_at_what_the_actor_knows(void **state)
+TEST(the_mark_starts_at_what_the_actor_knows)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(4);
     aq_replay_actor *met = NULL;
     assert_int_equal(aq_replay_roster_meet(roster, 0, 1, 1, 41, &met), 0);
@@ -71,9 +61,8 @@ static void test_the_mark_starts_at_what_the_actor_knows(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_a_full_roster_of_busy_actors_refuses_a_new_one(void **state)
+TEST(a_full_roster_of_busy_actors_refuses_a_new_one)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(2);
     aq_replay_actor *met = NULL;
     meet(roster, 0, 1);
@@ -85,9 +74,8 @@ static void test_a_full_roster_of_busy_actors_refuses_a_new_one(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_idle_actors_make_room_and_busy_ones_stay(void **state)
+TEST(idle_actors_make_room_and_busy_ones_stay)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(3);
     meet(roster, 0, 1);
     meet(roster, 0, 2);
@@ -101,9 +89,8 @@ static void test_idle_actors_make_room_and_busy_ones_stay(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_idle_actors_stay_while_there_is_room(void **state)
+TEST(idle_actors_stay_while_there_is_room)
 {
-    (void)state;
     aq_replay_roster *roster = roster_of(3);
     meet(roster, 0, 1);
     meet(roster, 100 * AQ_ROSTER_IDLE_NS, 2);
@@ -111,9 +98,8 @@ static void test_idle_actors_stay_while_there_is_room(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_many_actors_come_and_go(void **state)
+TEST(many_actors_come_and_go)
 {
-    (void)state;
     enum { CAPACITY = 500, ROUNDS = 20000 };
     aq_rng rng;
     aq_rng_init(&rng, kit_seed(), 3);
@@ -139,9 +125,8 @@ static void test_many_actors_come_and_go(void **state)
     aq_replay_roster_destroy(roster);
 }
 
-static void test_create_without_memory_fails_clean(void **state)
+TEST(create_without_memory_fails_clean)
 {
-    (void)state;
     aq_replay_roster *roster = NULL;
     for (uint64_t nth = 1; nth <= 3; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -150,20 +135,4 @@ static void test_create_without_memory_fails_clean(void **state)
         assert_null(roster);
     }
     aq_replay_roster_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_actor_is_found_again),
-        cmocka_unit_test(test_another_incarnation_is_another_actor),
-        cmocka_unit_test(test_who_is_not_known_is_not_found),
-        cmocka_unit_test(test_the_mark_starts_at_what_the_actor_knows),
-        cmocka_unit_test(test_a_full_roster_of_busy_actors_refuses_a_new_one),
-        cmocka_unit_test(test_idle_actors_make_room_and_busy_ones_stay),
-        cmocka_unit_test(test_idle_actors_stay_while_there_is_room),
-        cmocka_unit_test(test_many_actors_come_and_go),
-        cmocka_unit_test(test_create_without_memory_fails_clean),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,13 @@
  * log that is slow, full and stuck now and then. As long as every table is sampled and the log goes
  * on in the end, steps come, are acknowledged and are drawn.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 
 #include "common/base/clock.h"
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
@@ -143,7 +138,8 @@ static void assert_goes_on(standstill *world)
     }
 }
 
-static void test_steps_and_samples_go_on_under_any_tables_and_any_log(void **state)
+TEST_WITH(steps_and_samples_go_on_under_any_tables_and_any_log, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     uint64_t seed = kit_seed();
@@ -172,13 +168,4 @@ static void test_steps_and_samples_go_on_under_any_tables_and_any_log(void **sta
         fake_log_fini(&kit->fake);
         fake_log_init(&kit->fake);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_steps_and_samples_go_on_under_any_tables_and_any_log,
-                                        durable_kit_setup, durable_kit_teardown),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

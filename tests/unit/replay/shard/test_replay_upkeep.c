@@ -1,18 +1,13 @@
 /*
  * What a core does beside its messages: segments, memory and tables stay within their bounds.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/replay/durable_kit.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void test_segments_of_which_nothing_is_held_are_dropped(void **state)
+TEST_WITH(segments_of_which_nothing_is_held_are_dropped, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].capacity = 64;
@@ -25,7 +20,8 @@ static void test_segments_of_which_nothing_is_held_are_dropped(void **state)
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 64);
 }
 
-static void test_old_chunks_kept_for_their_priority_go_when_files_grow_too_large(void **state)
+TEST_WITH(old_chunks_kept_for_their_priority_go_when_files_grow_too_large, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.tables[0].selector = AQ_SELECTOR_PRIORITIZED;
@@ -57,7 +53,7 @@ static void test_old_chunks_kept_for_their_priority_go_when_files_grow_too_large
     assert_true(kit->fake.segments[0].dropped);
 }
 
-static void test_messages_move_out_of_memory_beyond_the_budget(void **state)
+TEST_WITH(messages_move_out_of_memory_beyond_the_budget, durable_kit_setup, durable_kit_teardown)
 {
     durable_kit *kit = *state;
     durable_kit_open(kit);
@@ -86,7 +82,8 @@ static void test_messages_move_out_of_memory_beyond_the_budget(void **state)
     aq_batch_destroy(batch);
 }
 
-static void test_a_message_goes_into_every_table_and_its_segment_with_the_last(void **state)
+TEST_WITH(a_message_goes_into_every_table_and_its_segment_with_the_last, durable_kit_setup,
+          durable_kit_teardown)
 {
     durable_kit *kit = *state;
     kit->settings.table_count = 2;
@@ -114,14 +111,3 @@ static void test_a_message_goes_into_every_table_and_its_segment_with_the_last(v
 }
 
 #define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_segments_of_which_nothing_is_held_are_dropped),
-        FACT(test_old_chunks_kept_for_their_priority_go_when_files_grow_too_large),
-        FACT(test_messages_move_out_of_memory_beyond_the_budget),
-        FACT(test_a_message_goes_into_every_table_and_its_segment_with_the_last),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

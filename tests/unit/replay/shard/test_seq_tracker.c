@@ -1,21 +1,15 @@
 /*
  * The tracker alone, and under a network that drops, repeats and reorders.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/shard/seq_tracker.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void test_messages_are_taken_in_their_turn(void **state)
+TEST(messages_are_taken_in_their_turn)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 0);
     for (uint64_t seq = 1; seq <= 3; seq++) {
@@ -26,9 +20,8 @@ static void test_messages_are_taken_in_their_turn(void **state)
     assert_int_equal(tracker.taken, 3);
 }
 
-static void test_a_message_that_was_not_stored_is_still_the_next(void **state)
+TEST(a_message_that_was_not_stored_is_still_the_next)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 0);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 1), AQ_REPLAY_STORED);
@@ -36,9 +29,8 @@ static void test_a_message_that_was_not_stored_is_still_the_next(void **state)
     assert_int_equal(tracker.taken, 0);
 }
 
-static void test_a_repeat_is_a_duplicate(void **state)
+TEST(a_repeat_is_a_duplicate)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 5);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 5), AQ_REPLAY_DUPLICATE);
@@ -47,9 +39,8 @@ static void test_a_repeat_is_a_duplicate(void **state)
     assert_int_equal(tracker.duplicates, 2);
 }
 
-static void test_a_message_before_its_turn_is_a_gap_and_counted(void **state)
+TEST(a_message_before_its_turn_is_a_gap_and_counted)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 5);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 7), AQ_REPLAY_GAP);
@@ -58,27 +49,24 @@ static void test_a_message_before_its_turn_is_a_gap_and_counted(void **state)
     assert_int_equal(aq_seq_tracker_expected(&tracker), 6);
 }
 
-static void test_the_mark_is_lifted_to_what_the_sender_knows(void **state)
+TEST(the_mark_is_lifted_to_what_the_sender_knows)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 2);
     aq_seq_tracker_lift(&tracker, 9);
     assert_int_equal(aq_seq_tracker_judge(&tracker, 10), AQ_REPLAY_STORED);
 }
 
-static void test_the_mark_is_never_lowered(void **state)
+TEST(the_mark_is_never_lowered)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 9);
     aq_seq_tracker_lift(&tracker, 2);
     assert_int_equal(tracker.taken, 9);
 }
 
-static void test_what_was_taken_is_acknowledged_when_it_is_kept_for_good(void **state)
+TEST(what_was_taken_is_acknowledged_when_it_is_kept_for_good)
 {
-    (void)state;
     aq_seq_tracker tracker;
     aq_seq_tracker_init(&tracker, 0);
     aq_seq_tracker_taken(&tracker);
@@ -122,9 +110,8 @@ static uint64_t lossy_receive(lossy *net, uint64_t reorder)
     return seq;
 }
 
-static void test_a_lossy_network_delivers_each_message_once_and_in_order(void **state)
+TEST(a_lossy_network_delivers_each_message_once_and_in_order)
 {
-    (void)state;
     aq_rng rng;
     aq_rng_init(&rng, kit_seed(), 2);
     for (int round = 0; round < 100; round++) {
@@ -153,19 +140,4 @@ static void test_a_lossy_network_delivers_each_message_once_and_in_order(void **
         }
         assert_int_equal(tracker.taken, MESSAGES);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages_are_taken_in_their_turn),
-        cmocka_unit_test(test_a_message_that_was_not_stored_is_still_the_next),
-        cmocka_unit_test(test_a_repeat_is_a_duplicate),
-        cmocka_unit_test(test_a_message_before_its_turn_is_a_gap_and_counted),
-        cmocka_unit_test(test_the_mark_is_lifted_to_what_the_sender_knows),
-        cmocka_unit_test(test_the_mark_is_never_lowered),
-        cmocka_unit_test(test_what_was_taken_is_acknowledged_when_it_is_kept_for_good),
-        cmocka_unit_test(test_a_lossy_network_delivers_each_message_once_and_in_order),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,22 +1,14 @@
 /*
  * The heap against a plain array.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
-
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/table/chunk_heap.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
-static void test_the_lowest_key_is_on_top_and_of_equal_ones_the_oldest(void **state)
+TEST(the_lowest_key_is_on_top_and_of_equal_ones_the_oldest)
 {
-    (void)state;
     enum { CHUNKS = 500 };
     static float keys[CHUNKS];
     static bool inside[CHUNKS];
@@ -53,9 +45,8 @@ static void test_the_lowest_key_is_on_top_and_of_equal_ones_the_oldest(void **st
     aq_chunk_heap_fini(&heap);
 }
 
-static void test_growth_keeps_what_is_inside(void **state)
+TEST(growth_keeps_what_is_inside)
 {
-    (void)state;
     aq_chunk_heap heap;
     aq_chunk_heap_init(&heap);
     for (uint32_t i = 0; i < 1000; i++) {
@@ -70,9 +61,8 @@ static void test_growth_keeps_what_is_inside(void **state)
     aq_chunk_heap_fini(&heap);
 }
 
-static void test_room_that_cannot_be_had_changes_nothing(void **state)
+TEST(room_that_cannot_be_had_changes_nothing)
 {
-    (void)state;
     aq_chunk_heap heap;
     aq_chunk_heap_init(&heap);
     assert_int_equal(aq_chunk_heap_reserve(&heap, 1), 0);
@@ -84,14 +74,4 @@ static void test_room_that_cannot_be_had_changes_nothing(void **state)
         assert_int_equal(aq_chunk_heap_lowest(&heap), 3);
     }
     aq_chunk_heap_fini(&heap);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_lowest_key_is_on_top_and_of_equal_ones_the_oldest),
-        cmocka_unit_test(test_growth_keeps_what_is_inside),
-        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("chunk_heap", tests, NULL, NULL);
 }

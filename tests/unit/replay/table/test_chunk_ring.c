@@ -1,16 +1,10 @@
 /*
  * The ring finds the chunk of any number, however it grew and whatever has left.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/table/chunk_ring.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static const aq_chunk_view any_view; /* the ring looks into none */
@@ -38,9 +32,8 @@ static void assert_all_found(const aq_chunk_ring *ring)
     }
 }
 
-static void test_an_empty_ring_has_no_numbers(void **state)
+TEST(an_empty_ring_has_no_numbers)
 {
-    (void)state;
     aq_chunk_ring ring;
     assert_int_equal(aq_chunk_ring_init(&ring), 0);
     assert_int_equal(aq_chunk_ring_first_item(&ring), 0);
@@ -48,9 +41,8 @@ static void test_an_empty_ring_has_no_numbers(void **state)
     aq_chunk_ring_fini(&ring);
 }
 
-static void test_numbers_go_on_when_all_have_left(void **state)
+TEST(numbers_go_on_when_all_have_left)
 {
-    (void)state;
     aq_chunk_ring ring;
     assert_int_equal(aq_chunk_ring_init(&ring), 0);
     append(&ring, 5);
@@ -62,9 +54,8 @@ static void test_numbers_go_on_when_all_have_left(void **state)
     aq_chunk_ring_fini(&ring);
 }
 
-static void test_a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left(void **state)
+TEST(a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left)
 {
-    (void)state;
     aq_chunk_ring ring;
     assert_int_equal(aq_chunk_ring_init(&ring), 0);
     append(&ring, 4);
@@ -78,9 +69,8 @@ static void test_a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left
     aq_chunk_ring_fini(&ring);
 }
 
-static void test_every_number_is_found_whatever_the_sizes(void **state)
+TEST(every_number_is_found_whatever_the_sizes)
 {
-    (void)state;
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 1);
     for (int round = 0; round < 20; round++) {
@@ -104,9 +94,8 @@ static void test_every_number_is_found_whatever_the_sizes(void **state)
     }
 }
 
-static void test_ordinals_beyond_32_bits_are_found(void **state)
+TEST(ordinals_beyond_32_bits_are_found)
 {
-    (void)state;
     aq_chunk_ring ring;
     assert_int_equal(aq_chunk_ring_init(&ring), 0);
     ring.head = ring.end = (UINT64_C(1) << 32) - 50; /* as if so many had come and left */
@@ -118,9 +107,8 @@ static void test_ordinals_beyond_32_bits_are_found(void **state)
     aq_chunk_ring_fini(&ring);
 }
 
-static void test_room_that_cannot_be_had_changes_nothing(void **state)
+TEST(room_that_cannot_be_had_changes_nothing)
 {
-    (void)state;
     aq_chunk_ring ring;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -136,17 +124,4 @@ static void test_room_that_cannot_be_had_changes_nothing(void **state)
         assert_all_found(&ring);
     }
     aq_chunk_ring_fini(&ring);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_empty_ring_has_no_numbers),
-        cmocka_unit_test(test_numbers_go_on_when_all_have_left),
-        cmocka_unit_test(test_a_chunk_in_the_middle_keeps_its_place_until_the_older_ones_left),
-        cmocka_unit_test(test_every_number_is_found_whatever_the_sizes),
-        cmocka_unit_test(test_ordinals_beyond_32_bits_are_found),
-        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("chunk_ring", tests, NULL, NULL);
 }

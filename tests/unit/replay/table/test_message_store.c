@@ -2,16 +2,11 @@
  * The store: what is counted, when a message leaves, what goes out of memory, which segments are
  * needed no more.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "replay/table/message_store.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static aq_message_store *store_of(uint64_t memory_bytes)
@@ -37,9 +32,8 @@ static aq_stored_message *add(aq_message_store *store, uint64_t number, uint64_t
     return message;
 }
 
-static void test_a_message_leaves_with_its_last_hold(void **state)
+TEST(a_message_leaves_with_its_last_hold)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     aq_stored_message *message = add(store, 1, 0);
     aq_message_store_hold(store, message);
@@ -51,9 +45,8 @@ static void test_a_message_leaves_with_its_last_hold(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_a_message_that_nobody_held_is_discarded(void **state)
+TEST(a_message_that_nobody_held_is_discarded)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     aq_stored_message *message;
     aq_arrival *arrival = aq_arrival_ref(arrival_of(1));
@@ -68,9 +61,8 @@ static void test_a_message_that_nobody_held_is_discarded(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_bytes_are_those_of_the_arrivals(void **state)
+TEST(bytes_are_those_of_the_arrivals)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     aq_stored_message *a = add(store, 1, 0);
     aq_stored_message *b = add(store, 2, 0);
@@ -84,9 +76,8 @@ static void test_bytes_are_those_of_the_arrivals(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_the_oldest_is_the_oldest_that_is_held(void **state)
+TEST(the_oldest_is_the_oldest_that_is_held)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     aq_stored_message *messages[3];
     for (uint64_t i = 0; i < 3; i++) {
@@ -108,9 +99,8 @@ static uint64_t number_after(aq_message_store *store, uint64_t number)
     return message != NULL ? message->number : 0;
 }
 
-static void test_the_next_one_is_found_whatever_left_meanwhile(void **state)
+TEST(the_next_one_is_found_whatever_left_meanwhile)
 {
-    (void)state;
     enum { COUNT = 6 };
     aq_message_store *store = store_of(0);
     aq_stored_message *messages[COUNT];
@@ -136,9 +126,8 @@ static void test_the_next_one_is_found_whatever_left_meanwhile(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held(void **state)
+TEST(a_segment_is_told_once_and_only_when_nothing_of_it_is_held)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_stored_message *a = add(store, 1, 1);
@@ -155,9 +144,8 @@ static void test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held(void
     aq_message_store_destroy(store);
 }
 
-static void test_the_segment_that_is_written_is_not_told(void **state)
+TEST(the_segment_that_is_written_is_not_told)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_message_store_release(store, add(store, 1, 7));
@@ -167,9 +155,8 @@ static void test_the_segment_that_is_written_is_not_told(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_a_segment_in_the_middle_may_go_first(void **state)
+TEST(a_segment_in_the_middle_may_go_first)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     aq_stored_message *messages[40];
@@ -192,9 +179,8 @@ static void test_a_segment_in_the_middle_may_go_first(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_a_segment_that_never_held_anything_is_told_too(void **state)
+TEST(a_segment_that_never_held_anything_is_told_too)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     uint64_t segment = 0;
     assert_int_equal(aq_message_store_open_segment(store, 4), 0);
@@ -273,9 +259,8 @@ static int demote(demotion *it, uint64_t durable, uint32_t count_max)
     return aq_message_store_demote(it->store, &it->log.base, durable, count_max, NULL);
 }
 
-static void test_the_oldest_go_out_of_memory_until_the_rest_fits(void **state)
+TEST(the_oldest_go_out_of_memory_until_the_rest_fits)
 {
-    (void)state;
     demotion it;
     open_demotion(&it);
     assert_int_equal(demote(&it, 6, 100), 0);
@@ -288,9 +273,8 @@ static void test_the_oldest_go_out_of_memory_until_the_rest_fits(void **state)
     close_demotion(&it);
 }
 
-static void test_what_is_not_durable_stays_in_memory(void **state)
+TEST(what_is_not_durable_stays_in_memory)
 {
-    (void)state;
     demotion it;
     open_demotion(&it);
     assert_int_equal(demote(&it, 1, 100), 0);
@@ -299,9 +283,8 @@ static void test_what_is_not_durable_stays_in_memory(void **state)
     close_demotion(&it);
 }
 
-static void test_one_call_moves_no_more_than_it_is_told(void **state)
+TEST(one_call_moves_no_more_than_it_is_told)
 {
-    (void)state;
     demotion it;
     open_demotion(&it);
     assert_int_equal(demote(&it, 6, 1), 0);
@@ -311,9 +294,8 @@ static void test_one_call_moves_no_more_than_it_is_told(void **state)
     close_demotion(&it);
 }
 
-static void test_a_log_that_fails_is_asked_once_a_call(void **state)
+TEST(a_log_that_fails_is_asked_once_a_call)
 {
-    (void)state;
     demotion it;
     open_demotion(&it);
     it.log.rc = AQ_E_IO;
@@ -327,9 +309,8 @@ static void test_a_log_that_fails_is_asked_once_a_call(void **state)
     close_demotion(&it);
 }
 
-static void test_messages_that_left_are_not_asked_for(void **state)
+TEST(messages_that_left_are_not_asked_for)
 {
-    (void)state;
     demotion it;
     open_demotion(&it);
     assert_int_equal(demote(&it, 6, 1), 0);
@@ -342,9 +323,8 @@ static void test_messages_that_left_are_not_asked_for(void **state)
     close_demotion(&it);
 }
 
-static void test_without_a_budget_nothing_moves(void **state)
+TEST(without_a_budget_nothing_moves)
 {
-    (void)state;
     aq_message_store *store = store_of(0);
     aq_stored_message *message = add(store, 1, 1);
     assert_int_equal(aq_message_store_demote(store, NULL, 1, 100, NULL), 0);
@@ -352,9 +332,8 @@ static void test_without_a_budget_nothing_moves(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_what_is_in_no_log_stays_in_memory(void **state)
+TEST(what_is_in_no_log_stays_in_memory)
 {
-    (void)state;
     aq_message_store *store = store_of(1);
     fake_log log = {.base.class = &fake_class, .store = store};
     aq_stored_message *message = add(store, 1, 0);
@@ -365,9 +344,8 @@ static void test_what_is_in_no_log_stays_in_memory(void **state)
     aq_message_store_destroy(store);
 }
 
-static void test_without_memory_nothing_changes(void **state)
+TEST(without_memory_nothing_changes)
 {
-    (void)state;
     aq_message_store *store = NULL;
     for (uint64_t nth = 1; nth <= 2; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -392,28 +370,4 @@ static void test_without_memory_nothing_changes(void **state)
     aq_message_store_discard(store, message);
     aq_message_store_destroy(store);
     aq_message_store_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_message_leaves_with_its_last_hold),
-        cmocka_unit_test(test_a_message_that_nobody_held_is_discarded),
-        cmocka_unit_test(test_bytes_are_those_of_the_arrivals),
-        cmocka_unit_test(test_the_next_one_is_found_whatever_left_meanwhile),
-        cmocka_unit_test(test_the_oldest_is_the_oldest_that_is_held),
-        cmocka_unit_test(test_a_segment_is_told_once_and_only_when_nothing_of_it_is_held),
-        cmocka_unit_test(test_the_segment_that_is_written_is_not_told),
-        cmocka_unit_test(test_a_segment_in_the_middle_may_go_first),
-        cmocka_unit_test(test_a_segment_that_never_held_anything_is_told_too),
-        cmocka_unit_test(test_the_oldest_go_out_of_memory_until_the_rest_fits),
-        cmocka_unit_test(test_what_is_not_durable_stays_in_memory),
-        cmocka_unit_test(test_one_call_moves_no_more_than_it_is_told),
-        cmocka_unit_test(test_a_log_that_fails_is_asked_once_a_call),
-        cmocka_unit_test(test_messages_that_left_are_not_asked_for),
-        cmocka_unit_test(test_without_a_budget_nothing_moves),
-        cmocka_unit_test(test_what_is_in_no_log_stays_in_memory),
-        cmocka_unit_test(test_without_memory_nothing_changes),
-    };
-    return cmocka_run_group_tests_name("message_store", tests, NULL, NULL);
 }

@@ -1,24 +1,17 @@
 /*
  * Histograms, the clock of items, and whose time it was.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "replay/table/replay_accounting.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
-static void test_a_histogram_counts_in_powers_of_two(void **state)
+TEST(a_histogram_counts_in_powers_of_two)
 {
     static const struct {
         uint64_t value;
         int bucket;
     } cases[] = {{0, 0}, {1, 1}, {2, 2}, {3, 2}, {4, 3}, {7, 3}, {8, 4}, {UINT64_MAX, 39}};
-    (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         aq_histogram histogram = {0};
         assert_int_equal(aq_histogram_length(&histogram), 0);
@@ -28,9 +21,8 @@ static void test_a_histogram_counts_in_powers_of_two(void **state)
     }
 }
 
-static void test_the_clock_knows_when_an_item_came(void **state)
+TEST(the_clock_knows_when_an_item_came)
 {
-    (void)state;
     aq_item_clock clock = {0};
     assert_int_equal(aq_item_clock_when(&clock, 5, 77), 77); /* nothing came yet */
     for (int64_t second = 0; second < 100; second++) {
@@ -43,10 +35,9 @@ static void test_the_clock_knows_when_an_item_came(void **state)
 }
 
 /* A million items a second, of which the last ten million are held, for an hour. */
-static void test_ages_stay_right_to_a_part_of_what_is_held(void **state)
+TEST(ages_stay_right_to_a_part_of_what_is_held)
 {
     enum { HELD = 10000000, PER_TICK = 2000 };
-    (void)state;
     aq_item_clock clock = {0};
     int64_t now_ns = 0;
     uint64_t next = 0;
@@ -63,9 +54,8 @@ static void test_ages_stay_right_to_a_part_of_what_is_held(void **state)
     }
 }
 
-static void test_staleness_is_counted_against_the_newest_version_that_came(void **state)
+TEST(staleness_is_counted_against_the_newest_version_that_came)
 {
-    (void)state;
     aq_chunk_layout layout = kit_layout();
     aq_batch *batch = NULL;
     aq_shard_accounting accounting;
@@ -87,9 +77,8 @@ static void test_staleness_is_counted_against_the_newest_version_that_came(void 
     aq_batch_destroy(batch);
 }
 
-static void test_time_goes_to_what_happened_in_it(void **state)
+TEST(time_goes_to_what_happened_in_it)
 {
-    (void)state;
     aq_shard_accounting accounting;
     aq_shard_accounting_init(&accounting, 100);
     aq_shard_accounting_inserted(&accounting, 1);
@@ -102,16 +91,4 @@ static void test_time_goes_to_what_happened_in_it(void **state)
     assert_int_equal(accounting.actors_waited_ns, 20);
     assert_int_equal(accounting.learner_waited_ns, 10);
     assert_int_equal(accounting.sampling_ns, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_histogram_counts_in_powers_of_two),
-        cmocka_unit_test(test_the_clock_knows_when_an_item_came),
-        cmocka_unit_test(test_ages_stay_right_to_a_part_of_what_is_held),
-        cmocka_unit_test(test_staleness_is_counted_against_the_newest_version_that_came),
-        cmocka_unit_test(test_time_goes_to_what_happened_in_it),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,12 +3,6 @@
  * ends of chunks and episodes, and sequences with what lies beyond their ends. Discount 0.5 makes
  * all sums exact.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
@@ -16,6 +10,7 @@
 #include "common/base/rng.h"
 #include "replay/table/chunk_items.h"
 #include "replay/table/replay_gather.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 /* A ring of one message's chunks. */
@@ -90,9 +85,8 @@ static const table_kit_piece goes_on = {.step = 100, .length = 8};
 static const table_kit_piece terminated = {.step = 100, .length = 8, .terminated = true};
 static const table_kit_piece truncated = {.step = 100, .length = 8, .truncated = true};
 
-static void test_an_item_inside_a_chunk_folds_n_steps(void **state)
+TEST(an_item_inside_a_chunk_folds_n_steps)
 {
-    (void)state;
     gathered row = gather_one(&goes_on, 2);
     assert_true(row.obs[0] == 102.0f && row.obs[1] == 102.25f);
     assert_true(row.next_obs == 105.0f);
@@ -102,9 +96,8 @@ static void test_an_item_inside_a_chunk_folds_n_steps(void **state)
     assert_int_equal(row.version, 102);
 }
 
-static void test_the_last_item_of_a_chunk_that_goes_on_folds_n_steps(void **state)
+TEST(the_last_item_of_a_chunk_that_goes_on_folds_n_steps)
 {
-    (void)state;
     gathered row = gather_one(&goes_on, 5);
     assert_true(row.obs[0] == 105.0f);
     assert_true(row.next_obs == 108.0f);
@@ -112,9 +105,8 @@ static void test_the_last_item_of_a_chunk_that_goes_on_folds_n_steps(void **stat
     assert_true(row.bootstrap == 0.125f);
 }
 
-static void test_a_termination_shortens_the_fold_and_cuts_the_bootstrap(void **state)
+TEST(a_termination_shortens_the_fold_and_cuts_the_bootstrap)
 {
-    (void)state;
     gathered row = gather_one(&terminated, 6);
     assert_true(row.obs[0] == 106.0f);
     assert_true(row.next_obs == 108.0f);
@@ -122,16 +114,14 @@ static void test_a_termination_shortens_the_fold_and_cuts_the_bootstrap(void **s
     assert_true(row.bootstrap == 0.0f);
 }
 
-static void test_an_item_that_ends_just_at_the_termination_has_no_bootstrap(void **state)
+TEST(an_item_that_ends_just_at_the_termination_has_no_bootstrap)
 {
-    (void)state;
     assert_true(gather_one(&terminated, 5).bootstrap == 0.0f);
     assert_true(gather_one(&terminated, 4).bootstrap == 0.125f);
 }
 
-static void test_a_truncation_shortens_the_fold_and_keeps_the_bootstrap(void **state)
+TEST(a_truncation_shortens_the_fold_and_keeps_the_bootstrap)
 {
-    (void)state;
     gathered row = gather_one(&truncated, 7);
     assert_true(row.obs[0] == 107.0f);
     assert_true(row.next_obs == 108.0f);
@@ -139,9 +129,8 @@ static void test_a_truncation_shortens_the_fold_and_keeps_the_bootstrap(void **s
     assert_true(row.bootstrap == 0.5f);
 }
 
-static void test_a_table_of_fewer_steps_than_the_span_folds_its_own(void **state)
+TEST(a_table_of_fewer_steps_than_the_span_folds_its_own)
 {
-    (void)state;
     aq_chunk_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     gathering it;
@@ -156,9 +145,8 @@ static void test_a_table_of_fewer_steps_than_the_span_folds_its_own(void **state
     close_it(&it);
 }
 
-static void test_draws_are_counted_by_chunk(void **state)
+TEST(draws_are_counted_by_chunk)
 {
-    (void)state;
     aq_chunk_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     const table_kit_piece pieces[] = {terminated, terminated};
@@ -213,9 +201,8 @@ static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, u
     close_it(&it);
 }
 
-static void test_rows_of_all_sizes_agree_with_a_plain_fold(void **state)
+TEST(rows_of_all_sizes_agree_with_a_plain_fold)
 {
-    (void)state;
     const uint32_t sizes[] = {1,  4,  8,  12, 15,  16,   17,   20,   31,  32,
                               33, 48, 64, 68, 100, 1023, 1024, 1025, 4000};
     aq_rng rng;
@@ -256,9 +243,8 @@ static float obs_at(const aq_batch *batch, uint32_t row, uint32_t step)
     return value;
 }
 
-static void test_a_sequence_has_all_its_steps(void **state)
+TEST(a_sequence_has_all_its_steps)
 {
-    (void)state;
     const aq_table_spec spec = sequence_spec();
     const aq_chunk_layout layout = sequence_layout();
     const table_kit_piece piece = {.step = 100, .length = 12};
@@ -281,9 +267,8 @@ static void test_a_sequence_has_all_its_steps(void **state)
     close_it(&it);
 }
 
-static void test_beyond_the_end_of_an_episode_a_sequence_is_zero(void **state)
+TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
 {
-    (void)state;
     const aq_table_spec spec = sequence_spec();
     const aq_chunk_layout layout = sequence_layout();
     for (int end = 0; end < 2; end++) {
@@ -313,9 +298,8 @@ static void test_beyond_the_end_of_an_episode_a_sequence_is_zero(void **state)
     }
 }
 
-static void test_sequences_start_at_multiples_of_the_period_in_the_episode(void **state)
+TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
 {
-    (void)state;
     const aq_table_spec spec = sequence_spec();
     const aq_chunk_layout layout = sequence_layout();
     /* An episode of 30 steps in chunks of 10 that repeat STEPS - 1. */
@@ -342,9 +326,8 @@ static void test_sequences_start_at_multiples_of_the_period_in_the_episode(void 
     close_it(&it);
 }
 
-static void test_a_chunk_may_hold_no_sequence(void **state)
+TEST(a_chunk_may_hold_no_sequence)
 {
-    (void)state;
     aq_table_spec spec = sequence_spec();
     const aq_chunk_layout layout = sequence_layout();
     spec.sequence_period = 50;
@@ -352,23 +335,4 @@ static void test_a_chunk_may_hold_no_sequence(void **state)
     aq_arrival *arrival = table_kit_arrival(&layout, &piece, 1);
     assert_int_equal(aq_chunk_items_count(&spec, &layout, &arrival->chunks[0]), 0);
     aq_arrival_unref(arrival);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_an_item_inside_a_chunk_folds_n_steps),
-        cmocka_unit_test(test_the_last_item_of_a_chunk_that_goes_on_folds_n_steps),
-        cmocka_unit_test(test_a_termination_shortens_the_fold_and_cuts_the_bootstrap),
-        cmocka_unit_test(test_an_item_that_ends_just_at_the_termination_has_no_bootstrap),
-        cmocka_unit_test(test_a_truncation_shortens_the_fold_and_keeps_the_bootstrap),
-        cmocka_unit_test(test_a_table_of_fewer_steps_than_the_span_folds_its_own),
-        cmocka_unit_test(test_draws_are_counted_by_chunk),
-        cmocka_unit_test(test_rows_of_all_sizes_agree_with_a_plain_fold),
-        cmocka_unit_test(test_a_sequence_has_all_its_steps),
-        cmocka_unit_test(test_beyond_the_end_of_an_episode_a_sequence_is_zero),
-        cmocka_unit_test(test_sequences_start_at_multiples_of_the_period_in_the_episode),
-        cmocka_unit_test(test_a_chunk_may_hold_no_sequence),
-    };
-    return cmocka_run_group_tests_name("replay_gather", tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * The limiter: minimum size, both ends of the band, and that never both sides must wait.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/table/replay_limiter.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static aq_table_spec spec_of(uint64_t min_size, double samples_per_insert, double tolerance)
@@ -39,9 +34,8 @@ static aq_replay_limiter limiter_of(void)
     return limiter;
 }
 
-static void test_nothing_is_sampled_below_the_minimum_size(void **state)
+TEST(nothing_is_sampled_below_the_minimum_size)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     assert_false(aq_replay_limiter_may_sample(&limiter, 1));
     aq_replay_limiter_inserted(&limiter, 99);
@@ -50,9 +44,8 @@ static void test_nothing_is_sampled_below_the_minimum_size(void **state)
     assert_true(aq_replay_limiter_may_sample(&limiter, 16));
 }
 
-static void test_the_first_steps_are_owed_to_nobody(void **state)
+TEST(the_first_steps_are_owed_to_nobody)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     aq_replay_limiter_inserted(&limiter, 100);
     assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
@@ -60,9 +53,8 @@ static void test_the_first_steps_are_owed_to_nobody(void **state)
     assert_false(aq_replay_limiter_may_sample(&limiter, 201));
 }
 
-static void test_samples_stop_at_the_lower_end(void **state)
+TEST(samples_stop_at_the_lower_end)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     aq_replay_limiter_inserted(&limiter, 110);
     aq_replay_limiter_sampled(&limiter, 240);
@@ -72,9 +64,8 @@ static void test_samples_stop_at_the_lower_end(void **state)
     assert_false(aq_replay_limiter_may_sample(&limiter, 17));
 }
 
-static void test_inserts_stop_at_the_upper_end(void **state)
+TEST(inserts_stop_at_the_upper_end)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 150);
     aq_replay_limiter_inserted(&limiter, 149);
@@ -87,10 +78,8 @@ static void test_inserts_stop_at_the_upper_end(void **state)
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 1);
 }
 
-static void
-test_a_tolerance_that_could_block_both_is_refused_with_the_least_that_works(void **state)
+TEST(a_tolerance_that_could_block_both_is_refused_with_the_least_that_works)
 {
-    (void)state;
     aq_replay_limiter limiter;
     aq_error error;
     assert_int_equal(init(&limiter, 100, 4.0, 8.9, 64, &error), AQ_E_INVALID);
@@ -98,9 +87,8 @@ test_a_tolerance_that_could_block_both_is_refused_with_the_least_that_works(void
     assert_int_equal(init(&limiter, 100, 4.0, 9.0, 64, &error), 0);
 }
 
-static void test_numbers_that_cannot_be_are_refused(void **state)
+TEST(numbers_that_cannot_be_are_refused)
 {
-    (void)state;
     const double bad[] = {-1.0, NAN, INFINITY};
     aq_replay_limiter limiter;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
@@ -112,9 +100,8 @@ static void test_numbers_that_cannot_be_are_refused(void **state)
     assert_int_equal(init(&limiter, 1, 4.0, 9.0, 0, NULL), AQ_E_INVALID);
 }
 
-static void test_a_few_samples_of_many_inserts_work_too(void **state)
+TEST(a_few_samples_of_many_inserts_work_too)
 {
-    (void)state;
     aq_replay_limiter limiter;
     assert_int_equal(init(&limiter, 10, 0.5, 100.0, 8, NULL), 0);
     aq_replay_limiter_inserted(&limiter, 10);
@@ -122,9 +109,8 @@ static void test_a_few_samples_of_many_inserts_work_too(void **state)
     assert_false(aq_replay_limiter_may_sample(&limiter, 51));
 }
 
-static void test_without_a_proportion_the_minimum_size_alone_counts(void **state)
+TEST(without_a_proportion_the_minimum_size_alone_counts)
 {
-    (void)state;
     aq_replay_limiter limiter;
     assert_int_equal(init(&limiter, 10, 0.0, 0.0, 64, NULL), 0);
     aq_replay_limiter_inserted(&limiter, 9);
@@ -150,9 +136,8 @@ static aq_table_spec queue_of(uint64_t capacity)
     return spec;
 }
 
-static void test_a_full_queue_makes_actors_wait(void **state)
+TEST(a_full_queue_makes_actors_wait)
 {
-    (void)state;
     const aq_table_spec spec = queue_of(100);
     aq_replay_limiter limiter;
     assert_int_equal(aq_replay_limiter_init(&limiter, &spec, 16, NULL), 0);
@@ -168,9 +153,8 @@ static void test_a_full_queue_makes_actors_wait(void **state)
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 27);
 }
 
-static void test_a_queue_that_holds_no_request_is_refused(void **state)
+TEST(a_queue_that_holds_no_request_is_refused)
 {
-    (void)state;
     aq_replay_limiter limiter;
     aq_error error;
     aq_table_spec spec = queue_of(256);
@@ -186,9 +170,8 @@ static void test_a_queue_that_holds_no_request_is_refused(void **state)
 
 /* ---- restarts ------------------------------------------------------------------------------ */
 
-static void test_a_restored_limiter_goes_on_where_it_was(void **state)
+TEST(a_restored_limiter_goes_on_where_it_was)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     aq_replay_limiter_restore(&limiter, 1100, 3900, true);
     assert_true(aq_replay_limiter_lead(&limiter) == 1000.0 - 975.0);
@@ -197,9 +180,8 @@ static void test_a_restored_limiter_goes_on_where_it_was(void **state)
     assert_int_equal(limiter.sampled, 3900);
 }
 
-static void test_a_changed_setting_costs_no_more_than_one_band(void **state)
+TEST(a_changed_setting_costs_no_more_than_one_band)
 {
-    (void)state;
     const double ratios[] = {0.01, 0.5, 8.0, 1000.0};
     for (size_t i = 0; i < 4; i++) {
         aq_replay_limiter limiter;
@@ -214,9 +196,8 @@ static void test_a_changed_setting_costs_no_more_than_one_band(void **state)
     }
 }
 
-static void test_a_limiter_that_is_not_known_owes_nothing(void **state)
+TEST(a_limiter_that_is_not_known_owes_nothing)
 {
-    (void)state;
     aq_replay_limiter limiter = limiter_of();
     aq_replay_limiter_restore(&limiter, 123456, 99, false);
     assert_true(aq_replay_limiter_lead(&limiter) == 0.0);
@@ -224,9 +205,8 @@ static void test_a_limiter_that_is_not_known_owes_nothing(void **state)
     assert_int_equal(aq_replay_limiter_headroom(&limiter), 50);
 }
 
-static void test_below_a_raised_minimum_size_nobody_owes_anything(void **state)
+TEST(below_a_raised_minimum_size_nobody_owes_anything)
 {
-    (void)state;
     aq_replay_limiter limiter;
     assert_int_equal(init(&limiter, 10000, 4.0, 50.0, 16, NULL), 0);
     aq_replay_limiter_restore(&limiter, 5000, 19000, true);
@@ -278,9 +258,8 @@ static void walk(aq_rng *rng, aq_replay_limiter *limiter, uint32_t chunk)
     }
 }
 
-static void test_random_legal_settings_never_block_both_sides(void **state)
+TEST(random_legal_settings_never_block_both_sides)
 {
-    (void)state;
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 1);
     for (int round = 0; round < 2000; round++) {
@@ -307,27 +286,4 @@ static void test_random_legal_settings_never_block_both_sides(void **state)
         }
         walk(&rng, &limiter, 1 + (uint32_t)aq_rng_below(&rng, 64));
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nothing_is_sampled_below_the_minimum_size),
-        cmocka_unit_test(test_the_first_steps_are_owed_to_nobody),
-        cmocka_unit_test(test_samples_stop_at_the_lower_end),
-        cmocka_unit_test(test_inserts_stop_at_the_upper_end),
-        cmocka_unit_test(
-            test_a_tolerance_that_could_block_both_is_refused_with_the_least_that_works),
-        cmocka_unit_test(test_numbers_that_cannot_be_are_refused),
-        cmocka_unit_test(test_a_few_samples_of_many_inserts_work_too),
-        cmocka_unit_test(test_without_a_proportion_the_minimum_size_alone_counts),
-        cmocka_unit_test(test_a_full_queue_makes_actors_wait),
-        cmocka_unit_test(test_a_queue_that_holds_no_request_is_refused),
-        cmocka_unit_test(test_a_restored_limiter_goes_on_where_it_was),
-        cmocka_unit_test(test_a_changed_setting_costs_no_more_than_one_band),
-        cmocka_unit_test(test_a_limiter_that_is_not_known_owes_nothing),
-        cmocka_unit_test(test_below_a_raised_minimum_size_nobody_owes_anything),
-        cmocka_unit_test(test_random_legal_settings_never_block_both_sides),
-    };
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,18 +1,13 @@
 /*
  * The selectors: which items they take, and in what proportions by Pearson's chi-square test.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/table/replay_selector.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 /* A selector and the numbers that it was given. */
@@ -90,9 +85,8 @@ static void assert_proportions(selection *it, const double *masses, uint64_t fir
     assert_true(fabs(it->selector->class->total(it->selector) - total) <= 1e-5 * total);
 }
 
-static void test_uniform_draws_are_uniform(void **state)
+TEST(uniform_draws_are_uniform)
 {
-    (void)state;
     static double masses[ITEMS];
     for (int i = 0; i < ITEMS; i++) {
         masses[i] = 1.0;
@@ -107,9 +101,8 @@ static void test_uniform_draws_are_uniform(void **state)
     }
 }
 
-static void test_uniform_draws_over_holes_are_uniform(void **state)
+TEST(uniform_draws_over_holes_are_uniform)
 {
-    (void)state;
     for (uint64_t n = 0; n < 2; n++) {
         selection it =
             select_by(AQ_SELECTOR_UNIFORM, AQ_REMOVER_LOWEST_PRIORITY, table_kit_seed() + n);
@@ -135,9 +128,8 @@ static void test_uniform_draws_over_holes_are_uniform(void **state)
     }
 }
 
-static void test_prioritized_draws_follow_the_masses(void **state)
+TEST(prioritized_draws_follow_the_masses)
 {
-    (void)state;
     for (uint64_t n = 0; n < 3; n++) {
         selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed() + n);
         static double masses[ITEMS];
@@ -158,9 +150,8 @@ static void test_prioritized_draws_follow_the_masses(void **state)
     }
 }
 
-static void test_equal_masses_are_drawn_as_by_a_uniform_selector(void **state)
+TEST(equal_masses_are_drawn_as_by_a_uniform_selector)
 {
-    (void)state;
     static double masses[ITEMS];
     selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
     for (int i = 0; i < ITEMS; i++) {
@@ -171,9 +162,8 @@ static void test_equal_masses_are_drawn_as_by_a_uniform_selector(void **state)
     aq_replay_selector_destroy(it.selector);
 }
 
-static void test_equal_seeds_draw_equal_items(void **state)
+TEST(equal_seeds_draw_equal_items)
 {
-    (void)state;
     const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
     for (size_t n = 0; n < 2; n++) {
         uint64_t items[3][100];
@@ -189,9 +179,8 @@ static void test_equal_seeds_draw_equal_items(void **state)
     }
 }
 
-static void test_masses_stay_theirs_while_the_window_moves_and_grows(void **state)
+TEST(masses_stay_theirs_while_the_window_moves_and_grows)
 {
-    (void)state;
     selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, table_kit_seed());
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 2);
@@ -223,9 +212,8 @@ static void test_masses_stay_theirs_while_the_window_moves_and_grows(void **stat
     aq_replay_selector_destroy(it.selector);
 }
 
-static void test_what_is_hardly_ever_drawn_still_has_a_probability(void **state)
+TEST(what_is_hardly_ever_drawn_still_has_a_probability)
 {
-    (void)state;
     selection it = select_by(AQ_SELECTOR_PRIORITIZED, AQ_REMOVER_FIFO, 1);
     insert(&it, 1, 1e-20f);
     uint64_t items[4];
@@ -237,9 +225,8 @@ static void test_what_is_hardly_ever_drawn_still_has_a_probability(void **state)
 
 /* ---- in order ------------------------------------------------------------------------------ */
 
-static void test_fifo_gives_the_oldest_in_their_order(void **state)
+TEST(fifo_gives_the_oldest_in_their_order)
 {
-    (void)state;
     selection it = select_by(AQ_SELECTOR_FIFO, AQ_REMOVER_FIFO, 1);
     insert(&it, 100, 1.0f);
     assert_draws(&it, (const uint64_t[]){0, 1, 2, 3}, 4);
@@ -250,9 +237,8 @@ static void test_fifo_gives_the_oldest_in_their_order(void **state)
     aq_replay_selector_destroy(it.selector);
 }
 
-static void test_lifo_gives_the_newest_first(void **state)
+TEST(lifo_gives_the_newest_first)
 {
-    (void)state;
     selection it = select_by(AQ_SELECTOR_LIFO, AQ_REMOVER_FIFO, 1);
     insert(&it, 100, 1.0f);
     assert_draws(&it, (const uint64_t[]){99, 98, 97}, 3);
@@ -265,9 +251,8 @@ static void test_lifo_gives_the_newest_first(void **state)
     aq_replay_selector_destroy(it.selector);
 }
 
-static void test_ordered_selectors_agree_with_a_plain_list(void **state)
+TEST(ordered_selectors_agree_with_a_plain_list)
 {
-    (void)state;
     enum { NUMBERS = 60000 };
     static bool there[NUMBERS];
     aq_rng rng;
@@ -311,9 +296,8 @@ static void test_ordered_selectors_agree_with_a_plain_list(void **state)
 
 /* -------------------------------------------------------------------------------------------- */
 
-static void test_room_that_cannot_be_had_changes_nothing(void **state)
+TEST(room_that_cannot_be_had_changes_nothing)
 {
-    (void)state;
     const uint32_t kinds[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED, AQ_SELECTOR_FIFO};
     for (size_t i = 0; i < 3; i++) {
         aq_table_spec spec = table_kit_spec();
@@ -334,22 +318,4 @@ static void test_room_that_cannot_be_had_changes_nothing(void **state)
         aq_replay_selector_destroy(it.selector);
     }
     aq_replay_selector_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uniform_draws_are_uniform),
-        cmocka_unit_test(test_uniform_draws_over_holes_are_uniform),
-        cmocka_unit_test(test_prioritized_draws_follow_the_masses),
-        cmocka_unit_test(test_equal_masses_are_drawn_as_by_a_uniform_selector),
-        cmocka_unit_test(test_equal_seeds_draw_equal_items),
-        cmocka_unit_test(test_masses_stay_theirs_while_the_window_moves_and_grows),
-        cmocka_unit_test(test_what_is_hardly_ever_drawn_still_has_a_probability),
-        cmocka_unit_test(test_fifo_gives_the_oldest_in_their_order),
-        cmocka_unit_test(test_lifo_gives_the_newest_first),
-        cmocka_unit_test(test_ordered_selectors_agree_with_a_plain_list),
-        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("replay_selector", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * The table: numbers of items, what leaves when, how often an item is drawn, memory per step.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static table_kit kit_of(const aq_table_spec *spec)
@@ -55,9 +50,8 @@ static int try_sample(table_kit *kit, uint32_t rows)
 
 /* ---- what it holds ------------------------------------------------------------------------- */
 
-static void test_a_new_table_holds_nothing(void **state)
+TEST(a_new_table_holds_nothing)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
     assert_int_equal(holdings_of(&kit).chunks, 0);
     assert_int_equal(holdings_of(&kit).items, 0);
@@ -67,9 +61,8 @@ static void test_a_new_table_holds_nothing(void **state)
     aq_replay_table_destroy(NULL);
 }
 
-static void test_repeated_transitions_are_counted_once(void **state)
+TEST(repeated_transitions_are_counted_once)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
     table_kit_piece pieces[] = {{.length = 8},
                                 {.first = 6, .length = 5, .overlap = 2, .terminated = true}};
@@ -79,9 +72,8 @@ static void test_repeated_transitions_are_counted_once(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_message_is_held_once_for_each_chunk(void **state)
+TEST(a_message_is_held_once_for_each_chunk)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 16, 0);
     table_kit_piece pieces[] = {{.length = 8, .terminated = true},
                                 {.length = 8, .terminated = true}};
@@ -94,9 +86,8 @@ static void test_a_message_is_held_once_for_each_chunk(void **state)
     table_kit_close(&kit);
 }
 
-static void test_the_oldest_leave_when_the_capacity_is_passed(void **state)
+TEST(the_oldest_leave_when_the_capacity_is_passed)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_FIFO, 20, 0);
     for (int i = 0; i < 5; i++) {
         table_kit_insert(&kit, 8);
@@ -108,9 +99,8 @@ static void test_the_oldest_leave_when_the_capacity_is_passed(void **state)
     table_kit_close(&kit);
 }
 
-static void test_the_newest_stays_even_when_it_is_too_big(void **state)
+TEST(the_newest_stays_even_when_it_is_too_big)
 {
-    (void)state;
     for (uint32_t remover = 0; remover < 2; remover++) {
         aq_table_spec spec = table_kit_spec();
         spec.remover = remover;
@@ -124,9 +114,8 @@ static void test_the_newest_stays_even_when_it_is_too_big(void **state)
     }
 }
 
-static void test_the_oldest_leave_when_the_bytes_are_passed(void **state)
+TEST(the_oldest_leave_when_the_bytes_are_passed)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     const uint64_t chunk_bytes = 9 * 8 + 8 * (4 + 4 + 4);
     spec.capacity_bytes = 3 * chunk_bytes;
@@ -144,9 +133,8 @@ static void test_the_oldest_leave_when_the_bytes_are_passed(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_chunk_without_a_sequence_is_not_taken(void **state)
+TEST(a_chunk_without_a_sequence_is_not_taken)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.sequence_length = 4;
     spec.sequence_period = 20;
@@ -163,9 +151,8 @@ static void test_a_chunk_without_a_sequence_is_not_taken(void **state)
     table_kit_close(&kit);
 }
 
-static void test_forgotten_messages_take_older_ones_with_them_under_fifo(void **state)
+TEST(forgotten_messages_take_older_ones_with_them_under_fifo)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 100, 0);
     for (int i = 0; i < 4; i++) {
         table_kit_insert(&kit, 8);
@@ -178,9 +165,8 @@ static void test_forgotten_messages_take_older_ones_with_them_under_fifo(void **
     table_kit_close(&kit);
 }
 
-static void test_what_many_uniform_draws_give_is_what_is_held(void **state)
+TEST(what_many_uniform_draws_give_is_what_is_held)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 300, 0);
     aq_batch *batch = table_kit_batch(&kit, 256);
     for (int i = 0; i < 200; i++) {
@@ -204,9 +190,8 @@ static void test_what_many_uniform_draws_give_is_what_is_held(void **state)
 
 /* ---- in order, and how often --------------------------------------------------------------- */
 
-static void test_fifo_and_lifo_give_the_same_items_again(void **state)
+TEST(fifo_and_lifo_give_the_same_items_again)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_FIFO, 100, 0);
     table_kit_insert(&kit, 8);
     assert_sample(&kit, (const uint64_t[]){0, 1, 2}, 3);
@@ -221,9 +206,8 @@ static void test_fifo_and_lifo_give_the_same_items_again(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_stack_gives_each_item_as_often_as_it_may(void **state)
+TEST(a_stack_gives_each_item_as_often_as_it_may)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_LIFO, 100, 2);
     table_kit_insert(&kit, 4);
     assert_sample(&kit, (const uint64_t[]){3, 2}, 2);
@@ -240,9 +224,8 @@ static void test_a_stack_gives_each_item_as_often_as_it_may(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_queue_gives_every_item_exactly_once(void **state)
+TEST(a_queue_gives_every_item_exactly_once)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 100, 0);
     aq_batch *batch = table_kit_batch(&kit, 16);
     uint64_t next = 0;
@@ -263,9 +246,8 @@ static void test_a_queue_gives_every_item_exactly_once(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_full_queue_lets_nothing_go(void **state)
+TEST(a_full_queue_lets_nothing_go)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 16, 0);
     for (int i = 0; i < 5; i++) {
         table_kit_insert(&kit, 8);
@@ -276,9 +258,8 @@ static void test_a_full_queue_lets_nothing_go(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_queue_far_beyond_its_capacity_has_no_room(void **state)
+TEST(a_queue_far_beyond_its_capacity_has_no_room)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_QUEUE, 16, 0);
     const table_kit_piece piece = {.length = 8, .terminated = true};
     aq_arrival *arrival = table_kit_arrival(&kit.layout, &piece, 1);
@@ -292,9 +273,8 @@ static void test_a_queue_far_beyond_its_capacity_has_no_room(void **state)
     table_kit_close(&kit);
 }
 
-static void test_no_item_is_drawn_more_often_than_it_may(void **state)
+TEST(no_item_is_drawn_more_often_than_it_may)
 {
-    (void)state;
     const uint32_t selectors[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_PRIORITIZED};
     for (size_t n = 0; n < 2; n++) {
         enum { ITEMS = 64, MAX = 3 };
@@ -321,9 +301,8 @@ static void test_no_item_is_drawn_more_often_than_it_may(void **state)
     }
 }
 
-static void test_fewer_draws_than_rows_are_no_sample(void **state)
+TEST(fewer_draws_than_rows_are_no_sample)
 {
-    (void)state;
     table_kit kit = kit_by(AQ_SELECTOR_UNIFORM, 1000, 2);
     table_kit_insert(&kit, 8);
     assert_int_equal(try_sample(&kit, 17), AQ_E_AGAIN);
@@ -335,9 +314,8 @@ static void test_fewer_draws_than_rows_are_no_sample(void **state)
 
 /* ---- memory -------------------------------------------------------------------------------- */
 
-static void test_memory_per_step_is_close_to_its_columns(void **state)
+TEST(memory_per_step_is_close_to_its_columns)
 {
-    (void)state;
     const uint32_t obs_sizes[] = {4, 17, 84};
     for (size_t i = 0; i < sizeof(obs_sizes) / sizeof(obs_sizes[0]); i++) {
         const aq_chunk_layout layout = {
@@ -374,9 +352,8 @@ static void test_memory_per_step_is_close_to_its_columns(void **state)
     }
 }
 
-static void test_a_table_that_has_grown_allocates_nothing(void **state)
+TEST(a_table_that_has_grown_allocates_nothing)
 {
-    (void)state;
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_LIFO; selector++) {
         aq_table_spec spec = table_kit_spec();
         spec.selector = selector;
@@ -395,9 +372,8 @@ static void test_a_table_that_has_grown_allocates_nothing(void **state)
     }
 }
 
-static void test_create_without_memory_fails_clean(void **state)
+TEST(create_without_memory_fails_clean)
 {
-    (void)state;
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
         const aq_chunk_layout layout = table_kit_layout();
         aq_table_spec spec = table_kit_spec();
@@ -419,9 +395,8 @@ static void test_create_without_memory_fails_clean(void **state)
     }
 }
 
-static void test_room_that_cannot_be_had_changes_nothing(void **state)
+TEST(room_that_cannot_be_had_changes_nothing)
 {
-    (void)state;
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
         aq_table_spec spec = table_kit_spec();
         spec.selector = selector;
@@ -452,31 +427,4 @@ static void test_room_that_cannot_be_had_changes_nothing(void **state)
         aq_arrival_unref(arrival);
         table_kit_close(&kit);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_new_table_holds_nothing),
-        cmocka_unit_test(test_repeated_transitions_are_counted_once),
-        cmocka_unit_test(test_a_message_is_held_once_for_each_chunk),
-        cmocka_unit_test(test_the_oldest_leave_when_the_capacity_is_passed),
-        cmocka_unit_test(test_the_newest_stays_even_when_it_is_too_big),
-        cmocka_unit_test(test_the_oldest_leave_when_the_bytes_are_passed),
-        cmocka_unit_test(test_a_chunk_without_a_sequence_is_not_taken),
-        cmocka_unit_test(test_forgotten_messages_take_older_ones_with_them_under_fifo),
-        cmocka_unit_test(test_what_many_uniform_draws_give_is_what_is_held),
-        cmocka_unit_test(test_fifo_and_lifo_give_the_same_items_again),
-        cmocka_unit_test(test_a_stack_gives_each_item_as_often_as_it_may),
-        cmocka_unit_test(test_a_queue_gives_every_item_exactly_once),
-        cmocka_unit_test(test_a_full_queue_lets_nothing_go),
-        cmocka_unit_test(test_a_queue_far_beyond_its_capacity_has_no_room),
-        cmocka_unit_test(test_no_item_is_drawn_more_often_than_it_may),
-        cmocka_unit_test(test_fewer_draws_than_rows_are_no_sample),
-        cmocka_unit_test(test_memory_per_step_is_close_to_its_columns),
-        cmocka_unit_test(test_a_table_that_has_grown_allocates_nothing),
-        cmocka_unit_test(test_create_without_memory_fails_clean),
-        cmocka_unit_test(test_room_that_cannot_be_had_changes_nothing),
-    };
-    return cmocka_run_group_tests_name("replay_table", tests, NULL, NULL);
 }

@@ -1,16 +1,11 @@
 /*
  * The tree: its sums, its draws by Pearson's chi-square test, and what rounding must not do.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
 #include "replay/table/sum_tree.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static aq_sum_tree tree_of(uint64_t leaves)
@@ -29,9 +24,8 @@ static void assert_total(const aq_sum_tree *tree)
     assert_true(fabs(tree->total - sum) <= 1e-5 * sum + 1e-30);
 }
 
-static void test_a_new_tree_weighs_nothing(void **state)
+TEST(a_new_tree_weighs_nothing)
 {
-    (void)state;
     const uint64_t sizes[] = {16, 32, 256, 4096, 65536, 1 << 20};
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         aq_sum_tree tree = tree_of(sizes[i]);
@@ -42,9 +36,8 @@ static void test_a_new_tree_weighs_nothing(void **state)
     }
 }
 
-static void test_the_total_is_the_sum_of_the_leaves(void **state)
+TEST(the_total_is_the_sum_of_the_leaves)
 {
-    (void)state;
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 1);
     const uint64_t sizes[] = {16, 32, 512, 8192};
@@ -73,9 +66,8 @@ static void test_the_total_is_the_sum_of_the_leaves(void **state)
     }
 }
 
-static void test_sums_do_not_drift(void **state)
+TEST(sums_do_not_drift)
 {
-    (void)state;
     aq_sum_tree tree = tree_of(4096);
     const uint32_t leaves[] = {77};
     const float large[] = {1e20f};
@@ -118,9 +110,8 @@ static void check_draws(uint64_t seed, uint64_t size, const float *masses, int c
     aq_sum_tree_fini(&tree);
 }
 
-static void test_leaves_are_drawn_in_proportion(void **state)
+TEST(leaves_are_drawn_in_proportion)
 {
-    (void)state;
     uint64_t seed = table_kit_seed();
     static float masses[1000];
     for (uint64_t round = 0; round < 4; round++) {
@@ -132,16 +123,14 @@ static void test_leaves_are_drawn_in_proportion(void **state)
     }
 }
 
-static void test_few_leaves_among_a_million_are_drawn_in_proportion(void **state)
+TEST(few_leaves_among_a_million_are_drawn_in_proportion)
 {
-    (void)state;
     const float masses[] = {1.0f, 2.0f, 3.0f, 0.5f, 1e-3f, 100.0f};
     check_draws(table_kit_seed(), 1 << 20, masses, 6, 256 * 10000);
 }
 
-static void test_leaves_of_one_node_are_drawn_in_proportion(void **state)
+TEST(leaves_of_one_node_are_drawn_in_proportion)
 {
-    (void)state;
     float masses[16];
     for (int i = 0; i < 16; i++) {
         masses[i] = (float)(1 + i * i);
@@ -149,9 +138,8 @@ static void test_leaves_of_one_node_are_drawn_in_proportion(void **state)
     check_draws(table_kit_seed(), 16, masses, 16, 256 * 4000);
 }
 
-static void test_a_leaf_without_mass_is_never_drawn(void **state)
+TEST(a_leaf_without_mass_is_never_drawn)
 {
-    (void)state;
     aq_sum_tree tree = tree_of(4096);
     aq_rng rng, values;
     static uint32_t drawn[4096];
@@ -173,9 +161,8 @@ static void test_a_leaf_without_mass_is_never_drawn(void **state)
     aq_sum_tree_fini(&tree);
 }
 
-static void test_the_only_leaf_is_drawn_every_time(void **state)
+TEST(the_only_leaf_is_drawn_every_time)
 {
-    (void)state;
     const uint32_t places[] = {0, 15, 16, 1000, 4095};
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 5);
@@ -192,28 +179,11 @@ static void test_the_only_leaf_is_drawn_every_time(void **state)
     }
 }
 
-static void test_without_memory_there_is_no_tree(void **state)
+TEST(without_memory_there_is_no_tree)
 {
-    (void)state;
     aq_sum_tree tree;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_sum_tree_init(&tree, 256), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     aq_sum_tree_fini(&tree);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_new_tree_weighs_nothing),
-        cmocka_unit_test(test_the_total_is_the_sum_of_the_leaves),
-        cmocka_unit_test(test_sums_do_not_drift),
-        cmocka_unit_test(test_leaves_are_drawn_in_proportion),
-        cmocka_unit_test(test_few_leaves_among_a_million_are_drawn_in_proportion),
-        cmocka_unit_test(test_leaves_of_one_node_are_drawn_in_proportion),
-        cmocka_unit_test(test_a_leaf_without_mass_is_never_drawn),
-        cmocka_unit_test(test_the_only_leaf_is_drawn_every_time),
-        cmocka_unit_test(test_without_memory_there_is_no_tree),
-    };
-    return cmocka_run_group_tests_name("sum_tree", tests, NULL, NULL);
 }

@@ -2,17 +2,12 @@
  * Every kind of table against a plain list of chunks, under random inserts, draws, priorities and
  * forgets. The list does everything by going through all of it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
 #include "replay/table/chunk_items.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 enum { CHUNKS_MAX = 20000, ITEMS_MAX = 8, CAPACITY = 120, STEPS = 1500, DRAW_MAX = 24 };
@@ -334,44 +329,27 @@ static void walk_all(uint32_t selector)
     }
 }
 
-static void test_uniform_tables_agree_with_a_plain_list(void **state)
+TEST(uniform_tables_agree_with_a_plain_list)
 {
-    (void)state;
     walk_all(AQ_SELECTOR_UNIFORM);
 }
 
-static void test_prioritized_tables_agree_with_a_plain_list(void **state)
+TEST(prioritized_tables_agree_with_a_plain_list)
 {
-    (void)state;
     walk_all(AQ_SELECTOR_PRIORITIZED);
 }
 
-static void test_fifo_tables_agree_with_a_plain_list(void **state)
+TEST(fifo_tables_agree_with_a_plain_list)
 {
-    (void)state;
     walk_all(AQ_SELECTOR_FIFO);
 }
 
-static void test_lifo_tables_agree_with_a_plain_list(void **state)
+TEST(lifo_tables_agree_with_a_plain_list)
 {
-    (void)state;
     walk_all(AQ_SELECTOR_LIFO);
 }
 
-static void test_queues_agree_with_a_plain_list(void **state)
+TEST(queues_agree_with_a_plain_list)
 {
-    (void)state;
     walk_all(AQ_SELECTOR_QUEUE);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_uniform_tables_agree_with_a_plain_list),
-        cmocka_unit_test(test_prioritized_tables_agree_with_a_plain_list),
-        cmocka_unit_test(test_fifo_tables_agree_with_a_plain_list),
-        cmocka_unit_test(test_lifo_tables_agree_with_a_plain_list),
-        cmocka_unit_test(test_queues_agree_with_a_plain_list),
-    };
-    return cmocka_run_group_tests_name("table_model", tests, NULL, NULL);
 }

@@ -1,15 +1,10 @@
 /*
  * Priorities: what they do to draws and to removal, stale numbers, and that exponent 0 is uniform.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 static aq_table_spec prioritized_spec(double exponent)
@@ -47,9 +42,8 @@ static double mass_of(const table_kit *kit)
 
 /* ---- draws --------------------------------------------------------------------------------- */
 
-static void test_draws_follow_priority_to_the_exponent(void **state)
+TEST(draws_follow_priority_to_the_exponent)
 {
-    (void)state;
     const double exponents[] = {0.0, 0.6, 1.0, 2.0};
     for (size_t n = 0; n < 4; n++) {
         enum { ITEMS = 400, ROWS = 256, ROUNDS = 4000 };
@@ -88,9 +82,8 @@ static void test_draws_follow_priority_to_the_exponent(void **state)
     }
 }
 
-static void test_new_items_have_the_greatest_priority_that_was_given(void **state)
+TEST(new_items_have_the_greatest_priority_that_was_given)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec(1.0);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -106,9 +99,8 @@ static void test_new_items_have_the_greatest_priority_that_was_given(void **stat
     table_kit_close(&kit);
 }
 
-static void test_numbers_that_are_not_there_are_passed_over(void **state)
+TEST(numbers_that_are_not_there_are_passed_over)
 {
-    (void)state;
     aq_table_spec spec = prioritized_spec(1.0);
     spec.capacity = 16;
     table_kit kit;
@@ -127,9 +119,8 @@ static void test_numbers_that_are_not_there_are_passed_over(void **state)
     table_kit_close(&kit);
 }
 
-static void test_of_a_number_that_comes_twice_the_last_priority_counts(void **state)
+TEST(of_a_number_that_comes_twice_the_last_priority_counts)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec(1.0);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -148,9 +139,8 @@ static void test_of_a_number_that_comes_twice_the_last_priority_counts(void **st
     table_kit_close(&kit);
 }
 
-static void test_items_that_were_drawn_out_are_passed_over(void **state)
+TEST(items_that_were_drawn_out_are_passed_over)
 {
-    (void)state;
     aq_table_spec spec = prioritized_spec(1.0);
     spec.times_sampled_max = 1;
     table_kit kit;
@@ -166,9 +156,8 @@ static void test_items_that_were_drawn_out_are_passed_over(void **state)
     table_kit_close(&kit);
 }
 
-static void test_items_of_priority_0_are_drawn_when_there_are_no_others(void **state)
+TEST(items_of_priority_0_are_drawn_when_there_are_no_others)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec(0.6);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -186,9 +175,8 @@ static void test_items_of_priority_0_are_drawn_when_there_are_no_others(void **s
     table_kit_close(&kit);
 }
 
-static void test_enormous_priorities_leave_the_sums_finite(void **state)
+TEST(enormous_priorities_leave_the_sums_finite)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec(4.0);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -202,9 +190,8 @@ static void test_enormous_priorities_leave_the_sums_finite(void **state)
     table_kit_close(&kit);
 }
 
-static void test_where_nothing_is_prioritized_the_mass_is_the_count(void **state)
+TEST(where_nothing_is_prioritized_the_mass_is_the_count)
 {
-    (void)state;
     const uint32_t selectors[] = {AQ_SELECTOR_UNIFORM, AQ_SELECTOR_FIFO};
     for (size_t i = 0; i < 2; i++) {
         aq_table_spec spec = table_kit_spec();
@@ -220,9 +207,8 @@ static void test_where_nothing_is_prioritized_the_mass_is_the_count(void **state
 
 /* ---- removal ------------------------------------------------------------------------------- */
 
-static void test_the_chunk_of_the_lowest_mean_priority_leaves_first(void **state)
+TEST(the_chunk_of_the_lowest_mean_priority_leaves_first)
 {
-    (void)state;
     const aq_table_spec spec = lowest_spec(32);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -245,9 +231,8 @@ static void test_the_chunk_of_the_lowest_mean_priority_leaves_first(void **state
     table_kit_close(&kit);
 }
 
-static void test_of_equal_priorities_the_oldest_chunk_leaves(void **state)
+TEST(of_equal_priorities_the_oldest_chunk_leaves)
 {
-    (void)state;
     const aq_table_spec spec = lowest_spec(32);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -261,9 +246,8 @@ static void test_of_equal_priorities_the_oldest_chunk_leaves(void **state)
     table_kit_close(&kit);
 }
 
-static void test_uniform_draws_go_round_the_holes(void **state)
+TEST(uniform_draws_go_round_the_holes)
 {
-    (void)state;
     const aq_table_spec spec = lowest_spec(200);
     table_kit kit;
     aq_rng rng;
@@ -292,9 +276,8 @@ static void test_uniform_draws_go_round_the_holes(void **state)
     table_kit_close(&kit);
 }
 
-static void test_no_priority_keeps_a_chunk_for_ever(void **state)
+TEST(no_priority_keeps_a_chunk_for_ever)
 {
-    (void)state;
     const aq_table_spec spec = lowest_spec(32);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -312,9 +295,8 @@ static void test_no_priority_keeps_a_chunk_for_ever(void **state)
     table_kit_close(&kit);
 }
 
-static void test_forgotten_messages_leave_others_where_priorities_decide(void **state)
+TEST(forgotten_messages_leave_others_where_priorities_decide)
 {
-    (void)state;
     const aq_table_spec spec = lowest_spec(100);
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -326,24 +308,4 @@ static void test_forgotten_messages_leave_others_where_priorities_decide(void **
     assert_int_equal(prioritize(&kit, 8, 8, 1.0f), 0);
     assert_int_equal(aq_replay_table_holdings(kit.table).items, 24);
     table_kit_close(&kit);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_draws_follow_priority_to_the_exponent),
-        cmocka_unit_test(test_new_items_have_the_greatest_priority_that_was_given),
-        cmocka_unit_test(test_numbers_that_are_not_there_are_passed_over),
-        cmocka_unit_test(test_of_a_number_that_comes_twice_the_last_priority_counts),
-        cmocka_unit_test(test_items_that_were_drawn_out_are_passed_over),
-        cmocka_unit_test(test_items_of_priority_0_are_drawn_when_there_are_no_others),
-        cmocka_unit_test(test_enormous_priorities_leave_the_sums_finite),
-        cmocka_unit_test(test_where_nothing_is_prioritized_the_mass_is_the_count),
-        cmocka_unit_test(test_the_chunk_of_the_lowest_mean_priority_leaves_first),
-        cmocka_unit_test(test_of_equal_priorities_the_oldest_chunk_leaves),
-        cmocka_unit_test(test_uniform_draws_go_round_the_holes),
-        cmocka_unit_test(test_no_priority_keeps_a_chunk_for_ever),
-        cmocka_unit_test(test_forgotten_messages_leave_others_where_priorities_decide),
-    };
-    return cmocka_run_group_tests_name("table_priorities", tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * Saving and loading: the same table, one that holds only some of the chunks and newer ones, other
  * settings, and bytes that lie.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/rng.h"
+#include "tests/support/test.h"
 #include "tests/unit/replay/table_kit.h"
 
 enum { SAVED_BYTES_MAX = 1 << 20 };
@@ -76,9 +71,8 @@ static void masses_of(table_kit *kit, float *masses, uint32_t count)
     aq_batch_destroy(batch);
 }
 
-static void test_priorities_come_back(void **state)
+TEST(priorities_come_back)
 {
-    (void)state;
     for (uint32_t portion = 1; portion <= 100; portion *= 10) {
         const aq_table_spec spec = prioritized_spec();
         table_kit before, after;
@@ -108,9 +102,8 @@ static void test_priorities_come_back(void **state)
     }
 }
 
-static void test_what_is_said_of_other_chunks_is_passed_over(void **state)
+TEST(what_is_said_of_other_chunks_is_passed_over)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec();
     table_kit before, after;
     float masses[64];
@@ -132,9 +125,8 @@ static void test_what_is_said_of_other_chunks_is_passed_over(void **state)
     table_kit_close(&after);
 }
 
-static void test_another_exponent_weighs_the_same_priorities_anew(void **state)
+TEST(another_exponent_weighs_the_same_priorities_anew)
 {
-    (void)state;
     aq_table_spec spec = prioritized_spec();
     table_kit before, after;
     table_kit_open(&before, &spec, 1);
@@ -153,9 +145,8 @@ static void test_another_exponent_weighs_the_same_priorities_anew(void **state)
     table_kit_close(&after);
 }
 
-static void test_what_is_removed_first_comes_back(void **state)
+TEST(what_is_removed_first_comes_back)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
     spec.capacity = 32;
@@ -180,9 +171,8 @@ static void test_what_is_removed_first_comes_back(void **state)
     table_kit_close(&after);
 }
 
-static void test_a_queue_gives_nothing_twice_after_a_restart(void **state)
+TEST(a_queue_gives_nothing_twice_after_a_restart)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.selector = AQ_SELECTOR_QUEUE;
     spec.capacity = 16;
@@ -211,9 +201,8 @@ static void test_a_queue_gives_nothing_twice_after_a_restart(void **state)
     }
 }
 
-static void test_old_chunks_of_great_priority_survive_a_restart(void **state)
+TEST(old_chunks_of_great_priority_survive_a_restart)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.remover = AQ_REMOVER_LOWEST_PRIORITY;
     spec.capacity = 32;
@@ -244,9 +233,8 @@ static void test_old_chunks_of_great_priority_survive_a_restart(void **state)
     table_kit_close(&after);
 }
 
-static void test_under_other_settings_nothing_leaves_unspoken_of(void **state)
+TEST(under_other_settings_nothing_leaves_unspoken_of)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.selector = AQ_SELECTOR_QUEUE;
     table_kit before, after;
@@ -266,9 +254,8 @@ static void test_under_other_settings_nothing_leaves_unspoken_of(void **state)
     table_kit_close(&after);
 }
 
-static void test_times_drawn_come_back(void **state)
+TEST(times_drawn_come_back)
 {
-    (void)state;
     aq_table_spec spec = table_kit_spec();
     spec.times_sampled_max = 3;
     table_kit before, after;
@@ -302,9 +289,8 @@ static void test_times_drawn_come_back(void **state)
     table_kit_close(&after);
 }
 
-static void test_chunks_may_come_and_leave_between_portions(void **state)
+TEST(chunks_may_come_and_leave_between_portions)
 {
-    (void)state;
     aq_table_spec spec = prioritized_spec();
     spec.capacity = 64;
     table_kit before, after;
@@ -329,9 +315,8 @@ static void test_chunks_may_come_and_leave_between_portions(void **state)
     table_kit_close(&after);
 }
 
-static void test_an_empty_table_is_saved_too(void **state)
+TEST(an_empty_table_is_saved_too)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec();
     table_kit kit;
     table_kit_open(&kit, &spec, 1);
@@ -342,9 +327,8 @@ static void test_an_empty_table_is_saved_too(void **state)
     table_kit_close(&kit);
 }
 
-static void test_a_buffer_that_is_full_leaves_the_position(void **state)
+TEST(a_buffer_that_is_full_leaves_the_position)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec();
     table_kit kit;
     aq_buffer out;
@@ -363,9 +347,8 @@ static void test_a_buffer_that_is_full_leaves_the_position(void **state)
 
 /* ---- bytes that lie ------------------------------------------------------------------------ */
 
-static void test_every_cut_is_refused_and_changes_nothing(void **state)
+TEST(every_cut_is_refused_and_changes_nothing)
 {
-    (void)state;
     const aq_table_spec spec = prioritized_spec();
     table_kit before, after;
     table_kit_open(&before, &spec, 1);
@@ -393,9 +376,8 @@ static void test_every_cut_is_refused_and_changes_nothing(void **state)
     table_kit_close(&after);
 }
 
-static void test_random_damage_never_does_harm(void **state)
+TEST(random_damage_never_does_harm)
 {
-    (void)state;
     aq_rng rng;
     aq_rng_init(&rng, table_kit_seed(), 3);
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
@@ -433,24 +415,4 @@ static void test_random_damage_never_does_harm(void **state)
         aq_buffer_fini(&saved);
         table_kit_close(&before);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_priorities_come_back),
-        cmocka_unit_test(test_what_is_said_of_other_chunks_is_passed_over),
-        cmocka_unit_test(test_another_exponent_weighs_the_same_priorities_anew),
-        cmocka_unit_test(test_what_is_removed_first_comes_back),
-        cmocka_unit_test(test_a_queue_gives_nothing_twice_after_a_restart),
-        cmocka_unit_test(test_old_chunks_of_great_priority_survive_a_restart),
-        cmocka_unit_test(test_under_other_settings_nothing_leaves_unspoken_of),
-        cmocka_unit_test(test_times_drawn_come_back),
-        cmocka_unit_test(test_chunks_may_come_and_leave_between_portions),
-        cmocka_unit_test(test_an_empty_table_is_saved_too),
-        cmocka_unit_test(test_a_buffer_that_is_full_leaves_the_position),
-        cmocka_unit_test(test_every_cut_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_random_damage_never_does_harm),
-    };
-    return cmocka_run_group_tests_name("table_state", tests, NULL, NULL);
 }

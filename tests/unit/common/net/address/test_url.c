@@ -1,18 +1,13 @@
 /*
  * URLs: which are taken, what the others are told, and the urls that are made of them.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/net/address/url.h"
+#include "tests/support/test.h"
 
-static void test_good_urls_are_taken(void **state)
+TEST(good_urls_are_taken)
 {
     static const char *const urls[] = {
         "tcp://127.0.0.1:5550", "tcp://learner:0",
@@ -22,13 +17,12 @@ static void test_good_urls_are_taken(void **state)
         "inproc://name",        "inproc://a/b",
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         assert_int_equal(aq_url_validate(urls[i], NULL), 0);
     }
 }
 
-static void test_bad_urls_are_named_and_told_what_is_allowed(void **state)
+TEST(bad_urls_are_named_and_told_what_is_allowed)
 {
     static const struct {
         const char *url;
@@ -61,7 +55,6 @@ static void test_bad_urls_are_named_and_told_what_is_allowed(void **state)
         {"inproc://", "no name"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_error error = {0};
 
@@ -80,12 +73,11 @@ static const char *ipc_url(char *url, size_t length)
     return url;
 }
 
-static void test_an_ipc_path_must_fit_a_socket_address(void **state)
+TEST(an_ipc_path_must_fit_a_socket_address)
 {
     aq_error error = {0};
     char url[300];
 
-    (void)state;
     assert_int_equal(aq_url_validate(ipc_url(url, 107), NULL), 0);
     assert_int_equal(aq_url_validate(ipc_url(url, 108), &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "107 bytes"));
@@ -101,9 +93,8 @@ static void expect_sibling(const char *url, const char *suffix, const char *expe
     assert_string_equal(text, expected);
 }
 
-static void test_a_sibling_is_the_next_port_or_a_longer_path(void **state)
+TEST(a_sibling_is_the_next_port_or_a_longer_path)
 {
-    (void)state;
     expect_sibling("tcp://host:5550", "push", "tcp://host:5551");
     expect_sibling("tcp://[::1]:5550", "push", "tcp://[::1]:5551");
     expect_sibling("tcp://*:0", "push", "tcp://*:0");
@@ -111,12 +102,11 @@ static void test_a_sibling_is_the_next_port_or_a_longer_path(void **state)
     expect_sibling("inproc://shard", "push", "inproc://shard.push");
 }
 
-static void test_a_sibling_that_cannot_be_is_refused(void **state)
+TEST(a_sibling_that_cannot_be_is_refused)
 {
     char text[AQ_URL_MAX] = "untouched";
     char url[300];
 
-    (void)state;
     assert_int_equal(aq_url_sibling("tcp://host:65535", "x", text, sizeof(text)), AQ_E_INVALID);
     assert_int_equal(aq_url_sibling("nonsense", "x", text, sizeof(text)), AQ_E_INVALID);
     assert_int_equal(aq_url_sibling(ipc_url(url, 107), "x", text, sizeof(text)), AQ_E_TOO_BIG);
@@ -133,9 +123,8 @@ static void expect_reachable(const char *url, const char *seen_from, const char 
     assert_string_equal(text, expected);
 }
 
-static void test_a_wildcard_is_replaced_by_where_its_owner_was_seen(void **state)
+TEST(a_wildcard_is_replaced_by_where_its_owner_was_seen)
 {
-    (void)state;
     expect_reachable("tcp://*:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://0.0.0.0:5551", "tcp://10.0.0.3:41234", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://[::]:5551", "tcp://[fe80::1]:41234", "tcp://[fe80::1]:5551");
@@ -144,9 +133,8 @@ static void test_a_wildcard_is_replaced_by_where_its_owner_was_seen(void **state
     expect_reachable("tcp://*:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
 }
 
-static void test_a_loopback_address_is_replaced_when_its_owner_is_elsewhere(void **state)
+TEST(a_loopback_address_is_replaced_when_its_owner_is_elsewhere)
 {
-    (void)state;
     expect_reachable("tcp://127.0.0.1:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://localhost:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://[::1]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
@@ -154,9 +142,8 @@ static void test_a_loopback_address_is_replaced_when_its_owner_is_elsewhere(void
     expect_reachable("tcp://127.0.0.2:5551", "tcp://[::1]:9", "tcp://127.0.0.2:5551");
 }
 
-static void test_an_owner_on_this_host_is_reached_by_loopback(void **state)
+TEST(an_owner_on_this_host_is_reached_by_loopback)
 {
-    (void)state;
     expect_reachable("tcp://*:5551", "ipc", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "inproc", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "ipc:///tmp/x", "tcp://127.0.0.1:5551");
@@ -165,11 +152,10 @@ static void test_an_owner_on_this_host_is_reached_by_loopback(void **state)
     expect_reachable("tcp://*:5551", "tcp://*:1", "tcp://127.0.0.1:5551");
 }
 
-static void test_other_urls_are_copied(void **state)
+TEST(other_urls_are_copied)
 {
     char text[AQ_URL_MAX] = "untouched";
 
-    (void)state;
     expect_reachable("tcp://shard-1:5551", "tcp://10.0.0.3:9", "tcp://shard-1:5551");
     expect_reachable("tcp://127.evil.example:1", "tcp://10.0.0.3:9", "tcp://127.evil.example:1");
     expect_reachable("ipc:///tmp/x", "tcp://10.0.0.3:9", "ipc:///tmp/x");
@@ -179,9 +165,8 @@ static void test_other_urls_are_copied(void **state)
     assert_string_equal(text, "untouched");
 }
 
-static void test_local_and_wildcard_urls_are_told(void **state)
+TEST(local_and_wildcard_urls_are_told)
 {
-    (void)state;
     assert_true(aq_url_is_local("ipc:///tmp/x"));
     assert_true(aq_url_is_local("inproc://x"));
     assert_true(aq_url_is_local("tcp://127.0.0.1:5550"));
@@ -195,22 +180,4 @@ static void test_local_and_wildcard_urls_are_told(void **state)
     assert_true(aq_url_is_wildcard("tcp://[::]:5550"));
     assert_false(aq_url_is_wildcard("tcp://127.0.0.1:5550"));
     assert_false(aq_url_is_wildcard("ipc:///tmp/*"));
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_good_urls_are_taken),
-        cmocka_unit_test(test_bad_urls_are_named_and_told_what_is_allowed),
-        cmocka_unit_test(test_an_ipc_path_must_fit_a_socket_address),
-        cmocka_unit_test(test_a_sibling_is_the_next_port_or_a_longer_path),
-        cmocka_unit_test(test_a_sibling_that_cannot_be_is_refused),
-        cmocka_unit_test(test_a_wildcard_is_replaced_by_where_its_owner_was_seen),
-        cmocka_unit_test(test_a_loopback_address_is_replaced_when_its_owner_is_elsewhere),
-        cmocka_unit_test(test_an_owner_on_this_host_is_reached_by_loopback),
-        cmocka_unit_test(test_other_urls_are_copied),
-        cmocka_unit_test(test_local_and_wildcard_urls_are_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,16 +2,11 @@
  * The HTTP server and peers that would wear it down: what it bounds. Deadlines are moved rather
  * than waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
+#include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"
 
@@ -48,12 +43,11 @@ static bool is_empty(void *user)
 
 /* ---- bounds --------------------------------------------------------------------------------- */
 
-static void test_a_slow_request_is_ended(void **state)
+TEST(a_slow_request_is_ended)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\nX-");
@@ -66,13 +60,12 @@ static void test_a_slow_request_is_ended(void **state)
     http_kit_close(&pair);
 }
 
-static void test_bytes_that_trickle_in_gain_no_time(void **state)
+TEST(bytes_that_trickle_in_gain_no_time)
 {
     http_pair pair;
     http_peer peer;
     int64_t deadline_ns;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     http_peer_tell(&peer, "GET /hello HTTP/1.1\r\n");
@@ -87,12 +80,11 @@ static void test_bytes_that_trickle_in_gain_no_time(void **state)
     http_kit_close(&pair);
 }
 
-static void test_a_peer_that_says_nothing_is_refused(void **state)
+TEST(a_peer_that_says_nothing_is_refused)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     net_kit_run_until(&pair.loop, is_reading, &pair);
@@ -104,12 +96,11 @@ static void test_a_peer_that_says_nothing_is_refused(void **state)
     http_kit_close(&pair);
 }
 
-static void test_an_idle_connection_is_closed_and_nobody_is_to_blame(void **state)
+TEST(an_idle_connection_is_closed_and_nobody_is_to_blame)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     http_peer_tell(&peer, "GET /hello HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -122,12 +113,11 @@ static void test_an_idle_connection_is_closed_and_nobody_is_to_blame(void **stat
     http_kit_close(&pair);
 }
 
-static void test_a_peer_that_takes_no_answer_is_refused(void **state)
+TEST(a_peer_that_takes_no_answer_is_refused)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     http_peer_tell(&peer, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -141,12 +131,11 @@ static void test_a_peer_that_takes_no_answer_is_refused(void **state)
     http_kit_close(&pair);
 }
 
-static void test_silent_connections_keep_nobody_out(void **state)
+TEST(silent_connections_keep_nobody_out)
 {
     http_pair pair;
     http_peer *peers = calloc(PEERS_MAX, sizeof(*peers));
 
-    (void)state;
     assert_non_null(peers);
     http_kit_open(&pair);
     for (size_t i = 0; i < PEERS_MAX - 1; i++) {
@@ -168,13 +157,12 @@ static void test_silent_connections_keep_nobody_out(void **state)
     free(peers);
 }
 
-static void test_whoever_finds_all_busy_is_answered_later(void **state)
+TEST(whoever_finds_all_busy_is_answered_later)
 {
     http_pair pair;
     http_peer *busy = calloc(AQ_HTTP_CONNECTIONS_MAX, sizeof(*busy));
     http_peer late;
 
-    (void)state;
     assert_non_null(busy);
     http_kit_open(&pair);
     for (size_t i = 0; i < AQ_HTTP_CONNECTIONS_MAX; i++) {
@@ -201,13 +189,12 @@ static void test_whoever_finds_all_busy_is_answered_later(void **state)
     free(busy);
 }
 
-static void test_peers_that_ask_at_once_are_all_answered(void **state)
+TEST(peers_that_ask_at_once_are_all_answered)
 {
     enum { ASKING = 40, ROUNDS = 5 };
     http_pair pair;
     http_peer peers[ASKING];
 
-    (void)state;
     http_kit_open(&pair);
     for (size_t i = 0; i < ASKING; i++) {
         http_peer_connect(&pair, &peers[i]);
@@ -227,20 +214,4 @@ static void test_peers_that_ask_at_once_are_all_answered(void **state)
         http_peer_end(&peers[i]);
     }
     http_kit_close(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_slow_request_is_ended),
-        cmocka_unit_test(test_bytes_that_trickle_in_gain_no_time),
-        cmocka_unit_test(test_a_peer_that_says_nothing_is_refused),
-        cmocka_unit_test(test_an_idle_connection_is_closed_and_nobody_is_to_blame),
-        cmocka_unit_test(test_a_peer_that_takes_no_answer_is_refused),
-        cmocka_unit_test(test_silent_connections_keep_nobody_out),
-        cmocka_unit_test(test_whoever_finds_all_busy_is_answered_later),
-        cmocka_unit_test(test_peers_that_ask_at_once_are_all_answered),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

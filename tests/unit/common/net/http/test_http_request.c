@@ -1,16 +1,11 @@
 /*
  * The head of an HTTP request: what is read, what is waited for, what is refused.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "common/net/http/http_request.h"
+#include "tests/support/test.h"
 
 /* From a block of exactly that size, so that the sanitizer sees a byte too many being read. */
 static int read_sized(const char *text, size_t size, aq_http_request *ret_request)
@@ -42,13 +37,12 @@ static void assert_path(const char *text, const char *path)
     assert_memory_equal(request.path, path, strlen(path));
 }
 
-static void test_a_scrape_is_read_whole(void **state)
+TEST(a_scrape_is_read_whole)
 {
     static const char text[] = "GET /metrics HTTP/1.1\r\nHost: learner:9400\r\n"
                                "User-Agent: Prometheus/2.42.0\r\nAccept: text/plain;q=0.5\r\n\r\n";
     aq_http_request request;
 
-    (void)state;
     assert_int_equal(read_text(text, &request), 0);
     assert_int_equal(request.method, AQ_HTTP_GET);
     assert_true(request.keep_alive);
@@ -57,12 +51,11 @@ static void test_a_scrape_is_read_whole(void **state)
     assert_path(text, "/metrics");
 }
 
-static void test_every_beginning_of_a_request_is_waited_for(void **state)
+TEST(every_beginning_of_a_request_is_waited_for)
 {
     static const char text[] = "HEAD http://learner:9400/healthz?x=1 HTTP/1.1\r\nHost: x\r\n\r\n";
     aq_http_request request;
 
-    (void)state;
     for (size_t size = 0; size < strlen(text); size++) {
         assert_int_equal(read_sized(text, size, &request), AQ_E_AGAIN);
     }
@@ -70,15 +63,14 @@ static void test_every_beginning_of_a_request_is_waited_for(void **state)
     assert_int_equal(request.method, AQ_HTTP_HEAD);
 }
 
-static void test_the_query_and_the_host_are_no_part_of_the_path(void **state)
+TEST(the_query_and_the_host_are_no_part_of_the_path)
 {
-    (void)state;
     assert_path("GET /a?b=/c HTTP/1.0\r\n\r\n", "/a");
     assert_path("GET http://learner:9400/metrics?x HTTP/1.0\r\n\r\n", "/metrics");
     assert_path("GET HTTP://x/ HTTP/1.0\r\n\r\n", "/");
 }
 
-static void test_other_methods_are_told_apart(void **state)
+TEST(other_methods_are_told_apart)
 {
     static const char *const texts[] = {
         "POST /metrics HTTP/1.0\r\n\r\n",
@@ -88,18 +80,16 @@ static void test_other_methods_are_told_apart(void **state)
     };
     aq_http_request request;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(read_text(texts[i], &request), 0);
         assert_int_equal(request.method, AQ_HTTP_OTHER);
     }
 }
 
-static void test_the_peer_decides_whether_the_connection_stays(void **state)
+TEST(the_peer_decides_whether_the_connection_stays)
 {
     aq_http_request request;
 
-    (void)state;
     assert_int_equal(read_text("GET / HTTP/1.0\r\n\r\n", &request), 0);
     assert_false(request.keep_alive);
     assert_int_equal(read_text("GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", &request),
@@ -113,11 +103,10 @@ static void test_the_peer_decides_whether_the_connection_stays(void **state)
     assert_true(request.keep_alive);
 }
 
-static void test_an_announced_body_is_seen(void **state)
+TEST(an_announced_body_is_seen)
 {
     aq_http_request request;
 
-    (void)state;
     assert_int_equal(read_text("POST / HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello", &request), 0);
     assert_true(request.has_body);
     assert_int_equal(read_text("GET / HTTP/1.0\r\nContent-Length: 00\r\n\r\n", &request), 0);
@@ -127,7 +116,7 @@ static void test_an_announced_body_is_seen(void **state)
     assert_true(request.has_body);
 }
 
-static void test_what_is_no_request_is_refused(void **state)
+TEST(what_is_no_request_is_refused)
 {
     static const char *const texts[] = {
         "\x16\x03\x01\x02",                             /* TLS */
@@ -159,34 +148,16 @@ static void test_what_is_no_request_is_refused(void **state)
     };
     aq_http_request request;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(read_text(texts[i], &request), AQ_E_FOREIGN);
     }
     assert_int_equal(read_sized("GET /\0 HTTP/1.1\r\n", 17, &request), AQ_E_FOREIGN);
 }
 
-static void test_another_version_is_told(void **state)
+TEST(another_version_is_told)
 {
     aq_http_request request;
 
-    (void)state;
     assert_int_equal(read_text("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", &request), AQ_E_VERSION);
     assert_int_equal(read_text("GET / HTTP/3.0\r\n\r\n", &request), AQ_E_VERSION);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_scrape_is_read_whole),
-        cmocka_unit_test(test_every_beginning_of_a_request_is_waited_for),
-        cmocka_unit_test(test_the_query_and_the_host_are_no_part_of_the_path),
-        cmocka_unit_test(test_other_methods_are_told_apart),
-        cmocka_unit_test(test_the_peer_decides_whether_the_connection_stays),
-        cmocka_unit_test(test_an_announced_body_is_seen),
-        cmocka_unit_test(test_what_is_no_request_is_refused),
-        cmocka_unit_test(test_another_version_is_told),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

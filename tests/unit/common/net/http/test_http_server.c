@@ -1,17 +1,12 @@
 /*
  * The HTTP server, as its peers see it: what is answered, how it begins and how it ends.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #include "common/base/memory.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/http_kit.h"
 #include "tests/unit/common/net/net_kit.h"
 
@@ -34,12 +29,11 @@ static void assert_answer_begins(http_pair *pair, const char *request, const cha
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static void test_a_page_is_answered(void **state)
+TEST(a_page_is_answered)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_kit_ask(&pair, "GET /hello HTTP/1.0\r\n\r\n", &peer);
     assert_non_null(strstr(peer.answer, "HTTP/1.1 200 OK\r\n"));
@@ -53,12 +47,11 @@ static void test_a_page_is_answered(void **state)
     http_kit_close(&pair);
 }
 
-static void test_a_connection_serves_many_requests(void **state)
+TEST(a_connection_serves_many_requests)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     for (unsigned i = 0; i < 100; i++) {
@@ -74,12 +67,11 @@ static void test_a_connection_serves_many_requests(void **state)
     http_kit_close(&pair);
 }
 
-static void test_requests_sent_at_once_are_answered_in_turn(void **state)
+TEST(requests_sent_at_once_are_answered_in_turn)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_kit_ask(&pair,
                  "GET /hello HTTP/1.1\r\nHost: x\r\n\r\nGET /readyz HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -92,13 +84,12 @@ static void test_requests_sent_at_once_are_answered_in_turn(void **state)
     http_kit_close(&pair);
 }
 
-static void test_a_request_may_come_byte_by_byte(void **state)
+TEST(a_request_may_come_byte_by_byte)
 {
     static const char request[] = "GET /hello HTTP/1.0\r\nUser-Agent: slow\r\n\r\n";
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     for (size_t i = 0; i < strlen(request); i++) {
@@ -113,12 +104,11 @@ static void test_a_request_may_come_byte_by_byte(void **state)
     http_kit_close(&pair);
 }
 
-static void test_head_is_the_same_without_the_page(void **state)
+TEST(head_is_the_same_without_the_page)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_kit_ask(&pair, "HEAD /hello HTTP/1.0\r\n\r\n", &peer);
     assert_non_null(strstr(peer.answer, " 200 OK\r\n"));
@@ -128,11 +118,10 @@ static void test_head_is_the_same_without_the_page(void **state)
     http_kit_close(&pair);
 }
 
-static void test_other_requests_are_answered_with_a_status(void **state)
+TEST(other_requests_are_answered_with_a_status)
 {
     http_pair pair;
 
-    (void)state;
     http_kit_open(&pair);
     assert_answer_begins(&pair, "GET /nowhere HTTP/1.0\r\n\r\n", "HTTP/1.1 404 Not Found\r\n");
     assert_answer_begins(&pair, "GET /hello/ HTTP/1.0\r\n\r\n", "HTTP/1.1 404 ");
@@ -149,12 +138,11 @@ static void test_other_requests_are_answered_with_a_status(void **state)
     http_kit_close(&pair);
 }
 
-static void test_half_a_page_is_not_served(void **state)
+TEST(half_a_page_is_not_served)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_kit_ask(&pair, "GET /fail HTTP/1.0\r\n\r\n", &peer);
     assert_null(strstr(peer.answer, "half"));
@@ -162,11 +150,10 @@ static void test_half_a_page_is_not_served(void **state)
     http_kit_close(&pair);
 }
 
-static void test_what_is_no_request_is_refused_and_counted(void **state)
+TEST(what_is_no_request_is_refused_and_counted)
 {
     http_pair pair;
 
-    (void)state;
     http_kit_open(&pair);
     assert_answer_begins(&pair, "\x16\x03\x01\x02 hello", "HTTP/1.1 400 Bad Request\r\n");
     assert_answer_begins(&pair, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "HTTP/1.1 505 ");
@@ -176,13 +163,12 @@ static void test_what_is_no_request_is_refused_and_counted(void **state)
     http_kit_close(&pair);
 }
 
-static void test_huge_headers_are_refused(void **state)
+TEST(huge_headers_are_refused)
 {
     http_pair pair;
     http_peer peer;
     char line[1024];
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     memset(line, 'x', sizeof(line) - 1);
@@ -199,13 +185,12 @@ static void test_huge_headers_are_refused(void **state)
     http_kit_close(&pair);
 }
 
-static void test_a_body_that_nobody_wants_does_not_cost_the_answer(void **state)
+TEST(a_body_that_nobody_wants_does_not_cost_the_answer)
 {
     http_pair pair;
     http_peer peer;
     char body[16384];
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     memset(body, 'x', sizeof(body) - 1);
@@ -219,13 +204,12 @@ static void test_a_body_that_nobody_wants_does_not_cost_the_answer(void **state)
     http_peer_end(&peer);
 }
 
-static void test_a_flood_after_the_answer_is_cut_off(void **state)
+TEST(a_flood_after_the_answer_is_cut_off)
 {
     http_pair pair;
     http_peer peer;
     char body[16384];
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     memset(body, 'x', sizeof(body));
@@ -242,12 +226,11 @@ static void test_a_flood_after_the_answer_is_cut_off(void **state)
 
 /* ---- the end, and the beginning ------------------------------------------------------------- */
 
-static void test_closing_ends_what_is_under_way(void **state)
+TEST(closing_ends_what_is_under_way)
 {
     http_pair pair;
     http_peer silent, half, busy;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &busy);
     http_peer_tell(&busy, "GET /much HTTP/1.1\r\nHost: x\r\n\r\n");
@@ -265,12 +248,11 @@ static void test_closing_ends_what_is_under_way(void **state)
     http_peer_end(&half);
 }
 
-static void test_a_page_may_close_the_server(void **state)
+TEST(a_page_may_close_the_server)
 {
     http_pair pair;
     http_peer peer;
 
-    (void)state;
     http_kit_open(&pair);
     http_peer_connect(&pair, &peer);
     http_peer_tell(&peer, "GET /close HTTP/1.0\r\n\r\n");
@@ -280,7 +262,7 @@ static void test_a_page_may_close_the_server(void **state)
     http_kit_close(&pair);
 }
 
-static void test_the_address_is_told(void **state)
+TEST(the_address_is_told)
 {
     static const struct {
         const char *listen;
@@ -293,7 +275,6 @@ static void test_the_address_is_told(void **state)
         {"*:0", "http://0.0.0.0:", false},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         http_pair pair;
 
@@ -318,11 +299,10 @@ static void assert_cannot_listen(const char *listen, int code)
     net_kit_finish_loop(&loop);
 }
 
-static void test_an_address_that_cannot_be_used_is_named(void **state)
+TEST(an_address_that_cannot_be_used_is_named)
 {
     http_pair pair;
 
-    (void)state;
     http_kit_open(&pair);
     assert_cannot_listen(strrchr(pair.server->url, '/') + 1, AQ_E_IN_USE);
     assert_cannot_listen("9400", AQ_E_INVALID);
@@ -348,9 +328,8 @@ static bool has_ended(void *user)
     return peer->over;
 }
 
-static void test_without_memory_it_fails_or_serves(void **state)
+TEST(without_memory_it_fails_or_serves)
 {
-    (void)state;
     for (uint64_t nth = 1; nth < 8; nth++) {
         const aq_http_route route = {.path = "/", .get = say_little};
         aq_http_server *server = NULL;
@@ -378,28 +357,4 @@ static void test_without_memory_it_fails_or_serves(void **state)
         aq_memory_fail_at(0, 0);
         net_kit_finish_loop(&loop);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_page_is_answered),
-        cmocka_unit_test(test_a_connection_serves_many_requests),
-        cmocka_unit_test(test_requests_sent_at_once_are_answered_in_turn),
-        cmocka_unit_test(test_a_request_may_come_byte_by_byte),
-        cmocka_unit_test(test_head_is_the_same_without_the_page),
-        cmocka_unit_test(test_other_requests_are_answered_with_a_status),
-        cmocka_unit_test(test_half_a_page_is_not_served),
-        cmocka_unit_test(test_what_is_no_request_is_refused_and_counted),
-        cmocka_unit_test(test_huge_headers_are_refused),
-        cmocka_unit_test(test_a_body_that_nobody_wants_does_not_cost_the_answer),
-        cmocka_unit_test(test_a_flood_after_the_answer_is_cut_off),
-        cmocka_unit_test(test_closing_ends_what_is_under_way),
-        cmocka_unit_test(test_a_page_may_close_the_server),
-        cmocka_unit_test(test_the_address_is_told),
-        cmocka_unit_test(test_an_address_that_cannot_be_used_is_named),
-        cmocka_unit_test(test_without_memory_it_fails_or_serves),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

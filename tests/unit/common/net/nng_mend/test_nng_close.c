@@ -2,12 +2,6 @@
  * Closing while NNG's one thread that ends connections is held up: nobody waits for long, and what
  * was given up is closed after all.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <nng/nng.h>
 #include <nng/protocol/pair0/pair.h>
 #include <poll.h>
@@ -17,6 +11,7 @@
 #include "common/base/clock.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { SOCKETS = 4, PATIENCE_S = 60 };
@@ -66,10 +61,9 @@ static void wait_unclosed(unsigned count)
     }
 }
 
-static void test_what_is_late_is_closed_when_nng_gets_to_it(void **state)
+TEST(what_is_late_is_closed_when_nng_gets_to_it)
 {
     fixture f;
-    (void)state;
     assert_int_equal(sem_init(&f.entered, 0, 0), 0);
     assert_int_equal(sem_init(&f.let_go, 0, 0), 0);
     f.held = open_one();
@@ -98,15 +92,4 @@ static void test_what_is_late_is_closed_when_nng_gets_to_it(void **state)
     assert_int_equal(nng_pipe_notify(f.held, NNG_PIPE_EV_REM_POST, NULL, NULL), NNG_ECLOSED);
     assert_int_equal(sem_destroy(&f.entered), 0);
     assert_int_equal(sem_destroy(&f.let_go), 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_what_is_late_is_closed_when_nng_gets_to_it),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

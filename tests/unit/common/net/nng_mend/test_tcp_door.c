@@ -2,13 +2,7 @@
  * A listener lets in as many connections as it may, waits for a message that has begun only so
  * long, and holds only so much of what has not come whole.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <nng/nng.h>
@@ -23,6 +17,7 @@
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "common/net/sockets/endpoint.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { PATIENCE_MS = 20000, TURN_MS = 20, PULL = 0x51, PUSH = 0x50 };
@@ -174,7 +169,7 @@ static void refuse_the_third(const stage *s)
     wait_for_connections(s, 0);
 }
 
-static void test_a_connection_beyond_the_most_is_reset_until_another_has_left(void **state)
+TEST_WITH(a_connection_beyond_the_most_is_reset_until_another_has_left, setup, teardown)
 {
     const stage *s = *state;
     aq_tcp_limits limits = wide;
@@ -184,7 +179,7 @@ static void test_a_connection_beyond_the_most_is_reset_until_another_has_left(vo
     refuse_the_third(s);
 }
 
-static void test_so_is_one_beyond_the_most_from_one_address(void **state)
+TEST_WITH(so_is_one_beyond_the_most_from_one_address, setup, teardown)
 {
     aq_tcp_limits limits = wide;
 
@@ -194,7 +189,7 @@ static void test_so_is_one_beyond_the_most_from_one_address(void **state)
 }
 
 /* NNG would wait for ever for the rest of it, in a process with certificates. */
-static void test_half_a_handshake_is_cut(void **state)
+TEST_WITH(half_a_handshake_is_cut, setup, teardown)
 {
     static const uint8_t half[] = {22, 3, 1, 0, 200};
     const stage *s = *state;
@@ -213,7 +208,7 @@ static void test_half_a_handshake_is_cut(void **state)
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
-static void test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not(void **state)
+TEST_WITH(a_message_that_stalls_is_cut_and_a_silent_peer_is_not, setup, teardown)
 {
     const stage *s = *state;
     aq_tcp_limits limits = wide;
@@ -235,7 +230,7 @@ static void test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not(void **st
     wait_for_connections(s, 0);
 }
 
-static void test_half_a_length_is_a_message_that_has_begun(void **state)
+TEST_WITH(half_a_length_is_a_message_that_has_begun, setup, teardown)
 {
     const stage *s = *state;
     aq_tcp_limits limits = wide;
@@ -253,7 +248,7 @@ static void test_half_a_length_is_a_message_that_has_begun(void **state)
     wait_for_connections(s, 0);
 }
 
-static void test_parts_of_messages_are_held_up_to_a_bound(void **state)
+TEST_WITH(parts_of_messages_are_held_up_to_a_bound, setup, teardown)
 {
     const stage *s = *state;
     aq_tcp_limits limits = wide;
@@ -280,7 +275,7 @@ static void test_parts_of_messages_are_held_up_to_a_bound(void **state)
     wait_for_connections(s, 0);
 }
 
-static void test_what_came_whole_is_not_held_any_more(void **state)
+TEST_WITH(what_came_whole_is_not_held_any_more, setup, teardown)
 {
     const stage *s = *state;
     aq_tcp_limits limits = wide;
@@ -304,7 +299,7 @@ static void test_what_came_whole_is_not_held_any_more(void **state)
     wait_for_connections(s, 0);
 }
 
-static void test_a_stranger_is_left_to_nng(void **state)
+TEST_WITH(a_stranger_is_left_to_nng, setup, teardown)
 {
     const stage *s = *state;
     int peer = dial(s);
@@ -317,7 +312,7 @@ static void test_a_stranger_is_left_to_nng(void **state)
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
 
-static void test_one_that_goes_without_a_word_is_a_stranger(void **state)
+TEST_WITH(one_that_goes_without_a_word_is_a_stranger, setup, teardown)
 {
     const stage *s = *state;
     int scans = dial(s);
@@ -334,20 +329,3 @@ static void test_one_that_goes_without_a_word_is_a_stranger(void **state)
 }
 
 #define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        FACT(test_a_connection_beyond_the_most_is_reset_until_another_has_left),
-        FACT(test_so_is_one_beyond_the_most_from_one_address),
-        FACT(test_half_a_handshake_is_cut),
-        FACT(test_a_message_that_stalls_is_cut_and_a_silent_peer_is_not),
-        FACT(test_half_a_length_is_a_message_that_has_begun),
-        FACT(test_parts_of_messages_are_held_up_to_a_bound),
-        FACT(test_what_came_whole_is_not_held_any_more),
-        FACT(test_a_stranger_is_left_to_nng),
-        FACT(test_one_that_goes_without_a_word_is_a_stranger),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
-}

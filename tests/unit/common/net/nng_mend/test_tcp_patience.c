@@ -2,13 +2,7 @@
  * What TCP is told of how long to wait: read back from the sockets of this process. That a line
  * which heals is found again is tested where lines can be cut, in tests/hosts.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
 #include <stdlib.h>
@@ -19,6 +13,7 @@
 
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/nng_mend/tcp_patience.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { DESCRIPTORS = 256 };
@@ -49,13 +44,12 @@ static bool ports_of(int descriptor, uint16_t *ret_own, uint16_t *ret_peer)
     return true;
 }
 
-static void test_both_ends_of_a_connection_give_up_a_silent_peer(void **state)
+TEST(both_ends_of_a_connection_give_up_a_silent_peer)
 {
     net_pair pair;
     rpc_result result = {0};
     unsigned ends = 0;
 
-    (void)state;
     net_pair_open(&pair, "tcp", 10000);
     net_pair_fetch(&pair, 10, &result);
     net_pair_wait(&pair, &result);
@@ -73,12 +67,11 @@ static void test_both_ends_of_a_connection_give_up_a_silent_peer(void **state)
     net_pair_close(&pair);
 }
 
-static void test_an_attempt_to_connect_ends_before_the_system_would_end_it(void **state)
+TEST(an_attempt_to_connect_ends_before_the_system_would_end_it)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(1)};
     const int descriptor = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK, 0);
 
-    (void)state;
     assert_true(descriptor >= 0);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     (void)connect(descriptor, (struct sockaddr *)&address, sizeof(address));
@@ -86,27 +79,13 @@ static void test_an_attempt_to_connect_ends_before_the_system_would_end_it(void 
     close(descriptor);
 }
 
-static void test_other_sockets_connect_as_they_did(void **state)
+TEST(other_sockets_connect_as_they_did)
 {
     struct sockaddr_un address = {.sun_family = AF_UNIX, .sun_path = "/nowhere/at/all"};
     const int descriptor = socket(AF_UNIX, SOCK_STREAM, 0);
 
-    (void)state;
     assert_true(descriptor >= 0);
     assert_int_equal(connect(descriptor, (struct sockaddr *)&address, sizeof(address)), -1);
     assert_int_equal(connect(descriptor, NULL, 0), -1);
     close(descriptor);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_both_ends_of_a_connection_give_up_a_silent_peer),
-        cmocka_unit_test(test_an_attempt_to_connect_ends_before_the_system_would_end_it),
-        cmocka_unit_test(test_other_sockets_connect_as_they_did),
-    };
-    int failed = cmocka_run_group_tests_name("tcp_patience", tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

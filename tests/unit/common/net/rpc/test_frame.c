@@ -1,17 +1,12 @@
 /*
  * Frames: what one is, and that nothing else passes for one.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/crc32c.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
+#include "tests/support/test.h"
 
 static const char payload[] = "the payload of a frame";
 
@@ -35,14 +30,13 @@ static int check(const void *bytes, size_t size, aq_error *error)
     return aq_frame_check(bytes, size, 0, &kind, &found, &found_size, error);
 }
 
-static void test_a_frame_gives_its_payload_back(void **state)
+TEST(a_frame_gives_its_payload_back)
 {
     aq_buffer buffer;
     const uint8_t *found = NULL;
     size_t size = 0;
     uint32_t kind = 0;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_POLICY);
     assert_int_equal(
         aq_frame_check(buffer.data, buffer.size, AQ_FRAME_POLICY, &kind, &found, &size, NULL), 0);
@@ -52,12 +46,11 @@ static void test_a_frame_gives_its_payload_back(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_the_layout_is_as_documented(void **state)
+TEST(the_layout_is_as_documented)
 {
     aq_buffer buffer;
     uint32_t crc;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_EXPERIENCE);
     assert_memory_equal(buffer.data, "AQF1\x03\x00\x01\x00", 8);
     assert_int_equal(buffer.data[8], sizeof(payload));
@@ -68,12 +61,11 @@ static void test_the_layout_is_as_documented(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_frame_may_stand_behind_other_bytes(void **state)
+TEST(a_frame_may_stand_behind_other_bytes)
 {
     aq_buffer buffer;
     size_t start = 0;
 
-    (void)state;
     aq_buffer_init(&buffer, 4096);
     assert_int_equal(aq_buffer_append(&buffer, "before", 6), 0);
     assert_int_equal(aq_frame_begin(&buffer, &start), 0);
@@ -83,12 +75,11 @@ static void test_a_frame_may_stand_behind_other_bytes(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_an_empty_payload_is_a_frame(void **state)
+TEST(an_empty_payload_is_a_frame)
 {
     aq_buffer buffer;
     size_t start = 0;
 
-    (void)state;
     aq_buffer_init(&buffer, AQ_FRAME_HEADER_BYTES);
     assert_int_equal(aq_frame_begin(&buffer, &start), 0);
     aq_frame_end(&buffer, start, AQ_FRAME_ANNOUNCE);
@@ -96,12 +87,11 @@ static void test_an_empty_payload_is_a_frame(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_a_header_that_does_not_fit_is_refused(void **state)
+TEST(a_header_that_does_not_fit_is_refused)
 {
     aq_buffer buffer;
     size_t start = 77;
 
-    (void)state;
     aq_buffer_init(&buffer, AQ_FRAME_HEADER_BYTES - 1);
     assert_int_equal(aq_frame_begin(&buffer, &start), AQ_E_TOO_BIG);
     assert_int_equal(start, 77);
@@ -109,11 +99,10 @@ static void test_a_header_that_does_not_fit_is_refused(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_every_truncation_is_refused(void **state)
+TEST(every_truncation_is_refused)
 {
     aq_buffer buffer;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_POLICY);
     for (size_t size = 0; size < buffer.size; size++) {
         aq_error error = {0};
@@ -124,22 +113,20 @@ static void test_every_truncation_is_refused(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_bytes_after_the_frame_are_refused(void **state)
+TEST(bytes_after_the_frame_are_refused)
 {
     aq_buffer buffer;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_POLICY);
     assert_int_equal(aq_buffer_append(&buffer, "x", 1), 0);
     assert_int_equal(check(buffer.data, buffer.size, NULL), AQ_E_CORRUPT);
     aq_buffer_fini(&buffer);
 }
 
-static void test_every_single_flipped_bit_is_refused(void **state)
+TEST(every_single_flipped_bit_is_refused)
 {
     aq_buffer buffer;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_POLICY);
     for (size_t bit = 0; bit < buffer.size * 8; bit++) {
         buffer.data[bit / 8] ^= (uint8_t)(1 << bit % 8);
@@ -150,7 +137,7 @@ static void test_every_single_flipped_bit_is_refused(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_foreign_bytes_are_told_by_what_they_look_like(void **state)
+TEST(foreign_bytes_are_told_by_what_they_look_like)
 {
     static const struct {
         const char *bytes;
@@ -169,7 +156,6 @@ static void test_foreign_bytes_are_told_by_what_they_look_like(void **state)
         {"\xff\xff\xff\xff\xff", 5, "5 bytes"},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         aq_error error = {0};
 
@@ -192,12 +178,11 @@ static void set_version(aq_buffer *buffer, uint16_t version)
     }
 }
 
-static void test_another_protocol_version_names_both_and_who_is_behind(void **state)
+TEST(another_protocol_version_names_both_and_who_is_behind)
 {
     aq_buffer buffer;
     aq_error error = {0};
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_POLICY);
     set_version(&buffer, 513);
     assert_int_equal(check(buffer.data, buffer.size, &error), AQ_E_VERSION);
@@ -210,7 +195,7 @@ static void test_another_protocol_version_names_both_and_who_is_behind(void **st
     aq_buffer_fini(&buffer);
 }
 
-static void test_another_kind_than_expected_names_both(void **state)
+TEST(another_kind_than_expected_names_both)
 {
     aq_buffer buffer;
     aq_error error = {0};
@@ -218,7 +203,6 @@ static void test_another_kind_than_expected_names_both(void **state)
     size_t size = 0;
     uint32_t kind = 99;
 
-    (void)state;
     make_frame(&buffer, AQ_FRAME_RPC_REPLY);
     assert_int_equal(
         aq_frame_check(buffer.data, buffer.size, AQ_FRAME_EXPERIENCE, &kind, &found, &size, &error),
@@ -230,32 +214,11 @@ static void test_another_kind_than_expected_names_both(void **state)
     aq_buffer_fini(&buffer);
 }
 
-static void test_kinds_have_names(void **state)
+TEST(kinds_have_names)
 {
-    (void)state;
     assert_string_equal(aq_frame_kind_name(AQ_FRAME_CHECKPOINT), "checkpoint");
     assert_string_equal(aq_frame_kind_name(0), "unknown");
     assert_string_equal(aq_frame_kind_name(AQ_FRAME_POLICY_DELTA), "policy delta");
     assert_string_equal(aq_frame_kind_name(8), "unknown");
     assert_string_equal(aq_frame_kind_name(UINT32_MAX), "unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_frame_gives_its_payload_back),
-        cmocka_unit_test(test_the_layout_is_as_documented),
-        cmocka_unit_test(test_a_frame_may_stand_behind_other_bytes),
-        cmocka_unit_test(test_an_empty_payload_is_a_frame),
-        cmocka_unit_test(test_a_header_that_does_not_fit_is_refused),
-        cmocka_unit_test(test_every_truncation_is_refused),
-        cmocka_unit_test(test_bytes_after_the_frame_are_refused),
-        cmocka_unit_test(test_every_single_flipped_bit_is_refused),
-        cmocka_unit_test(test_foreign_bytes_are_told_by_what_they_look_like),
-        cmocka_unit_test(test_another_protocol_version_names_both_and_who_is_behind),
-        cmocka_unit_test(test_another_kind_than_expected_names_both),
-        cmocka_unit_test(test_kinds_have_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,16 +1,10 @@
 /*
  * What a guard remembers: a call is new once, and for a while.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_guard.h"
+#include "tests/support/test.h"
 
 static const uint8_t master[AQ_TOKEN_KEY_BYTES] = "a run's master secret, 32 bytes";
 
@@ -84,7 +78,7 @@ static aq_rpc_guard *meet(const fixture *f, int64_t now_ns, aq_token_peer *ret_p
     return guard;
 }
 
-static void test_a_call_is_new_once_and_for_a_minute(void **state)
+TEST_WITH(a_call_is_new_once_and_for_a_minute, setup, teardown)
 {
     const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
@@ -103,7 +97,7 @@ static void test_a_call_is_new_once_and_for_a_minute(void **state)
     aq_rpc_guard_destroy(guard);
 }
 
-static void test_a_call_from_the_future_is_not_taken(void **state)
+TEST_WITH(a_call_from_the_future_is_not_taken, setup, teardown)
 {
     const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
@@ -117,7 +111,7 @@ static void test_a_call_from_the_future_is_not_taken(void **state)
     aq_rpc_guard_destroy(guard);
 }
 
-static void test_what_is_forgotten_is_too_old_to_be_taken_again(void **state)
+TEST_WITH(what_is_forgotten_is_too_old_to_be_taken_again, setup, teardown)
 {
     const fixture *f = *state;
     int64_t now_ns = aq_clock_monotonic_ns() + AQ_NS_PER_S;
@@ -136,7 +130,7 @@ static void test_what_is_forgotten_is_too_old_to_be_taken_again(void **state)
     aq_rpc_guard_destroy(guard);
 }
 
-static void test_a_guard_without_memory_is_not_made(void **state)
+TEST_WITH(a_guard_without_memory_is_not_made, setup, teardown)
 {
     const fixture *f = *state;
     aq_rpc_guard *guard = NULL;
@@ -147,17 +141,4 @@ static void test_a_guard_without_memory_is_not_made(void **state)
         aq_memory_fail_at(0, 0);
         assert_null(guard);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_call_is_new_once_and_for_a_minute, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_call_from_the_future_is_not_taken, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_forgotten_is_too_old_to_be_taken_again, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_guard_without_memory_is_not_made, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,21 +1,14 @@
 /*
  * The table of ids against a plain array.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
-
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/rpc/id_map.h"
+#include "tests/support/test.h"
 
 enum { NODES = 500 };
 
-static void test_nodes_are_found_until_they_are_removed(void **state)
+TEST(nodes_are_found_until_they_are_removed)
 {
     static aq_id_node nodes[NODES];
     bool inside[NODES] = {false};
@@ -23,7 +16,6 @@ static void test_nodes_are_found_until_they_are_removed(void **state)
     aq_id_map map;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 3, 0);
     assert_int_equal(aq_id_map_init(&map, NODES), 0);
     for (size_t i = 0; i < NODES; i++) {
@@ -47,12 +39,11 @@ static void test_nodes_are_found_until_they_are_removed(void **state)
     aq_id_map_fini(&map);
 }
 
-static void test_a_full_table_finds_all_it_holds(void **state)
+TEST(a_full_table_finds_all_it_holds)
 {
     static aq_id_node nodes[NODES];
     aq_id_map map;
 
-    (void)state;
     assert_int_equal(aq_id_map_init(&map, NODES), 0);
     for (size_t i = 0; i < NODES; i++) {
         nodes[i].id = UINT64_MAX - i;
@@ -65,23 +56,11 @@ static void test_a_full_table_finds_all_it_holds(void **state)
     aq_id_map_fini(&map);
 }
 
-static void test_no_memory_is_reported(void **state)
+TEST(no_memory_is_reported)
 {
     aq_id_map map;
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_id_map_init(&map, 4), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_nodes_are_found_until_they_are_removed),
-        cmocka_unit_test(test_a_full_table_finds_all_it_holds),
-        cmocka_unit_test(test_no_memory_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

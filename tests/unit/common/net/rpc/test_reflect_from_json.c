@@ -1,12 +1,6 @@
 /*
  * JSON to messages: what is taken, and that hostile JSON is refused with the place it is wrong at.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,6 +8,7 @@
 #include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
 #include "proto/operations.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
 
@@ -48,14 +43,13 @@ static void release(void *message)
     protobuf_c_message_free_unpacked(message, NULL);
 }
 
-static void test_every_scalar_is_taken(void **state)
+TEST(every_scalar_is_taken)
 {
     Actorq__Test__Everything *message = everything(
         "{\"i32\": -1, \"s32\": -2, \"sf32\": -3, \"u32\": 4, \"f32\": 5, \"i64\": -6,"
         " \"s64\": -7, \"sf64\": -8, \"u64\": 9, \"f64\": 10, \"real32\": 0.5, \"real64\": -2,"
         " \"flag\": true, \"color\": \"COLOR_CRIMSON\", \"text\": \"t\", \"data\": \"AP8Q\"}");
 
-    (void)state;
     assert_int_equal(message->i32, -1);
     assert_int_equal(message->s32, -2);
     assert_int_equal(message->sf32, -3);
@@ -76,24 +70,22 @@ static void test_every_scalar_is_taken(void **state)
     release(message);
 }
 
-static void test_integers_may_be_strings_of_digits(void **state)
+TEST(integers_may_be_strings_of_digits)
 {
     Actorq__Test__Everything *message = everything(
         "{\"u64\": \"18446744073709551615\", \"i64\": \"-9223372036854775808\", \"i32\": \"-7\"}");
 
-    (void)state;
     assert_true(message->u64 == UINT64_MAX);
     assert_true(message->i64 == INT64_MIN);
     assert_int_equal(message->i32, -7);
     release(message);
 }
 
-static void test_the_names_of_special_reals_are_taken(void **state)
+TEST(the_names_of_special_reals_are_taken)
 {
     Actorq__Test__Everything *message =
         everything("{\"many_real64\": [\"NaN\", \"Infinity\", \"-Infinity\", 1]}");
 
-    (void)state;
     assert_true(isnan(message->many_real64[0]));
     assert_true(message->many_real64[1] == INFINITY);
     assert_true(message->many_real64[2] == -INFINITY);
@@ -101,22 +93,20 @@ static void test_the_names_of_special_reals_are_taken(void **state)
     release(message);
 }
 
-static void test_enums_may_be_numbers(void **state)
+TEST(enums_may_be_numbers)
 {
     Actorq__Test__Everything *message = everything("{\"color\": 1, \"many_color\": [0, 77]}");
 
-    (void)state;
     assert_int_equal(message->color, 1);
     assert_int_equal(message->many_color[1], 77);
     release(message);
 }
 
-static void test_null_stands_for_an_absent_field(void **state)
+TEST(null_stands_for_an_absent_field)
 {
     Actorq__Test__Everything *message =
         everything("{\"i32\": null, \"inner\": null, \"many_i32\": null, \"choice_u32\": null}");
 
-    (void)state;
     assert_int_equal(message->i32, 0);
     assert_null(message->inner);
     assert_int_equal(message->n_many_i32, 0);
@@ -124,33 +114,30 @@ static void test_null_stands_for_an_absent_field(void **state)
     release(message);
 }
 
-static void test_an_empty_object_is_all_defaults(void **state)
+TEST(an_empty_object_is_all_defaults)
 {
     Actorq__Test__Everything *message = everything("{}");
     uint8_t byte = 0;
 
-    (void)state;
     assert_int_equal(protobuf_c_message_get_packed_size(&message->base), 0);
     assert_int_equal(protobuf_c_message_pack(&message->base, &byte), 0);
     release(message);
 }
 
-static void test_a_oneof_takes_one_field(void **state)
+TEST(a_oneof_takes_one_field)
 {
     Actorq__Test__Everything *message = everything("{\"choice_inner\": {\"name\": \"x\"}}");
 
-    (void)state;
     assert_int_equal(message->choice_case, ACTORQ__TEST__EVERYTHING__CHOICE_CHOICE_INNER);
     assert_string_equal(message->choice_inner->name, "x");
     release(message);
 }
 
-static void test_optional_fields_become_present(void **state)
+TEST(optional_fields_become_present)
 {
     ProtobufCMessage *message = NULL;
     Actorq__Test__Presence *presence;
 
-    (void)state;
     assert_int_equal(from_text(&actorq__test__presence__descriptor,
                                "{\"maybe_i32\": 0, \"maybe_text\": \"\", \"maybe_data\": \"\"}",
                                &message, NULL),
@@ -215,9 +202,8 @@ static const struct {
     {"null", "", "object"},
 };
 
-static void test_what_does_not_fit_is_refused_with_its_place(void **state)
+TEST(what_does_not_fit_is_refused_with_its_place)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
         ProtobufCMessage *message = NULL;
         aq_error error = {0};
@@ -247,13 +233,12 @@ static char *nested_text(char *text, size_t size, int depth)
     return text;
 }
 
-static void test_nesting_has_a_limit(void **state)
+TEST(nesting_has_a_limit)
 {
     ProtobufCMessage *message = NULL;
     aq_error error = {0};
     char text[20000];
 
-    (void)state;
     release(everything(nested_text(text, sizeof(text), 31)));
     assert_int_equal(from_text(&actorq__test__everything__descriptor,
                                nested_text(text, sizeof(text), 32), &message, &error),
@@ -264,20 +249,19 @@ static void test_nesting_has_a_limit(void **state)
                      AQ_E_INVALID);
 }
 
-static void test_a_place_too_long_to_name_is_cut(void **state)
+TEST(a_place_too_long_to_name_is_cut)
 {
     ProtobufCMessage *message = NULL;
     aq_error error = {0};
     char text[2000];
 
-    (void)state;
     snprintf(text, sizeof(text), "{\"inner\": {\"%0*d\": 1}}", 1500, 0);
     assert_int_equal(from_text(&actorq__test__everything__descriptor, text, &message, &error),
                      AQ_E_INVALID);
     assert_non_null(strstr(error.text, "inner.000"));
 }
 
-static void test_running_out_of_memory_leaves_nothing_behind(void **state)
+TEST(running_out_of_memory_leaves_nothing_behind)
 {
     static const char text[] =
         "{\"many_text\": [\"a\", \"b\"], \"many_inner\": [{\"name\": \"n\"}],"
@@ -285,7 +269,6 @@ static void test_running_out_of_memory_leaves_nothing_behind(void **state)
     ProtobufCMessage *message = NULL;
     int rc = AQ_E_NOMEM;
 
-    (void)state;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
         aq_error error = {0};
 
@@ -297,24 +280,4 @@ static void test_running_out_of_memory_leaves_nothing_behind(void **state)
     }
     assert_int_equal(rc, 0);
     release(message);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_scalar_is_taken),
-        cmocka_unit_test(test_integers_may_be_strings_of_digits),
-        cmocka_unit_test(test_the_names_of_special_reals_are_taken),
-        cmocka_unit_test(test_enums_may_be_numbers),
-        cmocka_unit_test(test_null_stands_for_an_absent_field),
-        cmocka_unit_test(test_an_empty_object_is_all_defaults),
-        cmocka_unit_test(test_a_oneof_takes_one_field),
-        cmocka_unit_test(test_optional_fields_become_present),
-        cmocka_unit_test(test_what_does_not_fit_is_refused_with_its_place),
-        cmocka_unit_test(test_nesting_has_a_limit),
-        cmocka_unit_test(test_a_place_too_long_to_name_is_cut),
-        cmocka_unit_test(test_running_out_of_memory_leaves_nothing_behind),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,12 +2,6 @@
  * The property of reflection: a message made of random values is the same message after it was
  * written as JSON text and read back. AQ_SEED replays a failure.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,6 +16,7 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
 
@@ -201,13 +196,12 @@ static const ProtobufCMessageDescriptor *const descriptors[] = {
     &actorq__v1__sample_reply__descriptor,
 };
 
-static void test_messages_survive_json(void **state)
+TEST(messages_survive_json)
 {
     const char *text = getenv("AQ_SEED");
     uint64_t seed = 20260131;
     aq_rng rng;
 
-    (void)state;
     assert_true(text == NULL || aq_parse_u64(text, &seed) == 0);
     print_message("AQ_SEED=%llu\n", (unsigned long long)seed);
     aq_rng_init(&rng, seed, 0);
@@ -229,9 +223,8 @@ static void test_messages_survive_json(void **state)
     }
 }
 
-static void test_the_template_of_a_call_can_be_sent_as_it_is(void **state)
+TEST(the_template_of_a_call_can_be_sent_as_it_is)
 {
-    (void)state;
     for (size_t i = 1; i < sizeof(descriptors) / sizeof(descriptors[0]); i++) {
         json_t *json = aq_reflect_template(descriptors[i]);
         ProtobufCMessage *message = NULL;
@@ -241,14 +234,4 @@ static void test_the_template_of_a_call_can_be_sent_as_it_is(void **state)
         protobuf_c_message_free_unpacked(message, NULL);
         json_decref(json);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages_survive_json),
-        cmocka_unit_test(test_the_template_of_a_call_can_be_sent_as_it_is),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

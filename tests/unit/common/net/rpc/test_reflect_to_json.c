@@ -1,18 +1,13 @@
 /*
  * Messages as JSON: how each kind of field looks.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/reflect.h"
 #include "proto/operations.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 #include "tests/unit/common/presence.pb-c.h"
 
@@ -35,12 +30,11 @@ static void expect_integer(const json_t *json, const char *name, json_int_t expe
     assert_int_equal(json_integer_value(json_object_get(json, name)), expected);
 }
 
-static void test_integers_keep_their_extremes(void **state)
+TEST(integers_keep_their_extremes)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     json_t *json;
 
-    (void)state;
     message.i32 = INT32_MIN;
     message.u32 = UINT32_MAX;
     message.i64 = INT64_MIN;
@@ -53,12 +47,11 @@ static void test_integers_keep_their_extremes(void **state)
     json_decref(json);
 }
 
-static void test_numbers_beyond_jansson_are_strings_of_digits(void **state)
+TEST(numbers_beyond_jansson_are_strings_of_digits)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     json_t *json;
 
-    (void)state;
     message.u64 = UINT64_MAX;
     message.f64 = UINT64_C(1) << 63;
     json = to_json(&message.base);
@@ -67,13 +60,12 @@ static void test_numbers_beyond_jansson_are_strings_of_digits(void **state)
     json_decref(json);
 }
 
-static void test_reals_that_json_lacks_are_strings(void **state)
+TEST(reals_that_json_lacks_are_strings)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     double reals[] = {NAN, INFINITY, -INFINITY, 0.5};
     json_t *json, *array;
 
-    (void)state;
     message.n_many_real64 = 4;
     message.many_real64 = reals;
     message.real32 = (float)INFINITY;
@@ -87,13 +79,12 @@ static void test_reals_that_json_lacks_are_strings(void **state)
     json_decref(json);
 }
 
-static void test_enums_are_names_and_unknown_ones_numbers(void **state)
+TEST(enums_are_names_and_unknown_ones_numbers)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     Actorq__Test__Color colors[] = {ACTORQ__TEST__COLOR__COLOR_CRIMSON, (Actorq__Test__Color)77};
     json_t *json, *array;
 
-    (void)state;
     message.color = ACTORQ__TEST__COLOR__COLOR_RED;
     message.n_many_color = 2;
     message.many_color = colors;
@@ -105,25 +96,23 @@ static void test_enums_are_names_and_unknown_ones_numbers(void **state)
     json_decref(json);
 }
 
-static void test_bytes_are_base64(void **state)
+TEST(bytes_are_base64)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     uint8_t bytes[] = {0, 255, 16};
     json_t *json;
 
-    (void)state;
     message.data = (ProtobufCBinaryData){.len = sizeof(bytes), .data = bytes};
     json = to_json(&message.base);
     expect_text(json, "data", "AP8Q");
     json_decref(json);
 }
 
-static void test_absent_messages_are_left_out_and_scalars_are_not(void **state)
+TEST(absent_messages_are_left_out_and_scalars_are_not)
 {
     Actorq__V1__StatusReply message = ACTORQ__V1__STATUS_REPLY__INIT;
     json_t *json = to_json(&message.base);
 
-    (void)state;
     assert_null(json_object_get(json, "learner"));
     assert_null(json_object_get(json, "replay"));
     expect_text(json, "role", "");
@@ -132,7 +121,7 @@ static void test_absent_messages_are_left_out_and_scalars_are_not(void **state)
     json_decref(json);
 }
 
-static void test_nested_and_repeated_messages_are_objects(void **state)
+TEST(nested_and_repeated_messages_are_objects)
 {
     Actorq__V1__StatusReply message = ACTORQ__V1__STATUS_REPLY__INIT;
     Actorq__V1__LearnerStatus learner = ACTORQ__V1__LEARNER_STATUS__INIT;
@@ -140,7 +129,6 @@ static void test_nested_and_repeated_messages_are_objects(void **state)
     Actorq__V1__MemberStatus *members[] = {&member, &member};
     json_t *json;
 
-    (void)state;
     learner.learner_steps = 12345;
     member.slot = 9;
     message.learner = &learner;
@@ -152,13 +140,12 @@ static void test_nested_and_repeated_messages_are_objects(void **state)
     json_decref(json);
 }
 
-static void test_only_the_chosen_field_of_a_oneof_is_shown(void **state)
+TEST(only_the_chosen_field_of_a_oneof_is_shown)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "chosen";
     json_t *json;
 
-    (void)state;
     json = to_json(&message.base);
     assert_null(json_object_get(json, "choice_u32"));
     json_decref(json);
@@ -171,12 +158,11 @@ static void test_only_the_chosen_field_of_a_oneof_is_shown(void **state)
     json_decref(json);
 }
 
-static void test_optional_fields_are_shown_when_present(void **state)
+TEST(optional_fields_are_shown_when_present)
 {
     Actorq__Test__Presence message = ACTORQ__TEST__PRESENCE__INIT;
     json_t *json = to_json(&message.base);
 
-    (void)state;
     assert_null(json_object_get(json, "maybe_i32"));
     assert_null(json_object_get(json, "maybe_text"));
     expect_integer(json, "always_u32", 0);
@@ -187,20 +173,19 @@ static void test_optional_fields_are_shown_when_present(void **state)
     json_decref(json);
 }
 
-static void test_text_that_is_not_utf8_is_shown_with_replacements(void **state)
+TEST(text_that_is_not_utf8_is_shown_with_replacements)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "a\xff\xc3\xa4\xed\xa0\x80z";
     json_t *json;
 
-    (void)state;
     message.text = text;
     json = to_json(&message.base);
     expect_text(json, "text", "a\xEF\xBF\xBD\xc3\xa4\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz");
     json_decref(json);
 }
 
-static void test_a_type_within_itself_ends_in_null(void **state)
+TEST(a_type_within_itself_ends_in_null)
 {
     enum { DEPTH = 40 };
     Actorq__Test__Inner nested[DEPTH];
@@ -208,7 +193,6 @@ static void test_a_type_within_itself_ends_in_null(void **state)
     json_t *json;
     int depth = 0;
 
-    (void)state;
     for (int i = 0; i < DEPTH; i++) {
         actorq__test__inner__init(&nested[i]);
         nested[i].next = i + 1 < DEPTH ? &nested[i + 1] : NULL;
@@ -222,12 +206,11 @@ static void test_a_type_within_itself_ends_in_null(void **state)
     json_decref(json);
 }
 
-static void test_a_template_shows_every_field(void **state)
+TEST(a_template_shows_every_field)
 {
     json_t *json = aq_reflect_template(&actorq__test__everything__descriptor);
     const json_t *many;
 
-    (void)state;
     assert_non_null(json);
     assert_int_equal(json_object_size(json), actorq__test__everything__descriptor.n_fields);
     expect_integer(json, "i32", 0);
@@ -240,49 +223,25 @@ static void test_a_template_shows_every_field(void **state)
     json_decref(json);
 }
 
-static void test_a_template_shows_defaults(void **state)
+TEST(a_template_shows_defaults)
 {
     json_t *json = aq_reflect_template(&actorq__test__presence__descriptor);
 
-    (void)state;
     assert_non_null(json);
     expect_integer(json, "seven", 7);
     expect_text(json, "greeting", "hello");
     json_decref(json);
 }
 
-static void test_running_out_of_memory_gives_null(void **state)
+TEST(running_out_of_memory_gives_null)
 {
     Actorq__Test__Everything message = ACTORQ__TEST__EVERYTHING__INIT;
     char text[] = "\xff";
 
-    (void)state;
     message.text = text;
     for (uint64_t nth = 1; nth <= 2; nth++) { /* the bytes' base64, the text's repair */
         aq_memory_fail_at(nth, 0);
         assert_null(aq_reflect_to_json(&message.base));
     }
     aq_memory_fail_at(0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_integers_keep_their_extremes),
-        cmocka_unit_test(test_numbers_beyond_jansson_are_strings_of_digits),
-        cmocka_unit_test(test_reals_that_json_lacks_are_strings),
-        cmocka_unit_test(test_enums_are_names_and_unknown_ones_numbers),
-        cmocka_unit_test(test_bytes_are_base64),
-        cmocka_unit_test(test_absent_messages_are_left_out_and_scalars_are_not),
-        cmocka_unit_test(test_nested_and_repeated_messages_are_objects),
-        cmocka_unit_test(test_only_the_chosen_field_of_a_oneof_is_shown),
-        cmocka_unit_test(test_optional_fields_are_shown_when_present),
-        cmocka_unit_test(test_text_that_is_not_utf8_is_shown_with_replacements),
-        cmocka_unit_test(test_a_type_within_itself_ends_in_null),
-        cmocka_unit_test(test_a_template_shows_every_field),
-        cmocka_unit_test(test_a_template_shows_defaults),
-        cmocka_unit_test(test_running_out_of_memory_gives_null),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

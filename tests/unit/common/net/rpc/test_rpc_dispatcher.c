@@ -1,18 +1,13 @@
 /*
  * The daemon's side of remote calls, without any transport.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/rpc_kit.h"
 
 enum { CALLS_MAX = 4, REPLY_MAX = 65536, REPEATS_MAX = 262144 };
@@ -97,7 +92,7 @@ static aq_rpc_counters counters(const fixture *f)
     return aq_rpc_dispatcher_counters(f->dispatcher);
 }
 
-static void test_a_method_is_carried_out_and_answered(void **state)
+TEST_WITH(a_method_is_carried_out_and_answered, setup, teardown)
 {
     fixture *f = *state;
 
@@ -113,7 +108,7 @@ static void test_a_method_is_carried_out_and_answered(void **state)
     assert_int_equal(counters(f).failures, 0);
 }
 
-static void test_a_failure_carries_its_code_and_words(void **state)
+TEST_WITH(a_failure_carries_its_code_and_words, setup, teardown)
 {
     fixture *f = *state;
 
@@ -125,7 +120,7 @@ static void test_a_failure_carries_its_code_and_words(void **state)
     assert_int_equal(counters(f).failures, 1);
 }
 
-static void test_an_answer_may_be_held_back(void **state)
+TEST_WITH(an_answer_may_be_held_back, setup, teardown)
 {
     fixture *f = *state;
 
@@ -138,7 +133,7 @@ static void test_an_answer_may_be_held_back(void **state)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_OK);
 }
 
-static void test_an_unknown_method_is_answered_with_the_nearest(void **state)
+TEST_WITH(an_unknown_method_is_answered_with_the_nearest, setup, teardown)
 {
     fixture *f = *state;
 
@@ -156,7 +151,7 @@ static void test_an_unknown_method_is_answered_with_the_nearest(void **state)
     assert_int_equal(counters(f).failures, 3);
 }
 
-static void test_a_body_that_does_not_unpack_is_an_invalid_argument(void **state)
+TEST_WITH(a_body_that_does_not_unpack_is_an_invalid_argument, setup, teardown)
 {
     Actorq__V1__RpcRequest envelope = ACTORQ__V1__RPC_REQUEST__INIT;
     char method[] = "actorq.v1.Operations/Stop";
@@ -174,7 +169,7 @@ static void test_a_body_that_does_not_unpack_is_an_invalid_argument(void **state
     assert_int_equal(f->kit.carried_out, 0);
 }
 
-static void test_a_deadline_out_of_range_is_refused(void **state)
+TEST_WITH(a_deadline_out_of_range_is_refused, setup, teardown)
 {
     fixture *f = *state;
 
@@ -189,7 +184,7 @@ static void test_a_deadline_out_of_range_is_refused(void **state)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_OK);
 }
 
-static void test_what_is_no_request_is_refused_and_counted(void **state)
+TEST_WITH(what_is_no_request_is_refused_and_counted, setup, teardown)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
     fixture *f = *state;
@@ -205,7 +200,7 @@ static void test_what_is_no_request_is_refused_and_counted(void **state)
     assert_int_equal(counters(f).calls, 0);
 }
 
-static void test_a_frame_of_another_kind_or_content_is_refused(void **state)
+TEST_WITH(a_frame_of_another_kind_or_content_is_refused, setup, teardown)
 {
     fixture *f = *state;
     size_t start = 0;
@@ -224,7 +219,7 @@ static void test_a_frame_of_another_kind_or_content_is_refused(void **state)
     assert_int_equal(counters(f).refused_frames, 2);
 }
 
-static void test_a_repeat_is_answered_again_and_not_carried_out_again(void **state)
+TEST_WITH(a_repeat_is_answered_again_and_not_carried_out_again, setup, teardown)
 {
     fixture *f = *state;
     rpc_box second = {0};
@@ -241,7 +236,7 @@ static void test_a_repeat_is_answered_again_and_not_carried_out_again(void **sta
     rpc_box_fini(&second);
 }
 
-static void test_a_failure_is_repeated_as_well(void **state)
+TEST_WITH(a_failure_is_repeated_as_well, setup, teardown)
 {
     fixture *f = *state;
 
@@ -254,7 +249,7 @@ static void test_a_failure_is_repeated_as_well(void **state)
     assert_int_equal(rpc_box_status(&f->box), AQ_RPC_NOT_FOUND);
 }
 
-static void test_a_request_id_with_another_content_is_refused(void **state)
+TEST_WITH(a_request_id_with_another_content_is_refused, setup, teardown)
 {
     fixture *f = *state;
 
@@ -274,7 +269,7 @@ static void test_a_request_id_with_another_content_is_refused(void **state)
     assert_int_equal(f->kit.carried_out, 2);
 }
 
-static void test_a_repeat_of_a_call_in_progress_answers_both_who_asked(void **state)
+TEST_WITH(a_repeat_of_a_call_in_progress_answers_both_who_asked, setup, teardown)
 {
     fixture *f = *state;
     rpc_box second = {0};
@@ -292,7 +287,7 @@ static void test_a_repeat_of_a_call_in_progress_answers_both_who_asked(void **st
     rpc_box_fini(&second);
 }
 
-static void test_the_oldest_of_three_who_asked_is_told_aborted(void **state)
+TEST_WITH(the_oldest_of_three_who_asked_is_told_aborted, setup, teardown)
 {
     fixture *f = *state;
     rpc_box boxes[3] = {{0}};
@@ -315,7 +310,7 @@ static void test_the_oldest_of_three_who_asked_is_told_aborted(void **state)
     }
 }
 
-static void test_calls_beyond_the_limit_are_refused_and_may_come_again(void **state)
+TEST_WITH(calls_beyond_the_limit_are_refused_and_may_come_again, setup, teardown)
 {
     fixture *f = *state;
     rpc_box boxes[CALLS_MAX] = {{0}};
@@ -338,7 +333,7 @@ static void test_calls_beyond_the_limit_are_refused_and_may_come_again(void **st
     }
 }
 
-static void test_a_reply_larger_than_the_limit_becomes_a_status(void **state)
+TEST_WITH(a_reply_larger_than_the_limit_becomes_a_status, setup, teardown)
 {
     fixture *f = *state;
 
@@ -352,7 +347,7 @@ static void test_a_reply_larger_than_the_limit_becomes_a_status(void **state)
     assert_int_equal(aq_rpc_dispatcher_reply_bytes_max(f->dispatcher), REPLY_MAX);
 }
 
-static void test_the_longest_words_fit_a_reply(void **state)
+TEST_WITH(the_longest_words_fit_a_reply, setup, teardown)
 {
     fixture *f = *state;
     char method[500];
@@ -370,7 +365,7 @@ static void test_the_longest_words_fit_a_reply(void **state)
     assert_int_equal(strlen(rpc_box_message(&f->box)), AQ_RPC_MESSAGE_MAX - 1);
 }
 
-static void test_services_are_limited(void **state)
+TEST_WITH(services_are_limited, setup, teardown)
 {
     fixture *f = *state;
 
@@ -392,7 +387,7 @@ static void count_reply(void *user, const uint8_t *frame, size_t size)
     (*count)++;
 }
 
-static void test_without_memory_a_request_is_still_answered(void **state)
+TEST_WITH(without_memory_a_request_is_still_answered, setup, teardown)
 {
     fixture *f = *state;
     unsigned count = 0;
@@ -408,12 +403,11 @@ static void test_without_memory_a_request_is_still_answered(void **state)
     assert_true(f->kit.carried_out < 8);
 }
 
-static void test_creating_without_memory_fails_cleanly(void **state)
+TEST(creating_without_memory_fails_cleanly)
 {
     aq_rpc_dispatcher *dispatcher = NULL;
     int rc = AQ_E_NOMEM;
 
-    (void)state;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
         aq_memory_fail_at(nth, 0);
         rc = aq_rpc_dispatcher_create(4, 4096, 4096, &dispatcher);
@@ -424,42 +418,4 @@ static void test_creating_without_memory_fails_cleanly(void **state)
     assert_int_equal(rc, 0);
     aq_rpc_dispatcher_destroy(dispatcher);
     aq_rpc_dispatcher_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_method_is_carried_out_and_answered, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_failure_carries_its_code_and_words, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_an_answer_may_be_held_back, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_an_unknown_method_is_answered_with_the_nearest, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_body_that_does_not_unpack_is_an_invalid_argument,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_deadline_out_of_range_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_no_request_is_refused_and_counted, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_frame_of_another_kind_or_content_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_repeat_is_answered_again_and_not_carried_out_again,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_failure_is_repeated_as_well, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_request_id_with_another_content_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_repeat_of_a_call_in_progress_answers_both_who_asked,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_the_oldest_of_three_who_asked_is_told_aborted, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_calls_beyond_the_limit_are_refused_and_may_come_again,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_reply_larger_than_the_limit_becomes_a_status, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_the_longest_words_fit_a_reply, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_services_are_limited, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_without_memory_a_request_is_still_answered, setup,
-                                        teardown),
-        cmocka_unit_test(test_creating_without_memory_fails_cleanly),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

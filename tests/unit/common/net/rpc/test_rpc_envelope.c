@@ -2,12 +2,6 @@
  * Envelopes: that packing a body in place gives the bytes any protobuf reader takes, and that
  * hostile ones neither pass nor cost much.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -15,6 +9,7 @@
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/experience.pb-c.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/everything.pb-c.h"
 
 static uint8_t body_bytes[300000];
@@ -44,11 +39,10 @@ static void pack(aq_buffer *frame, size_t size)
     assert_int_equal(aq_envelope_pack(frame, AQ_FRAME_RPC_REQUEST, &envelope.base, &body.base), 0);
 }
 
-static void test_any_protobuf_reader_takes_what_is_packed(void **state)
+TEST(any_protobuf_reader_takes_what_is_packed)
 {
     static const size_t sizes[] = {0, 1, 100, 127, 128, 16384, 300000};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
         Actorq__Test__Everything *body;
         Actorq__V1__RpcRequest *request;
@@ -71,7 +65,7 @@ static void test_any_protobuf_reader_takes_what_is_packed(void **state)
     }
 }
 
-static void test_a_body_is_read_where_it_lies(void **state)
+TEST(a_body_is_read_where_it_lies)
 {
     const Actorq__V1__RpcRequest *request;
     aq_envelope envelope;
@@ -79,7 +73,6 @@ static void test_a_body_is_read_where_it_lies(void **state)
     aq_buffer frame;
     size_t size = 0;
 
-    (void)state;
     pack(&frame, 1000);
     payload = payload_of(&frame, &size);
     assert_int_equal(
@@ -94,13 +87,12 @@ static void test_a_body_is_read_where_it_lies(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_body_that_is_not_last_is_found_as_well(void **state)
+TEST(a_body_that_is_not_last_is_found_as_well)
 {
     static const uint8_t payload[] = {0x2a, 2, 'h', 'i', 0x0a, 1, 'm', 0x18, 9};
     const Actorq__V1__RpcRequest *request;
     aq_envelope envelope;
 
-    (void)state;
     assert_int_equal(aq_envelope_unpack(&actorq__v1__rpc_request__descriptor, payload,
                                         sizeof(payload), &envelope),
                      0);
@@ -112,12 +104,11 @@ static void test_a_body_that_is_not_last_is_found_as_well(void **state)
     aq_message_free(envelope.message);
 }
 
-static void test_the_last_of_two_bodies_counts(void **state)
+TEST(the_last_of_two_bodies_counts)
 {
     static const uint8_t payload[] = {0x2a, 2, 'h', 'i', 0x0a, 1, 'm', 0x2a, 3, 'y', 'o', 'u'};
     aq_envelope envelope;
 
-    (void)state;
     assert_int_equal(aq_envelope_unpack(&actorq__v1__rpc_request__descriptor, payload,
                                         sizeof(payload), &envelope),
                      0);
@@ -126,11 +117,10 @@ static void test_the_last_of_two_bodies_counts(void **state)
     aq_message_free(envelope.message);
 }
 
-static void test_an_empty_envelope_has_no_body(void **state)
+TEST(an_empty_envelope_has_no_body)
 {
     aq_envelope envelope;
 
-    (void)state;
     assert_int_equal(
         aq_envelope_unpack(&actorq__v1__rpc_reply__descriptor, (const uint8_t *)"", 0, &envelope),
         0);
@@ -138,12 +128,11 @@ static void test_an_empty_envelope_has_no_body(void **state)
     aq_message_free(envelope.message);
 }
 
-static void test_damaged_envelopes_never_break_the_reader(void **state)
+TEST(damaged_envelopes_never_break_the_reader)
 {
     aq_buffer frame;
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 7, 0);
     pack(&frame, 50);
     for (int round = 0; round < 20000; round++) {
@@ -163,13 +152,12 @@ static void test_damaged_envelopes_never_break_the_reader(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_frame_past_the_limit_leaves_the_buffer_as_it_was(void **state)
+TEST(a_frame_past_the_limit_leaves_the_buffer_as_it_was)
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     Actorq__Test__Everything body = ACTORQ__TEST__EVERYTHING__INIT;
     aq_buffer frame;
 
-    (void)state;
     body.data = (ProtobufCBinaryData){.len = 100, .data = body_bytes};
     for (size_t limit = 1; limit < 100; limit++) {
         aq_buffer_init(&frame, limit);
@@ -181,11 +169,10 @@ static void test_a_frame_past_the_limit_leaves_the_buffer_as_it_was(void **state
     }
 }
 
-static void test_a_body_that_would_grow_out_of_bounds_is_refused(void **state)
+TEST(a_body_that_would_grow_out_of_bounds_is_refused)
 {
     ProtobufCMessage *message = NULL;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(body_bytes); i += 2) {
         body_bytes[i] = 0x3a; /* Experience.chunks, empty: two bytes become a structure */
         body_bytes[i + 1] = 0;
@@ -201,12 +188,11 @@ static void test_a_body_that_would_grow_out_of_bounds_is_refused(void **state)
     memset(body_bytes, 0, sizeof(body_bytes));
 }
 
-static void test_running_out_of_memory_is_told_from_corruption(void **state)
+TEST(running_out_of_memory_is_told_from_corruption)
 {
     static const uint8_t payload[] = {0x0a, 1, 'm'};
     ProtobufCMessage *message = NULL;
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(
         aq_message_unpack(&actorq__v1__rpc_request__descriptor, payload, sizeof(payload), &message),
@@ -215,21 +201,4 @@ static void test_running_out_of_memory_is_told_from_corruption(void **state)
     assert_int_equal(aq_message_unpack(&actorq__v1__rpc_request__descriptor, payload, 2, &message),
                      AQ_E_CORRUPT);
     aq_message_free(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_protobuf_reader_takes_what_is_packed),
-        cmocka_unit_test(test_a_body_is_read_where_it_lies),
-        cmocka_unit_test(test_a_body_that_is_not_last_is_found_as_well),
-        cmocka_unit_test(test_the_last_of_two_bodies_counts),
-        cmocka_unit_test(test_an_empty_envelope_has_no_body),
-        cmocka_unit_test(test_damaged_envelopes_never_break_the_reader),
-        cmocka_unit_test(test_a_frame_past_the_limit_leaves_the_buffer_as_it_was),
-        cmocka_unit_test(test_a_body_that_would_grow_out_of_bounds_is_refused),
-        cmocka_unit_test(test_running_out_of_memory_is_told_from_corruption),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

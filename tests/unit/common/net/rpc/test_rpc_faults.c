@@ -2,13 +2,7 @@
  * Remote calls when something goes wrong: servers that restart, peers that talk nonsense, messages
  * that are too large, machines that vanish.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include <arpa/inet.h>
-#include <cmocka.h>
 #include <netinet/in.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -22,18 +16,18 @@
 #include "common/base/parse.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/rpc/frame.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { TIMEOUT_MS = 15000 };
 
 /* ---- servers that come and go -------------------------------------------------------------- */
 
-static void test_a_call_made_before_the_server_is_there_waits_for_it(void **state)
+TEST(a_call_made_before_the_server_is_there_waits_for_it)
 {
     rpc_result result;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     net_pair_stop_server(&pair);
     net_pair_stop(&pair, "x", &result);
@@ -46,12 +40,11 @@ static void test_a_call_made_before_the_server_is_there_waits_for_it(void **stat
     net_pair_close(&pair);
 }
 
-static void test_a_call_without_a_server_ends_at_its_deadline(void **state)
+TEST(a_call_without_a_server_ends_at_its_deadline)
 {
     rpc_result result;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "ipc", 200);
     net_pair_stop_server(&pair);
     net_pair_stop(&pair, "x", &result);
@@ -62,11 +55,10 @@ static void test_a_call_without_a_server_ends_at_its_deadline(void **state)
 }
 
 /* The call is in progress when its connection goes. */
-static void test_a_restart_in_mid_call_does_not_carry_it_out_twice(void **state)
+TEST(a_restart_in_mid_call_does_not_carry_it_out_twice)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         rpc_result result;
         net_pair pair;
@@ -90,12 +82,11 @@ static void test_a_restart_in_mid_call_does_not_carry_it_out_twice(void **state)
 }
 
 /* The answer is lost with the connection, and found among the kept ones. */
-static void test_an_answer_that_was_lost_is_given_again(void **state)
+TEST(an_answer_that_was_lost_is_given_again)
 {
     rpc_result result;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     pair.kit.hold = true;
     net_pair_stop(&pair, "x", &result);
@@ -110,14 +101,13 @@ static void test_an_answer_that_was_lost_is_given_again(void **state)
     net_pair_close(&pair);
 }
 
-static void test_many_restarts_lose_no_call_and_repeat_none(void **state)
+TEST(many_restarts_lose_no_call_and_repeat_none)
 {
     enum { RESTARTS = 10, CALLS = 8 };
     rpc_result results[CALLS];
     net_pair pair;
     unsigned calls = 0;
 
-    (void)state;
     net_pair_open(&pair, "ipc", TIMEOUT_MS);
     for (int i = 0; i < RESTARTS; i++) {
         for (uint32_t k = 0; k < CALLS; k++) {
@@ -189,14 +179,13 @@ static void expect_unharmed(net_pair *pair)
     assert_true(result.ok);
 }
 
-static void test_garbage_in_a_request_is_answered_with_a_status(void **state)
+TEST(garbage_in_a_request_is_answered_with_a_status)
 {
     static const char garbage[] = "POST /rpc HTTP/1.1";
     rpc_box box = {0};
     raw_exchange raw;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     assert_int_equal(send_raw(&pair, &raw, garbage, sizeof(garbage)), 0);
     rpc_box_reply(&box, nng_msg_body(raw.reply), nng_msg_len(raw.reply));
@@ -210,13 +199,12 @@ static void test_garbage_in_a_request_is_answered_with_a_status(void **state)
     net_pair_close(&pair);
 }
 
-static void test_a_message_past_the_limit_ends_its_connection_only(void **state)
+TEST(a_message_past_the_limit_ends_its_connection_only)
 {
     static uint8_t big[NET_KIT_MESSAGE_MAX + 1];
     raw_exchange raw;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     assert_int_equal(send_raw(&pair, &raw, big, sizeof(big)), NNG_ETIMEDOUT);
     assert_int_equal(aq_rpc_dispatcher_counters(pair.dispatcher).refused_frames, 0);
@@ -263,11 +251,10 @@ static void connect_and_leave(const net_pair *pair, bool reset)
     close(descriptor);
 }
 
-static void test_a_peer_that_leaves_at_once_does_not_end_the_listening(void **state)
+TEST(a_peer_that_leaves_at_once_does_not_end_the_listening)
 {
     static const char *const transports[] = {"tcp", "ipc"};
 
-    (void)state;
     for (int i = 0; i < 4; i++) {
         aq_rpc_client *client = NULL;
         net_pair pair;
@@ -299,13 +286,12 @@ static bool foreign_peers_are_counted(void *user)
     return aq_rpc_server_foreign_peers(goal->pair->server) >= goal->count;
 }
 
-static void test_junk_connections_harm_nobody(void **state)
+TEST(junk_connections_harm_nobody)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
     int held_open, half_open;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     held_open = junk_connection(&pair, "", 0);
     half_open = junk_connection(&pair, "\0SP", 3);
@@ -320,7 +306,7 @@ static void test_junk_connections_harm_nobody(void **state)
     net_pair_close(&pair);
 }
 
-static void test_foreign_peers_are_counted(void **state)
+TEST(foreign_peers_are_counted)
 {
     static const char http[] = "GET / HTTP/1.1\r\nHost: learner\r\n\r\n";
     static const char other_pattern[] = "\0SP\0\0\x50\0\0"; /* a PUSH at the port of RPC */
@@ -328,7 +314,6 @@ static void test_foreign_peers_are_counted(void **state)
     int browser, pusher;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     goal.pair = &pair;
     expect_unharmed(&pair);
@@ -345,14 +330,13 @@ static void test_foreign_peers_are_counted(void **state)
     net_pair_close(&pair);
 }
 
-static void test_each_server_counts_its_own_foreign_peers(void **state)
+TEST(each_server_counts_its_own_foreign_peers)
 {
     static const char other_pattern[] = "\0SP\0\0\x50\0\0";
     foreign_goal goal = {.count = 1};
     net_pair first, second;
     int descriptor;
 
-    (void)state;
     net_pair_open(&first, "tcp", TIMEOUT_MS);
     net_pair_open(&second, "tcp", TIMEOUT_MS);
     descriptor = junk_connection(&second, other_pattern, 8);
@@ -420,7 +404,7 @@ static bool silent_peer_was_left(void *user)
     return ((silent_server *)user)->ends >= 1;
 }
 
-static void test_a_connection_on_which_nothing_is_heard_is_given_up(void **state)
+TEST(a_connection_on_which_nothing_is_heard_is_given_up)
 {
     silent_server server = {.connections = 0};
     struct sockaddr_in address;
@@ -432,7 +416,6 @@ static void test_a_connection_on_which_nothing_is_heard_is_given_up(void **state
     char url[AQ_URL_MAX];
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(uv_tcp_init(&loop, &server.listener), 0);
     server.listener.data = &server;
@@ -456,26 +439,4 @@ static void test_a_connection_on_which_nothing_is_heard_is_given_up(void **state
     aq_rpc_client_close(client);
     uv_close((uv_handle_t *)&server.listener, NULL);
     net_kit_finish_loop(&loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_call_made_before_the_server_is_there_waits_for_it),
-        cmocka_unit_test(test_a_call_without_a_server_ends_at_its_deadline),
-        cmocka_unit_test(test_a_restart_in_mid_call_does_not_carry_it_out_twice),
-        cmocka_unit_test(test_an_answer_that_was_lost_is_given_again),
-        cmocka_unit_test(test_many_restarts_lose_no_call_and_repeat_none),
-        cmocka_unit_test(test_garbage_in_a_request_is_answered_with_a_status),
-        cmocka_unit_test(test_a_message_past_the_limit_ends_its_connection_only),
-        cmocka_unit_test(test_junk_connections_harm_nobody),
-        cmocka_unit_test(test_a_peer_that_leaves_at_once_does_not_end_the_listening),
-        cmocka_unit_test(test_foreign_peers_are_counted),
-        cmocka_unit_test(test_each_server_counts_its_own_foreign_peers),
-        cmocka_unit_test(test_a_connection_on_which_nothing_is_heard_is_given_up),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

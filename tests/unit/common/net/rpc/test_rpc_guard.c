@@ -2,12 +2,6 @@
  * Guarded calls: from a stub that signs, over a wire that somebody records, to a dispatcher that
  * asks who is there.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,6 +10,7 @@
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "common/net/rpc/rpc_guard.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/rpc_kit.h"
 
 enum { CALLS_MAX = 4, REPLY_MAX = 65536, REPEATS_MAX = 262144, REFUSED_WORDS_MAX = 256 };
@@ -147,7 +142,7 @@ static aq_rpc_counters counters(const fixture *f)
     return aq_rpc_dispatcher_counters(f->dispatcher);
 }
 
-static void test_a_caller_is_challenged_once_and_served(void **state)
+TEST_WITH(a_caller_is_challenged_once_and_served, setup, teardown)
 {
     fixture *f = *state;
 
@@ -165,7 +160,7 @@ static void test_a_caller_is_challenged_once_and_served(void **state)
     assert_int_equal(counters(f).turned_away, 0);
 }
 
-static void test_a_caller_without_a_token_is_told_what_to_do(void **state)
+TEST_WITH(a_caller_without_a_token_is_told_what_to_do, setup, teardown)
 {
     fixture *f = *state;
 
@@ -180,7 +175,7 @@ static void test_a_caller_without_a_token_is_told_what_to_do(void **state)
     assert_int_equal(f->refused.role, AQ_ACCESS_NONE);
 }
 
-static void test_a_role_may_not_do_what_is_anothers(void **state)
+TEST_WITH(a_role_may_not_do_what_is_anothers, setup, teardown)
 {
     fixture *f = *state;
 
@@ -194,7 +189,7 @@ static void test_a_role_may_not_do_what_is_anothers(void **state)
     assert_int_equal(f->refused.role, AQ_ACCESS_ACTOR);
 }
 
-static void test_a_token_of_another_run_is_refused(void **state)
+TEST_WITH(a_token_of_another_run_is_refused, setup, teardown)
 {
     fixture *f = *state;
     aq_token *foreign = NULL;
@@ -209,7 +204,7 @@ static void test_a_token_of_another_run_is_refused(void **state)
     aq_token_destroy(foreign);
 }
 
-static void test_a_recorded_call_is_answered_and_not_carried_out_again(void **state)
+TEST_WITH(a_recorded_call_is_answered_and_not_carried_out_again, setup, teardown)
 {
     fixture *f = *state;
     uint8_t *recorded;
@@ -226,7 +221,7 @@ static void test_a_recorded_call_is_answered_and_not_carried_out_again(void **st
 }
 
 /* A dispatcher that keeps nothing: only the guard remembers. */
-static void test_a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again(void **state)
+TEST_WITH(a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again, setup, teardown)
 {
     fixture *f = *state;
     uint8_t *recorded;
@@ -248,7 +243,7 @@ static void test_a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_ag
     aq_free(recorded);
 }
 
-static void test_a_call_recorded_before_a_restart_is_worth_nothing(void **state)
+TEST_WITH(a_call_recorded_before_a_restart_is_worth_nothing, setup, teardown)
 {
     fixture *f = *state;
     uint8_t *recorded;
@@ -267,7 +262,7 @@ static void test_a_call_recorded_before_a_restart_is_worth_nothing(void **state)
     aq_free(recorded);
 }
 
-static void test_a_caller_does_not_notice_a_restart(void **state)
+TEST_WITH(a_caller_does_not_notice_a_restart, setup, teardown)
 {
     fixture *f = *state;
 
@@ -281,7 +276,7 @@ static void test_a_caller_does_not_notice_a_restart(void **state)
     assert_int_equal(counters(f).turned_away, 0);
 }
 
-static void test_a_changed_call_is_refused(void **state)
+TEST_WITH(a_changed_call_is_refused, setup, teardown)
 {
     fixture *f = *state;
     Actorq__V1__RpcRequest *request;
@@ -313,7 +308,7 @@ static void test_a_changed_call_is_refused(void **state)
     assert_true(f->result.ok);
 }
 
-static void test_garbage_in_the_place_of_a_proof_is_refused(void **state)
+TEST_WITH(garbage_in_the_place_of_a_proof_is_refused, setup, teardown)
 {
     fixture *f = *state;
     uint8_t garbage[AQ_GUARD_PROOF_BYTES + 1] = {AQ_ACCESS_OPERATOR};
@@ -338,7 +333,7 @@ static void test_garbage_in_the_place_of_a_proof_is_refused(void **state)
     aq_buffer_fini(&frame);
 }
 
-static void test_a_daemon_that_challenges_for_ever_is_given_up(void **state)
+TEST_WITH(a_daemon_that_challenges_for_ever_is_given_up, setup, teardown)
 {
     fixture *f = *state;
 
@@ -352,7 +347,7 @@ static void test_a_daemon_that_challenges_for_ever_is_given_up(void **state)
     assert_int_equal(f->wire.sent, 4);
 }
 
-static void test_a_call_that_fails_while_it_is_signed_anew_ends(void **state)
+TEST_WITH(a_call_that_fails_while_it_is_signed_anew_ends, setup, teardown)
 {
     fixture *f = *state;
 
@@ -363,7 +358,7 @@ static void test_a_call_that_fails_while_it_is_signed_anew_ends(void **state)
     assert_false(f->result.ok);
 }
 
-static void test_every_failing_allocation_of_a_signed_call_is_an_answer(void **state)
+TEST_WITH(every_failing_allocation_of_a_signed_call_is_an_answer, setup, teardown)
 {
     fixture *f = *state;
     uint64_t allocations = aq_memory_allocation_count();
@@ -381,35 +376,4 @@ static void test_every_failing_allocation_of_a_signed_call_is_an_answer(void **s
         assert_int_equal(f->result.count, 1);
         assert_false(f->result.ok);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_caller_is_challenged_once_and_served, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_caller_without_a_token_is_told_what_to_do, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_role_may_not_do_what_is_anothers, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_token_of_another_run_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_recorded_call_is_answered_and_not_carried_out_again,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(
-            test_a_recorded_call_whose_answer_is_forgotten_is_not_carried_out_again, setup,
-            teardown),
-        cmocka_unit_test_setup_teardown(test_a_call_recorded_before_a_restart_is_worth_nothing,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_caller_does_not_notice_a_restart, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_changed_call_is_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_garbage_in_the_place_of_a_proof_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_daemon_that_challenges_for_ever_is_given_up, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_call_that_fails_while_it_is_signed_anew_ends, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_every_failing_allocation_of_a_signed_call_is_an_answer,
-                                        setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

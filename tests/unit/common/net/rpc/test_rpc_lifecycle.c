@@ -1,26 +1,20 @@
 /*
  * Clients and servers that are made and closed at every moment that may be.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { TIMEOUT_MS = 15000, CALLS = 8 };
 
-static void test_closing_a_client_cancels_its_calls_once(void **state)
+TEST(closing_a_client_cancels_its_calls_once)
 {
     rpc_result results[CALLS];
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     pair.kit.hold = true;
     for (int i = 0; i < CALLS; i++) {
@@ -42,9 +36,8 @@ static void test_closing_a_client_cancels_its_calls_once(void **state)
 }
 
 /* The answers may be anywhere between the peers: on their way, in the mailbox, not yet made. */
-static void test_closing_a_client_in_mid_traffic_answers_every_call_once(void **state)
+TEST(closing_a_client_in_mid_traffic_answers_every_call_once)
 {
-    (void)state;
     for (int round = 0; round < 40; round++) {
         rpc_result results[CALLS];
         net_pair pair;
@@ -65,9 +58,8 @@ static void test_closing_a_client_in_mid_traffic_answers_every_call_once(void **
     }
 }
 
-static void test_closing_a_server_in_mid_traffic_leaves_its_calls_to_the_next(void **state)
+TEST(closing_a_server_in_mid_traffic_leaves_its_calls_to_the_next)
 {
-    (void)state;
     for (int round = 0; round < 20; round++) {
         rpc_result results[CALLS];
         net_pair pair;
@@ -107,13 +99,12 @@ static bool client_is_closed(void *user)
     return ((const net_pair *)user)->client == NULL;
 }
 
-static void test_a_closure_may_close_its_client(void **state)
+TEST(a_closure_may_close_its_client)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     rpc_result other;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "ipc", TIMEOUT_MS);
     pair.kit.hold = true;
     net_pair_stop(&pair, "held", &other);
@@ -138,12 +129,11 @@ static void on_stopped_call_again(const Actorq__V1__StopReply *reply, void *user
     assert_false(aq_rpc_client_connected(pair->client));
 }
 
-static void test_a_closing_client_takes_no_calls(void **state)
+TEST(a_closing_client_takes_no_calls)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "ipc", TIMEOUT_MS);
     pair.kit.hold = true;
     actorq__v1__operations__stop(&pair.operations.base, &request, on_stopped_call_again, &pair);
@@ -151,12 +141,11 @@ static void test_a_closing_client_takes_no_calls(void **state)
     net_pair_close(&pair);
 }
 
-static void test_answers_after_the_server_is_closed_go_nowhere(void **state)
+TEST(answers_after_the_server_is_closed_go_nowhere)
 {
     rpc_result results[CALLS];
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "inproc", 300);
     pair.kit.hold = true;
     for (int i = 0; i < CALLS; i++) {
@@ -234,22 +223,20 @@ static void call_closing_service(const char *transport, bool answer_first, bool 
     net_pair_close(&pair);
 }
 
-static void test_a_method_may_close_the_server(void **state)
+TEST(a_method_may_close_the_server)
 {
     rpc_result result;
 
-    (void)state;
     call_closing_service("tcp", false, true, &result);
     assert_true(result.ok); /* kept, and given to the repeat */
     call_closing_service("ipc", false, true, &result);
     assert_true(result.ok);
 }
 
-static void test_a_small_answer_survives_the_closing_of_the_server(void **state)
+TEST(a_small_answer_survives_the_closing_of_the_server)
 {
     rpc_result result;
 
-    (void)state;
     for (int i = 0; i < 10; i++) {
         call_closing_service(i % 2 == 0 ? "tcp" : "ipc", true, false, &result);
         assert_true(result.ok);
@@ -294,13 +281,12 @@ static void create_client_until_there_is_memory(uv_loop_t *loop, const char *url
     aq_rpc_client_close(client);
 }
 
-static void test_creating_without_memory_leaves_nothing_behind(void **state)
+TEST(creating_without_memory_leaves_nothing_behind)
 {
     static const char *const transports[] = {"tcp", "ipc"};
     char url[AQ_URL_MAX];
     uv_loop_t loop;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     for (int i = 0; i < 2; i++) {
         create_server_until_there_is_memory(&loop, net_kit_url(transports[i], url));
@@ -309,12 +295,11 @@ static void test_creating_without_memory_leaves_nothing_behind(void **state)
     net_kit_finish_loop(&loop);
 }
 
-static void test_a_call_without_memory_for_a_slot_fails_at_once(void **state)
+TEST(a_call_without_memory_for_a_slot_fails_at_once)
 {
     rpc_result result;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "ipc", TIMEOUT_MS);
     aq_memory_fail_at(3, 0); /* the call, its frame, then the slot */
     net_pair_stop(&pair, "x", &result);
@@ -326,30 +311,8 @@ static void test_a_call_without_memory_for_a_slot_fails_at_once(void **state)
     net_pair_close(&pair);
 }
 
-static void test_closing_nothing_is_fine(void **state)
+TEST(closing_nothing_is_fine)
 {
-    (void)state;
     aq_rpc_client_close(NULL);
     aq_rpc_server_close(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_closing_a_client_cancels_its_calls_once),
-        cmocka_unit_test(test_closing_a_client_in_mid_traffic_answers_every_call_once),
-        cmocka_unit_test(test_closing_a_server_in_mid_traffic_leaves_its_calls_to_the_next),
-        cmocka_unit_test(test_a_closure_may_close_its_client),
-        cmocka_unit_test(test_a_closing_client_takes_no_calls),
-        cmocka_unit_test(test_answers_after_the_server_is_closed_go_nowhere),
-        cmocka_unit_test(test_a_method_may_close_the_server),
-        cmocka_unit_test(test_a_small_answer_survives_the_closing_of_the_server),
-        cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),
-        cmocka_unit_test(test_a_call_without_memory_for_a_slot_fails_at_once),
-        cmocka_unit_test(test_closing_nothing_is_fine),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

@@ -1,17 +1,11 @@
 /*
  * Kept replies: found again, bounded, and the least recent gone first.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-#include <stdbool.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/rpc/rpc_repeats.h"
+#include "tests/support/test.h"
 
 static uint8_t reply[4096];
 
@@ -31,13 +25,12 @@ static bool has(aq_rpc_repeats *repeats, uint64_t id)
     return aq_rpc_repeats_find(repeats, id, 1, &found, &size) == 0;
 }
 
-static void test_a_kept_reply_is_found(void **state)
+TEST(a_kept_reply_is_found)
 {
     aq_rpc_repeats *repeats = repeats_of(65536);
     const uint8_t *found = NULL;
     size_t size = 0;
 
-    (void)state;
     memset(reply, 0xab, sizeof(reply));
     aq_rpc_repeats_keep(repeats, 7, 1, reply, 100);
     memset(reply, 0, sizeof(reply)); /* it is a copy */
@@ -48,25 +41,23 @@ static void test_a_kept_reply_is_found(void **state)
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_the_same_id_of_another_request_is_told(void **state)
+TEST(the_same_id_of_another_request_is_told)
 {
     aq_rpc_repeats *repeats = repeats_of(65536);
     const uint8_t *found = NULL;
     size_t size = 0;
 
-    (void)state;
     aq_rpc_repeats_keep(repeats, 7, 1, reply, 100);
     assert_int_equal(aq_rpc_repeats_find(repeats, 7, 2, &found, &size), AQ_E_INVALID);
     assert_null(found);
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_the_oldest_gives_way_when_the_bytes_are_full(void **state)
+TEST(the_oldest_gives_way_when_the_bytes_are_full)
 {
     aq_rpc_repeats *repeats = repeats_of(10000);
     unsigned count = 0;
 
-    (void)state;
     for (uint64_t id = 1; id <= 20; id++) {
         aq_rpc_repeats_keep(repeats, id, 1, reply, 1000);
         assert_true(has(repeats, id));
@@ -81,11 +72,10 @@ static void test_the_oldest_gives_way_when_the_bytes_are_full(void **state)
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_a_reply_that_was_used_stays_longer(void **state)
+TEST(a_reply_that_was_used_stays_longer)
 {
     aq_rpc_repeats *repeats = repeats_of(10000);
 
-    (void)state;
     for (uint64_t id = 1; id <= 30; id++) {
         aq_rpc_repeats_keep(repeats, id, 1, reply, 1000);
         assert_true(has(repeats, 1));
@@ -94,12 +84,11 @@ static void test_a_reply_that_was_used_stays_longer(void **state)
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_the_count_is_limited_as_well(void **state)
+TEST(the_count_is_limited_as_well)
 {
     aq_rpc_repeats *repeats = repeats_of(512 * 20);
     unsigned count = 0;
 
-    (void)state;
     for (uint64_t id = 1; id <= 100; id++) {
         aq_rpc_repeats_keep(repeats, id, 1, reply, 0);
     }
@@ -110,11 +99,10 @@ static void test_the_count_is_limited_as_well(void **state)
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_one_large_reply_does_not_push_out_all_others(void **state)
+TEST(one_large_reply_does_not_push_out_all_others)
 {
     aq_rpc_repeats *repeats = repeats_of(10000);
 
-    (void)state;
     aq_rpc_repeats_keep(repeats, 1, 1, reply, 100);
     aq_rpc_repeats_keep(repeats, 2, 1, reply, 2501);
     assert_true(has(repeats, 1));
@@ -125,22 +113,20 @@ static void test_one_large_reply_does_not_push_out_all_others(void **state)
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_without_bytes_nothing_is_kept(void **state)
+TEST(without_bytes_nothing_is_kept)
 {
     aq_rpc_repeats *repeats = repeats_of(0);
 
-    (void)state;
     aq_rpc_repeats_keep(repeats, 1, 1, reply, 0);
     assert_false(has(repeats, 1));
     aq_rpc_repeats_destroy(repeats);
 }
 
-static void test_without_memory_nothing_is_kept_and_nothing_breaks(void **state)
+TEST(without_memory_nothing_is_kept_and_nothing_breaks)
 {
     aq_rpc_repeats *repeats = NULL;
     int rc = AQ_E_NOMEM;
 
-    (void)state;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
         aq_memory_fail_at(nth, 0);
         rc = aq_rpc_repeats_create(65536, &repeats);
@@ -153,20 +139,4 @@ static void test_without_memory_nothing_is_kept_and_nothing_breaks(void **state)
     assert_false(has(repeats, 1));
     aq_rpc_repeats_destroy(repeats);
     aq_rpc_repeats_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_kept_reply_is_found),
-        cmocka_unit_test(test_the_same_id_of_another_request_is_told),
-        cmocka_unit_test(test_the_oldest_gives_way_when_the_bytes_are_full),
-        cmocka_unit_test(test_a_reply_that_was_used_stays_longer),
-        cmocka_unit_test(test_the_count_is_limited_as_well),
-        cmocka_unit_test(test_one_large_reply_does_not_push_out_all_others),
-        cmocka_unit_test(test_without_bytes_nothing_is_kept),
-        cmocka_unit_test(test_without_memory_nothing_is_kept_and_nothing_breaks),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

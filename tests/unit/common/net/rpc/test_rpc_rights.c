@@ -1,12 +1,6 @@
 /*
  * Rights: the table against the services that there are, and against what security.md says.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +12,7 @@
 #include "proto/operations.pb-c.h"
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
+#include "tests/support/test.h"
 
 enum { METHOD_TEXT_MAX = 128, DOCUMENT_MAX = 1 << 17 };
 
@@ -61,17 +56,15 @@ static void expect_somebody(const char *service, const char *method)
     fail_msg("%s/%s may be called by nobody", service, method);
 }
 
-static void test_every_method_may_be_called_by_some_role(void **state)
+TEST(every_method_may_be_called_by_some_role)
 {
-    (void)state;
     for_each_method(expect_somebody);
 }
 
-static void test_only_an_operator_steers(void **state)
+TEST(only_an_operator_steers)
 {
     const ProtobufCServiceDescriptor *operations = &actorq__v1__operations__descriptor;
 
-    (void)state;
     for (unsigned k = 0; k < operations->n_methods; k++) {
         const char *method = operations->methods[k].name;
         bool is_status = strcmp(method, "Status") == 0;
@@ -89,15 +82,13 @@ static void expect_shared_may(const char *service, const char *method)
     assert_true(may_call(AQ_ACCESS_NONE, service, method));
 }
 
-static void test_a_shared_secret_gives_all_rights(void **state)
+TEST(a_shared_secret_gives_all_rights)
 {
-    (void)state;
     for_each_method(expect_shared_may);
 }
 
-static void test_what_no_row_names_nobody_may_call(void **state)
+TEST(what_no_row_names_nobody_may_call)
 {
-    (void)state;
     for (size_t i = 0; i < ROLE_COUNT; i++) {
         assert_false(aq_rpc_may_call(roles[i], "actorq.v1.Secrets/Tell"));
         assert_false(aq_rpc_may_call(roles[i], "actorq.v1.Policy/Fetc"));
@@ -115,10 +106,10 @@ static char *document;
 
 static int read_document(void **state)
 {
+    (void)state;
     FILE *file = fopen(AQ_TEST_SOURCE_ROOT "/docs/security.md", "r");
     size_t size;
 
-    (void)state;
     assert_non_null(file);
     document = calloc(1, DOCUMENT_MAX);
     assert_non_null(document);
@@ -160,22 +151,7 @@ static void expect_row(const char *service, const char *method)
     }
 }
 
-static void test_the_document_says_the_same(void **state)
+TEST_WITH(the_document_says_the_same, read_document, free_document)
 {
-    (void)state;
     for_each_method(expect_row);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_method_may_be_called_by_some_role),
-        cmocka_unit_test(test_only_an_operator_steers),
-        cmocka_unit_test(test_a_shared_secret_gives_all_rights),
-        cmocka_unit_test(test_what_no_row_names_nobody_may_call),
-        cmocka_unit_test_setup_teardown(test_the_document_says_the_same, read_document,
-                                        free_document),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,17 +1,12 @@
 /*
  * Remote calls over NNG, on every transport: answers of every size, many at once, held back, late.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/clock.h"
 #include "common/net/nng_mend/nng_close.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { TIMEOUT_MS = 15000, AT_ONCE = 32 };
@@ -43,9 +38,8 @@ static void go_there_and_back(net_pair *pair, const char *transport)
     assert_true(aq_rpc_client_connected(pair->client));
 }
 
-static void test_a_call_goes_there_and_back(void **state)
+TEST(a_call_goes_there_and_back)
 {
-    (void)state;
     over_each(go_there_and_back, TIMEOUT_MS);
 }
 
@@ -64,19 +58,17 @@ static void fetch_all_sizes(net_pair *pair, const char *transport)
     }
 }
 
-static void test_answers_of_every_size_come_whole(void **state)
+TEST(answers_of_every_size_come_whole)
 {
-    (void)state;
     over_each(fetch_all_sizes, TIMEOUT_MS);
 }
 
-static void test_a_frame_of_exactly_the_limit_passes(void **state)
+TEST(a_frame_of_exactly_the_limit_passes)
 {
     rpc_result result;
     net_pair pair;
     uint32_t bytes = NET_KIT_MESSAGE_MAX;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     do { /* the largest that the dispatcher sends: its frame fills the limit */
         bytes--;
@@ -119,9 +111,8 @@ static void call_many_at_once(net_pair *pair, const char *transport)
     assert_int_equal(pair->kit.carried_out, 10 * AT_ONCE);
 }
 
-static void test_many_calls_at_once_get_their_own_answers(void **state)
+TEST(many_calls_at_once_get_their_own_answers)
 {
-    (void)state;
     over_each(call_many_at_once, TIMEOUT_MS);
 }
 
@@ -148,9 +139,8 @@ static void hold_many_back(net_pair *pair, const char *transport)
     }
 }
 
-static void test_answers_that_are_held_back_keep_nobody_else_waiting(void **state)
+TEST(answers_that_are_held_back_keep_nobody_else_waiting)
 {
-    (void)state;
     over_each(hold_many_back, TIMEOUT_MS);
 }
 
@@ -175,18 +165,16 @@ static void let_a_deadline_pass(net_pair *pair, const char *transport)
     assert_int_equal(late.count, 1);
 }
 
-static void test_a_deadline_passes_and_the_late_answer_is_dropped(void **state)
+TEST(a_deadline_passes_and_the_late_answer_is_dropped)
 {
-    (void)state;
     over_each(let_a_deadline_pass, 300);
 }
 
-static void test_statuses_travel(void **state)
+TEST(statuses_travel)
 {
     rpc_result result;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     pair.kit.fail = true;
     net_pair_stop(&pair, "godot", &result);
@@ -196,12 +184,11 @@ static void test_statuses_travel(void **state)
     net_pair_close(&pair);
 }
 
-static void test_calls_beyond_the_clients_limit_fail_at_once(void **state)
+TEST(calls_beyond_the_clients_limit_fail_at_once)
 {
     rpc_result held[NET_PAIR_CALLS_MAX], beyond;
     net_pair pair;
 
-    (void)state;
     net_pair_open(&pair, "ipc", TIMEOUT_MS);
     pair.kit.hold = true;
     for (int i = 0; i < NET_PAIR_CALLS_MAX; i++) {
@@ -220,7 +207,7 @@ static void test_calls_beyond_the_clients_limit_fail_at_once(void **state)
     net_pair_close(&pair);
 }
 
-static void test_calls_beyond_the_daemons_limit_are_told_so(void **state)
+TEST(calls_beyond_the_daemons_limit_are_told_so)
 {
     rpc_result held[NET_PAIR_CALLS_MAX], beyond = {0};
     aq_rpc_client *second = NULL;
@@ -228,7 +215,6 @@ static void test_calls_beyond_the_daemons_limit_are_told_so(void **state)
     net_pair pair;
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
 
-    (void)state;
     net_pair_open(&pair, "tcp", TIMEOUT_MS);
     pair.kit.hold = true;
     for (int i = 0; i < NET_PAIR_CALLS_MAX; i++) {
@@ -246,23 +232,4 @@ static void test_calls_beyond_the_daemons_limit_are_told_so(void **state)
     aq_rpc_client_close(second);
     rpc_kit_answer_held(&pair.kit);
     net_pair_close(&pair);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_call_goes_there_and_back),
-        cmocka_unit_test(test_answers_of_every_size_come_whole),
-        cmocka_unit_test(test_a_frame_of_exactly_the_limit_passes),
-        cmocka_unit_test(test_many_calls_at_once_get_their_own_answers),
-        cmocka_unit_test(test_answers_that_are_held_back_keep_nobody_else_waiting),
-        cmocka_unit_test(test_a_deadline_passes_and_the_late_answer_is_dropped),
-        cmocka_unit_test(test_statuses_travel),
-        cmocka_unit_test(test_calls_beyond_the_clients_limit_fail_at_once),
-        cmocka_unit_test(test_calls_beyond_the_daemons_limit_are_told_so),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

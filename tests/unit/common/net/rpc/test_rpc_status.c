@@ -1,18 +1,11 @@
 /*
  * Status codes: gRPC's numbers and names, and a fitting one for each of our error codes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
-
 #include "common/net/rpc/rpc.h"
+#include "tests/support/test.h"
 
-static void test_codes_have_the_names_of_grpc(void **state)
+TEST(codes_have_the_names_of_grpc)
 {
-    (void)state;
     assert_string_equal(aq_rpc_code_name(0), "OK");
     assert_string_equal(aq_rpc_code_name(4), "DEADLINE_EXCEEDED");
     assert_string_equal(aq_rpc_code_name(14), "UNAVAILABLE");
@@ -21,7 +14,7 @@ static void test_codes_have_the_names_of_grpc(void **state)
     assert_string_equal(aq_rpc_code_name(UINT32_MAX), "UNKNOWN");
 }
 
-static void test_error_codes_have_a_fitting_status(void **state)
+TEST(error_codes_have_a_fitting_status)
 {
     static const struct {
         int error;
@@ -42,7 +35,6 @@ static void test_error_codes_have_a_fitting_status(void **state)
         {-9999, AQ_RPC_INTERNAL},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         assert_int_equal(aq_rpc_code_from_error(rows[i].error), rows[i].code);
     }
@@ -51,19 +43,7 @@ static void test_error_codes_have_a_fitting_status(void **state)
 #define EXPECT_NO_SUCCESS(name, number, text)                                                      \
     assert_true(aq_rpc_code_from_error(number) != AQ_RPC_OK);
 
-static void test_no_error_becomes_a_success(void **state)
+TEST(no_error_becomes_a_success)
 {
-    (void)state;
     AQ_ERROR_LIST(EXPECT_NO_SUCCESS)
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_codes_have_the_names_of_grpc),
-        cmocka_unit_test(test_error_codes_have_a_fitting_status),
-        cmocka_unit_test(test_no_error_becomes_a_success),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,12 +1,6 @@
 /*
  * The caller's side of remote calls: what is sent, and what each way of failing becomes.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +8,7 @@
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc_envelope.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/rpc_kit.h"
 
 enum { FRAME_MAX = 65536, TIMEOUT_MS = 1234 };
@@ -104,7 +99,7 @@ static void expect_failure(const fixture *f, uint32_t code, const char *word)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-static void test_a_call_names_its_method_and_deadline(void **state)
+TEST_WITH(a_call_names_its_method_and_deadline, setup, teardown)
 {
     fixture *f = *state;
     Actorq__V1__FetchPolicyRequest *body;
@@ -123,7 +118,7 @@ static void test_a_call_names_its_method_and_deadline(void **state)
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
 }
 
-static void test_request_ids_differ(void **state)
+TEST_WITH(request_ids_differ, setup, teardown)
 {
     fixture *f = *state;
     uint64_t first, second;
@@ -139,7 +134,7 @@ static void test_request_ids_differ(void **state)
     assert_true(first != 0 && second != 0);
 }
 
-static void test_callers_with_other_seeds_have_other_ids(void **state)
+TEST_WITH(callers_with_other_seeds_have_other_ids, setup, teardown)
 {
     fixture *f = *state;
     aq_rpc_channel other = {0};
@@ -149,7 +144,7 @@ static void test_callers_with_other_seeds_have_other_ids(void **state)
     assert_true(other.next_call != f->wire.channel.next_call);
 }
 
-static void test_the_counter_of_ids_wraps_and_leaves_out_zero(void **state)
+TEST_WITH(the_counter_of_ids_wraps_and_leaves_out_zero, setup, teardown)
 {
     fixture *f = *state;
 
@@ -163,7 +158,7 @@ static void test_the_counter_of_ids_wraps_and_leaves_out_zero(void **state)
     f->wire.answer(f->wire.user, AQ_E_CLOSED, NULL, 0);
 }
 
-static void test_an_answer_reaches_the_closure(void **state)
+TEST_WITH(an_answer_reaches_the_closure, setup, teardown)
 {
     Actorq__V1__FetchPolicyReply reply = ACTORQ__V1__FETCH_POLICY_REPLY__INIT;
     uint8_t bytes[] = {0, 31, 62};
@@ -179,7 +174,7 @@ static void test_an_answer_reaches_the_closure(void **state)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-static void test_a_status_reaches_the_closure_with_its_words(void **state)
+TEST_WITH(a_status_reaches_the_closure_with_its_words, setup, teardown)
 {
     fixture *f = *state;
 
@@ -188,7 +183,7 @@ static void test_a_status_reaches_the_closure_with_its_words(void **state)
     expect_failure(f, AQ_RPC_FAILED_PRECONDITION, "another run");
 }
 
-static void test_words_of_a_peer_cannot_drive_a_terminal(void **state)
+TEST_WITH(words_of_a_peer_cannot_drive_a_terminal, setup, teardown)
 {
     fixture *f = *state;
 
@@ -200,7 +195,7 @@ static void test_words_of_a_peer_cannot_drive_a_terminal(void **state)
     expect_failure(f, AQ_RPC_INTERNAL, "?[2J??end");
 }
 
-static void test_a_status_that_does_not_exist_is_unknown(void **state)
+TEST_WITH(a_status_that_does_not_exist_is_unknown, setup, teardown)
 {
     fixture *f = *state;
 
@@ -209,7 +204,7 @@ static void test_a_status_that_does_not_exist_is_unknown(void **state)
     expect_failure(f, AQ_RPC_UNKNOWN, "from the future");
 }
 
-static void test_words_that_are_too_long_are_cut(void **state)
+TEST_WITH(words_that_are_too_long_are_cut, setup, teardown)
 {
     char words[3000];
     fixture *f = *state;
@@ -222,7 +217,7 @@ static void test_words_that_are_too_long_are_cut(void **state)
     assert_int_equal(strlen(f->result.message), AQ_RPC_MESSAGE_MAX - 1);
 }
 
-static void test_a_deadline_that_passes_is_said_in_words(void **state)
+TEST_WITH(a_deadline_that_passes_is_said_in_words, setup, teardown)
 {
     fixture *f = *state;
 
@@ -231,7 +226,7 @@ static void test_a_deadline_that_passes_is_said_in_words(void **state)
     expect_failure(f, AQ_RPC_DEADLINE_EXCEEDED, "actorq.v1.Policy/Fetch: no answer within 1234 ms");
 }
 
-static void test_a_channel_that_closes_cancels(void **state)
+TEST_WITH(a_channel_that_closes_cancels, setup, teardown)
 {
     fixture *f = *state;
 
@@ -240,7 +235,7 @@ static void test_a_channel_that_closes_cancels(void **state)
     expect_failure(f, AQ_RPC_CANCELLED, "actorq.v1.Policy/Fetch");
 }
 
-static void test_a_transport_that_fails_is_unavailable(void **state)
+TEST_WITH(a_transport_that_fails_is_unavailable, setup, teardown)
 {
     fixture *f = *state;
 
@@ -249,7 +244,7 @@ static void test_a_transport_that_fails_is_unavailable(void **state)
     expect_failure(f, AQ_RPC_UNAVAILABLE, "actorq.v1.Policy/Fetch");
 }
 
-static void test_a_send_that_is_refused_fails_at_once(void **state)
+TEST_WITH(a_send_that_is_refused_fails_at_once, setup, teardown)
 {
     fixture *f = *state;
 
@@ -258,7 +253,7 @@ static void test_a_send_that_is_refused_fails_at_once(void **state)
     expect_failure(f, AQ_RPC_RESOURCE_EXHAUSTED, "cannot be sent");
 }
 
-static void test_a_request_larger_than_the_channel_takes_fails_at_once(void **state)
+TEST_WITH(a_request_larger_than_the_channel_takes_fails_at_once, setup, teardown)
 {
     Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
     static char reason[FRAME_MAX + 1];
@@ -272,7 +267,7 @@ static void test_a_request_larger_than_the_channel_takes_fails_at_once(void **st
     assert_int_equal(f->wire.sent, 0);
 }
 
-static void test_a_reply_to_another_request_is_refused(void **state)
+TEST_WITH(a_reply_to_another_request_is_refused, setup, teardown)
 {
     fixture *f = *state;
 
@@ -281,7 +276,7 @@ static void test_a_reply_to_another_request_is_refused(void **state)
     expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
 }
 
-static void test_a_server_that_could_not_read_the_request_is_heard(void **state)
+TEST_WITH(a_server_that_could_not_read_the_request_is_heard, setup, teardown)
 {
     fixture *f = *state;
 
@@ -290,7 +285,7 @@ static void test_a_server_that_could_not_read_the_request_is_heard(void **state)
     expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "protocol version 1");
 }
 
-static void test_a_success_without_a_request_id_is_refused(void **state)
+TEST_WITH(a_success_without_a_request_id_is_refused, setup, teardown)
 {
     fixture *f = *state;
 
@@ -299,7 +294,7 @@ static void test_a_success_without_a_request_id_is_refused(void **state)
     expect_failure(f, AQ_RPC_INTERNAL, "belongs to another request");
 }
 
-static void test_a_reply_that_is_no_frame_is_said_in_words(void **state)
+TEST_WITH(a_reply_that_is_no_frame_is_said_in_words, setup, teardown)
 {
     static const char http[] = "HTTP/1.1 400 Bad Request";
     fixture *f = *state;
@@ -309,7 +304,7 @@ static void test_a_reply_that_is_no_frame_is_said_in_words(void **state)
     expect_failure(f, AQ_RPC_INVALID_ARGUMENT, "looks like HTTP");
 }
 
-static void test_a_reply_that_was_damaged_is_data_loss(void **state)
+TEST_WITH(a_reply_that_was_damaged_is_data_loss, setup, teardown)
 {
     fixture *f = *state;
 
@@ -322,7 +317,7 @@ static void test_a_reply_that_was_damaged_is_data_loss(void **state)
     expect_failure(f, AQ_RPC_DATA_LOSS, "checksum");
 }
 
-static void test_a_body_of_another_type_is_internal(void **state)
+TEST_WITH(a_body_of_another_type_is_internal, setup, teardown)
 {
     Actorq__V1__RpcReply envelope = ACTORQ__V1__RPC_REPLY__INIT;
     uint8_t number[] = {0x08, 0x01}; /* field 1 holds bytes in Fetch's reply */
@@ -349,7 +344,7 @@ static void on_fetched_call_again(const Actorq__V1__FetchPolicyReply *reply, voi
     assert_int_equal(aq_rpc_stub_status(&f->stub)->code, AQ_RPC_DEADLINE_EXCEEDED);
 }
 
-static void test_calls_within_closures_keep_their_statuses_apart(void **state)
+TEST_WITH(calls_within_closures_keep_their_statuses_apart, setup, teardown)
 {
     Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
     fixture *f = *state;
@@ -360,7 +355,7 @@ static void test_calls_within_closures_keep_their_statuses_apart(void **state)
     assert_null(aq_rpc_stub_status(&f->stub));
 }
 
-static void test_without_memory_the_closure_still_runs_once(void **state)
+TEST_WITH(without_memory_the_closure_still_runs_once, setup, teardown)
 {
     fixture *f = *state;
 
@@ -377,49 +372,4 @@ static void test_without_memory_the_closure_still_runs_once(void **state)
     f->wire.answer(f->wire.user, 0, f->wire.frame, 0);
     aq_memory_fail_at(0, 0);
     assert_int_equal(f->result.count, 1);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(test_a_call_names_its_method_and_deadline, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_request_ids_differ, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_callers_with_other_seeds_have_other_ids, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_the_counter_of_ids_wraps_and_leaves_out_zero, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_an_answer_reaches_the_closure, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_status_reaches_the_closure_with_its_words, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_words_of_a_peer_cannot_drive_a_terminal, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_status_that_does_not_exist_is_unknown, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_words_that_are_too_long_are_cut, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_deadline_that_passes_is_said_in_words, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_channel_that_closes_cancels, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_transport_that_fails_is_unavailable, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_send_that_is_refused_fails_at_once, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_request_larger_than_the_channel_takes_fails_at_once,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_reply_to_another_request_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_server_that_could_not_read_the_request_is_heard,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_success_without_a_request_id_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_reply_that_is_no_frame_is_said_in_words, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_reply_that_was_damaged_is_data_loss, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_body_of_another_type_is_internal, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_calls_within_closures_keep_their_statuses_apart, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_without_memory_the_closure_still_runs_once, setup,
-                                        teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

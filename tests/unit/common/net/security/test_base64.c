@@ -1,17 +1,12 @@
 /*
  * Base64 against the examples of RFC 4648, there and back, and what it refuses.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/net/security/base64.h"
+#include "tests/support/test.h"
 
 static const struct {
     const char *bytes;
@@ -37,9 +32,8 @@ static void expect_decoded(const char *text, const void *bytes, size_t size)
     aq_free(found);
 }
 
-static void test_the_examples_of_the_standard_hold(void **state)
+TEST(the_examples_of_the_standard_hold)
 {
-    (void)state;
     for (size_t i = 0; i < sizeof(examples) / sizeof(examples[0]); i++) {
         size_t size = strlen(examples[i].bytes);
         char *text = aq_base64_encode((const uint8_t *)examples[i].bytes, size);
@@ -51,21 +45,19 @@ static void test_the_examples_of_the_standard_hold(void **state)
     }
 }
 
-static void test_padding_may_be_left_out_and_the_url_alphabet_used(void **state)
+TEST(padding_may_be_left_out_and_the_url_alphabet_used)
 {
-    (void)state;
     expect_decoded("Zg", "f", 1);
     expect_decoded("Zm8", "fo", 2);
     expect_decoded("-_-_", "\xfb\xff\xbf", 3);
     expect_decoded("+/+/", "\xfb\xff\xbf", 3);
 }
 
-static void test_random_bytes_come_back(void **state)
+TEST(random_bytes_come_back)
 {
     uint8_t bytes[200];
     aq_rng rng;
 
-    (void)state;
     aq_rng_init(&rng, 1, 0);
     for (size_t size = 0; size < sizeof(bytes); size++) {
         char *text;
@@ -80,7 +72,7 @@ static void test_random_bytes_come_back(void **state)
     }
 }
 
-static void test_what_is_not_base64_is_refused(void **state)
+TEST(what_is_not_base64_is_refused)
 {
     static const char *const texts[] = {
         "Z",      "Zg=",  "Zg===",    "=",    "====", "Z===", "Zm9vYg=",    "Zm9 v",
@@ -89,7 +81,6 @@ static void test_what_is_not_base64_is_refused(void **state)
     uint8_t *bytes = NULL;
     size_t size = 7;
 
-    (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
         assert_int_equal(aq_base64_decode(texts[i], strlen(texts[i]), &bytes, &size), AQ_E_INVALID);
         assert_null(bytes);
@@ -97,28 +88,14 @@ static void test_what_is_not_base64_is_refused(void **state)
     }
 }
 
-static void test_running_out_of_memory_is_reported(void **state)
+TEST(running_out_of_memory_is_reported)
 {
     uint8_t *bytes = NULL;
     size_t size = 0;
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_null(aq_base64_encode((const uint8_t *)"abc", 3));
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_base64_decode("Zm9v", 4, &bytes, &size), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_examples_of_the_standard_hold),
-        cmocka_unit_test(test_padding_may_be_left_out_and_the_url_alphabet_used),
-        cmocka_unit_test(test_random_bytes_come_back),
-        cmocka_unit_test(test_what_is_not_base64_is_refused),
-        cmocka_unit_test(test_running_out_of_memory_is_reported),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

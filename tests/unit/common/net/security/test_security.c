@@ -1,12 +1,6 @@
 /*
  * Credentials: what is loaded, and what is refused in words.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +11,7 @@
 #include "common/base/parse.h"
 #include "common/net/security/certs_folder.h"
 #include "common/net/security/secret_file.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/secure_kit.h"
 
 #define SECRET "correct horse battery staple"
@@ -64,12 +59,11 @@ static void expect_folder_refused(const char *folder, enum aq_security_use use, 
     expect_refused(&(aq_daemon_options){.certs_dir = folder}, use, words);
 }
 
-static void test_without_options_there_is_none(void **state)
+TEST(without_options_there_is_none)
 {
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
 
-    (void)state;
     assert_int_equal(aq_security_load(&options, AQ_SECURITY_LISTENS, &security, NULL), 0);
     assert_null(security);
     assert_false(aq_security_has_tls(NULL));
@@ -77,7 +71,7 @@ static void test_without_options_there_is_none(void **state)
     assert_string_equal(aq_security_text(NULL), "none");
 }
 
-static void test_every_role_loads_its_folder(void **state)
+TEST_WITH(every_role_loads_its_folder, setup, teardown)
 {
     static const struct {
         const char *role;
@@ -101,7 +95,7 @@ static void test_every_role_loads_its_folder(void **state)
     }
 }
 
-static void test_a_folder_without_a_token_is_tls_alone(void **state)
+TEST_WITH(a_folder_without_a_token_is_tls_alone, setup, teardown)
 {
     char path[PATH_ROOM];
     aq_security *security;
@@ -113,7 +107,7 @@ static void test_a_folder_without_a_token_is_tls_alone(void **state)
     aq_security_destroy(security);
 }
 
-static void test_an_actors_certificate_cannot_listen(void **state)
+TEST_WITH(an_actors_certificate_cannot_listen, setup, teardown)
 {
     char actor[PATH_ROOM];
 
@@ -123,7 +117,7 @@ static void test_an_actors_certificate_cannot_listen(void **state)
     expect_folder_refused(actor, AQ_SECURITY_LISTENS, "is not made out to the name");
 }
 
-static void test_files_that_are_missing_are_named(void **state)
+TEST_WITH(files_that_are_missing_are_named, setup, teardown)
 {
     static const char *const names[] = {"cert.pem", "ca.pem", "key.pem"};
     char folder[PATH_ROOM];
@@ -140,7 +134,7 @@ static void test_files_that_are_missing_are_named(void **state)
     expect_folder_refused("/nonexistent", AQ_SECURITY_DIALS, "/nonexistent/");
 }
 
-static void test_files_that_are_no_such_thing_are_named(void **state)
+TEST_WITH(files_that_are_no_such_thing_are_named, setup, teardown)
 {
     char folder[PATH_ROOM];
 
@@ -153,7 +147,7 @@ static void test_files_that_are_no_such_thing_are_named(void **state)
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "token: line 2");
 }
 
-static void test_a_key_of_another_certificate_is_refused(void **state)
+TEST_WITH(a_key_of_another_certificate_is_refused, setup, teardown)
 {
     char folder[PATH_ROOM];
     char other[PATH_ROOM];
@@ -165,7 +159,7 @@ static void test_a_key_of_another_certificate_is_refused(void **state)
     expect_folder_refused(folder, AQ_SECURITY_LISTENS, "is not the key of cert.pem");
 }
 
-static void test_a_certificate_of_another_authority_is_refused(void **state)
+TEST_WITH(a_certificate_of_another_authority_is_refused, setup, teardown)
 {
     char foreign[SECURE_KIT_PATH_MAX];
     char folder[PATH_ROOM];
@@ -189,13 +183,12 @@ static void make_certs_at(int64_t now_s, char ret_path[SECURE_KIT_PATH_MAX])
     }
 }
 
-static void test_a_certificate_out_of_its_time_is_refused(void **state)
+TEST(a_certificate_out_of_its_time_is_refused)
 {
     char old[SECURE_KIT_PATH_MAX];
     char early[SECURE_KIT_PATH_MAX];
     char folder[PATH_ROOM];
 
-    (void)state;
     make_certs_at((int64_t)time(NULL) - 8 * DAY_S, old);
     make_certs_at((int64_t)time(NULL) + 2 * DAY_S, early);
     assert_int_equal(aq_text_format(folder, sizeof(folder), "%s/learner", old), 0);
@@ -210,7 +203,7 @@ static void test_a_certificate_out_of_its_time_is_refused(void **state)
 
 /* ---- who may read -------------------------------------------------------------------------- */
 
-static void test_a_secret_that_others_may_read_is_refused(void **state)
+TEST_WITH(a_secret_that_others_may_read_is_refused, setup, teardown)
 {
     static const unsigned refused[] = {0644, 0604, 0620, 0602, 0660, 0601, 0666};
     static const unsigned taken[] = {0600, 0400, 0700};
@@ -234,7 +227,7 @@ static void test_a_secret_that_others_may_read_is_refused(void **state)
 }
 
 /* As containers mount them. */
-static void test_roots_secret_may_be_read_by_its_group(void **state)
+TEST_WITH(roots_secret_may_be_read_by_its_group, setup, teardown)
 {
     aq_secret secret = {0};
     bool is_root = geteuid() == 0;
@@ -245,7 +238,7 @@ static void test_roots_secret_may_be_read_by_its_group(void **state)
     aq_secret_wipe(&secret);
 }
 
-static void test_what_is_no_file_or_too_long_is_refused(void **state)
+TEST_WITH(what_is_no_file_or_too_long_is_refused, setup, teardown)
 {
     aq_secret secret = {0};
 
@@ -257,12 +250,11 @@ static void test_what_is_no_file_or_too_long_is_refused(void **state)
     assert_null(secret.text);
 }
 
-static void test_a_daemon_takes_the_secret_out_of_its_environment(void **state)
+TEST(a_daemon_takes_the_secret_out_of_its_environment)
 {
     const aq_daemon_options options = {0};
     aq_security *security = NULL;
 
-    (void)state;
     assert_int_equal(setenv("ACTORQ_TOKEN", SECRET, 1), 0);
     assert_int_equal(aq_security_load(&options, AQ_SECURITY_ASKS, &security, NULL), 0);
     assert_string_equal(aq_security_text(security), "token");
@@ -274,7 +266,7 @@ static void test_a_daemon_takes_the_secret_out_of_its_environment(void **state)
     assert_null(getenv("ACTORQ_TOKEN"));
 }
 
-static void test_a_token_file_wins_and_must_be_there(void **state)
+TEST_WITH(a_token_file_wins_and_must_be_there, setup, teardown)
 {
     aq_security *security;
     char path[PATH_ROOM];
@@ -293,12 +285,11 @@ static void test_a_token_file_wins_and_must_be_there(void **state)
 
 /* ---- listening ----------------------------------------------------------------------------- */
 
-static void test_listening_in_the_open_needs_protection_or_consent(void **state)
+TEST(listening_in_the_open_needs_protection_or_consent)
 {
     aq_security *security = secure_kit_shared(SECRET, AQ_SECURITY_LISTENS);
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_security_may_listen(NULL, "tcp://0.0.0.0:5550", false, &error),
                      AQ_E_INVALID);
     assert_non_null(strstr(error.text, "--certs"));
@@ -322,7 +313,7 @@ static void expect_mode(const char *path, unsigned mode)
     assert_int_equal(info.st_mode & 07777, mode);
 }
 
-static void test_what_certs_makes_is_its_owners_alone(void **state)
+TEST_WITH(what_certs_makes_is_its_owners_alone, setup, teardown)
 {
     static const char *const files[] = {"learner/key.pem",      "learner/token",
                                         "actor/ca.pem",         "operator/cert.pem",
@@ -335,7 +326,7 @@ static void test_what_certs_makes_is_its_owners_alone(void **state)
     }
 }
 
-static void test_certs_writes_over_nothing(void **state)
+TEST_WITH(certs_writes_over_nothing, setup, teardown)
 {
     aq_error error = {0};
 
@@ -344,36 +335,4 @@ static void test_certs_writes_over_nothing(void **state)
     assert_int_equal(aq_certs_folder_renew("/nonexistent", (int64_t)time(NULL), 7, &error),
                      AQ_E_NOT_FOUND);
     assert_true(aq_certs_folder_make("/nonexistent/certs", (int64_t)time(NULL), 7, &error) < 0);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_without_options_there_is_none),
-        cmocka_unit_test_setup_teardown(test_every_role_loads_its_folder, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_a_folder_without_a_token_is_tls_alone, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_an_actors_certificate_cannot_listen, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_files_that_are_missing_are_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_files_that_are_no_such_thing_are_named, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_key_of_another_certificate_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_a_certificate_of_another_authority_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test(test_a_certificate_out_of_its_time_is_refused),
-        cmocka_unit_test_setup_teardown(test_a_secret_that_others_may_read_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_roots_secret_may_be_read_by_its_group, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(test_what_is_no_file_or_too_long_is_refused, setup,
-                                        teardown),
-        cmocka_unit_test(test_a_daemon_takes_the_secret_out_of_its_environment),
-        cmocka_unit_test_setup_teardown(test_a_token_file_wins_and_must_be_there, setup, teardown),
-        cmocka_unit_test(test_listening_in_the_open_needs_protection_or_consent),
-        cmocka_unit_test_setup_teardown(test_what_certs_makes_is_its_owners_alone, setup, teardown),
-        cmocka_unit_test_setup_teardown(test_certs_writes_over_nothing, setup, teardown),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

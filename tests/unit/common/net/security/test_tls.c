@@ -1,12 +1,6 @@
 /*
  * Sockets under TLS: who gets in, and who doesn't. Over TCP on this host.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,6 +11,7 @@
 #include "common/net/sockets/pubsub.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 #include "tests/unit/common/net/secure_kit.h"
 
@@ -126,11 +121,10 @@ static void stop(secure_pair *pair)
     net_kit_run_until(&pair->loop, is_answered, pair);
 }
 
-static void test_a_member_of_the_run_is_served(void **state)
+TEST(a_member_of_the_run_is_served)
 {
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
     fetch(&pair, BIG_BYTES);
@@ -142,11 +136,10 @@ static void test_a_member_of_the_run_is_served(void **state)
     close_pair(&pair);
 }
 
-static void test_an_operator_is_known_by_its_address(void **state)
+TEST(an_operator_is_known_by_its_address)
 {
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
     stop(&pair);
@@ -155,11 +148,10 @@ static void test_an_operator_is_known_by_its_address(void **state)
     close_pair(&pair);
 }
 
-static void test_an_actor_cannot_stop_the_run(void **state)
+TEST(an_actor_cannot_stop_the_run)
 {
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
     stop(&pair);
@@ -189,26 +181,23 @@ static void expect_refused(aq_security *own, aq_security *callers, bool counted)
     close_pair(&pair);
 }
 
-static void test_a_foreign_certificate_is_refused_and_counted(void **state)
+TEST(a_foreign_certificate_is_refused_and_counted)
 {
-    (void)state;
     expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
                    secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS), true);
 }
 
-static void test_a_plain_caller_is_refused_and_counted(void **state)
+TEST(a_plain_caller_is_refused_and_counted)
 {
-    (void)state;
     expect_refused(secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS), NULL, true);
 }
 
-static void test_a_daemon_in_plain_is_not_called(void **state)
+TEST(a_daemon_in_plain_is_not_called)
 {
-    (void)state;
     expect_refused(NULL, secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), true);
 }
 
-static void test_an_actors_certificate_cannot_pose_as_the_learner(void **state)
+TEST(an_actors_certificate_cannot_pose_as_the_learner)
 {
     aq_security *operator_security = secure_kit_load(certs, "operator", AQ_SECURITY_ASKS);
     aq_net_limits limits = secured(operator_security);
@@ -217,7 +206,6 @@ static void test_an_actors_certificate_cannot_pose_as_the_learner(void **state)
     aq_rpc_client *client;
     uv_loop_t loop;
 
-    (void)state;
     secure_kit_listen_as(certs, "actor", &socket, url);
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(aq_rpc_client_create(&loop, url, &limits, 1, &client, NULL), 0);
@@ -231,11 +219,10 @@ static void test_an_actors_certificate_cannot_pose_as_the_learner(void **state)
     aq_security_destroy(operator_security);
 }
 
-static void test_a_daemon_without_tls_is_called_with_a_token_alone(void **state)
+TEST(a_daemon_without_tls_is_called_with_a_token_alone)
 {
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
               secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
     stop(&pair);
@@ -249,12 +236,11 @@ static void test_a_daemon_without_tls_is_called_with_a_token_alone(void **state)
     close_pair(&pair);
 }
 
-static void test_a_daemon_serves_on_after_strangers(void **state)
+TEST(a_daemon_serves_on_after_strangers)
 {
     aq_net_limits plain = net_kit_limits;
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
     for (int i = 0; i < 3; i++) {
@@ -271,7 +257,7 @@ static void test_a_daemon_serves_on_after_strangers(void **state)
 }
 
 /* What has the time of a greeting is the handshake, and not what comes after it. */
-static void test_a_member_may_be_silent(void **state)
+TEST(a_member_may_be_silent)
 {
     enum { SILENT_MS = 1200 };
     aq_tcp_limits limits = {.connections_max = 100,
@@ -282,7 +268,6 @@ static void test_a_member_may_be_silent(void **state)
     uint64_t cut_before = aq_net_peer_counters().cut_slow;
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
     fetch(&pair, 100);
@@ -295,7 +280,7 @@ static void test_a_member_may_be_silent(void **state)
 }
 
 /* Many first handshakes at once use the same keys. */
-static void test_many_connect_at_once(void **state)
+TEST(many_connect_at_once)
 {
     enum { CLIENTS = 24 };
     aq_rpc_client *clients[CLIENTS];
@@ -303,7 +288,6 @@ static void test_many_connect_at_once(void **state)
     aq_rpc_stub stubs[CLIENTS];
     secure_pair pair;
 
-    (void)state;
     open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
               secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
     for (int i = 0; i < CLIENTS; i++) {
@@ -331,7 +315,7 @@ static void test_many_connect_at_once(void **state)
 
 /* ---- the broadcast ------------------------------------------------------------------------- */
 
-static void test_only_members_hear_the_broadcast(void **state)
+TEST(only_members_hear_the_broadcast)
 {
     aq_security *own = secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS);
     aq_security *members = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
@@ -342,7 +326,6 @@ static void test_only_members_hear_the_broadcast(void **state)
     aq_buffer heard;
     int rc = AQ_E_TIMEOUT;
 
-    (void)state;
     aq_buffer_init(&heard, NET_KIT_MESSAGE_MAX);
     assert_int_equal(aq_publisher_create("tcp://127.0.0.1:0", &limits, &publisher, NULL), 0);
     for (int i = 0; i < 3; i++) {
@@ -413,7 +396,7 @@ static bool is_all_there(void *user)
     return ((const intake *)user)->received == MESSAGES;
 }
 
-static void test_experience_comes_whole_and_in_order(void **state)
+TEST(experience_comes_whole_and_in_order)
 {
     aq_security *own = secure_kit_load(certs, "replay", AQ_SECURITY_LISTENS);
     aq_security *actor = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
@@ -425,7 +408,6 @@ static void test_experience_comes_whole_and_in_order(void **state)
     uv_loop_t loop;
     aq_pull *pull;
 
-    (void)state;
     assert_non_null(bytes);
     for (size_t i = 0; i < MESSAGE_BYTES; i++) {
         bytes[i] = (uint8_t)(i * 7 + i / 256);
@@ -445,23 +427,4 @@ static void test_experience_comes_whole_and_in_order(void **state)
     aq_security_destroy(actor);
 }
 
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_member_of_the_run_is_served),
-        cmocka_unit_test(test_an_operator_is_known_by_its_address),
-        cmocka_unit_test(test_an_actor_cannot_stop_the_run),
-        cmocka_unit_test(test_a_foreign_certificate_is_refused_and_counted),
-        cmocka_unit_test(test_a_plain_caller_is_refused_and_counted),
-        cmocka_unit_test(test_a_daemon_in_plain_is_not_called),
-        cmocka_unit_test(test_an_actors_certificate_cannot_pose_as_the_learner),
-        cmocka_unit_test(test_a_daemon_without_tls_is_called_with_a_token_alone),
-        cmocka_unit_test(test_a_daemon_serves_on_after_strangers),
-        cmocka_unit_test(test_many_connect_at_once),
-        cmocka_unit_test(test_only_members_hear_the_broadcast),
-        cmocka_unit_test(test_experience_comes_whole_and_in_order),
-        cmocka_unit_test(test_a_member_may_be_silent), /* last: it changes limits of the process */
-    };
-
-    return cmocka_run_group_tests(tests, make_certs, remove_certs);
-}
+TEST_GROUP(make_certs, remove_certs);

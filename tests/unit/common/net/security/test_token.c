@@ -1,17 +1,12 @@
 /*
  * Tokens: what is one, and what a proof is worth.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "common/base/memory.h"
 #include "common/net/security/token.h"
+#include "tests/support/test.h"
 
 static const uint8_t master[AQ_TOKEN_KEY_BYTES] = "a run's master secret, 32 bytes";
 static const uint8_t body[] = "a request";
@@ -65,14 +60,13 @@ static void expect_refused(const char *text, const char *words)
     assert_non_null(strstr(error.text, words));
 }
 
-static void test_a_line_of_text_is_a_secret_that_all_share(void **state)
+TEST(a_line_of_text_is_a_secret_that_all_share)
 {
     aq_token *token = parse("  correct horse battery staple\r\n");
     aq_token *same = parse("correct horse battery staple");
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     assert_int_equal(aq_token_role(token), AQ_ACCESS_SHARED);
     assert_true(aq_token_is_for_listening(token));
     call.listener = AQ_ACCESS_SHARED;
@@ -83,14 +77,13 @@ static void test_a_line_of_text_is_a_secret_that_all_share(void **state)
     aq_token_destroy(same);
 }
 
-static void test_another_secret_proves_nothing(void **state)
+TEST(another_secret_proves_nothing)
 {
     aq_token *token = parse("correct horse battery staple");
     aq_token *other = parse("correct horse battery staplf");
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     call.listener = AQ_ACCESS_SHARED;
     call.caller = AQ_ACCESS_SHARED;
     assert_int_equal(aq_token_sign(other, &call, mac), 0);
@@ -99,14 +92,13 @@ static void test_another_secret_proves_nothing(void **state)
     aq_token_destroy(other);
 }
 
-static void test_a_role_proves_itself_to_those_that_it_calls(void **state)
+TEST(a_role_proves_itself_to_those_that_it_calls)
 {
     aq_token *actor = role_token(AQ_ACCESS_ACTOR);
     aq_token *replay = role_token(AQ_ACCESS_REPLAY);
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     assert_int_equal(aq_token_role(actor), AQ_ACCESS_ACTOR);
     assert_false(aq_token_is_for_listening(actor));
     assert_true(aq_token_is_for_listening(replay));
@@ -116,14 +108,13 @@ static void test_a_role_proves_itself_to_those_that_it_calls(void **state)
     aq_token_destroy(replay);
 }
 
-static void test_a_role_cannot_prove_to_be_another(void **state)
+TEST(a_role_cannot_prove_to_be_another)
 {
     aq_token *actor = role_token(AQ_ACCESS_ACTOR);
     aq_token *replay = role_token(AQ_ACCESS_REPLAY);
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     assert_int_equal(aq_token_sign(actor, &call, mac), 0);
     call.caller = AQ_ACCESS_OPERATOR;
     assert_false(aq_token_verify(replay, &call, mac));
@@ -137,14 +128,13 @@ static void test_a_role_cannot_prove_to_be_another(void **state)
     aq_token_destroy(replay);
 }
 
-static void test_what_is_signed_for_a_shard_is_nothing_to_the_learner(void **state)
+TEST(what_is_signed_for_a_shard_is_nothing_to_the_learner)
 {
     aq_token *person = role_token(AQ_ACCESS_OPERATOR);
     aq_token *learner = role_token(AQ_ACCESS_LEARNER);
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     assert_int_equal(aq_token_sign(person, &call, mac), 0);
     call.caller = AQ_ACCESS_OPERATOR;
     assert_false(aq_token_verify(learner, &call, mac));
@@ -152,7 +142,7 @@ static void test_what_is_signed_for_a_shard_is_nothing_to_the_learner(void **sta
     aq_token_destroy(learner);
 }
 
-static void test_every_part_of_a_call_is_signed(void **state)
+TEST(every_part_of_a_call_is_signed)
 {
     static const uint8_t other_body[] = "a requesu";
     aq_token *actor = role_token(AQ_ACCESS_ACTOR);
@@ -161,7 +151,6 @@ static void test_every_part_of_a_call_is_signed(void **state)
     aq_token_call changed;
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     assert_int_equal(aq_token_sign(actor, &call, mac), 0);
 #define EXPECT_NOTICED(change)                                                                     \
     changed = call;                                                                                \
@@ -182,14 +171,13 @@ static void test_every_part_of_a_call_is_signed(void **state)
     aq_token_destroy(replay);
 }
 
-static void test_the_border_of_method_and_body_is_signed(void **state)
+TEST(the_border_of_method_and_body_is_signed)
 {
     aq_token *actor = role_token(AQ_ACCESS_ACTOR);
     aq_token *replay = role_token(AQ_ACCESS_REPLAY);
     aq_token_call call = a_call();
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
 
-    (void)state;
     call.method = "ab";
     call.body = (const uint8_t *)"c";
     call.body_size = 1;
@@ -202,7 +190,7 @@ static void test_the_border_of_method_and_body_is_signed(void **state)
     aq_token_destroy(replay);
 }
 
-static void test_roles_of_two_runs_do_not_know_each_other(void **state)
+TEST(roles_of_two_runs_do_not_know_each_other)
 {
     static const uint8_t other_master[AQ_TOKEN_KEY_BYTES] = "another run's master secret, 32";
     aq_token *replay = role_token(AQ_ACCESS_REPLAY);
@@ -211,7 +199,6 @@ static void test_roles_of_two_runs_do_not_know_each_other(void **state)
     uint8_t mac[AQ_TOKEN_MAC_BYTES];
     aq_buffer text;
 
-    (void)state;
     aq_buffer_init(&text, AQ_TOKEN_TEXT_MAX);
     assert_int_equal(aq_token_write_role(other_master, AQ_ACCESS_ACTOR, &text), 0);
     assert_int_equal(aq_token_parse((const char *)text.data, text.size, &actor, NULL), 0);
@@ -222,9 +209,8 @@ static void test_roles_of_two_runs_do_not_know_each_other(void **state)
     aq_token_destroy(replay);
 }
 
-static void test_what_is_no_token_is_refused_in_words(void **state)
+TEST(what_is_no_token_is_refused_in_words)
 {
-    (void)state;
     expect_refused("", "0 letters");
     expect_refused("short", "5 letters");
     expect_refused("one line of text\nand another", "neither");
@@ -238,24 +224,22 @@ static void test_what_is_no_token_is_refused_in_words(void **state)
     expect_refused("actorq-token 1 x\nrole actor\n", "line 1");
 }
 
-static void test_a_token_that_is_refused_is_not_told(void **state)
+TEST(a_token_that_is_refused_is_not_told)
 {
     static const char text[] = "actorq-token 1\nrole actor\nkey swordfish\n";
     aq_token *token = NULL;
     aq_error error = {0};
 
-    (void)state;
     assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
     assert_null(strstr(error.text, "swordfish"));
 }
 
-static void test_a_token_that_is_too_long_is_refused(void **state)
+TEST(a_token_that_is_too_long_is_refused)
 {
     static char text[AQ_TOKEN_TEXT_MAX + 2];
     aq_token *token = NULL;
     aq_error error = {0};
 
-    (void)state;
     memset(text, 'x', sizeof(text) - 1);
     assert_int_equal(aq_token_parse(text, strlen(text), &token, &error), AQ_E_INVALID);
     text[AQ_TOKEN_TEXT_MAX] = '\0';
@@ -263,12 +247,11 @@ static void test_a_token_that_is_too_long_is_refused(void **state)
     aq_token_destroy(token);
 }
 
-static void test_no_memory_for_a_token_is_said(void **state)
+TEST(no_memory_for_a_token_is_said)
 {
     aq_token *token = NULL;
     aq_error error = {0};
 
-    (void)state;
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_token_parse("correct horse battery staple", 28, &token, &error),
                      AQ_E_NOMEM);
@@ -276,31 +259,9 @@ static void test_no_memory_for_a_token_is_said(void **state)
     assert_null(token);
 }
 
-static void test_roles_have_names(void **state)
+TEST(roles_have_names)
 {
-    (void)state;
     assert_string_equal(aq_access_role_name(AQ_ACCESS_OPERATOR), "operator");
     assert_string_equal(aq_access_role_name(AQ_ACCESS_NONE), "none");
     assert_string_equal(aq_access_role_name((enum aq_access_role)99), "unknown");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_line_of_text_is_a_secret_that_all_share),
-        cmocka_unit_test(test_another_secret_proves_nothing),
-        cmocka_unit_test(test_a_role_proves_itself_to_those_that_it_calls),
-        cmocka_unit_test(test_a_role_cannot_prove_to_be_another),
-        cmocka_unit_test(test_what_is_signed_for_a_shard_is_nothing_to_the_learner),
-        cmocka_unit_test(test_every_part_of_a_call_is_signed),
-        cmocka_unit_test(test_the_border_of_method_and_body_is_signed),
-        cmocka_unit_test(test_roles_of_two_runs_do_not_know_each_other),
-        cmocka_unit_test(test_what_is_no_token_is_refused_in_words),
-        cmocka_unit_test(test_a_token_that_is_refused_is_not_told),
-        cmocka_unit_test(test_a_token_that_is_too_long_is_refused),
-        cmocka_unit_test(test_no_memory_for_a_token_is_said),
-        cmocka_unit_test(test_roles_have_names),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

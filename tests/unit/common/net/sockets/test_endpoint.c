@@ -1,12 +1,6 @@
 /*
  * Listening: the port that was bound, addresses in use, and what a dead process left behind.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -22,6 +16,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/sockets/endpoint.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 static int try_to_listen(const char *url, nng_socket *ret_socket, char *ret_url, aq_error *error)
@@ -37,12 +32,11 @@ static int try_to_listen(const char *url, nng_socket *ret_socket, char *ret_url,
     return rc;
 }
 
-static void test_port_zero_becomes_the_port_that_was_bound(void **state)
+TEST(port_zero_becomes_the_port_that_was_bound)
 {
     static const char *const urls[] = {"tcp://127.0.0.1:0", "tcp://*:0", "tcp://0.0.0.0:0",
                                        "tcp://localhost:0"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         char url[AQ_URL_MAX] = "";
         nng_socket socket;
@@ -55,11 +49,10 @@ static void test_port_zero_becomes_the_port_that_was_bound(void **state)
     }
 }
 
-static void test_an_address_in_use_is_named(void **state)
+TEST(an_address_in_use_is_named)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         char url[AQ_URL_MAX], bound[AQ_URL_MAX], other[AQ_URL_MAX];
         nng_socket first, second;
@@ -87,13 +80,12 @@ static void leave_socket_file(const char *path)
     close(descriptor);
 }
 
-static void test_the_socket_file_of_a_dead_process_is_no_obstacle(void **state)
+TEST(the_socket_file_of_a_dead_process_is_no_obstacle)
 {
     char url[AQ_URL_MAX], bound[AQ_URL_MAX];
     nng_socket socket;
     struct stat info;
 
-    (void)state;
     net_kit_url("ipc", url);
     leave_socket_file(url + strlen("ipc://"));
     assert_int_equal(try_to_listen(url, &socket, bound, NULL), 0);
@@ -101,7 +93,7 @@ static void test_the_socket_file_of_a_dead_process_is_no_obstacle(void **state)
     assert_int_equal(stat(url + strlen("ipc://"), &info), -1); /* and none is left behind */
 }
 
-static void test_a_file_that_is_no_socket_is_not_removed(void **state)
+TEST(a_file_that_is_no_socket_is_not_removed)
 {
     char url[AQ_URL_MAX], bound[AQ_URL_MAX];
     const char *path = url + strlen("ipc://");
@@ -110,7 +102,6 @@ static void test_a_file_that_is_no_socket_is_not_removed(void **state)
     struct stat info;
     FILE *file;
 
-    (void)state;
     net_kit_url("ipc", url);
     file = fopen(path, "w");
     assert_non_null(file);
@@ -123,7 +114,7 @@ static void test_a_file_that_is_no_socket_is_not_removed(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
-static void test_what_cannot_be_listened_at_is_said_in_words(void **state)
+TEST(what_cannot_be_listened_at_is_said_in_words)
 {
     static const struct {
         const char *url;
@@ -135,7 +126,6 @@ static void test_what_cannot_be_listened_at_is_said_in_words(void **state)
         {"tcp://host.invalid:0", AQ_E_INVALID},
     };
 
-    (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         char bound[AQ_URL_MAX] = "untouched";
         aq_error error = {0};
@@ -147,23 +137,21 @@ static void test_what_cannot_be_listened_at_is_said_in_words(void **state)
     }
 }
 
-static void test_dialling_a_name_that_does_not_resolve_goes_on_trying(void **state)
+TEST(dialling_a_name_that_does_not_resolve_goes_on_trying)
 {
     nng_socket socket;
 
-    (void)state;
     assert_int_equal(nng_req0_open(&socket), 0);
     assert_int_equal(
         aq_endpoint_dial(socket, "tcp://host.invalid:5550", &net_kit_limits, 4, NULL, NULL), 0);
     nng_close(socket);
 }
 
-static void test_dialling_a_bad_url_is_refused(void **state)
+TEST(dialling_a_bad_url_is_refused)
 {
     aq_error error = {0};
     nng_socket socket;
 
-    (void)state;
     assert_int_equal(nng_req0_open(&socket), 0);
     assert_int_equal(aq_endpoint_dial(socket, "tcp://learner", &net_kit_limits, 4, NULL, &error),
                      AQ_E_INVALID);
@@ -171,9 +159,8 @@ static void test_dialling_a_bad_url_is_refused(void **state)
     nng_close(socket);
 }
 
-static void test_errors_of_nng_become_ours(void **state)
+TEST(errors_of_nng_become_ours)
 {
-    (void)state;
     assert_int_equal(aq_error_from_nng(0), 0);
     assert_int_equal(aq_error_from_nng(NNG_EADDRINUSE), AQ_E_IN_USE);
     assert_int_equal(aq_error_from_nng(NNG_ETIMEDOUT), AQ_E_TIMEOUT);
@@ -184,23 +171,21 @@ static void test_errors_of_nng_become_ours(void **state)
     }
 }
 
-static void test_a_pipe_that_is_gone_has_no_address(void **state)
+TEST(a_pipe_that_is_gone_has_no_address)
 {
     const nng_pipe gone = {.id = 0x7ffffff0};
     char text[AQ_PEER_TEXT_MAX] = "untouched";
 
-    (void)state;
     assert_int_equal(aq_endpoint_peer(gone, text), AQ_E_CLOSED);
     assert_string_equal(text, "untouched");
 }
 
-static void test_who_is_on_this_host_is_dialled_sooner_and_never_every_moment(void **state)
+TEST(who_is_on_this_host_is_dialled_sooner_and_never_every_moment)
 {
     const aq_net_limits far = {.reconnect_min_ms = 50, .reconnect_max_ms = 2000};
     const aq_net_limits quick = {.reconnect_min_ms = 5, .reconnect_max_ms = 8};
     static const char *const here[] = {"ipc:///tmp/x", "tcp://127.0.0.1:9", "inproc://x"};
 
-    (void)state;
     for (size_t i = 0; i < sizeof(here) / sizeof(here[0]); i++) {
         aq_net_limits near = aq_endpoint_near(here[i], &far);
 
@@ -213,24 +198,4 @@ static void test_who_is_on_this_host_is_dialled_sooner_and_never_every_moment(vo
     const aq_net_limits same = aq_endpoint_near("tcp://10.0.0.1:9", &far);
     assert_int_equal(same.reconnect_min_ms, 50);
     assert_int_equal(same.reconnect_max_ms, 2000);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_port_zero_becomes_the_port_that_was_bound),
-        cmocka_unit_test(test_an_address_in_use_is_named),
-        cmocka_unit_test(test_the_socket_file_of_a_dead_process_is_no_obstacle),
-        cmocka_unit_test(test_a_file_that_is_no_socket_is_not_removed),
-        cmocka_unit_test(test_what_cannot_be_listened_at_is_said_in_words),
-        cmocka_unit_test(test_dialling_a_name_that_does_not_resolve_goes_on_trying),
-        cmocka_unit_test(test_dialling_a_bad_url_is_refused),
-        cmocka_unit_test(test_who_is_on_this_host_is_dialled_sooner_and_never_every_moment),
-        cmocka_unit_test(test_errors_of_nng_become_ours),
-        cmocka_unit_test(test_a_pipe_that_is_gone_has_no_address),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

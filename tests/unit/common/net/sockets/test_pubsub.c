@@ -1,12 +1,6 @@
 /*
  * The broadcast: the newest message wins, waiting ends when it should, and nobody is waited for.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <pthread.h>
 #include <string.h>
 
@@ -15,6 +9,7 @@
 #include "common/base/memory.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/pubsub.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { WAIT_MS = 10000 };
@@ -85,12 +80,11 @@ static void close_fixture(fixture *f)
     aq_buffer_fini(&f->out);
 }
 
-static void test_a_message_is_received_whole(void **state)
+TEST(a_message_is_received_whole)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
     static const size_t sizes[] = {4, 1000, 70000, NET_KIT_MESSAGE_MAX};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         fixture f;
 
@@ -108,11 +102,10 @@ static void test_a_message_is_received_whole(void **state)
 }
 
 /* All are published before the subscriber looks: it gets the newest, and perhaps some before. */
-static void test_a_slow_subscriber_gets_the_newest(void **state)
+TEST(a_slow_subscriber_gets_the_newest)
 {
     fixture f;
 
-    (void)state;
     open_fixture(&f, "ipc");
     for (uint32_t round = 0; round < 20; round++) {
         uint32_t newest = round * 100 + 99, number = 0;
@@ -133,13 +126,12 @@ static void test_a_slow_subscriber_gets_the_newest(void **state)
     close_fixture(&f);
 }
 
-static void test_waiting_ends_at_its_timeout(void **state)
+TEST(waiting_ends_at_its_timeout)
 {
     int64_t start_ns;
     uint32_t number;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     start_ns = aq_clock_monotonic_ns();
     assert_int_equal(receive(&f, 100, &number), AQ_E_TIMEOUT);
@@ -150,12 +142,11 @@ static void test_waiting_ends_at_its_timeout(void **state)
 }
 
 /* The moment at which NNG's own timeouts break. */
-static void test_messages_that_come_just_at_the_timeout_do_no_harm(void **state)
+TEST(messages_that_come_just_at_the_timeout_do_no_harm)
 {
     uint32_t number = 0, last = 0, received = 0;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "inproc");
     for (uint32_t i = 1; i <= 2000; i++) {
         publish(&f, i, 100);
@@ -181,7 +172,7 @@ static void *receive_until_closed(void *user)
     return rc == AQ_E_CLOSED ? f : NULL;
 }
 
-static void test_stopping_wakes_the_receiver(void **state)
+TEST(stopping_wakes_the_receiver)
 {
     int64_t start_ns = aq_clock_monotonic_ns();
     void *result = NULL;
@@ -189,7 +180,6 @@ static void test_stopping_wakes_the_receiver(void **state)
     pthread_t thread;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     assert_int_equal(pthread_create(&thread, NULL, receive_until_closed, &f), 0);
     for (uint32_t i = 0; i < 50; i++) {
@@ -216,13 +206,12 @@ static void *publish_many(void *user)
     return f;
 }
 
-static void test_any_thread_may_publish(void **state)
+TEST(any_thread_may_publish)
 {
     pthread_t threads[4];
     void *result;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "ipc");
     for (int i = 0; i < 4; i++) {
         assert_int_equal(pthread_create(&threads[i], NULL, publish_many, &f), 0);
@@ -236,11 +225,10 @@ static void test_any_thread_may_publish(void **state)
     close_fixture(&f);
 }
 
-static void test_publishing_to_nobody_is_fine(void **state)
+TEST(publishing_to_nobody_is_fine)
 {
     fixture f = {0};
 
-    (void)state;
     open_publisher(&f, "tcp://127.0.0.1:0");
     for (uint32_t i = 0; i < 100; i++) {
         publish(&f, i, 1000);
@@ -248,12 +236,11 @@ static void test_publishing_to_nobody_is_fine(void **state)
     aq_publisher_close(f.publisher);
 }
 
-static void test_a_message_past_the_limit_is_never_sent(void **state)
+TEST(a_message_past_the_limit_is_never_sent)
 {
     uint32_t number = 0;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     assert_int_equal(aq_publisher_send(f.publisher, bytes, NET_KIT_MESSAGE_MAX + 1), AQ_E_TOO_BIG);
     publish(&f, 5, 100);
@@ -262,12 +249,11 @@ static void test_a_message_past_the_limit_is_never_sent(void **state)
     close_fixture(&f);
 }
 
-static void test_a_message_larger_than_the_receivers_buffer_is_told(void **state)
+TEST(a_message_larger_than_the_receivers_buffer_is_told)
 {
     aq_buffer small;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     aq_buffer_init(&small, 100);
     publish(&f, 5, 101);
@@ -276,11 +262,10 @@ static void test_a_message_larger_than_the_receivers_buffer_is_told(void **state
     close_fixture(&f);
 }
 
-static void test_a_publisher_that_restarts_is_found_again(void **state)
+TEST(a_publisher_that_restarts_is_found_again)
 {
     static const char *const transports[] = {"tcp", "ipc"};
 
-    (void)state;
     for (int i = 0; i < 2; i++) {
         char url[AQ_URL_MAX];
         fixture f;
@@ -296,13 +281,12 @@ static void test_a_publisher_that_restarts_is_found_again(void **state)
     }
 }
 
-static void test_many_subscribers_get_the_same(void **state)
+TEST(many_subscribers_get_the_same)
 {
     enum { MORE = 8 };
     aq_subscriber *more[MORE];
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     for (int i = 0; i < MORE; i++) {
         assert_int_equal(aq_subscriber_create(f.url, &net_kit_limits, &more[i], NULL), 0);
@@ -323,14 +307,13 @@ static void test_many_subscribers_get_the_same(void **state)
     close_fixture(&f);
 }
 
-static void test_what_cannot_be_made_is_said(void **state)
+TEST(what_cannot_be_made_is_said)
 {
     aq_subscriber *subscriber = NULL;
     aq_publisher *publisher = NULL;
     aq_error error = {0};
     fixture f = {0};
 
-    (void)state;
     assert_int_equal(aq_subscriber_create("tcp://learner", &net_kit_limits, &subscriber, &error),
                      AQ_E_INVALID);
     open_publisher(&f, "tcp://127.0.0.1:0");
@@ -347,26 +330,4 @@ static void test_what_cannot_be_made_is_said(void **state)
     aq_publisher_close(f.publisher);
     aq_publisher_close(NULL);
     aq_subscriber_destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_message_is_received_whole),
-        cmocka_unit_test(test_a_slow_subscriber_gets_the_newest),
-        cmocka_unit_test(test_waiting_ends_at_its_timeout),
-        cmocka_unit_test(test_messages_that_come_just_at_the_timeout_do_no_harm),
-        cmocka_unit_test(test_stopping_wakes_the_receiver),
-        cmocka_unit_test(test_any_thread_may_publish),
-        cmocka_unit_test(test_publishing_to_nobody_is_fine),
-        cmocka_unit_test(test_a_message_past_the_limit_is_never_sent),
-        cmocka_unit_test(test_a_message_larger_than_the_receivers_buffer_is_told),
-        cmocka_unit_test(test_a_publisher_that_restarts_is_found_again),
-        cmocka_unit_test(test_many_subscribers_get_the_same),
-        cmocka_unit_test(test_what_cannot_be_made_is_said),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

@@ -1,12 +1,6 @@
 /*
  * PULL on the loop: order, who it came from, back-pressure, and peers that send too much.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/push.h>
 #include <stdatomic.h>
@@ -18,6 +12,7 @@
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/pull.h"
 #include "common/net/sockets/push.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { SENDERS = 4, MESSAGES = 200, KEPT_MAX = 10 };
@@ -125,11 +120,10 @@ static int send_number(const bare_push *from, uint32_t sender, uint32_t number, 
     return nng_send(from->socket, bytes, size, flags);
 }
 
-static void test_messages_of_each_connection_come_in_order(void **state)
+TEST(messages_of_each_connection_come_in_order)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         uint32_t sent[SENDERS] = {0};
         bare_push senders[SENDERS];
@@ -156,14 +150,13 @@ static void test_messages_of_each_connection_come_in_order(void **state)
     }
 }
 
-static void test_a_loop_that_is_behind_holds_the_senders_back(void **state)
+TEST(a_loop_that_is_behind_holds_the_senders_back)
 {
     enum { SIZE = 100000, PLENTY = 2000 };
     uint32_t sent = 0;
     bare_push sender;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "ipc");
     open_sender(&f, &sender);
     /* The loop does not run. A sender that found no room for a while is held back. */
@@ -179,12 +172,11 @@ static void test_a_loop_that_is_behind_holds_the_senders_back(void **state)
     close_fixture(&f);
 }
 
-static void test_a_message_past_the_limit_ends_its_connection_only(void **state)
+TEST(a_message_past_the_limit_ends_its_connection_only)
 {
     bare_push good, bad;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     open_sender(&f, &bad);
     open_sender(&f, &good);
@@ -200,12 +192,11 @@ static void test_a_message_past_the_limit_ends_its_connection_only(void **state)
     close_fixture(&f);
 }
 
-static void test_within_the_process_the_limit_holds_as_well(void **state)
+TEST(within_the_process_the_limit_holds_as_well)
 {
     bare_push sender;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "inproc");
     open_sender(&f, &sender);
     assert_int_equal(send_number(&sender, 0, 7, NET_KIT_MESSAGE_MAX + 1, 0), 0);
@@ -218,12 +209,11 @@ static void test_within_the_process_the_limit_holds_as_well(void **state)
     close_fixture(&f);
 }
 
-static void test_a_message_that_is_kept_outlives_its_socket(void **state)
+TEST(a_message_that_is_kept_outlives_its_socket)
 {
     bare_push sender;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "ipc");
     open_sender(&f, &sender);
     f.keep = f.goal = KEPT_MAX;
@@ -243,12 +233,11 @@ static void test_a_message_that_is_kept_outlives_its_socket(void **state)
 }
 
 /* The sender has it until it is acknowledged: the next ones come all the same. */
-static void test_a_message_without_memory_is_dropped(void **state)
+TEST(a_message_without_memory_is_dropped)
 {
     bare_push sender;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "inproc");
     open_sender(&f, &sender);
     uint64_t before = aq_memory_allocation_count();
@@ -271,12 +260,11 @@ static bool is_pull_closed(void *user)
     return ((const fixture *)user)->pull == NULL;
 }
 
-static void test_receiving_may_close(void **state)
+TEST(receiving_may_close)
 {
     bare_push sender;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     open_sender(&f, &sender);
     f.close_at_once = true;
@@ -289,13 +277,12 @@ static void test_receiving_may_close(void **state)
     close_fixture(&f);
 }
 
-static void test_an_address_in_use_is_named(void **state)
+TEST(an_address_in_use_is_named)
 {
     aq_pull *second = NULL;
     aq_error error = {0};
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     assert_int_equal(aq_pull_create(&f.loop, aq_pull_url(f.pull), &net_kit_limits, on_message, &f,
                                     &second, &error),
@@ -306,13 +293,12 @@ static void test_an_address_in_use_is_named(void **state)
     aq_pull_close(NULL);
 }
 
-static void test_creating_without_memory_leaves_nothing_behind(void **state)
+TEST(creating_without_memory_leaves_nothing_behind)
 {
     aq_pull *pull = NULL;
     aq_error error = {0};
     uv_loop_t loop;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     aq_memory_fail_at(1, 0);
     assert_int_equal(aq_pull_create(&loop, "tcp://127.0.0.1:0", &net_kit_limits, on_message, NULL,
@@ -321,23 +307,4 @@ static void test_creating_without_memory_leaves_nothing_behind(void **state)
     aq_memory_fail_at(0, 0);
     assert_null(pull);
     net_kit_finish_loop(&loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages_of_each_connection_come_in_order),
-        cmocka_unit_test(test_a_loop_that_is_behind_holds_the_senders_back),
-        cmocka_unit_test(test_a_message_past_the_limit_ends_its_connection_only),
-        cmocka_unit_test(test_within_the_process_the_limit_holds_as_well),
-        cmocka_unit_test(test_a_message_that_is_kept_outlives_its_socket),
-        cmocka_unit_test(test_a_message_without_memory_is_dropped),
-        cmocka_unit_test(test_receiving_may_close),
-        cmocka_unit_test(test_an_address_in_use_is_named),
-        cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

@@ -1,12 +1,6 @@
 /*
  * The guarded PUSH: what it sends, what it tells, and that it comes back after every kind of loss.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <nng/protocol/reqrep0/rep.h>
@@ -17,6 +11,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/push.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 enum { BIG_BYTES = 512 * 1024 };
@@ -173,11 +168,10 @@ static uint32_t fill(fixture *f)
     return count;
 }
 
-static void test_messages_arrive_in_order(void **state)
+TEST(messages_arrive_in_order)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         uint32_t sent = 0, taken = 0;
         fixture f;
@@ -200,11 +194,10 @@ static void test_messages_arrive_in_order(void **state)
     }
 }
 
-static void test_a_send_before_the_connection_is_refused_for_now(void **state)
+TEST(a_send_before_the_connection_is_refused_for_now)
 {
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     assert_false(aq_push_connected(f.push));
     assert_int_equal(aq_push_send(f.push, bytes, 10), AQ_E_AGAIN);
@@ -213,11 +206,10 @@ static void test_a_send_before_the_connection_is_refused_for_now(void **state)
     close_fixture(&f);
 }
 
-static void test_a_message_past_the_limit_is_never_sent(void **state)
+TEST(a_message_past_the_limit_is_never_sent)
 {
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     net_kit_run_until(&f.loop, is_connected, &f);
     assert_int_equal(aq_push_send(f.push, bytes, NET_KIT_MESSAGE_MAX + 1), AQ_E_TOO_BIG);
@@ -228,12 +220,11 @@ static void test_a_message_past_the_limit_is_never_sent(void **state)
     close_fixture(&f);
 }
 
-static void test_a_slow_peer_is_waited_for_and_writable_follows(void **state)
+TEST(a_slow_peer_is_waited_for_and_writable_follows)
 {
     uint32_t count;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     net_kit_run_until(&f.loop, is_connected, &f);
     count = fill(&f);
@@ -249,11 +240,10 @@ static void test_a_slow_peer_is_waited_for_and_writable_follows(void **state)
     close_fixture(&f);
 }
 
-static void test_a_lost_peer_is_found_again(void **state)
+TEST(a_lost_peer_is_found_again)
 {
     static const char *const transports[] = {"tcp", "ipc", "inproc"};
 
-    (void)state;
     for (int i = 0; i < 3; i++) {
         fixture f;
 
@@ -273,11 +263,10 @@ static void test_a_lost_peer_is_found_again(void **state)
     }
 }
 
-static void test_a_peer_lost_while_it_is_slow_is_found_again(void **state)
+TEST(a_peer_lost_while_it_is_slow_is_found_again)
 {
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     net_kit_run_until(&f.loop, is_connected, &f);
     fill(&f);
@@ -290,11 +279,10 @@ static void test_a_peer_lost_while_it_is_slow_is_found_again(void **state)
     close_fixture(&f);
 }
 
-static void test_a_peer_that_is_not_there_yet_is_waited_for(void **state)
+TEST(a_peer_that_is_not_there_yet_is_waited_for)
 {
     fixture f = {.push = NULL};
 
-    (void)state;
     assert_int_equal(uv_loop_init(&f.loop), 0);
     net_kit_url("ipc", f.url);
     open_push(&f);
@@ -305,14 +293,13 @@ static void test_a_peer_that_is_not_there_yet_is_waited_for(void **state)
     close_fixture(&f);
 }
 
-static void test_a_peer_of_another_pattern_is_never_connected(void **state)
+TEST(a_peer_of_another_pattern_is_never_connected)
 {
     char bound[AQ_URL_MAX];
     nng_listener listener;
     nng_socket replier;
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     net_kit_run_until(&f.loop, is_connected, &f);
     stop_pulling(&f);
@@ -328,11 +315,10 @@ static void test_a_peer_of_another_pattern_is_never_connected(void **state)
     close_fixture(&f);
 }
 
-static void test_every_event_may_close(void **state)
+TEST(every_event_may_close)
 {
     fixture f;
 
-    (void)state;
     open_fixture(&f, "tcp");
     f.close_when_connected = true;
     net_kit_run_until(&f.loop, is_push_closed, &f);
@@ -356,9 +342,8 @@ static void test_every_event_may_close(void **state)
     close_fixture(&f);
 }
 
-static void test_closing_while_connecting_is_fine(void **state)
+TEST(closing_while_connecting_is_fine)
 {
-    (void)state;
     for (int turns = 0; turns < 10; turns++) {
         fixture f;
 
@@ -371,14 +356,13 @@ static void test_closing_while_connecting_is_fine(void **state)
     aq_push_close(NULL);
 }
 
-static void test_a_bad_url_is_refused(void **state)
+TEST(a_bad_url_is_refused)
 {
     const aq_push_events events = {0};
     aq_push *push = NULL;
     aq_error error = {0};
     uv_loop_t loop;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(aq_push_create(&loop, "tcp://shard", &net_kit_limits, &events, &push, &error),
                      AQ_E_INVALID);
@@ -387,14 +371,13 @@ static void test_a_bad_url_is_refused(void **state)
     net_kit_finish_loop(&loop);
 }
 
-static void test_creating_without_memory_leaves_nothing_behind(void **state)
+TEST(creating_without_memory_leaves_nothing_behind)
 {
     const aq_push_events events = {0};
     aq_push *push = NULL;
     uv_loop_t loop;
     int rc = AQ_E_NOMEM;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&loop), 0);
     for (uint64_t nth = 1; rc == AQ_E_NOMEM; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -406,26 +389,4 @@ static void test_creating_without_memory_leaves_nothing_behind(void **state)
     assert_int_equal(rc, 0);
     aq_push_close(push);
     net_kit_finish_loop(&loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_messages_arrive_in_order),
-        cmocka_unit_test(test_a_send_before_the_connection_is_refused_for_now),
-        cmocka_unit_test(test_a_message_past_the_limit_is_never_sent),
-        cmocka_unit_test(test_a_slow_peer_is_waited_for_and_writable_follows),
-        cmocka_unit_test(test_a_lost_peer_is_found_again),
-        cmocka_unit_test(test_a_peer_lost_while_it_is_slow_is_found_again),
-        cmocka_unit_test(test_a_peer_that_is_not_there_yet_is_waited_for),
-        cmocka_unit_test(test_a_peer_of_another_pattern_is_never_connected),
-        cmocka_unit_test(test_every_event_may_close),
-        cmocka_unit_test(test_closing_while_connecting_is_fine),
-        cmocka_unit_test(test_a_bad_url_is_refused),
-        cmocka_unit_test(test_creating_without_memory_leaves_nothing_behind),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

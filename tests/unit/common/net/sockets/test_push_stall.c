@@ -1,12 +1,6 @@
 /*
  * A peer on this host that takes nothing for half a minute. The one test that has to wait for it.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include <cmocka.h>
 #include <nng/nng.h>
 #include <nng/protocol/pipeline0/pull.h>
 #include <string.h>
@@ -15,6 +9,7 @@
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/sockets/endpoint.h"
 #include "common/net/sockets/push.h"
+#include "tests/support/test.h"
 #include "tests/unit/common/net/net_kit.h"
 
 typedef struct fixture {
@@ -43,7 +38,7 @@ static bool is_connected(void *user)
     return ((const fixture *)user)->connected == 1;
 }
 
-static void test_a_peer_that_takes_nothing_is_given_up(void **state)
+TEST(a_peer_that_takes_nothing_is_given_up)
 {
     static uint8_t bytes[NET_KIT_MESSAGE_MAX];
     fixture f = {.push = NULL};
@@ -53,7 +48,6 @@ static void test_a_peer_that_takes_nothing_is_given_up(void **state)
     nng_listener listener;
     nng_socket puller;
 
-    (void)state;
     assert_int_equal(uv_loop_init(&f.loop), 0);
     assert_int_equal(nng_pull0_open(&puller), 0);
     assert_int_equal(aq_endpoint_listen(puller, net_kit_url("ipc", url), &net_kit_limits, 0,
@@ -73,15 +67,4 @@ static void test_a_peer_that_takes_nothing_is_given_up(void **state)
     aq_push_close(f.push);
     assert_true(aq_nng_close(puller));
     net_kit_finish_loop(&f.loop);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_peer_that_takes_nothing_is_given_up),
-    };
-    int failed = cmocka_run_group_tests(tests, NULL, NULL);
-
-    aq_net_fini();
-    return failed;
 }

@@ -1,13 +1,8 @@
 /*
  * What d4pg, ddpg and td3 share, of each of them; test_torch_golden.c has their numbers.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
@@ -15,6 +10,7 @@
 #include "common/sys/cpu.h"
 #include "learner/algorithms/algorithm.h"
 #include "learner/nn/adam.h"
+#include "tests/support/test.h"
 
 enum { INPUTS = 5, ACTIONS = 2, ROWS = 12 };
 
@@ -149,9 +145,8 @@ static void assert_same(const copy *a, const copy *b)
     assert_memory_equal(a->floats, b->floats, 4 * a->count * sizeof(float));
 }
 
-static void test_the_policys_parameters_are_the_first(void **state)
+TEST(the_policys_parameters_are_the_first)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         fixture f;
 
@@ -169,9 +164,8 @@ static void test_the_policys_parameters_are_the_first(void **state)
     }
 }
 
-static void test_targets_are_copied_every_period(void **state)
+TEST(targets_are_copied_every_period)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         static copy before;
         fixture f;
@@ -188,9 +182,8 @@ static void test_targets_are_copied_every_period(void **state)
     }
 }
 
-static void test_targets_follow_by_tau_when_the_policy_does(void **state)
+TEST(targets_follow_by_tau_when_the_policy_does)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         static copy before;
         aq_run_config config;
@@ -214,12 +207,11 @@ static void test_targets_follow_by_tau_when_the_policy_does(void **state)
     }
 }
 
-static void test_td3_improves_its_policy_now_and_then(void **state)
+TEST(td3_improves_its_policy_now_and_then)
 {
     static copy before;
     fixture f;
 
-    (void)state;
     init(&f, AQ_ALGORITHM_TD3);
     for (uint64_t step = 1; step <= 6; step++) {
         take_copy(&f, &before);
@@ -231,9 +223,8 @@ static void test_td3_improves_its_policy_now_and_then(void **state)
     fini(&f);
 }
 
-static void test_priorities_are_written_and_not_negative(void **state)
+TEST(priorities_are_written_and_not_negative)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         fixture f;
 
@@ -259,11 +250,10 @@ static void check_refused(fixture *f)
     randomize(f);
 }
 
-static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
+TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
 
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         fixture f;
 
@@ -285,11 +275,10 @@ static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
     }
 }
 
-static void test_an_action_out_of_bounds_is_refused(void **state)
+TEST(an_action_out_of_bounds_is_refused)
 {
     const float bad[] = {2.1f, -2.1f, NAN, INFINITY};
 
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         fixture f;
 
@@ -302,9 +291,8 @@ static void test_an_action_out_of_bounds_is_refused(void **state)
     }
 }
 
-static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
+TEST(the_same_steps_give_the_same_bits_on_every_rung)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         static copy best, least;
         fixture a, b;
@@ -323,9 +311,8 @@ static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
     }
 }
 
-static void test_the_same_steps_on_three_threads_give_the_same_bits(void **state)
+TEST(the_same_steps_on_three_threads_give_the_same_bits)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         static copy ends[2];
 
@@ -344,9 +331,8 @@ static void test_the_same_steps_on_three_threads_give_the_same_bits(void **state
     }
 }
 
-static void test_a_restored_one_goes_on_as_if_nothing_had_happened(void **state)
+TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         static copy middle, end_a, end_b;
         fixture a, b;
@@ -373,9 +359,8 @@ static void test_a_restored_one_goes_on_as_if_nothing_had_happened(void **state)
     }
 }
 
-static void test_training_allocates_nothing(void **state)
+TEST(training_allocates_nothing)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         aq_run_config config;
         fixture f;
@@ -390,13 +375,12 @@ static void test_training_allocates_nothing(void **state)
     }
 }
 
-static void test_the_policy_acts_quantized_where_training_does(void **state)
+TEST(the_policy_acts_quantized_where_training_does)
 {
     for (size_t i = 0; i < ALGORITHMS; i++) {
         aq_run_config config;
         fixture f;
 
-        (void)state;
         make_config(algorithms[i], &config);
         config.learner.qat_bits = 8;
         config.learner.qat_delay = 2;
@@ -412,9 +396,8 @@ static void test_the_policy_acts_quantized_where_training_does(void **state)
     }
 }
 
-static void test_create_survives_the_failure_of_each_allocation(void **state)
+TEST(create_survives_the_failure_of_each_allocation)
 {
-    (void)state;
     for (size_t i = 0; i < ALGORITHMS; i++) {
         aq_algorithm *algorithm = NULL;
         const aq_algorithm_class *class = aq_algorithm_at(algorithms[i]);
@@ -458,11 +441,10 @@ static void check_unsupported(const aq_schema *schema, const char *word)
     }
 }
 
-static void test_tasks_that_are_not_for_them_are_refused_in_words(void **state)
+TEST(tasks_that_are_not_for_them_are_refused_in_words)
 {
     aq_schema schema;
 
-    (void)state;
     make_schema(&schema);
     aq_space_init_discrete(&schema.action, 3);
     check_unsupported(&schema, "dqn");
@@ -475,26 +457,4 @@ static void test_tasks_that_are_not_for_them_are_refused_in_words(void **state)
     make_schema(&schema);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX;
     check_unsupported(&schema, "critic");
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_policys_parameters_are_the_first),
-        cmocka_unit_test(test_targets_are_copied_every_period),
-        cmocka_unit_test(test_targets_follow_by_tau_when_the_policy_does),
-        cmocka_unit_test(test_td3_improves_its_policy_now_and_then),
-        cmocka_unit_test(test_priorities_are_written_and_not_negative),
-        cmocka_unit_test(test_what_is_not_finite_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_an_action_out_of_bounds_is_refused),
-        cmocka_unit_test(test_the_same_steps_give_the_same_bits_on_every_rung),
-        cmocka_unit_test(test_the_same_steps_on_three_threads_give_the_same_bits),
-        cmocka_unit_test(test_a_restored_one_goes_on_as_if_nothing_had_happened),
-        cmocka_unit_test(test_training_allocates_nothing),
-        cmocka_unit_test(test_the_policy_acts_quantized_where_training_does),
-        cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
-        cmocka_unit_test(test_tasks_that_are_not_for_them_are_refused_in_words),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -3,18 +3,14 @@
  * greatest where the action is the observation's sine. From several seeds, every algorithm for
  * continuous actions must find it from actions that were taken at random.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
 #include "learner/algorithms/algorithm.h"
+#include "tests/support/test.h"
 
 enum { ROWS = 64, STEPS = 1500, SEEDS = 3, PROBES = 41 };
 
@@ -102,37 +98,23 @@ static void check(enum aq_algorithm which, uint64_t seed)
     aq_batch_destroy(batch);
 }
 
-static void test_d4pg_finds_the_best_actions(void **state)
+TEST(d4pg_finds_the_best_actions)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         check(AQ_ALGORITHM_D4PG, seed);
     }
 }
 
-static void test_ddpg_finds_the_best_actions(void **state)
+TEST(ddpg_finds_the_best_actions)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         check(AQ_ALGORITHM_DDPG, seed);
     }
 }
 
-static void test_td3_finds_the_best_actions(void **state)
+TEST(td3_finds_the_best_actions)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         check(AQ_ALGORITHM_TD3, seed);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_d4pg_finds_the_best_actions),
-        cmocka_unit_test(test_ddpg_finds_the_best_actions),
-        cmocka_unit_test(test_td3_finds_the_best_actions),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,13 +2,8 @@
  * DQN's algorithm: what a step changes and what it leaves alone, which batches it refuses, and that
  * the same steps give the same bits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
@@ -17,6 +12,7 @@
 #include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/adam.h"
 #include "learner/nn/blas.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { PARAMETERS = (4 + 1) * 16 + (16 + 1) * 12 + (12 + 1) * 3 };
@@ -71,13 +67,12 @@ static void train(fixture *f, int steps)
     }
 }
 
-static void test_a_fresh_one_has_equal_networks_and_no_moments(void **state)
+TEST(a_fresh_one_has_equal_networks_and_no_moments)
 {
     const float zeros[PARAMETERS] = {0};
     aq_algorithm_state s;
     fixture f;
 
-    (void)state;
     init(&f);
     s = state_of(&f);
     assert_int_equal(s.count, PARAMETERS);
@@ -91,12 +86,11 @@ static void test_a_fresh_one_has_equal_networks_and_no_moments(void **state)
     fini(&f);
 }
 
-static void test_the_seed_decides_the_initial_weights(void **state)
+TEST(the_seed_decides_the_initial_weights)
 {
     aq_algorithm *same, *other;
     fixture f;
 
-    (void)state;
     init(&f);
     same = fixture_algorithm(&f.config, &f.schema, 1);
     other = fixture_algorithm(&f.config, &f.schema, 2);
@@ -108,12 +102,11 @@ static void test_the_seed_decides_the_initial_weights(void **state)
     fini(&f);
 }
 
-static void test_the_target_is_copied_every_period(void **state)
+TEST(the_target_is_copied_every_period)
 {
     float target[PARAMETERS];
     fixture f;
 
-    (void)state;
     init(&f);
     for (uint64_t step = 1; step <= 12; step++) {
         memcpy(target, state_of(&f).target, sizeof(target));
@@ -126,7 +119,7 @@ static void test_the_target_is_copied_every_period(void **state)
 }
 
 /* After the first step m is a tenth of the gradient that Adam was given. */
-static void test_a_long_gradient_is_clipped_and_its_length_reported(void **state)
+TEST(a_long_gradient_is_clipped_and_its_length_reported)
 {
     const double clip = 1e-3;
     aq_run_config config;
@@ -134,7 +127,6 @@ static void test_a_long_gradient_is_clipped_and_its_length_reported(void **state
     double given;
     fixture f;
 
-    (void)state;
     fixture_config(&config);
     config.learner.gradient_clip = clip;
     init_with(&f, &config);
@@ -145,12 +137,11 @@ static void test_a_long_gradient_is_clipped_and_its_length_reported(void **state
     fini(&f);
 }
 
-static void test_a_short_gradient_is_left_as_it_is(void **state)
+TEST(a_short_gradient_is_left_as_it_is)
 {
     aq_run_config config;
     fixture off, wide;
 
-    (void)state;
     fixture_config(&config);
     init_with(&off, &config);
     config.learner.gradient_clip = 1e5;
@@ -196,12 +187,11 @@ static void check_refused(fixture *f)
     assert_int_equal(copy_of(f).adam_step, before.adam_step + 1);
 }
 
-static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
+TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     fixture f;
 
-    (void)state;
     init(&f);
     train(&f, 3);
     for (size_t i = 0; i < 3; i++) {
@@ -219,24 +209,22 @@ static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
     fini(&f);
 }
 
-static void test_an_action_that_does_not_exist_is_refused(void **state)
+TEST(an_action_that_does_not_exist_is_refused)
 {
     fixture f;
 
-    (void)state;
     init(&f);
     fixture_set_action(f.batch, 3, FIXTURE_ACTIONS);
     check_refused(&f);
     fini(&f);
 }
 
-static void test_a_gradient_too_long_for_adam_is_refused_unless_clipped(void **state)
+TEST(a_gradient_too_long_for_adam_is_refused_unless_clipped)
 {
     aq_run_config config;
     aq_train_stats stats;
     fixture f;
 
-    (void)state;
     fixture_config(&config);
     init_with(&f, &config);
     fixture_obs(f.batch)[0] = 1e25f;
@@ -251,11 +239,10 @@ static void test_a_gradient_too_long_for_adam_is_refused_unless_clipped(void **s
     fini(&f);
 }
 
-static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
+TEST(the_same_steps_give_the_same_bits_on_every_rung)
 {
     fixture a, b;
 
-    (void)state;
     init(&a);
     train(&a, 50);
     aq_cpu_set_mask(0);
@@ -269,7 +256,7 @@ static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
 }
 
 /* Wide enough for OpenBLAS to share out the products. */
-static void test_the_same_steps_on_two_threads_give_the_same_bits(void **state)
+TEST(the_same_steps_on_two_threads_give_the_same_bits)
 {
     enum { ROWS = 64, STEPS = 20 };
     aq_algorithm *algorithms[2];
@@ -277,7 +264,6 @@ static void test_the_same_steps_on_two_threads_give_the_same_bits(void **state)
     aq_schema schema;
     aq_batch *batch;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &schema);
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "256,256"), 0);
@@ -304,13 +290,12 @@ static void test_the_same_steps_on_two_threads_give_the_same_bits(void **state)
     aq_batch_destroy(batch);
 }
 
-static void test_a_restored_one_goes_on_as_if_nothing_had_happened(void **state)
+TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 {
     aq_algorithm_state s;
     fixture a, b;
     copy middle, end_a, end_b;
 
-    (void)state;
     init(&a);
     train(&a, 7);
     middle = copy_of(&a);
@@ -334,7 +319,7 @@ static void test_a_restored_one_goes_on_as_if_nothing_had_happened(void **state)
     fini(&b);
 }
 
-static void test_bytes_count_as_0_to_1(void **state)
+TEST(bytes_count_as_0_to_1)
 {
     aq_algorithm *bytes_algorithm;
     aq_schema bytes_schema;
@@ -342,7 +327,6 @@ static void test_bytes_count_as_0_to_1(void **state)
     aq_train_stats stats;
     fixture f;
 
-    (void)state;
     init(&f);
     bytes_schema = f.schema;
     bytes_schema.obs.dtype = AQ_DTYPE_U8;
@@ -368,12 +352,11 @@ static void test_bytes_count_as_0_to_1(void **state)
     fini(&f);
 }
 
-static void test_fewer_rows_than_a_batch_are_learned_from(void **state)
+TEST(fewer_rows_than_a_batch_are_learned_from)
 {
     aq_train_stats stats;
     fixture f;
 
-    (void)state;
     init(&f);
     for (uint32_t rows = 1; rows <= FIXTURE_ROWS; rows++) {
         f.batch->rows = rows;
@@ -383,37 +366,14 @@ static void test_fewer_rows_than_a_batch_are_learned_from(void **state)
     fini(&f);
 }
 
-static void test_training_allocates_nothing(void **state)
+TEST(training_allocates_nothing)
 {
     uint64_t before;
     fixture f;
 
-    (void)state;
     init(&f);
     before = aq_memory_allocation_count();
     train(&f, 20);
     assert_int_equal(aq_memory_allocation_count(), before);
     fini(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_fresh_one_has_equal_networks_and_no_moments),
-        cmocka_unit_test(test_the_seed_decides_the_initial_weights),
-        cmocka_unit_test(test_the_target_is_copied_every_period),
-        cmocka_unit_test(test_a_long_gradient_is_clipped_and_its_length_reported),
-        cmocka_unit_test(test_a_short_gradient_is_left_as_it_is),
-        cmocka_unit_test(test_what_is_not_finite_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_an_action_that_does_not_exist_is_refused),
-        cmocka_unit_test(test_a_gradient_too_long_for_adam_is_refused_unless_clipped),
-        cmocka_unit_test(test_the_same_steps_give_the_same_bits_on_every_rung),
-        cmocka_unit_test(test_the_same_steps_on_two_threads_give_the_same_bits),
-        cmocka_unit_test(test_a_restored_one_goes_on_as_if_nothing_had_happened),
-        cmocka_unit_test(test_bytes_count_as_0_to_1),
-        cmocka_unit_test(test_fewer_rows_than_a_batch_are_learned_from),
-        cmocka_unit_test(test_training_allocates_nothing),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

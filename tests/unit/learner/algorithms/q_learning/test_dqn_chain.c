@@ -7,19 +7,14 @@
  * Its batches are drawn uniformly over all states and actions, so what is tested is learning alone.
  * With n-step returns the items follow the optimal policy after their first action.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/nn/forward.h"
 #include "learner/algorithms/q_learning/dqn.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { STATES = 5, ACTIONS = 2, LEFT = 0, RIGHT = 1, ROWS = 32, STEPS = 2000, SCRATCH = 1024 };
@@ -124,33 +119,29 @@ static void check_solved(uint64_t seed, const chain_case *of)
     aq_batch_destroy(batch);
 }
 
-static void test_one_step_returns_solve_the_chain_from_every_seed(void **state)
+TEST(one_step_returns_solve_the_chain_from_every_seed)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         check_solved(seed, &(chain_case){.n_step = 1});
     }
 }
 
-static void test_three_step_returns_solve_the_chain_from_every_seed(void **state)
+TEST(three_step_returns_solve_the_chain_from_every_seed)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++) {
         check_solved(seed, &(chain_case){.n_step = 3});
     }
 }
 
-static void test_every_activation_solves_the_chain(void **state)
+TEST(every_activation_solves_the_chain)
 {
-    (void)state;
     for (uint32_t activation = 0; activation < 3; activation++) {
         check_solved(9, &(chain_case){.n_step = 2, .activation = activation});
     }
 }
 
-static void test_a_dueling_head_and_norms_solve_the_chain(void **state)
+TEST(a_dueling_head_and_norms_solve_the_chain)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         check_solved(seed, &(chain_case){.n_step = 2, .dueling = true});
         check_solved(seed, &(chain_case){.n_step = 2, .norm = true});
@@ -159,25 +150,11 @@ static void test_a_dueling_head_and_norms_solve_the_chain(void **state)
 }
 
 /* The values are those of the published network. */
-static void test_weights_of_few_bits_solve_the_chain(void **state)
+TEST(weights_of_few_bits_solve_the_chain)
 {
-    (void)state;
     for (uint64_t seed = 1; seed <= 4; seed++) {
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 8});
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 4});
         check_solved(seed, &(chain_case){.n_step = 2, .bits = 4, .dueling = true});
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_one_step_returns_solve_the_chain_from_every_seed),
-        cmocka_unit_test(test_three_step_returns_solve_the_chain_from_every_seed),
-        cmocka_unit_test(test_every_activation_solves_the_chain),
-        cmocka_unit_test(test_a_dueling_head_and_norms_solve_the_chain),
-        cmocka_unit_test(test_weights_of_few_bits_solve_the_chain),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,27 +1,21 @@
 /*
  * Which tasks DQN takes, and that it can be refused memory at any point.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "learner/algorithms/q_learning/dqn.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
-static void test_continuous_actions_are_refused_in_words(void **state)
+TEST(continuous_actions_are_refused_in_words)
 {
     aq_algorithm *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     schema.action = schema.obs;
@@ -31,14 +25,13 @@ static void test_continuous_actions_are_refused_in_words(void **state)
     assert_null(algorithm);
 }
 
-static void test_a_discrete_observation_is_refused_in_words(void **state)
+TEST(a_discrete_observation_is_refused_in_words)
 {
     aq_algorithm *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     aq_space_init_discrete(&schema.obs, 48);
@@ -47,14 +40,13 @@ static void test_a_discrete_observation_is_refused_in_words(void **state)
     assert_non_null(strstr(error.text, "observations"));
 }
 
-static void test_an_observation_wider_than_a_network_is_refused(void **state)
+TEST(an_observation_wider_than_a_network_is_refused)
 {
     aq_algorithm *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(1, 2, &schema);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
@@ -63,14 +55,13 @@ static void test_an_observation_wider_than_a_network_is_refused(void **state)
     assert_non_null(strstr(error.text, "16384"));
 }
 
-static void test_widths_that_are_no_list_are_refused(void **state)
+TEST(widths_that_are_no_list_are_refused)
 {
     aq_algorithm *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,x"), 0);
@@ -78,14 +69,13 @@ static void test_widths_that_are_no_list_are_refused(void **state)
     assert_non_null(strstr(error.text, "64,x"));
 }
 
-static void test_create_survives_the_failure_of_each_allocation(void **state)
+TEST(create_survives_the_failure_of_each_allocation)
 {
     aq_algorithm *algorithm = NULL;
     aq_run_config config;
     aq_schema schema;
     int rc = AQ_E_NOMEM, failures = 0;
 
-    (void)state;
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     while (rc != 0) {
@@ -101,17 +91,4 @@ static void test_create_survives_the_failure_of_each_allocation(void **state)
     assert_int_equal(failures, 5);
     aq_dqn_class.destroy(algorithm);
     aq_dqn_class.destroy(NULL);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_continuous_actions_are_refused_in_words),
-        cmocka_unit_test(test_a_discrete_observation_is_refused_in_words),
-        cmocka_unit_test(test_an_observation_wider_than_a_network_is_refused),
-        cmocka_unit_test(test_widths_that_are_no_list_are_refused),
-        cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

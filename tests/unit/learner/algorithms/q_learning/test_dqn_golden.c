@@ -4,19 +4,15 @@
  *
  *   test_dqn_golden FILE
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/parse.h"
 #include "learner/algorithms/q_learning/dqn.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { LINE_MAX_BYTES = 16384, NUMBERS_MAX = 2048, STEPS = 10, CASES = 4 };
@@ -24,7 +20,7 @@ enum { LINE_MAX_BYTES = 16384, NUMBERS_MAX = 2048, STEPS = 10, CASES = 4 };
 /* What single precision may differ by after ten steps. */
 static const double tolerance = 1e-5;
 
-static const char *golden_path;
+static const char golden_path[] = AQ_GOLDEN_DIR "/learner/dqn_10_steps.txt";
 
 typedef struct reader {
     FILE *file;
@@ -77,7 +73,7 @@ static void next_floats(reader *r, const char *kind, float *out, size_t count)
     }
 }
 
-static void assert_near(const reader *r, const float *got, size_t count, const char *what)
+static void near(const reader *r, const float *got, size_t count, const char *what)
 {
     assert_int_equal(r->count, count);
     for (size_t i = 0; i < count; i++) {
@@ -163,18 +159,17 @@ static void check_case(reader *r)
         assert_true(fabs(stats.gradient_norm - r->numbers[2]) <= tolerance);
     }
     next_numbers(r, "online");
-    assert_near(r, s.parameters, s.count, "online");
+    near(r, s.parameters, s.count, "online");
     next_numbers(r, "target");
-    assert_near(r, s.target, s.count, "target");
+    near(r, s.target, s.count, "target");
     aq_dqn_class.destroy(algorithm);
     aq_batch_destroy(batch);
 }
 
-static void test_ten_steps_agree_with_the_reference(void **state)
+TEST(ten_steps_agree_with_the_reference)
 {
     static reader r;
 
-    (void)state;
     r.file = fopen(golden_path, "r");
     assert_non_null(r.file);
     for (int i = 0; i < CASES; i++) {
@@ -182,18 +177,4 @@ static void test_ten_steps_agree_with_the_reference(void **state)
     }
     assert_null(fgets(r.line, sizeof(r.line), r.file));
     fclose(r.file);
-}
-
-int main(int argc, char **argv)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_ten_steps_agree_with_the_reference),
-    };
-
-    if (argc != 2) {
-        fprintf(stderr, "usage: test_dqn_golden FILE\n");
-        return 2;
-    }
-    golden_path = argv[1];
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

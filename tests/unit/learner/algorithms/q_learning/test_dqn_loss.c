@@ -2,45 +2,38 @@
  * DQN's loss: targets by hand, gradients by central finite differences of the loss in double
  * precision (h = 1e-5, tolerance 1e-6: what single precision leaves of slopes up to 1).
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "learner/algorithms/q_learning/dqn_loss.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 /*
  * Two states, two actions. In state 0 the learned network likes action 1 best, which the target
  * network values at 5; its own favourite is action 0, at 7. Double Q-learning takes the 5.
  */
-static void test_target_is_the_targets_value_of_the_learned_networks_choice(void **state)
+TEST(target_is_the_targets_value_of_the_learned_networks_choice)
 {
     const float online_next[2][2] = {{1, 2}, {-1, -3}};
     const float target_next[2][2] = {{7, 5}, {0.5f, 40}};
 
-    (void)state;
     assert_true(aq_dqn_target(1, 0.5f, online_next[0], target_next[0], 2) == 1 + 0.5f * 5);
     assert_true(aq_dqn_target(-2, 0.25f, online_next[1], target_next[1], 2) == -2 + 0.25f * 0.5f);
 }
 
-static void test_a_termination_cuts_the_bootstrap(void **state)
+TEST(a_termination_cuts_the_bootstrap)
 {
     const float online_next[] = {1, 2}, target_next[] = {1e30f, -1e30f};
 
-    (void)state;
     assert_true(aq_dqn_target(3, 0, online_next, target_next, 2) == 3);
 }
 
-static void test_of_equal_values_the_first_is_chosen(void **state)
+TEST(of_equal_values_the_first_is_chosen)
 {
     const float values[] = {1, 4, 4, 4};
 
-    (void)state;
     assert_int_equal(aq_dqn_argmax(values, 4), 1);
     assert_int_equal(aq_dqn_argmax(values, 1), 0);
 }
@@ -107,12 +100,11 @@ static double loss_in_double(const fixture *f, double delta, size_t shifted, dou
     return loss / FIXTURE_ROWS;
 }
 
-static void test_a_rows_priority_is_the_size_of_its_error(void **state)
+TEST(a_rows_priority_is_the_size_of_its_error)
 {
     aq_dqn_loss loss;
     fixture f;
 
-    (void)state;
     init(&f, 7);
     assert_int_equal(aq_dqn_loss_of(f.batch, &f.values, 0.5f, f.d_online, &loss), 0);
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
@@ -148,31 +140,27 @@ static void check_loss(float delta)
     }
 }
 
-static void test_gradient_of_the_squared_part_is_right(void **state)
+TEST(gradient_of_the_squared_part_is_right)
 {
-    (void)state;
     check_loss(100);
 }
 
-static void test_gradient_of_the_linear_part_is_right(void **state)
+TEST(gradient_of_the_linear_part_is_right)
 {
-    (void)state;
     check_loss(0.01f);
 }
 
-static void test_gradient_of_both_parts_together_is_right(void **state)
+TEST(gradient_of_both_parts_together_is_right)
 {
-    (void)state;
     check_loss(1);
 }
 
-static void test_q_mean_is_that_of_the_chosen_actions(void **state)
+TEST(q_mean_is_that_of_the_chosen_actions)
 {
     aq_dqn_loss loss;
     double sum = 0;
     fixture f;
 
-    (void)state;
     init(&f, 1);
     for (uint32_t i = 0; i < FIXTURE_ROWS; i++) {
         sum += f.online[i * FIXTURE_ACTIONS + (size_t)action_of(f.batch, i)];
@@ -182,13 +170,12 @@ static void test_q_mean_is_that_of_the_chosen_actions(void **state)
     aq_batch_destroy(f.batch);
 }
 
-static void test_an_action_that_does_not_exist_is_corrupt(void **state)
+TEST(an_action_that_does_not_exist_is_corrupt)
 {
     const int32_t wrong[] = {-1, FIXTURE_ACTIONS, INT32_MIN, INT32_MAX};
     aq_dqn_loss loss;
     fixture f;
 
-    (void)state;
     init(&f, 1);
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
         fixture_set_action(f.batch, FIXTURE_ROWS - 1, wrong[i]);
@@ -197,11 +184,10 @@ static void test_an_action_that_does_not_exist_is_corrupt(void **state)
     aq_batch_destroy(f.batch);
 }
 
-static void test_what_is_not_finite_shows_in_the_loss(void **state)
+TEST(what_is_not_finite_shows_in_the_loss)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
 
-    (void)state;
     for (size_t i = 0; i < 3; i++) {
         aq_dqn_loss loss;
         fixture f;
@@ -216,22 +202,4 @@ static void test_what_is_not_finite_shows_in_the_loss(void **state)
         assert_false(isfinite(loss.loss));
         aq_batch_destroy(f.batch);
     }
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_a_rows_priority_is_the_size_of_its_error),
-        cmocka_unit_test(test_target_is_the_targets_value_of_the_learned_networks_choice),
-        cmocka_unit_test(test_a_termination_cuts_the_bootstrap),
-        cmocka_unit_test(test_of_equal_values_the_first_is_chosen),
-        cmocka_unit_test(test_gradient_of_the_squared_part_is_right),
-        cmocka_unit_test(test_gradient_of_the_linear_part_is_right),
-        cmocka_unit_test(test_gradient_of_both_parts_together_is_right),
-        cmocka_unit_test(test_q_mean_is_that_of_the_chosen_actions),
-        cmocka_unit_test(test_an_action_that_does_not_exist_is_corrupt),
-        cmocka_unit_test(test_what_is_not_finite_shows_in_the_loss),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,14 +2,9 @@
  * DQN with quantization-aware training, dueling heads and norms: when quantization begins, what is
  * published, and that a resumed one goes on with the same bits.
  */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
 #include <math.h>
 
 #include "common/base/memory.h"
@@ -17,6 +12,7 @@
 #include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/passes.h"
+#include "tests/support/test.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { DELAY = 5, PARAMETERS_MAX = 1024 };
@@ -110,23 +106,21 @@ static void assert_equal_state(const fixture *a, const fixture *b)
     assert_memory_equal(&left, &right, sizeof(left));
 }
 
-static void test_the_network_is_what_the_settings_say(void **state)
+TEST(the_network_is_what_the_settings_say)
 {
     char text[96];
     fixture f;
 
-    (void)state;
     init(&f, 0, 0);
     assert_string_equal(aq_net_spec_text(aq_dqn_class.spec(f.algorithm), text, sizeof(text)),
                         "4-16-normr-12-normr-4-dueling3");
     fini(&f);
 }
 
-static void test_training_is_in_fp32_until_the_delay_is_over(void **state)
+TEST(training_is_in_fp32_until_the_delay_is_over)
 {
     fixture plain, f;
 
-    (void)state;
     init(&plain, 0, 0);
     init(&f, 3, DELAY);
     for (int step = 0; step < DELAY; step++) {
@@ -140,14 +134,13 @@ static void test_training_is_in_fp32_until_the_delay_is_over(void **state)
     fini(&plain);
 }
 
-static void test_the_policy_is_what_the_levels_stand_for(void **state)
+TEST(the_policy_is_what_the_levels_stand_for)
 {
     const aq_fake_quant quant = {.bits = 3, .format = AQ_FORMAT_INT8_CHANNEL};
     aq_algorithm_state s;
     aq_params real, want;
     fixture f;
 
-    (void)state;
     init(&f, 3, DELAY);
     train(&f, DELAY + 2);
     s = state_of(&f);
@@ -164,22 +157,20 @@ static void test_the_policy_is_what_the_levels_stand_for(void **state)
     fini(&f);
 }
 
-static void test_without_a_delay_the_first_policy_is_quantized(void **state)
+TEST(without_a_delay_the_first_policy_is_quantized)
 {
     fixture f;
 
-    (void)state;
     init(&f, 8, 0);
     assert_ptr_not_equal(aq_dqn_class.policy(f.algorithm)->block, state_of(&f).parameters);
     fini(&f);
 }
 
 /* From before the delay's end, at it, and from after it. */
-static void test_a_resumed_one_goes_on_with_the_same_bits(void **state)
+TEST(a_resumed_one_goes_on_with_the_same_bits)
 {
     static copy middle;
 
-    (void)state;
     for (int steps = DELAY - 2; steps <= DELAY + 2; steps++) {
         fixture a, b;
 
@@ -200,14 +191,13 @@ static void test_a_resumed_one_goes_on_with_the_same_bits(void **state)
     }
 }
 
-static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
+TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     static copy before, after;
     aq_train_stats stats;
     fixture f;
 
-    (void)state;
     init(&f, 4, 0);
     train(&f, 3);
     before = copy_of(&f);
@@ -224,11 +214,10 @@ static void test_what_is_not_finite_is_refused_and_changes_nothing(void **state)
     fini(&f);
 }
 
-static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
+TEST(the_same_steps_give_the_same_bits_on_every_rung)
 {
     fixture best, f;
 
-    (void)state;
     init(&best, 4, 2);
     train(&best, 20);
     for (size_t i = 0; aq_passes_rung(i) != NULL; i++) {
@@ -242,12 +231,11 @@ static void test_the_same_steps_give_the_same_bits_on_every_rung(void **state)
     fini(&best);
 }
 
-static void test_quantized_training_allocates_nothing(void **state)
+TEST(quantized_training_allocates_nothing)
 {
     uint64_t before;
     fixture f;
 
-    (void)state;
     init(&f, 4, 3);
     before = aq_memory_allocation_count();
     train(&f, 10);
@@ -256,13 +244,12 @@ static void test_quantized_training_allocates_nothing(void **state)
     fini(&f);
 }
 
-static void test_create_survives_the_failure_of_each_allocation(void **state)
+TEST(create_survives_the_failure_of_each_allocation)
 {
     aq_algorithm *algorithm = NULL;
     int rc = AQ_E_NOMEM, failures = 0;
     fixture f;
 
-    (void)state;
     init(&f, 4, 0);
     while (rc != 0) {
         aq_memory_fail_at((uint64_t)failures + 1, 0);
@@ -279,13 +266,12 @@ static void test_create_survives_the_failure_of_each_allocation(void **state)
     fini(&f);
 }
 
-static void test_more_layers_than_a_network_has_are_refused(void **state)
+TEST(more_layers_than_a_network_has_are_refused)
 {
     aq_algorithm *algorithm = NULL;
     aq_error error = {0};
     fixture f;
 
-    (void)state;
     init(&f, 0, 0);
     assert_int_equal(snprintf(f.config.learner.hidden, AQ_RUN_TEXT_MAX, "8,8,8,8,8,8,8,8"), 15);
     assert_int_equal(aq_dqn_class.create(&f.config, &f.schema, 1, &algorithm, &error),
@@ -293,22 +279,4 @@ static void test_more_layers_than_a_network_has_are_refused(void **state)
     assert_non_null(strstr(error.text, "16 layers"));
     assert_null(algorithm);
     fini(&f);
-}
-
-int main(void)
-{
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_the_network_is_what_the_settings_say),
-        cmocka_unit_test(test_training_is_in_fp32_until_the_delay_is_over),
-        cmocka_unit_test(test_the_policy_is_what_the_levels_stand_for),
-        cmocka_unit_test(test_without_a_delay_the_first_policy_is_quantized),
-        cmocka_unit_test(test_a_resumed_one_goes_on_with_the_same_bits),
-        cmocka_unit_test(test_what_is_not_finite_is_refused_and_changes_nothing),
-        cmocka_unit_test(test_the_same_steps_give_the_same_bits_on_every_rung),
-        cmocka_unit_test(test_quantized_training_allocates_nothing),
-        cmocka_unit_test(test_create_survives_the_failure_of_each_allocation),
-        cmocka_unit_test(test_more_layers_than_a_network_has_are_refused),
-    };
-
-    return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,138 @@
+/*
+ * Running the tests of a program: they are added by their files before main, in any order, and run
+ * by file and line. One group a file, as cmocka reports them.
+ */
+#include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+
+enum { FILE_TESTS_MAX = 512 };
+
+static aq_test *tests;
+static aq_test_group *groups;
+
+/* By file, then by line. */
+void aq_test_add(aq_test *test)
+{
+    aq_test **at = &tests;
+    for (; *at != NULL; at = &(*at)->next) {
+        const int order = strcmp((*at)->file, test->file);
+        if (order > 0 || (order == 0 && (*at)->line > test->line)) {
+            break;
+        }
+    }
+    test->next = *at;
+    *at = test;
+}
+
+void aq_test_add_group(aq_test_group *group)
+{
+    group->next = groups;
+    groups = group;
+}
+
+static const aq_test_group *group_of(const char *file)
+{
+    static const aq_test_group none;
+    for (const aq_test_group *group = groups; group != NULL; group = group->next) {
+        if (strcmp(group->file, file) == 0) {
+            return group;
+        }
+    }
+    return &none;
+}
+
+/* "queue" of ".../test_queue.c". */
+static const char *name_of(const char *file, char *out, size_t size)
+{
+    const char *begin = strrchr(file, '/');
+    begin = begin != NULL ? begin + 1 : file;
+    begin += strncmp(begin, "test_", 5) == 0 ? 5 : 0;
+    (void)snprintf(out, size, "%.*s", (int)strcspn(begin, "."), begin);
+    return out;
+}
+
+/* The tests of one file, from `first` on; `*ret_next` is the first of the next file. */
+static int run_file(const aq_test *first, const aq_test **ret_next)
+{
+    static struct CMUnitTest units[FILE_TESTS_MAX];
+    const aq_test_group *group = group_of(first->file);
+    char name[64];
+    size_t count = 0;
+    const aq_test *test = first;
+    for (; test != NULL && strcmp(test->file, first->file) == 0; test = test->next) {
+        if (count == FILE_TESTS_MAX) {
+            (void)fprintf(stderr, "%s: more than %d tests\n", first->file, FILE_TESTS_MAX);
+            exit(EXIT_FAILURE);
+        }
+        units[count++] = test->unit;
+    }
+    *ret_next = test;
+    return _cmocka_run_group_tests(name_of(first->file, name, sizeof(name)), units, count,
+                                   group->setup, group->teardown);
+}
+
+int aq_test_run(const char *pattern)
+{
+    int failed = 0;
+    if (pattern != NULL) {
+        cmocka_set_test_filter(pattern);
+    }
+    for (const aq_test *test = tests; test != NULL;) {
+        failed += run_file(test, &test);
+    }
+    return failed;
+}
+
+void aq_assert_says(const char *text, const char *words, const char *file, int line)
+{
+    if (text == NULL || strstr(text, words) == NULL) {
+        print_error("'%s' does not say '%s'\n", text != NULL ? text : "(null)", words);
+        _fail(file, line);
+    }
+}
+
+void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
+                       int line)
+{
+    _assert_int_equal((LargestIntegralType)rc, (LargestIntegralType)code, file, line);
+    if (error != NULL) {
+        _assert_int_equal((LargestIntegralType)error->code, (LargestIntegralType)code, file, line);
+        aq_assert_says(error->text, words, file, line);
+    }
+}
+
+void aq_assert_near(double value, double expected, double within, const char *file, int line)
+{
+    /* Written so that a NaN fails it. */
+    if (!(value - expected <= within && expected - value <= within)) {
+        print_error("%.17g is not within %g of %.17g\n", value, within, expected);
+        _fail(file, line);
+    }
+}
+
+bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line)
+{
+    enum { ALLOCATIONS_MAX = 100000 };
+    aq_memory_fail_at(0, 0);
+    if (nth > 1 && *rc == 0) {
+        /* The first run cannot have succeeded: it would have allocated nothing. */
+        _assert_true(nth > 2, "something was allocated", file, line);
+        return false;
+    }
+    if (nth > 1) {
+        _assert_int_equal((LargestIntegralType)*rc, (LargestIntegralType)AQ_E_NOMEM, file, line);
+    }
+    _assert_true(nth < ALLOCATIONS_MAX, "the allocations come to an end", file, line);
+    aq_memory_fail_at(nth, 0);
+    return true;
+}
+
+void aq_test_fail_first(bool fails)
+{
+    aq_memory_fail_at(fails ? 1 : 0, 0);
+}

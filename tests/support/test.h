@@ -1,0 +1,108 @@
+/*
+ * Tests: cmocka behind one include, tests that register themselves, and assertions that many share.
+ *
+ *   #include "tests/support/test.h"
+ *
+ *   TEST(a_full_queue_refuses) { ... }
+ *   TEST_WITH(a_queue_drains, make_queue, drop_queue) { aq_queue *queue = *state; ... }
+ *
+ * A program runs the tests of all its files, a group for each file (run_tests.c), in their order.
+ */
+#ifndef AQ_TESTS_SUPPORT_TEST_H
+#define AQ_TESTS_SUPPORT_TEST_H
+
+/* cmocka wants these before it. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "common/base/error.h"
+
+typedef struct aq_test {
+    const char *file;
+    int line;
+    struct CMUnitTest unit;
+    struct aq_test *next;
+} aq_test;
+
+/* What surrounds the tests of one file. */
+typedef struct aq_test_group {
+    const char *file;
+    CMFixtureFunction setup, teardown; /* once; NULL: none */
+    struct aq_test_group *next;
+} aq_test_group;
+
+void aq_test_add(aq_test *test);
+void aq_test_add_group(aq_test_group *group);
+
+/* Runs all tests, or those whose names fit `pattern` (with * and ?); the number that failed. */
+int aq_test_run(const char *pattern);
+
+#define TEST(name) TEST_WITH(name, NULL, NULL)
+
+/* With what cmocka calls before and after it; `state` is theirs. */
+#define TEST_WITH(name, setup, teardown)                                                           \
+    static void test_##name(void **state);                                                         \
+    __attribute__((constructor)) static void add_##name(void)                                      \
+    {                                                                                              \
+        static aq_test test = {                                                                    \
+            __FILE__, __LINE__, {#name, test_##name, (setup), (teardown), NULL}, NULL};            \
+        aq_test_add(&test);                                                                        \
+    }                                                                                              \
+    static void test_##name(void **state __attribute__((unused)))
+
+/* Once before the first test of the file, and after its last; either may be NULL. */
+#define TEST_GROUP(setup, teardown)                                                                \
+    __attribute__((constructor)) static void add_the_group(void)                                   \
+    {                                                                                              \
+        static aq_test_group group = {__FILE__, (setup), (teardown), NULL};                        \
+        aq_test_add_group(&group);                                                                 \
+    }                                                                                              \
+    struct aq_test_group /* takes the semicolon */
+
+/* ---- shared assertions ---------------------------------------------------------------------- */
+
+/* `text` has `words` in it; else it fails with both. */
+#define assert_says(text, words) aq_assert_says((text), (words), __FILE__, __LINE__)
+void aq_assert_says(const char *text, const char *words, const char *file, int line);
+
+/* The call failed with `code`, and the error, which may be NULL, says so in these words. */
+#define assert_refused(call, code, error, words)                                                   \
+    aq_assert_refused((call), (code), (error), (words), __FILE__, __LINE__)
+void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
+                       int line);
+
+/* |value - expected| <= within. */
+#define assert_near(value, expected, within)                                                       \
+    aq_assert_near((value), (expected), (within), __FILE__, __LINE__)
+void aq_assert_near(double value, double expected, double within, const char *file, int line);
+
+/* ---- memory --------------------------------------------------------------------------------- */
+
+/* The body runs with its first allocation failing, then with its second, and so on, until `rc`,
+ * which it sets, is 0. Before that it must be AQ_E_NOMEM.
+ *
+ *   EACH_ALLOCATION_FAILS(rc)
+ *   {
+ *       rc = aq_queue_create(4, &queue);
+ *   }
+ */
+#define EACH_ALLOCATION_FAILS(rc)                                                                  \
+    for (uint64_t nth_ = 1; aq_test_fail_next(nth_, &(rc), __FILE__, __LINE__); nth_++)
+bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line);
+
+/* The call fails with AQ_E_NOMEM when its first allocation does. */
+#define assert_fails_without_memory(call)                                                          \
+    do {                                                                                           \
+        aq_test_fail_first(true);                                                                  \
+        const int rc_ = (call);                                                                    \
+        aq_test_fail_first(false);                                                                 \
+        assert_int_equal(rc_, AQ_E_NOMEM);                                                         \
+    } while (0)
+void aq_test_fail_first(bool fails);
+
+#endif
