@@ -4,6 +4,7 @@
  */
 #include "tests/support/test.h"
 
+#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,12 +57,14 @@ static const char *name_of(const char *file, char *out, size_t size)
     return out;
 }
 
-/* The tests of one file, from `first` on; `*ret_next` is the first of the next file. */
-static int run_file(const aq_test *first, const aq_test **ret_next)
+/* The tests of one file, from `first` on, that fit the pattern, or all if the file's name does;
+ * `*ret_next` is the first of the next file. */
+static int run_file(const aq_test *first, const char *pattern, const aq_test **ret_next)
 {
     static struct CMUnitTest units[FILE_TESTS_MAX];
     const aq_test_group *group = group_of(first->file);
     char name[64];
+    const bool is_meant = fnmatch(pattern, name_of(first->file, name, sizeof(name)), 0) == 0;
     size_t count = 0;
     const aq_test *test = first;
     for (; test != NULL && strcmp(test->file, first->file) == 0; test = test->next) {
@@ -69,21 +72,20 @@ static int run_file(const aq_test *first, const aq_test **ret_next)
             (void)fprintf(stderr, "%s: more than %d tests\n", first->file, FILE_TESTS_MAX);
             exit(EXIT_FAILURE);
         }
-        units[count++] = test->unit;
+        if (is_meant || fnmatch(pattern, test->unit.name, 0) == 0) {
+            units[count++] = test->unit;
+        }
     }
     *ret_next = test;
-    return _cmocka_run_group_tests(name_of(first->file, name, sizeof(name)), units, count,
-                                   group->setup, group->teardown);
+    return count == 0 ? 0
+                      : _cmocka_run_group_tests(name, units, count, group->setup, group->teardown);
 }
 
 int aq_test_run(const char *pattern)
 {
     int failed = 0;
-    if (pattern != NULL) {
-        cmocka_set_test_filter(pattern);
-    }
     for (const aq_test *test = tests; test != NULL;) {
-        failed += run_file(test, &test);
+        failed += run_file(test, pattern != NULL ? pattern : "*", &test);
     }
     return failed;
 }

@@ -39,7 +39,8 @@ typedef struct aq_test_group {
 void aq_test_add(aq_test *test);
 void aq_test_add_group(aq_test_group *group);
 
-/* Runs all tests, or those whose names fit `pattern` (with * and ?); the number that failed. */
+/* Runs all tests, or those whose names, or whose file's name without test_, fit `pattern` (with *
+ * and ?); the number that failed. */
 int aq_test_run(const char *pattern);
 
 #define TEST(name) TEST_WITH(name, NULL, NULL)

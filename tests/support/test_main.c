@@ -1,7 +1,8 @@
 /*
- * The main of a program of tests that has none of its own: all tests, or those whose names fit a
- * pattern.
+ * The main of a program of tests that has none of its own: all tests, those of one file, or those
+ * whose names fit a pattern.
  *
+ *   build-test/tests/unit/common/test_common_base queue
  *   build-test/tests/unit/common/test_common_base 'a_full_*'
  */
 #include "tests/support/test.h"
