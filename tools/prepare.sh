@@ -35,6 +35,7 @@ test_packages=(
     python3-numpy        'environments in Python'
     mandoc               'finds mistakes in the manual pages'
     python3-yaml         'reads the files for container engines'
+    git                  'applies the worked examples'
 )
 # ./test cross, on x86-64
 cross_packages=(
