@@ -110,11 +110,13 @@ class OldProcessors(unittest.TestCase):
 
     def test_checksums_need_no_instruction_and_take_it(self):
         for cpu in (OLDEST, NEHALEM):
-            self.assert_fine(on(cpu, built("tests", "unit", "common", "test_common_base"), "crc32c"))
+            self.assert_fine(on(cpu, built("tests", "unit", "common", "test_common_base"),
+                                "crc32c"))
 
     def test_the_learners_passes_have_a_way_without_vectors(self):
         for cpu in (OLDEST, NEHALEM, HASWELL):
-            self.assert_fine(on(cpu, built("tests", "unit", "learner", "test_learner_nn"), "passes"))
+            self.assert_fine(on(cpu, built("tests", "unit", "learner", "test_learner_nn"),
+                                "passes"))
 
 
 if __name__ == "__main__":
