@@ -9,19 +9,10 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/run_names.h"
 #include "common/config/table_spec.h"
 #include "common/experience/schema.h"
 #include "common/policy/snapshot.h"
-
-enum aq_role { AQ_ROLE_ACTOR = 1, AQ_ROLE_EVALUATOR = 2, AQ_ROLE_REPLAY = 3 };
-
-enum aq_run_state {
-    AQ_RUN_RUNNING = 1,
-    AQ_RUN_SOLVED = 2,   /* ended: the threshold was reached */
-    AQ_RUN_BUDGET = 3,   /* ended: a limit of steps or time was reached */
-    AQ_RUN_STOPPED = 4,  /* ended: somebody asked for it */
-    AQ_RUN_DIVERGED = 5, /* ended: losses were not finite any more */
-};
 
 /* Where replay shards keep what they hold. Sizes are of one shard. */
 typedef struct aq_storage_settings {

@@ -13,7 +13,11 @@
 #include "common/base/parse.h"
 #include "common/sys/file.h"
 
-enum { PATH_TEXT_MAX = 4096, FILE_BYTES_MAX = 21 /* "18446744073709551615\n" */ };
+enum {
+    PATH_TEXT_MAX = 4096,
+    FILE_BYTES_MAX = 21, /* "18446744073709551615\n" */
+    BLOCK = 1024,        /* numbers that a process reserves at a time */
+};
 
 /* "N\n" to N. */
 static int parse_next(const uint8_t *bytes, size_t size, uint64_t *ret_next)
@@ -76,4 +80,30 @@ int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, u
         *ret_first = first;
     }
     return rc;
+}
+
+void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, uint64_t last)
+{
+    /* No block is at hand: one is reserved before the first number is used. */
+    *numbers = (aq_version_numbers){.run_dir = run_dir, .next = last + 1, .reserved_end = last + 1};
+}
+
+int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version, aq_error *error)
+{
+    if (numbers->next == numbers->reserved_end) {
+        uint64_t first;
+        int rc = aq_version_reserve(numbers->run_dir, numbers->next - 1, BLOCK, &first, error);
+        if (rc != 0) {
+            return rc;
+        }
+        numbers->next = first;
+        numbers->reserved_end = first + BLOCK;
+    }
+    *ret_version = numbers->next++;
+    return 0;
+}
+
+uint64_t aq_version_numbers_last(const aq_version_numbers *numbers)
+{
+    return numbers->next - 1;
 }

@@ -15,4 +15,21 @@
 int aq_version_reserve(const char *run_dir, uint64_t at_least, uint64_t count, uint64_t *ret_first,
                        aq_error *error) AQ_MUST_USE;
 
+/* The numbers that a process gives to its versions, one after the other. */
+typedef struct aq_version_numbers {
+    const char *run_dir; /* lent */
+    uint64_t next;
+    uint64_t reserved_end; /* of the block at hand */
+} aq_version_numbers;
+
+/* After `last`, which an earlier process gave; 0: none did. */
+void aq_version_numbers_init(aq_version_numbers *numbers, const char *run_dir, uint64_t last);
+
+/* As aq_version_reserve, of which it is one call in a thousand. */
+int aq_version_numbers_take(aq_version_numbers *numbers, uint64_t *ret_version,
+                            aq_error *error) AQ_MUST_USE;
+
+/* The last that was given, by this process or an earlier one. */
+uint64_t aq_version_numbers_last(const aq_version_numbers *numbers);
+
 #endif

@@ -1,0 +1,24 @@
+/*
+ * Run names: the lists as words.
+ */
+#include "common/config/run_names.h"
+
+#define WORD_OF(constant, number, word)                                                            \
+    case constant:                                                                                 \
+        return word;
+
+const char *aq_role_name(enum aq_role role)
+{
+    switch (role) {
+        AQ_ROLES(WORD_OF)
+    }
+    return "unknown";
+}
+
+const char *aq_run_state_name(enum aq_run_state state)
+{
+    switch (state) {
+        AQ_RUN_STATES(WORD_OF)
+    }
+    return "unknown";
+}

@@ -1,0 +1,249 @@
+/*
+ * Checkpointer: the run's facts wait under a lock until somebody comes with the arrays.
+ */
+#include "learner/daemon/checkpointer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "learner/metrics/energy_file.h"
+
+/* What the loop knows and a checkpoint needs; it owns its texts and references. */
+typedef struct run_facts {
+    uint64_t env_steps;
+    uint64_t env_steps_base;
+    aq_shard_count shards[AQ_SHARDS_MAX];
+    size_t shard_count;
+    aq_shelf_totals totals;
+    aq_precision_gap gap;
+    double wall_s;
+    aq_best_policy best; /* to be written if it is unwritten */
+    char *energy_text;   /* of energy.json; NULL: it stays as it is */
+    char *config_text;   /* NULL: there was no memory for it */
+} run_facts;
+
+struct aq_checkpointer {
+    aq_checkpoint_sources from;
+    aq_run_plan begun;    /* as the run began: task, schema and algorithm never change */
+    pthread_mutex_t lock; /* of facts */
+    run_facts facts;
+    int64_t due_ns;
+    uint64_t step;          /* of the newest on disk */
+    atomic_bool is_running; /* the stage's thread ends it, whatever becomes of its report */
+};
+
+static void facts_fini(run_facts *facts)
+{
+    aq_best_policy_fini(&facts->best);
+    aq_energy_file_text_free(facts->energy_text);
+    aq_free(facts->config_text);
+    *facts = (run_facts){0};
+}
+
+static int64_t period_ns(const aq_checkpointer *checkpointer)
+{
+    const aq_run_config *config = &checkpointer->from.live->now.config;
+    return (int64_t)(config->learner.checkpoint_period_s * (double)AQ_NS_PER_S);
+}
+
+int aq_checkpointer_create(const aq_checkpoint_sources *sources, uint64_t step,
+                           aq_checkpointer **ret_checkpointer)
+{
+    aq_checkpointer *checkpointer = aq_alloc(1, sizeof(*checkpointer));
+    if (checkpointer == NULL) {
+        return AQ_E_NOMEM;
+    }
+    checkpointer->from = *sources;
+    checkpointer->begun = sources->live->now;
+    checkpointer->step = step;
+    checkpointer->due_ns = aq_clock_monotonic_ns() + period_ns(checkpointer);
+    atomic_init(&checkpointer->is_running, false);
+    pthread_mutex_init(&checkpointer->lock, NULL);
+    *ret_checkpointer = checkpointer;
+    return 0;
+}
+
+void aq_checkpointer_destroy(aq_checkpointer *checkpointer)
+{
+    if (checkpointer == NULL) {
+        return;
+    }
+    facts_fini(&checkpointer->facts);
+    pthread_mutex_destroy(&checkpointer->lock);
+    aq_free(checkpointer);
+}
+
+/* ---- on the loop ---------------------------------------------------------------------------- */
+
+bool aq_checkpointer_is_due(aq_checkpointer *checkpointer, int64_t now_ns, uint64_t step)
+{
+    if (now_ns < checkpointer->due_ns || aq_checkpointer_is_busy(checkpointer)) {
+        return false;
+    }
+    checkpointer->due_ns = now_ns + period_ns(checkpointer);
+    return step != checkpointer->step;
+}
+
+void aq_checkpointer_hurry(aq_checkpointer *checkpointer, int64_t now_ns)
+{
+    const int64_t due_ns = now_ns + period_ns(checkpointer);
+    if (due_ns < checkpointer->due_ns) {
+        checkpointer->due_ns = due_ns;
+    }
+}
+
+bool aq_checkpointer_is_busy(const aq_checkpointer *checkpointer)
+{
+    return atomic_load(&checkpointer->is_running);
+}
+
+uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer)
+{
+    return checkpointer->step;
+}
+
+/* References are taken, so that the loop may move on. */
+static void fill_facts(const aq_checkpoint_sources *from, run_facts *facts)
+{
+    const aq_best_policy *best = from->best;
+    facts->env_steps = aq_coordinator_env_steps(from->coordinator);
+    facts->totals = aq_policy_shelf_totals(from->shelf);
+    facts->gap = *aq_learner_service_gap(from->service);
+    facts->wall_s = aq_coordinator_wall_s(from->coordinator, aq_clock_monotonic_ns());
+    facts->energy_text = aq_energy_account_text(from->energy, facts->wall_s);
+    facts->config_text = aq_text_copy(from->live->text);
+    facts->shard_count =
+        aq_coordinator_shard_counts(from->coordinator, facts->shards, &facts->env_steps_base);
+    if (best->snapshot != NULL) {
+        aq_best_policy_set(&facts->best, best->snapshot, best->twin, &best->result,
+                           best->is_unwritten);
+    }
+}
+
+void aq_checkpointer_gather(aq_checkpointer *checkpointer)
+{
+    run_facts facts = {0};
+    fill_facts(&checkpointer->from, &facts);
+    pthread_mutex_lock(&checkpointer->lock);
+    run_facts old = checkpointer->facts;
+    checkpointer->facts = facts;
+    pthread_mutex_unlock(&checkpointer->lock);
+    facts_fini(&old);
+}
+
+void aq_checkpointer_begin(aq_checkpointer *checkpointer)
+{
+    aq_checkpointer_gather(checkpointer);
+    atomic_store(&checkpointer->is_running, true);
+}
+
+void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_outcome *outcome)
+{
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (outcome->path[0] == '\0') {
+        aq_log(AQ_LOG_ERROR, "checkpoint_failed",
+               "the older checkpoints are untouched; tried again", "step=%" PRIu64 " error=%s",
+               outcome->step, aq_log_quote(quoted, sizeof(quoted), outcome->error.text));
+        return;
+    }
+    checkpointer->step = outcome->step;
+    aq_log(AQ_LOG_INFO, "checkpoint_written", "", "step=%" PRIu64 " path=%s", outcome->step,
+           aq_log_quote(quoted, sizeof(quoted), outcome->path));
+}
+
+/* ---- writing -------------------------------------------------------------------------------- */
+
+static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts *facts,
+                            const aq_algorithm_state *state, uint64_t step,
+                            aq_checkpoint *ret_checkpoint)
+{
+    aq_checkpoint checkpoint = {
+        .run_id = checkpointer->from.folder->run_id,
+        .schema = checkpointer->begun.settings.schema,
+        .spec = *checkpointer->from.spec,
+        .learner_step = step,
+        .env_steps = facts->env_steps,
+        .env_steps_base = facts->env_steps_base,
+        .policy_version = aq_version_numbers_last(checkpointer->from.versions),
+        .policy_versions = facts->totals.versions,
+        .policy_deltas = facts->totals.deltas,
+        .broadcast_bytes = facts->totals.bytes,
+        .broadcast_bytes_fp32 = facts->totals.bytes_fp32,
+        .parameter_count = state->count,
+        .parameters = state->parameters,
+        .target = state->target,
+        .adam_m = state->adam_m,
+        .adam_v = state->adam_v,
+        .adam_step = state->adam_step,
+        .statistics_count = state->statistics_count,
+        .statistics = state->statistics,
+        .gap_versions = facts->gap.versions,
+        .gap_episodes = facts->gap.episodes,
+        .gap_mean = facts->gap.mean,
+        .gap_squares = facts->gap.squares,
+        .wall_s = facts->wall_s,
+        .best_policy = facts->best.snapshot,
+        .best_return = facts->best.snapshot != NULL ? facts->best.result.return_mean : (double)NAN,
+        .best_confirmed = facts->best.result.confirmed,
+        .config = facts->config_text != NULL ? facts->config_text : "",
+        .shard_count = (uint32_t)facts->shard_count,
+    };
+    /* Whole texts of our own, shorter than the places. */
+    (void)snprintf(checkpoint.task, sizeof(checkpoint.task), "%s",
+                   checkpointer->begun.settings.task);
+    (void)snprintf(checkpoint.algorithm, sizeof(checkpoint.algorithm), "%s",
+                   checkpointer->begun.algorithm_class->name);
+    for (size_t i = 0; i < facts->shard_count; i++) {
+        checkpoint.shards[i] = (aq_checkpoint_shard){
+            .store = facts->shards[i].store,
+            .inserted = facts->shards[i].inserted,
+            .slot = facts->shards[i].slot,
+        };
+    }
+    *ret_checkpoint = checkpoint;
+}
+
+/* The checkpoint, then the best policy if it is new. */
+static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
+                        const aq_algorithm_state *state, aq_checkpoint_outcome *outcome)
+{
+    aq_checkpoint checkpoint;
+    const char *path;
+    fill_checkpoint(checkpointer, facts, state, outcome->step, &checkpoint);
+    int rc =
+        aq_checkpoint_store_write(checkpointer->from.store, &checkpoint, &path, &outcome->error);
+    if (rc != 0) {
+        return;
+    }
+    if (facts->best.is_unwritten) {
+        const aq_publication best = {.snapshot = facts->best.snapshot, .twin = facts->best.twin};
+        rc = aq_run_folder_write_policy(checkpointer->from.folder, &best, &outcome->error);
+        if (rc != 0) {
+            return;
+        }
+        outcome->policy_version = best.snapshot->version;
+        outcome->wrote_policy = true;
+    }
+    (void)snprintf(outcome->path, sizeof(outcome->path), "%s", path);
+}
+
+void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_algorithm_state *state,
+                           uint64_t step, aq_checkpoint_outcome *ret_outcome)
+{
+    pthread_mutex_lock(&checkpointer->lock);
+    run_facts facts = checkpointer->facts;
+    checkpointer->facts = (run_facts){0};
+    pthread_mutex_unlock(&checkpointer->lock);
+
+    *ret_outcome = (aq_checkpoint_outcome){.step = step};
+    write_files(checkpointer, &facts, state, ret_outcome);
+    aq_energy_account_write(checkpointer->from.energy, facts.energy_text);
+    facts_fini(&facts);
+    atomic_store(&checkpointer->is_running, false);
+}

@@ -1,0 +1,74 @@
+/*
+ * Checkpointer: what goes into a checkpoint, and when.
+ *
+ * The loop knows the run (steps, totals, the best policy), the trainer knows the arrays. A request
+ * copies the first under a lock; the trainer adds the second when it next has a moment; the stage's
+ * thread writes the file, so that neither the loop nor a train step waits for the disk.
+ */
+#ifndef AQ_LEARNER_DAEMON_CHECKPOINTER_H
+#define AQ_LEARNER_DAEMON_CHECKPOINTER_H
+
+#include "learner/daemon/energy_account.h"
+#include "learner/daemon/live_plan.h"
+#include "learner/publish/policy_versions.h"
+#include "learner/run/best_policy.h"
+#include "learner/run/checkpoint_store.h"
+#include "learner/service/learner_service.h"
+
+typedef struct aq_checkpointer aq_checkpointer;
+
+/* Where it looks; all lent. */
+typedef struct aq_checkpoint_sources {
+    aq_checkpoint_store *store;
+    const aq_run_folder *folder;
+    const aq_live_plan *live;
+    const aq_net_spec *spec;
+    const aq_coordinator *coordinator;
+    const aq_policy_shelf *shelf;
+    const aq_learner_service *service;
+    const aq_best_policy *best;
+    aq_energy_account *energy;
+    const aq_version_numbers *versions; /* the stage thread's */
+} aq_checkpoint_sources;
+
+/* What became of one. */
+typedef struct aq_checkpoint_outcome {
+    uint64_t step;
+    char path[AQ_PATH_MAX]; /* "" when it failed */
+    bool wrote_policy;
+    uint64_t policy_version; /* of what was written */
+    aq_error error;          /* why it failed */
+} aq_checkpoint_outcome;
+
+/* `step` is that of the newest checkpoint there is. The first one is due a period from now. */
+int aq_checkpointer_create(const aq_checkpoint_sources *sources, uint64_t step,
+                           aq_checkpointer **ret_checkpointer) AQ_MUST_USE;
+void aq_checkpointer_destroy(aq_checkpointer *checkpointer); /* NULL is fine */
+
+/* ---- on the loop ---- */
+
+/* The period has passed, none is under way, and `step` is not on the disk yet. */
+bool aq_checkpointer_is_due(aq_checkpointer *checkpointer, int64_t now_ns, uint64_t step);
+
+/* The period is another one: the next is due no later than that from now. */
+void aq_checkpointer_hurry(aq_checkpointer *checkpointer, int64_t now_ns);
+
+bool aq_checkpointer_is_busy(const aq_checkpointer *checkpointer);
+uint64_t aq_checkpointer_step(const aq_checkpointer *checkpointer); /* of the newest on disk */
+
+/* Copies what the loop knows, for the next write. */
+void aq_checkpointer_gather(aq_checkpointer *checkpointer);
+
+/* One is wanted, and will be written: gathers, and is busy until then. */
+void aq_checkpointer_begin(aq_checkpointer *checkpointer);
+
+/* What a write came to: takes note of it, and says it in the log. */
+void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_outcome *outcome);
+
+/* ---- on the stage's thread, or on the loop once that has ended ---- */
+
+/* The checkpoint, the best policy if it is new, and energy.json. */
+void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_algorithm_state *state,
+                           uint64_t step, aq_checkpoint_outcome *ret_outcome);
+
+#endif

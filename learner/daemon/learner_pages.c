@@ -1,0 +1,140 @@
+/*
+ * Learner pages: see learner_pages.h.
+ */
+#include "learner/daemon/learner_pages.h"
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/base/parse.h"
+#include "common/sys/log.h"
+#include "learner/daemon/exported_stats.h"
+
+struct aq_learner_pages {
+    aq_pages_config config;
+    aq_dashboard *dashboard;
+    aq_daemon_http *http;
+    bool is_over;
+};
+
+int aq_pages_history(const aq_run_folder *folder, aq_run_history **ret_history)
+{
+    char path[AQ_PATH_MAX];
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    aq_error error = {0};
+    int rc = aq_run_history_create(ret_history);
+    if (rc != 0 || !folder->resumed) {
+        return rc;
+    }
+    rc = aq_text_format(path, sizeof(path), "%s/metrics.jsonl", folder->path);
+    rc = rc != 0 ? aq_fail(&error, rc, "%s: the path is too long", folder->path)
+                 : aq_run_history_read(*ret_history, path, &error);
+    if (rc != 0) {
+        aq_log(AQ_LOG_WARN, "history_failed", "the dashboard begins with this process", "error=%s",
+               aq_log_quote(quoted, sizeof(quoted), error.text));
+    }
+    return 0;
+}
+
+static int64_t source_now_ns(void *user)
+{
+    (void)user;
+    return aq_clock_monotonic_ns();
+}
+
+static struct json_t *source_time(void *user)
+{
+    const aq_learner_pages *pages = user;
+    return aq_run_report_time(pages->config.report);
+}
+
+static void export_status(void *user, const Actorq__V1__StatusReply *status)
+{
+    aq_learner_export(status, user);
+}
+
+static int add_metrics(void *user, aq_metrics_page *page)
+{
+    const aq_learner_pages *pages = user;
+    return aq_learner_service_status(pages->config.service, export_status, page);
+}
+
+static const char *not_ready(void *user)
+{
+    const aq_learner_pages *pages = user;
+    if (pages->is_over) {
+        return "the run has ended";
+    }
+    return aq_policy_shelf_newest(pages->config.shelf) != NULL ? NULL
+                                                               : "no policy is published yet";
+}
+
+static int create_dashboard(aq_learner_pages *pages)
+{
+    char network[128];
+    const aq_dashboard_sources sources = {
+        .service = pages->config.service,
+        .history = pages->config.history,
+        .plan = pages->config.plan,
+        .network = aq_net_spec_text(pages->config.network, network, sizeof(network)),
+        .now_ns = source_now_ns,
+        .time = source_time,
+        .user = pages,
+    };
+    return aq_dashboard_create(&sources, &pages->dashboard);
+}
+
+int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_pages,
+                          aq_error *error)
+{
+    aq_learner_pages *pages = aq_alloc(1, sizeof(*pages));
+    if (pages == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    *ret_pages = pages;
+    pages->config = *config;
+    int rc = create_dashboard(pages);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    aq_http_route routes[AQ_DASHBOARD_ROUTES];
+    const aq_daemon_pages served = {
+        .role = "learner",
+        .user = pages,
+        .metrics = add_metrics,
+        .not_ready = not_ready,
+        .dispatcher = config->dispatcher,
+        .security = config->security,
+        .routes = routes,
+        .route_count = AQ_DASHBOARD_ROUTES,
+    };
+    aq_dashboard_routes(pages->dashboard, routes);
+    return aq_daemon_http_open(config->loop, config->address, &served, &pages->http, error);
+}
+
+void aq_learner_pages_close(aq_learner_pages *pages)
+{
+    if (pages != NULL) {
+        aq_daemon_http_close(pages->http);
+        pages->http = NULL;
+    }
+}
+
+void aq_learner_pages_destroy(aq_learner_pages *pages)
+{
+    if (pages != NULL) {
+        aq_dashboard_destroy(pages->dashboard);
+        aq_free(pages);
+    }
+}
+
+void aq_learner_pages_end(aq_learner_pages *pages)
+{
+    if (pages != NULL) {
+        pages->is_over = true;
+    }
+}
+
+const char *aq_learner_pages_url(const aq_learner_pages *pages)
+{
+    return aq_daemon_http_url(pages != NULL ? pages->http : NULL);
+}

@@ -1,0 +1,290 @@
+/*
+ * Learner parts: see learner_parts.h.
+ */
+#include "learner/daemon/learner_parts.h"
+
+#include "common/base/memory.h"
+#include "learner/algorithms/normalized.h"
+#include "learner/nn/blas.h"
+
+const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
+{
+    return parts->live.now.algorithm_class->spec(parts->algorithm);
+}
+
+static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_error *error)
+{
+    const char *resumed_dir = parts->options->resume ? parts->options->run_dir : NULL;
+    int rc = aq_live_plan_make(given, resumed_dir, &parts->live, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_run_plan *plan = &parts->live.now;
+    if (plan->config.learner.normalize_obs) {
+        parts->normalized = aq_normalized_class(plan->algorithm_class);
+        plan->algorithm_class = &parts->normalized;
+    }
+    aq_blas_set_threads(
+        plan->algorithm_class->has_own_threads ? 1 : (unsigned)plan->config.learner.threads);
+    return 0;
+}
+
+static int open_metrics(aq_learner_parts *parts, aq_error *error)
+{
+    const aq_run_config *config = &parts->live.now.config;
+    aq_metrics_mirror *mirror;
+    if (parts->options->daemon.http != NULL &&
+        aq_pages_history(&parts->folder, &parts->history) != 0) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    int rc = aq_metrics_open(parts->folder.path, &parts->metrics, error);
+    if (rc != 0) {
+        return rc;
+    }
+    const aq_mirror_config wanted = {
+        .run_dir = parts->folder.path,
+        .format = aq_format_name(aq_run_config_format(config)),
+        .tensorboard = config->log.tensorboard,
+        .csv = config->log.csv,
+        .step = (enum aq_log_step)config->log.step,
+        .goes_on = parts->folder.resumed,
+        .history = parts->history,
+    };
+    rc = aq_metrics_mirror_open(&wanted, &mirror, error);
+    if (rc == 0) {
+        aq_metrics_set_mirror(parts->metrics, mirror);
+    }
+    return rc;
+}
+
+static int open_run(aq_learner_parts *parts, aq_error *error)
+{
+    const aq_run_config *config = &parts->live.now.config;
+    int rc = aq_run_folder_open_as(parts->options->run_dir, config, parts->options->resume,
+                                   parts->options->run_id, &parts->folder, error);
+    if (rc == 0) {
+        rc = aq_checkpoint_store_open(
+            parts->folder.path, (unsigned)config->learner.checkpoints_kept, &parts->store, error);
+    }
+    if (rc == 0) {
+        rc = open_metrics(parts, error);
+    }
+    if (rc == 0 && aq_energy_account_create(config, &parts->folder, &parts->energy) != 0) {
+        rc = aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    return rc;
+}
+
+static int create_cores(aq_learner_parts *parts, aq_error *error)
+{
+    const aq_run_plan *plan = &parts->live.now;
+    const aq_coordinator_config limits = aq_configure_limits(plan);
+    int rc = aq_coordinator_create(&limits, parts->started_ns, &parts->coordinator);
+    if (rc == 0) {
+        rc = aq_policy_shelf_create(&parts->shelf);
+    }
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    return plan->algorithm_class->create(&plan->config, &plan->settings.schema, plan->config.seed,
+                                         &parts->algorithm, error);
+}
+
+/* Takes up the run that is in the folder, if there is one. */
+static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *error)
+{
+    const aq_resume_into into = {
+        .folder = &parts->folder,
+        .plan = &parts->live.now,
+        .algorithm = parts->algorithm,
+        .coordinator = parts->coordinator,
+        .shelf = parts->shelf,
+        .best = &parts->best,
+    };
+    *ret_resumed = (aq_resumed){0};
+    int rc = parts->folder.resumed ? aq_run_resume(&into, parts->store, ret_resumed, error) : 0;
+    if (rc == 0 && parts->folder.resumed) {
+        rc = aq_live_plan_settle(&parts->live, &parts->folder, error);
+    }
+    aq_version_numbers_init(&parts->versions, parts->folder.path, ret_resumed->last_version);
+    return rc;
+}
+
+static int create_service(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
+{
+    const aq_learner_identity identity = {
+        .run_id = parts->folder.run_id,
+        .settings = &parts->live.now.settings,
+        .policy_url = parts->ports.policy_url,
+        .algorithm = parts->live.now.algorithm_class->name,
+        .precision = aq_format_name(aq_run_config_format(&parts->live.now.config)),
+    };
+    const aq_learner_service_owner owner = aq_learner_events_owner(&parts->events);
+    int rc = aq_learner_service_create(&identity, parts->coordinator, parts->shelf, &owner,
+                                       &parts->service);
+    if (rc == 0) {
+        aq_learner_service_restore_gap(parts->service, &resumed->gap);
+        rc = aq_learner_service_offer(parts->service, parts->ports.dispatcher);
+    }
+    return rc == 0 ? 0 : aq_fail(error, rc, "out of memory");
+}
+
+static int create_training(aq_learner_parts *parts, const aq_resumed *resumed, aq_error *error)
+{
+    const aq_checkpoint_sources sources = {
+        .store = parts->store,
+        .folder = &parts->folder,
+        .live = &parts->live,
+        .spec = aq_learner_network(parts),
+        .coordinator = parts->coordinator,
+        .shelf = parts->shelf,
+        .service = parts->service,
+        .best = &parts->best,
+        .energy = parts->energy,
+        .versions = &parts->versions,
+    };
+    int rc = aq_checkpointer_create(&sources, resumed->step, &parts->checkpointer);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    const aq_training_config training = {
+        .loop = parts->loop,
+        .live = &parts->live,
+        .folder = &parts->folder,
+        .security = parts->security.security,
+        .algorithm = parts->algorithm,
+        .coordinator = parts->coordinator,
+        .shelf = parts->shelf,
+        .publisher = parts->ports.publisher,
+        .versions = &parts->versions,
+        .checkpointer = parts->checkpointer,
+        .best = &parts->best,
+        .service = parts->service,
+        .first_step = resumed->step,
+    };
+    return aq_training_create(&training, &parts->training, error);
+}
+
+static int create_report(aq_learner_parts *parts, aq_error *error)
+{
+    const aq_report_sources sources = {
+        .metrics = parts->metrics,
+        .coordinator = parts->coordinator,
+        .shelf = parts->shelf,
+        .service = parts->service,
+        .training = parts->training,
+        .energy = parts->energy,
+    };
+    int rc = aq_run_report_create(&sources, &parts->report);
+    return rc == 0 ? 0 : aq_fail(error, rc, "out of memory");
+}
+
+static int open_pages(aq_learner_parts *parts, aq_error *error)
+{
+    const aq_pages_config pages = {
+        .loop = parts->loop,
+        .address = parts->options->daemon.http,
+        .history = parts->history,
+        .plan = &parts->live.now,
+        .network = aq_learner_network(parts),
+        .service = parts->service,
+        .shelf = parts->shelf,
+        .report = parts->report,
+        .dispatcher = parts->ports.dispatcher,
+        .security = parts->security.security,
+    };
+    return parts->history != NULL ? aq_learner_pages_open(&pages, &parts->pages, error) : 0;
+}
+
+/* From here on the service's calls find everybody. */
+static void introduce(aq_learner_parts *parts)
+{
+    parts->events = (aq_learner_events){
+        .parts = {.live = &parts->live,
+                  .folder = &parts->folder,
+                  .coordinator = parts->coordinator,
+                  .service = parts->service,
+                  .training = parts->training,
+                  .report = parts->report},
+        .shelf = parts->shelf,
+        .best = &parts->best,
+        .energy = parts->energy,
+        .checkpointer = parts->checkpointer,
+        .pages = parts->pages,
+        .ports = &parts->ports,
+        .started_ns = parts->started_ns,
+    };
+}
+
+int aq_learner_parts_make(aq_learner_parts *parts, const aq_run_config *config, aq_error *error)
+{
+    aq_resumed resumed;
+    int rc = aq_daemon_security_open(&parts->security, &parts->options->daemon,
+                                     parts->options->listen_url, error);
+    if (rc == 0) {
+        rc = make_plan(parts, config, error);
+    }
+    if (rc == 0) {
+        rc = open_run(parts, error);
+    }
+    if (rc == 0) {
+        rc = create_cores(parts, error);
+    }
+    if (rc == 0) {
+        rc = resume(parts, &resumed, error);
+    }
+    if (rc == 0) {
+        rc = aq_learner_ports_open(parts->loop, parts->options->listen_url, &parts->live.now,
+                                   aq_learner_network(parts), &parts->security, &parts->ports,
+                                   error);
+    }
+    if (rc == 0) {
+        rc = create_service(parts, &resumed, error);
+    }
+    if (rc == 0) {
+        rc = create_training(parts, &resumed, error);
+    }
+    if (rc == 0) {
+        rc = create_report(parts, error);
+    }
+    if (rc == 0) {
+        rc = open_pages(parts, error);
+    }
+    if (rc == 0) {
+        introduce(parts);
+    }
+    return rc;
+}
+
+void aq_learner_parts_close(aq_learner_parts *parts)
+{
+    if (parts->training != NULL) {
+        aq_training_stop(parts->training);
+        aq_learner_service_checkpointed(parts->service, NULL, 0, "the learner stops");
+    }
+    aq_learner_ports_close(&parts->ports);
+    aq_learner_pages_close(parts->pages);
+    aq_training_close(parts->training);
+}
+
+void aq_learner_parts_fini(aq_learner_parts *parts)
+{
+    aq_training_destroy(parts->training);
+    aq_learner_pages_destroy(parts->pages);
+    aq_run_report_destroy(parts->report);
+    aq_checkpointer_destroy(parts->checkpointer);
+    aq_learner_ports_fini(&parts->ports);
+    aq_learner_service_destroy(parts->service);
+    aq_daemon_security_close(&parts->security);
+    aq_best_policy_fini(&parts->best);
+    aq_policy_shelf_destroy(parts->shelf);
+    aq_coordinator_destroy(parts->coordinator);
+    if (parts->algorithm != NULL) {
+        parts->live.now.algorithm_class->destroy(parts->algorithm);
+    }
+    aq_energy_account_destroy(parts->energy);
+    aq_metrics_close(parts->metrics);
+    aq_run_history_destroy(parts->history);
+    aq_checkpoint_store_close(parts->store);
+    aq_live_plan_fini(&parts->live);
+}

@@ -1,0 +1,102 @@
+/*
+ * Learner ports: see learner_ports.h.
+ */
+#include "learner/daemon/learner_ports.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "common/base/buffer.h"
+#include "common/sys/log.h"
+#include "common/wire/wire_policy.h"
+
+enum { CALLS_MAX = 4096, DESCRIPTION_BYTES = 65536 };
+#define MESSAGE_BYTES_MIN ((size_t)16 << 20) /* room for the status of a run of thousands */
+#define REPEATS_BYTES_MAX ((size_t)4 << 20)
+
+/* The largest policy frame: fp32 tensors and a description. */
+static size_t policy_bytes_max(const aq_net_spec *policy)
+{
+    return aq_net_spec_parameters(policy) * sizeof(float) + DESCRIPTION_BYTES;
+}
+
+static int open_publisher(const char *listen_url, const aq_net_limits *limits,
+                          aq_learner_ports *ports, aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    int rc = aq_url_sibling(aq_rpc_server_url(ports->server), "policy", url, sizeof(url));
+    if (rc != 0) {
+        return aq_fail(error, rc, "%s: no address beside it for the policy", listen_url);
+    }
+    rc = aq_publisher_create(url, limits, &ports->publisher, error);
+    if (rc == 0) {
+        (void)snprintf(ports->policy_url, sizeof(ports->policy_url), "%s",
+                       aq_publisher_url(ports->publisher));
+    }
+    return rc;
+}
+
+int aq_learner_ports_open(uv_loop_t *loop, const char *listen_url, const aq_run_plan *plan,
+                          const aq_net_spec *policy, aq_daemon_security *security,
+                          aq_learner_ports *ports, aq_error *error)
+{
+    const size_t policy_bytes = policy_bytes_max(policy);
+    const size_t message_bytes = policy_bytes + DESCRIPTION_BYTES > MESSAGE_BYTES_MIN
+                                     ? policy_bytes + DESCRIPTION_BYTES
+                                     : MESSAGE_BYTES_MIN;
+    aq_net_limits limits = {
+        .message_bytes_max = message_bytes,
+        .reconnect_min_ms = (uint32_t)plan->config.net.reconnect_min_ms,
+        .reconnect_max_ms = (uint32_t)plan->config.net.reconnect_max_ms,
+        .security = security->security,
+    };
+    int rc =
+        aq_rpc_dispatcher_create(CALLS_MAX, message_bytes, REPEATS_BYTES_MAX, &ports->dispatcher);
+    if (rc != 0) {
+        return aq_fail(error, rc, "out of memory");
+    }
+    aq_daemon_security_watch(security, ports->dispatcher);
+    rc = aq_rpc_server_create(loop, listen_url, &limits, ports->dispatcher, CALLS_MAX,
+                              &ports->server, error);
+    if (rc != 0) {
+        return rc;
+    }
+    limits.message_bytes_max = policy_bytes;
+    return open_publisher(listen_url, &limits, ports, error);
+}
+
+void aq_learner_ports_close(aq_learner_ports *ports)
+{
+    aq_rpc_server_close(ports->server);
+    aq_publisher_close(ports->publisher);
+}
+
+void aq_learner_ports_fini(aq_learner_ports *ports)
+{
+    aq_rpc_dispatcher_destroy(ports->dispatcher);
+}
+
+void aq_learner_ports_announce(aq_learner_ports *ports, uint64_t run_id, uint64_t version)
+{
+    aq_buffer frame;
+    aq_buffer_init(&frame, 4096);
+    int rc = aq_wire_announce_pack(run_id, version, &frame);
+    if (rc == 0) {
+        rc = aq_publisher_send(ports->publisher, frame.data, frame.size);
+    }
+    (void)rc;
+    aq_buffer_fini(&frame);
+}
+
+void aq_learner_ports_watch(aq_learner_ports *ports, int64_t now_ns)
+{
+    const uint64_t foreign = aq_rpc_server_foreign_peers(ports->server);
+    uint64_t suppressed = 0;
+    if (foreign != ports->foreign_peers_seen &&
+        aq_log_allowed(&ports->foreign_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_WARN, "foreign_peer",
+               "a connection spoke something else than this protocol and was closed",
+               "count=%" PRIu64, foreign - ports->foreign_peers_seen);
+        ports->foreign_peers_seen = foreign;
+    }
+}

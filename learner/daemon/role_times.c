@@ -1,0 +1,53 @@
+/*
+ * Role times: see role_times.h. Each role's times are of the same stretch, so their shares are
+ * right.
+ */
+#include "learner/daemon/role_times.h"
+
+#include <jansson.h>
+#include <math.h>
+
+#include "common/base/clock.h"
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static json_t *actors_time(const aq_learner_service *service)
+{
+    aq_actors_summary sum = aq_learner_service_summary(service);
+    double told_s = sum.inference_s + sum.environment_s + sum.waited_s;
+    if (sum.timed == 0) {
+        return json_null();
+    }
+    return json_pack("{s:f, s:f, s:f, s:f, s:f, s:f}", "env_steps", sum.timed_steps, "inference_s",
+                     sum.inference_s, "environment_s", sum.environment_s, "waiting_s", sum.waited_s,
+                     "other_s", fmax(0, sum.running_s - told_s), "running_s", sum.running_s);
+}
+
+static json_t *learner_time(const aq_training_figures *figures)
+{
+    const aq_trainer_times *times = &figures->times;
+    return json_pack("{s:f, s:f, s:f, s:f}", "training_s", seconds(times->training_ns), "waiting_s",
+                     seconds(times->waiting_ns), "publishing_s", seconds(times->publishing_ns),
+                     "quantizing_s", seconds(figures->quantizing_ns));
+}
+
+static json_t *replay_time(const aq_learner_service *service)
+{
+    aq_replay_said sum;
+    aq_learner_service_replay(service, &sum);
+    const Actorq__V1__ReplayStats *stats = &sum.stats;
+    if (!(stats->running_s > 0)) {
+        return json_null();
+    }
+    return json_pack("{s:f, s:f, s:f}", "inserting_s", stats->inserting_s, "sampling_s",
+                     stats->sampling_s, "running_s", stats->running_s);
+}
+
+json_t *aq_role_times(const aq_learner_service *service, const aq_training_figures *figures)
+{
+    return json_pack("{s:o, s:o, s:o}", "actors", actors_time(service), "learner",
+                     learner_time(figures), "replay", replay_time(service));
+}

@@ -1,0 +1,308 @@
+/*
+ * Run report: the window of the last second, and the lines.
+ */
+#include "learner/daemon/run_report.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/net/rpc/reflect.h"
+#include "common/sys/log.h"
+#include "learner/daemon/role_times.h"
+
+/* The shortest time between lines about screenings that changed nothing. */
+#define EVALUATION_LINE_NS (100 * AQ_NS_PER_MS)
+
+/* Rates and means over the last second. */
+typedef struct report_window {
+    int64_t begun_ns;
+    uint64_t env_steps;
+    uint64_t learner_steps;
+    double env_steps_per_s;
+    double learner_steps_per_s;
+    double loss;
+    double q_mean;
+    double staleness;
+    double wait_share;
+    aq_prefetch_counts sampling; /* at its end */
+    double answer_ms;            /* NaN: none */
+} report_window;
+
+struct aq_run_report {
+    aq_report_sources from;
+    report_window window;
+    uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
+    int64_t evaluation_line_ns;            /* when the next screening gets a line */
+    aq_log_limit train_limit, metrics_limit;
+};
+
+int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_report)
+{
+    aq_run_report *report = aq_alloc(1, sizeof(*report));
+    if (report == NULL) {
+        return AQ_E_NOMEM;
+    }
+    report->from = *sources;
+    report->window = (report_window){
+        .begun_ns = aq_clock_monotonic_ns(),
+        /* Those of earlier processes are no steps of the first second. */
+        .env_steps = aq_coordinator_env_steps(sources->coordinator),
+        .loss = NAN,
+        .q_mean = NAN,
+        .staleness = NAN,
+        .answer_ms = NAN,
+    };
+    *ret_report = report;
+    return 0;
+}
+
+void aq_run_report_destroy(aq_run_report *report)
+{
+    aq_free(report);
+}
+
+static double seconds(int64_t ns)
+{
+    return (double)ns / (double)AQ_NS_PER_S;
+}
+
+static double wall_s(const aq_run_report *report)
+{
+    return aq_coordinator_wall_s(report->from.coordinator, aq_clock_monotonic_ns());
+}
+
+/* A line that could not be written is lost; the run goes on. */
+static void say_unless_written(aq_run_report *report, int rc, const aq_error *error)
+{
+    uint64_t suppressed = 0;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (rc != 0 && aq_log_allowed(&report->metrics_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "metrics_failed", "training goes on without this line",
+               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
+               suppressed);
+    }
+}
+
+/* ---- once a second -------------------------------------------------------------------------- */
+
+static double mean_of(double sum, uint64_t count)
+{
+    return count > 0 ? sum / (double)count : (double)NAN;
+}
+
+static void move_sampling(aq_run_report *report, const aq_trainer_sums *sums)
+{
+    report_window *window = &report->window;
+    aq_training_figures figures;
+    aq_training_figures_of(report->from.training, &figures);
+    const aq_prefetch_counts *now = &figures.sampling;
+    const double took_ms = seconds(now->answers_ns - window->sampling.answers_ns) * 1e3;
+    window->answer_ms = mean_of(took_ms, now->answers - window->sampling.answers);
+    window->sampling = *now;
+    for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
+        report->staleness[i] += sums->staleness[i];
+    }
+}
+
+static void move_window(aq_run_report *report, int64_t now_ns)
+{
+    report_window *window = &report->window;
+    const double passed_s = seconds(now_ns - window->begun_ns);
+    if (passed_s <= 0) {
+        return;
+    }
+    aq_trainer_progress progress;
+    aq_training_look(report->from.training, &progress);
+    const aq_trainer_sums *sums = &progress.sums;
+    const uint64_t env_steps = aq_coordinator_env_steps(report->from.coordinator);
+    const aq_publication *newest = aq_policy_shelf_newest(report->from.shelf);
+    const double newest_version = newest != NULL ? (double)newest->snapshot->version : 0;
+    window->env_steps_per_s = (double)(env_steps - window->env_steps) / passed_s;
+    window->learner_steps_per_s = (double)sums->steps / passed_s;
+    window->loss = mean_of(sums->loss, sums->steps);
+    window->q_mean = mean_of(sums->q_mean, sums->steps);
+    window->staleness =
+        sums->version_rows > 0
+            ? fmax(0, newest_version - mean_of(sums->version_sum, sums->version_rows))
+            : (double)NAN;
+    window->wait_share = fmin(1, seconds(progress.waited_ns) / passed_s);
+    window->env_steps = env_steps;
+    window->learner_steps = progress.step;
+    window->begun_ns = now_ns;
+    move_sampling(report, sums);
+
+    uint64_t suppressed = 0;
+    if (sums->failed_steps > 0 && aq_log_allowed(&report->train_limit, now_ns, &suppressed)) {
+        aq_log(AQ_LOG_ERROR, "train_step_failed",
+               "loss or gradient was not finite; the parameters are as they were",
+               "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed_steps, suppressed);
+    }
+}
+
+static void fill_replay_use(const aq_run_report *report, Actorq__V1__ReplayUseStatus *use)
+{
+    aq_training_figures figures;
+    aq_training_figures_of(report->from.training, &figures);
+    const aq_prefetch_counts *now = &figures.sampling;
+    use->answers = now->answers;
+    use->answer_ms_mean = report->window.answer_ms;
+    use->not_yet = now->not_yet;
+    use->failures = now->failures;
+    use->n_staleness = AQ_STALENESS_BINS;
+    use->staleness = (uint64_t *)(uintptr_t)report->staleness;
+    use->waited_no_shard_s = seconds(now->waited_ns[AQ_WAIT_NO_SHARD]);
+    use->waited_limiter_s = seconds(now->waited_ns[AQ_WAIT_LIMITER]);
+    use->waited_trouble_s = seconds(now->waited_ns[AQ_WAIT_TROUBLE]);
+    use->waited_answer_s = seconds(now->waited_ns[AQ_WAIT_ANSWER]);
+    use->priorities_sent = now->priorities.sent;
+    use->priorities_applied = now->priorities.applied;
+    use->priorities_stale = now->priorities.stale;
+    use->priorities_dropped = now->priorities.dropped;
+}
+
+/* New references, NULL without memory: the line is written without them. */
+static void add_objects(aq_run_report *report, aq_metrics_sample *sample)
+{
+    aq_replay_said sum;
+    Actorq__V1__ReplayUseStatus use = ACTORQ__V1__REPLAY_USE_STATUS__INIT;
+    aq_learner_service_replay(report->from.service, &sum);
+    fill_replay_use(report, &use);
+    sample->replay = sample->shards > 0 ? aq_reflect_to_json(&sum.stats.base) : NULL;
+    sample->replay_use = aq_reflect_to_json(&use.base);
+    sample->time = aq_run_report_time(report);
+    sample->energy = aq_energy_account_metrics(report->from.energy);
+}
+
+static void write_progress(aq_run_report *report, int64_t now_ns)
+{
+    const report_window *window = &report->window;
+    const aq_publication *newest = aq_policy_shelf_newest(report->from.shelf);
+    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
+    const aq_actors_summary summary = aq_learner_service_summary(report->from.service);
+    aq_metrics_sample sample = {
+        .wall_s = aq_coordinator_wall_s(report->from.coordinator, now_ns),
+        .env_steps = window->env_steps,
+        .learner_steps = window->learner_steps,
+        .env_steps_per_s = window->env_steps_per_s,
+        .learner_steps_per_s = window->learner_steps_per_s,
+        .loss = window->loss,
+        .q_mean = window->q_mean,
+        .staleness = window->staleness,
+        .training_return = summary.return_mean,
+        .policy_version = newest != NULL ? newest->snapshot->version : 0,
+        .policy_versions = totals.versions,
+        .policy_deltas = totals.deltas,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .action_disagreement =
+            newest != NULL ? (double)newest->measured.action_disagreement : (double)NAN,
+        .actors = summary.actors,
+        .evaluators = summary.evaluators,
+        .shards = summary.shards,
+        .batch_wait_share = window->wait_share,
+    };
+    aq_error error;
+    add_objects(report, &sample);
+    say_unless_written(report, aq_metrics_progress(report->from.metrics, &sample, &error), &error);
+    json_decref(sample.replay);
+    json_decref(sample.replay_use);
+    json_decref(sample.time);
+    json_decref(sample.energy);
+}
+
+void aq_run_report_second(aq_run_report *report, int64_t now_ns)
+{
+    move_window(report, now_ns);
+    write_progress(report, now_ns);
+}
+
+/* ---- what happens --------------------------------------------------------------------------- */
+
+/* A fast evaluator screens hundreds of versions a second: of those that change nothing a few are
+ * enough for the curve. */
+void aq_run_report_evaluated(aq_run_report *report, const aq_evaluation_result *result,
+                             bool is_best)
+{
+    const int64_t now_ns = aq_clock_monotonic_ns();
+    if (!is_best && !result->confirmed && now_ns < report->evaluation_line_ns) {
+        return;
+    }
+    report->evaluation_line_ns = now_ns + EVALUATION_LINE_NS;
+    aq_error error;
+    int rc =
+        aq_metrics_evaluation(report->from.metrics, wall_s(report),
+                              aq_coordinator_env_steps(report->from.coordinator), result, &error);
+    say_unless_written(report, rc, &error);
+}
+
+void aq_run_report_compared(aq_run_report *report, const aq_version_gap *gap)
+{
+    aq_error error;
+    int rc = aq_metrics_gap(report->from.metrics, wall_s(report),
+                            aq_coordinator_env_steps(report->from.coordinator), gap, &error);
+    say_unless_written(report, rc, &error);
+}
+
+void aq_run_report_setting(aq_run_report *report, const char *key, const char *before,
+                           const char *after)
+{
+    aq_error error;
+    int rc = aq_metrics_setting(
+        report->from.metrics, wall_s(report), aq_coordinator_env_steps(report->from.coordinator),
+        aq_training_step(report->from.training), key, before, after, &error);
+    say_unless_written(report, rc, &error);
+}
+
+void aq_run_report_ended(aq_run_report *report)
+{
+    aq_error error;
+    const aq_coordinator *coordinator = report->from.coordinator;
+    const aq_shelf_totals totals = aq_policy_shelf_totals(report->from.shelf);
+    const aq_evaluation_result *best = aq_coordinator_best(coordinator);
+    const aq_metrics_outcome outcome = {
+        .state = aq_run_state_name(aq_coordinator_state(coordinator)),
+        .wall_s = wall_s(report),
+        .env_steps = aq_coordinator_env_steps(coordinator),
+        .learner_steps = aq_training_step(report->from.training),
+        .policy_versions = totals.versions,
+        .policy_deltas = totals.deltas,
+        .broadcast_bytes = totals.bytes,
+        .broadcast_bytes_fp32 = totals.bytes_fp32,
+        .gap = *aq_learner_service_gap(report->from.service),
+        .energy = aq_energy_account_metrics(report->from.energy),
+        .time = aq_run_report_time(report),
+    };
+    aq_log(AQ_LOG_INFO, "run_ended", "members are told at their next heartbeat",
+           "state=%s env_steps=%" PRIu64 " learner_steps=%" PRIu64 " wall_s=%.2f return_best=%.2f",
+           outcome.state, outcome.env_steps, outcome.learner_steps, outcome.wall_s,
+           best != NULL ? best->return_mean : (double)NAN);
+    say_unless_written(report, aq_metrics_end(report->from.metrics, &outcome, &error), &error);
+    json_decref(outcome.energy);
+    json_decref(outcome.time);
+}
+
+/* ---- the status ----------------------------------------------------------------------------- */
+
+void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *status)
+{
+    const report_window *window = &report->window;
+    status->learner_steps = aq_training_step(report->from.training);
+    status->batch_wait_share = window->wait_share;
+    status->learner_steps_per_s = window->learner_steps_per_s;
+    status->env_steps_per_s = window->env_steps_per_s;
+    status->loss = window->loss;
+    status->q_mean = window->q_mean;
+    status->staleness_mean = window->staleness;
+    fill_replay_use(report, status->replay_use);
+    status->energy = aq_energy_account_status(report->from.energy);
+}
+
+json_t *aq_run_report_time(const aq_run_report *report)
+{
+    aq_training_figures figures;
+    aq_training_figures_of(report->from.training, &figures);
+    return aq_role_times(report->from.service, &figures);
+}

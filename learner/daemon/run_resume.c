@@ -1,0 +1,177 @@
+/*
+ * Run resume: a run is taken up from its newest checkpoint that can be read.
+ */
+#include "learner/daemon/run_resume.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "common/wire/wire_policy.h"
+
+static void on_skipped(void *user, const char *path, const aq_error *error)
+{
+    (void)user;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    char quoted_path[2 * AQ_ERROR_TEXT_MAX];
+    aq_log(AQ_LOG_WARN, "checkpoint_skipped", "an older one is tried", "path=%s error=%s",
+           aq_log_quote(quoted_path, sizeof(quoted_path), path),
+           aq_log_quote(quoted, sizeof(quoted), error->text));
+}
+
+static int check_same_run(const aq_resume_into *into, const aq_checkpoint *checkpoint,
+                          const aq_algorithm_state *state, aq_error *error)
+{
+    const aq_net_spec *spec = into->plan->algorithm_class->spec(into->algorithm);
+    if (checkpoint->run_id != into->folder->run_id) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint is of the run %016" PRIx64 ", the folder of %016" PRIx64,
+                       checkpoint->run_id, into->folder->run_id);
+    }
+    if (strcmp(checkpoint->task, into->plan->settings.task) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the task %s, not of %s",
+                       checkpoint->task, into->plan->settings.task);
+    }
+    if (strcmp(checkpoint->algorithm, into->plan->algorithm_class->name) != 0) {
+        return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the algorithm %s, not of %s",
+                       checkpoint->algorithm, into->plan->algorithm_class->name);
+    }
+    if (aq_net_spec_hash(&checkpoint->spec) == aq_net_spec_hash(spec) &&
+        checkpoint->parameter_count != state->count) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint is of networks of %zu parameters, the configuration's have "
+                       "%zu: its critic is another one",
+                       checkpoint->parameter_count, state->count);
+    }
+    if (checkpoint->statistics_count != state->statistics_count) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint was trained with learner.normalize_obs %s, the "
+                       "configuration says otherwise",
+                       checkpoint->statistics_count > 0 ? "true" : "false");
+    }
+    if (aq_net_spec_hash(&checkpoint->spec) != aq_net_spec_hash(spec)) {
+        char theirs[128];
+        char ours[128];
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint is of the network %s, the configuration makes %s",
+                       aq_net_spec_text(&checkpoint->spec, theirs, sizeof(theirs)),
+                       aq_net_spec_text(spec, ours, sizeof(ours)));
+    }
+    return 0;
+}
+
+/* The fp32 form of the best policy, if its file is there and of the same version; else NULL. */
+static aq_snapshot *read_twin(const aq_run_folder *folder, uint64_t version)
+{
+    char path[AQ_PATH_MAX + 32];
+    aq_snapshot *twin = NULL;
+    aq_error error;
+    (void)snprintf(path, sizeof(path), "%s/policy.fp32.aq", folder->path);
+    if (aq_policy_file_read(path, &twin, &error) != 0) {
+        return NULL;
+    }
+    if (twin->version != version) {
+        aq_snapshot_unref(twin);
+        return NULL;
+    }
+    return twin;
+}
+
+static void resume_best(const aq_resume_into *into, const aq_checkpoint *checkpoint)
+{
+    if (checkpoint->best_policy == NULL) {
+        return;
+    }
+    const aq_evaluation_result result = {
+        .version = checkpoint->best_policy->version,
+        .return_mean = checkpoint->best_return,
+        .confirmed = checkpoint->best_confirmed,
+    };
+    aq_snapshot *twin = read_twin(into->folder, result.version);
+    aq_best_policy_set(into->best, checkpoint->best_policy, twin, &result, false);
+    aq_snapshot_unref(twin);
+    if (isfinite(checkpoint->best_return)) {
+        aq_coordinator_restore_best(into->coordinator, &result);
+    }
+}
+
+static void resume_counts(const aq_resume_into *into, const aq_checkpoint *checkpoint)
+{
+    aq_shard_count counts[AQ_SHARDS_MAX];
+    for (uint32_t i = 0; i < checkpoint->shard_count; i++) {
+        counts[i] = (aq_shard_count){.store = checkpoint->shards[i].store,
+                                     .inserted = checkpoint->shards[i].inserted,
+                                     .slot = checkpoint->shards[i].slot};
+    }
+    aq_coordinator_restore_counts(into->coordinator, counts, checkpoint->shard_count,
+                                  checkpoint->env_steps_base);
+    aq_coordinator_restore_wall(into->coordinator, checkpoint->wall_s);
+    const aq_shelf_totals totals = {
+        .versions = checkpoint->policy_versions,
+        .deltas = checkpoint->policy_deltas,
+        .bytes = checkpoint->broadcast_bytes,
+        .bytes_fp32 = checkpoint->broadcast_bytes_fp32,
+    };
+    aq_policy_shelf_restore_totals(into->shelf, &totals);
+}
+
+static void resume_arrays(const aq_resume_into *into, const aq_checkpoint *checkpoint,
+                          const aq_algorithm_state *state)
+{
+    const size_t bytes = state->count * sizeof(float);
+    memcpy(state->parameters, checkpoint->parameters, bytes);
+    memcpy(state->target, checkpoint->target, bytes);
+    memcpy(state->adam_m, checkpoint->adam_m, bytes);
+    memcpy(state->adam_v, checkpoint->adam_v, bytes);
+    if (state->statistics_count > 0) {
+        memcpy(state->statistics, checkpoint->statistics, state->statistics_count * sizeof(double));
+    }
+    into->plan->algorithm_class->restored(into->algorithm, checkpoint->adam_step);
+}
+
+static int resume_from(const aq_resume_into *into, const aq_checkpoint *checkpoint,
+                       aq_resumed *ret_resumed, aq_error *error)
+{
+    aq_algorithm_state state;
+    into->plan->algorithm_class->state(into->algorithm, &state);
+    int rc = check_same_run(into, checkpoint, &state, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc, "%s", into->folder->path);
+    }
+    resume_arrays(into, checkpoint, &state);
+    resume_counts(into, checkpoint);
+    resume_best(into, checkpoint);
+    *ret_resumed = (aq_resumed){
+        .step = checkpoint->learner_step,
+        .last_version = checkpoint->policy_version,
+        .gap = {.versions = checkpoint->gap_versions,
+                .episodes = checkpoint->gap_episodes,
+                .mean = checkpoint->gap_mean,
+                .squares = checkpoint->gap_squares},
+    };
+    aq_log(AQ_LOG_INFO, "resumed", "", "step=%" PRIu64 " env_steps=%" PRIu64 " wall_s=%.1f",
+           checkpoint->learner_step, checkpoint->env_steps, checkpoint->wall_s);
+    return 0;
+}
+
+int aq_run_resume(const aq_resume_into *into, aq_checkpoint_store *store, aq_resumed *ret_resumed,
+                  aq_error *error)
+{
+    aq_checkpoint checkpoint;
+    int rc = aq_checkpoint_store_read_newest(store, NULL, on_skipped, NULL, &checkpoint, error);
+    if (rc == AQ_E_NOT_FOUND) {
+        aq_log(AQ_LOG_WARN, "resumed", "there is no checkpoint yet: training starts from nothing",
+               "step=0");
+        *ret_resumed = (aq_resumed){0};
+        return 0;
+    }
+    if (rc != 0) {
+        return rc;
+    }
+    rc = resume_from(into, &checkpoint, ret_resumed, error);
+    aq_checkpoint_fini(&checkpoint);
+    return rc;
+}

@@ -1,0 +1,151 @@
+/*
+ * Shard feed: see shard_feed.h.
+ */
+#include "learner/daemon/shard_feed.h"
+
+#include <inttypes.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/log.h"
+#include "learner/daemon/shard_links.h"
+
+struct aq_shard_feed {
+    aq_feed_config config;
+    aq_prefetch *prefetch;
+    aq_shard_links *links;
+    aq_log_limit trouble_limit;
+};
+
+static void on_ready(void *user, aq_batch *group)
+{
+    aq_shard_feed *feed = user;
+    feed->config.ready(feed->config.user, group);
+}
+
+static void on_progress(void *user, uint64_t shard_incarnation, uint64_t inserted)
+{
+    aq_shard_feed *feed = user;
+    aq_coordinator_progress(feed->config.coordinator, shard_incarnation, inserted);
+}
+
+static void on_shard_trouble(void *user, const char *shard, const char *reason)
+{
+    aq_shard_feed *feed = user;
+    uint64_t suppressed = 0;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (aq_log_allowed(&feed->trouble_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_WARN, "sampling_failed", "asked again in a moment",
+               "shard=%s error=%s suppressed=%" PRIu64, shard,
+               aq_log_quote(quoted, sizeof(quoted), reason), suppressed);
+    }
+}
+
+static void on_link_trouble(void *user, const char *url, const aq_error *error)
+{
+    on_shard_trouble(user, url, error->text);
+}
+
+/* What one sampled row takes in an answer, and room for the message around it. */
+static size_t answer_bytes_max(const aq_run_plan *plan)
+{
+    const uint32_t sequence_length = plan->table.sequence_length;
+    const size_t row_bytes = sequence_length > 0
+                                 ? aq_batch_sequence_bytes(&plan->layout, sequence_length)
+                                 : aq_batch_row_bytes(&plan->layout);
+    return (size_t)plan->settings.sample_rows * row_bytes + 65536;
+}
+
+static int create_links(aq_shard_feed *feed, uint32_t in_flight)
+{
+    const aq_run_plan *plan = feed->config.plan;
+    const aq_net_limits limits = {
+        .message_bytes_max = answer_bytes_max(plan),
+        .reconnect_min_ms = (uint32_t)plan->config.net.reconnect_min_ms,
+        .reconnect_max_ms = (uint32_t)plan->config.net.reconnect_max_ms,
+        .security = feed->config.security,
+    };
+    return aq_shard_links_create(feed->config.loop, feed->prefetch, &limits,
+                                 aq_prefetch_calls_max(in_flight), on_link_trouble, feed,
+                                 &feed->links);
+}
+
+int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
+{
+    const aq_run_config *settings = &config->plan->config;
+    aq_shard_feed *feed = aq_alloc(1, sizeof(*feed));
+    if (feed == NULL) {
+        return AQ_E_NOMEM;
+    }
+    feed->config = *config;
+    const aq_prefetch_config prefetch = {
+        .run_id = config->run_id,
+        .schema_hash = config->plan->settings.schema_hash,
+        .table = config->plan->table,
+        .importance_exponent = settings->learner.importance_exponent,
+        .batch_rows = (uint32_t)settings->learner.batch_size,
+        .batch_count = (uint32_t)settings->learner.batches_per_request,
+        .in_flight = (uint32_t)settings->learner.prefetch,
+        .discount = (float)settings->learner.discount,
+        .wait_ms = (uint32_t)settings->net.rpc_timeout_ms / 2,
+        .timeout_ms = (uint32_t)settings->net.rpc_timeout_ms,
+    };
+    const aq_prefetch_owner owner = {
+        .user = feed,
+        .ready = on_ready,
+        .progress = on_progress,
+        .trouble = on_shard_trouble,
+    };
+    int rc = aq_prefetch_create(&prefetch, &config->plan->layout, &owner, &feed->prefetch);
+    if (rc == 0) {
+        rc = create_links(feed, prefetch.in_flight);
+    }
+    if (rc != 0) {
+        aq_shard_feed_destroy(feed);
+        return rc;
+    }
+    *ret_feed = feed;
+    return 0;
+}
+
+void aq_shard_feed_close(aq_shard_feed *feed)
+{
+    if (feed != NULL) {
+        aq_shard_links_destroy(feed->links);
+        feed->links = NULL;
+    }
+}
+
+void aq_shard_feed_destroy(aq_shard_feed *feed)
+{
+    if (feed != NULL) {
+        aq_prefetch_destroy(feed->prefetch);
+        aq_free(feed);
+    }
+}
+
+void aq_shard_feed_follow(aq_shard_feed *feed)
+{
+    aq_shard_links_follow(feed->links, feed->config.coordinator);
+}
+
+void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns)
+{
+    aq_shard_feed_follow(feed);
+    aq_prefetch_tick(feed->prefetch, now_ns);
+}
+
+void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group)
+{
+    aq_prefetch_give_back(feed->prefetch, group);
+}
+
+void aq_shard_feed_tell_mass(aq_shard_feed *feed, uint64_t shard_incarnation, double mass)
+{
+    aq_prefetch_tell_mass(feed->prefetch, shard_incarnation, mass);
+}
+
+aq_prefetch_counts aq_shard_feed_counts(const aq_shard_feed *feed)
+{
+    return aq_prefetch_counts_of(feed->prefetch);
+}

@@ -1,0 +1,38 @@
+/*
+ * Shard feed: batches from all live shards: the prefetcher, and a link to each shard, which it
+ * keeps in step with the run's members. Loop thread only.
+ */
+#ifndef AQ_LEARNER_DAEMON_SHARD_FEED_H
+#define AQ_LEARNER_DAEMON_SHARD_FEED_H
+
+#include <uv.h>
+
+#include "learner/run/run_plan.h"
+#include "learner/sampling/prefetch.h"
+
+typedef struct aq_shard_feed aq_shard_feed;
+
+/* All lent. */
+typedef struct aq_feed_config {
+    uv_loop_t *loop;
+    uint64_t run_id;
+    const aq_run_plan *plan;
+    const struct aq_security *security;
+    aq_coordinator *coordinator; /* who the shards are; told what each has taken in */
+    void (*ready)(void *user, aq_batch *group); /* to be given back */
+    void *user;
+} aq_feed_config;
+
+int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed) AQ_MUST_USE;
+
+/* Closes the links; the loop must run before the feed is destroyed. NULL is fine, for both. */
+void aq_shard_feed_close(aq_shard_feed *feed);
+void aq_shard_feed_destroy(aq_shard_feed *feed);
+
+void aq_shard_feed_follow(aq_shard_feed *feed);               /* a shard joined or left */
+void aq_shard_feed_tick(aq_shard_feed *feed, int64_t now_ns); /* every few ms */
+void aq_shard_feed_give_back(aq_shard_feed *feed, aq_batch *group);
+void aq_shard_feed_tell_mass(aq_shard_feed *feed, uint64_t shard_incarnation, double mass);
+aq_prefetch_counts aq_shard_feed_counts(const aq_shard_feed *feed);
+
+#endif

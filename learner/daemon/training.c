@@ -1,0 +1,446 @@
+/*
+ * Training: what each thread does of it, in the order of the picture in training.h.
+ */
+#include "learner/daemon/training.h"
+
+#include <inttypes.h>
+
+#include "common/base/clock.h"
+#include "common/base/memory.h"
+#include "common/sys/cpu.h"
+#include "common/sys/log.h"
+#include "common/sys/mailbox.h"
+#include "learner/algorithms/learning_rate.h"
+#include "learner/daemon/shard_feed.h"
+#include "learner/publish/publication_plan.h"
+#include "quantizer/engine/qerror.h"
+
+enum { REPORTS_MAX = 256, DIVERGED_STEPS = 100 };
+
+struct aq_training {
+    aq_training_config config;
+    aq_run_plan begun; /* task, schema and algorithm, which other threads read */
+    aq_shard_feed *feed;
+    aq_quantizer_stage *stage;
+    aq_trainer *trainer;
+    aq_mailbox *groups;  /* trainer -> loop: groups to fill again */
+    aq_mailbox *reports; /* stage -> loop */
+    bool is_over;
+    aq_log_limit policy_limit, fallback_limit;
+};
+
+/* What the stage's thread tells the loop. */
+enum report_kind { REPORT_PUBLICATION, REPORT_CHECKPOINT, REPORT_TROUBLE };
+
+typedef struct report {
+    enum report_kind kind;
+    aq_publication publication;       /* PUBLICATION */
+    aq_checkpoint_outcome checkpoint; /* CHECKPOINT */
+    aq_error error;                   /* TROUBLE */
+} report;
+
+static void drop_report(void *user, void *item)
+{
+    (void)user;
+    report *dropped = item;
+    aq_publication_fini(&dropped->publication);
+    aq_free(dropped);
+}
+
+/* Any thread: hands it over, or drops it when the loop is too far behind. */
+static void post(aq_training *training, report *posted)
+{
+    if (aq_mailbox_post(training->reports, posted) != 0) {
+        drop_report(NULL, posted);
+    }
+}
+
+/* ---- on the trainer's thread ---------------------------------------------------------------- */
+
+static void on_group_done(void *user, aq_batch *group)
+{
+    aq_training *training = user;
+    /* The mailbox has room for every group there is; it only refuses once it is closed, and then
+     * the prefetcher frees the group with the others. */
+    int rc = aq_mailbox_post(training->groups, group);
+    (void)rc;
+}
+
+/* ---- on the stage's thread ------------------------------------------------------------------ */
+
+static int stage_next_version(void *user, uint64_t *ret_version, aq_error *error)
+{
+    aq_training *training = user;
+    return aq_version_numbers_take(training->config.versions, ret_version, error);
+}
+
+static void stage_trouble(void *user, const aq_error *error)
+{
+    report *made = aq_alloc(1, sizeof(*made));
+    if (made != NULL) {
+        made->kind = REPORT_TROUBLE;
+        made->error = *error;
+        post(user, made);
+    }
+}
+
+static void stage_publish(void *user, aq_publication *publication)
+{
+    aq_training *training = user;
+    const aq_buffer *frame = aq_publication_broadcast(publication);
+    int rc = aq_publisher_send(training->config.publisher, frame->data, frame->size);
+    if (rc != 0) {
+        aq_error error = {0};
+        (void)aq_fail(&error, rc, "policy version %" PRIu64 " could not be sent: %s",
+                      publication->snapshot->version, aq_error_text(rc));
+        stage_trouble(training, &error);
+    }
+    report *made = aq_alloc(1, sizeof(*made));
+    if (made == NULL) {
+        aq_publication_fini(publication);
+        return;
+    }
+    made->kind = REPORT_PUBLICATION;
+    made->publication = *publication;
+    post(training, made);
+}
+
+static void stage_checkpoint(void *user, const aq_algorithm_state *state, uint64_t step)
+{
+    aq_training *training = user;
+    report made = {.kind = REPORT_CHECKPOINT};
+    aq_checkpointer_write(training->config.checkpointer, state, step, &made.checkpoint);
+    report *posted = aq_alloc(1, sizeof(*posted));
+    if (posted != NULL) {
+        *posted = made;
+        post(training, posted);
+    }
+}
+
+/* ---- on the loop's thread ------------------------------------------------------------------- */
+
+static void on_group(void *user, void *item)
+{
+    aq_training *training = user;
+    aq_shard_feed_give_back(training->feed, item);
+    if (!training->is_over) {
+        aq_shard_feed_tick(training->feed, aq_clock_monotonic_ns());
+    }
+}
+
+static void say_fallback(aq_training *training, const aq_publication *publication)
+{
+    uint64_t suppressed = 0;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (!publication->fell_back ||
+        !aq_log_allowed(&training->fallback_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        return;
+    }
+    const char *why =
+        publication->fallback[0] != '\0'
+            ? publication->fallback
+            : "quantizing changes more of what the policy does than the budget allows";
+    aq_log(AQ_LOG_WARN, "quantization_fallback", "this version went out in fp32",
+           "version=%" PRIu64 " share=%.4f budget=%.4f reason=%s suppressed=%" PRIu64,
+           publication->snapshot->version,
+           (double)aq_quant_error_share(&publication->measured, publication->snapshot->act_rule),
+           training->config.live->now.config.quantizer.error_budget,
+           aq_log_quote(quoted, sizeof(quoted), why), suppressed);
+}
+
+static void on_published(aq_training *training, aq_publication *publication)
+{
+    say_fallback(training, publication);
+    aq_log(AQ_LOG_DEBUG, "policy_published", "",
+           "version=%" PRIu64 " step=%" PRIu64 " as=%s bytes=%zu", publication->snapshot->version,
+           publication->snapshot->learner_step, publication->delta.size > 0 ? "delta" : "full",
+           aq_publication_broadcast(publication)->size);
+    aq_trainer_published(training->trainer, publication->snapshot->version);
+    aq_policy_shelf_put(training->config.shelf, publication);
+}
+
+static void say_publish_failed(aq_training *training, const aq_error *error)
+{
+    uint64_t suppressed = 0;
+    char quoted[2 * AQ_ERROR_TEXT_MAX];
+    if (aq_log_allowed(&training->policy_limit, aq_clock_monotonic_ns(), &suppressed)) {
+        aq_log(AQ_LOG_ERROR, "publish_failed", "actors keep the version that they have",
+               "error=%s suppressed=%" PRIu64, aq_log_quote(quoted, sizeof(quoted), error->text),
+               suppressed);
+    }
+}
+
+static void on_checkpointed(aq_training *training, const aq_checkpoint_outcome *outcome)
+{
+    aq_best_policy *best = training->config.best;
+    const bool has_failed = outcome->path[0] == '\0';
+    aq_checkpointer_settle(training->config.checkpointer, outcome);
+    if (outcome->wrote_policy && best->snapshot != NULL &&
+        best->snapshot->version == outcome->policy_version) {
+        best->is_unwritten = false;
+    }
+    aq_learner_service_checkpointed(training->config.service, has_failed ? NULL : outcome->path,
+                                    outcome->step, outcome->error.text);
+}
+
+static void on_report(void *user, void *item)
+{
+    aq_training *training = user;
+    report *came = item;
+    switch (came->kind) {
+    case REPORT_PUBLICATION:
+        on_published(training, &came->publication);
+        break;
+    case REPORT_CHECKPOINT:
+        on_checkpointed(training, &came->checkpoint);
+        break;
+    case REPORT_TROUBLE:
+        say_publish_failed(training, &came->error);
+        break;
+    }
+    aq_free(came);
+}
+
+static void on_ready(void *user, aq_batch *group)
+{
+    aq_training *training = user;
+    if (training->is_over || aq_trainer_give(training->trainer, group) != 0) {
+        aq_shard_feed_give_back(training->feed, group);
+    }
+}
+
+/* A bad row now and then costs a step. When nothing gives a finite step any more, going on would
+ * only burn energy; the parameters are those of the last good step, and so is the checkpoint. So it
+ * is when returns are not finite: rewards may be that large which are finite one by one. */
+static void end_if_diverged(aq_training *training)
+{
+    const uint64_t failed = aq_trainer_failed_in_row(training->trainer);
+    const uint64_t unusable = aq_shard_feed_counts(training->feed).unusable_in_row;
+    if (failed >= DIVERGED_STEPS || unusable >= DIVERGED_STEPS) {
+        aq_log(AQ_LOG_ERROR, "diverged",
+               "nothing is finite any more; the run ends with its last good parameters",
+               "failed_in_row=%" PRIu64 " unusable_in_row=%" PRIu64 " step=%" PRIu64, failed,
+               unusable, aq_training_step(training));
+        aq_coordinator_diverge(training->config.coordinator);
+    }
+}
+
+static void configure_trainer(aq_training *training)
+{
+    const aq_run_config *config = &training->config.live->now.config;
+    const double share = aq_learning_rate_share(
+        config, aq_coordinator_env_steps(training->config.coordinator), aq_training_step(training));
+    const aq_trainer_settings trainer = {
+        .publish_period = config->quantizer.publish_period,
+        .learning_rate = share * config->learner.learning_rate,
+        .critic_learning_rate = share * config->learner.critic_learning_rate,
+    };
+    aq_trainer_configure(training->trainer, &trainer);
+}
+
+void aq_training_tick(aq_training *training, int64_t now_ns)
+{
+    aq_shard_feed_tick(training->feed, now_ns);
+    if (aq_checkpointer_is_due(training->config.checkpointer, now_ns, aq_training_step(training))) {
+        aq_training_checkpoint(training);
+    }
+    if (training->config.live->now.config.learner.learning_rate_end < 1) {
+        configure_trainer(training);
+    }
+    end_if_diverged(training);
+}
+
+void aq_training_follow_shards(aq_training *training)
+{
+    aq_shard_feed_follow(training->feed);
+}
+
+void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, double mass)
+{
+    aq_shard_feed_tell_mass(training->feed, shard_incarnation, mass);
+}
+
+void aq_training_configure(aq_training *training)
+{
+    const aq_run_config *config = &training->config.live->now.config;
+    configure_trainer(training);
+    aq_quantizer_stage_configure(training->stage, (uint32_t)config->quantizer.full_period,
+                                 config->quantizer.error_budget);
+    aq_checkpointer_hurry(training->config.checkpointer, aq_clock_monotonic_ns());
+}
+
+void aq_training_checkpoint(aq_training *training)
+{
+    aq_checkpointer_begin(training->config.checkpointer);
+    aq_trainer_request_checkpoint(training->trainer);
+}
+
+/* ---- assembly ------------------------------------------------------------------------------- */
+
+static int create_stage(aq_training *training, const aq_publication_config *publication)
+{
+    const aq_algorithm_class *algorithm_class = training->begun.algorithm_class;
+    aq_algorithm_state state;
+    algorithm_class->state(training->config.algorithm, &state);
+    const aq_stage_config stage = {
+        .publication = *publication,
+        .meta = {.run_id = training->config.folder->run_id,
+                 .task = training->begun.settings.task,
+                 .schema = &training->begun.settings.schema,
+                 .act_rule = algorithm_class->act_rule},
+        .spec = algorithm_class->spec(training->config.algorithm),
+        .state_count = state.count,
+        .statistics_count = state.statistics_count,
+    };
+    const aq_stage_owner owner = {
+        .user = training,
+        .next_version = stage_next_version,
+        .publish = stage_publish,
+        .write_checkpoint = stage_checkpoint,
+        .trouble = stage_trouble,
+    };
+    return aq_quantizer_stage_create(&stage, &owner, &training->stage);
+}
+
+static int create_trainer(aq_training *training)
+{
+    const aq_run_config *config = &training->begun.config;
+    const aq_trainer_config trainer = {
+        .core = {.batch_rows = (uint32_t)config->learner.batch_size,
+                 .publish_period = config->quantizer.publish_period,
+                 .first_step = training->config.first_step,
+                 .obs_is_f32 = training->begun.layout.obs_is_f32},
+        .algorithm_class = training->begun.algorithm_class,
+        .algorithm = training->config.algorithm,
+        .stage = training->stage,
+        .groups_max = config->learner.prefetch * 2,
+        .group_done = on_group_done,
+        .user = training,
+    };
+    return aq_trainer_create(&trainer, &training->trainer);
+}
+
+static int create_parts(aq_training *training, const aq_publication_config *publication)
+{
+    uv_loop_t *loop = training->config.loop;
+    const size_t group_count = training->begun.config.learner.prefetch * 2;
+    const aq_feed_config feed = {
+        .loop = loop,
+        .run_id = training->config.folder->run_id,
+        .plan = &training->begun,
+        .security = training->config.security,
+        .coordinator = training->config.coordinator,
+        .ready = on_ready,
+        .user = training,
+    };
+    int rc = aq_mailbox_create(loop, group_count, on_group, NULL, training, &training->groups);
+    if (rc == 0) {
+        rc = aq_mailbox_create(loop, REPORTS_MAX, on_report, drop_report, training,
+                               &training->reports);
+    }
+    if (rc == 0) {
+        rc = aq_shard_feed_create(&feed, &training->feed);
+    }
+    if (rc == 0) {
+        rc = create_stage(training, publication);
+    }
+    if (rc == 0) {
+        rc = create_trainer(training);
+    }
+    return rc;
+}
+
+int aq_training_create(const aq_training_config *config, aq_training **ret_training,
+                       aq_error *error)
+{
+    const aq_run_plan *plan = &config->live->now;
+    aq_publication_config publication;
+    int rc = aq_publication_plan(&plan->config, plan->algorithm_class->spec(config->algorithm),
+                                 aq_cpu_flags(), &publication, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_training *training = aq_alloc(1, sizeof(*training));
+    if (training == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "out of memory");
+    }
+    *ret_training = training; /* also half made: the loop has handles of it by then */
+    training->config = *config;
+    training->begun = *plan;
+    rc = create_parts(training, &publication);
+    return rc == 0 ? 0 : aq_fail(error, rc, "the trainer could not be made: %s", aq_error_text(rc));
+}
+
+int aq_training_start(aq_training *training, aq_error *error)
+{
+    int rc = aq_quantizer_stage_start(training->stage);
+    /* The step sizes of a run that is resumed have fallen already. */
+    configure_trainer(training);
+    if (rc == 0) {
+        rc = aq_trainer_start(training->trainer);
+    }
+    return rc == 0 ? 0 : aq_fail(error, rc, "a thread could not be started: %s", aq_error_text(rc));
+}
+
+/* The trainer ends first, so that the stage has all that was trained. */
+void aq_training_stop(aq_training *training)
+{
+    training->is_over = true;
+    if (training->trainer != NULL) {
+        aq_trainer_stop(training->trainer);
+    }
+    if (training->stage != NULL) {
+        aq_quantizer_stage_stop(training->stage);
+    }
+}
+
+void aq_training_checkpoint_last(aq_training *training)
+{
+    aq_algorithm_state state;
+    training->begun.algorithm_class->state(training->config.algorithm, &state);
+    aq_checkpointer_gather(training->config.checkpointer);
+    stage_checkpoint(training, &state, aq_training_step(training));
+}
+
+void aq_training_close(aq_training *training)
+{
+    if (training == NULL) {
+        return;
+    }
+    aq_training_stop(training);
+    aq_trainer_destroy(training->trainer);
+    aq_quantizer_stage_destroy(training->stage);
+    training->trainer = NULL;
+    training->stage = NULL;
+    aq_shard_feed_close(training->feed);
+    aq_mailbox_close(training->groups);
+    aq_mailbox_close(training->reports);
+}
+
+void aq_training_destroy(aq_training *training)
+{
+    if (training == NULL) {
+        return;
+    }
+    aq_shard_feed_destroy(training->feed);
+    aq_free(training);
+}
+
+uint64_t aq_training_step(const aq_training *training)
+{
+    return aq_trainer_step(training->trainer);
+}
+
+void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress)
+{
+    aq_trainer_look(training->trainer, ret_progress);
+}
+
+void aq_training_figures_of(const aq_training *training, aq_training_figures *ret_figures)
+{
+    *ret_figures = (aq_training_figures){
+        .times = aq_trainer_spent(training->trainer),
+        .quantizing_ns = aq_quantizer_stage_busy_ns(training->stage),
+        .sampling = aq_shard_feed_counts(training->feed),
+    };
+}

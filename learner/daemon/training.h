@@ -1,0 +1,82 @@
+/*
+ * Training: the trainer's thread and the quantizer stage's, what feeds them and what they bring to
+ * the loop.
+ *
+ *   shards -> prefetch -> [groups] -> trainer -> [policies, checkpoints] -> stage -> broadcast
+ *                ^                                                            |
+ *                +--- loop: groups to fill again, versions, what was written -+
+ *
+ * Loop thread only.
+ */
+#ifndef AQ_LEARNER_DAEMON_TRAINING_H
+#define AQ_LEARNER_DAEMON_TRAINING_H
+
+#include <uv.h>
+
+#include "common/net/sockets/pubsub.h"
+#include "learner/daemon/checkpointer.h"
+#include "learner/sampling/prefetch.h"
+#include "learner/train/trainer.h"
+
+typedef struct aq_training aq_training;
+
+/* All lent. */
+typedef struct aq_training_config {
+    uv_loop_t *loop;
+    const aq_live_plan *live;
+    const aq_run_folder *folder;
+    const struct aq_security *security;
+    aq_algorithm *algorithm;
+    aq_coordinator *coordinator;
+    aq_policy_shelf *shelf;
+    aq_publisher *publisher;
+    aq_version_numbers *versions; /* the stage thread's from now on */
+    aq_checkpointer *checkpointer;
+    aq_best_policy *best;
+    aq_learner_service *service; /* whose callers wait for checkpoints */
+    uint64_t first_step;         /* gradient steps of earlier processes */
+} aq_training_config;
+
+int aq_training_create(const aq_training_config *config, aq_training **ret_training,
+                       aq_error *error) AQ_MUST_USE;
+int aq_training_start(aq_training *training, aq_error *error) AQ_MUST_USE;
+
+/* Shards are followed, batches asked for, step sizes and limits looked at: every few ms. */
+void aq_training_tick(aq_training *training, int64_t now_ns);
+
+/* A shard joined or left. */
+void aq_training_follow_shards(aq_training *training);
+
+/* What the table of a shard holds, as the shard told it. */
+void aq_training_tell_mass(aq_training *training, uint64_t shard_incarnation, double mass);
+
+/* The settings of the live plan hold from the next group and the next version on. */
+void aq_training_configure(aq_training *training);
+
+/* A checkpoint is written as soon as the trainer has a moment. */
+void aq_training_checkpoint(aq_training *training);
+
+/* No more groups are asked for or trained on, and both threads end. */
+void aq_training_stop(aq_training *training);
+
+/* After it was stopped: the last checkpoint, written here and now. */
+void aq_training_checkpoint_last(aq_training *training);
+
+/* Stopped, and the loop's calls to shards have ended. NULL is fine. */
+void aq_training_destroy(aq_training *training);
+
+/* Closes the links to shards and the mailboxes; the loop must run before it is destroyed. */
+void aq_training_close(aq_training *training);
+
+uint64_t aq_training_step(const aq_training *training); /* gradient steps, in all */
+void aq_training_look(aq_training *training, aq_trainer_progress *ret_progress);
+
+/* Since the start of this process. */
+typedef struct aq_training_figures {
+    aq_trainer_times times;
+    int64_t quantizing_ns;
+    aq_prefetch_counts sampling;
+} aq_training_figures;
+void aq_training_figures_of(const aq_training *training, aq_training_figures *ret_figures);
+
+#endif

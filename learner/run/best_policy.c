@@ -1,0 +1,51 @@
+/*
+ * Best policy: references to two snapshots.
+ */
+#include "learner/run/best_policy.h"
+
+#include <math.h>
+
+void aq_best_policy_set(aq_best_policy *best, aq_snapshot *snapshot, aq_snapshot *twin,
+                        const aq_evaluation_result *result, bool is_unwritten)
+{
+    const aq_best_policy next = {
+        .snapshot = aq_snapshot_ref(snapshot),
+        .twin = twin != NULL ? aq_snapshot_ref(twin) : NULL,
+        .result = *result,
+        .is_unwritten = is_unwritten,
+    };
+    aq_best_policy_fini(best);
+    *best = next;
+}
+
+void aq_best_policy_fini(aq_best_policy *best)
+{
+    aq_snapshot_unref(best->snapshot);
+    aq_snapshot_unref(best->twin);
+    *best = (aq_best_policy){0};
+}
+
+bool aq_best_policy_keep(aq_best_policy *best, const aq_policy_shelf *shelf,
+                         const aq_evaluation_result *result)
+{
+    const aq_publication *evaluated = aq_policy_shelf_find(shelf, result->version);
+    if (evaluated != NULL) {
+        aq_best_policy_set(best, evaluated->snapshot, evaluated->twin, result, true);
+        return true;
+    }
+    if (best->snapshot == NULL || best->snapshot->version != result->version) {
+        return false;
+    }
+    best->result = *result;
+    return true;
+}
+
+void aq_best_policy_settle(aq_best_policy *best, const aq_policy_shelf *shelf)
+{
+    const aq_publication *newest = aq_policy_shelf_newest(shelf);
+    if (best->snapshot != NULL || newest == NULL) {
+        return;
+    }
+    const aq_evaluation_result unknown = {.version = newest->snapshot->version, .return_mean = NAN};
+    aq_best_policy_set(best, newest->snapshot, newest->twin, &unknown, true);
+}
