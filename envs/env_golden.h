@@ -1,7 +1,7 @@
 /*
  * Golden access: an environment's state in the terms of a recording, so that what the original did
  * can be put into ours and compared in double. Optional (aq_env_class.golden); for tests and
- * `actorq env replay`, never on the way of training.
+ * `env_replay` (bench/env_replay), never on the way of training.
  *
  * Names of values are the recording's: "state" of Gymnasium's classics (the numbers of
  * `env.unwrapped.state`) and of toy text (one: the cell); "qpos", "qvel", "act", "ctrl",

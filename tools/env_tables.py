@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """The tables of docs/environments.md, in Markdown: how exact the environments are, and how fast.
 
-usage: env_tables.py ACTORQ exact RECORDINGS
-       env_tables.py ACTORQ speed [SECONDS]
+usage: env_tables.py BUILD exact RECORDINGS
+       env_tables.py BUILD speed [SECONDS]
 
-ACTORQ is the program; RECORDINGS a folder of recordings, of which every one below it is replayed:
-from its first state to its end, and step by step from the recorded states.
+BUILD is the build folder; RECORDINGS a folder of recordings, of which every one below it is played
+back: from its first state to its end, and step by step from the recorded states.
 """
 import json
 import pathlib
@@ -14,7 +14,7 @@ import sys
 
 
 def run(*arguments):
-    """What a command of actorq answers, or what it says is wrong."""
+    """What a program answers, or what it says is wrong."""
     done = subprocess.run(arguments + ("--json",), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return None, done.stderr.strip()
@@ -29,25 +29,25 @@ def error_text(error):
 
 
 def errors_of(answer):
-    """The cells of one way to replay."""
+    """The cells of one way to play back."""
     names = ("max_obs_error", "max_reward_error", "max_state_error")
     return [error_text(answer[name]) for name in names] + [str(answer["mismatched_flags"])]
 
 
-def print_exact(actorq, folder):
+def print_exact(env_replay, folder):
     """A row for each recording; what is none is left out."""
     print("| recording | form | steps | observation | reward | state | flags | "
           "observation, per step | state, per step | flags, per step |")
     print("|---|---|--:|--:|--:|--:|--:|--:|--:|--:|")
     for path in sorted(pathlib.Path(folder).rglob("*.json")):
-        answer, words = run(actorq, "env", "replay", str(path))
+        answer, words = run(env_replay, str(path))
         if answer is None:
             print(f"{path.name}: {words}", file=sys.stderr)
             continue
         cells = [f"`{path.relative_to(folder).with_suffix('')}`", answer["form"],
                  str(answer["steps"])] + errors_of(answer)
         if answer["form"] == "episode":
-            steps = errors_of(run(actorq, "env", "replay", str(path), "--per-step")[0])
+            steps = errors_of(run(env_replay, str(path), "--per-step")[0])
             cells += [steps[0], steps[2], steps[3]]
         else:
             cells += ["", "", ""]
@@ -79,9 +79,9 @@ def print_speed(actorq, seconds):
 
 def main():
     if len(sys.argv) == 4 and sys.argv[2] == "exact":
-        print_exact(sys.argv[1], sys.argv[3])
+        print_exact(sys.argv[1] + "/bench/env_replay/env_replay", sys.argv[3])
     elif len(sys.argv) in (3, 4) and sys.argv[2] == "speed":
-        print_speed(sys.argv[1], sys.argv[3] if len(sys.argv) == 4 else "3")
+        print_speed(sys.argv[1] + "/cli/actorq", sys.argv[3] if len(sys.argv) == 4 else "3")
     else:
         sys.exit(__doc__)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Cuts recordings of the originals to what the tests of `actorq env replay` need.
+"""Cuts recordings of the originals to what the tests of `env_replay` need.
 
 usage: golden_cut.py RECORDINGS OUT
 

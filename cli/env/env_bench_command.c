@@ -1,13 +1,15 @@
 /*
- * actorq env bench: how fast an environment steps.
+ * actorq env: what is asked of one environment. `actorq env bench`: how fast it steps.
  */
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "cli/env/env_bench.h"
-#include "cli/env/env_command.h"
+#include "cli/text/command.h"
 #include "cli/text/figure_text.h"
 #include "cli/text/plain_text.h"
+
+#define COMMAND "env bench"
 
 enum { SECONDS_DEFAULT = 3 };
 
@@ -29,7 +31,7 @@ static const aq_option option_rows[] = {
 };
 
 static const aq_options options_page = {
-    .program = "actorq env bench",
+    .program = "actorq " COMMAND,
     .usage = "TASK [options]",
     .summary =
         "Measures how many steps a second an environment takes under random actions, on one "
@@ -101,7 +103,7 @@ static void print(const aq_env *env, const aq_env_bench_report *report)
     }
 }
 
-static int run(int argc, char **argv)
+static int run_bench(int argc, char **argv)
 {
     aq_error error = {0};
     bench_arguments arguments = {.seconds = SECONDS_DEFAULT, .seed = 1};
@@ -118,19 +120,40 @@ static int run(int argc, char **argv)
                           &report, &error);
     }
     if (rc) {
-        status = aq_command_failed(argv[0], &error);
+        status = aq_command_failed(COMMAND, &error);
     } else if (arguments.json) {
-        status = aq_command_print_json(argv[0], make_json(env, &arguments, &report));
+        status = aq_command_print_json(COMMAND, make_json(env, &arguments, &report));
     } else {
         print(env, &report);
-        status = aq_command_printed(argv[0]);
+        status = aq_command_printed(COMMAND);
     }
     aq_env_unref(env);
     return status;
 }
 
-const aq_command aq_env_command_bench = {
+static const aq_command command_bench = {
     .name = "bench",
     .summary = "measure how fast an environment steps",
+    .run = run_bench,
+};
+
+static const aq_command *const commands[] = {&command_bench};
+
+static const aq_command_page page = {
+    .program = "actorq env",
+    .summary = "Measures an environment. 'actorq envs' lists the environments.\n",
+    .examples = "  actorq env bench gym:CartPole-v1\n",
+    .commands = commands,
+    .count = sizeof(commands) / sizeof(commands[0]),
+};
+
+static int run(int argc, char **argv)
+{
+    return aq_command_main(&page, argc, argv);
+}
+
+const aq_command aq_command_env = {
+    .name = "env",
+    .summary = "measure an environment",
     .run = run,
 };

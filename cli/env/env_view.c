@@ -136,6 +136,6 @@ void aq_env_view_print(FILE *out, const aq_env *env)
     aq_print_fact(out, "options", "%s", class->options != NULL ? class->options : "none");
     aq_print_fact(out, "and as all", AQ_ENV_WRAP_OPTIONS);
     aq_print_fact(out, "picture", "%s", class->draw != NULL ? "yes" : "no");
-    aq_print_fact(out, "replay", "%s",
-                  class->golden != NULL ? "recordings of the original can be put into it" : "no");
+    aq_print_fact(out, "recordings", "%s",
+                  class->golden != NULL ? "of the original can be played back in it" : "no");
 }

@@ -2,7 +2,7 @@
  * Any text in a recording's place is refused in words, or is a recording whose every value can be
  * looked at.
  */
-#include "cli/env/recording.h"
+#include "bench/env_replay/recording.h"
 #include "common/base/assert.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"

@@ -36,7 +36,7 @@ seeds=$root/tests/fuzz/seeds
 # Files of ours that are seeds as well, as in meson.build.
 more_seeds() {
     case $1 in
-    recording) echo "$root/tests/golden/replay" ;;
+    recording) echo "$root/tests/golden/recordings" ;;
     settings) echo "$root/configs" ;;
     esac
 }

@@ -6,7 +6,7 @@
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
-#include "tests/unit/cli/replay_env.h"
+#include "tests/unit/cli/sum_env.h"
 
 #define SECONDS 0.05
 
@@ -14,22 +14,22 @@ static aq_env_bench_report bench(const aq_env_class *class, uint32_t lanes)
 {
     aq_env_bench_report report;
     aq_error error = {0};
-    aq_env *env = replay_env_open(class, "");
+    aq_env *env = sum_env_open(class, "");
     if (aq_env_bench(env, SECONDS, lanes, 1, &report, &error) != 0) {
         fail_msg("%s", error.text);
     }
-    assert_int_equal(replay_env_counts.begins, report.lanes);
-    assert_int_equal(replay_env_counts.ends, report.lanes);
+    assert_int_equal(sum_env_counts.begins, report.lanes);
+    assert_int_equal(sum_env_counts.ends, report.lanes);
     aq_env_unref(env);
     return report;
 }
 
 TEST(figures_belong_together)
 {
-    aq_env_bench_report report = bench(&replay_env_plain, 3);
+    aq_env_bench_report report = bench(&sum_env_plain, 3);
     assert_int_equal(report.lanes, 3);
     assert_true(report.slices > 0);
-    assert_true(report.steps > 0 && report.steps <= replay_env_counts.steps);
+    assert_true(report.steps > 0 && report.steps <= sum_env_counts.steps);
     assert_true(report.episodes >= report.steps / 8); /* the limit */
     assert_true(report.steps_per_s > 0);
     assert_true(report.steps_per_s_low <= report.steps_per_s);
@@ -41,19 +41,19 @@ TEST(figures_belong_together)
 
 TEST(lanes_have_a_default)
 {
-    assert_int_equal(bench(&replay_env_plain, 0).lanes, AQ_ENV_BENCH_LANES);
-    assert_int_equal(bench(&replay_env_exact, 0).lanes, AQ_ENV_BENCH_LANES_PHYSICS);
+    assert_int_equal(bench(&sum_env_plain, 0).lanes, AQ_ENV_BENCH_LANES);
+    assert_int_equal(bench(&sum_env_exact, 0).lanes, AQ_ENV_BENCH_LANES_PHYSICS);
 }
 
 TEST(physics_is_given_the_same_actions)
 {
-    aq_env_bench_report report = bench(&replay_env_exact, 1);
+    aq_env_bench_report report = bench(&sum_env_exact, 1);
     assert_true(report.has_physics);
     assert_true(report.physics_steps_per_s > 0 && report.physics_ratio > 0);
-    assert_int_equal(replay_env_counts.physics_steps, report.steps);
-    assert_int_equal(replay_env_counts.steps, report.steps);
-    assert_int_equal(replay_env_counts.physics_starts, report.slices);
-    assert_true(replay_env_counts.actions == replay_env_counts.physics_actions);
+    assert_int_equal(sum_env_counts.physics_steps, report.steps);
+    assert_int_equal(sum_env_counts.steps, report.steps);
+    assert_int_equal(sum_env_counts.physics_starts, report.slices);
+    assert_true(sum_env_counts.actions == sum_env_counts.physics_actions);
 }
 
 TEST(actions_fill_their_box)
@@ -61,7 +61,7 @@ TEST(actions_fill_their_box)
     aq_bench_lanes lanes;
     aq_error error = {0};
     float low = 1, high = -1;
-    aq_env *env = replay_env_open(&replay_env_exact, "");
+    aq_env *env = sum_env_open(&sum_env_exact, "");
     assert_int_equal(aq_bench_lanes_init(&lanes, env, 2, 7, &error), 0);
     aq_bench_lanes_draw(&lanes);
     const float *actions = (const float *)lanes.actions;
@@ -83,11 +83,11 @@ TEST(failures_are_told_with_their_reason)
     for (int i = 0; i < 2; i++) {
         aq_env_bench_report report = {.steps = 77};
         aq_error error = {0};
-        aq_env *env = replay_env_open(&replay_env_plain, options[i]);
+        aq_env *env = sum_env_open(&sum_env_plain, options[i]);
         assert_int_equal(aq_env_bench(env, SECONDS, 2, 1, &report, &error), AQ_E_PEER);
         cli_assert_in(error.text, words[i]);
         assert_int_equal(report.steps, 77);
-        assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+        assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         aq_env_unref(env);
     }
 }
@@ -95,7 +95,7 @@ TEST(failures_are_told_with_their_reason)
 TEST(a_failing_allocation_leaves_nothing_behind)
 {
     for (int i = 0; i < 2; i++) {
-        aq_env *env = replay_env_open(i == 0 ? &replay_env_plain : &replay_env_exact, "");
+        aq_env *env = sum_env_open(i == 0 ? &sum_env_plain : &sum_env_exact, "");
         int rc = AQ_E_NOMEM;
         for (uint64_t nth = 1; rc != 0; nth++) {
             aq_env_bench_report report;
@@ -104,7 +104,7 @@ TEST(a_failing_allocation_leaves_nothing_behind)
             rc = aq_env_bench(env, SECONDS / 10, 2, 1, &report, &error);
             aq_memory_fail_at(0, 0);
             assert_true(rc == 0 || rc == AQ_E_NOMEM);
-            assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+            assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
         }
         aq_env_unref(env);
     }

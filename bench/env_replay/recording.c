@@ -1,11 +1,11 @@
 /*
  * Recording: see recording.h. Which form a file has shows in its members.
  */
-#include "cli/env/recording.h"
+#include "bench/env_replay/recording.h"
 
 #include <jansson.h>
 
-#include "cli/env/recording_form.h"
+#include "bench/env_replay/recording_form.h"
 #include "common/base/assert.h"
 #include "common/base/buffer.h"
 #include "common/base/memory.h"

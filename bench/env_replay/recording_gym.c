@@ -2,7 +2,7 @@
  * Recordings of Gymnasium's classics: one episode after the other, as long as it was recorded. The
  * state is one row of numbers, "states".
  */
-#include "cli/env/recording_form.h"
+#include "bench/env_replay/recording_form.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Number matrix: see number_matrix.h.
  */
-#include "cli/text/number_matrix.h"
+#include "bench/env_replay/number_matrix.h"
 
 #include <stdbool.h>
 

@@ -1,15 +1,15 @@
 /*
- * What a replay finds is what was put into the recording: nothing, or the one number that is wrong.
+ * What a playback finds is what was put into the recording: nothing, or the one wrong number.
  */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/env/env_replay.h"
+#include "bench/env_replay/playback.h"
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
-#include "tests/unit/cli/replay_env.h"
+#include "tests/unit/cli/sum_env.h"
 
 /* Three steps of sum:Plain from 1: as it does them. The numbers are exact in float, too. */
 #define TRUE_START        "\"initial_state\": [1], \"initial_observation\": [1], "
@@ -33,17 +33,17 @@ static aq_recording *record(void **state, const char *members)
     return recording;
 }
 
-static aq_replay_report replay(void **state, const aq_env_class *class, const char *members,
+static aq_playback_report play(void **state, const aq_env_class *class, const char *members,
                                bool per_step)
 {
-    aq_replay_report report = {0};
+    aq_playback_report report = {0};
     aq_error error = {0};
     aq_recording *recording = record(state, members);
-    aq_env *env = replay_env_open(class, "");
-    if (aq_env_replay(env, recording, per_step, &report, &error) != 0) {
+    aq_env *env = sum_env_open(class, "");
+    if (aq_playback(env, recording, per_step, &report, &error) != 0) {
         fail_msg("%s", error.text);
     }
-    assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+    assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
     aq_recording_free(recording);
     return report;
@@ -52,14 +52,14 @@ static aq_replay_report replay(void **state, const aq_env_class *class, const ch
 static void refuse(void **state, const aq_env_class *class, const char *options,
                    const char *members, int code, const char *words)
 {
-    aq_replay_report report = {.steps = 77};
+    aq_playback_report report = {.steps = 77};
     aq_error error = {0};
     aq_recording *recording = record(state, members);
-    aq_env *env = replay_env_open(class, options);
-    assert_int_equal(aq_env_replay(env, recording, false, &report, &error), code);
+    aq_env *env = sum_env_open(class, options);
+    assert_int_equal(aq_playback(env, recording, false, &report, &error), code);
     cli_assert_in(error.text, words);
     assert_int_equal(report.steps, 77);
-    assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+    assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     aq_env_unref(env);
     aq_recording_free(recording);
 }
@@ -69,8 +69,8 @@ static void refuse(void **state, const aq_env_class *class, const char *options,
 TEST(a_true_recording_has_no_errors)
 {
     for (int per_step = 0; per_step < 2; per_step++) {
-        aq_replay_report report = replay(
-            state, &replay_env_plain,
+        aq_playback_report report = play(
+            state, &sum_env_plain,
             TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, per_step);
         assert_int_equal(report.steps, 3);
         assert_int_equal(report.obs.compared, 4);
@@ -83,12 +83,12 @@ TEST(a_true_recording_has_no_errors)
 
 TEST(a_wrong_number_is_found_with_its_step)
 {
-    aq_replay_report report =
-        replay(state, &replay_env_plain,
-               TRUE_START TRUE_ACTIONS
-               "\"observations\": [[1.5], [1.25], [1.875]], "
-               "\"states\": [[1.5], [1], [1.375]], \"rewards\": [1, 0, 0.25], " NO_ENDS,
-               false);
+    aq_playback_report report =
+        play(state, &sum_env_plain,
+             TRUE_START TRUE_ACTIONS
+             "\"observations\": [[1.5], [1.25], [1.875]], "
+             "\"states\": [[1.5], [1], [1.375]], \"rewards\": [1, 0, 0.25], " NO_ENDS,
+             false);
     assert_true(report.obs.error == 0.5 / 1.875); /* scaled by what was recorded */
     assert_int_equal(report.obs.step, 2);
     assert_true(report.state.error == 0.25);
@@ -99,8 +99,8 @@ TEST(a_wrong_number_is_found_with_its_step)
 
 TEST(a_wrong_first_observation_has_step_minus_one)
 {
-    aq_replay_report report = replay(
-        state, &replay_env_plain,
+    aq_playback_report report = play(
+        state, &sum_env_plain,
         "\"initial_state\": [1], \"initial_observation\": [0.5], " TRUE_ACTIONS TRUE_OBSERVATIONS
             TRUE_STATES TRUE_REWARDS NO_ENDS,
         false);
@@ -114,38 +114,38 @@ TEST(per_step_begins_each_step_in_the_recorded_state)
     const char *members =
         TRUE_START TRUE_ACTIONS "\"observations\": [[2.5], [2.25], [2.375]], "
                                 "\"states\": [[2.5], [2.25], [2.375]], " TRUE_REWARDS NO_ENDS;
-    aq_replay_report loop = replay(state, &replay_env_plain, members, false);
+    aq_playback_report loop = play(state, &sum_env_plain, members, false);
     assert_true(loop.state.error == 1 / 2.25);
     assert_int_equal(loop.state.step, 1);
-    aq_replay_report steps = replay(state, &replay_env_plain, members, true);
+    aq_playback_report steps = play(state, &sum_env_plain, members, true);
     assert_true(steps.state.error == 1 / 2.5);
     assert_int_equal(steps.state.step, 0);
 }
 
 TEST(a_reset_is_followed)
 {
-    aq_replay_report report =
-        replay(state, &replay_env_plain,
-               "\"initial_state\": [3.5], \"initial_observation\": [3.5], "
-               "\"actions\": [[1], [1], [1]], \"observations\": [[4], [0.5], [1]], "
-               "\"states\": [[4], [0.5], [1]], \"rewards\": [1, 1, 1], "
-               "\"terminated\": [true, false, false], \"truncated\": [false, false, false], "
-               "\"resets\": [{\"after_step\": 0, \"state\": [0], \"observation\": [0]}]",
-               false);
+    aq_playback_report report =
+        play(state, &sum_env_plain,
+             "\"initial_state\": [3.5], \"initial_observation\": [3.5], "
+             "\"actions\": [[1], [1], [1]], \"observations\": [[4], [0.5], [1]], "
+             "\"states\": [[4], [0.5], [1]], \"rewards\": [1, 1, 1], "
+             "\"terminated\": [true, false, false], \"truncated\": [false, false, false], "
+             "\"resets\": [{\"after_step\": 0, \"state\": [0], \"observation\": [0]}]",
+             false);
     assert_true(report.obs.error == 0 && report.state.error == 0);
     assert_int_equal(report.obs.compared, 5);
     assert_int_equal(report.mismatched_flags, 0);
 }
 
-TEST(flags_that_differ_are_counted_and_the_replay_goes_on)
+TEST(flags_that_differ_are_counted_and_the_playback_goes_on)
 {
-    aq_replay_report report =
-        replay(state, &replay_env_plain,
-               "\"initial_state\": [3.5], \"initial_observation\": [3.5], "
-               "\"actions\": [[1], [0.5], [-1]], \"observations\": [[4], [4.25], [3.75]], "
-               "\"states\": [[4], [4.25], [3.75]], \"rewards\": [1, 0.5, -1], "
-               "\"terminated\": [false, true, false], \"truncated\": [false, false, true]",
-               false);
+    aq_playback_report report =
+        play(state, &sum_env_plain,
+             "\"initial_state\": [3.5], \"initial_observation\": [3.5], "
+             "\"actions\": [[1], [0.5], [-1]], \"observations\": [[4], [4.25], [3.75]], "
+             "\"states\": [[4], [4.25], [3.75]], \"rewards\": [1, 0.5, -1], "
+             "\"terminated\": [false, true, false], \"truncated\": [false, false, true]",
+             false);
     assert_int_equal(report.mismatched_flags, 2); /* ours ends in step 0, theirs is cut in step 2 */
     assert_true(report.state.error == 0);
 }
@@ -153,8 +153,8 @@ TEST(flags_that_differ_are_counted_and_the_replay_goes_on)
 TEST(the_step_limit_truncates)
 {
     /* Eight steps of nothing: the eighth is the last. */
-    aq_replay_report report = replay(
-        state, &replay_env_plain,
+    aq_playback_report report = play(
+        state, &sum_env_plain,
         "\"initial_state\": [0], \"initial_observation\": [0], \"actions\": [0, 0, 0, 0, 0, 0, 0, "
         "0], \"observations\": [0, 0, 0, 0, 0, 0, 0, 0], \"states\": [0, 0, 0, 0, 0, 0, 0, 0], "
         "\"rewards\": [0, 0, 0, 0, 0, 0, 0, 0], \"terminated\": [0, 0, 0, 0, 0, 0, 0, 0], "
@@ -169,18 +169,18 @@ TEST(a_golden_step_takes_actions_in_double)
         "\"initial_state\": [0], \"initial_observation\": [0], \"actions\": [[0.1, 0]], "
         "\"observations\": [[0.05]], \"states\": [[0.05]], \"rewards\": [0.1], "
         "\"terminated\": [false], \"truncated\": [false]";
-    aq_replay_report report = replay(state, &replay_env_exact, members, false);
+    aq_playback_report report = play(state, &sum_env_exact, members, false);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
 }
 
 TEST(rows_of_floats_are_compared_as_they_are)
 {
-    aq_replay_report report =
-        replay(state, &replay_env_plain,
-               "\"initial_state\": [0], \"initial_observation\": [0], \"actions\": [[0.1]], "
-               "\"observations\": [[0.05]], \"states\": [[0.05]], \"rewards\": [0.1], "
-               "\"terminated\": [false], \"truncated\": [false]",
-               false);
+    aq_playback_report report =
+        play(state, &sum_env_plain,
+             "\"initial_state\": [0], \"initial_observation\": [0], \"actions\": [[0.1]], "
+             "\"observations\": [[0.05]], \"states\": [[0.05]], \"rewards\": [0.1], "
+             "\"terminated\": [false], \"truncated\": [false]",
+             false);
     assert_true(report.obs.error > 0 && report.obs.error < 1e-8);
 }
 
@@ -201,31 +201,31 @@ TEST(nan_against_a_number_is_an_infinite_error)
     assert_int_equal(worst.compared, 4);
 }
 
-TEST(what_cannot_be_replayed_is_refused)
+TEST(what_cannot_be_played_back_is_refused)
 {
-    refuse(state, &replay_env_closed, "",
+    refuse(state, &sum_env_closed, "",
            TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
            AQ_E_UNSUPPORTED, "sum:Closed can't be put into a recorded state");
-    refuse(state, &replay_env_exact, "",
+    refuse(state, &sum_env_exact, "",
            TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_SCHEMA,
            "an action of sum:Exact has 2 numbers, a recorded one 1");
-    refuse(state, &replay_env_plain, "",
+    refuse(state, &sum_env_plain, "",
            "\"initial_state\": [1], \"initial_observation\": [1, 2], " TRUE_ACTIONS
            "\"observations\": [[1, 2], [1, 2], [1, 2]], " TRUE_STATES TRUE_REWARDS NO_ENDS,
            AQ_E_SCHEMA, "an observation of sum:Plain has 1 numbers, a recorded one 2");
-    refuse(state, &replay_env_plain, "",
+    refuse(state, &sum_env_plain, "",
            "\"initial_state\": [1, 2], \"initial_observation\": [1], "
            "\"states\": [[1, 2], [1, 2], [1, 2]], " TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_REWARDS
                NO_ENDS,
            AQ_E_INVALID, "the recording's 'state' has 2 numbers, not 1");
-    refuse(state, &replay_env_plain, "",
+    refuse(state, &sum_env_plain, "",
            TRUE_START
            "\"actions\": [[1], [-1.5], [0]], " TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS,
            AQ_E_CORRUPT, "step 1: an action has -1.5, out of its bounds");
-    refuse(state, &replay_env_plain, "?fail_step=2",
+    refuse(state, &sum_env_plain, "?fail_step=2",
            TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_PEER,
            "step 1: sum:Plain?fail_step=2: a step failed: it was asked to");
-    refuse(state, &replay_env_plain, "?fail_resets=yes",
+    refuse(state, &sum_env_plain, "?fail_resets=yes",
            TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS, AQ_E_PEER,
            "a reset failed: it was asked to");
 }
@@ -234,16 +234,16 @@ TEST(a_failing_allocation_leaves_nothing_behind)
 {
     aq_recording *recording =
         record(state, TRUE_START TRUE_ACTIONS TRUE_OBSERVATIONS TRUE_STATES TRUE_REWARDS NO_ENDS);
-    aq_env *env = replay_env_open(&replay_env_plain, "");
+    aq_env *env = sum_env_open(&sum_env_plain, "");
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc != 0; nth++) {
-        aq_replay_report report;
+        aq_playback_report report;
         aq_error error = {0};
         aq_memory_fail_at(nth, 0);
-        rc = aq_env_replay(env, recording, false, &report, &error);
+        rc = aq_playback(env, recording, false, &report, &error);
         aq_memory_fail_at(0, 0);
         assert_true(rc == 0 || rc == AQ_E_NOMEM);
-        assert_int_equal(replay_env_counts.begins, replay_env_counts.ends);
+        assert_int_equal(sum_env_counts.begins, sum_env_counts.ends);
     }
     aq_env_unref(env);
     aq_recording_free(recording);
@@ -255,17 +255,17 @@ TEST(probes_compare_the_state_as_it_was_put_in)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
-    aq_replay_report report;
+    aq_playback_report report;
     /* Its state is called "state", so that a probe that has none is refused. */
     const char *path = cli_path(state, "probe.json");
     cli_write_text(path, "{\"domain\": \"sum\", \"task\": \"Exact\", \"probes\": [{\"qpos\": [1], "
                          "\"observation\": [1], \"reward\": 2}]}");
     assert_int_equal(aq_recording_read(path, &recording, &error), 0);
-    aq_env *env = replay_env_open(&replay_env_exact, "");
-    assert_int_equal(aq_env_replay(env, recording, false, &report, &error), AQ_E_INVALID);
+    aq_env *env = sum_env_open(&sum_env_exact, "");
+    assert_int_equal(aq_playback(env, recording, false, &report, &error), AQ_E_INVALID);
     cli_assert_in(error.text, "probe 0: the recording has no 'state'");
     recording->series[0].name = "state";
-    assert_int_equal(aq_env_replay(env, recording, false, &report, &error), 0);
+    assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
     assert_int_equal(report.steps, 1);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
     assert_int_equal(report.reward.compared, 1);
@@ -277,14 +277,14 @@ TEST(a_reward_of_transitions_is_not_asked_of_a_state)
 {
     aq_error error = {0};
     aq_recording *recording = NULL;
-    aq_replay_report report;
+    aq_playback_report report;
     const char *path = cli_path(state, "probe.json");
     cli_write_text(path, "{\"domain\": \"sum\", \"task\": \"Plain\", \"probes\": [{\"qpos\": [1], "
                          "\"observation\": [1], \"reward\": 2}]}");
     assert_int_equal(aq_recording_read(path, &recording, &error), 0);
     recording->series[0].name = "state";
-    aq_env *env = replay_env_open(&replay_env_plain, "");
-    assert_int_equal(aq_env_replay(env, recording, false, &report, &error), 0);
+    aq_env *env = sum_env_open(&sum_env_plain, "");
+    assert_int_equal(aq_playback(env, recording, false, &report, &error), 0);
     assert_int_equal(report.reward.compared, 0);
     assert_true(report.obs.error == 0);
     aq_env_unref(env);

@@ -2,12 +2,12 @@
  * Recording form: the readers of the forms of recordings (recording.h), each given a file's JSON
  * and an empty recording, which its caller frees. AQ_E_CORRUPT, AQ_E_TOO_BIG, AQ_E_NOMEM.
  */
-#ifndef AQ_CLI_ENV_RECORDING_FORM_H
-#define AQ_CLI_ENV_RECORDING_FORM_H
+#ifndef AQ_BENCH_ENV_REPLAY_RECORDING_FORM_H
+#define AQ_BENCH_ENV_REPLAY_RECORDING_FORM_H
 
 #include <jansson.h>
 
-#include "cli/env/recording.h"
+#include "bench/env_replay/recording.h"
 
 int aq_recording_read_gym(const json_t *root, aq_recording *recording, aq_error *error) AQ_MUST_USE;
 int aq_recording_read_suite(const json_t *root, aq_recording *recording,

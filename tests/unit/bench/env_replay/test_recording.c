@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/env/recording.h"
+#include "bench/env_replay/recording.h"
 #include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
@@ -14,7 +14,7 @@ static aq_recording *read_golden(const char *name)
     char path[CLI_PATH_MAX];
     aq_error error = {0};
     aq_recording *recording = NULL;
-    (void)snprintf(path, sizeof(path), "%s/replay/%s", AQ_GOLDEN_DIR, name);
+    (void)snprintf(path, sizeof(path), "%s/recordings/%s", AQ_GOLDEN_DIR, name);
     assert_int_equal(aq_recording_read(path, &recording, &error), 0);
     return recording;
 }
@@ -228,7 +228,7 @@ TEST(a_failing_allocation_leaves_nothing)
         char path[CLI_PATH_MAX];
         aq_recording *recording = NULL;
         int rc = AQ_E_NOMEM;
-        (void)snprintf(path, sizeof(path), "%s/replay/%s", AQ_GOLDEN_DIR, names[i]);
+        (void)snprintf(path, sizeof(path), "%s/recordings/%s", AQ_GOLDEN_DIR, names[i]);
         for (uint64_t nth = 1; rc != 0; nth++) {
             aq_error error = {0};
             aq_memory_fail_at(nth, 0);

@@ -2,8 +2,8 @@
  * Number matrix: rows of numbers of equal width, taken from JSON that somebody else wrote. A row
  * may be a plain number; true and false count as 1 and 0. One owner.
  */
-#ifndef AQ_CLI_TEXT_NUMBER_MATRIX_H
-#define AQ_CLI_TEXT_NUMBER_MATRIX_H
+#ifndef AQ_BENCH_ENV_REPLAY_NUMBER_MATRIX_H
+#define AQ_BENCH_ENV_REPLAY_NUMBER_MATRIX_H
 
 #include <jansson.h>
 #include <stddef.h>

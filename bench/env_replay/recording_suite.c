@@ -2,7 +2,7 @@
  * Recordings of the control suite: an episode, or states that were placed by hand. The state is
  * MuJoCo's, by its names; a target that was drawn at the reset is among the changes of the model.
  */
-#include "cli/env/recording_form.h"
+#include "bench/env_replay/recording_form.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,10 +3,10 @@
  */
 #include <stdio.h>
 
-#include "cli/env/env_replay.h"
+#include "bench/env_replay/playback.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
-#include "tests/unit/cli/replay_env.h"
+#include "tests/unit/cli/sum_env.h"
 
 #define STAY   "[[1, 0, 0, false]]"
 #define GO     "[[0.5, 1, 5, true], [0.5, 0, -1, false]]"
@@ -18,8 +18,8 @@
 #define TABLE(stay, go, starts, episodes)                                                          \
     "{\"id\": \"X\", \"P\": [[" stay ", " go "], " THERE "], " starts ", " episodes "}"
 
-static int replay(void **state, const aq_env_class *class, const char *text,
-                  aq_replay_report *report, aq_error *error)
+static int play(void **state, const aq_env_class *class, const char *text,
+                aq_playback_report *report, aq_error *error)
 {
     aq_recording *recording = NULL;
     const char *path = cli_path(state, "table.json");
@@ -27,24 +27,24 @@ static int replay(void **state, const aq_env_class *class, const char *text,
     if (aq_recording_read(path, &recording, error) != 0) {
         fail_msg("%s", error->text);
     }
-    aq_env *env = replay_env_open(class, "");
-    int rc = aq_env_replay(env, recording, false, report, error);
+    aq_env *env = sum_env_open(class, "");
+    int rc = aq_playback(env, recording, false, report, error);
     aq_env_unref(env);
     aq_recording_free(recording);
     return rc;
 }
 
-static aq_replay_report report_of(void **state, const char *text)
+static aq_playback_report report_of(void **state, const char *text)
 {
-    aq_replay_report report;
+    aq_playback_report report;
     aq_error error = {0};
-    assert_int_equal(replay(state, &replay_env_table, text, &report, &error), 0);
+    assert_int_equal(play(state, &sum_env_table, text, &report, &error), 0);
     return report;
 }
 
 TEST(a_true_table_has_no_errors)
 {
-    aq_replay_report report = report_of(state, TABLE(STAY, GO, STARTS, EPISODES));
+    aq_playback_report report = report_of(state, TABLE(STAY, GO, STARTS, EPISODES));
     assert_int_equal(report.steps, 4);
     assert_int_equal(report.state.compared, 2);
     assert_true(report.obs.error == 0 && report.reward.error == 0 && report.state.error == 0);
@@ -53,7 +53,7 @@ TEST(a_true_table_has_no_errors)
 
 TEST(the_order_of_outcomes_and_their_parts_do_not_matter)
 {
-    aq_replay_report report = report_of(
+    aq_playback_report report = report_of(
         state, TABLE(STAY, "[[0.25, 0, -1, false], [0.5, 1, 5, true], [0.25, 0, -1, false]]",
                      STARTS, EPISODES));
     assert_true(report.obs.error == 0 && report.reward.error == 0);
@@ -61,7 +61,7 @@ TEST(the_order_of_outcomes_and_their_parts_do_not_matter)
 
 TEST(wrong_chances_are_found)
 {
-    aq_replay_report report = report_of(
+    aq_playback_report report = report_of(
         state, TABLE(STAY, "[[0.75, 1, 5, true], [0.25, 0, -1, false]]", STARTS, EPISODES));
     assert_true(report.obs.error == 0.25);
     assert_int_equal(report.obs.step, 0);
@@ -70,13 +70,13 @@ TEST(wrong_chances_are_found)
 
 TEST(an_outcome_that_ours_has_not_is_found)
 {
-    aq_replay_report report = report_of(state, TABLE("[[1, 1, 0, false]]", GO, STARTS, EPISODES));
+    aq_playback_report report = report_of(state, TABLE("[[1, 1, 0, false]]", GO, STARTS, EPISODES));
     assert_true(report.obs.error == 1);
 }
 
 TEST(wrong_rewards_are_found)
 {
-    aq_replay_report report =
+    aq_playback_report report =
         report_of(state, TABLE(STAY, "[[0.5, 1, 4, true], [0.5, 0, -1, false]]", STARTS, EPISODES));
     assert_true(report.reward.error == 0.25);
     assert_true(report.obs.error == 0);
@@ -84,21 +84,21 @@ TEST(wrong_rewards_are_found)
 
 TEST(wrong_flags_are_counted)
 {
-    aq_replay_report report = report_of(
+    aq_playback_report report = report_of(
         state, TABLE(STAY, "[[0.5, 1, 5, false], [0.5, 0, -1, false]]", STARTS, EPISODES));
     assert_true(report.mismatched_flags > 0);
 }
 
 TEST(wrong_starts_are_found)
 {
-    aq_replay_report report =
+    aq_playback_report report =
         report_of(state, TABLE(STAY, GO, "\"initial_state_distrib\": [0.5, 0.5]", EPISODES));
     assert_true(report.state.error == 0.5);
 }
 
 TEST(an_episode_that_ours_could_not_play_is_found)
 {
-    aq_replay_report report = report_of(
+    aq_playback_report report = report_of(
         state, TABLE(STAY, GO, STARTS,
                      "\"episodes\": [{\"initial_state\": 0, \"steps\": [[0, 1, 0, false, true, 1, "
                      "0]]}]"));
@@ -108,14 +108,14 @@ TEST(an_episode_that_ours_could_not_play_is_found)
 
 TEST(another_shape_is_refused)
 {
-    aq_replay_report report;
+    aq_playback_report report;
     aq_error error = {0};
-    assert_int_equal(replay(state, &replay_env_table,
-                            "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}", &report, &error),
+    assert_int_equal(play(state, &sum_env_table, "{\"id\": \"X\", \"P\": [[[[1, 0, 0, true]]]]}",
+                          &report, &error),
                      AQ_E_SCHEMA);
     cli_assert_in(error.text, "the recording has 1 states and 1 actions");
     assert_int_equal(
-        replay(state, &replay_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &error),
+        play(state, &sum_env_plain, TABLE(STAY, GO, STARTS, EPISODES), &report, &error),
         AQ_E_UNSUPPORTED);
     cli_assert_in(error.text, "sum:Plain is no table");
 }

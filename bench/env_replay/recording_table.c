@@ -3,7 +3,7 @@
  * some episodes. The id carries what the table was made with behind the task's name:
  * "FrozenLake-v1_8x8_slippery".
  */
-#include "cli/env/recording_form.h"
+#include "bench/env_replay/recording_form.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -9,14 +9,14 @@
  * A recording can be longer than it needs to be and hold more than is used here; what is used is
  * checked. Immutable, one owner.
  */
-#ifndef AQ_CLI_ENV_RECORDING_H
-#define AQ_CLI_ENV_RECORDING_H
+#ifndef AQ_BENCH_ENV_REPLAY_RECORDING_H
+#define AQ_BENCH_ENV_REPLAY_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "cli/text/number_matrix.h"
+#include "bench/env_replay/number_matrix.h"
 #include "common/base/error.h"
 #include "common/policy/snapshot.h"
 #include "envs/env_golden.h"

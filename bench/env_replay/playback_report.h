@@ -1,10 +1,10 @@
 /*
- * Replay report: by how much an environment of ours differs from a recording of the original.
+ * Playback report: by how much an environment of ours differs from a recording of the original.
  *
  * Errors are scaled: |ours - recorded| / max(1, |recorded|).
  */
-#ifndef AQ_CLI_ENV_REPLAY_REPORT_H
-#define AQ_CLI_ENV_REPLAY_REPORT_H
+#ifndef AQ_BENCH_ENV_REPLAY_PLAYBACK_REPORT_H
+#define AQ_BENCH_ENV_REPLAY_PLAYBACK_REPORT_H
 
 #include <stdint.h>
 
@@ -16,11 +16,11 @@ typedef struct aq_worst {
     int64_t step;
 } aq_worst;
 
-typedef struct aq_replay_report {
+typedef struct aq_playback_report {
     uint64_t steps; /* or probes, or pairs of a state and an action */
     aq_worst obs, reward, state;
     uint64_t mismatched_flags; /* terminated and truncated, each counts */
-} aq_replay_report;
+} aq_playback_report;
 
 /* NaN against a number is an infinite error. */
 void aq_worst_offer(aq_worst *worst, int64_t step, double ours, double recorded);

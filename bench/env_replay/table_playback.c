@@ -1,8 +1,8 @@
 /*
- * Table replay: see table_replay.h. Tables may list their outcomes in any order, and one twice, so
- * outcomes are compared by the state that they lead to.
+ * Table playback: see table_playback.h. Tables may list their outcomes in any order, and one twice,
+ * so outcomes are compared by the state that they lead to.
  */
-#include "cli/env/table_replay.h"
+#include "bench/env_replay/table_playback.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -43,7 +43,7 @@ static outcomes recorded_outcomes(const aq_recorded_table *table, uint32_t cell,
                       .rows = table->outcomes + table->offsets[pair]};
 }
 
-static void compare_ways(aq_replay_report *report, int64_t cell, way ours, way recorded)
+static void compare_ways(aq_playback_report *report, int64_t cell, way ours, way recorded)
 {
     aq_worst_offer(&report->obs, cell, ours.chance, recorded.chance);
     if (ours.chance > 0 && recorded.chance > 0) {
@@ -52,17 +52,17 @@ static void compare_ways(aq_replay_report *report, int64_t cell, way ours, way r
     }
 }
 
-static int compare_pair(aq_replay_lane *lane, const aq_recorded_table *table, uint32_t cell,
-                        uint32_t action, aq_replay_report *report, aq_error *error)
+static int compare_pair(aq_playback_subject *subject, const aq_recorded_table *table, uint32_t cell,
+                        uint32_t action, aq_playback_report *report, aq_error *error)
 {
     aq_golden_outcome rows[AQ_GOLDEN_OUTCOMES_MAX];
     outcomes recorded = recorded_outcomes(table, cell, action);
     outcomes ours = {.rows = rows};
-    ours.count = lane->golden->outcomes(lane->env->params, cell, action, rows);
+    ours.count = subject->golden->outcomes(subject->env->params, cell, action, rows);
     if (ours.count == 0 || ours.count > AQ_GOLDEN_OUTCOMES_MAX) {
         return aq_fail(error, AQ_E_INVALID,
                        "%s has no outcomes of action %" PRIu32 " in state %" PRIu32,
-                       lane->env->name, action, cell);
+                       subject->env->name, action, cell);
     }
     for (size_t i = 0; i < recorded.count; i++) {
         uint32_t next = recorded.rows[i].next;
@@ -77,11 +77,11 @@ static int compare_pair(aq_replay_lane *lane, const aq_recorded_table *table, ui
 
 /* ---- steps ---------------------------------------------------------------------------------- */
 
-static int set_cell(aq_replay_lane *lane, uint32_t cell, bool is_start, aq_error *error)
+static int set_cell(aq_playback_subject *subject, uint32_t cell, bool is_start, aq_error *error)
 {
     double number = cell;
     aq_golden_values values = {.count = 1, .rows = {{"state", 1, &number}}};
-    return aq_replay_lane_set(lane, &values, is_start, error);
+    return aq_playback_subject_set(subject, &values, is_start, error);
 }
 
 /* The state is one that episodes end in: they never step from it. */
@@ -100,7 +100,7 @@ static bool is_end(const aq_recorded_table *table, uint32_t cell)
 
 /* What came of a step must be among the outcomes, with its reward and its flag. Several may lead to
  * one state: the nearest counts. */
-static void compare_outcome(aq_replay_report *report, int64_t cell, const outcomes *set,
+static void compare_outcome(aq_playback_report *report, int64_t cell, const outcomes *set,
                             double next, double reward, bool terminated)
 {
     const aq_golden_outcome *nearest = NULL;
@@ -119,28 +119,29 @@ static void compare_outcome(aq_replay_report *report, int64_t cell, const outcom
 }
 
 /* One step of ours, against the table. */
-static int step_in_table(aq_replay_lane *lane, const aq_recorded_table *table, uint32_t cell,
-                         uint32_t action, aq_replay_report *report, aq_error *error)
+static int step_in_table(aq_playback_subject *subject, const aq_recorded_table *table,
+                         uint32_t cell, uint32_t action, aq_playback_report *report,
+                         aq_error *error)
 {
     double number = action;
-    int rc = aq_replay_lane_step(lane, &number, error);
+    int rc = aq_playback_subject_step(subject, &number, error);
     if (rc) {
         return rc;
     }
     outcomes set = recorded_outcomes(table, cell, action);
-    compare_outcome(report, cell, &set, lane->obs[0], lane->reward, lane->terminated);
+    compare_outcome(report, cell, &set, subject->obs[0], subject->reward, subject->terminated);
     return 0;
 }
 
-static int step_pair(aq_replay_lane *lane, const aq_recorded_table *table, uint32_t cell,
-                     uint32_t action, aq_replay_report *report, aq_error *error)
+static int step_pair(aq_playback_subject *subject, const aq_recorded_table *table, uint32_t cell,
+                     uint32_t action, aq_playback_report *report, aq_error *error)
 {
     for (int i = 0; i < STEPS_A_PAIR; i++) {
-        int rc = set_cell(lane, cell, true, error);
+        int rc = set_cell(subject, cell, true, error);
         if (rc) {
             return rc;
         }
-        rc = step_in_table(lane, table, cell, action, report, error);
+        rc = step_in_table(subject, table, cell, action, report, error);
         if (rc) {
             return rc;
         }
@@ -151,17 +152,17 @@ static int step_pair(aq_replay_lane *lane, const aq_recorded_table *table, uint3
 /* ---- episodes ------------------------------------------------------------------------------- */
 
 /* The recorded steps are possible in our table too, and end as ours do after as many steps. */
-static void compare_episode(const aq_replay_lane *lane, const aq_table_episode *episode,
-                            aq_replay_report *report)
+static void compare_episode(const aq_playback_subject *subject, const aq_table_episode *episode,
+                            aq_playback_report *report)
 {
-    const uint32_t step_limit = lane->env->step_limit;
+    const uint32_t step_limit = subject->env->step_limit;
     uint32_t cell = episode->start;
     uint32_t elapsed = 0;
     for (size_t i = 0; i < episode->step_count; i++) {
         aq_golden_outcome rows[AQ_GOLDEN_OUTCOMES_MAX];
         const aq_table_step *step = &episode->steps[i];
         outcomes ours = {.rows = rows};
-        ours.count = lane->golden->outcomes(lane->env->params, cell, step->action, rows);
+        ours.count = subject->golden->outcomes(subject->env->params, cell, step->action, rows);
         compare_outcome(report, cell, &ours, step->next, step->reward, step->terminated);
         elapsed++;
         bool truncated = step_limit > 0 && elapsed >= step_limit;
@@ -172,33 +173,35 @@ static void compare_episode(const aq_replay_lane *lane, const aq_table_episode *
     }
 }
 
-static int check_sizes(const aq_replay_lane *lane, const aq_recorded_table *table, aq_error *error)
+static int check_sizes(const aq_playback_subject *subject, const aq_recorded_table *table,
+                       aq_error *error)
 {
-    const aq_schema *schema = &lane->env->schema;
-    if (lane->golden->outcomes == NULL) {
-        return aq_fail(error, AQ_E_UNSUPPORTED, "%s is no table", lane->env->name);
+    const aq_schema *schema = &subject->env->schema;
+    if (subject->golden->outcomes == NULL) {
+        return aq_fail(error, AQ_E_UNSUPPORTED, "%s is no table", subject->env->name);
     }
     if (schema->obs.kind != AQ_SPACE_DISCRETE || schema->obs.choice_count != table->cells ||
         schema->action.kind != AQ_SPACE_DISCRETE || schema->action.choice_count != table->actions) {
         return aq_fail(error, AQ_E_SCHEMA,
                        "the recording has %" PRIu32 " states and %" PRIu32
                        " actions, which is not what %s has",
-                       table->cells, table->actions, lane->env->name);
+                       table->cells, table->actions, subject->env->name);
     }
     return 0;
 }
 
-static int compare_cell(aq_replay_lane *lane, const aq_recorded_table *table, uint32_t cell,
-                        aq_replay_report *report, aq_error *error)
+static int compare_cell(aq_playback_subject *subject, const aq_recorded_table *table, uint32_t cell,
+                        aq_playback_report *report, aq_error *error)
 {
     if (table->start_chances.numbers != NULL) {
-        aq_worst_offer(&report->state, cell, lane->golden->start_chance(lane->env->params, cell),
+        aq_worst_offer(&report->state, cell,
+                       subject->golden->start_chance(subject->env->params, cell),
                        table->start_chances.numbers[cell]);
     }
     for (uint32_t action = 0; action < table->actions; action++) {
-        int rc = compare_pair(lane, table, cell, action, report, error);
+        int rc = compare_pair(subject, table, cell, action, report, error);
         if (rc == 0 && !is_end(table, cell)) {
-            rc = step_pair(lane, table, cell, action, report, error);
+            rc = step_pair(subject, table, cell, action, report, error);
         }
         if (rc) {
             return rc;
@@ -208,15 +211,15 @@ static int compare_cell(aq_replay_lane *lane, const aq_recorded_table *table, ui
     return 0;
 }
 
-int aq_table_replay(aq_replay_lane *lane, const aq_recorded_table *table, aq_replay_report *report,
-                    aq_error *error)
+int aq_table_playback(aq_playback_subject *subject, const aq_recorded_table *table,
+                      aq_playback_report *report, aq_error *error)
 {
-    int rc = check_sizes(lane, table, error);
+    int rc = check_sizes(subject, table, error);
     for (uint32_t cell = 0; rc == 0 && cell < table->cells; cell++) {
-        rc = compare_cell(lane, table, cell, report, error);
+        rc = compare_cell(subject, table, cell, report, error);
     }
     for (size_t i = 0; rc == 0 && i < table->episode_count; i++) {
-        compare_episode(lane, &table->episodes[i], report);
+        compare_episode(subject, &table->episodes[i], report);
     }
     return rc;
 }

@@ -1,7 +1,7 @@
 /*
- * See replay_report.h.
+ * See playback_report.h.
  */
-#include "cli/env/replay_report.h"
+#include "bench/env_replay/playback_report.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /*
  * Recording form: what the readers share. See recording_form.h.
  */
-#include "cli/env/recording_form.h"
+#include "bench/env_replay/recording_form.h"
 
 #include "common/base/assert.h"
 

@@ -1,20 +1,22 @@
 /*
- * actorq env replay: how far an environment is from a recording of the original.
+ * env_replay: how far an environment is from a recording of the original. It checks this project,
+ * so it is built and not installed.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
-#include "cli/env/env_command.h"
-#include "cli/env/env_replay.h"
+#include "bench/env_replay/playback.h"
+#include "cli/text/command.h"
 #include "cli/text/plain_text.h"
 
-typedef struct replay_arguments {
+typedef struct playback_arguments {
     const char *path;
     const char *task;
     bool per_step;
     bool json;
-} replay_arguments;
+} playback_arguments;
 
 static const aq_option option_rows[] = {
     {"per-step", 0, NULL,
@@ -25,7 +27,7 @@ static const aq_option option_rows[] = {
 };
 
 static const aq_options options_page = {
-    .program = "actorq env replay",
+    .program = "env_replay",
     .usage = "FILE.json [options]",
     .summary =
         "Puts an environment into the recorded first state of the original, takes the recorded "
@@ -33,17 +35,18 @@ static const aq_options options_page = {
         "|ours - recorded| / max(1, |recorded|), and how many flags of ends differ. FILE.json is "
         "an episode of Gymnasium or the control suite, probes (states that were placed by hand), "
         "or the table of a toy-text task, of which every state and action is compared.",
-    .details = "The exit status is 0 when the file could be replayed, however large the errors.\n\n"
-               "Examples:\n"
-               "  actorq env replay tests/golden/gym/CartPole-v1_1.json\n"
-               "  actorq env replay walker_walk_3.json --per-step --json\n",
+    .details =
+        "The exit status is 0 when the file could be played back, however large the errors.\n\n"
+        "Examples:\n"
+        "  env_replay tests/golden/recordings/CartPole-v1_1.json\n"
+        "  env_replay walker_walk_3.json --per-step --json\n",
     .rows = option_rows,
     .count = sizeof(option_rows) / sizeof(option_rows[0]),
 };
 
 static int apply(void *user, const aq_option *option, const char *value, aq_error *error)
 {
-    replay_arguments *arguments = user;
+    playback_arguments *arguments = user;
     if (!option) {
         return aq_command_take(&arguments->path, value, error);
     }
@@ -62,12 +65,12 @@ static int apply(void *user, const aq_option *option, const char *value, aq_erro
 
 /* ---- results -------------------------------------------------------------------------------- */
 
-typedef struct replay_result {
+typedef struct playback_result {
     const aq_recording *recording;
     const aq_env *env;
-    const replay_arguments *arguments;
-    aq_replay_report report;
-} replay_result;
+    const playback_arguments *arguments;
+    aq_playback_report report;
+} playback_result;
 
 static const char *form_name(const aq_recording *recording)
 {
@@ -88,9 +91,9 @@ static json_t *step_json(const aq_worst *worst)
     return worst->compared > 0 ? json_integer(worst->step) : json_null();
 }
 
-static json_t *make_json(const replay_result *result)
+static json_t *make_json(const playback_result *result)
 {
-    const aq_replay_report *report = &result->report;
+    const aq_playback_report *report = &result->report;
     const bool per_step =
         result->arguments->per_step && result->recording->form == AQ_RECORDING_EPISODE;
     return json_pack(
@@ -114,7 +117,7 @@ static void print_worst(const char *label, const aq_worst *worst, const char *pl
     }
 }
 
-static void print(const replay_result *result)
+static void print(const playback_result *result)
 {
     static const char *const places[] = {[AQ_RECORDING_EPISODE] = "step",
                                          [AQ_RECORDING_PROBES] = "probe",
@@ -123,7 +126,7 @@ static void print(const replay_result *result)
                                           [AQ_RECORDING_PROBES] = "probes",
                                           [AQ_RECORDING_TABLE] = "pairs of a state and an action"};
     char path[AQ_ERROR_TEXT_MAX];
-    const aq_replay_report *report = &result->report;
+    const aq_playback_report *report = &result->report;
     const enum aq_recording_form form = result->recording->form;
     (void)printf("%s: %s, %" PRIu64 " %s%s\n",
                  aq_plain_text(path, sizeof(path), result->arguments->path), result->env->name,
@@ -137,10 +140,10 @@ static void print(const replay_result *result)
     aq_print_fact(stdout, "flags", "%" PRIu64 " differ", report->mismatched_flags);
 }
 
-/* ---- the command ---------------------------------------------------------------------------- */
+/* ---- the program ---------------------------------------------------------------------------- */
 
-static int replay(const replay_arguments *arguments, replay_result *result,
-                  aq_recording **recording, aq_env **env, aq_error *error)
+static int play(const playback_arguments *arguments, playback_result *result,
+                aq_recording **recording, aq_env **env, aq_error *error)
 {
     int rc = aq_recording_read(arguments->path, recording, error);
     if (rc) {
@@ -151,39 +154,34 @@ static int replay(const replay_arguments *arguments, replay_result *result,
     if (rc) {
         return arguments->task ? rc : aq_fail_context(error, rc, "%s", arguments->path);
     }
-    *result = (replay_result){.recording = *recording, .env = *env, .arguments = arguments};
-    rc = aq_env_replay(*env, *recording, arguments->per_step, &result->report, error);
+    *result = (playback_result){.recording = *recording, .env = *env, .arguments = arguments};
+    rc = aq_playback(*env, *recording, arguments->per_step, &result->report, error);
     return rc ? aq_fail_context(error, rc, "%s", arguments->path) : 0;
 }
 
-static int run(int argc, char **argv)
+int main(int argc, char **argv)
 {
     aq_error error = {0};
-    replay_arguments arguments = {0};
-    replay_result result;
+    playback_arguments arguments = {0};
+    playback_result result;
     aq_recording *recording = NULL;
     aq_env *env = NULL;
     int status;
     if (!aq_command_begin(&options_page, argc, argv, apply, &arguments, &status)) {
         return status;
     }
-    int rc = arguments.path ? replay(&arguments, &result, &recording, &env, &error)
+    int rc = arguments.path ? play(&arguments, &result, &recording, &env, &error)
                             : aq_fail(&error, AQ_E_INVALID, "FILE.json is missing; see --help");
     if (rc) {
-        status = aq_command_failed(argv[0], &error);
+        (void)fprintf(stderr, "env_replay: %s\n", error.text);
+        status = EXIT_FAILURE;
     } else if (arguments.json) {
-        status = aq_command_print_json(argv[0], make_json(&result));
+        status = aq_command_print_json("env_replay", make_json(&result));
     } else {
         print(&result);
-        status = aq_command_printed(argv[0]);
+        status = aq_command_printed("env_replay");
     }
     aq_env_unref(env);
     aq_recording_free(recording);
     return status;
 }
-
-const aq_command aq_env_command_replay = {
-    .name = "replay",
-    .summary = "compare an environment with a recording of the original",
-    .run = run,
-};

@@ -1,5 +1,5 @@
 /*
- * Environments for the tests of replays and measurements: see replay_env.h.
+ * Sum env: see sum_env.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "envs/env_golden.h"
 #include "envs/env_physics.h"
 #include "tests/support/test.h"
-#include "tests/unit/cli/replay_env.h"
+#include "tests/unit/cli/sum_env.h"
 
 enum { STEP_LIMIT = 8 };
 
@@ -22,16 +22,16 @@ typedef struct sum_state {
     uint32_t steps;
 } sum_state;
 
-replay_env_calls replay_env_counts;
+sum_env_calls sum_env_counts;
 
-aq_env *replay_env_open(const aq_env_class *class, const char *options)
+aq_env *sum_env_open(const aq_env_class *class, const char *options)
 {
     char name[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
     aq_error error = {0};
     (void)snprintf(name, sizeof(name), "%s%s", class->name, options);
     assert_int_equal(aq_env_open_class(class, name, &env, &error), 0);
-    replay_env_counts = (replay_env_calls){0};
+    sum_env_counts = (sum_env_calls){0};
     return env;
 }
 
@@ -73,7 +73,7 @@ static int begin(const void *params, void *state, aq_error *error)
     (void)params;
     (void)state;
     (void)error;
-    replay_env_counts.begins++;
+    sum_env_counts.begins++;
     return 0;
 }
 
@@ -81,7 +81,7 @@ static void end(const void *params, void *state)
 {
     (void)params;
     (void)state;
-    replay_env_counts.ends++;
+    sum_env_counts.ends++;
 }
 
 static void observe(const void *params, const void *state, void *obs)
@@ -95,7 +95,7 @@ static bool reset(const void *params, void *state, aq_rng *rng, void *obs)
     (void)rng;
     *(sum_state *)state = (sum_state){0};
     observe(params, state, obs);
-    replay_env_counts.resets++;
+    sum_env_counts.resets++;
     return !((const sum_params *)params)->fails_resets;
 }
 
@@ -103,8 +103,8 @@ static enum aq_step_end add(const void *params, sum_state *s, double action)
 {
     s->x += action / 2;
     s->steps++;
-    replay_env_counts.steps++;
-    replay_env_counts.actions += action;
+    sum_env_counts.steps++;
+    sum_env_counts.actions += action;
     if (s->steps == ((const sum_params *)params)->fail_step) {
         return AQ_STEP_FAILED;
     }
@@ -172,7 +172,7 @@ static void physics_start(const void *params, void *state, aq_rng *rng)
     (void)params;
     (void)state;
     (void)rng;
-    replay_env_counts.physics_starts++;
+    sum_env_counts.physics_starts++;
 }
 
 static void physics_load(const void *params, void *state)
@@ -185,8 +185,8 @@ static void physics_step(const void *params, void *state, const void *action)
 {
     (void)params;
     (void)state;
-    replay_env_counts.physics_steps++;
-    replay_env_counts.physics_actions += (double)*(const float *)action;
+    sum_env_counts.physics_steps++;
+    sum_env_counts.physics_actions += (double)*(const float *)action;
 }
 
 static const struct aq_env_golden golden_plain = {.set = golden_set, .get = golden_get};
@@ -201,14 +201,14 @@ static const struct aq_env_physics physics = {
     .state_bytes = sizeof(sum_state), .open = open_sum, .begin = begin, .end = end,                \
     .reset = reset, .step = step, .failure = failure, .observe = observe
 
-const aq_env_class replay_env_plain = {
+const aq_env_class sum_env_plain = {
     .name = "sum:Plain", .schema = schema_plain, .golden = &golden_plain, SUM_MEMBERS};
-const aq_env_class replay_env_exact = {.name = "sum:Exact",
-                                       .schema = schema_exact,
-                                       .golden = &golden_exact,
-                                       .physics = &physics,
-                                       SUM_MEMBERS};
-const aq_env_class replay_env_closed = {.name = "sum:Closed", .schema = schema_plain, SUM_MEMBERS};
+const aq_env_class sum_env_exact = {.name = "sum:Exact",
+                                    .schema = schema_exact,
+                                    .golden = &golden_exact,
+                                    .physics = &physics,
+                                    SUM_MEMBERS};
+const aq_env_class sum_env_closed = {.name = "sum:Closed", .schema = schema_plain, SUM_MEMBERS};
 
 /* ---- a table -------------------------------------------------------------------------------- */
 
@@ -292,7 +292,7 @@ static double start_chance(const void *params, uint32_t cell)
 static const struct aq_env_golden golden_table = {
     .set = set_cell, .get = get_cell, .outcomes = outcomes, .start_chance = start_chance};
 
-const aq_env_class replay_env_table = {
+const aq_env_class sum_env_table = {
     .name = "sum:Table",
     .summary = "Two cells.",
     .reward_threshold = (double)NAN,

@@ -1,0 +1,159 @@
+/*
+ * env_replay as it is run by hand and by tools/env_tables.py.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/integration/cli/program.h"
+#include "tests/support/test.h"
+#include "tests/unit/cli/cli_fixture.h"
+
+enum { PATH_MAX_BYTES = 1024 };
+
+static const char *golden(const char *name)
+{
+    static char path[PATH_MAX_BYTES];
+    (void)snprintf(path, sizeof(path), "%s/recordings/%s", AQ_GOLDEN_DIR, name);
+    return path;
+}
+
+TEST(mistakes_are_answered_in_words)
+{
+    program_run(NULL, NULL);
+    program_assert_failure(1, "env_replay: FILE.json is missing");
+    program_run("a.json", "b.json", NULL);
+    program_assert_failure(1, "env_replay: 'b.json' is one argument too many after 'a.json'");
+    program_run("--per-stp", NULL);
+    program_assert_failure(1, "env_replay: unknown option --per-stp");
+}
+
+TEST(it_has_help)
+{
+    program_run("--help", NULL);
+    program_assert_success();
+    program_assert_out("Usage: env_replay FILE.json [options]");
+    program_assert_out("--per-step");
+}
+
+/* Runs it and returns its object, whose members are checked; json_decref it. */
+static json_t *play(const char *name, bool per_step)
+{
+    const char *file, *task, *form;
+    json_int_t steps, flags;
+    int is_per_step;
+    double obs, reward, state_error;
+    program_run(golden(name), "--json", per_step ? "--per-step" : NULL, NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_int_equal(json_unpack(object, "{s:s, s:s, s:s, s:b, s:I, s:F, s:F, s:F, s:I}", "file",
+                                 &file, "task", &task, "form", &form, "per_step", &is_per_step,
+                                 "steps", &steps, "max_obs_error", &obs, "max_reward_error",
+                                 &reward, "max_state_error", &state_error, "mismatched_flags",
+                                 &flags),
+                     0);
+    assert_string_equal(file, golden(name));
+    assert_int_equal(flags, 0);
+    assert_true(steps > 0);
+    assert_true(is_per_step == (per_step && strcmp(form, "episode") == 0));
+    return object;
+}
+
+static double member(const json_t *object, const char *name)
+{
+    return json_number_value(json_object_get(object, name));
+}
+
+static void assert_agrees(const char *name, const char *form, double tolerance)
+{
+    for (int per_step = 0; per_step < 2; per_step++) {
+        json_t *object = play(name, per_step);
+        assert_string_equal(json_string_value(json_object_get(object, "form")), form);
+        assert_true(member(object, "max_obs_error") <= tolerance);
+        assert_true(member(object, "max_reward_error") <= tolerance);
+        assert_true(member(object, "max_state_error") <= tolerance);
+        json_decref(object);
+    }
+}
+
+TEST(recordings_of_gymnasium_agree)
+{
+    assert_agrees("CartPole-v1_1.json", "episode", 1e-6);
+    assert_agrees("Pendulum-v1_1.json", "episode", 5e-4);
+    assert_agrees("FrozenLake-v1_4x4_slippery.json", "table", 1e-12);
+    assert_agrees("CliffWalking-v1_slippery.json", "table", 1e-12);
+}
+
+TEST(recordings_of_the_control_suite_agree)
+{
+    if (program_run(golden("walker_walk_3.json"), NULL)->exit_status != 0) {
+        program_assert_failure(1, "this build has no MuJoCo");
+        skip();
+    }
+    assert_agrees("cartpole_swingup_1.json", "episode", 1e-11);
+    assert_agrees("finger_turn_hard_1.json", "episode", 1e-11);
+    assert_agrees("walker_walk_3.json", "episode", 1e-9);
+    assert_agrees("probe_reacher_easy.json", "probes", 1e-11);
+}
+
+TEST(people_see_what_differs)
+{
+    program_run(golden("CartPole-v1_1.json"), "--per-step", NULL);
+    program_assert_success();
+    program_assert_out("gym:CartPole-v1, 24 steps, each from its recorded state\n");
+    program_assert_out("observations ");
+    program_assert_out("flags           0 differ\n");
+}
+
+TEST(another_task_can_be_compared)
+{
+    program_run(golden("CartPole-v1_1.json"), "--task", "gym:CartPole-v0", "--json", NULL);
+    program_assert_success();
+    json_t *object = program_json();
+    assert_string_equal(json_string_value(json_object_get(object, "task")), "gym:CartPole-v0");
+    json_decref(object);
+    program_run(golden("CartPole-v1_1.json"), "--task", "gym:MountainCar-v0", NULL);
+    program_assert_failure(1, "an observation of gym:MountainCar-v0 has 2 numbers, a recorded one "
+                              "4");
+}
+
+TEST(files_that_are_no_recordings_are_refused)
+{
+    const char *path = cli_path(state, "recording.json");
+    program_run(cli_path(state, "none.json"), NULL);
+    program_assert_failure(1, "none.json");
+    cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0");
+    program_run(path, NULL);
+    program_assert_failure(1, "line 1 is no JSON");
+    cli_write_text(path, "{\"what\": \"ever\"}");
+    program_run(path, NULL);
+    program_assert_failure(1, "recording.json: no recording: it has neither 'id' with");
+    cli_write_text(path, "{\"id\": \"CartPole-v1\", \"states\": [[0, 0, 0, 0]], \"actions\": [1], "
+                         "\"observations\": []}");
+    program_run(path, NULL);
+    program_assert_failure(1, "'observations' has 0 rows, not 1");
+    cli_write_text(path, "{\"id\": \"FrozenLake-v7\", \"P\": [[[[1, 0, 0, true]]]]}");
+    program_run(path, "--json", NULL);
+    program_assert_failure(1, "the task 'gym:FrozenLake-v7' is not known; did you mean "
+                              "'gym:FrozenLake-v1'?");
+}
+
+TEST(a_recording_with_a_flipped_bit_is_refused_or_differs)
+{
+    static char bytes[1 << 16];
+    const char *path = cli_path(state, "flipped.json");
+    size_t size = cli_read(golden("CartPole-v1_1.json"), bytes, sizeof(bytes));
+    for (size_t place = 7; place < size; place += size / 23) {
+        cli_write(path, bytes, size);
+        cli_damage(path, (long)place);
+        const program_result *result = program_run(path, "--json", NULL);
+        assert_true(result->exit_status == 0 || result->exit_status == 1);
+    }
+}
+
+TEST_GROUP(cli_fixture_setup, cli_fixture_teardown);
+
+int main(int argc, char **argv)
+{
+    program_choose(argc > 1 ? argv[1] : "env_replay");
+    return aq_test_run(NULL);
+}
