@@ -114,7 +114,7 @@ KNOWLEDGE = {
 LIBRARIES = (
     (r"mbedtls/.*", r"common/net/(security|nng_mend)/|tests/unit/common/net/",
      "cryptography stays in two rooms"),
-    (r"(cyaml/.*|yaml\.h)", r"common/settings/", "YAML is read by the settings alone"),
+    (r"yaml\.h", r"common/settings/", "YAML is read by the settings alone"),
     (r"jansson\.h", r"(common/net/rpc/reflect|common/data_set/|replay/data/|learner/|cli/|bench/|"
      r"tests/)", "JSON is for people: reflection, reports, run folders and what data sets are of"),
     (r"png\.h", r"cli/play/png_picture\.c$|tests/", "one file writes pictures"),

@@ -1,17 +1,15 @@
 /*
- * Settings: defaults, the YAML file, and `--set`. The parts: settings_table (the rows),
- * settings_value (one value), settings_yaml (a file, by libcyaml), settings_place (what is wrong
- * with a file, and where), settings_print (the commented file).
+ * Settings: defaults and `--set`. The other parts: settings_table (the rows), settings_value (one
+ * value), settings_yaml and settings_walk (a file), settings_print (the commented file),
+ * settings_compare (two structs).
  */
 #include "common/settings/settings.h"
 
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/settings/settings_place.h"
 #include "common/settings/settings_table.h"
 #include "common/settings/settings_value.h"
-#include "common/settings/settings_yaml.h"
 #include "common/sys/file.h"
 
 #define FILE_SIZE_MAX ((size_t)1 << 20)
@@ -24,59 +22,6 @@ void aq_settings_init(const aq_settings_table *table, void *settings)
 
         AQ_ASSERT(rc == 0);
     }
-}
-
-/* All or nothing: the values are checked first, and stored when every one is right. */
-static int apply_texts(const aq_settings_table *table, const aq_settings_texts *texts,
-                       void *settings, size_t *ret_failed_row, aq_error *error)
-{
-    for (size_t i = 0; i < table->count; i++) {
-        const char *value = aq_settings_texts_at(texts, i);
-        int rc = value == NULL ? 0 : aq_setting_set(&table->rows[i], value, NULL, error);
-
-        if (rc < 0) {
-            *ret_failed_row = i;
-            return rc;
-        }
-    }
-    for (size_t i = 0; i < table->count; i++) {
-        const char *value = aq_settings_texts_at(texts, i);
-        int rc = value == NULL ? 0 : aq_setting_set(&table->rows[i], value, settings, NULL);
-
-        AQ_ASSERT(rc == 0);
-    }
-    return 0;
-}
-
-int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
-                          size_t size, void *settings, aq_error *error)
-{
-    aq_settings_texts *texts = NULL;
-    aq_error refusal = {0};
-    size_t failed_row = 0;
-    int rc;
-
-    if (size == 0) {
-        return 0;
-    }
-    rc = aq_settings_texts_load(table, text, size, &texts, &refusal);
-    if (rc == AQ_E_INVALID) {
-        int why = aq_settings_explain(table, name, text, size, error);
-
-        if (why < 0) {
-            return why;
-        }
-    }
-    if (rc < 0) {
-        return aq_fail(error, rc, "%s: %s", name, refusal.text);
-    }
-    rc = apply_texts(table, texts, settings, &failed_row, error);
-    aq_settings_texts_destroy(texts);
-    if (rc < 0) {
-        return aq_fail_context(error, rc, "%s:%zu", name,
-                               aq_settings_line_of(text, size, table->rows[failed_row].key));
-    }
-    return 0;
 }
 
 int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,

@@ -19,10 +19,10 @@ typedef struct file_walk {
     aq_settings_problem *problem;
 } file_walk;
 
-static int stop_with(file_walk *walk, int code, size_t line, const char *problem)
+static int stop_with(file_walk *walk, size_t line, const char *problem)
 {
     *walk->problem = (aq_settings_problem){.line = line, .text = problem};
-    return code;
+    return AQ_E_INVALID;
 }
 
 static size_t line_of_event(const file_walk *walk)
@@ -65,7 +65,7 @@ static int stop_with_syntax(file_walk *walk)
     size_t line = parser->problem_mark.line + 1;
 
     if (parser->error == YAML_MEMORY_ERROR) {
-        return stop_with(walk, AQ_E_NOMEM, 0, aq_error_text(AQ_E_NOMEM));
+        return AQ_E_NOMEM;
     }
     if (parser->error == YAML_SCANNER_ERROR && parser->context != NULL) {
         line = parser->context_mark.line + 1; /* where the open quote is, not the file's end */
@@ -73,10 +73,9 @@ static int stop_with_syntax(file_walk *walk)
     if (parser->error == YAML_READER_ERROR) { /* bytes that are no text have no mark */
         line = line_of_offset(walk, parser->problem_offset);
     } else if (is_indented_by_tab(walk, line)) {
-        return stop_with(walk, AQ_E_INVALID, line, "indented by a tab; YAML wants blanks");
+        return stop_with(walk, line, "indented by a tab; YAML wants blanks");
     }
-    return stop_with(walk, AQ_E_INVALID, line,
-                     parser->problem == NULL ? "not valid YAML" : parser->problem);
+    return stop_with(walk, line, parser->problem == NULL ? "not valid YAML" : parser->problem);
 }
 
 static int next_event(file_walk *walk)
@@ -150,7 +149,7 @@ static int walk_mapping(file_walk *walk, const char *section)
         }
         node.line = line_of_event(walk);
         if (walk->event.type != YAML_SCALAR_EVENT) {
-            return stop_with(walk, AQ_E_INVALID, node.line, "a key must be a plain name");
+            return stop_with(walk, node.line, "a key must be a plain name");
         }
         name_node(&node, section, (const char *)walk->event.data.scalar.value);
         rc = next_event(walk);
@@ -158,6 +157,9 @@ static int walk_mapping(file_walk *walk, const char *section)
             return rc;
         }
         node.kind = kind_of_event(&walk->event);
+        if (walk->event.type == YAML_SCALAR_EVENT) {
+            node.value = (const char *)walk->event.data.scalar.value;
+        }
         rc = walk->visit(walk->user, &node);
         if (rc == 0 && node.kind == AQ_SETTINGS_MAPPING && section == NULL) {
             rc = walk_mapping(walk, node.key);
@@ -185,8 +187,7 @@ static int walk_document(file_walk *walk)
         rc = walk_mapping(walk, NULL);
         break;
     default:
-        return stop_with(walk, AQ_E_INVALID, line_of_event(walk),
-                         "lines of the form 'key: value' are expected");
+        return stop_with(walk, line_of_event(walk), "lines of the form 'key: value' are expected");
     }
     return rc != 0 ? rc : next_event(walk); /* the document's end */
 }
@@ -206,7 +207,7 @@ static int walk_stream(file_walk *walk)
         }
         document_count++;
         if (document_count > 1) {
-            return stop_with(walk, AQ_E_INVALID, line_of_event(walk),
+            return stop_with(walk, line_of_event(walk),
                              "a second document begins; one is expected");
         }
         rc = walk_document(walk);
@@ -223,7 +224,7 @@ int aq_settings_walk(const char *text, size_t size, aq_settings_visit_fn visit, 
     int rc;
 
     if (!yaml_parser_initialize(&walk.parser)) {
-        return stop_with(&walk, AQ_E_NOMEM, 0, aq_error_text(AQ_E_NOMEM));
+        return AQ_E_NOMEM;
     }
     yaml_parser_set_input_string(&walk.parser, (const unsigned char *)text, size);
     rc = walk_stream(&walk);

@@ -19,12 +19,13 @@ enum aq_settings_kind {
     AQ_SETTINGS_ALIAS,
 };
 
-/* A key and what kind of thing it has. */
+/* A key and what it has. */
 typedef struct aq_settings_node {
     char key[2 * (AQ_SETTINGS_KEY_MAX + 1)]; /* "section.key", on one line, cut to fit */
     bool in_section;
     enum aq_settings_kind kind;
-    size_t line; /* from 1 */
+    const char *value; /* as text, valid during the visit; NULL: it has none that is a text */
+    size_t line;       /* of the key, from 1 */
 } aq_settings_node;
 
 /* Anything but 0 ends the walk. */
@@ -32,12 +33,12 @@ typedef int (*aq_settings_visit_fn)(void *user, const aq_settings_node *node);
 
 /* What is wrong with the file as such: not YAML, or not mappings. */
 typedef struct aq_settings_problem {
-    size_t line;      /* 0: none in particular */
+    size_t line;
     const char *text; /* static storage; NULL: no problem */
 } aq_settings_problem;
 
-/* 0 at the end of the file, what `visit` ended the walk with, or the code of the problem:
- * AQ_E_INVALID, AQ_E_NOMEM. */
+/* 0 at the end of the file, what `visit` ended the walk with, AQ_E_NOMEM, or AQ_E_INVALID and the
+ * problem. */
 int aq_settings_walk(const char *text, size_t size, aq_settings_visit_fn visit, void *user,
                      aq_settings_problem *problem) AQ_MUST_USE;
 

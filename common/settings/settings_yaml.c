@@ -1,245 +1,155 @@
 /*
- * Settings, inside: a YAML file as one text per setting, checked against the table by libcyaml.
- *
- * The schema is built from the table: every setting is an optional text, every section an optional
- * mapping. So libcyaml judges the shape (known keys, none twice, a value where a value belongs),
- * and the values are judged where those of `--set` are, in settings_value.c. Loading texts rather
- * than numbers also keeps "absent" apart from zero, which libcyaml 1.3 can't tell for numbers.
- *
- * libcyaml fills a struct; ours is an array of pointers: one slot per key and section of the top
- * level, where a section's slot points at an array of its own.
+ * Settings: a YAML file, read in one walk. The walk judges the shape (known keys, none twice, a
+ * value where a value belongs) and keeps each value as a text with its line; the texts are judged
+ * where those of `--set` are, in settings_value.c. All or nothing: values are checked first, and
+ * stored when every one is right.
  */
-#include "common/settings/settings_yaml.h"
-
-#include <cyaml/cyaml.h>
-#include <stdarg.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
+#include "common/base/buffer.h"
+#include "common/settings/settings.h"
 #include "common/settings/settings_table.h"
+#include "common/settings/settings_value.h"
+#include "common/settings/settings_walk.h"
 
-/* Where a row's text lies: slots[slot], or ((char **)slots[slot])[index] in a section. */
-typedef struct text_place {
-    uint16_t slot;
-    uint16_t index;
-} text_place;
-
-struct aq_settings_texts {
+/* What a file says, by the table's rows. */
+typedef struct yaml_reading {
     const aq_settings_table *table;
-    cyaml_config_t config;
-    cyaml_schema_value_t top;
-    cyaml_schema_field_t *fields; /* the top level's, then each section's, each list ended */
-    char (*section_names)[AQ_SETTINGS_KEY_MAX + 1];
-    text_place *places; /* [table->count] */
-    void **slots;       /* libcyaml's; NULL when the file is empty */
-    char refusal[160];  /* libcyaml's first complaint */
-};
+    aq_buffer texts;                            /* the values, each terminated */
+    size_t offsets[AQ_SETTINGS_ROWS_MAX];       /* of each row's value in `texts` */
+    size_t row_lines[AQ_SETTINGS_ROWS_MAX];     /* where it was given; 0: it was not */
+    size_t section_lines[AQ_SETTINGS_ROWS_MAX]; /* of each section, by its first row */
+    size_t line;                                /* the one in hand */
+    aq_error *error;
+} yaml_reading;
 
-/* libcyaml asks for all its memory here. It wants realloc, so each block remembers its size in a
- * header, which keeps the alignment. */
-static void *reallocate(void *context, void *block, size_t size)
+static const char *name_of_kind(enum aq_settings_kind kind)
 {
-    uint8_t *old = block == NULL ? NULL : (uint8_t *)block - AQ_ALIGNMENT_BYTES;
-    uint8_t *new = NULL;
-
-    (void)context;
-    if (size > 0) {
-        if (size > SIZE_MAX - AQ_ALIGNMENT_BYTES) {
-            return NULL;
-        }
-        new = aq_alloc(AQ_ALIGNMENT_BYTES + size, 1);
-        if (new == NULL) {
-            return NULL;
-        }
-        memcpy(new, &size, sizeof(size));
-        new += AQ_ALIGNMENT_BYTES;
-        if (old != NULL) {
-            size_t old_size;
-
-            memcpy(&old_size, old, sizeof(old_size));
-            memcpy(new, block, old_size < size ? old_size : size);
-        }
-    }
-    aq_free(old);
-    return new;
-}
-
-/* Keeps the first complaint; the lines after it are its backtrace. */
-static void keep_refusal(cyaml_log_t level, void *context, const char *format, va_list args)
-    AQ_PRINTF(3, 0);
-
-static void keep_refusal(cyaml_log_t level, void *context, const char *format, va_list args)
-{
-    aq_settings_texts *texts = context;
-
-    (void)level;
-    if (texts->refusal[0] == '\0') {
-        vsnprintf(texts->refusal, sizeof(texts->refusal), format, args);
-        texts->refusal[strcspn(texts->refusal, "\n")] = '\0';
+    switch (kind) {
+    case AQ_SETTINGS_MAPPING:
+        return "a mapping";
+    case AQ_SETTINGS_LIST:
+        return "a list";
+    default:
+        return "a value";
     }
 }
 
-/* One optional text of a mapping whose struct is an array of pointers. */
-static cyaml_schema_field_t text_field(const char *key, size_t index)
+static int take_value(yaml_reading *reading, const aq_setting *row, const aq_settings_node *node)
 {
-    return (cyaml_schema_field_t){
-        .key = key,
-        .data_offset = (uint32_t)(index * sizeof(char *)),
-        .value = {CYAML_VALUE_STRING(CYAML_FLAG_POINTER | CYAML_FLAG_OPTIONAL, char, 0,
-                                     CYAML_UNLIMITED)},
-    };
+    char allowed[AQ_SETTING_DESCRIPTION_MAX];
+
+    if (node->value == NULL) {
+        return aq_fail(reading->error, AQ_E_INVALID,
+                       "%s: a value is expected, not %s (allowed: %s)", node->key,
+                       name_of_kind(node->kind),
+                       aq_setting_describe(row, allowed, sizeof(allowed)));
+    }
+    reading->offsets[row - reading->table->rows] = reading->texts.size;
+    return aq_buffer_append(&reading->texts, node->value, strlen(node->value) + 1);
 }
 
-/* A section may also be there and hold nothing, as one whose lines are all commented out. */
-static cyaml_schema_field_t section_field(const char *name, size_t slot,
-                                          const cyaml_schema_field_t *fields, size_t count)
+static int check_section(const yaml_reading *reading, const aq_settings_node *node)
 {
-    return (cyaml_schema_field_t){
-        .key = name,
-        .data_offset = (uint32_t)(slot * sizeof(void *)),
-        .value = {.type = CYAML_MAPPING,
-                  .flags = CYAML_FLAG_POINTER_NULL | CYAML_FLAG_OPTIONAL,
-                  .data_size = (uint32_t)(count * sizeof(char *)),
-                  .mapping = {.fields = fields}},
-    };
+    if (node->kind == AQ_SETTINGS_MAPPING || node->kind == AQ_SETTINGS_EMPTY) {
+        return 0;
+    }
+    return aq_fail(reading->error, AQ_E_INVALID,
+                   "%s: the settings of this section are expected, indented, not %s", node->key,
+                   name_of_kind(node->kind));
 }
 
-/* The sections are filled in behind the top level, whose length has to be known for that. */
-static void build_schema(aq_settings_texts *texts)
+static int fail_unknown(const yaml_reading *reading, const aq_settings_node *node)
 {
-    const aq_settings_table *table = texts->table;
-    size_t slot_count = 0;
-    size_t slot = 0;
-    size_t next;
+    const aq_setting *row = aq_settings_find(reading->table, node->key);
 
-    for (size_t i = 0; i < table->count; i++) {
-        if (i == 0 || aq_setting_section_length(&table->rows[i]) == 0 ||
-            !aq_setting_same_section(&table->rows[i], &table->rows[i - 1])) {
-            slot_count++;
+    if (row != NULL) { /* written as --set takes it */
+        return aq_fail(reading->error, AQ_E_INVALID,
+                       "%s: in a file, '%s' stands below the line '%.*s:', indented", node->key,
+                       aq_setting_short_key(row), (int)aq_setting_section_length(row), row->key);
+    }
+    return node->kind == AQ_SETTINGS_MAPPING && !node->in_section
+               ? aq_settings_fail_unknown_section(reading->table, node->key, reading->error)
+               : aq_settings_fail_unknown(reading->table, node->key, reading->error);
+}
+
+static int visit(void *user, const aq_settings_node *node)
+{
+    yaml_reading *reading = user;
+    const aq_settings_table *table = reading->table;
+    const aq_setting *row = aq_settings_find(table, node->key);
+    const aq_setting *section = NULL;
+    size_t *first_line;
+
+    reading->line = node->line;
+    if (row != NULL && (aq_setting_section_length(row) > 0) != node->in_section) {
+        row = NULL;
+    } else if (row == NULL && !node->in_section) {
+        section = aq_settings_find_section(table, node->key);
+    }
+    if (row == NULL && section == NULL) {
+        return fail_unknown(reading, node);
+    }
+    first_line = row != NULL ? &reading->row_lines[row - table->rows]
+                             : &reading->section_lines[section - table->rows];
+    if (*first_line != 0) {
+        return aq_fail(reading->error, AQ_E_INVALID, "%s: given twice, first in line %zu",
+                       node->key, *first_line);
+    }
+    *first_line = node->line;
+    if (node->kind == AQ_SETTINGS_ALIAS) {
+        return aq_fail(reading->error, AQ_E_INVALID, "%s: aliases are not supported", node->key);
+    }
+    return row != NULL ? take_value(reading, row, node) : check_section(reading, node);
+}
+
+static int apply(yaml_reading *reading, void *settings)
+{
+    for (size_t i = 0; i < reading->table->count; i++) {
+        if (reading->row_lines[i] != 0) {
+            const char *value = (const char *)reading->texts.data + reading->offsets[i];
+            int rc = aq_setting_set(&reading->table->rows[i], value, settings, reading->error);
+            reading->line = reading->row_lines[i];
+            if (rc != 0) {
+                return rc;
+            }
         }
     }
-    next = slot_count + 1; /* after the top level's end mark, which is all zero */
-    for (size_t i = 0; i < table->count; slot++) {
-        const aq_setting *row = &table->rows[i];
-        size_t length = aq_setting_section_length(row);
-        size_t first = next;
-
-        if (length == 0) {
-            texts->fields[slot] = text_field(row->key, slot);
-            texts->places[i] = (text_place){.slot = (uint16_t)slot};
-            i++;
-            continue;
-        }
-        memcpy(texts->section_names[slot], row->key, length);
-        for (; i < table->count && aq_setting_same_section(row, &table->rows[i]); i++, next++) {
-            texts->fields[next] = text_field(aq_setting_short_key(&table->rows[i]), next - first);
-            texts->places[i] =
-                (text_place){.slot = (uint16_t)slot, .index = (uint16_t)(next - first)};
-        }
-        texts->fields[slot] =
-            section_field(texts->section_names[slot], slot, &texts->fields[first], next - first);
-        next++; /* the section's end mark */
-    }
-    AQ_ASSERT(slot == slot_count);
-    texts->top = (cyaml_schema_value_t){
-        .type = CYAML_MAPPING,
-        .flags = CYAML_FLAG_POINTER_NULL,
-        .data_size = (uint32_t)(slot_count * sizeof(void *)),
-        .mapping = {.fields = texts->fields},
-    };
-}
-
-static aq_settings_texts *create(const aq_settings_table *table)
-{
-    aq_settings_texts *texts = aq_alloc(1, sizeof(*texts));
-
-    if (texts == NULL) {
-        return NULL;
-    }
-    texts->table = table;
-    /* At most one end mark per section and one of the top level, and a slot per row. */
-    texts->fields = aq_alloc(3 * table->count + 1, sizeof(*texts->fields));
-    texts->section_names = aq_alloc(table->count, sizeof(*texts->section_names));
-    texts->places = aq_alloc(table->count, sizeof(*texts->places));
-    if (texts->fields == NULL || texts->section_names == NULL || texts->places == NULL) {
-        aq_settings_texts_destroy(texts);
-        return NULL;
-    }
-    texts->config = (cyaml_config_t){
-        .log_fn = keep_refusal,
-        .log_ctx = texts,
-        .log_level = CYAML_LOG_WARNING,
-        .mem_fn = reallocate,
-        .flags = CYAML_CFG_NO_ALIAS,
-    };
-    build_schema(texts);
-    return texts;
-}
-
-int aq_settings_texts_load(const aq_settings_table *table, const char *text, size_t size,
-                           aq_settings_texts **ret_texts, aq_error *error)
-{
-    aq_settings_texts *texts = create(table);
-    cyaml_data_t *data = NULL;
-    cyaml_err_t refusal;
-    int rc;
-
-    if (texts == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
-    }
-    refusal =
-        cyaml_load_data((const uint8_t *)text, size, &texts->config, &texts->top, &data, NULL);
-    texts->slots = data;
-    if (refusal == CYAML_ERR_OOM) {
-        rc = aq_fail(error, AQ_E_NOMEM, "%s", aq_error_text(AQ_E_NOMEM));
-        goto fail;
-    }
-    /* A warning ("ignoring ...") is as bad: a setting that has no effect must not look as if. */
-    if (refusal != CYAML_OK || texts->refusal[0] != '\0') {
-        rc = aq_fail(error, AQ_E_INVALID, "%s",
-                     texts->refusal[0] != '\0' ? texts->refusal : cyaml_strerror(refusal));
-        goto fail;
-    }
-    *ret_texts = texts;
     return 0;
+}
 
-fail:
-    aq_settings_texts_destroy(texts);
+static int read_all(yaml_reading *reading, const char *text, size_t size, void *settings)
+{
+    aq_settings_problem problem = {0};
+    int rc = aq_settings_walk(text, size, visit, reading, &problem);
+
+    if (problem.text != NULL) {
+        reading->line = problem.line;
+        return aq_fail(reading->error, rc, "%s", problem.text);
+    }
+    if (rc == 0) {
+        rc = apply(reading, NULL); /* checks */
+    }
+    if (rc == 0) {
+        rc = apply(reading, settings);
+        AQ_ASSERT(rc == 0);
+    }
     return rc;
 }
 
-void aq_settings_texts_destroy(aq_settings_texts *texts)
+int aq_settings_read_yaml(const aq_settings_table *table, const char *name, const char *text,
+                          size_t size, void *settings, aq_error *error)
 {
-    if (texts == NULL) {
-        return;
-    }
-    if (texts->slots != NULL) {
-        cyaml_err_t rc = cyaml_free(&texts->config, &texts->top, texts->slots, 0);
+    yaml_reading reading = {.table = table, .error = error};
 
-        AQ_ASSERT(rc == CYAML_OK);
+    AQ_ASSERT(table->count <= AQ_SETTINGS_ROWS_MAX);
+    /* A value takes no more bytes than twice those it is written with, and an end. */
+    aq_buffer_init(&reading.texts, 2 * size + AQ_SETTINGS_ROWS_MAX);
+    int rc = read_all(&reading, text, size, settings);
+    aq_buffer_fini(&reading.texts);
+    if (rc == AQ_E_NOMEM) {
+        return aq_fail(error, rc, "%s: %s", name, aq_error_text(rc));
     }
-    aq_free(texts->places);
-    aq_free(texts->section_names);
-    aq_free(texts->fields);
-    aq_free(texts);
-}
-
-const char *aq_settings_texts_at(const aq_settings_texts *texts, size_t index)
-{
-    const text_place *place;
-    const void *slot;
-
-    AQ_ASSERT(index < texts->table->count);
-    if (texts->slots == NULL) {
-        return NULL;
-    }
-    place = &texts->places[index];
-    slot = texts->slots[place->slot];
-    if (slot == NULL || aq_setting_section_length(&texts->table->rows[index]) == 0) {
-        return slot;
-    }
-    return ((const char *const *)slot)[place->index];
+    return rc == 0 ? 0 : aq_fail_context(error, rc, "%s:%zu", name, reading.line);
 }
