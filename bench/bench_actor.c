@@ -76,20 +76,16 @@ static aq_engine *make_engine(const bench *all, uint32_t format)
 static aq_actor_core *make_core(const bench *all)
 {
     aq_actor_core *core;
+    aq_run_config config;
     aq_run_settings settings = {
         .schema = all->schema,
         .schema_hash = all->task.schema_hash,
         .seed = 1,
         .n_step = 3,
-        .chunk_length = 32,
-        .message_bytes = 262144,
-        .rpc_timeout_ms = 2000,
-        .actor_envs = all->lanes,
-        .actor_count = 2,
-        .epsilon_base = 0.4,
-        .epsilon_alpha = 7.0,
-        .flush_ms = 20,
     };
+    aq_settings_init(aq_run_config_table(), &config);
+    config.actor.envs = all->lanes;
+    aq_run_settings_take(&settings, &config);
     int rc = aq_text_set(settings.task, sizeof(settings.task), all->task.env->name);
     AQ_ASSERT(rc == 0);
     rc = aq_actor_core_create(&settings, 1, 1, 1, 0, &core, NULL);

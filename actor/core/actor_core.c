@@ -57,11 +57,11 @@ static int create_spread(aq_actor_core *core, const aq_run_settings *settings, u
         .incarnation = incarnation,
         .schema_hash = settings->schema_hash,
         .layout = *layout,
-        .message_bytes = settings->message_bytes,
+        .message_bytes = (uint32_t)settings->config.net.message_bytes,
         /* A step closes at most one chunk a lane, and so does the flush before it. */
         .burst_chunks = 2 * core->lanes,
-        .hold_ns = settings->flush_ms * AQ_NS_PER_MS,
-        .resend_ns = settings->rpc_timeout_ms * AQ_NS_PER_MS,
+        .hold_ns = (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS,
+        .resend_ns = (int64_t)settings->config.net.rpc_timeout_ms * AQ_NS_PER_MS,
     };
     return aq_shard_spread_create(&config, &core->spread, error);
 }
@@ -100,7 +100,7 @@ static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, ui
     if (rc != 0) {
         return rc;
     }
-    aq_actor_core_explore(core, settings);
+    aq_actor_core_explore(core, &settings->config);
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
         aq_rng_init(&core->rngs[lane], explore_seed, lane);
         if (!core->vec->waits[lane]) {
@@ -115,9 +115,9 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
                             aq_actor_core **ret_core, aq_error *error)
 {
     aq_chunk_layout layout;
-    AQ_ASSERT(settings->actor_envs <= AQ_VEC_ENV_LANES_MAX);
-    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
-                                  &layout, error);
+    AQ_ASSERT(settings->config.actor.envs <= AQ_VEC_ENV_LANES_MAX);
+    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step,
+                                  (uint32_t)settings->config.replay.chunk_length, &layout, error);
     if (rc != 0) {
         return rc;
     }
@@ -126,9 +126,9 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
         return aq_fail(error, AQ_E_NOMEM, "no memory for an actor");
     }
     core->task = aq_env_task_copy(task);
-    core->lanes = settings->actor_envs;
+    core->lanes = (uint32_t)settings->config.actor.envs;
     core->slot = slot;
-    core->flush_ns = settings->flush_ms * AQ_NS_PER_MS;
+    core->flush_ns = (int64_t)settings->config.actor.flush_ms * AQ_NS_PER_MS;
     rc = create_spread(core, settings, run_id, member, incarnation, &layout, error);
     if (rc == 0) {
         rc = create_lanes(core, settings, slot, incarnation, &layout, error);
@@ -173,11 +173,11 @@ void aq_actor_core_destroy(aq_actor_core *core)
     aq_free(core);
 }
 
-void aq_actor_core_explore(aq_actor_core *core, const aq_run_settings *settings)
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config)
 {
     for (uint32_t lane = 0; lane < core->lanes; lane++) {
-        core->epsilon[lane] = aq_explore_rate(settings, core->slot, lane);
-        core->noise[lane] = aq_explore_noise(settings, core->slot, lane);
+        core->epsilon[lane] = aq_explore_rate(config, core->slot, lane);
+        core->noise[lane] = aq_explore_noise(config, core->slot, lane);
     }
 }
 

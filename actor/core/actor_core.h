@@ -54,11 +54,11 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
 /* NULL is fine. The engine is not the core's: take it back first with aq_actor_core_set_engine. */
 void aq_actor_core_destroy(aq_actor_core *core);
 
-/* Explores by the ladders of `settings` from the next step on; nothing else is taken from them. */
-void aq_actor_core_explore(aq_actor_core *core, const aq_run_settings *settings);
+/* Explores by the ladders of `config` from the next step on; nothing else is taken from it. */
+void aq_actor_core_explore(aq_actor_core *core, const aq_run_config *config);
 
 /* Swaps the policy in before the next step; the old engine is handed back for its maker to free
- * (NULL at first). It must allow settings->actor_envs rows and be a policy for the task. Without
+ * (NULL at first). It must allow actor.envs rows and be a policy for the task. Without
  * one the actor acts at random, as version 0. */
 aq_engine *aq_actor_core_set_engine(aq_actor_core *core, aq_engine *engine);
 

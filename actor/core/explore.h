@@ -8,18 +8,18 @@
 
 #include <stdint.h>
 
-#include "common/config/run_settings.h"
+#include "common/config/run_config.h"
 
 /* Share of random actions, 0 to 1, of environment `env` of the actor in `slot`. With n =
- * actor_count * actor_envs rungs, rung i has epsilon_base^(1 + epsilon_alpha * i / (n - 1)); the
+ * actor.count * actor.envs rungs, rung i has epsilon_base^(1 + epsilon_alpha * i / (n - 1)); the
  * only rung of n = 1 has epsilon_base. Neighbouring rungs belong to different actors, so that each
- * actor has its share of the whole ladder; an actor beyond actor_count takes the rungs of another.
+ * actor has its share of the whole ladder; an actor beyond actor.count takes the rungs of another.
  * */
-double aq_explore_rate(const aq_run_settings *settings, uint32_t slot, uint32_t env);
+double aq_explore_rate(const aq_run_config *config, uint32_t slot, uint32_t env);
 
 /* Standard deviation of what is added to continuous actions, a share of half their range, over the
  * same rungs: with the uniform ladder rung i has noise * i / (n - 1), and the only rung of n = 1
  * has all of it. */
-double aq_explore_noise(const aq_run_settings *settings, uint32_t slot, uint32_t env);
+double aq_explore_noise(const aq_run_config *config, uint32_t slot, uint32_t env);
 
 #endif

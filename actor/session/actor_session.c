@@ -50,21 +50,12 @@ static void drop_core(aq_actor_session *session)
     }
 }
 
-/* Whether a core that was made under `a` can go on under `b`. */
-static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
-{
-    return strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
-           a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
-           a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
-           a->actor_count == b->actor_count && a->flush_ms == b->flush_ms;
-}
-
 /* Lets the core that there is go on under settings that agree with its own. */
 static void follow_settings(aq_actor_session *session, const aq_member_view *view)
 {
     session->settings = view->settings;
     session->settings_generation = view->settings_generation;
-    aq_actor_core_explore(session->core, &view->settings);
+    aq_actor_core_explore(session->core, &view->settings.config);
 }
 
 static int start_run(aq_actor_session *session, const aq_member_view *view, aq_error *error)
@@ -83,8 +74,8 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
     aq_actor_core_set_clock(session->core, session->config.clock_ns);
     const aq_policy_source source = {
         .url = view->policy_url,
-        .rpc_timeout_ms = view->settings.rpc_timeout_ms,
-        .retry_ms = view->settings.reconnect_max_ms,
+        .rpc_timeout_ms = (uint32_t)view->settings.config.net.rpc_timeout_ms,
+        .retry_ms = (uint32_t)view->settings.config.net.reconnect_max_ms,
         .feed =
             {
                 .run_id = view->run_id,
@@ -109,7 +100,8 @@ static int start_run(aq_actor_session *session, const aq_member_view *view, aq_e
 static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
 {
     aq_actor_session *session = user;
-    if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
+    if (again && session->core != NULL &&
+        aq_run_settings_agree(&session->settings, &view->settings, AQ_SEEN_BY_ACTORS)) {
         /* The core keeps its number: shards know its messages by that. */
         follow_settings(session, view);
         aq_policy_session_moved(session->policy, view->policy_url);

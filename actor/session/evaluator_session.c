@@ -78,8 +78,8 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
     int rc = aq_env_task_find(settings->task, settings->schema_hash, &task, error);
     if (rc == 0) {
         rc = aq_evaluator_core_create(
-            task.env, settings->screen_episodes, settings->evaluation_episodes,
-            settings->evaluation_threshold,
+            task.env, (uint32_t)settings->config.evaluator.screen_episodes,
+            (uint32_t)settings->config.evaluator.episodes, settings->evaluation_threshold,
             derive_seed(settings->seed, session->config.identity.incarnation), &session->core,
             error);
         if (rc != 0) {
@@ -94,16 +94,16 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
         .task = task,
         .rows_max = aq_evaluator_core_lanes(session->core),
         .cpu_flags = session->config.cpu_flags,
-        .rpc_timeout_ms = settings->rpc_timeout_ms,
+        .rpc_timeout_ms = (uint32_t)settings->config.net.rpc_timeout_ms,
     };
     aq_twin_session_start(session->twins, &twins);
-    aq_evaluation_pace_init(&session->pace, settings->evaluator_share, session->now_ns);
+    aq_evaluation_pace_init(&session->pace, settings->config.evaluator.share, session->now_ns);
     session->settings = *settings;
     session->settings_generation = view->settings_generation;
     const aq_policy_source source = {
         .url = view->policy_url,
-        .rpc_timeout_ms = settings->rpc_timeout_ms,
-        .retry_ms = settings->reconnect_max_ms,
+        .rpc_timeout_ms = (uint32_t)settings->config.net.rpc_timeout_ms,
+        .retry_ms = (uint32_t)settings->config.net.reconnect_max_ms,
         .feed =
             {
                 .run_id = view->run_id,
@@ -122,10 +122,10 @@ static int start_run(aq_evaluator_session *session, const aq_member_view *view, 
 }
 
 /* Whether a core that was made under `a` can go on under `b`. */
-static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
+static bool settings_agree(const aq_run_config *a, const aq_run_config *b)
 {
-    return a->screen_episodes == b->screen_episodes &&
-           a->evaluation_episodes == b->evaluation_episodes;
+    return a->evaluator.screen_episodes == b->evaluator.screen_episodes &&
+           a->evaluator.episodes == b->evaluator.episodes;
 }
 
 /* The core goes on; what it plays now is judged by the new threshold. */
@@ -134,13 +134,15 @@ static void follow_settings(aq_evaluator_session *session, const aq_member_view 
     session->settings = view->settings;
     session->settings_generation = view->settings_generation;
     aq_evaluator_core_set_threshold(session->core, view->settings.evaluation_threshold);
-    aq_evaluation_pace_set_share(&session->pace, view->settings.evaluator_share, session->now_ns);
+    aq_evaluation_pace_set_share(&session->pace, view->settings.config.evaluator.share,
+                                 session->now_ns);
 }
 
 static int on_joined(void *user, const aq_member_view *view, bool again, aq_error *error)
 {
     aq_evaluator_session *session = user;
-    if (again && session->core != NULL && settings_agree(&session->settings, &view->settings)) {
+    if (again && session->core != NULL &&
+        settings_agree(&session->settings.config, &view->settings.config)) {
         aq_policy_session_moved(session->policy, view->policy_url);
         follow_settings(session, view);
         return 0;
@@ -156,7 +158,7 @@ static int on_changed(void *user, const aq_member_view *view, aq_error *error)
     if (view->settings_generation == session->settings_generation) {
         return 0;
     }
-    if (settings_agree(&session->settings, &view->settings)) {
+    if (settings_agree(&session->settings.config, &view->settings.config)) {
         follow_settings(session, view);
         return 0;
     }
@@ -374,7 +376,8 @@ static void note_ready(aq_evaluator_session *session)
 static void ask_for_twin(aq_evaluator_session *session)
 {
     const aq_engine *engine = aq_evaluator_core_engine(session->core);
-    if (session->settings.evaluator_fp32 && !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
+    if (session->settings.config.evaluator.fp32 &&
+        !aq_snapshot_is_fp32(aq_engine_snapshot(engine))) {
         (void)aq_twin_session_ask(session->twins, session->version); /* else the next one is */
     }
 }

@@ -91,7 +91,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
         return;
     }
     participant->phase = AQ_PARTICIPANT_TAKING_PART;
-    aq_log_set_run_level(view->settings.log_level);
+    aq_log_set_run_level(view->settings.config.log.level);
     aq_log(AQ_LOG_INFO, "joined", "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " slot=%" PRIu32
            " task=%s incarnation=%016" PRIx64 " again=%s",
@@ -103,7 +103,7 @@ static void on_changed(void *user, const aq_member_view *view)
 {
     aq_participant *participant = user;
     aq_error error = {0};
-    aq_log_set_run_level(view->settings.log_level);
+    aq_log_set_run_level(view->settings.config.log.level);
     if (participant->phase == AQ_PARTICIPANT_TAKING_PART &&
         participant->hooks.changed(participant->hooks.user, view, &error) != 0) {
         leave_for(participant, &error);

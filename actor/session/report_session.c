@@ -55,10 +55,11 @@ void aq_report_session_destroy(aq_report_session *session)
 
 void aq_report_session_start(aq_report_session *session, const aq_member_view *view)
 {
+    const aq_run_config *config = &view->settings.config;
     session->run_id = view->run_id;
-    session->stub.timeout_ms = view->settings.rpc_timeout_ms;
-    session->pause_ms_min = view->settings.reconnect_min_ms;
-    session->pause_ms_max = view->settings.reconnect_max_ms;
+    session->stub.timeout_ms = (uint32_t)config->net.rpc_timeout_ms;
+    session->pause_ms_min = (uint32_t)config->net.reconnect_min_ms;
+    session->pause_ms_max = (uint32_t)config->net.reconnect_max_ms;
     session->count = 0;
     session->is_stale = session->is_calling;
     session->outcome = REPORT_NONE;

@@ -216,20 +216,21 @@ static void receive_stranger(aq_shard_session *session, aq_shard_lane *lane)
 void aq_shard_session_start(aq_shard_session *session, const aq_member_view *view,
                             uint64_t incarnation, aq_actor_core *core)
 {
+    const aq_run_config *config = &view->settings.config;
     aq_shard_session_stop(session);
     session->config.core = core;
     session->config.asker = (aq_credit_asker){
         .run_id = view->run_id,
         .actor = view->member,
         .incarnation = incarnation,
-        .rpc_timeout_ms = view->settings.rpc_timeout_ms,
-        .pause_ms_min = view->settings.reconnect_min_ms,
-        .pause_ms_max = view->settings.reconnect_max_ms,
+        .rpc_timeout_ms = (uint32_t)config->net.rpc_timeout_ms,
+        .pause_ms_min = (uint32_t)config->net.reconnect_min_ms,
+        .pause_ms_max = (uint32_t)config->net.reconnect_max_ms,
     };
     session->config.limits = (aq_net_limits){
-        .message_bytes_max = view->settings.message_bytes,
-        .reconnect_min_ms = view->settings.reconnect_min_ms,
-        .reconnect_max_ms = view->settings.reconnect_max_ms,
+        .message_bytes_max = (uint32_t)config->net.message_bytes,
+        .reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms,
+        .reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms,
     };
     aq_shard_session_changed(session, view);
 }

@@ -149,25 +149,14 @@ static uint32_t message_bytes(const aq_replay_load *load)
 aq_run_settings aq_replay_bench_settings(const aq_replay_load *load, uint32_t selector,
                                          uint64_t capacity, bool is_durable)
 {
-    return (aq_run_settings){
+    aq_run_config config;
+    aq_run_settings settings = {
         .task = "bench:Steps-v0",
         .schema = load->schema,
         .schema_hash = aq_schema_hash(&load->schema),
         .seed = 1,
         .n_step = load->shape.n_step,
-        .chunk_length = load->shape.chunk_length,
-        .message_bytes = message_bytes(load),
-        .rpc_timeout_ms = 10000,
-        .heartbeat_ms = 100,
-        .reconnect_min_ms = 50,
-        .reconnect_max_ms = 2000,
-        .actor_envs = 8,
-        .actor_count = 1,
-        .flush_ms = 20,
-        .screen_episodes = 1,
-        .evaluation_episodes = 1,
         .evaluation_threshold = NAN,
-        .evaluator_share = 1.0,
         .tables = {{.name = "main",
                     .selector = selector,
                     .priority_exponent = 0.6,
@@ -177,10 +166,18 @@ aq_run_settings aq_replay_bench_settings(const aq_replay_load *load, uint32_t se
                     .min_size = 1000,
                     .tolerance = 2000.0}},
         .table_count = 1,
-        .storage = {.durable = is_durable,
-                    .segment_bytes = SEGMENT_BYTES,
-                    .fsync_ms = FSYNC_MS,
-                    .snapshot_ms = SNAPSHOT_MS},
         .sample_rows = AQ_REPLAY_BATCH_ROWS * AQ_REPLAY_BATCHES,
     };
+    aq_settings_init(aq_run_config_table(), &config);
+    config.replay.chunk_length = load->shape.chunk_length;
+    config.replay.storage = is_durable ? AQ_STORAGE_SEGMENTS : AQ_STORAGE_MEMORY;
+    config.replay.segment_bytes = SEGMENT_BYTES;
+    config.replay.fsync_ms = FSYNC_MS;
+    config.replay.snapshot_ms = SNAPSHOT_MS;
+    config.net.message_bytes = message_bytes(load);
+    config.net.rpc_timeout_ms = 10000;
+    config.net.heartbeat_ms = 100;
+    config.actor.count = 1;
+    aq_run_settings_take(&settings, &config);
+    return settings;
 }

@@ -157,7 +157,8 @@ static int connect_shard(aq_replay_drawer *drawer, uv_loop_t *loop, const aq_rep
                                   AQ_DRAWER_CALLS_MAX + PRIORITY_CALLS_MAX, &drawer->client, error);
     if (rc == 0) {
         aq_rpc_stub_init(&drawer->stub, aq_rpc_client_channel(drawer->client),
-                         &actorq__v1__sampling__descriptor, WAIT_MS + settings->rpc_timeout_ms);
+                         &actorq__v1__sampling__descriptor,
+                         WAIT_MS + settings->config.net.rpc_timeout_ms);
     }
     return rc;
 }

@@ -189,9 +189,9 @@ static int connect_shard(aq_replay_feeder *feeder, aq_error *error)
         .run_id = feeder->place.run_id,
         .actor = ACTOR,
         .incarnation = INCARNATION,
-        .rpc_timeout_ms = feeder->settings.rpc_timeout_ms,
-        .pause_ms_min = feeder->settings.reconnect_min_ms,
-        .pause_ms_max = feeder->settings.reconnect_max_ms,
+        .rpc_timeout_ms = feeder->settings.config.net.rpc_timeout_ms,
+        .pause_ms_min = feeder->settings.config.net.reconnect_min_ms,
+        .pause_ms_max = feeder->settings.config.net.reconnect_max_ms,
     };
     int rc = aq_push_create(&feeder->loop, feeder->place.push_url, &feeder->place.limits, &events,
                             &feeder->push, error);
@@ -214,7 +214,7 @@ static int open_outbox(aq_replay_feeder *feeder, aq_error *error)
         .schema_hash = feeder->settings.schema_hash,
         .store = feeder->place.store,
         .layout = feeder->load->layout,
-        .message_bytes = feeder->settings.message_bytes,
+        .message_bytes = feeder->settings.config.net.message_bytes,
         .burst_chunks = BURST_CHUNKS,
         .hold_ns = HOLD_NS,
         .resend_ns = RESEND_NS,

@@ -44,7 +44,7 @@ static int pack_next(aq_replay_local *local, uint64_t *ret_transitions)
         chunks[count] = load->chunks[local->next_chunk];
     } while (count + 1 < AQ_EXPERIENCE_CHUNKS_MAX &&
              aq_wire_experience_bytes_max(&load->layout, (const aq_chunk *const *)chunks,
-                                          count + 1) <= local->settings.message_bytes);
+                                          count + 1) <= local->settings.config.net.message_bytes);
     const aq_experience experience = {
         .run_id = RUN_ID,
         .actor = ACTOR,
@@ -127,7 +127,7 @@ int aq_replay_local_create(const aq_run_settings *settings, aq_replay_load *load
     }
     local->load = load;
     local->settings = *settings;
-    aq_buffer_init(&local->frame, settings->message_bytes);
+    aq_buffer_init(&local->frame, settings->config.net.message_bytes);
     aq_rng_init(&local->rng, SEED, 1);
     local->priorities = aq_alloc(settings->sample_rows, sizeof(float));
     int rc = local->priorities == NULL

@@ -171,7 +171,9 @@ static int start_shard(aq_replay_rig *rig, const aq_rig_config *config, aq_error
         .log_path = rig->log_path,
         .args = {"--learner", aq_rpc_server_url(rig->learner), "--listen",
                  config->over_tcp ? "tcp://127.0.0.1:0" : listen_url, "--parent", parent,
-                 "--log-level", "warn", config->settings.storage.durable ? "--data" : NULL, store},
+                 "--log-level", "warn",
+                 config->settings.config.replay.storage == AQ_STORAGE_SEGMENTS ? "--data" : NULL,
+                 store},
     };
     rc = aq_supervisor_create(rig->loop, &owner, &rig->supervisor);
     return rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc))
@@ -221,8 +223,8 @@ int aq_replay_rig_open(uv_loop_t *loop, const aq_rig_config *config, aq_replay_r
     rig->place = (aq_rig_place){
         .run_id = RUN_ID,
         .limits = {.message_bytes_max = MESSAGE_BYTES_MAX,
-                   .reconnect_min_ms = config->settings.reconnect_min_ms,
-                   .reconnect_max_ms = config->settings.reconnect_max_ms},
+                   .reconnect_min_ms = config->settings.config.net.reconnect_min_ms,
+                   .reconnect_max_ms = config->settings.config.net.reconnect_max_ms},
     };
     int rc = uv_timer_init(loop, &rig->alarm);
     AQ_ASSERT(rc == 0);

@@ -18,18 +18,6 @@ enum { SETTINGS_MAX = 512 };
 
 /* ---- settings ------------------------------------------------------------------------------- */
 
-static const void *member_of(const aq_setting *row, const aq_run_config *config)
-{
-    return (const char *)config + row->offset;
-}
-
-static bool is_equal(const aq_setting *row, const aq_run_config *a, const aq_run_config *b)
-{
-    return row->type == AQ_SETTING_TEXT
-               ? strcmp(member_of(row, a), member_of(row, b)) == 0
-               : memcmp(member_of(row, a), member_of(row, b), row->size) == 0;
-}
-
 static bool is_of_course(const aq_setting *row)
 {
     return strcmp(row->key, "seed") != 0 && strncmp(row->key, "log.", 4) != 0 &&
@@ -38,32 +26,16 @@ static bool is_of_course(const aq_setting *row)
 
 static void value_text(const aq_setting *row, const aq_run_config *config, char *out, size_t size)
 {
-    uint64_t whole;
-    uint32_t choice;
-    double number;
-    bool truth;
-    switch (row->type) {
-    case AQ_SETTING_U64:
-        memcpy(&whole, member_of(row, config), sizeof(whole));
-        (void)snprintf(out, size, "%" PRIu64, whole);
-        break;
-    case AQ_SETTING_F64:
-        memcpy(&number, member_of(row, config), sizeof(number));
-        (void)snprintf(out, size, "%g", number);
-        break;
-    case AQ_SETTING_BOOL:
-        memcpy(&truth, member_of(row, config), sizeof(truth));
-        (void)snprintf(out, size, "%s", truth ? "yes" : "no");
-        break;
-    case AQ_SETTING_TEXT: {
-        const char *text = member_of(row, config);
+    char number[AQ_SETTING_NUMBER_SIZE];
+    const char *text = aq_setting_text(row, config, number);
+    double value;
+    if (row->type == AQ_SETTING_F64) {
+        memcpy(&value, (const char *)config + row->offset, sizeof(value));
+        (void)snprintf(out, size, "%g", value);
+    } else if (row->type == AQ_SETTING_BOOL) {
+        (void)snprintf(out, size, "%s", strcmp(text, "true") == 0 ? "yes" : "no");
+    } else {
         (void)snprintf(out, size, "%s", text[0] != '\0' ? text : "none");
-        break;
-    }
-    case AQ_SETTING_CHOICE:
-        memcpy(&choice, member_of(row, config), sizeof(choice));
-        (void)snprintf(out, size, "%s", row->choices[choice]);
-        break;
     }
 }
 
@@ -77,7 +49,7 @@ typedef struct group_rows {
 static bool differs(const aq_setting *row, const aq_run_config *configs, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
-        if (!is_equal(row, &configs[0], &configs[i])) {
+        if (!aq_setting_is_same(row, &configs[0], &configs[i])) {
             return true;
         }
     }
@@ -121,7 +93,7 @@ static void name_run(const group_rows *rows, const aq_run_config *config, char *
 static bool is_one_kind(const group_rows *rows, const aq_run_config *a, const aq_run_config *b)
 {
     for (size_t i = 0; i < rows->count; i++) {
-        if (!is_equal(rows->rows[i], a, b)) {
+        if (!aq_setting_is_same(rows->rows[i], a, b)) {
             return false;
         }
     }

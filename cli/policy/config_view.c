@@ -26,21 +26,10 @@ int aq_config_view_parse(const char *name, const char *text, size_t size, aq_run
 
 /* ---- JSON ----------------------------------------------------------------------------------- */
 
-static const char *choice_of(const aq_setting *row, uint32_t index)
-{
-    for (uint32_t i = 0; row->choices[i]; i++) {
-        if (i == index) {
-            return row->choices[i];
-        }
-    }
-    return "unknown";
-}
-
 static json_t *value_json(const aq_setting *row, const aq_run_config *config)
 {
     const char *at = (const char *)config + row->offset;
     uint64_t whole;
-    uint32_t choice;
     double number;
     bool truth;
     switch (row->type) {
@@ -54,10 +43,8 @@ static json_t *value_json(const aq_setting *row, const aq_run_config *config)
         memcpy(&truth, at, sizeof(truth));
         return json_boolean(truth);
     case AQ_SETTING_TEXT:
-        return json_string(at);
     case AQ_SETTING_CHOICE:
-        memcpy(&choice, at, sizeof(choice));
-        return json_string(choice_of(row, choice));
+        return json_string(aq_setting_text(row, config, NULL));
     }
     AQ_ASSERT(row->type <= AQ_SETTING_CHOICE);
     return NULL;
@@ -103,15 +90,7 @@ json_t *aq_config_view_json(const aq_run_config *config)
 
 static const char *choice_text(const char *key, const aq_run_config *config)
 {
-    const aq_settings_table *table = aq_run_config_table();
-    for (size_t i = 0; i < table->count; i++) {
-        uint32_t choice;
-        if (strcmp(table->rows[i].key, key) == 0) {
-            memcpy(&choice, (const char *)config + table->rows[i].offset, sizeof(choice));
-            return choice_of(&table->rows[i], choice);
-        }
-    }
-    return "unknown";
+    return aq_setting_text(aq_run_config_row(key), config, NULL);
 }
 
 static void print_replay(FILE *out, const aq_run_config *config)

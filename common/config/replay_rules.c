@@ -13,7 +13,6 @@
 #include "common/base/assert.h"
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
-#include "common/config/config_bounds.h"
 
 /* What the rules look at: the tables, and which of them the learner reads. */
 typedef struct tables_view {
@@ -63,7 +62,7 @@ static double least_tolerance(const aq_run_config *config, const aq_table_spec *
 static void settle_tolerance(const aq_run_config *config, aq_table_spec *spec)
 {
     if (spec->tolerance == 0.0 && spec->samples_per_insert > 0.0) {
-        const double most = aq_config_row("replay.tolerance")->max;
+        const double most = aq_run_config_row("replay.tolerance")->max;
         spec->tolerance = fmin(most, fmax(usual_tolerance, least_tolerance(config, spec)));
     }
 }
@@ -281,7 +280,7 @@ static int check_items(const aq_run_config *config, const tables_view *tables, a
     return 0;
 }
 
-static int check_storage(const aq_run_config *config, aq_error *error)
+int aq_replay_rules_check_storage(const aq_run_config *config, aq_error *error)
 {
     const uint64_t memory = config->replay.memory_bytes;
     if (config->replay.segment_bytes < config->net.message_bytes) {
@@ -318,9 +317,6 @@ int aq_replay_rules_check(const aq_run_config *config, aq_error *error)
     }
     if (rc == 0) {
         rc = check_readers(&tables, error);
-    }
-    if (rc == 0) {
-        rc = check_storage(config, error);
     }
     return rc;
 }

@@ -12,4 +12,7 @@
  * own settings must have been checked. */
 int aq_replay_rules_check(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
 
+/* The same of where a shard keeps its steps, which shards are told. */
+int aq_replay_rules_check_storage(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
 #endif

@@ -10,7 +10,6 @@
 #include <string.h>
 
 #include "common/base/parse.h"
-#include "common/config/config_bounds.h"
 #include "common/config/replay_rules.h"
 #include "common/energy/carbon_intensity.h"
 #include "common/experience/batch.h"
@@ -246,12 +245,6 @@ static int check_quantizer(const aq_run_config *config, aq_error *error)
 
 static int check_net(const aq_run_config *config, aq_error *error)
 {
-    if (config->net.reconnect_max_ms < config->net.reconnect_min_ms) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "net.reconnect_max_ms %" PRIu64
-                       " is less than net.reconnect_min_ms %" PRIu64,
-                       config->net.reconnect_max_ms, config->net.reconnect_min_ms);
-    }
     if (config->net.member_timeout_ms < 2 * config->net.heartbeat_ms) {
         return aq_fail(
             error, AQ_E_INVALID,
@@ -273,10 +266,26 @@ static int check_energy(const aq_run_config *config, aq_error *error)
     return 0;
 }
 
+int aq_run_config_validate_seen(const aq_run_config *config, aq_error *error)
+{
+    if (config->net.reconnect_max_ms < config->net.reconnect_min_ms) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "net.reconnect_max_ms %" PRIu64
+                       " is less than net.reconnect_min_ms %" PRIu64,
+                       config->net.reconnect_max_ms, config->net.reconnect_min_ms);
+    }
+    return aq_replay_rules_check_storage(config, error);
+}
+
+uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total)
+{
+    return (total + config->replay.shards - 1) / config->replay.shards;
+}
+
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
     const uint32_t algorithm = config->learner.algorithm;
-    const char *name = aq_config_row("learner.algorithm")->choices[algorithm];
+    const char *name = aq_run_config_row("learner.algorithm")->choices[algorithm];
     const bool wants_choices = algorithm == AQ_ALGORITHM_DQN || algorithm == AQ_ALGORITHM_C51;
     const bool has_choices = schema->action.kind == AQ_SPACE_DISCRETE;
     if (wants_choices && !has_choices) {
@@ -297,8 +306,14 @@ int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schem
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)
 {
     static int (*const checks[])(const aq_run_config *config, aq_error *error) = {
-        check_texts,           check_learner, check_qat,    check_quantizer,
-        aq_replay_rules_check, check_net,     check_energy,
+        check_texts,
+        check_learner,
+        check_qat,
+        check_quantizer,
+        aq_replay_rules_check,
+        check_net,
+        aq_run_config_validate_seen,
+        check_energy,
     };
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         int rc = checks[i](config, error);

@@ -1,7 +1,7 @@
 /*
  * Run configuration: everything that a person can set about a run, as one plain struct that mirrors
- * the sections of the file. Read by the learner and the command line; all other roles are handed
- * what they need when they join (run_settings.h).
+ * the sections of the file. The learner and the command line read all of it; the members of a run
+ * are told the settings that their rows say they see (run_settings.h), and read them here, too.
  *
  * A default, bounds, unit and explanation of each member is one row of the table.
  */
@@ -30,6 +30,15 @@ enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };
 enum aq_quantizer_activations { AQ_ACTIVATIONS_DYNAMIC = 0, AQ_ACTIVATIONS_STATIC = 1 };
 enum aq_replay_storage { AQ_STORAGE_SEGMENTS = 0, AQ_STORAGE_MEMORY = 1 };
 enum aq_quantizer_ranges { AQ_RANGES_AVERAGE = 0, AQ_RANGES_MIN_MAX = 1, AQ_RANGES_PERCENTILE = 2 };
+enum aq_noise_ladder { AQ_NOISE_CONSTANT = 0, AQ_NOISE_UNIFORM = 1 };
+
+/* aq_setting.seen_by: which members of the run work under a setting. */
+enum aq_seen_by {
+    AQ_SEEN_BY_ACTORS = 1,
+    AQ_SEEN_BY_EVALUATORS = 2,
+    AQ_SEEN_BY_SHARDS = 4,
+    AQ_SEEN_BY_MEMBERS = 8, /* all, for how they call and what they log */
+};
 
 enum {
     AQ_RUN_TEXT_MAX = 256,
@@ -112,7 +121,7 @@ typedef struct aq_run_config {
         double epsilon_alpha;
         double noise; /* of continuous actions, a share of half their range */
         uint64_t flush_ms;
-        uint32_t noise_ladder; /* enum aq_noise_ladder of run_settings.h */
+        uint32_t noise_ladder; /* enum aq_noise_ladder */
     } actor;
 
     struct {
@@ -170,9 +179,18 @@ typedef struct aq_run_config {
 /* Static storage. */
 const aq_settings_table *aq_run_config_table(void);
 
+/* Its row of that key, which must be there. */
+const aq_setting *aq_run_config_row(const char *key);
+
 /* The rules between settings, once each is within its own bounds. AQ_E_INVALID, naming the settings
  * that contradict each other and a value that works. */
 int aq_run_config_validate(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* The part of them that is about settings which members see. */
+int aq_run_config_validate_seen(const aq_run_config *config, aq_error *error) AQ_MUST_USE;
+
+/* What each of replay.shards has of `total`, rounded up so that nothing becomes 0. */
+uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total);
 
 /* Whether learner.algorithm is for what is seen and done in a task. AQ_E_UNSUPPORTED, in words. */
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema,

@@ -6,13 +6,25 @@
  */
 #include "common/config/run_config.h"
 
+#include "common/base/assert.h"
+
 /* The key of a row is the path of its member. A live one may change in a running system; what does
- * it is learner/daemon/learner_configure.c. */
-#define MEMBER_OF(type, path, is_live)                                                             \
+ * it is learner/daemon/learner_configure.c. One that others see, `who`, travels with the run's
+ * settings. */
+#define MEMBER_OF(type, path, is_live, who)                                                        \
 #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path),   \
-        is_live
-#define MEMBER(type, path)      MEMBER_OF(type, path, false)
-#define LIVE_MEMBER(type, path) MEMBER_OF(type, path, true)
+        is_live, who
+#define MEMBER(type, path)                MEMBER_OF(type, path, false, 0)
+#define LIVE_MEMBER(type, path)           MEMBER_OF(type, path, true, 0)
+#define SEEN_MEMBER(type, path, who)      MEMBER_OF(type, path, false, who)
+#define LIVE_SEEN_MEMBER(type, path, who) MEMBER_OF(type, path, true, who)
+
+enum {
+    ACTORS = AQ_SEEN_BY_ACTORS,
+    EVALUATORS = AQ_SEEN_BY_EVALUATORS,
+    SHARDS = AQ_SEEN_BY_SHARDS,
+    MEMBERS = AQ_SEEN_BY_MEMBERS,
+};
 
 static const char *const algorithm_choices[] = {"dqn", "c51", "d4pg", "ddpg", "td3", NULL};
 /* In the order of enum aq_selector and enum aq_remover. */
@@ -175,61 +187,61 @@ static const aq_setting rows[] = {
      "Further tables over the same steps, such as \"recent: selector=lifo capacity=10000; whole: "
      "n_step=1\". What is left out is as in the main table, but such a table keeps no "
      "proportion unless it says samples_per_insert itself."},
-    {MEMBER(U64, replay.chunk_length), "32", 1, 65536, NULL, "transitions",
+    {SEEN_MEMBER(U64, replay.chunk_length, ACTORS | SHARDS), "32", 1, 65536, NULL, "transitions",
      "Longest piece of an episode that is sent and stored as one."},
-    {MEMBER(U64, replay.shards), "1", 1, 64, NULL, "shards",
+    {SEEN_MEMBER(U64, replay.shards, SHARDS), "1", 1, 64, NULL, "shards",
      "Replay processes that share the experience among them."},
-    {MEMBER(CHOICE, replay.storage), "segments", 0, 0, storage_choices, "",
+    {SEEN_MEMBER(CHOICE, replay.storage, SHARDS), "segments", 0, 0, storage_choices, "",
      "Where steps are before they are acknowledged: in segment files, which a restart reads back, "
      "or "
      "in memory only."},
-    {MEMBER(U64, replay.segment_bytes), "67108864", 65536, 4294967296.0, NULL, "bytes",
+    {SEEN_MEMBER(U64, replay.segment_bytes, SHARDS), "67108864", 65536, 4294967296.0, NULL, "bytes",
      "A segment file is closed when it has so many. It is deleted as a whole, once nothing in it "
      "is "
      "needed."},
-    {MEMBER(U64, replay.fsync_ms), "1000", 0, 600000, NULL, "ms",
+    {SEEN_MEMBER(U64, replay.fsync_ms, SHARDS), "1000", 0, 600000, NULL, "ms",
      "How often segment files are synced to the disk: what the end of the machine, not of a "
      "process, may cost. 0 syncs before each acknowledgement."},
-    {MEMBER(BOOL, replay.compression), "false", 0, 0, NULL, "",
+    {SEEN_MEMBER(BOOL, replay.compression, SHARDS), "false", 0, 0, NULL, "",
      "Writes records compressed by zstd, where that makes them smaller. Steps in memory are not."},
-    {MEMBER(U64, replay.memory_bytes), "0", 0, 1e15, NULL, "bytes",
+    {SEEN_MEMBER(U64, replay.memory_bytes, SHARDS), "0", 0, 1e15, NULL, "bytes",
      "How much memory steps may take, over all shards; the oldest are then read from their segment "
      "files. 0 keeps all in memory."},
-    {MEMBER(U64, replay.snapshot_ms), "10000", 10, 3600000, NULL, "ms",
+    {SEEN_MEMBER(U64, replay.snapshot_ms, SHARDS), "10000", 10, 3600000, NULL, "ms",
      "How often priorities, times sampled and the rate limiter's counts are written: what a crash "
      "may cost of them. Steps are not in it."},
 
-    {MEMBER(U64, actor.count), "2", 1, 4096, NULL, "actors",
+    {SEEN_MEMBER(U64, actor.count, ACTORS), "2", 1, 4096, NULL, "actors",
      "Actors that `actorq train` starts, and over which the exploration rates are spread."},
-    {MEMBER(U64, actor.envs), "8", 1, 4096, NULL, "environments",
+    {SEEN_MEMBER(U64, actor.envs, ACTORS | SHARDS), "8", 1, 4096, NULL, "environments",
      "Environments that each actor steps together, in one pass through the network."},
-    {LIVE_MEMBER(F64, actor.epsilon_base), "0.4", 0, 1, NULL, "",
+    {LIVE_SEEN_MEMBER(F64, actor.epsilon_base, ACTORS), "0.4", 0, 1, NULL, "",
      "Share of random actions of the actor that explores most."},
-    {LIVE_MEMBER(F64, actor.epsilon_alpha), "7", 0, 100, NULL, "",
+    {LIVE_SEEN_MEMBER(F64, actor.epsilon_alpha, ACTORS), "7", 0, 100, NULL, "",
      "How steeply the share falls over the environments of all actors: number i of n has "
      "epsilon_base to the power of 1 + epsilon_alpha * i / (n - 1)."},
-    {LIVE_MEMBER(F64, actor.noise), "0.2", 0, 2, NULL, "",
+    {LIVE_SEEN_MEMBER(F64, actor.noise, ACTORS), "0.2", 0, 2, NULL, "",
      "Standard deviation of what is added to each element of a continuous action, as a share of "
      "half "
      "its range; choices are explored by epsilon instead."},
-    {MEMBER(U64, actor.flush_ms), "20", 1, 10000, NULL, "ms",
+    {SEEN_MEMBER(U64, actor.flush_ms, ACTORS), "20", 1, 10000, NULL, "ms",
      "Longest time for which an actor may hold back a finished chunk to fill a message."},
-    {LIVE_MEMBER(CHOICE, actor.noise_ladder), "constant", 0, 0, ladder_choices, "",
+    {LIVE_SEEN_MEMBER(CHOICE, actor.noise_ladder, ACTORS), "constant", 0, 0, ladder_choices, "",
      "How actor.noise is spread over the environments of all actors: the same in each, or "
      "uniform, in even steps from 0 to actor.noise, as in the ActorQ paper."},
 
-    {LIVE_MEMBER(U64, evaluator.screen_episodes), "10", 1, 10000, NULL, "episodes",
+    {LIVE_SEEN_MEMBER(U64, evaluator.screen_episodes, EVALUATORS), "10", 1, 10000, NULL, "episodes",
      "Greedy episodes with which each policy is tried first."},
-    {LIVE_MEMBER(U64, evaluator.episodes), "200", 1, 10000, NULL, "episodes",
+    {LIVE_SEEN_MEMBER(U64, evaluator.episodes, EVALUATORS), "200", 1, 10000, NULL, "episodes",
      "Fresh greedy episodes that confirm a policy which passed the first trial."},
     {LIVE_MEMBER(TEXT, evaluator.threshold), "auto", 1, 0, NULL, "",
      "Mean return from which the task counts as solved and the run ends. auto takes the "
      "environment's own, if it has one."},
-    {LIVE_MEMBER(F64, evaluator.share), "0.1", 0.001, 1, NULL, "",
+    {LIVE_SEEN_MEMBER(F64, evaluator.share, EVALUATORS), "0.1", 0.001, 1, NULL, "",
      "Share of the time of one processor that an evaluator may take. The first ten seconds of its "
      "work are free, so that short runs are watched closely; then each evaluation is followed by a "
      "pause. 1 never pauses."},
-    {LIVE_MEMBER(BOOL, evaluator.fp32), "false", 0, 0, NULL, "",
+    {LIVE_SEEN_MEMBER(BOOL, evaluator.fp32, EVALUATORS), "false", 0, 0, NULL, "",
      "Plays the episodes of each screening once more under the fp32 weights of the same version, "
      "and keeps the difference of their returns."},
 
@@ -276,18 +288,18 @@ static const aq_setting rows[] = {
     {LIVE_MEMBER(F64, limits.wall_s), "0", 0, 1e7, NULL, "s",
      "The run ends after this time, solved or not. 0 is no limit."},
 
-    {MEMBER(U64, net.message_bytes), "262144", 4096, 67108864, NULL, "bytes",
+    {SEEN_MEMBER(U64, net.message_bytes, ACTORS | SHARDS), "262144", 4096, 67108864, NULL, "bytes",
      "Largest experience message. A larger one from a peer closes its connection."},
-    {MEMBER(U64, net.heartbeat_ms), "500", 10, 60000, NULL, "ms",
+    {SEEN_MEMBER(U64, net.heartbeat_ms, MEMBERS), "500", 10, 60000, NULL, "ms",
      "How often each member of the run tells the learner that it is there."},
     {MEMBER(U64, net.member_timeout_ms), "3000", 100, 600000, NULL, "ms",
      "A member that was not heard of for this long counts as gone."},
-    {MEMBER(U64, net.reconnect_min_ms), "50", 1, 60000, NULL, "ms",
+    {SEEN_MEMBER(U64, net.reconnect_min_ms, MEMBERS), "50", 1, 60000, NULL, "ms",
      "Pause before a lost connection is tried again; it doubles with every failure. 10 ms at most "
      "on the same host."},
-    {MEMBER(U64, net.reconnect_max_ms), "2000", 1, 600000, NULL, "ms",
+    {SEEN_MEMBER(U64, net.reconnect_max_ms, MEMBERS), "2000", 1, 600000, NULL, "ms",
      "Longest pause between two tries of a lost connection. 1000 ms at most on the same host."},
-    {MEMBER(U64, net.rpc_timeout_ms), "2000", 10, 600000, NULL, "ms",
+    {SEEN_MEMBER(U64, net.rpc_timeout_ms, MEMBERS), "2000", 10, 600000, NULL, "ms",
      "How long a call waits for its answer before it counts as failed."},
 
     {MEMBER(BOOL, log.tensorboard), "true", 0, 0, NULL, "",
@@ -296,7 +308,7 @@ static const aq_setting rows[] = {
      "Writes the metrics into metrics.csv of the run folder, for spreadsheets and data frames."},
     {MEMBER(CHOICE, log.step), "env_steps", 0, 0, log_step_choices, "",
      "What TensorBoard shows as steps."},
-    {LIVE_MEMBER(CHOICE, log.level), "as-started", 0, 0, log_level_choices, "",
+    {LIVE_SEEN_MEMBER(CHOICE, log.level, MEMBERS), "as-started", 0, 0, log_level_choices, "",
      "The least level of the lines that the run's daemons log. as-started leaves to each what it "
      "was started with: --log-level, ACTORQ_LOG, or else info."},
 
@@ -319,4 +331,11 @@ const aq_settings_table *aq_run_config_table(void)
 {
     static const aq_settings_table table = {rows, sizeof(rows) / sizeof(rows[0])};
     return &table;
+}
+
+const aq_setting *aq_run_config_row(const char *key)
+{
+    const aq_setting *row = aq_settings_find(aq_run_config_table(), key);
+    AQ_ASSERT(row != NULL);
+    return row;
 }

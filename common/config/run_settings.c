@@ -1,6 +1,6 @@
 /*
- * The check of a peer's run settings. Bounds are not written down again: each number is held to the
- * row of the configuration that it comes from.
+ * Run settings: see run_settings.h. No setting has a name here: rows of the configuration say who
+ * sees them, and which may change.
  */
 #include "common/config/run_settings.h"
 
@@ -8,45 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/config/config_bounds.h"
 #include "common/experience/batch.h"
-#include "common/sys/log.h"
-
-#define NUMBER(key, type, member)                                                                  \
-    {                                                                                              \
-        key, AQ_NUMBER_##type, offsetof(aq_run_settings, member)                                   \
-    }
-
-static const aq_bounded_number numbers[] = {
-    NUMBER("replay.chunk_length", U32, chunk_length),
-    NUMBER("net.message_bytes", U32, message_bytes),
-    NUMBER("net.rpc_timeout_ms", U32, rpc_timeout_ms),
-    NUMBER("net.heartbeat_ms", U32, heartbeat_ms),
-    NUMBER("net.reconnect_min_ms", U32, reconnect_min_ms),
-    NUMBER("net.reconnect_max_ms", U32, reconnect_max_ms),
-    NUMBER("actor.envs", U32, actor_envs),
-    NUMBER("actor.count", U32, actor_count),
-    NUMBER("actor.epsilon_base", F64, epsilon_base),
-    NUMBER("actor.epsilon_alpha", F64, epsilon_alpha),
-    NUMBER("actor.noise", F64, noise),
-    NUMBER("actor.flush_ms", U32, flush_ms),
-    NUMBER("evaluator.screen_episodes", U32, screen_episodes),
-    NUMBER("evaluator.episodes", U32, evaluation_episodes),
-    NUMBER("evaluator.share", F64, evaluator_share),
-    NUMBER("replay.segment_bytes", U64, storage.segment_bytes),
-    NUMBER("replay.fsync_ms", U32, storage.fsync_ms),
-    NUMBER("replay.memory_bytes", U64, storage.memory_bytes),
-    NUMBER("replay.snapshot_ms", U32, storage.snapshot_ms),
-};
-
-static int check_numbers(const aq_run_settings *settings, aq_error *error)
-{
-    int rc = 0;
-    for (size_t i = 0; rc == 0 && i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-        rc = aq_bounded_number_check(&numbers[i], NULL, settings, error);
-    }
-    return rc;
-}
 
 /* Each by itself, no name twice, and the span that all of them need. */
 static int check_tables(const aq_run_settings *settings, aq_error *error)
@@ -83,49 +45,19 @@ static int check_tables(const aq_run_settings *settings, aq_error *error)
     return 0;
 }
 
-static int check_storage(const aq_storage_settings *storage, aq_error *error)
-{
-    if (storage->memory_bytes > 0 && !storage->durable) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.memory_bytes %" PRIu64 " needs files to which the other steps can "
-                       "go: replay.storage must be segments",
-                       storage->memory_bytes);
-    }
-    if (storage->memory_bytes > 0 && storage->compressed) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "replay.memory_bytes %" PRIu64 " needs records that can be read in place: "
-                       "replay.compression must be false",
-                       storage->memory_bytes);
-    }
-    return 0;
-}
-
 static int check_relations(const aq_run_settings *settings, aq_error *error)
 {
-    if (settings->chunk_length < settings->n_step) {
+    const uint64_t chunk_length = settings->config.replay.chunk_length;
+    if (chunk_length < settings->n_step) {
         return aq_fail(error, AQ_E_INVALID,
-                       "replay.chunk_length %" PRIu32 " is less than the %" PRIu32
+                       "replay.chunk_length %" PRIu64 " is less than the %" PRIu32
                        " transitions that an item may span",
-                       settings->chunk_length, settings->n_step);
-    }
-    if (settings->reconnect_max_ms < settings->reconnect_min_ms) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "net.reconnect_max_ms %" PRIu32
-                       " is less than net.reconnect_min_ms %" PRIu32,
-                       settings->reconnect_max_ms, settings->reconnect_min_ms);
+                       chunk_length, settings->n_step);
     }
     if (settings->sample_rows < 1 || settings->sample_rows > AQ_BATCH_ROWS_MAX) {
         return aq_fail(error, AQ_E_INVALID,
                        "a sample request of %" PRIu32 " rows; 1 to %" PRIu32 " are possible",
                        settings->sample_rows, AQ_BATCH_ROWS_MAX);
-    }
-    if (settings->noise_ladder > AQ_NOISE_UNIFORM) {
-        return aq_fail(error, AQ_E_INVALID, "actor.noise_ladder %" PRIu32 " is none that is known",
-                       settings->noise_ladder);
-    }
-    if (settings->log_level > AQ_LOG_OFF + 1u) {
-        return aq_fail(error, AQ_E_INVALID, "log.level %" PRIu32 " is none that is known",
-                       settings->log_level);
     }
     if (isinf(settings->evaluation_threshold)) {
         return aq_fail(error, AQ_E_INVALID, "evaluator.threshold is infinite");
@@ -152,13 +84,10 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
 {
     int rc = check_task(settings, error);
     if (rc == 0) {
-        rc = check_numbers(settings, error);
-    }
-    if (rc == 0) {
         rc = check_tables(settings, error);
     }
     if (rc == 0) {
-        rc = check_storage(&settings->storage, error);
+        rc = aq_run_config_validate_seen(&settings->config, error);
     }
     if (rc == 0) {
         rc = check_relations(settings, error);
@@ -166,16 +95,37 @@ int aq_run_settings_validate(const aq_run_settings *settings, aq_error *error)
     return rc;
 }
 
+static void copy_seen(const aq_run_config *from, bool live_alone, aq_run_config *to)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        if (row->seen_by != 0 && (row->is_live || !live_alone)) {
+            aq_setting_copy(row, from, to);
+        }
+    }
+}
+
+void aq_run_settings_take(aq_run_settings *settings, const aq_run_config *config)
+{
+    copy_seen(config, false, &settings->config);
+}
+
 void aq_run_settings_take_live(aq_run_settings *settings, const aq_run_settings *now)
 {
-    settings->epsilon_base = now->epsilon_base;
-    settings->epsilon_alpha = now->epsilon_alpha;
-    settings->noise = now->noise;
-    settings->noise_ladder = now->noise_ladder;
-    settings->screen_episodes = now->screen_episodes;
-    settings->evaluation_episodes = now->evaluation_episodes;
+    copy_seen(&now->config, true, &settings->config);
     settings->evaluation_threshold = now->evaluation_threshold;
-    settings->evaluator_share = now->evaluator_share;
-    settings->evaluator_fp32 = now->evaluator_fp32;
-    settings->log_level = now->log_level;
+}
+
+bool aq_run_settings_agree(const aq_run_settings *a, const aq_run_settings *b, uint32_t who)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    bool agree =
+        strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash && a->n_step == b->n_step;
+    for (size_t i = 0; agree && i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        agree = (row->seen_by & who) == 0 || row->is_live ||
+                aq_setting_is_same(row, &a->config, &b->config);
+    }
+    return agree;
 }

@@ -14,16 +14,25 @@
 
 #include "common/base/nearest.h"
 #include "common/base/parse.h"
-#include "common/config/config_bounds.h"
+#include "common/config/run_config.h"
 
 enum { WORD_MAX = 64, SHOWN_MAX = 80, KEY_COUNT = 12 };
 
 /* Below this, a proportion other than 0 would make actors wait for years. */
 static const double RATIO_MIN = 0.001;
 
+enum number_type { NUMBER_U32, NUMBER_U64, NUMBER_F64 };
+
+/* A member that comes from a row of the configuration, and is held to its bounds. */
+typedef struct bounded_number {
+    const char *key; /* of the row: "replay.capacity" */
+    enum number_type type;
+    size_t offset;
+} bounded_number;
+
 #define NUMBER(key, type, member)                                                                  \
     {                                                                                              \
-        key, AQ_NUMBER_##type, offsetof(aq_table_spec, member)                                     \
+        key, NUMBER_##type, offsetof(aq_table_spec, member)                                        \
     }
 
 enum field {
@@ -41,7 +50,7 @@ enum field {
     FIELD_TOLERANCE,
 };
 
-static const aq_bounded_number fields[KEY_COUNT] = {
+static const bounded_number fields[KEY_COUNT] = {
     [FIELD_SELECTOR] = NUMBER("replay.selector", U32, selector),
     [FIELD_REMOVER] = NUMBER("replay.remover", U32, remover),
     [FIELD_PRIORITY_EXPONENT] = NUMBER("replay.priority_exponent", F64, priority_exponent),
@@ -57,14 +66,14 @@ static const aq_bounded_number fields[KEY_COUNT] = {
 };
 
 /* "capacity" of "replay.capacity". */
-static const char *short_key(const aq_bounded_number *field)
+static const char *short_key(const bounded_number *field)
 {
     return strchr(field->key, '.') + 1;
 }
 
 static const char *choice_name(const char *key, uint32_t choice)
 {
-    const aq_setting *row = aq_config_row(key);
+    const aq_setting *row = aq_run_config_row(key);
     for (uint32_t i = 0; row->choices[i] != NULL; i++) {
         if (i == choice) {
             return row->choices[i];
@@ -129,19 +138,52 @@ static bool is_unused(const aq_table_spec *spec, enum field field)
     }
 }
 
+/* As a double, which is exact below 2^53 and, for what is larger, still out of bounds. */
+static double number_of(const bounded_number *field, const aq_table_spec *spec)
+{
+    const uint8_t *at = (const uint8_t *)spec + field->offset;
+    uint32_t u32;
+    uint64_t u64;
+    double f64 = 0.0;
+    switch (field->type) {
+    case NUMBER_U32:
+        memcpy(&u32, at, sizeof(u32));
+        return u32;
+    case NUMBER_U64:
+        memcpy(&u64, at, sizeof(u64));
+        return (double)u64;
+    case NUMBER_F64:
+        memcpy(&f64, at, sizeof(f64));
+        break;
+    }
+    return f64;
+}
+
+/* A NaN is out of bounds, too. */
+static int check_number(const bounded_number *field, const aq_table_spec *spec, aq_error *error)
+{
+    const aq_setting *row = aq_run_config_row(field->key);
+    const double value = number_of(field, spec);
+    if (value >= row->min && value <= row->max) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID, "%s is %.17g; %.17g to %.17g are possible",
+                   short_key(field), value, row->min, row->max);
+}
+
 static int check_fields(const aq_table_spec *spec, aq_error *error)
 {
     for (uint32_t i = 0; i < KEY_COUNT; i++) {
         int rc = 0;
-        const aq_setting *row = aq_config_row(fields[i].key);
+        const aq_setting *row = aq_run_config_row(fields[i].key);
         if (row->type == AQ_SETTING_CHOICE) {
-            const double choice = aq_bounded_number_get(&fields[i], spec);
+            const double choice = number_of(&fields[i], spec);
             if (strcmp(choice_name(fields[i].key, (uint32_t)choice), "unknown") == 0) {
                 rc = aq_fail(error, AQ_E_INVALID, "%s %.0f is not known", short_key(&fields[i]),
                              choice);
             }
         } else if (!is_unused(spec, i)) {
-            rc = aq_bounded_number_check(&fields[i], short_key(&fields[i]), spec, error);
+            rc = check_number(&fields[i], spec, error);
         }
         if (rc != 0) {
             return rc;
@@ -269,10 +311,10 @@ static int unknown_key(piece word, const char *key, aq_error *error)
 }
 
 /* Stores what fits its type; bounds come with the check of the whole. */
-static bool set_field(const aq_bounded_number *field, const char *value, aq_table_spec *spec)
+static bool set_field(const bounded_number *field, const char *value, aq_table_spec *spec)
 {
     uint8_t *member = (uint8_t *)spec + field->offset;
-    const aq_setting *row = aq_config_row(field->key);
+    const aq_setting *row = aq_run_config_row(field->key);
     uint64_t u64 = 0;
     double f64;
     if (row->type == AQ_SETTING_CHOICE) {
@@ -282,7 +324,7 @@ static bool set_field(const aq_bounded_number *field, const char *value, aq_tabl
         if (row->choices[u64] == NULL) {
             return false;
         }
-    } else if (field->type == AQ_NUMBER_F64) {
+    } else if (field->type == NUMBER_F64) {
         if (aq_parse_f64(value, &f64) != 0) {
             return false;
         }
@@ -291,7 +333,7 @@ static bool set_field(const aq_bounded_number *field, const char *value, aq_tabl
     } else if (aq_parse_u64(value, &u64) != 0) {
         return false;
     }
-    if (field->type == AQ_NUMBER_U64) {
+    if (field->type == NUMBER_U64) {
         memcpy(member, &u64, sizeof(u64));
         return true;
     }

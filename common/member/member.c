@@ -118,9 +118,9 @@ const aq_member_view *aq_member_look(const aq_member *member)
  * half: a thousand members that lost one learner must not come back in step. */
 static uint32_t draw_pause_ms(aq_member *member)
 {
-    const aq_run_settings *settings = &member->view.settings;
-    uint64_t min_ms = member->joined_run != 0 ? settings->reconnect_min_ms : FIRST_PAUSE_MIN_MS;
-    uint64_t max_ms = member->joined_run != 0 ? settings->reconnect_max_ms : FIRST_PAUSE_MAX_MS;
+    const aq_run_config *config = &member->view.settings.config;
+    uint64_t min_ms = member->joined_run != 0 ? config->net.reconnect_min_ms : FIRST_PAUSE_MIN_MS;
+    uint64_t max_ms = member->joined_run != 0 ? config->net.reconnect_max_ms : FIRST_PAUSE_MAX_MS;
     uint64_t high = member->failures < 32 ? min_ms << member->failures : max_ms;
     high = high < max_ms ? high : max_ms;
     uint64_t low = high / 2 > min_ms ? high / 2 : min_ms;
@@ -285,7 +285,7 @@ static void join_answered(aq_member *member, const Actorq__V1__JoinReply *reply)
         return;
     }
     member->joined_run = member->view.run_id;
-    member->stub.timeout_ms = member->view.settings.rpc_timeout_ms;
+    member->stub.timeout_ms = (uint32_t)member->view.settings.config.net.rpc_timeout_ms;
     member->due_ns =
         member->sent_ns; /* the first heartbeat brings the shards, so it goes at once */
     member->owner.joined(member->owner.user, &member->view, again);
@@ -365,7 +365,7 @@ static bool differ(const aq_member_view *a, const aq_member_view *b)
 
 static uint32_t heartbeat_pause_ms(const aq_member *member)
 {
-    uint32_t heartbeat_ms = member->view.settings.heartbeat_ms;
+    uint32_t heartbeat_ms = (uint32_t)member->view.settings.config.net.heartbeat_ms;
     bool waits = member->identity.role == AQ_ROLE_ACTOR && member->view.shard_count == 0;
     return waits && NO_SHARD_PAUSE_MS < heartbeat_ms ? NO_SHARD_PAUSE_MS : heartbeat_ms;
 }

@@ -10,9 +10,6 @@
 #include "common/base/assert.h"
 #include "common/settings/settings_table.h"
 #include "common/settings/settings_value.h"
-#include "common/sys/file.h"
-
-#define FILE_SIZE_MAX ((size_t)1 << 20)
 
 void aq_settings_init(const aq_settings_table *table, void *settings)
 {
@@ -22,22 +19,6 @@ void aq_settings_init(const aq_settings_table *table, void *settings)
 
         AQ_ASSERT(rc == 0);
     }
-}
-
-int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
-                          aq_error *error)
-{
-    aq_buffer content;
-    int rc;
-
-    aq_buffer_init(&content, FILE_SIZE_MAX);
-    rc = aq_file_read(path, &content, error);
-    if (rc == 0) {
-        rc = aq_settings_read_yaml(table, path, (const char *)content.data, content.size, settings,
-                                   error);
-    }
-    aq_buffer_fini(&content);
-    return rc;
 }
 
 int aq_settings_assign(const aq_settings_table *table, const char *assignment, void *settings,

@@ -3,7 +3,7 @@
  * `--set section.key=value`, the printed configuration and the documentation.
  *
  * A row says where in a plain struct the value lives. Keys are "key" or "section.key", at most 63
- * bytes of a-z, 0-9 and _; rows of one section stand together; a table has at most 256 rows. The
+ * bytes of a-z, 0-9 and _; rows of one section stand together; a table has a largest size. The
  * file is YAML with one mapping per section. An unknown key, a key given twice, a wrong type or a
  * value out of bounds is an error that names the file, the line, the key and what is allowed, and
  * the struct is then as it was before the call:
@@ -24,6 +24,8 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
+enum { AQ_SETTINGS_ROWS_MAX = 256, AQ_SETTINGS_KEY_MAX = 63 }; /* bytes of "section.key" */
+
 enum aq_setting_type {
     AQ_SETTING_U64,    /* uint64_t; min and max bound it */
     AQ_SETTING_F64,    /* double; min and max bound it */
@@ -38,6 +40,7 @@ typedef struct aq_setting {
     size_t offset;              /* into the struct */
     size_t size;                /* of the member */
     bool is_live;               /* may change in a running system; said when it is printed */
+    uint32_t seen_by;           /* who else is told it, in bits of the table's owner; 0: nobody */
     const char *initial;        /* the default, as text */
     double min, max;            /* an infinity, or past the type's own range: no bound */
     const char *const *choices; /* NULL-terminated; AQ_SETTING_CHOICE only */
@@ -49,6 +52,22 @@ typedef struct aq_settings_table {
     const aq_setting *rows;
     size_t count;
 } aq_settings_table;
+
+/* The row of `key`, NULL when there is none. */
+const aq_setting *aq_settings_find(const aq_settings_table *table, const char *key);
+
+/* Stores the value that `text` stands for; with settings == NULL only checks it. AQ_E_INVALID, and
+ * a sentence that begins with the key and says what is allowed. */
+int aq_setting_set(const aq_setting *row, const char *text, void *settings,
+                   aq_error *error) AQ_MUST_USE;
+
+/* The text that aq_setting_set makes the same value of, bit for bit: a number's in `number`, which
+ * has room for AQ_SETTING_NUMBER_SIZE, another's in `settings` or static storage. */
+enum { AQ_SETTING_NUMBER_SIZE = 32 };
+const char *aq_setting_text(const aq_setting *row, const void *settings, char *number);
+
+bool aq_setting_is_same(const aq_setting *row, const void *a, const void *b);
+void aq_setting_copy(const aq_setting *row, const void *from, void *to);
 
 /* Sets every member to its default. A table that breaks the rules above is an assertion, as is a
  * default that its own row refuses. */

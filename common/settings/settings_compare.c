@@ -13,12 +13,17 @@
 #define SHOWN_BYTES_MAX ((size_t)16384)
 
 /* What is behind the end of a text is no part of it. */
-static bool is_same(const aq_setting *row, const void *a, const void *b)
+bool aq_setting_is_same(const aq_setting *row, const void *a, const void *b)
 {
     const char *left = (const char *)a + row->offset;
     const char *right = (const char *)b + row->offset;
     return row->type == AQ_SETTING_TEXT ? strcmp(left, right) == 0
                                         : memcmp(left, right, row->size) == 0;
+}
+
+void aq_setting_copy(const aq_setting *row, const void *from, void *to)
+{
+    memcpy((char *)to + row->offset, (const char *)from + row->offset, row->size);
 }
 
 int aq_settings_show(const aq_setting *row, const void *settings, aq_buffer *out)
@@ -50,7 +55,7 @@ int aq_settings_compare(const aq_settings_table *table, const void *before, cons
 {
     int rc = 0;
     for (size_t i = 0; !rc && i < table->count; i++) {
-        if (!is_same(&table->rows[i], before, after)) {
+        if (!aq_setting_is_same(&table->rows[i], before, after)) {
             rc = tell_one(&table->rows[i], before, after, tell, user);
         }
     }
@@ -62,8 +67,8 @@ void aq_settings_keep_live(const aq_settings_table *table, const void *given, co
 {
     for (size_t i = 0; i < table->count; i++) {
         const aq_setting *row = &table->rows[i];
-        if (row->is_live && is_same(row, given, settings)) {
-            memcpy((char *)settings + row->offset, (const char *)used + row->offset, row->size);
+        if (row->is_live && aq_setting_is_same(row, given, settings)) {
+            aq_setting_copy(row, used, settings);
         }
     }
 }

@@ -9,9 +9,6 @@
 
 #include "common/settings/settings.h"
 
-#define AQ_SETTINGS_ROWS_MAX 256
-#define AQ_SETTINGS_KEY_MAX  63 /* bytes of "section.key" */
-
 /* Letters of the section in "section.key", 0 for a key without one. */
 size_t aq_setting_section_length(const aq_setting *row);
 
@@ -20,9 +17,6 @@ const char *aq_setting_short_key(const aq_setting *row);
 
 /* True when both rows belong to one section, or both to none. */
 bool aq_setting_same_section(const aq_setting *row, const aq_setting *other);
-
-/* The row of `key`, NULL when there is none. */
-const aq_setting *aq_settings_find(const aq_settings_table *table, const char *key);
 
 /* The first row of the section, NULL when there is none of that name. */
 const aq_setting *aq_settings_find_section(const aq_settings_table *table, const char *name);

@@ -19,8 +19,7 @@
 #include "common/base/parse.h"
 #include "common/base/utf8.h"
 
-#define NUMBER_SIZE 32
-#define SHOWN_SIZE  64
+#define SHOWN_SIZE 64
 
 /* A text from outside for an error message: quoted, on one line, cut at SHOWN_SIZE. */
 static const char *show(char *out, const char *text)
@@ -187,11 +186,11 @@ static void shorten_exponent(char *number)
 static const char *format_f64(char *out, double value)
 {
     if (value == floor(value) && fabs(value) < 1e15) {
-        snprintf(out, NUMBER_SIZE, "%.0f", value);
+        snprintf(out, AQ_SETTING_NUMBER_SIZE, "%.0f", value);
         return out;
     }
     for (int digits = 1; digits <= 17; digits++) {
-        snprintf(out, NUMBER_SIZE, "%.*g", digits, value);
+        snprintf(out, AQ_SETTING_NUMBER_SIZE, "%.*g", digits, value);
         double read = 0;
         if (aq_parse_f64(out, &read) == 0 && read == value) {
             break;
@@ -207,8 +206,8 @@ static void describe_bounds(const aq_setting *row, char *out, size_t size)
     bool is_whole = row->type == AQ_SETTING_U64;
     bool has_min = is_whole || row->min > -INFINITY;
     bool has_max = row->max < (is_whole ? 0x1p64 : INFINITY);
-    char min[NUMBER_SIZE];
-    char max[NUMBER_SIZE];
+    char min[AQ_SETTING_NUMBER_SIZE];
+    char max[AQ_SETTING_NUMBER_SIZE];
 
     if (is_whole) {
         snprintf(min, sizeof(min), "%.0f", fmax(row->min, 0.0));
@@ -303,30 +302,37 @@ static int append_quoted(aq_buffer *out, const char *text)
     return rc == 0 ? append(out, "\"") : rc;
 }
 
-int aq_setting_append_value(const aq_setting *row, const void *settings, aq_buffer *out)
+const char *aq_setting_text(const aq_setting *row, const void *settings, char *number)
 {
     const void *member = (const char *)settings + row->offset;
-    char number[NUMBER_SIZE];
 
     switch (row->type) {
     case AQ_SETTING_U64:
-        snprintf(number, sizeof(number), "%" PRIu64, *(const uint64_t *)member);
-        return append(out, number);
+        snprintf(number, AQ_SETTING_NUMBER_SIZE, "%" PRIu64, *(const uint64_t *)member);
+        return number;
     case AQ_SETTING_F64:
-        return append(out, format_f64(number, *(const double *)member));
+        return format_f64(number, *(const double *)member);
     case AQ_SETTING_BOOL:
-        return append(out, *(const bool *)member ? "true" : "false");
+        return *(const bool *)member ? "true" : "false";
     case AQ_SETTING_TEXT:
-        return append_quoted(out, member);
+        return member;
     case AQ_SETTING_CHOICE: {
         uint32_t choice = *(const uint32_t *)member;
 
         for (uint32_t i = 0; i <= choice; i++) {
             AQ_ASSERT(row->choices[i] != NULL);
         }
-        return append(out, row->choices[choice]);
+        return row->choices[choice];
     }
     }
     AQ_ASSERT(false);
-    return AQ_E_INVALID;
+    return NULL;
+}
+
+int aq_setting_append_value(const aq_setting *row, const void *settings, aq_buffer *out)
+{
+    char number[AQ_SETTING_NUMBER_SIZE];
+    const char *text = aq_setting_text(row, settings, number);
+
+    return row->type == AQ_SETTING_TEXT ? append_quoted(out, text) : append(out, text);
 }

@@ -14,11 +14,6 @@
 /* Room for what aq_setting_describe writes. */
 #define AQ_SETTING_DESCRIPTION_MAX 320
 
-/* Stores the value that `text` stands for; with settings == NULL only checks it. AQ_E_INVALID, and
- * a sentence that begins with the key and says what is allowed. */
-int aq_setting_set(const aq_setting *row, const char *text, void *settings,
-                   aq_error *error) AQ_MUST_USE;
-
 /* "100 to 100000000 steps, default 100000", cut to fit; returns `out`. */
 const char *aq_setting_describe(const aq_setting *row, char *out, size_t size);
 

@@ -12,6 +12,9 @@
 #include "common/settings/settings_table.h"
 #include "common/settings/settings_value.h"
 #include "common/settings/settings_walk.h"
+#include "common/sys/file.h"
+
+#define FILE_SIZE_MAX ((size_t)1 << 20)
 
 /* What a file says, by the table's rows. */
 typedef struct yaml_reading {
@@ -152,4 +155,20 @@ int aq_settings_read_yaml(const aq_settings_table *table, const char *name, cons
         return aq_fail(error, rc, "%s: %s", name, aq_error_text(rc));
     }
     return rc == 0 ? 0 : aq_fail_context(error, rc, "%s:%zu", name, reading.line);
+}
+
+int aq_settings_read_file(const aq_settings_table *table, const char *path, void *settings,
+                          aq_error *error)
+{
+    aq_buffer content;
+    int rc;
+
+    aq_buffer_init(&content, FILE_SIZE_MAX);
+    rc = aq_file_read(path, &content, error);
+    if (rc == 0) {
+        rc = aq_settings_read_yaml(table, path, (const char *)content.data, content.size, settings,
+                                   error);
+    }
+    aq_buffer_fini(&content);
+    return rc;
 }

@@ -216,25 +216,7 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(schema_hash)                                                                                 \
     X(seed)                                                                                        \
     X(n_step)                                                                                      \
-    X(chunk_length)                                                                                \
-    X(message_bytes)                                                                               \
-    X(rpc_timeout_ms)                                                                              \
-    X(heartbeat_ms)                                                                                \
-    X(reconnect_min_ms)                                                                            \
-    X(reconnect_max_ms)                                                                            \
-    X(actor_envs)                                                                                  \
-    X(actor_count)                                                                                 \
-    X(epsilon_base)                                                                                \
-    X(epsilon_alpha)                                                                               \
-    X(noise)                                                                                       \
-    X(flush_ms)                                                                                    \
-    X(screen_episodes)                                                                             \
-    X(evaluation_episodes)                                                                         \
     X(evaluation_threshold)                                                                        \
-    X(evaluator_share)                                                                             \
-    X(evaluator_fp32)                                                                              \
-    X(noise_ladder)                                                                                \
-    X(log_level)                                                                                   \
     X(sample_rows)
 
 #define TABLE_MEMBERS(X)                                                                           \
@@ -250,14 +232,6 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     X(min_size)                                                                                    \
     X(samples_per_insert)                                                                          \
     X(tolerance)
-
-#define STORAGE_MEMBERS(X)                                                                         \
-    X(durable)                                                                                     \
-    X(segment_bytes)                                                                               \
-    X(fsync_ms)                                                                                    \
-    X(compressed)                                                                                  \
-    X(memory_bytes)                                                                                \
-    X(snapshot_ms)
 
 static void table_to(const aq_table_spec *spec, Actorq__V1__TableSettings *ret_message)
 {
@@ -294,6 +268,57 @@ static int tables_from(const Actorq__V1__RunSettings *message, aq_run_settings *
     return rc;
 }
 
+/* What has a row in the configuration, as texts. */
+static void values_to(const aq_run_config *config, aq_wire_settings_view *view)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        if (row->seen_by != 0) {
+            const size_t n = view->message.n_values++;
+            AQ_ASSERT(n < AQ_WIRE_VALUES_MAX);
+            actorq__v1__setting_value__init(&view->values[n]);
+            view->values[n].key = aq_wire_text(row->key);
+            view->values[n].value = aq_wire_text(aq_setting_text(row, config, view->numbers[n]));
+            view->value_pointers[n] = &view->values[n];
+        }
+    }
+    view->message.values = view->value_pointers;
+}
+
+/* All that are seen here and no other, each once: the learner is believed to know the same. */
+static int values_from(const Actorq__V1__RunSettings *message, aq_run_config *config,
+                       aq_error *error)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    bool is_given[AQ_SETTINGS_ROWS_MAX] = {false};
+    for (size_t i = 0; i < message->n_values; i++) {
+        const Actorq__V1__SettingValue *value = message->values[i];
+        const aq_setting *row = aq_settings_find(table, value->key);
+        if (row == NULL || row->seen_by == 0) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "%.*s is no setting that members know; is the learner of another "
+                           "version?",
+                           AQ_SETTINGS_KEY_MAX, value->key);
+        }
+        if (is_given[row - table->rows]) {
+            return aq_fail(error, AQ_E_INVALID, "%s is there twice", row->key);
+        }
+        is_given[row - table->rows] = true;
+        int rc = aq_setting_set(row, value->value, config, error);
+        if (rc != 0) {
+            return rc;
+        }
+    }
+    for (size_t i = 0; i < table->count; i++) {
+        if (table->rows[i].seen_by != 0 && !is_given[i]) {
+            return aq_fail(error, AQ_E_INVALID, "%s is missing; is the learner of another version?",
+                           table->rows[i].key);
+        }
+    }
+    return 0;
+}
+
 void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view)
 {
     aq_wire_schema_to(&settings->schema, &ret_view->schema);
@@ -310,11 +335,7 @@ void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view 
     }
     ret_view->message.n_tables = settings->table_count;
     ret_view->message.tables = ret_view->table_pointers;
-    actorq__v1__storage_settings__init(&ret_view->storage);
-#define COPY(member) ret_view->storage.member = settings->storage.member;
-    STORAGE_MEMBERS(COPY)
-#undef COPY
-    ret_view->message.storage = &ret_view->storage;
+    values_to(&settings->config, ret_view);
 }
 
 int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_settings *ret_settings,
@@ -332,15 +353,12 @@ int aq_wire_settings_from(const Actorq__V1__RunSettings *message, aq_run_setting
     if (rc == 0) {
         rc = tables_from(message, &settings, error);
     }
-    if (rc == 0 && message->storage == NULL) {
-        rc = aq_fail(error, AQ_E_INVALID, "the settings of storage are missing");
+    if (rc == 0) {
+        rc = values_from(message, &settings.config, error);
     }
     if (rc != 0) {
         return rc;
     }
-#define COPY(member) settings.storage.member = message->storage->member;
-    STORAGE_MEMBERS(COPY)
-#undef COPY
 #define COPY(member) settings.member = message->member;
     SAME_MEMBERS(COPY)
 #undef COPY

@@ -41,12 +41,16 @@ void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
 int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec,
                          aq_error *error) AQ_MUST_USE;
 
+enum { AQ_WIRE_VALUES_MAX = 64 }; /* settings that members see */
+
 typedef struct aq_wire_settings_view {
     Actorq__V1__RunSettings message;
     aq_wire_schema_view schema;
     Actorq__V1__TableSettings tables[AQ_TABLES_MAX];
     Actorq__V1__TableSettings *table_pointers[AQ_TABLES_MAX];
-    Actorq__V1__StorageSettings storage;
+    Actorq__V1__SettingValue values[AQ_WIRE_VALUES_MAX];
+    Actorq__V1__SettingValue *value_pointers[AQ_WIRE_VALUES_MAX];
+    char numbers[AQ_WIRE_VALUES_MAX][AQ_SETTING_NUMBER_SIZE];
 } aq_wire_settings_view;
 
 void aq_wire_settings_to(const aq_run_settings *settings, aq_wire_settings_view *ret_view);

@@ -34,53 +34,21 @@ static int take_task(const char *name, aq_run_plan *plan, double *ret_threshold,
     return rc;
 }
 
-/* Of one shard, rounded up so that nothing becomes 0. */
-static uint64_t share(uint64_t total, uint64_t shards)
-{
-    return (total + shards - 1) / shards;
-}
-
 static void fill_settings(const aq_run_config *config, aq_run_plan *plan)
 {
     aq_run_settings *settings = &plan->settings;
     settings->schema_hash = aq_schema_hash(&settings->schema);
     settings->seed = config->seed;
-    settings->chunk_length = (uint32_t)config->replay.chunk_length;
-    settings->message_bytes = (uint32_t)config->net.message_bytes;
-    settings->rpc_timeout_ms = (uint32_t)config->net.rpc_timeout_ms;
-    settings->heartbeat_ms = (uint32_t)config->net.heartbeat_ms;
-    settings->reconnect_min_ms = (uint32_t)config->net.reconnect_min_ms;
-    settings->reconnect_max_ms = (uint32_t)config->net.reconnect_max_ms;
-    settings->actor_envs = (uint32_t)config->actor.envs;
-    settings->actor_count = (uint32_t)config->actor.count;
-    settings->epsilon_base = config->actor.epsilon_base;
-    settings->epsilon_alpha = config->actor.epsilon_alpha;
-    settings->noise = config->actor.noise;
-    settings->flush_ms = (uint32_t)config->actor.flush_ms;
-    settings->screen_episodes = (uint32_t)config->evaluator.screen_episodes;
-    settings->evaluation_episodes = (uint32_t)config->evaluator.episodes;
     settings->evaluation_threshold = plan->threshold;
-    settings->evaluator_share = config->evaluator.share;
-    settings->evaluator_fp32 = config->evaluator.fp32;
-    settings->noise_ladder = config->actor.noise_ladder;
-    settings->log_level = config->log.level;
     settings->sample_rows =
         (uint32_t)(config->learner.batch_size * config->learner.batches_per_request);
-    settings->storage = (aq_storage_settings){
-        .durable = config->replay.storage == AQ_STORAGE_SEGMENTS,
-        .segment_bytes = config->replay.segment_bytes,
-        .fsync_ms = (uint32_t)config->replay.fsync_ms,
-        .compressed = config->replay.compression,
-        .memory_bytes = share(config->replay.memory_bytes, config->replay.shards),
-        .snapshot_ms = (uint32_t)config->replay.snapshot_ms,
-    };
+    aq_run_settings_take(settings, config);
 }
 
 /* The tables are spread over the shards, and chunks serve the longest of their items. */
 static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error *error)
 {
     aq_run_settings *settings = &plan->settings;
-    const uint64_t shards = config->replay.shards;
     uint32_t learner = 0;
     int rc =
         aq_run_config_tables(config, settings->tables, &settings->table_count, &learner, error);
@@ -90,12 +58,12 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
     for (uint32_t i = 0; i < settings->table_count; i++) {
         aq_table_spec *spec = &settings->tables[i];
         const uint32_t span = aq_table_spec_span(spec);
-        spec->capacity /= shards;
-        spec->min_size = share(spec->min_size, shards);
+        spec->capacity /= config->replay.shards;
+        spec->min_size = aq_run_config_shard_share(config, spec->min_size);
         if (spec->min_size > spec->capacity) { /* by rounding */
             spec->min_size = spec->capacity;
         }
-        spec->capacity_bytes = share(spec->capacity_bytes, shards);
+        spec->capacity_bytes = aq_run_config_shard_share(config, spec->capacity_bytes);
         settings->n_step = span > settings->n_step ? span : settings->n_step;
     }
     plan->table = settings->tables[learner];

@@ -155,7 +155,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
     replay_daemon *daemon = user;
     const aq_table_spec *main_table = &view->settings.tables[0];
     aq_log_open("replay", view->slot);
-    aq_log_set_run_level(view->settings.log_level);
+    aq_log_set_run_level(view->settings.config.log.level);
     aq_log(AQ_LOG_INFO, "joined", again ? "the same run as before" : "",
            "run_id=%016" PRIx64 " member=%" PRIu64 " task=%s tables=%" PRIu32 " capacity=%" PRIu64
            " min_size=%" PRIu64 " samples_per_insert=%g tolerance=%g",
@@ -172,7 +172,7 @@ static void on_joined(void *user, const aq_member_view *view, int again)
 static void on_changed(void *user, const aq_member_view *view)
 {
     replay_daemon *daemon = user;
-    aq_log_set_run_level(view->settings.log_level);
+    aq_log_set_run_level(view->settings.config.log.level);
     if (view->is_asked_to_leave && !daemon->stopping) {
         aq_log(AQ_LOG_INFO, "stopping", aq_replay_store_fate(&daemon->store), "reason=drained");
         stop(daemon, "the learner asked it to leave");

@@ -112,21 +112,11 @@ static bool specs_agree(const aq_table_spec *a, const aq_table_spec *b)
            a->tolerance == b->tolerance;
 }
 
-static bool storage_agrees(const aq_storage_settings *a, const aq_storage_settings *b)
-{
-    return a->durable == b->durable && a->segment_bytes == b->segment_bytes &&
-           a->fsync_ms == b->fsync_ms && a->compressed == b->compressed &&
-           a->memory_bytes == b->memory_bytes && a->snapshot_ms == b->snapshot_ms;
-}
-
 /* Whether a store that was begun under `a` can go on as it is under `b`. */
 static bool settings_agree(const aq_run_settings *a, const aq_run_settings *b)
 {
-    bool agree = strcmp(a->task, b->task) == 0 && a->schema_hash == b->schema_hash &&
-                 a->n_step == b->n_step && a->chunk_length == b->chunk_length &&
-                 a->message_bytes == b->message_bytes && a->actor_envs == b->actor_envs &&
-                 a->sample_rows == b->sample_rows && a->table_count == b->table_count &&
-                 storage_agrees(&a->storage, &b->storage);
+    bool agree = aq_run_settings_agree(a, b, AQ_SEEN_BY_SHARDS) &&
+                 a->sample_rows == b->sample_rows && a->table_count == b->table_count;
     for (uint32_t i = 0; agree && i < a->table_count; i++) {
         agree = specs_agree(&a->tables[i], &b->tables[i]);
     }
@@ -160,7 +150,7 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
 {
     const aq_run_settings *settings = &view->settings;
     int64_t began_ns = aq_clock_monotonic_ns();
-    uint64_t backlog_bytes = 4 * (uint64_t)settings->message_bytes;
+    uint64_t backlog_bytes = 4 * settings->config.net.message_bytes;
     if (backlog_bytes < BACKLOG_BYTES_MIN) {
         backlog_bytes = BACKLOG_BYTES_MIN;
     }
@@ -170,10 +160,10 @@ static int open_log(aq_replay_store *store, const aq_member_view *view, aq_error
         .schema_hash = settings->schema_hash,
         .task = settings->task,
         .store = store->identity,
-        .segment_bytes = settings->storage.segment_bytes,
+        .segment_bytes = settings->config.replay.segment_bytes,
         .backlog_bytes = backlog_bytes,
-        .fsync_ms = settings->storage.fsync_ms,
-        .compressed = settings->storage.compressed,
+        .fsync_ms = (uint32_t)settings->config.replay.fsync_ms,
+        .compressed = settings->config.replay.compression,
         .wake = wake,
         .user = store,
     };
@@ -207,7 +197,8 @@ static int begin(aq_replay_store *store, const aq_member_view *view, const aq_re
                  aq_error *error)
 {
     aq_rng rng;
-    bool durable = store->folder != NULL && view->settings.storage.durable;
+    bool durable =
+        store->folder != NULL && view->settings.config.replay.storage == AQ_STORAGE_SEGMENTS;
     aq_rng_init(&rng, view->settings.seed, SHARD_STREAM + view->slot);
     const aq_shard_run run = {
         .settings = &view->settings,

@@ -61,8 +61,8 @@ static void exchange_export(Actorq__V1__Exchange_Service *service,
     reply.shard_incarnation = aq_replay_core_incarnation(core);
     reply.messages = aq_replay_core_stored(core).messages;
     reply.n_step = settings->n_step;
-    reply.chunk_length = settings->chunk_length;
-    reply.message_bytes = settings->message_bytes;
+    reply.chunk_length = (uint32_t)settings->config.replay.chunk_length;
+    reply.message_bytes = (uint32_t)settings->config.net.message_bytes;
     closure(&reply, closure_data);
 }
 
@@ -74,9 +74,9 @@ static int take(const aq_replay_host *host, const ProtobufCBinaryData *bytes,
     uint8_t *copy;
     aq_lease *frame;
     aq_arrival *arrival;
-    if (bytes->len > (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES) {
+    if (bytes->len > settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES) {
         return aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
-                       bytes->len, (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES);
+                       bytes->len, settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES);
     }
     int rc = aq_lease_create(bytes->len, &copy, &frame);
     if (rc != 0) {

@@ -193,7 +193,7 @@ static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
     aq_replay_core *core = service->host.core;
     const aq_run_settings *settings = aq_replay_core_settings(core);
     aq_arrival *arrival;
-    size_t size_max = (size_t)settings->message_bytes + AQ_FRAME_HEADER_BYTES;
+    size_t size_max = settings->config.net.message_bytes + AQ_FRAME_HEADER_BYTES;
     int rc;
     if (message->size > size_max) {
         rc = aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",

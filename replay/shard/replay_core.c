@@ -16,20 +16,21 @@
 static int create_parts(aq_replay_core *core, int64_t now_ns, aq_error *error)
 {
     const aq_run_settings *settings = &core->settings;
-    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step, settings->chunk_length,
-                                  &core->layout, error);
+    const aq_run_config *config = &settings->config;
+    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step,
+                                  (uint32_t)config->replay.chunk_length, &core->layout, error);
     if (rc != 0) {
         return rc;
     }
-    rc = aq_message_store_create(settings->storage.memory_bytes, &core->messages);
+    rc = aq_message_store_create(aq_run_config_shard_share(config, config->replay.memory_bytes),
+                                 &core->messages);
     if (rc == 0) {
         rc = aq_replay_roster_create(AQ_ROSTER_ACTORS_MAX, &core->roster);
     }
     if (rc != 0) {
         return aq_fail(error, rc, "no memory for a replay shard");
     }
-    aq_replay_saver_init(&core->saver, now_ns,
-                         (int64_t)settings->storage.snapshot_ms * AQ_NS_PER_MS);
+    aq_replay_saver_init(&core->saver, now_ns, (int64_t)config->replay.snapshot_ms * AQ_NS_PER_MS);
     return aq_replay_tables_init(&core->tables, settings, &core->layout, core->messages,
                                  core->run.seed, error);
 }

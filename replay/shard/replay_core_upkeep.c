@@ -37,7 +37,7 @@ static void give_up_oldest(aq_replay_core *core)
     aq_message_store_counts counts = aq_message_store_counts_of(core->messages);
     uint64_t live = counts.resident_bytes + counts.mapped_bytes;
     uint64_t allowed =
-        DISK_PER_LIVE * live + SEGMENTS_ALLOWED * core->settings.storage.segment_bytes;
+        DISK_PER_LIVE * live + SEGMENTS_ALLOWED * core->settings.config.replay.segment_bytes;
     for (int i = 0; i < FORGETS_PER_STEP && progress->disk_bytes > allowed; i++) {
         const aq_stored_message *oldest = aq_message_store_oldest(core->messages);
         if (oldest == NULL || oldest->segment >= progress->segment) {

@@ -21,12 +21,14 @@ static uint64_t most_of(uint64_t a, uint64_t b)
 
 void aq_replay_credit_init(aq_replay_credit *credit, const aq_run_settings *settings)
 {
+    const uint64_t lanes = settings->config.actor.envs;
+    const uint64_t chunk_length = settings->config.replay.chunk_length;
     *credit = (aq_replay_credit){
-        .lanes = settings->actor_envs,
-        .rest_steps = (uint64_t)settings->actor_envs * settings->n_step - 1,
-        .least_steps = most_of(settings->chunk_length, settings->actor_envs),
-        .chunk_steps = settings->chunk_length,
-        .lane_steps = (uint64_t)settings->chunk_length * settings->actor_envs,
+        .lanes = lanes,
+        .rest_steps = lanes * settings->n_step - 1,
+        .least_steps = most_of(chunk_length, lanes),
+        .chunk_steps = chunk_length,
+        .lane_steps = chunk_length * lanes,
     };
     AQ_ASSERT(credit->lane_steps >= 1);
 }

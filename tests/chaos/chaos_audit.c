@@ -171,7 +171,7 @@ void chaos_audit_read(chaos_audit *audit, const char *folder)
         .schema_hash = audit->plan->settings.schema_hash,
         .task = audit->plan->settings.task,
         .store = held.identity.store,
-        .segment_bytes = audit->plan->settings.storage.segment_bytes,
+        .segment_bytes = audit->plan->settings.config.replay.segment_bytes,
         .backlog_bytes = 1 << 20,
         .fsync_ms = 1000,
     };

@@ -9,6 +9,7 @@
 #include "common/member/member_read.h"
 #include "common/net/rpc/reflect.h"
 #include "common/net/rpc/rpc.h"
+#include "common/wire/wire_run.h"
 #include "common/wire/wire_sample.h"
 #include "proto/exchange.pb-c.h"
 #include "proto/experience.pb-c.h"
@@ -56,6 +57,17 @@ static void read_sample(const ProtobufCMessage *reply)
     }
 }
 
+/* What was believed is within its bounds, and says the same when it is told on. */
+static void check_settings(const aq_run_settings *settings)
+{
+    static aq_wire_settings_view view;
+    aq_run_settings again;
+    AQ_ASSERT(aq_run_settings_validate(settings, NULL) == 0);
+    aq_wire_settings_to(settings, &view);
+    AQ_ASSERT(aq_wire_settings_from(&view.message, &again, NULL) == 0);
+    AQ_ASSERT(memcmp(&again.config, &settings->config, sizeof(again.config)) == 0);
+}
+
 static void read_join(const ProtobufCMessage *reply)
 {
     aq_member_view view = {0};
@@ -63,7 +75,7 @@ static void read_join(const ProtobufCMessage *reply)
     int rc = aq_member_read_join((const Actorq__V1__JoinReply *)(const void *)reply, &view, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
-        AQ_ASSERT(aq_run_settings_validate(&view.settings, NULL) == 0);
+        check_settings(&view.settings);
     }
 }
 

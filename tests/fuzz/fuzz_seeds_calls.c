@@ -316,6 +316,8 @@ static void make_replies(void)
     heartbeat.state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     heartbeat.n_shards = 1;
     heartbeat.shards = shards;
+    heartbeat.settings = &view.message;
+    heartbeat.settings_generation = 2;
     write_reply("heartbeat", '2', &heartbeat.base);
     status.task = task;
     status.uptime_s = 12;

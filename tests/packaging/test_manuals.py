@@ -17,7 +17,7 @@ PROGRAMS = ("actor", "bench", "cli", "common", "envs", "learner", "quantizer", "
 NOT_INSTALLED = os.path.join(ROOT, "bench", "env_replay")
 OPTION = re.compile(r'\{\s*"([a-z][a-z0-9-]+)",\s*(0|\'.\'),\s*(NULL|"[^"]+"),\s*"')
 # MEMBER, or what is made of it for some rows.
-SETTING = re.compile(r"^    \{[A-Z_]+\([A-Z0-9]+, ([a-z0-9_.]+)\)", re.MULTILINE)
+SETTING = re.compile(r"^    \{[A-Z_]+\([A-Z0-9]+, ([a-z0-9_.]+)[,)]", re.MULTILINE)
 VARIABLE = re.compile(r'"(ACTORQ_[A-Z_]+)"')
 # Set by ./run for what it starts.
 OWN_VARIABLES = {"ACTORQ_CALLED_AS"}

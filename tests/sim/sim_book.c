@@ -286,7 +286,7 @@ void sim_book_stored(sim_book *book, sim_stream *stream, const aq_experience *me
     account->mark = message->seq;
     account->moved_ns = sim_now_ns(book->world);
     uint64_t received = account->received + sent->fresh;
-    uint64_t most = account->granted + book->settings.actor_envs;
+    uint64_t most = account->granted + book->settings.config.actor.envs;
     account->received = received < most ? received : most;
     account->forgiven += received - account->received; /* an earlier life granted them */
     sent->stored_in = book->store;
@@ -368,7 +368,7 @@ static double lead_max(const sim_book *book)
     const aq_run_settings *settings = &book->settings;
     double most = settings->tables[0].tolerance;
     for (size_t i = 0; i < book->account_count; i++) {
-        most += ((double)settings->actor_envs + 1.0) * settings->chunk_length;
+        most += ((double)settings->config.actor.envs + 1.0) * settings->config.replay.chunk_length;
         most += (double)book->accounts[i].forgiven;
     }
     return most;

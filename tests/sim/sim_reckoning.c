@@ -52,7 +52,7 @@ void sim_check_actor(sim_cluster *cluster, const sim_actor *actor, uint64_t step
     const aq_run_settings *settings = &cluster->site.plan.settings;
     sim_ledger *ledger = &cluster->site.ledger;
     const sim_source *source = sim_ledger_source(ledger, actor->incarnation);
-    uint64_t rest = (uint64_t)settings->actor_envs * (settings->n_step - 1);
+    uint64_t rest = (uint64_t)settings->config.actor.envs * (settings->n_step - 1);
     uint64_t sent = 0;
     uint64_t missing = 0;
     for (size_t i = 0; i < ledger->stream_count; i++) {

@@ -52,7 +52,7 @@ static int setup(void **state)
     (void)snprintf(stage.data, sizeof(stage.data), "%s/replay-0", stage.folder);
     assert_int_equal(net_stage_setup(state), 0);
     stage.net = *state;
-    stage.net->settings.storage.durable = true;
+    stage.net->settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
     stage.net->settings.tables[0].capacity = 100000;
     stage.net->settings.tables[0].tolerance = 1e6;
     daemon_process_init(&stage.process, stage.folder, "replay");

@@ -28,7 +28,7 @@ static int open_transport(void *user, uint32_t lane, const char *rpc_url, const 
     actor_stage *stage = user;
     stage_link *link = &stage->links[lane];
     AQ_ASSERT(!link->is_open);
-    AQ_ASSERT(limits->message_bytes_max == stage->learner.settings.message_bytes);
+    AQ_ASSERT(limits->message_bytes_max == stage->learner.settings.config.net.message_bytes);
     AQ_ASSERT(shard_of_url(rpc_url) == shard_of_url(push_url));
     link->shard = shard_of_url(push_url);
     stage->ways[link->shard].opens++;

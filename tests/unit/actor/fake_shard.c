@@ -130,8 +130,8 @@ void fake_shard_init(fake_shard *shard)
     AQ_ASSERT(rc == 0);
     rc = aq_rpc_dispatcher_add(shard->dispatcher, &shard->methods.base);
     AQ_ASSERT(rc == 0);
-    rc = aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
-                              &shard->layout, NULL);
+    rc = aq_chunk_layout_init(&settings.schema, settings.n_step,
+                              settings.config.replay.chunk_length, &shard->layout, NULL);
     AQ_ASSERT(rc == 0);
     shard->run_id = KIT_RUN;
     shard->schema_hash = settings.schema_hash;

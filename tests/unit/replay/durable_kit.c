@@ -39,7 +39,7 @@ int durable_kit_setup(void **state)
     assert_non_null(kit);
     fake_log_init(&kit->fake);
     kit->settings = kit_settings();
-    kit->settings.storage.snapshot_ms = 1000000;
+    kit->settings.config.replay.snapshot_ms = 1000000;
     kit->now_ns = AQ_NS_PER_S;
     kit->backlog_bytes = 1 << 20;
     *state = kit;

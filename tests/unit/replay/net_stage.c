@@ -90,7 +90,7 @@ int net_stage_setup(void **state)
     aq_log_set_level(AQ_LOG_OFF);
     stage->membership = membership;
     stage->settings = kit_settings();
-    stage->settings.heartbeat_ms = 10;
+    stage->settings.config.net.heartbeat_ms = 10;
     stage->run_id = KIT_RUN_ID;
     stage->state = ACTORQ__V1__RUN_STATE__RUN_STATE_RUNNING;
     assert_int_equal(uv_loop_init(&stage->loop), 0);

@@ -11,42 +11,36 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 
 aq_run_settings kit_settings(void)
 {
     static const float low[2] = {-1e9f, -1e9f};
     static const float high[2] = {1e9f, 1e9f};
-    aq_run_settings settings = {
-        .task = "test:Steps-v0",
-        .seed = 1,
-        .n_step = KIT_N_STEP,
-        .chunk_length = KIT_CHUNK_LENGTH,
-        .message_bytes = 65536,
-        .rpc_timeout_ms = 2000,
-        .heartbeat_ms = 500,
-        .reconnect_min_ms = 50,
-        .reconnect_max_ms = 2000,
-        .actor_envs = 2,
-        .actor_count = 1,
-        .flush_ms = 20,
-        .screen_episodes = 1,
-        .evaluation_episodes = 1,
-        .evaluation_threshold = NAN,
-        .evaluator_share = 1.0,
-        .tables = {{.name = "main",
-                    .capacity = 1000,
-                    .n_step = KIT_N_STEP,
-                    .min_size = 20,
-                    .samples_per_insert = 4.0,
-                    .tolerance = 40.0}},
-        .table_count = 1,
-        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
-        .sample_rows = 16,
-    };
-    aq_space_init_box(&settings.schema.obs, 2, low, high);
-    aq_space_init_discrete(&settings.schema.action, 2);
-    settings.schema_hash = aq_schema_hash(&settings.schema);
+    aq_run_settings settings = run_settings_kit();
+    aq_schema schema;
+    int rc = aq_text_set(settings.task, sizeof(settings.task), "test:Steps-v0");
+    assert_int_equal(rc, 0);
+    settings.seed = 1;
+    settings.n_step = KIT_N_STEP;
+    settings.sample_rows = 16;
+    settings.tables[0].capacity = 1000;
+    settings.tables[0].n_step = KIT_N_STEP;
+    settings.tables[0].min_size = 20;
+    settings.tables[0].samples_per_insert = 4.0;
+    settings.tables[0].tolerance = 40.0;
+    settings.config.replay.chunk_length = KIT_CHUNK_LENGTH;
+    settings.config.replay.storage = AQ_STORAGE_MEMORY;
+    settings.config.replay.segment_bytes = 1 << 20;
+    settings.config.replay.fsync_ms = 0;
+    settings.config.replay.snapshot_ms = 1000;
+    settings.config.net.message_bytes = 65536;
+    settings.config.actor.envs = 2;
+    settings.config.actor.count = 1;
+    aq_space_init_box(&schema.obs, 2, low, high);
+    aq_space_init_discrete(&schema.action, 2);
+    run_settings_kit_schema(&settings, &schema);
     return settings;
 }
 
@@ -54,8 +48,9 @@ aq_chunk_layout kit_layout(void)
 {
     aq_run_settings settings = kit_settings();
     aq_chunk_layout layout;
-    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
-                                          &layout, NULL),
+    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step,
+                                          (uint32_t)settings.config.replay.chunk_length, &layout,
+                                          NULL),
                      0);
     return layout;
 }

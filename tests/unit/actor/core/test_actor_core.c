@@ -69,8 +69,8 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
     const uint8_t *frame;
     size_t size;
     uint64_t sum = 0;
-    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step, settings.chunk_length,
-                                          &layout, NULL),
+    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step,
+                                          settings.config.replay.chunk_length, &layout, NULL),
                      0);
     while (aq_actor_core_next(core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
@@ -236,8 +236,8 @@ static uint64_t count_choices(const aq_chunk *chunk)
 TEST(exploration_has_its_share_of_the_actions)
 {
     aq_run_settings settings = kit_settings();
-    settings.epsilon_base = 0.5;
-    settings.epsilon_alpha = 0.0; /* everywhere */
+    settings.config.actor.epsilon_base = 0.5;
+    settings.config.actor.epsilon_alpha = 0.0; /* everywhere */
     aq_actor_core *core = core_of(&settings);
     aq_engine *engine = engine_of(1, 1);
     uint64_t total = 0;
@@ -253,8 +253,8 @@ TEST(exploration_has_its_share_of_the_actions)
     assert_true(total > 39000);
     assert_true(fabs(share - 0.25) < 4.0 * sqrt(0.25 * 0.75 / (double)total));
 
-    settings.epsilon_base = 0.0; /* as a live setting */
-    aq_actor_core_explore(core, &settings);
+    settings.config.actor.epsilon_base = 0.0; /* as a live setting */
+    aq_actor_core_explore(core, &settings.config);
     random_choices = 0;
     acknowledge_all(core, 0, 80000);
     while (aq_actor_core_step(core, 0) > 0) {
@@ -412,8 +412,9 @@ TEST(draining_a_fresh_core_is_done_at_once)
 TEST(a_step_allocates_chunks_only)
 {
     aq_run_settings settings = kit_settings();
-    settings.chunk_length = 512; /* no chunk is full, none is flushed, so only ends open new ones */
-    settings.message_bytes = 1 << 20;
+    settings.config.replay.chunk_length =
+        512; /* no chunk is full, none is flushed, so only ends open new ones */
+    settings.config.net.message_bytes = 1 << 20;
     aq_actor_core *core = core_of(&settings);
     aq_engine *engine = engine_of(1, 1);
     acknowledge_all(core, 0, UINT64_C(1) << 40);

@@ -34,7 +34,7 @@ static void start(aq_env_task task, double noise)
     all.settings = kit_settings();
     all.settings.schema = task.env->schema;
     all.settings.schema_hash = task.schema_hash;
-    all.settings.noise = noise;
+    all.settings.config.actor.noise = noise;
     assert_int_equal(aq_text_set(all.settings.task, sizeof(all.settings.task), task.env->name), 0);
     assert_int_equal(aq_run_settings_validate(&all.settings, NULL), 0);
     assert_int_equal(aq_actor_core_create_in(&task, &all.settings, KIT_RUN, MEMBER, INCARNATION, 0,
@@ -75,7 +75,7 @@ static void receive(int64_t now_ns, uint64_t granted)
     size_t size;
     aq_shard_spread *spread = aq_actor_core_spread(all.core);
     assert_int_equal(aq_chunk_layout_init(&all.settings.schema, all.settings.n_step,
-                                          all.settings.chunk_length, &layout, NULL),
+                                          all.settings.config.replay.chunk_length, &layout, NULL),
                      0);
     while (aq_actor_core_next(all.core, 0, now_ns, &frame, &size)) {
         aq_experience experience;

@@ -6,14 +6,10 @@
 #include "actor/core/explore.h"
 #include "tests/support/test.h"
 
-static aq_run_settings ladder(uint32_t actors, uint32_t envs, double base, double alpha)
+static aq_run_config ladder(uint64_t actors, uint64_t envs, double base, double alpha)
 {
-    return (aq_run_settings){
-        .actor_count = actors,
-        .actor_envs = envs,
-        .epsilon_base = base,
-        .epsilon_alpha = alpha,
-    };
+    return (aq_run_config){
+        .actor = {.count = actors, .envs = envs, .epsilon_base = base, .epsilon_alpha = alpha}};
 }
 
 static void near(double value, double expected)
@@ -23,74 +19,74 @@ static void near(double value, double expected)
 
 TEST(the_first_rung_is_the_base_and_the_last_its_highest_power)
 {
-    aq_run_settings settings = ladder(2, 8, 0.4, 7.0);
-    near(aq_explore_rate(&settings, 0, 0), 0.4);
-    near(aq_explore_rate(&settings, 1, 7), pow(0.4, 8.0)); /* 0.00065536 */
-    near(aq_explore_rate(&settings, 1, 7), 0.00065536);
+    aq_run_config config = ladder(2, 8, 0.4, 7.0);
+    near(aq_explore_rate(&config, 0, 0), 0.4);
+    near(aq_explore_rate(&config, 1, 7), pow(0.4, 8.0)); /* 0.00065536 */
+    near(aq_explore_rate(&config, 1, 7), 0.00065536);
 }
 
 TEST(rungs_are_dealt_to_actors_in_turn)
 {
-    aq_run_settings settings = ladder(2, 2, 0.5, 3.0); /* rungs 0 to 3: powers 1, 2, 3, 4 */
-    near(aq_explore_rate(&settings, 0, 0), 0.5);
-    near(aq_explore_rate(&settings, 1, 0), 0.25);
-    near(aq_explore_rate(&settings, 0, 1), 0.125);
-    near(aq_explore_rate(&settings, 1, 1), 0.0625);
+    aq_run_config config = ladder(2, 2, 0.5, 3.0); /* rungs 0 to 3: powers 1, 2, 3, 4 */
+    near(aq_explore_rate(&config, 0, 0), 0.5);
+    near(aq_explore_rate(&config, 1, 0), 0.25);
+    near(aq_explore_rate(&config, 0, 1), 0.125);
+    near(aq_explore_rate(&config, 1, 1), 0.0625);
 }
 
 TEST(a_single_environment_explores_at_the_base)
 {
-    aq_run_settings settings = ladder(1, 1, 0.3, 7.0);
-    near(aq_explore_rate(&settings, 0, 0), 0.3);
+    aq_run_config config = ladder(1, 1, 0.3, 7.0);
+    near(aq_explore_rate(&config, 0, 0), 0.3);
 }
 
 TEST(an_actor_too_many_takes_the_rungs_of_another)
 {
-    aq_run_settings settings = ladder(3, 4, 0.4, 7.0);
+    aq_run_config config = ladder(3, 4, 0.4, 7.0);
     for (uint32_t env = 0; env < 4; env++) {
-        near(aq_explore_rate(&settings, 4, env), aq_explore_rate(&settings, 1, env));
+        near(aq_explore_rate(&config, 4, env), aq_explore_rate(&config, 1, env));
     }
 }
 
 TEST(no_exploration_and_nothing_but_exploration_are_possible)
 {
-    aq_run_settings none = ladder(2, 2, 0.0, 7.0);
-    aq_run_settings all = ladder(2, 2, 1.0, 7.0);
+    aq_run_config none = ladder(2, 2, 0.0, 7.0);
+    aq_run_config all = ladder(2, 2, 1.0, 7.0);
     near(aq_explore_rate(&none, 1, 1), 0.0);
     near(aq_explore_rate(&all, 1, 1), 1.0);
 }
 
 TEST(alpha_zero_makes_all_equal)
 {
-    aq_run_settings settings = ladder(4, 4, 0.4, 0.0);
-    near(aq_explore_rate(&settings, 3, 3), 0.4);
+    aq_run_config config = ladder(4, 4, 0.4, 0.0);
+    near(aq_explore_rate(&config, 3, 3), 0.4);
 }
 
 TEST(constant_noise_is_the_same_everywhere)
 {
-    aq_run_settings settings = ladder(4, 2, 0.4, 7.0);
-    settings.noise = 0.2;
-    settings.noise_ladder = AQ_NOISE_CONSTANT;
+    aq_run_config config = ladder(4, 2, 0.4, 7.0);
+    config.actor.noise = 0.2;
+    config.actor.noise_ladder = AQ_NOISE_CONSTANT;
     for (uint32_t slot = 0; slot < 4; slot++) {
-        near(aq_explore_noise(&settings, slot, slot % 2), 0.2);
+        near(aq_explore_noise(&config, slot, slot % 2), 0.2);
     }
 }
 
 TEST(uniform_noise_rises_in_even_steps_from_none_to_all)
 {
-    aq_run_settings settings = ladder(5, 1, 0.4, 7.0);
-    settings.noise = 0.2;
-    settings.noise_ladder = AQ_NOISE_UNIFORM;
+    aq_run_config config = ladder(5, 1, 0.4, 7.0);
+    config.actor.noise = 0.2;
+    config.actor.noise_ladder = AQ_NOISE_UNIFORM;
     for (uint32_t slot = 0; slot < 5; slot++) {
-        near(aq_explore_noise(&settings, slot, 0), 0.05 * slot);
+        near(aq_explore_noise(&config, slot, 0), 0.05 * slot);
     }
-    near(aq_explore_noise(&settings, 6, 0), 0.05); /* one too many takes another's */
+    near(aq_explore_noise(&config, 6, 0), 0.05); /* one too many takes another's */
 }
 
 TEST(a_single_environment_has_all_of_the_noise)
 {
-    aq_run_settings settings = ladder(1, 1, 0.4, 7.0);
-    settings.noise = 0.2;
-    settings.noise_ladder = AQ_NOISE_UNIFORM;
-    near(aq_explore_noise(&settings, 0, 0), 0.2);
+    aq_run_config config = ladder(1, 1, 0.4, 7.0);
+    config.actor.noise = 0.2;
+    config.actor.noise_ladder = AQ_NOISE_UNIFORM;
+    near(aq_explore_noise(&config, 0, 0), 0.2);
 }

@@ -326,7 +326,7 @@ typedef struct random_run {
 /* The rest that replay/shard/replay_credit.h expects an actor with one shard to be left with. */
 static uint64_t rest_steps(const random_run *run)
 {
-    return (uint64_t)run->settings.actor_envs * run->settings.n_step - 1;
+    return (uint64_t)run->settings.config.actor.envs * run->settings.n_step - 1;
 }
 
 static uint64_t left(const random_run *run, uint32_t shard)
@@ -346,7 +346,8 @@ static void serve_all(random_run *run)
         if (run->takes[i]) {
             serve(run->spread, i);
         }
-        assert_true(put_steps(run->spread, i) < run->granted[i] + run->settings.chunk_length);
+        assert_true(put_steps(run->spread, i) <
+                    run->granted[i] + run->settings.config.replay.chunk_length);
     }
 }
 
@@ -355,7 +356,7 @@ static void use_up(random_run *run)
 {
     for (int quiet = 0; quiet < 4;) {
         quiet = aq_actor_core_step(run->core, run->now_ns) > 0 ? 0 : quiet + 1;
-        run->now_ns += quiet > 0 ? run->settings.flush_ms * AQ_NS_PER_MS : 1000;
+        run->now_ns += quiet > 0 ? run->settings.config.actor.flush_ms * AQ_NS_PER_MS : 1000;
         serve_all(run);
     }
 }
@@ -378,7 +379,7 @@ TEST(no_combination_of_grants_leaves_more_than_the_rest)
     for (uint64_t seed = 1; seed <= 40; seed++) {
         random_run run = {.settings = kit_settings(), .now_ns = 1};
         aq_rng_init(&run.rng, seed, 0);
-        run.settings.actor_envs = 1 + (uint32_t)aq_rng_below(&run.rng, 6);
+        run.settings.config.actor.envs = 1 + (uint32_t)aq_rng_below(&run.rng, 6);
         assert_int_equal(aq_actor_core_create(&run.settings, KIT_RUN, 1, seed, 0, &run.core, NULL),
                          0);
         run.spread = aq_actor_core_spread(run.core);

@@ -225,7 +225,7 @@ TEST_WITH(a_learner_that_comes_back_finds_it_with_its_work, set_up, tear_down)
     stage->learner.has_forgotten = true;
     stage->learner.member = 31; /* numbers start anew */
     strcpy(stage->learner.policy_url, "inproc://policy-again");
-    stage->learner.settings.epsilon_base = 0.5; /* followed; nothing begins anew */
+    stage->learner.settings.config.actor.epsilon_base = 0.5; /* followed; nothing begins anew */
     stage_pass(stage, 500);
     assert_int_equal(stage->learner.joins, 2);
     assert_int_equal(stage->learner.join_version, 3);
@@ -271,7 +271,7 @@ TEST_WITH(the_same_run_under_other_settings_is_begun_anew_as_somebody_else, set_
     stage_pass(stage, 100);
     uint64_t fresh = stage->shards[0].fresh;
     uint64_t incarnation = stage->shards[0].actor_incarnation;
-    stage->learner.settings.flush_ms += 1;
+    stage->learner.settings.config.actor.flush_ms += 1;
     stage->learner.has_forgotten = true;
     stage_pass(stage, 300);
     assert_int_equal(stage->learner.joins, 2);

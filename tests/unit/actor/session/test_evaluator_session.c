@@ -275,7 +275,7 @@ static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
 TEST_WITH(a_version_is_compared_with_its_fp32_form, set_up, tear_down)
 {
     stage *all = *state;
-    all->learner.settings.evaluator_fp32 = true;
+    all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
     pass(all, 10);
@@ -300,7 +300,7 @@ TEST_WITH(a_version_is_compared_with_its_fp32_form, set_up, tear_down)
 TEST_WITH(a_version_in_fp32_is_not_compared_with_itself, set_up, tear_down)
 {
     stage *all = *state;
-    all->learner.settings.evaluator_fp32 = true;
+    all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear(all, 4);
     pass(all, 10);
@@ -311,7 +311,7 @@ TEST_WITH(a_version_in_fp32_is_not_compared_with_itself, set_up, tear_down)
 TEST_WITH(without_its_fp32_form_the_next_version_is_evaluated, set_up, tear_down)
 {
     stage *all = *state;
-    all->learner.settings.evaluator_fp32 = true;
+    all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
     aq_buffer_clear(&all->learner.policy_frame); /* it has left the shelf */
@@ -327,7 +327,7 @@ TEST_WITH(without_its_fp32_form_the_next_version_is_evaluated, set_up, tear_down
 TEST_WITH(another_version_than_was_asked_for_is_not_compared, set_up, tear_down)
 {
     stage *all = *state;
-    all->learner.settings.evaluator_fp32 = true;
+    all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
     fake_learner_set_policy(&all->learner, 5, 1);
@@ -340,7 +340,7 @@ TEST_WITH(another_version_than_was_asked_for_is_not_compared, set_up, tear_down)
 TEST_WITH(it_takes_its_share_of_the_time_and_the_newest_version, set_up, tear_down)
 {
     stage *all = *state;
-    all->learner.settings.evaluator_share = 0.1;
+    all->learner.settings.config.evaluator.share = 0.1;
     pass(all, 20);
     for (uint64_t version = 1; version <= 600; version++) {
         const int64_t begun_ns = all->now_ns;

@@ -110,6 +110,14 @@ TEST(the_printed_configuration_reads_back)
     aq_buffer_fini(&text);
 }
 
+TEST(what_is_of_all_shards_is_shared_among_them)
+{
+    aq_run_config config = defaults();
+    config.replay.shards = 2;
+    assert_int_equal(aq_run_config_shard_share(&config, 3000001), 1500001);
+    assert_int_equal(aq_run_config_shard_share(&config, 0), 0);
+}
+
 TEST(choices_become_enums)
 {
     aq_run_config config = defaults();

@@ -10,6 +10,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -255,7 +256,10 @@ int64_t fake_wait_for_call(member_fake *fake, int64_t limit_ms)
 void fake_join_init(fake_join *join)
 {
     static char policy_url[] = "tcp://*:5551";
-    fixture_settings(&join->settings);
+    join->settings = run_settings_kit();
+    join->settings.config.net.rpc_timeout_ms = 1500;
+    join->settings.config.net.reconnect_min_ms = 20;
+    join->settings.config.net.reconnect_max_ms = 640;
     aq_wire_settings_to(&join->settings, &join->view);
     actorq__v1__join_reply__init(&join->reply);
     join->reply.run_id = FAKE_RUN;

@@ -71,7 +71,7 @@ void fake_status(member_fake *fake, enum aq_rpc_code code, const char *words);
 void fake_lose(member_fake *fake,
                int error); /* the transport gives up: AQ_E_TIMEOUT, AQ_E_CLOSED */
 
-/* A good JoinReply: member 7, slot 2 of FAKE_RUN, the settings of fixture_settings. */
+/* A good JoinReply: member 7, slot 2 of FAKE_RUN, the settings of run_settings_kit. */
 typedef struct fake_join {
     aq_run_settings settings;
     aq_wire_settings_view view;

@@ -100,18 +100,18 @@ TEST_WITH(settings_that_changed_are_news_and_only_live_ones_are_taken, fake_setu
     fake_settle(fake);
     fake_beat_init(&beat);
     fake_join_init(&join);
-    const uint32_t envs = join.settings.actor_envs;
-    join.settings.noise = 0.75;
-    join.settings.log_level = 1;
-    join.settings.actor_envs = envs + 1;
+    const uint32_t envs = join.settings.config.actor.envs;
+    join.settings.config.actor.noise = 0.75;
+    join.settings.config.log.level = 1;
+    join.settings.config.actor.envs = envs + 1;
     aq_wire_settings_to(&join.settings, &join.view);
     beat.reply.settings = &join.view.message;
     beat.reply.settings_generation = 9;
     beat_with(fake, &beat);
     assert_int_equal(fake->changed, 2);
-    assert_true(fake->view.settings.noise == 0.75);
-    assert_int_equal(fake->view.settings.log_level, 1);
-    assert_int_equal(fake->view.settings.actor_envs, envs);
+    assert_true(fake->view.settings.config.actor.noise == 0.75);
+    assert_int_equal(fake->view.settings.config.log.level, 1);
+    assert_int_equal(fake->view.settings.config.actor.envs, envs);
 
     fake_wait_for_call(fake, 5000); /* and the learner hears which it has */
     Actorq__V1__HeartbeatRequest *request = (Actorq__V1__HeartbeatRequest *)fake_request(
@@ -128,14 +128,14 @@ TEST_WITH(settings_that_are_not_valid_leave_the_old_ones, fake_setup, fake_teard
     fake_settle(fake);
     fake_beat_init(&beat);
     fake_join_init(&join);
-    const double noise = fake->view.settings.noise;
-    join.settings.noise = 99;
+    const double noise = fake->view.settings.config.actor.noise;
+    join.settings.config.actor.noise = 99;
     aq_wire_settings_to(&join.settings, &join.view);
     beat.reply.settings = &join.view.message;
     beat.reply.settings_generation = 9;
     beat_with(fake, &beat);
     assert_int_equal(fake->trouble, 1);
-    assert_true(aq_member_look(fake->member)->settings.noise == noise);
+    assert_true(aq_member_look(fake->member)->settings.config.actor.noise == noise);
 }
 
 TEST_WITH(to_be_asked_to_leave_is_news_once, fake_setup, fake_teardown)

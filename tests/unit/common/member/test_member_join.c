@@ -220,8 +220,9 @@ TEST_WITH(settings_out_of_bounds_are_refused_by_name, fake_setup, fake_teardown)
 {
     fake_join join;
     fake_join_init(&join);
-    join.view.message.heartbeat_ms = 0;
-    assert_answer_refused(*state, &join.reply, "heartbeat_ms");
+    join.settings.config.net.heartbeat_ms = 0;
+    aq_wire_settings_to(&join.settings, &join.view);
+    assert_answer_refused(*state, &join.reply, "net.heartbeat_ms: '0' is out of bounds");
 }
 
 TEST_WITH(an_answer_without_settings_is_refused, fake_setup, fake_teardown)

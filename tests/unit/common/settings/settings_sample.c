@@ -6,8 +6,8 @@
 
 #include "tests/unit/common/settings/settings_sample.h"
 
-#define MEMBER(member)      offsetof(sample, member), sizeof(((sample *)NULL)->member), false
-#define LIVE_MEMBER(member) offsetof(sample, member), sizeof(((sample *)NULL)->member), true
+#define MEMBER(member)      offsetof(sample, member), sizeof(((sample *)NULL)->member), false, 0
+#define LIVE_MEMBER(member) offsetof(sample, member), sizeof(((sample *)NULL)->member), true, 0
 
 static const char *const precisions[] = {"fp32", "fp16", "int8", NULL};
 

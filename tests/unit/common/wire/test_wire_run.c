@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/wire/wire_run.h"
+#include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -41,7 +42,7 @@ TEST(settings_survive_their_message)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    fixture_settings(&settings);
+    settings = run_settings_kit();
     aq_wire_settings_to(&settings, &view);
     assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), 0);
     assert_memory_equal(&back, &settings, sizeof(settings));
@@ -51,8 +52,8 @@ TEST(settings_survive_packing)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    uint8_t bytes[1024];
-    fixture_settings(&settings);
+    uint8_t bytes[2048];
+    settings = run_settings_kit();
     settings.evaluation_threshold = NAN;
     aq_wire_settings_to(&settings, &view);
     size_t size = protobuf_c_message_pack(&view.message.base, bytes);
@@ -153,19 +154,19 @@ TEST(settings_out_of_bounds_are_refused)
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     aq_error error;
-    fixture_settings(&settings);
+    settings = run_settings_kit();
     aq_wire_settings_to(&settings, &view);
     view.message.n_step = 0;
     assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
     assert_non_null(strstr(error.text, "items of 0 transitions"));
 }
 
-TEST(all_tables_and_the_storage_survive_packing)
+TEST(all_tables_survive_packing)
 {
     static uint8_t bytes[4096];
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    fixture_settings(&settings);
+    settings = run_settings_kit();
     for (uint32_t i = 1; i < AQ_TABLES_MAX; i++) {
         settings.tables[i] = settings.tables[0];
         settings.tables[i].name[0] = (char)('a' + i);
@@ -178,11 +179,6 @@ TEST(all_tables_and_the_storage_survive_packing)
     settings.tables[5].sequence_length = settings.n_step = 20;
     settings.tables[5].sequence_period = 7;
     settings.table_count = AQ_TABLES_MAX;
-    settings.storage = (aq_storage_settings){.durable = true,
-                                             .segment_bytes = 1 << 20,
-                                             .fsync_ms = 12,
-                                             .memory_bytes = 1 << 30,
-                                             .snapshot_ms = 345};
     aq_wire_settings_to(&settings, &view);
     size_t size = actorq__v1__run_settings__pack(&view.message, bytes);
     assert_true(size < sizeof(bytes));
@@ -193,18 +189,14 @@ TEST(all_tables_and_the_storage_survive_packing)
     actorq__v1__run_settings__free_unpacked(message, NULL);
 }
 
-TEST(settings_without_tables_or_storage_are_refused)
+TEST(settings_without_tables_are_refused)
 {
     Actorq__V1__TableSettings *nine[AQ_TABLES_MAX + 1];
     char long_name[AQ_TABLE_NAME_MAX + 1] = "a-name-of-32-letters-is-one-more";
     aq_run_settings settings, back;
     aq_wire_settings_view view;
     aq_error error;
-    fixture_settings(&settings);
-    aq_wire_settings_to(&settings, &view);
-    view.message.storage = NULL;
-    assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
-    assert_non_null(strstr(error.text, "storage are missing"));
+    settings = run_settings_kit();
     aq_wire_settings_to(&settings, &view);
     view.message.n_tables = 0; /* as a peer of before there were tables */
     assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_INVALID);
@@ -226,7 +218,7 @@ TEST(settings_with_another_hash_are_refused)
 {
     aq_run_settings settings, back;
     aq_wire_settings_view view;
-    fixture_settings(&settings);
+    settings = run_settings_kit();
     aq_wire_settings_to(&settings, &view);
     view.message.schema_hash ^= 1;
     assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), AQ_E_SCHEMA);
@@ -241,11 +233,137 @@ TEST(a_task_whose_name_is_too_long_is_refused)
     aq_error error;
     memset(name, 'x', sizeof(name));
     name[AQ_TASK_NAME_MAX] = '\0';
-    fixture_settings(&settings);
+    settings = run_settings_kit();
     aq_wire_settings_to(&settings, &view);
     view.message.task = name;
     assert_int_equal(aq_wire_settings_from(&view.message, &back, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "task"));
 }
 
-#define SCHEMA(test) cmocka_unit_test_setup_teardown(test, make_schema, NULL)
+/* ---- what has a row in the configuration ---------------------------------------------------- */
+
+/* Each as far from its default as its row allows, unless that contradicts another. */
+static void change_each(aq_run_config *config)
+{
+    const aq_settings_table *table = aq_run_config_table();
+    aq_run_settings kit = run_settings_kit();
+    for (size_t i = 0; i < table->count; i++) {
+        const aq_setting *row = &table->rows[i];
+        char *member = (char *)config + row->offset;
+        const uint64_t most = (uint64_t)row->max;
+        const double real = row->min + 0.1 * (row->max - row->min);
+        if (row->seen_by == 0) {
+            continue;
+        }
+        if (row->type == AQ_SETTING_U64) {
+            memcpy(member, &most, sizeof(most));
+        } else if (row->type == AQ_SETTING_F64) {
+            memcpy(member, &real, sizeof(real));
+        } else { /* true, and the second choice */
+            member[0] = 1;
+        }
+    }
+    config->replay.storage = AQ_STORAGE_SEGMENTS; /* memory_bytes needs them, uncompressed */
+    config->replay.compression = kit.config.replay.compression;
+    config->replay.segment_bytes = UINT64_C(4294967295);
+}
+
+TEST(each_setting_that_members_see_survives_packing)
+{
+    static uint8_t bytes[4096];
+    aq_run_settings settings = run_settings_kit(), back;
+    aq_wire_settings_view view;
+    aq_error error = {0};
+    change_each(&settings.config);
+    aq_wire_settings_to(&settings, &view);
+    size_t size = actorq__v1__run_settings__pack(&view.message, bytes);
+    assert_true(size < sizeof(bytes));
+    Actorq__V1__RunSettings *message = actorq__v1__run_settings__unpack(NULL, size, bytes);
+    assert_non_null(message);
+    if (aq_wire_settings_from(message, &back, &error) != 0) {
+        fail_msg("%s", error.text);
+    }
+    assert_memory_equal(&back, &settings, sizeof(settings));
+    assert_true(back.config.actor.envs == 4096 && back.config.actor.epsilon_alpha == 10.0);
+    actorq__v1__run_settings__free_unpacked(message, NULL);
+}
+
+TEST(settings_that_members_do_not_see_do_not_travel)
+{
+    aq_run_settings settings = run_settings_kit(), back;
+    aq_wire_settings_view view;
+    settings.config.learner.batch_size = 64;
+    aq_wire_settings_to(&settings, &view);
+    for (size_t i = 0; i < view.message.n_values; i++) {
+        assert_null(strstr(view.values[i].key, "learner."));
+    }
+    assert_int_equal(aq_wire_settings_from(&view.message, &back, NULL), 0);
+    assert_int_equal(back.config.learner.batch_size, 0);
+}
+
+static void assert_values_refused(const aq_wire_settings_view *view, const char *words)
+{
+    aq_run_settings back;
+    aq_error error = {0};
+    memset(&back, 0x5a, sizeof(back));
+    const aq_run_settings untouched = back;
+    assert_refused(aq_wire_settings_from(&view->message, &back, &error), AQ_E_INVALID, &error,
+                   words);
+    assert_memory_equal(&back, &untouched, sizeof(back));
+}
+
+TEST(each_setting_is_held_to_its_row_and_named)
+{
+    static char bad[][24] = {"", "x", "-1", "nan", "inf", "1e300", "99999999999999999999", "\x01"};
+    const aq_run_settings settings = run_settings_kit();
+    aq_wire_settings_view view;
+    aq_wire_settings_to(&settings, &view);
+    const size_t count = view.message.n_values;
+    assert_true(count > 20);
+    for (size_t i = 0; i < count; i++) {
+        for (size_t k = 0; k < sizeof(bad) / sizeof(bad[0]); k++) {
+            aq_wire_settings_to(&settings, &view);
+            view.values[i].value = bad[k];
+            assert_values_refused(&view, view.values[i].key);
+        }
+    }
+}
+
+TEST(settings_that_are_unknown_missing_or_there_twice_are_named)
+{
+    static const struct {
+        const char *key, *words;
+    } refusals[] = {
+        {"actor.colour", "actor.colour is no setting that members know; is the learner of another"},
+        {"learner.discount", "learner.discount is no setting that members know"},
+        {"", " is no setting"},
+        {"actor.count", "actor.count is there twice"},
+    };
+    const aq_run_settings settings = run_settings_kit();
+    aq_wire_settings_view view;
+    for (size_t i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+        aq_wire_settings_to(&settings, &view);
+        view.values[view.message.n_values - 1].key = (char *)(uintptr_t)refusals[i].key;
+        view.values[view.message.n_values - 1].value = view.values[0].value;
+        assert_values_refused(&view, refusals[i].words);
+    }
+    aq_wire_settings_to(&settings, &view);
+    view.message.n_values--;
+    assert_values_refused(&view, "log.level is missing; is the learner of another version?");
+    view.message.n_values = 0; /* as a learner of before they travelled so */
+    assert_values_refused(&view, "replay.chunk_length is missing");
+}
+
+TEST(a_key_or_a_value_may_be_as_long_as_a_message)
+{
+    static char text[1 << 20];
+    const aq_run_settings settings = run_settings_kit();
+    aq_wire_settings_view view;
+    memset(text, 'x', sizeof(text) - 1);
+    aq_wire_settings_to(&settings, &view);
+    view.values[0].value = text;
+    assert_values_refused(&view, "...' is not a whole number");
+    aq_wire_settings_to(&settings, &view);
+    view.values[0].key = text;
+    assert_values_refused(&view, "xxx is no setting that members know");
+}

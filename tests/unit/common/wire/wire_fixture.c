@@ -28,42 +28,6 @@ void fixture_layout(aq_chunk_layout *ret_layout)
     assert_int_equal(aq_chunk_layout_init(&schema, 3, 8, ret_layout, NULL), 0);
 }
 
-void fixture_settings(aq_run_settings *ret_settings)
-{
-    memset(ret_settings, 0, sizeof(*ret_settings));
-    *ret_settings = (aq_run_settings){
-        .task = "gym:CartPole-v1",
-        .seed = 7,
-        .n_step = 3,
-        .chunk_length = 32,
-        .message_bytes = 1 << 18,
-        .rpc_timeout_ms = 1500,
-        .heartbeat_ms = 500,
-        .reconnect_min_ms = 20,
-        .reconnect_max_ms = 640,
-        .actor_envs = 8,
-        .actor_count = 4,
-        .epsilon_base = 0.4,
-        .epsilon_alpha = 7.0,
-        .flush_ms = 20,
-        .screen_episodes = 10,
-        .evaluation_episodes = 100,
-        .evaluation_threshold = 475.0,
-        .evaluator_share = 1.0,
-        .tables = {{.name = "main",
-                    .capacity = 100000,
-                    .n_step = 3,
-                    .min_size = 1000,
-                    .samples_per_insert = 32.0,
-                    .tolerance = 2000.0}},
-        .table_count = 1,
-        .storage = {.segment_bytes = 1 << 20, .snapshot_ms = 1000},
-        .sample_rows = 512,
-    };
-    fixture_schema(&ret_settings->schema);
-    ret_settings->schema_hash = aq_schema_hash(&ret_settings->schema);
-}
-
 static aq_chunk *fixed_chunk(uint32_t first, uint32_t length, uint32_t overlap)
 {
     aq_chunk_layout layout;

@@ -12,7 +12,6 @@
 #include "common/base/buffer.h"
 #include "common/base/lease.h"
 #include "common/base/rng.h"
-#include "common/config/run_settings.h"
 #include "common/experience/batch.h"
 #include "common/experience/experience.h"
 #include "common/net/rpc/frame.h"
@@ -44,7 +43,6 @@ aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint3
 /* CartPole's schema: four floats, two choices. */
 void fixture_schema(aq_schema *ret_schema);
 void fixture_layout(aq_chunk_layout *ret_layout);
-void fixture_settings(aq_run_settings *ret_settings);
 
 /* Two chunks of one episode: the second repeats two transitions and ends it. */
 void fixture_experience(aq_experience *ret_experience);

@@ -55,9 +55,9 @@ TEST(a_change_reaches_what_members_are_told)
     plan = changed(&plan, "actor.noise=0.125");
     plan = changed(&plan, "evaluator.episodes=7");
     plan = changed(&plan, "log.level=debug");
-    assert_true(plan.config.actor.noise == 0.125 && plan.settings.noise == 0.125);
-    assert_int_equal(plan.settings.evaluation_episodes, 7);
-    assert_int_equal(plan.settings.log_level, 1);
+    assert_true(plan.config.actor.noise == 0.125 && plan.settings.config.actor.noise == 0.125);
+    assert_int_equal(plan.settings.config.evaluator.episodes, 7);
+    assert_int_equal(plan.settings.config.log.level, 1);
 }
 
 TEST(the_rest_of_the_plan_stays)
@@ -65,7 +65,7 @@ TEST(the_rest_of_the_plan_stays)
     aq_run_plan plan = plan_of_defaults();
     aq_run_plan next = changed(&plan, "actor.noise=0.125");
     next.config.actor.noise = plan.config.actor.noise;
-    next.settings.noise = plan.settings.noise;
+    next.settings.config.actor.noise = plan.settings.config.actor.noise;
     assert_int_equal(next.config.seed, plan.config.seed); /* the one that was drawn */
     assert_memory_equal(&next.settings.tables, &plan.settings.tables, sizeof(plan.settings.tables));
     assert_ptr_equal(next.algorithm_class, plan.algorithm_class);

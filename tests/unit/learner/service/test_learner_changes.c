@@ -1,6 +1,7 @@
 /*
  * Operations on a running system: settings that change, and members that are asked to leave.
  */
+#include "common/wire/wire_run.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/service_desk.h"
 
@@ -27,12 +28,14 @@ TEST_WITH(a_member_is_told_settings_that_it_has_not, service_desk_setup, service
     assert_null(beat(desk, member, 7, 1, &answer)->settings); /* those of the Join */
     desk_answer_fini(&answer);
 
-    desk->settings.noise = 0.75;
+    desk->settings.config.actor.noise = 0.75;
     assert_int_equal(aq_learner_service_configured(desk->service), 2);
     const Actorq__V1__HeartbeatReply *reply = beat(desk, member, 7, 1, &answer);
     assert_int_equal(reply->settings_generation, 2);
     assert_non_null(reply->settings);
-    assert_true(reply->settings->noise == 0.75);
+    aq_run_settings told;
+    assert_int_equal(aq_wire_settings_from(reply->settings, &told, NULL), 0);
+    assert_true(told.config.actor.noise == 0.75);
     desk_answer_fini(&answer);
 
     assert_null(beat(desk, member, 7, 2, &answer)->settings);

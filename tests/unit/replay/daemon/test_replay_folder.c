@@ -22,7 +22,7 @@ static int setup(void **state)
     assert_int_equal(net_stage_setup(state), 0);
     net_stage *stage = *state;
     stage->options.data_dir = folder;
-    stage->settings.storage.durable = true;
+    stage->settings.config.replay.storage = AQ_STORAGE_SEGMENTS;
     return 0;
 }
 
@@ -150,7 +150,7 @@ TEST_WITH(a_folder_with_steps_is_not_used_by_a_run_in_memory, setup, teardown)
     net_stage *stage = *state;
     live(stage, 1, 1);
     end(stage);
-    stage->settings.storage.durable = false;
+    stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
     stage->leaves = 0;
     net_stage_start(stage);
     net_stage_await(stage, &stage->leaves, 1);
@@ -161,7 +161,7 @@ TEST_WITH(a_folder_with_steps_is_not_used_by_a_run_in_memory, setup, teardown)
 TEST_WITH(a_run_in_memory_leaves_a_new_folder_alone, setup, teardown)
 {
     net_stage *stage = *state;
-    stage->settings.storage.durable = false;
+    stage->settings.config.replay.storage = AQ_STORAGE_MEMORY;
     live(stage, 1, 1);
     end(stage);
     assert_int_equal(rmdir(folder), 0); /* empty */

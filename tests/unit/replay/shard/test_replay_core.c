@@ -118,7 +118,7 @@ TEST(numbers_that_cannot_be_are_rejected)
 static uint64_t most_beyond(const aq_replay_core *core)
 {
     const aq_run_settings *settings = aq_replay_core_settings(core);
-    return ((uint64_t)settings->actor_envs + 1) * settings->chunk_length;
+    return ((uint64_t)settings->config.actor.envs + 1) * settings->config.replay.chunk_length;
 }
 
 TEST(a_call_with_impossible_totals_is_refused)

@@ -50,14 +50,14 @@ static void run_actor(flow_sim *sim, uint32_t index, uint32_t rounds)
 {
     sim_actor *actor = &sim->actors[index];
     aq_replay_actor *record = record_of(sim, index);
-    uint32_t lanes = sim->settings.actor_envs;
+    uint32_t lanes = sim->settings.config.actor.envs;
     uint32_t needed = sim->careful ? lanes : 1;
     for (uint32_t round = 0; round < rounds && actor->spent + needed <= record->granted; round++) {
         actor->spent += lanes;
         for (uint32_t lane = 0; lane < lanes; lane++) {
             actor->open[lane]++;
             bool episode_ends = aq_rng_below(&sim->rng, 100) == 0;
-            if (actor->open[lane] == sim->settings.chunk_length || episode_ends) {
+            if (actor->open[lane] == sim->settings.config.replay.chunk_length || episode_ends) {
                 send_lane(sim, record, &actor->open[lane]);
             }
         }
@@ -75,9 +75,9 @@ static void assert_in_band(const flow_sim *sim)
     /* Who always spends and sends what it has can only be some lanes beyond, as a step of all of
      * them may begin with one step's credit. Who keeps some of it back, in open chunks or since it
      * is not enough for all lanes, may be granted a chunk for each lane beyond the headroom. */
-    double lanes = sim->actor_count * (double)sim->settings.actor_envs;
+    double lanes = sim->actor_count * (double)sim->settings.config.actor.envs;
     bool spends = sim->flushes && !sim->careful;
-    double beyond = spends ? lanes : lanes * (sim->settings.chunk_length + 1);
+    double beyond = spends ? lanes : lanes * (sim->settings.config.replay.chunk_length + 1);
     assert_true(aq_replay_limiter_lead(&sim->limiter) <= sim->limiter.tolerance + beyond);
     assert_true(aq_replay_limiter_lead(&sim->limiter) + (double)sim->limiter.min_size >=
                 -sim->limiter.tolerance - 1e-6);
@@ -105,8 +105,8 @@ static void sim_init(flow_sim *sim, uint64_t seed, uint64_t stream)
     memset(sim, 0, sizeof(*sim));
     aq_rng_init(&sim->rng, seed, stream);
     sim->settings = kit_settings();
-    sim->settings.chunk_length = 3 + (uint32_t)aq_rng_below(&sim->rng, 40);
-    sim->settings.actor_envs = 1 + (uint32_t)aq_rng_below(&sim->rng, LANES_MAX);
+    sim->settings.config.replay.chunk_length = 3 + (uint32_t)aq_rng_below(&sim->rng, 40);
+    sim->settings.config.actor.envs = 1 + (uint32_t)aq_rng_below(&sim->rng, LANES_MAX);
     sim->actor_count = 1 + (uint32_t)aq_rng_below(&sim->rng, ACTORS_MAX);
     sim->flushes = aq_rng_below(&sim->rng, 2) == 0;
     sim->careful = aq_rng_below(&sim->rng, 2) == 0;

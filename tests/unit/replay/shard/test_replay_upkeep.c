@@ -28,7 +28,7 @@ TEST_WITH(old_chunks_kept_for_their_priority_go_when_files_grow_too_large, durab
     kit->settings.tables[0].remover = AQ_REMOVER_LOWEST_PRIORITY;
     kit->settings.tables[0].priority_exponent = 1.0;
     kit->settings.tables[0].capacity = 64;
-    kit->settings.storage.segment_bytes = 1 << 16;
+    kit->settings.config.replay.segment_bytes = 1 << 16;
     durable_kit_open(kit);
     uint64_t items[8];
     float priorities[8];
@@ -64,7 +64,8 @@ TEST_WITH(messages_move_out_of_memory_beyond_the_budget, durable_kit_setup, dura
     durable_kit_crash(kit);
     fake_log_fini(&kit->fake);
     fake_log_init(&kit->fake);
-    kit->settings.storage.memory_bytes = 3 * all / 4;
+    kit->settings.config.replay.shards = 2;
+    kit->settings.config.replay.memory_bytes = 2 * (3 * all / 4); /* of both */
     durable_kit_open(kit);
     for (uint64_t seq = 1; seq <= 100; seq++) {
         assert_int_equal(durable_kit_send(kit, 1, seq, 8), AQ_REPLAY_STORED);
