@@ -9,7 +9,7 @@
 #include "common/base/assert.h"
 
 /* The key of a row is the path of its member. A live one may change in a running system; what does
- * it is learner/daemon/learner_configure.c. One that others see, `who`, travels with the run's
+ * it is learner/daemon/configure_call.c. One that others see, `who`, travels with the run's
  * settings. */
 #define MEMBER_OF(type, path, is_live, who)                                                        \
 #path, AQ_SETTING_##type, offsetof(aq_run_config, path), sizeof(((aq_run_config *)0)->path),   \

@@ -21,22 +21,31 @@ from source_tree import SKIPPED_FOLDERS  # noqa: E402
 
 # What accompanies the product.
 ACCOMPANYING = re.compile(r"^(tests|bench|docs|examples)/|(^|/)meson\.build$|\.md$")
+QUOTED = re.compile(r"^```diff\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 STYLE_TOOLS = ("layers", "tidy", "format")
 
 
+def read(path):
+    """The text of a file."""
+    with open(path, encoding="utf-8") as file:
+        return file.read()
+
+
 class Patch:
-    """A patch and its first lines: `Check:` names tests of Meson, `Files:` limits product files."""
+    """A patch and its first lines: `Check:` names tests of Meson, `Files:` limits product files,
+    `Page:` is the document that quotes it."""
 
     def __init__(self, path):
         self.path = os.path.abspath(path)
         self.name = os.path.basename(path)
-        with open(path, encoding="utf-8") as file:
-            head = file.read().split("\ndiff --git ", 1)[0]
-        fields = dict(re.findall(r"^(Check|Files): *(.+)$", head, re.MULTILINE))
-        if set(fields) != {"Check", "Files"}:
-            sys.exit(f"{self.name}: the first lines say Check: TEST... and Files: NUMBER")
+        self.text = read(path)
+        head = self.text.split("\ndiff --git ", 1)[0]
+        fields = dict(re.findall(r"^(Check|Files|Page): *(.+)$", head, re.MULTILINE))
+        if set(fields) != {"Check", "Files", "Page"}:
+            sys.exit(f"{self.name}: the first lines say Check: TEST..., Files: NUMBER, Page: PATH")
         self.tests = fields["Check"].split()
         self.files_max = int(fields["Files"])
+        self.page = fields["Page"]
 
     def apply(self, root, *options):
         """What `git apply` prints; ends the program where the patch does not apply."""
@@ -49,7 +58,8 @@ class Patch:
         return result.stdout
 
     def look(self, root):
-        """Ends the program unless the patch applies and touches as few product files as it says."""
+        """Ends the program unless the patch applies, touches as few product files as it says, and
+        has every line that its page quotes of it."""
         self.apply(root, "--check")
         paths = [line.split("\t")[2] for line in self.apply(root, "--numstat").splitlines()]
         product = [path for path in paths if not ACCOMPANYING.search(path)]
@@ -57,6 +67,10 @@ class Patch:
               f"{' '.join(product)}")
         if len(product) > self.files_max:
             sys.exit(f"{self.name} touches too many product files")
+        lines = self.text.splitlines()
+        for quoted in "".join(QUOTED.findall(read(os.path.join(root, self.page)))).splitlines():
+            if quoted not in lines:
+                sys.exit(f"{self.page} quotes what is not in {self.name}: {quoted}")
 
 
 def files_of(root, left_out):
