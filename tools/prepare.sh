@@ -25,6 +25,7 @@ packages=(
     libjansson-dev       'JSON'
     libzstd-dev          'smaller policies on the wire'
     libpng-dev           'pictures of runs'
+    librsvg2-2           'charts as PNG'
     libmujoco-dev        'physics of the control suite'
     libjs-dygraphs       'charts of the dashboard'
 )

@@ -116,7 +116,7 @@ static int draw_returns(const aq_compare_summary *summary, bool over_steps, aq_b
         .level = summary->threshold,
     };
     if (!rc) {
-        rc = aq_plot_lines_draw(&chart, AQ_PLOT_SVG, out);
+        rc = aq_plot_lines_draw(&chart, out);
     }
     aq_free(points);
     return rc;
@@ -158,7 +158,7 @@ static int draw_energy(const aq_compare_summary *summary, aq_buffer *out)
         .values = values,
         .stacked = true,
     };
-    return aq_plot_bars_draw(&chart, AQ_PLOT_SVG, out);
+    return aq_plot_bars_draw(&chart, out);
 }
 
 typedef struct state_chart {
@@ -209,7 +209,7 @@ static int draw_states(const aq_compare_summary *summary, const state_chart *sta
         .values = values,
         .stacked = true,
     };
-    return aq_plot_bars_draw(&chart, AQ_PLOT_SVG, out);
+    return aq_plot_bars_draw(&chart, out);
 }
 
 /* ---- all ------------------------------------------------------------------------------------ */

@@ -7,13 +7,10 @@
 
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_frame.h"
-#include "cli/plot/plot_paper.h"
 #include "common/base/assert.h"
 #include "common/base/parse.h"
 
 enum {
-    WIDTH = 760,
-    HEIGHT = 440,
     NAME_PX = 22,
     NAME_PX_MAX = 140, /* of names that stand upright */
     BAR_PX_MAX = 72,
@@ -79,8 +76,8 @@ static void lay(bars_picture *picture)
         .y_label = chart->y_label,
         .legend_count = chart->parts ? chart->part_count : 0,
         .legend_boxes = true,
-        .width = chart->width ? chart->width : WIDTH,
-        .height = chart->height ? chart->height : HEIGHT,
+        .width = chart->width,
+        .height = chart->height,
         .under_px = NAME_PX,
     };
     aq_plot_frame *frame = &picture->frame;
@@ -105,7 +102,7 @@ static void lay(bars_picture *picture)
 /* ---- drawing -------------------------------------------------------------------------------- */
 
 /* A bar between two values; its middle is at `x`. */
-static void draw_bar(const bars_picture *picture, aq_plot_pen *pen, size_t group, size_t part,
+static void draw_bar(const bars_picture *picture, aq_plot_svg *svg, size_t group, size_t part,
                      double x, double from, double to)
 {
     const aq_plot_bars *chart = picture->chart;
@@ -116,7 +113,7 @@ static void draw_bar(const bars_picture *picture, aq_plot_pen *pen, size_t group
         aq_text_format(name, sizeof(name), "%s%s%s: %.4g", chart->groups[group],
                        chart->parts ? ", " : "", chart->parts ? chart->parts[part] : "", to - from);
     (void)rc; /* a long name is cut */
-    pen->class->box(pen, colour_of(chart, part), name,
+    aq_plot_svg_box(svg, colour_of(chart, part), name,
                     (aq_plot_box){x - picture->bar / 2, fmin(a, b), picture->bar, fabs(a - b)});
 }
 
@@ -137,37 +134,37 @@ static const char *value_text(char *out, size_t size, double value)
 }
 
 /* `y` is the end of the bar, or of its whisker. */
-static void draw_value(const bars_picture *picture, aq_plot_pen *pen, double x, double y,
+static void draw_value(const bars_picture *picture, aq_plot_svg *svg, double x, double y,
                        bool below, double value)
 {
     char text[32];
     (void)value_text(text, sizeof(text), value);
     if (aq_plot_text_px(AQ_LETTERS_TICK, text) <= 1.25 * picture->bar) {
-        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){x, below ? y + 14 : y - 4}, text);
     }
 }
 
-static void draw_whisker(const bars_picture *picture, aq_plot_pen *pen, double x, double value,
+static void draw_whisker(const bars_picture *picture, aq_plot_svg *svg, double x, double value,
                          double error)
 {
     const double high = aq_plot_frame_y(&picture->frame, value + error);
     const double low = aq_plot_frame_y(&picture->frame, value - error);
-    pen->class->whisker(pen, (aq_plot_at){x, high}, (aq_plot_at){x, low});
-    pen->class->whisker(pen, (aq_plot_at){x - WHISKER_PX, high},
+    aq_plot_svg_whisker(svg, (aq_plot_at){x, high}, (aq_plot_at){x, low});
+    aq_plot_svg_whisker(svg, (aq_plot_at){x - WHISKER_PX, high},
                         (aq_plot_at){x + WHISKER_PX, high});
-    pen->class->whisker(pen, (aq_plot_at){x - WHISKER_PX, low}, (aq_plot_at){x + WHISKER_PX, low});
+    aq_plot_svg_whisker(svg, (aq_plot_at){x - WHISKER_PX, low}, (aq_plot_at){x + WHISKER_PX, low});
 }
 
 /* First all bars, then what is written on them: a value may be wider than its bar. */
-static void draw_beside(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+static void draw_beside(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
 {
     const aq_plot_bars *chart = picture->chart;
     const double first = middle - picture->bar * ((double)chart->part_count - 1) / 2;
     for (size_t part = 0; part < chart->part_count; part++) {
         const double value = value_of(chart, group, part);
         if (isfinite(value)) {
-            draw_bar(picture, pen, group, part, first + (double)part * picture->bar, 0, value);
+            draw_bar(picture, svg, group, part, first + (double)part * picture->bar, 0, value);
         }
     }
     for (size_t part = 0; part < chart->part_count; part++) {
@@ -176,13 +173,13 @@ static void draw_beside(const bars_picture *picture, aq_plot_pen *pen, size_t gr
         const double error = error_of(chart, group, part);
         const double end = isfinite(value) ? value + (value < 0 ? -error : error) : 0;
         if (isfinite(value) && error > 0) {
-            draw_whisker(picture, pen, x, value, error);
+            draw_whisker(picture, svg, x, value, error);
         }
-        draw_value(picture, pen, x, aq_plot_frame_y(&picture->frame, end), value < 0, value);
+        draw_value(picture, svg, x, aq_plot_frame_y(&picture->frame, end), value < 0, value);
     }
 }
 
-static void draw_stack(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+static void draw_stack(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
 {
     const aq_plot_bars *chart = picture->chart;
     double sum = 0;
@@ -190,54 +187,56 @@ static void draw_stack(const bars_picture *picture, aq_plot_pen *pen, size_t gro
     for (size_t part = 0; part < chart->part_count; part++) {
         const double value = value_of(chart, group, part);
         if (isfinite(value)) {
-            draw_bar(picture, pen, group, part, middle, sum, sum + value);
+            draw_bar(picture, svg, group, part, middle, sum, sum + value);
             sum += value;
             any = true;
         }
     }
-    draw_value(picture, pen, middle, aq_plot_frame_y(&picture->frame, sum), false, any ? sum : NAN);
+    draw_value(picture, svg, middle, aq_plot_frame_y(&picture->frame, sum), false, any ? sum : NAN);
 }
 
-static void draw_name(const bars_picture *picture, aq_plot_pen *pen, size_t group, double middle)
+static void draw_name(const bars_picture *picture, aq_plot_svg *svg, size_t group, double middle)
 {
     const aq_plot_box *area = &picture->frame.area;
     const double bottom = area->y + area->height;
     if (picture->upright) {
-        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_END, true,
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_END, true,
                          (aq_plot_at){middle + 4, bottom + 8}, picture->chart->groups[group]);
     } else {
-        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){middle, bottom + 18}, picture->chart->groups[group]);
     }
 }
 
-static void draw(aq_plot_pen *pen, const void *user)
+static void draw(const bars_picture *picture, aq_plot_svg *svg)
 {
-    bars_picture picture = {.chart = user};
-    const aq_plot_bars *chart = picture.chart;
-    lay(&picture);
-    const aq_plot_box *area = &picture.frame.area;
-    aq_plot_frame_draw(&picture.frame, pen);
+    const aq_plot_bars *chart = picture->chart;
+    const aq_plot_box *area = &picture->frame.area;
+    aq_plot_frame_draw(&picture->frame, svg);
     for (size_t group = 0; group < chart->group_count; group++) {
-        const double middle = area->x + ((double)group + 0.5) * picture.slot;
+        const double middle = area->x + ((double)group + 0.5) * picture->slot;
         if (chart->stacked) {
-            draw_stack(&picture, pen, group, middle);
+            draw_stack(picture, svg, group, middle);
         } else {
-            draw_beside(&picture, pen, group, middle);
+            draw_beside(picture, svg, group, middle);
         }
-        draw_name(&picture, pen, group, middle);
+        draw_name(picture, svg, group, middle);
     }
-    const double zero = aq_plot_frame_y(&picture.frame, 0);
-    pen->class->rule(pen, AQ_RULE_AXIS, (aq_plot_at){area->x, zero},
+    const double zero = aq_plot_frame_y(&picture->frame, 0);
+    aq_plot_svg_rule(svg, AQ_RULE_AXIS, (aq_plot_at){area->x, zero},
                      (aq_plot_at){area->x + area->width, zero});
 }
 
-int aq_plot_bars_draw(const aq_plot_bars *chart, enum aq_plot_format format, aq_buffer *out)
+int aq_plot_bars_draw(const aq_plot_bars *chart, aq_buffer *out)
 {
+    bars_picture picture = {.chart = chart};
+    aq_plot_svg svg;
     AQ_ASSERT(chart->group_count >= 1);
     AQ_ASSERT(chart->group_count <= AQ_PLOT_GROUPS_MAX);
     AQ_ASSERT(chart->part_count >= 1);
     AQ_ASSERT(chart->part_count <= AQ_PLOT_SERIES_MAX);
-    return aq_plot_on_paper(format, chart->width ? chart->width : WIDTH,
-                            chart->height ? chart->height : HEIGHT, chart->title, draw, chart, out);
+    lay(&picture);
+    aq_plot_svg_begin(&svg, picture.frame.width, picture.frame.height, chart->title, out);
+    draw(&picture, &svg);
+    return aq_plot_svg_end(&svg);
 }

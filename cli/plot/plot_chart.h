@@ -1,8 +1,7 @@
 /*
- * Plot: charts as SVG or PNG: lines with bands, and bars. The SVG is one element that stands alone
- * as a file or lies in a page: it follows the reader's light or dark colours, and prints in light
- * ones. The PNG is the same drawing in light colours, at twice the size. Drawn by ourselves,
- * without any program or font of the machine, so that the same chart looks the same everywhere.
+ * Plot: charts as SVG: lines with bands, and bars. A chart is one element that stands alone as a
+ * file or lies in a page: it follows the reader's light or dark colours, and prints in light ones.
+ * plot_png.h makes a PNG of it.
  *
  * A chart only lends: texts, points and values are the caller's and read while it is drawn. Texts
  * are UTF-8 and may hold anything; what is not printable is made plain. Any thread.
@@ -24,11 +23,6 @@ enum {
     AQ_PLOT_BYTES_MAX = 64 << 20, /* a limit for the buffers that charts are drawn into */
     AQ_PLOT_SIDE_MIN = 160,
     AQ_PLOT_SIDE_MAX = 4096,
-};
-
-enum aq_plot_format {
-    AQ_PLOT_SVG,
-    AQ_PLOT_PNG,
 };
 
 /* One point of a line. A point whose x or y is not finite is a gap in the line; one whose low or
@@ -75,9 +69,7 @@ typedef struct aq_plot_bars {
 
 /* Append the picture to `out`: AQ_E_NOMEM, AQ_E_TOO_BIG beyond the buffer's limit; on failure out's
  * content is as before. Without a single point the axes go from 0 to 1 and say "no data". */
-int aq_plot_lines_draw(const aq_plot_lines *chart, enum aq_plot_format format,
-                       aq_buffer *out) AQ_MUST_USE;
-int aq_plot_bars_draw(const aq_plot_bars *chart, enum aq_plot_format format,
-                      aq_buffer *out) AQ_MUST_USE;
+int aq_plot_lines_draw(const aq_plot_lines *chart, aq_buffer *out) AQ_MUST_USE;
+int aq_plot_bars_draw(const aq_plot_bars *chart, aq_buffer *out) AQ_MUST_USE;
 
 #endif

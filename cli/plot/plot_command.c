@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/plot/plot_png.h"
 #include "cli/plot/run_plot.h"
 #include "cli/text/command.h"
 #include "cli/text/figure_text.h"
@@ -153,29 +154,43 @@ static bool is_standard_output(const plot_arguments *arguments)
     return strcmp(arguments->output, "-") == 0;
 }
 
-static int choose_format(const plot_arguments *arguments, enum aq_plot_format *ret_format,
-                         aq_error *error)
+static bool ends_with(const char *text, const char *end)
 {
-    const char *dot = strrchr(arguments->output, '.');
-    if (is_standard_output(arguments) || (dot && strcmp(dot, ".svg") == 0)) {
-        *ret_format = AQ_PLOT_SVG;
-    } else if (dot && strcmp(dot, ".png") == 0) {
-        *ret_format = AQ_PLOT_PNG;
-    } else {
-        return aq_fail(error, AQ_E_INVALID, "'%s' is neither FILE.svg nor FILE.png",
-                       arguments->output);
-    }
-    return 0;
+    const size_t size = strlen(text);
+    return size > strlen(end) && strcmp(text + size - strlen(end), end) == 0;
 }
 
-static int write_picture(const plot_arguments *arguments, const aq_run_plot *plot,
-                         enum aq_plot_format format, aq_error *error)
+static int check_output(const char *output, aq_error *error)
+{
+    if (strcmp(output, "-") == 0 || ends_with(output, ".svg") || ends_with(output, ".png")) {
+        return 0;
+    }
+    return aq_fail(error, AQ_E_INVALID, "'%s' is neither FILE.svg nor FILE.png", output);
+}
+
+static int make_picture(const plot_arguments *arguments, const aq_run_plot *plot, aq_buffer *out,
+                        aq_error *error)
+{
+    if (!ends_with(arguments->output, ".png")) {
+        int rc = aq_run_plot_draw(plot, out);
+        return rc == 0 ? 0 : aq_fail(error, rc, "%s", aq_error_text(rc));
+    }
+    aq_buffer svg;
+    aq_buffer_init(&svg, AQ_PLOT_BYTES_MAX);
+    int rc = aq_run_plot_draw(plot, &svg);
+    rc = rc == 0 ? aq_plot_png(AQ_RSVG_LIBRARY, &svg, out, error)
+                 : aq_fail(error, rc, "%s", aq_error_text(rc));
+    aq_buffer_fini(&svg);
+    return rc;
+}
+
+static int write_picture(const plot_arguments *arguments, const aq_run_plot *plot, aq_error *error)
 {
     aq_buffer picture;
     aq_buffer_init(&picture, AQ_PLOT_BYTES_MAX);
-    int rc = aq_run_plot_draw(plot, format, &picture);
-    if (rc) {
-        rc = aq_fail(error, rc, "%s: %s", arguments->output, aq_error_text(rc));
+    int rc = make_picture(arguments, plot, &picture, error);
+    if (rc != 0) {
+        rc = aq_fail_context(error, rc, "%s", arguments->output);
     } else if (is_standard_output(arguments)) {
         (void)fwrite(picture.data, 1, picture.size, stdout); /* a failure is told by the stream */
     } else {
@@ -199,17 +214,16 @@ static int check_points(const plot_arguments *arguments, const aq_run_plot *plot
 
 static int draw(const plot_arguments *arguments, aq_run_plot **ret_plot, aq_error *error)
 {
-    enum aq_plot_format format = AQ_PLOT_SVG;
     if (arguments->run_count == 0) {
         return aq_fail(error, AQ_E_INVALID, "RUN is missing; see --help");
     }
-    int rc = choose_format(arguments, &format, error);
-    if (!rc) {
+    int rc = check_output(arguments->output, error);
+    if (rc == 0) {
         rc = aq_run_plot_create(arguments->runs, arguments->run_count, &arguments->options,
                                 ret_plot, error);
     }
     rc = rc ? rc : check_points(arguments, *ret_plot, error);
-    return rc ? rc : write_picture(arguments, *ret_plot, format, error);
+    return rc ? rc : write_picture(arguments, *ret_plot, error);
 }
 
 /* ---- the result ----------------------------------------------------------------------------- */

@@ -6,8 +6,11 @@
 #include <math.h>
 
 #include "cli/text/plain_text.h"
+#include "common/base/assert.h"
 
 enum {
+    WIDTH = 760,
+    HEIGHT = 440,
     MARGIN = 12,
     TITLE_PX = 24,
     LEGEND_ROW_PX = 19,
@@ -27,30 +30,32 @@ enum {
 
 double aq_plot_text_px(enum aq_plot_lettering lettering, const char *text)
 {
+    static const double letters_px[] = {
+        [AQ_LETTERS_TICK] = 12, [AQ_LETTERS_LABEL] = 13, [AQ_LETTERS_TITLE] = 15};
     char plain[AQ_PLOT_TEXT_BYTES];
     const size_t columns = aq_plain_columns(aq_plain_text(plain, sizeof(plain), text));
-    return LETTER_SHARE * aq_plot_letters_px(lettering) * (double)columns;
+    return LETTER_SHARE * letters_px[lettering] * (double)columns;
 }
 
 /* ---- the legend ----------------------------------------------------------------------------- */
 
-static void draw_entry(const aq_plot_frame *frame, aq_plot_pen *pen, const aq_legend_entry *entry,
+static void draw_entry(const aq_plot_frame *frame, aq_plot_svg *svg, const aq_legend_entry *entry,
                        aq_plot_at at)
 {
     if (frame->legend_boxes) {
-        pen->class->box(pen, entry->colour, NULL,
+        aq_plot_svg_box(svg, entry->colour, NULL,
                         (aq_plot_box){at.x + SWATCH_PX - 12, at.y - 10, 12, 12});
     } else {
         const aq_plot_at line[] = {{at.x, at.y - 4}, {at.x + SWATCH_PX, at.y - 4}};
-        pen->class->curve(pen, entry->colour, NULL, line, 2);
+        aq_plot_svg_curve(svg, entry->colour, NULL, line, 2);
     }
-    pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_START, false,
+    aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_START, false,
                      (aq_plot_at){at.x + SWATCH_PX + SWATCH_GAP, at.y}, entry->name);
 }
 
-/* Rows of the legend; with a pen it is drawn, the first row with its baseline at `y`. An entry that
- * is too long for what is left of a row begins the next. */
-static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_pen *pen, double left, double y)
+/* Rows of the legend; into a picture it is drawn, the first row with its baseline at `y`. An entry
+ * that is too long for what is left of a row begins the next. */
+static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_svg *svg, double left, double y)
 {
     double x = left;
     uint32_t rows = 0;
@@ -64,8 +69,8 @@ static uint32_t walk_legend(const aq_plot_frame *frame, aq_plot_pen *pen, double
             rows++;
             x = left;
         }
-        if (pen) {
-            draw_entry(frame, pen, entry, (aq_plot_at){x, y + (rows - 1) * LEGEND_ROW_PX});
+        if (svg != NULL) {
+            draw_entry(frame, svg, entry, (aq_plot_at){x, y + (rows - 1) * LEGEND_ROW_PX});
         }
         x += width + ENTRY_GAP;
     }
@@ -87,6 +92,10 @@ static double widest_tick(const aq_plot_scale *scale)
 
 void aq_plot_frame_lay(aq_plot_frame *frame, double low, double high, bool whole_steps)
 {
+    frame->width = frame->width > 0 ? frame->width : WIDTH;
+    frame->height = frame->height > 0 ? frame->height : HEIGHT;
+    AQ_ASSERT(frame->width >= AQ_PLOT_SIDE_MIN && frame->width <= AQ_PLOT_SIDE_MAX);
+    AQ_ASSERT(frame->height >= AQ_PLOT_SIDE_MIN && frame->height <= AQ_PLOT_SIDE_MAX);
     const double legend_px = LEGEND_ROW_PX * walk_legend(frame, NULL, MARGIN, 0);
     const double top = MARGIN + (frame->title ? TITLE_PX : 0) + legend_px + LABEL_PX / 2;
     const double bottom =
@@ -107,41 +116,41 @@ double aq_plot_frame_y(const aq_plot_frame *frame, double value)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static void draw_labels(const aq_plot_frame *frame, aq_plot_pen *pen)
+static void draw_labels(const aq_plot_frame *frame, aq_plot_svg *svg)
 {
     const aq_plot_box *area = &frame->area;
     if (frame->title) {
-        pen->class->text(pen, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false,
+        aq_plot_svg_text(svg, AQ_LETTERS_TITLE, AQ_ANCHOR_START, false,
                          (aq_plot_at){MARGIN, MARGIN + 14}, frame->title);
     }
     if (frame->x_label) {
-        pen->class->text(pen, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
+        aq_plot_svg_text(svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){area->x + area->width / 2, frame->height - MARGIN},
                          frame->x_label);
     }
     if (frame->y_label) {
-        pen->class->text(pen, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, true,
+        aq_plot_svg_text(svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, true,
                          (aq_plot_at){MARGIN + 12, area->y + area->height / 2}, frame->y_label);
     }
 }
 
-static void draw_y_axis(const aq_plot_frame *frame, aq_plot_pen *pen)
+static void draw_y_axis(const aq_plot_frame *frame, aq_plot_svg *svg)
 {
     const aq_plot_box *area = &frame->area;
     aq_tick_label room;
     for (uint32_t i = 0; i < frame->y.tick_count; i++) {
         const double y = aq_plot_frame_y(frame, aq_plot_tick(&frame->y, i));
-        pen->class->rule(pen, AQ_RULE_GRID, (aq_plot_at){area->x, y},
+        aq_plot_svg_rule(svg, AQ_RULE_GRID, (aq_plot_at){area->x, y},
                          (aq_plot_at){area->x + area->width, y});
-        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_END, false,
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_END, false,
                          (aq_plot_at){area->x - TICK_GAP, y + 4},
                          aq_plot_tick_label(&frame->y, i, &room));
     }
 }
 
-void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_pen *pen)
+void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_svg *svg)
 {
-    draw_labels(frame, pen);
-    (void)walk_legend(frame, pen, MARGIN, MARGIN + (frame->title ? TITLE_PX : 0) + 14);
-    draw_y_axis(frame, pen);
+    draw_labels(frame, svg);
+    (void)walk_legend(frame, svg, MARGIN, MARGIN + (frame->title ? TITLE_PX : 0) + 14);
+    draw_y_axis(frame, svg);
 }

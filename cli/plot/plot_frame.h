@@ -6,8 +6,8 @@
 #define AQ_CLI_PLOT_PLOT_FRAME_H
 
 #include "cli/plot/plot_chart.h"
-#include "cli/plot/plot_pen.h"
 #include "cli/plot/plot_scale.h"
+#include "cli/plot/plot_svg.h"
 
 typedef struct aq_legend_entry {
     const char *name; /* NULL: left out */
@@ -19,7 +19,7 @@ typedef struct aq_plot_frame {
     aq_legend_entry legend[AQ_PLOT_SERIES_MAX];
     size_t legend_count;
     bool legend_boxes; /* swatches are boxes, not lines */
-    uint32_t width;    /* of the picture, px */
+    uint32_t width;    /* of the picture, px; 0: a default, which aq_plot_frame_lay puts in */
     uint32_t height;   /* likewise */
     double under_px;   /* room for what is written at the x axis */
     aq_plot_scale y;   /* aq_plot_frame_lay sets it, and area */
@@ -29,7 +29,7 @@ typedef struct aq_plot_frame {
 /* Decides on the y axis, from `low` to `high`, and on the area. */
 void aq_plot_frame_lay(aq_plot_frame *frame, double low, double high, bool whole_steps);
 
-void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_pen *pen);
+void aq_plot_frame_draw(const aq_plot_frame *frame, aq_plot_svg *svg);
 
 /* Where a value lies, in px. */
 double aq_plot_frame_y(const aq_plot_frame *frame, double value);

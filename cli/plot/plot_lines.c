@@ -8,15 +8,14 @@
 
 #include "cli/plot/plot_chart.h"
 #include "cli/plot/plot_frame.h"
-#include "cli/plot/plot_paper.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-enum { WIDTH = 760, HEIGHT = 440, UNDER_PX = 22, X_TICK_EVERY_PX = 84 };
+enum { UNDER_PX = 22, X_TICK_EVERY_PX = 84 };
 
 #define BAND_ROOM 0.5
 
-/* The chart on its way to paper. */
+/* The chart on its way to a picture. */
 typedef struct lines_picture {
     const aq_plot_lines *chart;
     aq_plot_frame frame;
@@ -105,8 +104,8 @@ static void lay(lines_picture *picture)
         .x_label = chart->x_label,
         .y_label = chart->y_label,
         .legend_count = chart->series_count,
-        .width = chart->width ? chart->width : WIDTH,
-        .height = chart->height ? chart->height : HEIGHT,
+        .width = chart->width,
+        .height = chart->height,
         .under_px = UNDER_PX,
     };
     for (size_t i = 0; i < chart->series_count; i++) {
@@ -130,29 +129,29 @@ static double tenth(double px)
 
 /* ---- drawing -------------------------------------------------------------------------------- */
 
-static void draw_x_axis(const lines_picture *picture, aq_plot_pen *pen)
+static void draw_x_axis(const lines_picture *picture, aq_plot_svg *svg)
 {
     const aq_plot_box *area = &picture->frame.area;
     const double bottom = area->y + area->height;
     aq_tick_label room;
-    pen->class->rule(pen, AQ_RULE_AXIS, (aq_plot_at){area->x, bottom},
+    aq_plot_svg_rule(svg, AQ_RULE_AXIS, (aq_plot_at){area->x, bottom},
                      (aq_plot_at){area->x + area->width, bottom});
     for (uint32_t i = 0; i < picture->x.tick_count; i++) {
         const double x = place_x(picture, aq_plot_tick(&picture->x, i));
-        pen->class->rule(pen, AQ_RULE_AXIS, (aq_plot_at){x, bottom}, (aq_plot_at){x, bottom + 5});
-        pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
+        aq_plot_svg_rule(svg, AQ_RULE_AXIS, (aq_plot_at){x, bottom}, (aq_plot_at){x, bottom + 5});
+        aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){x, bottom + 19}, aq_plot_tick_label(&picture->x, i, &room));
     }
 }
 
-static void draw_band(lines_picture *picture, aq_plot_pen *pen, const aq_plot_series *series)
+static void draw_band(lines_picture *picture, aq_plot_svg *svg, const aq_plot_series *series)
 {
     const aq_plot_box *area = &picture->frame.area;
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
         if (i == series->count || !is_cut(&series->points[i])) {
             if (count > 1) {
-                pen->class->band(pen, series->colour, picture->cuts, count);
+                aq_plot_svg_band(svg, series->colour, picture->cuts, count);
             }
             count = 0;
             continue;
@@ -173,13 +172,13 @@ static void draw_band(lines_picture *picture, aq_plot_pen *pen, const aq_plot_se
     }
 }
 
-static void draw_line(lines_picture *picture, aq_plot_pen *pen, const aq_plot_series *series)
+static void draw_line(lines_picture *picture, aq_plot_svg *svg, const aq_plot_series *series)
 {
     size_t count = 0;
     for (size_t i = 0; i <= series->count; i++) {
         if (i == series->count || !is_point(&series->points[i])) {
             if (count > 0) {
-                pen->class->curve(pen, series->colour, series->name, picture->points, count);
+                aq_plot_svg_curve(svg, series->colour, series->name, picture->points, count);
             }
             count = 0;
             continue;
@@ -195,7 +194,7 @@ static void draw_line(lines_picture *picture, aq_plot_pen *pen, const aq_plot_se
     }
 }
 
-static void draw_level(const lines_picture *picture, aq_plot_pen *pen)
+static void draw_level(const lines_picture *picture, aq_plot_svg *svg)
 {
     const aq_plot_lines *chart = picture->chart;
     const aq_plot_box *area = &picture->frame.area;
@@ -203,55 +202,54 @@ static void draw_level(const lines_picture *picture, aq_plot_pen *pen)
         return;
     }
     const double y = aq_plot_frame_y(&picture->frame, chart->level);
-    pen->class->rule(pen, AQ_RULE_LEVEL, (aq_plot_at){area->x, y},
+    aq_plot_svg_rule(svg, AQ_RULE_LEVEL, (aq_plot_at){area->x, y},
                      (aq_plot_at){area->x + area->width, y});
     /* At the left, where curves have not come so far yet; below it when there is no room above. */
-    pen->class->text(pen, AQ_LETTERS_TICK, AQ_ANCHOR_START, false,
+    aq_plot_svg_text(svg, AQ_LETTERS_TICK, AQ_ANCHOR_START, false,
                      (aq_plot_at){area->x + 6, y - 6 > area->y + 8 ? y - 6 : y + 16},
                      chart->level_name);
 }
 
-static void draw(aq_plot_pen *pen, const void *user)
+static void draw(lines_picture *picture, aq_plot_svg *svg)
 {
-    lines_picture picture = {.chart = user};
-    const aq_plot_lines *chart = picture.chart;
-    size_t longest = 1;
+    const aq_plot_lines *chart = picture->chart;
+    aq_plot_frame_draw(&picture->frame, svg);
+    draw_x_axis(picture, svg);
     for (size_t i = 0; i < chart->series_count; i++) {
-        longest = chart->series[i].count > longest ? chart->series[i].count : longest;
+        draw_band(picture, svg, &chart->series[i]);
     }
-    picture.points = aq_alloc(longest, sizeof(*picture.points));
-    picture.cuts = aq_alloc(longest, sizeof(*picture.cuts));
-    if (!picture.points || !picture.cuts) {
-        pen->rc = AQ_E_NOMEM;
-        goto out;
-    }
-    lay(&picture);
-    aq_plot_frame_draw(&picture.frame, pen);
-    draw_x_axis(&picture, pen);
+    draw_level(picture, svg);
     for (size_t i = 0; i < chart->series_count; i++) {
-        draw_band(&picture, pen, &chart->series[i]);
+        draw_line(picture, svg, &chart->series[i]);
     }
-    draw_level(&picture, pen);
-    for (size_t i = 0; i < chart->series_count; i++) {
-        draw_line(&picture, pen, &chart->series[i]);
-    }
-    if (picture.empty) {
-        const aq_plot_box *area = &picture.frame.area;
-        pen->class->text(pen, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
+    if (picture->empty) {
+        const aq_plot_box *area = &picture->frame.area;
+        aq_plot_svg_text(svg, AQ_LETTERS_LABEL, AQ_ANCHOR_MIDDLE, false,
                          (aq_plot_at){area->x + area->width / 2, area->y + area->height / 2},
                          "no data");
     }
-out:
-    aq_free(picture.points);
-    aq_free(picture.cuts);
 }
 
-int aq_plot_lines_draw(const aq_plot_lines *chart, enum aq_plot_format format, aq_buffer *out)
+int aq_plot_lines_draw(const aq_plot_lines *chart, aq_buffer *out)
 {
+    lines_picture picture = {.chart = chart};
+    size_t longest = 1;
     AQ_ASSERT(chart->series_count <= AQ_PLOT_SERIES_MAX);
     for (size_t i = 0; i < chart->series_count; i++) {
         AQ_ASSERT(chart->series[i].count <= AQ_PLOT_POINTS_MAX);
+        longest = chart->series[i].count > longest ? chart->series[i].count : longest;
     }
-    return aq_plot_on_paper(format, chart->width ? chart->width : WIDTH,
-                            chart->height ? chart->height : HEIGHT, chart->title, draw, chart, out);
+    int rc = AQ_E_NOMEM;
+    picture.points = aq_alloc(longest, sizeof(*picture.points));
+    picture.cuts = aq_alloc(longest, sizeof(*picture.cuts));
+    if (picture.points != NULL && picture.cuts != NULL) {
+        aq_plot_svg svg;
+        lay(&picture);
+        aq_plot_svg_begin(&svg, picture.frame.width, picture.frame.height, chart->title, out);
+        draw(&picture, &svg);
+        rc = aq_plot_svg_end(&svg);
+    }
+    aq_free(picture.points);
+    aq_free(picture.cuts);
+    return rc;
 }

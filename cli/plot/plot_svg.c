@@ -41,15 +41,10 @@ static const char style[] =
     "}\n"
     "</style>\n";
 
-static aq_plot_svg *svg_of(aq_plot_pen *pen)
-{
-    return (aq_plot_svg *)pen;
-}
-
 static void put(aq_plot_svg *svg, const char *text, size_t size)
 {
-    if (svg->pen.rc == 0) {
-        svg->pen.rc = aq_buffer_append(svg->out, text, size);
+    if (svg->rc == 0) {
+        svg->rc = aq_buffer_append(svg->out, text, size);
     }
 }
 
@@ -112,7 +107,7 @@ static void put_name(aq_plot_svg *svg, const char *name)
     }
 }
 
-/* ---- the pen -------------------------------------------------------------------------------- */
+/* ---- strokes -------------------------------------------------------------------------------- */
 
 static void put_line(aq_plot_svg *svg, const char *class, aq_plot_at from, aq_plot_at to)
 {
@@ -122,25 +117,25 @@ static void put_line(aq_plot_svg *svg, const char *class, aq_plot_at from, aq_pl
                class, from.x, from.y, to.x, to.y);
 }
 
-static void draw_rule(aq_plot_pen *pen, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
+void aq_plot_svg_rule(aq_plot_svg *svg, enum aq_plot_rule rule, aq_plot_at from, aq_plot_at to)
 {
-    static const char *const classes[] = {"aq-grid", "aq-axis", "aq-level"};
-    put_line(svg_of(pen), classes[rule], from, to);
+    static const char *const classes[] = {
+        [AQ_RULE_GRID] = "aq-grid", [AQ_RULE_AXIS] = "aq-axis", [AQ_RULE_LEVEL] = "aq-level"};
+    put_line(svg, classes[rule], from, to);
 }
 
-static void draw_whisker(aq_plot_pen *pen, aq_plot_at from, aq_plot_at to)
+void aq_plot_svg_whisker(aq_plot_svg *svg, aq_plot_at from, aq_plot_at to)
 {
-    put_line(svg_of(pen), "aq-whisker", from, to);
+    put_line(svg, "aq-whisker", from, to);
 }
 
-static void draw_curve(aq_plot_pen *pen, uint32_t colour, const char *name,
+void aq_plot_svg_curve(aq_plot_svg *svg, uint32_t colour, const char *name,
                        const aq_plot_at *points, size_t count)
 {
-    aq_plot_svg *svg = svg_of(pen);
     put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
     put_name(svg, name);
     put_format(svg, "<polyline class=\"aq-curve%s\" stroke=\"currentColor\" points=\"",
-               aq_plot_is_dashed(colour) ? " aq-dashed" : "");
+               colour / AQ_PALETTE_COLOURS % 2 == 1 ? " aq-dashed" : "");
     for (size_t i = 0; i < count; i++) {
         put_format(svg, "%s%.1f,%.1f", i > 0 ? " " : "", points[i].x, points[i].y);
     }
@@ -150,9 +145,8 @@ static void draw_curve(aq_plot_pen *pen, uint32_t colour, const char *name,
     put_text(svg, "\"/></g>\n");
 }
 
-static void draw_band(aq_plot_pen *pen, uint32_t colour, const aq_plot_cut *cuts, size_t count)
+void aq_plot_svg_band(aq_plot_svg *svg, uint32_t colour, const aq_plot_cut *cuts, size_t count)
 {
-    aq_plot_svg *svg = svg_of(pen);
     put_format(svg, "<g class=\"aq-%" PRIu32 "\"><polygon class=\"aq-band\" fill=\"currentColor\" ",
                colour % AQ_PALETTE_COLOURS);
     put_text(svg, "points=\"");
@@ -165,9 +159,8 @@ static void draw_band(aq_plot_pen *pen, uint32_t colour, const aq_plot_cut *cuts
     put_text(svg, "\"/></g>\n");
 }
 
-static void draw_box(aq_plot_pen *pen, uint32_t colour, const char *name, aq_plot_box box)
+void aq_plot_svg_box(aq_plot_svg *svg, uint32_t colour, const char *name, aq_plot_box box)
 {
-    aq_plot_svg *svg = svg_of(pen);
     put_format(svg, "<g class=\"aq-%" PRIu32 "\">", colour % AQ_PALETTE_COLOURS);
     put_name(svg, name);
     put_format(svg,
@@ -176,12 +169,14 @@ static void draw_box(aq_plot_pen *pen, uint32_t colour, const char *name, aq_plo
                box.x, box.y, box.width, box.height);
 }
 
-static void draw_text(aq_plot_pen *pen, enum aq_plot_lettering lettering,
+void aq_plot_svg_text(aq_plot_svg *svg, enum aq_plot_lettering lettering,
                       enum aq_plot_anchor anchor, bool upwards, aq_plot_at at, const char *text)
 {
-    static const char *const classes[] = {"aq-tick", "aq-label", "aq-title"};
-    static const char *const anchors[] = {"start", "middle", "end"};
-    aq_plot_svg *svg = svg_of(pen);
+    static const char *const classes[] = {[AQ_LETTERS_TICK] = "aq-tick",
+                                          [AQ_LETTERS_LABEL] = "aq-label",
+                                          [AQ_LETTERS_TITLE] = "aq-title"};
+    static const char *const anchors[] = {
+        [AQ_ANCHOR_START] = "start", [AQ_ANCHOR_MIDDLE] = "middle", [AQ_ANCHOR_END] = "end"};
     put_format(svg, "<text class=\"%s\" text-anchor=\"%s\" x=\"%.1f\" y=\"%.1f\"",
                classes[lettering], anchors[anchor], at.x, at.y);
     if (upwards) {
@@ -192,19 +187,10 @@ static void draw_text(aq_plot_pen *pen, enum aq_plot_lettering lettering,
     put_text(svg, "</text>\n");
 }
 
-static const aq_plot_pen_class svg_class = {
-    .rule = draw_rule,
-    .curve = draw_curve,
-    .band = draw_band,
-    .box = draw_box,
-    .whisker = draw_whisker,
-    .text = draw_text,
-};
-
 void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const char *title,
                        aq_buffer *out)
 {
-    *svg = (aq_plot_svg){.pen = {.class = &svg_class}, .out = out};
+    *svg = (aq_plot_svg){.out = out, .start = out->size};
     put_format(svg,
                "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"aq-plot\" role=\"img\" "
                "viewBox=\"0 0 %" PRIu32 " %" PRIu32 "\" width=\"%" PRIu32 "\" height=\"%" PRIu32
@@ -219,5 +205,8 @@ void aq_plot_svg_begin(aq_plot_svg *svg, uint32_t width, uint32_t height, const 
 int aq_plot_svg_end(aq_plot_svg *svg)
 {
     put_text(svg, "</svg>\n");
-    return svg->pen.rc;
+    if (svg->rc != 0) {
+        svg->out->size = svg->start;
+    }
+    return svg->rc;
 }

@@ -239,7 +239,7 @@ static const char *title_of(const aq_run_plot *plot)
     return plot->configs[0].task;
 }
 
-int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format, aq_buffer *out)
+int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out)
 {
     aq_plot_series series[AQ_PLOT_SERIES_MAX];
     const bool alone = plot->groups.count == 1 && !plot->options->by; /* the title says it all */
@@ -263,5 +263,5 @@ int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format, aq_buf
         .width = plot->options->width,
         .height = plot->options->height,
     };
-    return aq_plot_lines_draw(&chart, format, out);
+    return aq_plot_lines_draw(&chart, out);
 }

@@ -49,7 +49,7 @@ aq_run_curve aq_run_plot_curve(const aq_run_plot *plot, size_t index);
 /* What the x axis is called: "environment steps", "time (min)". */
 const char *aq_run_plot_x_label(const aq_run_plot *plot);
 
-int aq_run_plot_draw(const aq_run_plot *plot, enum aq_plot_format format,
-                     aq_buffer *out) AQ_MUST_USE;
+/* Appends it as SVG: what aq_plot_lines_draw says. */
+int aq_run_plot_draw(const aq_run_plot *plot, aq_buffer *out) AQ_MUST_USE;
 
 #endif

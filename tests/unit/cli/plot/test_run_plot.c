@@ -201,7 +201,7 @@ TEST_WITH(runs_of_one_kind_are_one_curve, cli_fixture_setup, cli_fixture_teardow
     assert_string_equal(aq_run_plot_x_label(plot), "environment steps");
     aq_buffer out;
     aq_buffer_init(&out, AQ_PLOT_BYTES_MAX);
-    assert_int_equal(aq_run_plot_draw(plot, AQ_PLOT_SVG, &out), 0);
+    assert_int_equal(aq_run_plot_draw(plot, &out), 0);
     assert_int_equal(aq_buffer_append(&out, "", 1), 0);
     cli_assert_in((const char *)out.data, "<title>fp32</title><polyline");
     cli_assert_in((const char *)out.data, ">gym:CartPole-v1</text>");
