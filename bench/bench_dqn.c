@@ -21,7 +21,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/base/rng.h"
-#include "learner/algorithms/q_learning/dqn.h"
+#include "learner/algorithms/agent.h"
 #include "learner/nn/blas.h"
 #include "learner/nn/passes.h"
 
@@ -51,7 +51,7 @@ static const bench_case cases[] = {
 };
 
 typedef struct bench {
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_batch *batch;
     float *a, *b, *c; /* operands of the products, large enough for each */
 } bench;
@@ -86,7 +86,7 @@ static void fill_batch(aq_batch *batch, aq_rng *rng)
 
 static void bench_fini(bench *self)
 {
-    aq_dqn_class.destroy(self->algorithm);
+    aq_agent_destroy(self->agent);
     aq_batch_destroy(self->batch);
     aq_free(self->a);
     aq_free(self->b);
@@ -122,7 +122,8 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     config.learner.norm = of->is_whole;
     config.learner.dueling = of->is_whole;
     config.learner.activation = (uint32_t)of->activation - AQ_ACTIVATION_RELU;
-    rc = aq_dqn_class.create(&config, &schema, 1, &self->algorithm, error);
+    const aq_algorithm_setup setup = {.config = &config, .schema = &schema, .seed = 1};
+    rc = aq_agent_create(aq_algorithm_find("dqn"), &setup, &self->agent, error);
     if (rc == 0) {
         rc = aq_chunk_layout_init(&schema, 1, 2, &layout, error);
     }
@@ -149,9 +150,9 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
 
 static int train_step(bench *self)
 {
-    aq_train_stats stats;
+    aq_train_report report;
 
-    return aq_dqn_class.train(self->algorithm, self->batch, &stats);
+    return aq_agent_train(self->agent, self->batch, &report);
 }
 
 static void product(bench *self, CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE transpose_b, int m,
@@ -165,7 +166,7 @@ static void product(bench *self, CBLAS_TRANSPOSE transpose_a, CBLAS_TRANSPOSE tr
 /* The products of one step, on numbers that stand for the real ones. */
 static int products_of_step(bench *self)
 {
-    const aq_net_spec *spec = aq_dqn_class.spec(self->algorithm);
+    const aq_net_spec *spec = aq_agent_spec(self->agent);
     int rows = (int)self->batch->rows;
 
     for (uint32_t l = 0; l < spec->layer_count; l++) {
@@ -225,9 +226,8 @@ static int run_case(const bench_case *of, double round_ns)
         fprintf(stderr, "bench_dqn: a training step failed\n");
     } else {
         printf("%-34s %6" PRIu32 " %5" PRIu32 " %10.0f %10.2f %12.2f %8.0f%%\n",
-               aq_net_spec_text(aq_dqn_class.spec(self.algorithm), net, sizeof(net)), of->rows,
-               of->bits, 1e9 / step_ns, step_ns / 1e3, products_ns / 1e3,
-               100 * products_ns / step_ns);
+               aq_net_spec_text(aq_agent_spec(self.agent), net, sizeof(net)), of->rows, of->bits,
+               1e9 / step_ns, step_ns / 1e3, products_ns / 1e3, 100 * products_ns / step_ns);
     }
     bench_fini(&self);
     return step_ns < 0;

@@ -153,7 +153,7 @@ static void add_network(aq_learner_case *of, const aq_net_spec *spec, const netw
 
 static int list_products(aq_learner_case *of, aq_error *error)
 {
-    const aq_net_spec *policy = of->class->spec(of->algorithm);
+    const aq_net_spec *policy = aq_agent_spec(of->agent);
 
     if (of->schema.action.kind == AQ_SPACE_DISCRETE) {
         add_network(of, policy, &(network_work){1, 1, of->rows, 0});
@@ -207,9 +207,9 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
     } else {
         aq_space_init_discrete(&of->schema.action, row->actions);
     }
-    of->class = aq_algorithm_at(row->algorithm);
-    aq_blas_set_threads(of->class->has_own_threads ? 1 : threads);
-    rc = of->class->create(&of->config, &of->schema, 1, &of->algorithm, error);
+    aq_blas_set_threads(aq_algorithm_at(row->algorithm)->has_own_threads ? 1 : threads);
+    const aq_algorithm_setup setup = {.config = &of->config, .schema = &of->schema, .seed = 1};
+    rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
         rc = aq_chunk_layout_init(&of->schema, 1, 2, &layout, error);
     }
@@ -244,8 +244,8 @@ int aq_learner_case_init(aq_learner_case *of, size_t index, uint32_t threads, aq
 
 void aq_learner_case_fini(aq_learner_case *of)
 {
-    if (of->algorithm != NULL) {
-        of->class->destroy(of->algorithm);
+    if (of->agent != NULL) {
+        aq_agent_destroy(of->agent);
     }
     aq_batch_destroy(of->batch);
     aq_free(of->a);
@@ -256,9 +256,9 @@ void aq_learner_case_fini(aq_learner_case *of)
 
 int aq_learner_case_step(aq_learner_case *of)
 {
-    aq_train_stats stats;
+    aq_train_report report;
 
-    return of->class->train(of->algorithm, of->batch, &stats);
+    return aq_agent_train(of->agent, of->batch, &report);
 }
 
 void aq_learner_case_product(aq_learner_case *of, const aq_product *product)

@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "learner/algorithms/algorithm.h"
+#include "learner/algorithms/agent.h"
 
 enum { AQ_PRODUCTS_MAX = 96 };
 
@@ -27,8 +27,7 @@ typedef struct aq_learner_case {
     uint32_t inputs, actions;
     aq_run_config config;
     aq_schema schema;
-    const aq_algorithm_class *class;
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_batch *batch;
     size_t product_count;
     aq_product products[AQ_PRODUCTS_MAX];

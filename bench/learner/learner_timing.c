@@ -82,7 +82,7 @@ int aq_learner_timing_measure(const aq_learner_timing *timing, aq_learner_case *
     for (uint32_t s = 0; s < timing->slices; s++) {
         const int64_t product_ns = timing->slice_ns / (int64_t)of->product_count;
 
-        aq_blas_set_threads(of->class->has_own_threads ? 1 : threads);
+        aq_blas_set_threads(aq_agent_class(of->agent)->has_own_threads ? 1 : threads);
         if (time_steps(of, timing->slice_ns, &steps[s]) != 0) {
             return AQ_E_CORRUPT;
         }

@@ -19,8 +19,17 @@ enum { TEXT_BYTES = 256 };
 static void figures_of(const aq_checkpoint *checkpoint, aq_layer_figures *figures)
 {
     for (uint32_t i = 0; i < checkpoint->spec.layer_count; i++) {
-        aq_layer_figures_of_block(&checkpoint->spec, checkpoint->parameters, i, &figures[i]);
+        aq_layer_figures_of_block(&checkpoint->spec, aq_checkpoint_policy(checkpoint), i,
+                                  &figures[i]);
     }
+}
+
+/* 0 for an algorithm that keeps none. */
+static uint64_t optimizer_steps(const aq_checkpoint *checkpoint)
+{
+    const aq_named_array *steps = aq_named_arrays_find(&checkpoint->arrays, "adam_step");
+    const bool has_one = steps != NULL && steps->type == AQ_ARRAY_U64 && steps->count == 1;
+    return has_one ? *(const uint64_t *)steps->values : 0;
 }
 
 static json_t *shards_json(const aq_checkpoint *checkpoint)
@@ -68,10 +77,10 @@ json_t *aq_checkpoint_view_json(const aq_checkpoint *checkpoint, size_t file_byt
         aq_json_count(checkpoint->policy_versions), "broadcast_bytes",
         aq_json_count(checkpoint->broadcast_bytes), "broadcast_bytes_fp32",
         aq_json_count(checkpoint->broadcast_bytes_fp32), "adam_step",
-        aq_json_count(checkpoint->adam_step), "wall_s", aq_json_number(checkpoint->wall_s),
-        "parameters", aq_json_count(checkpoint->parameter_count), "best_return",
-        aq_json_number(checkpoint->best_return), "best_confirmed", checkpoint->best_confirmed,
-        "best_policy",
+        aq_json_count(optimizer_steps(checkpoint)), "wall_s", aq_json_number(checkpoint->wall_s),
+        "parameters", aq_json_count(aq_named_arrays_find(&checkpoint->arrays, "parameters")->count),
+        "best_return", aq_json_number(checkpoint->best_return), "best_confirmed",
+        checkpoint->best_confirmed, "best_policy",
         checkpoint->best_policy ? aq_policy_view_json(checkpoint->best_policy, 0) : json_null(),
         "shards", shards_json(checkpoint), "layers",
         aq_layer_figures_json(figures, checkpoint->spec.layer_count), "config",
@@ -88,7 +97,8 @@ static void print_facts(FILE *out, const aq_checkpoint *checkpoint, size_t file_
                   aq_figure_duration(&a, checkpoint->wall_s));
     aq_print_fact(out, "network", "%s, %zu parameters, by %s",
                   aq_net_spec_text(&checkpoint->spec, network, sizeof(network)),
-                  checkpoint->parameter_count, checkpoint->algorithm);
+                  aq_named_arrays_find(&checkpoint->arrays, "parameters")->count,
+                  checkpoint->algorithm);
     aq_print_fact(out, "progress",
                   "learner step %" PRIu64 ", %s environment steps of %" PRIu32 " replay shard%s",
                   checkpoint->learner_step, aq_figure_count(&a, (double)checkpoint->env_steps),

@@ -5,12 +5,15 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "cli/text/figure_text.h"
 #include "cli/text/plain_text.h"
 #include "cli/train/run_energy.h"
 #include "cli/watch/status_members.h"
 #include "cli/watch/status_replay.h"
+
+enum { METRICS_TEXT_MAX = 512 };
 
 static const char *state_text(Actorq__V1__RunState state)
 {
@@ -56,20 +59,34 @@ static void print_head(FILE *out, const char *url, const Actorq__V1__StatusReply
                   aq_figure_bytes(&memory, (double)status->resident_bytes));
 }
 
+/* "; loss 0.01, mean value 12.3" */
+static void print_metrics(const Actorq__V1__LearnerStatus *learner, char *out, size_t size)
+{
+    size_t used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < learner->n_metrics && used < size; i++) {
+        const Actorq__V1__MetricStatus *metric = learner->metrics[i];
+        const char *gap = metric->unit[0] != '\0' ? " " : "";
+        aq_figure value;
+        used += (size_t)snprintf(out + used, size - used, "%s %s %s%s%s", i == 0 ? ";" : ",",
+                                 metric->title, aq_figure_number(&value, metric->value), gap,
+                                 metric->unit);
+    }
+}
+
 static void print_steps(FILE *out, const Actorq__V1__LearnerStatus *learner)
 {
-    aq_figure done, limit, rate, share, loss, value;
+    char metrics[METRICS_TEXT_MAX];
+    aq_figure done, limit, rate, share;
     aq_print_fact(out, "environment", "%s of %s steps (%s), %s/s",
                   aq_figure_count(&done, (double)learner->env_steps),
                   aq_figure_count(&limit, (double)learner->env_steps_limit),
                   aq_figure_share(&share, ratio(learner->env_steps, learner->env_steps_limit)),
                   aq_figure_count(&rate, learner->env_steps_per_s));
-    aq_print_fact(out, "training",
-                  "%s steps, %s/s; loss %s, mean value %s; waits for samples %s "
-                  "of the time",
+    print_metrics(learner, metrics, sizeof(metrics));
+    aq_print_fact(out, "training", "%s steps, %s/s%s; waits for samples %s of the time",
                   aq_figure_count(&done, (double)learner->learner_steps),
-                  aq_figure_count(&rate, learner->learner_steps_per_s),
-                  aq_figure_number(&loss, learner->loss), aq_figure_number(&value, learner->q_mean),
+                  aq_figure_count(&rate, learner->learner_steps_per_s), metrics,
                   aq_figure_share(&share, learner->batch_wait_share));
 }
 

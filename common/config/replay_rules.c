@@ -266,16 +266,22 @@ static int check_limiter(const aq_run_config *config, const tables_view *tables,
 
 /* ---- what else goes together --------------------------------------------------------------- */
 
-/* Every algorithm that there is learns from n-step items. */
 static int check_items(const aq_run_config *config, const tables_view *tables, aq_error *error)
 {
     const aq_table_spec *spec = &tables->specs[tables->learner];
-    (void)config;
-    if (spec->sequence_length > 0) {
+    const enum aq_learns_from wanted = aq_algorithm_learns_from(config->learner.algorithm);
+    const char *name = aq_algorithm_names[config->learner.algorithm];
+    if (spec->sequence_length > 0 && wanted == AQ_LEARNS_FROM_ITEMS) {
         return aq_fail(error, AQ_E_INVALID,
                        "learner.table %s holds sequences of %" PRIu32
-                       " transitions, but the learner needs n-step items; sequence_length=0 works",
-                       spec->name, spec->sequence_length);
+                       " transitions, but %s needs n-step items; sequence_length=0 works",
+                       spec->name, spec->sequence_length, name);
+    }
+    if (spec->sequence_length == 0 && wanted == AQ_LEARNS_FROM_SEQUENCES) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "learner.table %s holds n-step items, but %s needs sequences; "
+                       "sequence_length=%" PRIu64 " works",
+                       spec->name, name, config->replay.chunk_length);
     }
     return 0;
 }

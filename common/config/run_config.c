@@ -284,23 +284,7 @@ uint64_t aq_run_config_shard_share(const aq_run_config *config, uint64_t total)
 
 int aq_run_config_check_task(const aq_run_config *config, const aq_schema *schema, aq_error *error)
 {
-    const uint32_t algorithm = config->learner.algorithm;
-    const char *name = aq_run_config_row("learner.algorithm")->choices[algorithm];
-    const bool wants_choices = algorithm == AQ_ALGORITHM_DQN || algorithm == AQ_ALGORITHM_C51;
-    const bool has_choices = schema->action.kind == AQ_SPACE_DISCRETE;
-    if (wants_choices && !has_choices) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.algorithm %s needs actions that are choices; those of %s are "
-                       "continuous, for which d4pg, ddpg and td3 are made",
-                       name, config->task);
-    }
-    if (!wants_choices && has_choices) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "learner.algorithm %s needs continuous actions; those of %s are choices, "
-                       "for which dqn and c51 are made",
-                       name, config->task);
-    }
-    return 0;
+    return aq_algorithm_check_actions(config->learner.algorithm, config->task, schema, error);
 }
 
 int aq_run_config_validate(const aq_run_config *config, aq_error *error)

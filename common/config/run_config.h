@@ -12,18 +12,11 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "common/config/algorithm_rows.h"
 #include "common/config/table_spec.h"
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
 #include "common/settings/settings.h"
-
-enum aq_algorithm {
-    AQ_ALGORITHM_DQN = 0,
-    AQ_ALGORITHM_C51 = 1,
-    AQ_ALGORITHM_D4PG = 2,
-    AQ_ALGORITHM_DDPG = 3,
-    AQ_ALGORITHM_TD3 = 4,
-};
 
 /* In the order of the table's choices. */
 enum aq_quantizer_formula { AQ_FORMULA_SYMMETRIC = 0, AQ_FORMULA_PAPER = 1 };

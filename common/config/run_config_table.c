@@ -26,7 +26,6 @@ enum {
     MEMBERS = AQ_SEEN_BY_MEMBERS,
 };
 
-static const char *const algorithm_choices[] = {"dqn", "c51", "d4pg", "ddpg", "td3", NULL};
 /* In the order of enum aq_selector and enum aq_remover. */
 static const char *const selector_choices[] = {"uniform", "prioritized", "fifo",
                                                "lifo",    "queue",       NULL};
@@ -54,7 +53,7 @@ static const aq_setting rows[] = {
      "From which every random number of the run follows. 0 lets the system choose one, which is "
      "printed at the start."},
 
-    {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, algorithm_choices, "",
+    {MEMBER(CHOICE, learner.algorithm), "dqn", 0, 0, aq_algorithm_names, "",
      "How the policy is improved. Discrete actions: dqn is double Q-learning with n-step returns, "
      "c51 learns the distribution of the return. Continuous ones: d4pg, ddpg and td3."},
     {MEMBER(TEXT, learner.hidden), "64,64", 0, 0, NULL, "",

@@ -1,8 +1,8 @@
 /*
  * Checkpoints to and from their frames.
  *
- * A checkpoint that was read is one block: the four arrays, each on a cache line, and the text of
- * the configuration. Its first array is the block, which is how aq_checkpoint_fini finds it.
+ * A checkpoint that was read is one block: the text of the configuration, and the arrays, each on a
+ * cache line. The text begins the block, which is how aq_checkpoint_fini finds it.
  *
  * Any thread; no state.
  */
@@ -26,7 +26,6 @@
 
 static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint *ret_message)
 {
-    size_t bytes = checkpoint->parameter_count * sizeof(float);
     actorq__v1__checkpoint__init(ret_message);
     ret_message->run_id = checkpoint->run_id;
     ret_message->task = aq_wire_text(checkpoint->task);
@@ -39,17 +38,6 @@ static void message_view(const aq_checkpoint *checkpoint, Actorq__V1__Checkpoint
     ret_message->policy_deltas = checkpoint->policy_deltas;
     ret_message->broadcast_bytes = checkpoint->broadcast_bytes;
     ret_message->broadcast_bytes_fp32 = checkpoint->broadcast_bytes_fp32;
-    ret_message->parameters = aq_wire_bytes(checkpoint->parameters, bytes);
-    ret_message->target = aq_wire_bytes(checkpoint->target, bytes);
-    ret_message->adam_m = aq_wire_bytes(checkpoint->adam_m, bytes);
-    ret_message->adam_v = aq_wire_bytes(checkpoint->adam_v, bytes);
-    ret_message->adam_step = checkpoint->adam_step;
-    ret_message->parameter_count =
-        checkpoint->parameter_count != aq_net_spec_parameters(&checkpoint->spec)
-            ? checkpoint->parameter_count
-            : 0;
-    ret_message->statistics =
-        aq_wire_bytes(checkpoint->statistics, checkpoint->statistics_count * sizeof(double));
     ret_message->gap_versions = checkpoint->gap_versions;
     ret_message->gap_episodes = checkpoint->gap_episodes;
     ret_message->gap_mean = checkpoint->gap_mean;
@@ -81,17 +69,39 @@ static void shards_to(const aq_checkpoint *checkpoint, shards_view *view,
     message->shards = view->pointers;
 }
 
+typedef struct arrays_view {
+    Actorq__V1__NamedArray arrays[AQ_ARRAYS_MAX];
+    Actorq__V1__NamedArray *pointers[AQ_ARRAYS_MAX];
+} arrays_view;
+
+static void arrays_to(const aq_checkpoint *checkpoint, arrays_view *view,
+                      Actorq__V1__Checkpoint *message)
+{
+    for (size_t i = 0; i < checkpoint->arrays.count; i++) {
+        const aq_named_array *array = &checkpoint->arrays.arrays[i];
+        actorq__v1__named_array__init(&view->arrays[i]);
+        view->arrays[i].name = aq_wire_text(array->name);
+        view->arrays[i].type = array->type;
+        view->arrays[i].values = aq_wire_bytes(array->values, aq_array_bytes(array));
+        view->pointers[i] = &view->arrays[i];
+    }
+    message->n_arrays = checkpoint->arrays.count;
+    message->arrays = view->pointers;
+}
+
 int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out)
 {
     aq_wire_schema_view schema;
     aq_wire_network_view network;
     shards_view shards;
+    arrays_view arrays;
     Actorq__V1__Checkpoint message;
     aq_buffer policy;
-    AQ_ASSERT(checkpoint->parameter_count >= aq_net_spec_parameters(&checkpoint->spec));
+    AQ_ASSERT(aq_named_arrays_find(&checkpoint->arrays, "parameters") != NULL);
     AQ_ASSERT(checkpoint->config != NULL);
     message_view(checkpoint, &message);
     shards_to(checkpoint, &shards, &message);
+    arrays_to(checkpoint, &arrays, &message);
     aq_wire_schema_to(&checkpoint->schema, &schema);
     aq_wire_network_to(&checkpoint->spec, &network);
     message.schema = &schema.message;
@@ -160,7 +170,6 @@ static int read_counts(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     checkpoint->policy_deltas = message->policy_deltas;
     checkpoint->broadcast_bytes = message->broadcast_bytes;
     checkpoint->broadcast_bytes_fp32 = message->broadcast_bytes_fp32;
-    checkpoint->adam_step = message->adam_step;
     checkpoint->wall_s = message->wall_s;
     checkpoint->best_return = message->best_return;
     checkpoint->best_confirmed = message->best_confirmed != 0;
@@ -191,109 +200,152 @@ static int read_shards(const Actorq__V1__Checkpoint *message, aq_checkpoint *che
     return 0;
 }
 
-/* One array of the message and its place in the block. */
+/* An array as it stands in the message, whether among `arrays` or in a field of its own. */
 typedef struct array_row {
     const char *name;
-    const ProtobufCBinaryData *from;
-    size_t offset;
+    uint32_t type;
+    const uint8_t *values;
+    size_t size;
 } array_row;
 
-enum { ARRAY_PARAMETERS, ARRAY_TARGET, ARRAY_ADAM_M, ARRAY_ADAM_V, ARRAY_COUNT };
+typedef struct array_rows {
+    size_t count;
+    array_row rows[AQ_ARRAYS_MAX];
+} array_rows;
 
-static int check_values(const float *values, size_t count, const array_row *row, bool nonnegative,
-                        aq_error *error)
+static void add_field(array_rows *rows, const char *name, uint32_t type,
+                      const ProtobufCBinaryData *field)
 {
-    size_t bad = aq_find_nonfinite(values, count);
-    if (bad < count) {
-        return aq_fail(error, AQ_E_CORRUPT, "%s: number %zu is NaN or infinite", row->name, bad);
+    if (field->len > 0) {
+        rows->rows[rows->count++] = (array_row){name, type, field->data, field->len};
     }
-    for (size_t i = 0; nonnegative && i < count; i++) {
-        if (values[i] < 0.0f) {
-            return aq_fail(error, AQ_E_CORRUPT, "%s: number %zu is %g, less than 0", row->name, i,
-                           (double)values[i]);
+}
+
+/* Of a checkpoint that was written before there was a list. */
+static void rows_of_fields(const Actorq__V1__Checkpoint *message, array_rows *rows)
+{
+    add_field(rows, "parameters", AQ_ARRAY_F32, &message->parameters);
+    add_field(rows, "target", AQ_ARRAY_F32, &message->target);
+    add_field(rows, "adam_m", AQ_ARRAY_F32, &message->adam_m);
+    add_field(rows, "adam_v", AQ_ARRAY_F32, &message->adam_v);
+    rows->rows[rows->count++] =
+        (array_row){"adam_step", AQ_ARRAY_U64, (const uint8_t *)&message->adam_step,
+                    sizeof(message->adam_step)};
+    add_field(rows, "statistics", AQ_ARRAY_F64, &message->statistics);
+}
+
+static int rows_of_list(const Actorq__V1__Checkpoint *message, array_rows *rows, aq_error *error)
+{
+    if (message->n_arrays > AQ_ARRAYS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%zu arrays; at most %d are possible",
+                       message->n_arrays, AQ_ARRAYS_MAX);
+    }
+    for (size_t i = 0; i < message->n_arrays; i++) {
+        const Actorq__V1__NamedArray *from = message->arrays[i];
+        rows->rows[i] = (array_row){from->name, from->type, from->values.data, from->values.len};
+    }
+    rows->count = message->n_arrays;
+    return 0;
+}
+
+static int check_name(const array_rows *rows, size_t at, aq_error *error)
+{
+    static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789_./";
+    const char *name = rows->rows[at].name;
+    const size_t size = strlen(name);
+    if (size < 1 || size >= AQ_ARRAY_NAME_MAX || strspn(name, letters) != size) {
+        return aq_fail(error, AQ_E_CORRUPT, "array %zu has a name that none of ours has", at);
+    }
+    for (size_t i = 0; i < at; i++) {
+        if (strcmp(rows->rows[i].name, name) == 0) {
+            return aq_fail(error, AQ_E_CORRUPT, "there are two arrays %s", name);
         }
     }
     return 0;
 }
 
-/* Of each array: the network's, or more where others lie behind them. */
-static int read_count(const Actorq__V1__Checkpoint *message, const aq_net_spec *spec,
-                      size_t *ret_count, aq_error *error)
+static int check_row(const array_rows *rows, size_t at, aq_error *error)
 {
-    const size_t own = aq_net_spec_parameters(spec);
-    if (message->parameter_count == 0) {
-        *ret_count = own;
-        return 0;
+    const array_row *row = &rows->rows[at];
+    const size_t value_bytes = aq_array_value_bytes(row->type);
+    int rc = check_name(rows, at, error);
+    if (rc != 0) {
+        return rc;
     }
-    if (message->parameter_count < own || message->parameter_count > AQ_CHECKPOINT_PARAMETERS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT,
-                       "parameter_count is %" PRIu64 "; the network alone has %zu",
-                       message->parameter_count, own);
+    if (value_bytes == 0) {
+        return aq_fail(error, AQ_E_VERSION, "%s: numbers of type %" PRIu32 " are not known here",
+                       row->name, row->type);
     }
-    *ret_count = (size_t)message->parameter_count;
+    if (row->size % value_bytes != 0 || row->size / value_bytes > AQ_CHECKPOINT_NUMBERS_MAX) {
+        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, no number of %zu", row->name,
+                       row->size, value_bytes);
+    }
     return 0;
 }
 
-/* Sizes first, then the block, then the numbers. The block is the checkpoint's once it is there. */
-static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
-                       aq_error *error)
+static int check_rows(const array_rows *rows, const aq_net_spec *spec, aq_error *error)
 {
-    array_row rows[ARRAY_COUNT] = {
-        {"parameters", &message->parameters, 0},
-        {"target", &message->target, 0},
-        {"adam_m", &message->adam_m, 0},
-        {"adam_v", &message->adam_v, 0},
-    };
-    size_t count = 0;
-    int rc = read_count(message, &checkpoint->spec, &count, error);
-    if (rc != 0) {
-        return rc;
-    }
-    size_t statistics_count = message->statistics.len / sizeof(double);
-    rc = aq_wire_column_check(&message->statistics, "statistics", statistics_count, sizeof(double),
-                              error);
-    if (rc != 0) {
-        return rc;
-    }
-    size_t config_size = strlen(message->config) + 1;
-    size_t bytes = 0;
-    for (int i = 0; i < ARRAY_COUNT; i++) {
-        rc = aq_wire_column_check(rows[i].from, rows[i].name, count, sizeof(float), error);
+    const size_t least = aq_net_spec_parameters(spec);
+    bool has_policy = false;
+    for (size_t i = 0; i < rows->count; i++) {
+        const array_row *row = &rows->rows[i];
+        int rc = check_row(rows, i, error);
         if (rc != 0) {
             return rc;
         }
-        rows[i].offset = aq_columns_add(&bytes, count, sizeof(float));
+        has_policy |= strcmp(row->name, "parameters") == 0 && row->type == AQ_ARRAY_F32 &&
+                      row->size / sizeof(float) >= least;
     }
-    size_t statistics = aq_columns_add(&bytes, statistics_count, sizeof(double));
-    size_t config = aq_columns_add(&bytes, config_size, 1);
+    return has_policy ? 0
+                      : aq_fail(error, AQ_E_CORRUPT,
+                                "its parameters are not the %zu of its network or more", least);
+}
+
+/* The block is the checkpoint's once it is there. */
+static int copy_rows(const Actorq__V1__Checkpoint *message, const array_rows *rows,
+                     aq_checkpoint *checkpoint, aq_error *error)
+{
+    const size_t config_size = strlen(message->config) + 1;
+    size_t offsets[AQ_ARRAYS_MAX];
+    size_t bytes = config_size;
+    for (size_t i = 0; i < rows->count; i++) {
+        offsets[i] = aq_columns_add(&bytes, rows->rows[i].size, 1);
+    }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %zu parameters", count);
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %zu bytes", bytes);
     }
-    AQ_ASSERT(rows[ARRAY_PARAMETERS].offset == 0);
-    memcpy(block + config, message->config, config_size);
-    const float *arrays[ARRAY_COUNT];
-    for (int i = 0; i < ARRAY_COUNT; i++) {
-        aq_wire_column_copy(block + rows[i].offset, rows[i].from);
-        arrays[i] = (const float *)(const void *)(block + rows[i].offset);
-    }
-    checkpoint->parameter_count = count;
-    checkpoint->parameters = arrays[ARRAY_PARAMETERS];
-    checkpoint->target = arrays[ARRAY_TARGET];
-    checkpoint->adam_m = arrays[ARRAY_ADAM_M];
-    checkpoint->adam_v = arrays[ARRAY_ADAM_V];
-    checkpoint->config = (const char *)(block + config);
-    aq_wire_column_copy(block + statistics, &message->statistics);
-    checkpoint->statistics_count = statistics_count;
-    checkpoint->statistics =
-        statistics_count > 0 ? (const double *)(const void *)(block + statistics) : NULL;
-    for (size_t i = 0; i < statistics_count; i++) {
-        if (!isfinite(checkpoint->statistics[i])) {
-            return aq_fail(error, AQ_E_CORRUPT, "statistics: number %zu is NaN or infinite", i);
+    memcpy(block, message->config, config_size);
+    checkpoint->config = (const char *)block;
+    for (size_t i = 0; i < rows->count; i++) {
+        const array_row *row = &rows->rows[i];
+        if (row->size > 0) {
+            memcpy(block + offsets[i], row->values, row->size);
         }
+        aq_named_arrays_add(&checkpoint->arrays, row->name, row->type,
+                            row->size / aq_array_value_bytes(row->type), block + offsets[i]);
     }
-    for (int i = 0; rc == 0 && i < ARRAY_COUNT; i++) {
-        rc = check_values(arrays[i], count, &rows[i], i == ARRAY_ADAM_V, error);
+    return 0;
+}
+
+static int read_arrays(const Actorq__V1__Checkpoint *message, aq_checkpoint *checkpoint,
+                       aq_error *error)
+{
+    array_rows rows = {0};
+    int rc = 0;
+    if (message->n_arrays > 0) {
+        rc = rows_of_list(message, &rows, error);
+    } else {
+        rows_of_fields(message, &rows);
+    }
+    if (rc == 0) {
+        rc = check_rows(&rows, &checkpoint->spec, error);
+    }
+    if (rc == 0) {
+        rc = copy_rows(message, &rows, checkpoint, error);
+    }
+    for (size_t i = 0; rc == 0 && i < checkpoint->arrays.count; i++) {
+        rc = aq_array_check(&checkpoint->arrays.arrays[i], error);
     }
     return rc;
 }
@@ -354,10 +406,15 @@ int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *
     return rc;
 }
 
+const float *aq_checkpoint_policy(const aq_checkpoint *checkpoint)
+{
+    return aq_named_arrays_find(&checkpoint->arrays, "parameters")->values;
+}
+
 void aq_checkpoint_fini(aq_checkpoint *checkpoint)
 {
     aq_snapshot_unref(checkpoint->best_policy);
-    /* Readers get const arrays; the owner frees the block they lie in. */
-    aq_free((void *)(uintptr_t)checkpoint->parameters);
+    /* Readers get a const text; the owner frees the block that it begins. */
+    aq_free((void *)(uintptr_t)checkpoint->config);
     memset(checkpoint, 0, sizeof(*checkpoint));
 }

@@ -8,6 +8,7 @@
 
 #include "common/base/buffer.h"
 #include "common/experience/schema.h"
+#include "common/nn/named_arrays.h"
 #include "common/policy/netspec.h"
 #include "common/policy/snapshot.h"
 
@@ -20,11 +21,10 @@ typedef struct aq_checkpoint_shard {
     uint32_t slot;     /* UINT32_MAX: none any more */
 } aq_checkpoint_shard;
 
-/* More parameters than this, over all networks, are none of ours. */
-#define AQ_CHECKPOINT_PARAMETERS_MAX (UINT64_C(1) << 29)
+/* More numbers than this in an array are none of ours. */
+#define AQ_CHECKPOINT_NUMBERS_MAX (UINT64_C(1) << 29)
 
-/* Float arrays of `parameter_count` each, which begin with those of the policy's network `spec`;
- * `best_policy` may be NULL. When read, the struct owns everything it points at
+/* `best_policy` may be NULL. When read, the struct owns everything it points at
  * (aq_checkpoint_fini); when written, it only points. */
 typedef struct aq_checkpoint {
     uint64_t run_id;
@@ -42,15 +42,8 @@ typedef struct aq_checkpoint {
     uint64_t policy_deltas; /* of policy_versions, broadcast as a change of the one before */
     uint64_t broadcast_bytes;
     uint64_t broadcast_bytes_fp32;
-    size_t parameter_count;
-    const float *parameters;
-    const float *target;
-    const float *adam_m;
-    const float *adam_v;
-    uint64_t adam_step;
-    size_t statistics_count;
-    const double *statistics; /* of what was trained on; NULL: none are kept */
-    uint64_t gap_versions;    /* compared with fp32, and what came of it: precision_gap.h */
+    aq_named_arrays arrays; /* "parameters" begins with those of the policy's network `spec` */
+    uint64_t gap_versions;  /* compared with fp32, and what came of it: precision_gap.h */
     uint64_t gap_episodes;
     double gap_mean;
     double gap_squares;
@@ -65,10 +58,13 @@ typedef struct aq_checkpoint {
  * then. */
 int aq_wire_checkpoint_pack(const aq_checkpoint *checkpoint, aq_buffer *out) AQ_MUST_USE;
 
-/* Checks the frame, sizes against the network, finite numbers, and that the best policy is of the
- * same network and schema. `error` says what is wrong; codes as aq_wire_policy_unpack's. */
+/* Checks the frame, names and sizes of the arrays, finite numbers, and that the best policy is of
+ * the same network and schema. `error` says what is wrong; codes as aq_wire_policy_unpack's. */
 int aq_wire_checkpoint_unpack(const uint8_t *bytes, size_t size, aq_checkpoint *ret_checkpoint,
                               aq_error *error) AQ_MUST_USE;
+
+/* The parameters of the policy's network, of a checkpoint that was read. */
+const float *aq_checkpoint_policy(const aq_checkpoint *checkpoint);
 
 /* Frees what aq_wire_checkpoint_unpack made. */
 void aq_checkpoint_fini(aq_checkpoint *checkpoint);

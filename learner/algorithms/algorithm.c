@@ -6,17 +6,14 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "learner/algorithms/actor_critic/d4pg.h"
-#include "learner/algorithms/actor_critic/ddpg.h"
-#include "learner/algorithms/actor_critic/td3.h"
-#include "learner/algorithms/q_learning/c51.h"
-#include "learner/algorithms/q_learning/dqn.h"
 
-static const aq_algorithm_class *const classes[] = {
-    [AQ_ALGORITHM_DQN] = &aq_dqn_class,   [AQ_ALGORITHM_C51] = &aq_c51_class,
-    [AQ_ALGORITHM_D4PG] = &aq_d4pg_class, [AQ_ALGORITHM_DDPG] = &aq_ddpg_class,
-    [AQ_ALGORITHM_TD3] = &aq_td3_class,
-};
+/* Each is in a file of its name. */
+#define DECLARED(constant, name, actions, experience)                                              \
+    extern const aq_algorithm_class aq_##name##_class;
+AQ_ALGORITHMS(DECLARED)
+
+#define LISTED(constant, name, actions, experience) [constant] = &aq_##name##_class,
+static const aq_algorithm_class *const classes[] = {AQ_ALGORITHMS(LISTED)};
 
 const aq_algorithm_class *aq_algorithm_find(const char *name)
 {

@@ -1,7 +1,9 @@
 /*
- * Algorithm: how a batch changes the parameters. An algorithm is one file behind this interface
- * (docs/adding-an-algorithm.md); it owns its networks and optimizer state, knows nothing of
- * sockets, threads or files, and after it was made allocates nothing. One thread at a time.
+ * Algorithm: how experience changes the parameters, and everything that others have to know of it.
+ * An algorithm is a file or two behind this class and a row in the list of algorithms
+ * (docs/adding-an-algorithm.md). It owns its networks and the state of its optimizers, knows
+ * nothing of sockets, threads of others or files, and allocates nothing after it was made. One
+ * thread at a time.
  */
 #ifndef AQ_LEARNER_ALGORITHMS_ALGORITHM_H
 #define AQ_LEARNER_ALGORITHMS_ALGORITHM_H
@@ -13,61 +15,75 @@
 #include "common/config/run_config.h"
 #include "common/experience/batch.h"
 #include "common/experience/schema.h"
+#include "common/nn/named_arrays.h"
 #include "common/nn/params.h"
+#include "learner/algorithms/metric.h"
 
 /* An algorithm at work. It begins with its class; what follows is its file's own. */
 typedef struct aq_algorithm_head {
     const struct aq_algorithm_class *class;
 } aq_algorithm;
 
-typedef struct aq_train_stats {
-    double loss;          /* mean over the batch */
-    double q_mean;        /* mean of the chosen actions' values */
-    double gradient_norm; /* before clipping */
-} aq_train_stats;
+/* How it is trained; what it learns from stands in common/config/algorithm_rows.h. */
+typedef struct aq_algorithm_needs {
+    /* The rows of one update: learner.batch_size of them, or all that one Sample call brought, of
+     * which the algorithm makes epochs and minibatches itself. */
+    enum { AQ_UPDATES_BY_BATCH, AQ_UPDATES_BY_GROUP } update;
+    /* When a version of the policy is due: every quantizer.publish_period gradient steps, or with
+     * each update. */
+    enum { AQ_VERSIONS_BY_PERIOD, AQ_VERSIONS_BY_UPDATE } versions;
+} aq_algorithm_needs;
 
-/* Everything that a checkpoint keeps: arrays of `count` floats that live in the algorithm, those of
- * the policy's network first, and what is known of the observations trained on. */
-typedef struct aq_algorithm_state {
-    size_t count;
-    float *parameters, *target, *adam_m, *adam_v;
-    uint64_t adam_step;
-    size_t statistics_count;
-    double *statistics; /* NULL: none are kept */
-} aq_algorithm_state;
+/* What came of an update. */
+typedef struct aq_train_report {
+    uint64_t steps;                 /* gradient steps that were taken */
+    double metrics[AQ_METRICS_MAX]; /* a number for each of the class's */
+} aq_train_report;
+
+/* What the class's `create` is given; nothing of it is kept. */
+typedef struct aq_algorithm_setup {
+    const aq_run_config *config; /* valid */
+    const aq_schema *schema;     /* likewise */
+    uint64_t seed;
+} aq_algorithm_setup;
 
 typedef struct aq_algorithm_class {
     const char *name; /* "dqn" */
     const char *summary;
+    const void *kind; /* what the file of a family tells apart its members by; NULL: nothing */
+    aq_algorithm_needs needs;
+    aq_metric_list metrics;
     uint32_t act_rule;    /* enum aq_act_rule */
     bool has_own_threads; /* learner.threads of them, each of which wants products to itself */
 
-    /* `config` and `schema` are valid and not kept. AQ_E_UNSUPPORTED, in words, when the task is
-     * not for it; AQ_E_INVALID for settings that make no network; AQ_E_NOMEM. */
-    int (*create)(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
+    /* The task's actions are of the kind that it is made for. AQ_E_UNSUPPORTED, in words, when it
+     * can't learn the task all the same; AQ_E_INVALID for settings that make no network;
+     * AQ_E_NOMEM. */
+    int (*create)(const struct aq_algorithm_class *class, const aq_algorithm_setup *setup,
                   aq_algorithm **ret_algorithm, aq_error *error);
     void (*destroy)(aq_algorithm *algorithm); /* NULL is fine */
 
-    /* One gradient step on 1 to learner.batch_size rows in the schema's layout; each row's loss
-     * counts `weight` times, and its new `priority` is written. AQ_E_CORRUPT when loss or gradient
-     * is not finite, or an action is not one of the schema's: no parameter has changed then. The
-     * same steps on the same batches give the same bits, whatever the machine's vector width, for
-     * one BLAS kernel and number of threads. */
-    int (*train)(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats);
+    /* One update on rows in the schema's layout; each row's loss counts `weight` times, and its new
+     * `priority` is written. AQ_E_CORRUPT when loss or gradient is not finite, or an action is not
+     * one of the schema's: the parameters are as before the step that failed. The same updates on
+     * the same rows give the same bits, whatever the machine's vector width, for one BLAS kernel
+     * and number of threads. */
+    int (*train)(aq_algorithm *algorithm, const aq_batch *rows, aq_train_report *ret_report);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
 
-    /* The parameters that actors act with, until the next step. Training that knows of quantization
-     * gives what the levels stand for; see fake_quant.h. */
+    /* The parameters that actors act with, until the next update. Training that knows of
+     * quantization gives what the levels stand for; see fake_quant.h. */
     const aq_params *(*policy)(const aq_algorithm *algorithm);
 
     /* Other step sizes of the optimizers from the next step on; a critic's of 0 takes the first, as
      * in the configuration. */
     void (*set_rates)(aq_algorithm *algorithm, double learning_rate, double critic_learning_rate);
 
-    /* Views into the algorithm; writing through them and then calling `restored` resumes. */
-    void (*state)(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
-    void (*restored)(aq_algorithm *algorithm, uint64_t adam_step);
+    /* Adds everything that a checkpoint keeps: views into the algorithm. Writing through them and
+     * then calling `restored`, which may be NULL, resumes. */
+    void (*arrays)(aq_algorithm *algorithm, aq_named_arrays *arrays);
+    void (*restored)(aq_algorithm *algorithm);
 } aq_algorithm_class;
 
 /* By name ("dqn"), or NULL. */

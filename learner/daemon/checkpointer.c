@@ -160,7 +160,7 @@ void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_o
 /* ---- writing -------------------------------------------------------------------------------- */
 
 static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts *facts,
-                            const aq_algorithm_state *state, uint64_t step,
+                            const aq_named_arrays *arrays, uint64_t step,
                             aq_checkpoint *ret_checkpoint)
 {
     aq_checkpoint checkpoint = {
@@ -175,14 +175,7 @@ static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts
         .policy_deltas = facts->totals.deltas,
         .broadcast_bytes = facts->totals.bytes,
         .broadcast_bytes_fp32 = facts->totals.bytes_fp32,
-        .parameter_count = state->count,
-        .parameters = state->parameters,
-        .target = state->target,
-        .adam_m = state->adam_m,
-        .adam_v = state->adam_v,
-        .adam_step = state->adam_step,
-        .statistics_count = state->statistics_count,
-        .statistics = state->statistics,
+        .arrays = *arrays,
         .gap_versions = facts->gap.versions,
         .gap_episodes = facts->gap.episodes,
         .gap_mean = facts->gap.mean,
@@ -211,11 +204,11 @@ static void fill_checkpoint(const aq_checkpointer *checkpointer, const run_facts
 
 /* The checkpoint, then the best policy if it is new. */
 static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
-                        const aq_algorithm_state *state, aq_checkpoint_outcome *outcome)
+                        const aq_named_arrays *arrays, aq_checkpoint_outcome *outcome)
 {
     aq_checkpoint checkpoint;
     const char *path;
-    fill_checkpoint(checkpointer, facts, state, outcome->step, &checkpoint);
+    fill_checkpoint(checkpointer, facts, arrays, outcome->step, &checkpoint);
     int rc =
         aq_checkpoint_store_write(checkpointer->from.store, &checkpoint, &path, &outcome->error);
     if (rc != 0) {
@@ -233,7 +226,7 @@ static void write_files(aq_checkpointer *checkpointer, const run_facts *facts,
     (void)snprintf(outcome->path, sizeof(outcome->path), "%s", path);
 }
 
-void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_algorithm_state *state,
+void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_named_arrays *arrays,
                            uint64_t step, aq_checkpoint_outcome *ret_outcome)
 {
     pthread_mutex_lock(&checkpointer->lock);
@@ -242,7 +235,7 @@ void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_algorithm_sta
     pthread_mutex_unlock(&checkpointer->lock);
 
     *ret_outcome = (aq_checkpoint_outcome){.step = step};
-    write_files(checkpointer, &facts, state, ret_outcome);
+    write_files(checkpointer, &facts, arrays, ret_outcome);
     aq_energy_account_write(checkpointer->from.energy, facts.energy_text);
     facts_fini(&facts);
     atomic_store(&checkpointer->is_running, false);

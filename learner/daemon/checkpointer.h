@@ -68,7 +68,7 @@ void aq_checkpointer_settle(aq_checkpointer *checkpointer, const aq_checkpoint_o
 /* ---- on the stage's thread, or on the loop once that has ended ---- */
 
 /* The checkpoint, the best policy if it is new, and energy.json. */
-void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_algorithm_state *state,
+void aq_checkpointer_write(aq_checkpointer *checkpointer, const aq_named_arrays *arrays,
                            uint64_t step, aq_checkpoint_outcome *ret_outcome);
 
 #endif

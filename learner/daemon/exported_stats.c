@@ -39,9 +39,10 @@ static void add_run(const Actorq__V1__StatusReply *status, aq_metrics_page *page
                   (double)learner->env_steps_limit);
     aq_page_gauge(page, "checkpoint_step", "Step of training of the newest checkpoint on disk.",
                   (double)learner->checkpoint_step);
-    aq_page_gauge(page, "loss", "Mean loss over the last second.", learner->loss);
-    aq_page_gauge(page, "q_mean", "Mean value of the actions taken, over the last second.",
-                  learner->q_mean);
+    for (size_t i = 0; i < learner->n_metrics; i++) {
+        const Actorq__V1__MetricStatus *metric = learner->metrics[i];
+        aq_page_gauge(page, metric->name, metric->meaning, metric->value);
+    }
 }
 
 static void add_returns(const Actorq__V1__LearnerStatus *learner, aq_metrics_page *page)

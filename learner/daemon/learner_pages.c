@@ -16,12 +16,13 @@ struct aq_learner_pages {
     bool is_over;
 };
 
-int aq_pages_history(const aq_run_folder *folder, aq_run_history **ret_history)
+int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
+                     aq_run_history **ret_history)
 {
     char path[AQ_PATH_MAX];
     char quoted[2 * AQ_ERROR_TEXT_MAX];
     aq_error error = {0};
-    int rc = aq_run_history_create(ret_history);
+    int rc = aq_run_history_create(metrics, ret_history);
     if (rc != 0 || !folder->resumed) {
         return rc;
     }

@@ -29,9 +29,10 @@ typedef struct aq_pages_config {
     const struct aq_security *security;
 } aq_pages_config;
 
-/* The history of a run: empty, or what the metrics of a resumed run tell; when those can't be read,
- * the log says so. */
-int aq_pages_history(const aq_run_folder *folder, aq_run_history **ret_history) AQ_MUST_USE;
+/* The history of a run with such metrics: empty, or what the file of a resumed run tells; when that
+ * can't be read, the log says so. */
+int aq_pages_history(const aq_run_folder *folder, const aq_metric_list *metrics,
+                     aq_run_history **ret_history) AQ_MUST_USE;
 
 /* Half open after a failure: to be closed and destroyed all the same. */
 int aq_learner_pages_open(const aq_pages_config *config, aq_learner_pages **ret_pages,

@@ -4,12 +4,11 @@
 #include "learner/daemon/learner_parts.h"
 
 #include "common/base/memory.h"
-#include "learner/algorithms/normalized.h"
 #include "learner/nn/blas.h"
 
 const aq_net_spec *aq_learner_network(const aq_learner_parts *parts)
 {
-    return parts->live.now.algorithm_class->spec(parts->algorithm);
+    return aq_agent_spec(parts->agent);
 }
 
 static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_error *error)
@@ -19,11 +18,7 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
     if (rc != 0) {
         return rc;
     }
-    aq_run_plan *plan = &parts->live.now;
-    if (plan->config.learner.normalize_obs) {
-        parts->normalized = aq_normalized_class(plan->algorithm_class);
-        plan->algorithm_class = &parts->normalized;
-    }
+    const aq_run_plan *plan = &parts->live.now;
     aq_blas_set_threads(
         plan->algorithm_class->has_own_threads ? 1 : (unsigned)plan->config.learner.threads);
     return 0;
@@ -32,9 +27,10 @@ static int make_plan(aq_learner_parts *parts, const aq_run_config *given, aq_err
 static int open_metrics(aq_learner_parts *parts, aq_error *error)
 {
     const aq_run_config *config = &parts->live.now.config;
+    const aq_metric_list *metrics = &parts->live.now.algorithm_class->metrics;
     aq_metrics_mirror *mirror;
     if (parts->options->daemon.http != NULL &&
-        aq_pages_history(&parts->folder, &parts->history) != 0) {
+        aq_pages_history(&parts->folder, metrics, &parts->history) != 0) {
         return aq_fail(error, AQ_E_NOMEM, "out of memory");
     }
     int rc = aq_metrics_open(parts->folder.path, &parts->metrics, error);
@@ -47,6 +43,7 @@ static int open_metrics(aq_learner_parts *parts, aq_error *error)
         .tensorboard = config->log.tensorboard,
         .csv = config->log.csv,
         .step = (enum aq_log_step)config->log.step,
+        .metrics = metrics,
         .goes_on = parts->folder.resumed,
         .history = parts->history,
     };
@@ -86,8 +83,9 @@ static int create_cores(aq_learner_parts *parts, aq_error *error)
     if (rc != 0) {
         return aq_fail(error, rc, "out of memory");
     }
-    return plan->algorithm_class->create(&plan->config, &plan->settings.schema, plan->config.seed,
-                                         &parts->algorithm, error);
+    const aq_algorithm_setup setup = {
+        .config = &plan->config, .schema = &plan->settings.schema, .seed = plan->config.seed};
+    return aq_agent_create(plan->algorithm_class, &setup, &parts->agent, error);
 }
 
 /* Takes up the run that is in the folder, if there is one. */
@@ -96,7 +94,7 @@ static int resume(aq_learner_parts *parts, aq_resumed *ret_resumed, aq_error *er
     const aq_resume_into into = {
         .folder = &parts->folder,
         .plan = &parts->live.now,
-        .algorithm = parts->algorithm,
+        .agent = parts->agent,
         .coordinator = parts->coordinator,
         .shelf = parts->shelf,
         .best = &parts->best,
@@ -152,7 +150,7 @@ static int create_training(aq_learner_parts *parts, const aq_resumed *resumed, a
         .live = &parts->live,
         .folder = &parts->folder,
         .security = parts->security.security,
-        .algorithm = parts->algorithm,
+        .agent = parts->agent,
         .coordinator = parts->coordinator,
         .shelf = parts->shelf,
         .publisher = parts->ports.publisher,
@@ -169,6 +167,7 @@ static int create_report(aq_learner_parts *parts, aq_error *error)
 {
     const aq_report_sources sources = {
         .metrics = parts->metrics,
+        .algorithm_metrics = &parts->live.now.algorithm_class->metrics,
         .coordinator = parts->coordinator,
         .shelf = parts->shelf,
         .service = parts->service,
@@ -279,9 +278,7 @@ void aq_learner_parts_fini(aq_learner_parts *parts)
     aq_best_policy_fini(&parts->best);
     aq_policy_shelf_destroy(parts->shelf);
     aq_coordinator_destroy(parts->coordinator);
-    if (parts->algorithm != NULL) {
-        parts->live.now.algorithm_class->destroy(parts->algorithm);
-    }
+    aq_agent_destroy(parts->agent);
     aq_energy_account_destroy(parts->energy);
     aq_metrics_close(parts->metrics);
     aq_run_history_destroy(parts->history);

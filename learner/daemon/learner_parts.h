@@ -21,8 +21,7 @@ typedef struct aq_learner_parts {
     aq_run_history *history; /* NULL: nothing is served over HTTP */
     aq_metrics *metrics;
     aq_energy_account *energy;
-    aq_algorithm_class normalized; /* the plan's class, where observations are normalized */
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_best_policy best;

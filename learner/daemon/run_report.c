@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <string.h>
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
@@ -23,8 +24,7 @@ typedef struct report_window {
     uint64_t learner_steps;
     double env_steps_per_s;
     double learner_steps_per_s;
-    double loss;
-    double q_mean;
+    double metrics[AQ_METRICS_MAX]; /* of the algorithm */
     double staleness;
     double wait_share;
     aq_prefetch_counts sampling; /* at its end */
@@ -34,10 +34,20 @@ typedef struct report_window {
 struct aq_run_report {
     aq_report_sources from;
     report_window window;
-    uint64_t staleness[AQ_STALENESS_BINS]; /* of what this process trained on */
-    int64_t evaluation_line_ns;            /* when the next screening gets a line */
+    uint64_t staleness[AQ_STALENESS_BINS];          /* of what this process trained on */
+    Actorq__V1__MetricStatus shown[AQ_METRICS_MAX]; /* by the status */
+    Actorq__V1__MetricStatus *shown_pointers[AQ_METRICS_MAX];
+    int64_t evaluation_line_ns; /* when the next screening gets a line */
     aq_log_limit train_limit, metrics_limit;
 };
+
+static void move_metrics(aq_run_report *report, const aq_metric_sums *sums)
+{
+    const aq_metric_list *metrics = report->from.algorithm_metrics;
+    for (size_t i = 0; i < metrics->count; i++) {
+        report->window.metrics[i] = aq_metric_value(metrics, sums, i);
+    }
+}
 
 int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_report)
 {
@@ -50,11 +60,10 @@ int aq_run_report_create(const aq_report_sources *sources, aq_run_report **ret_r
         .begun_ns = aq_clock_monotonic_ns(),
         /* Those of earlier processes are no steps of the first second. */
         .env_steps = aq_coordinator_env_steps(sources->coordinator),
-        .loss = NAN,
-        .q_mean = NAN,
         .staleness = NAN,
         .answer_ms = NAN,
     };
+    move_metrics(report, &(aq_metric_sums){0});
     *ret_report = report;
     return 0;
 }
@@ -122,8 +131,7 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     const double newest_version = newest != NULL ? (double)newest->snapshot->version : 0;
     window->env_steps_per_s = (double)(env_steps - window->env_steps) / passed_s;
     window->learner_steps_per_s = (double)sums->steps / passed_s;
-    window->loss = mean_of(sums->loss, sums->steps);
-    window->q_mean = mean_of(sums->q_mean, sums->steps);
+    move_metrics(report, &sums->metrics);
     window->staleness =
         sums->version_rows > 0
             ? fmax(0, newest_version - mean_of(sums->version_sum, sums->version_rows))
@@ -135,10 +143,10 @@ static void move_window(aq_run_report *report, int64_t now_ns)
     move_sampling(report, sums);
 
     uint64_t suppressed = 0;
-    if (sums->failed_steps > 0 && aq_log_allowed(&report->train_limit, now_ns, &suppressed)) {
+    if (sums->failed > 0 && aq_log_allowed(&report->train_limit, now_ns, &suppressed)) {
         aq_log(AQ_LOG_ERROR, "train_step_failed",
                "loss or gradient was not finite; the parameters are as they were",
-               "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed_steps, suppressed);
+               "steps=%" PRIu64 " suppressed=%" PRIu64, sums->failed, suppressed);
     }
 }
 
@@ -188,8 +196,8 @@ static void write_progress(aq_run_report *report, int64_t now_ns)
         .learner_steps = window->learner_steps,
         .env_steps_per_s = window->env_steps_per_s,
         .learner_steps_per_s = window->learner_steps_per_s,
-        .loss = window->loss,
-        .q_mean = window->q_mean,
+        .metrics = report->from.algorithm_metrics,
+        .metric_values = window->metrics,
         .staleness = window->staleness,
         .training_return = summary.return_mean,
         .policy_version = newest != NULL ? newest->snapshot->version : 0,
@@ -286,6 +294,36 @@ void aq_run_report_ended(aq_run_report *report)
 
 /* ---- the status ----------------------------------------------------------------------------- */
 
+/* A metric that has a field of its own, from before there was a list. */
+static void fill_field(Actorq__V1__LearnerStatus *status, const char *name, double value)
+{
+    const ProtobufCFieldDescriptor *field =
+        protobuf_c_message_descriptor_get_field_by_name(status->base.descriptor, name);
+    if (field != NULL && field->type == PROTOBUF_C_TYPE_DOUBLE) {
+        memcpy((char *)status + field->offset, &value, sizeof(value));
+    }
+}
+
+static void fill_metrics(aq_run_report *report, Actorq__V1__LearnerStatus *status)
+{
+    const aq_metric_list *metrics = report->from.algorithm_metrics;
+    for (size_t i = 0; i < metrics->count; i++) {
+        const aq_metric *row = &metrics->rows[i];
+        Actorq__V1__MetricStatus *shown = &report->shown[i];
+        actorq__v1__metric_status__init(shown);
+        shown->name = (char *)(uintptr_t)row->name;
+        shown->title = (char *)(uintptr_t)row->title;
+        shown->unit = (char *)(uintptr_t)row->unit;
+        shown->meaning = (char *)(uintptr_t)row->meaning;
+        shown->is_logarithmic = row->is_logarithmic;
+        shown->value = report->window.metrics[i];
+        report->shown_pointers[i] = shown;
+        fill_field(status, row->name, shown->value);
+    }
+    status->n_metrics = metrics->count;
+    status->metrics = report->shown_pointers;
+}
+
 void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *status)
 {
     const report_window *window = &report->window;
@@ -293,8 +331,7 @@ void aq_run_report_status(aq_run_report *report, Actorq__V1__LearnerStatus *stat
     status->batch_wait_share = window->wait_share;
     status->learner_steps_per_s = window->learner_steps_per_s;
     status->env_steps_per_s = window->env_steps_per_s;
-    status->loss = window->loss;
-    status->q_mean = window->q_mean;
+    fill_metrics(report, status);
     status->staleness_mean = window->staleness;
     fill_replay_use(report, status->replay_use);
     status->energy = aq_energy_account_status(report->from.energy);

@@ -16,6 +16,7 @@ typedef struct aq_run_report aq_run_report;
 /* Where it looks; all lent. */
 typedef struct aq_report_sources {
     aq_metrics *metrics;
+    const aq_metric_list *algorithm_metrics;
     const aq_coordinator *coordinator;
     const aq_policy_shelf *shelf;
     const aq_learner_service *service;

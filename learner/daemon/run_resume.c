@@ -23,9 +23,9 @@ static void on_skipped(void *user, const char *path, const aq_error *error)
 }
 
 static int check_same_run(const aq_resume_into *into, const aq_checkpoint *checkpoint,
-                          const aq_algorithm_state *state, aq_error *error)
+                          aq_error *error)
 {
-    const aq_net_spec *spec = into->plan->algorithm_class->spec(into->algorithm);
+    const aq_net_spec *spec = aq_agent_spec(into->agent);
     if (checkpoint->run_id != into->folder->run_id) {
         return aq_fail(error, AQ_E_INVALID,
                        "the checkpoint is of the run %016" PRIx64 ", the folder of %016" PRIx64,
@@ -35,22 +35,9 @@ static int check_same_run(const aq_resume_into *into, const aq_checkpoint *check
         return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the task %s, not of %s",
                        checkpoint->task, into->plan->settings.task);
     }
-    if (strcmp(checkpoint->algorithm, into->plan->algorithm_class->name) != 0) {
+    if (strcmp(checkpoint->algorithm, aq_agent_class(into->agent)->name) != 0) {
         return aq_fail(error, AQ_E_INVALID, "the checkpoint is of the algorithm %s, not of %s",
-                       checkpoint->algorithm, into->plan->algorithm_class->name);
-    }
-    if (aq_net_spec_hash(&checkpoint->spec) == aq_net_spec_hash(spec) &&
-        checkpoint->parameter_count != state->count) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "the checkpoint is of networks of %zu parameters, the configuration's have "
-                       "%zu: its critic is another one",
-                       checkpoint->parameter_count, state->count);
-    }
-    if (checkpoint->statistics_count != state->statistics_count) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "the checkpoint was trained with learner.normalize_obs %s, the "
-                       "configuration says otherwise",
-                       checkpoint->statistics_count > 0 ? "true" : "false");
+                       checkpoint->algorithm, aq_agent_class(into->agent)->name);
     }
     if (aq_net_spec_hash(&checkpoint->spec) != aq_net_spec_hash(spec)) {
         char theirs[128];
@@ -118,30 +105,16 @@ static void resume_counts(const aq_resume_into *into, const aq_checkpoint *check
     aq_policy_shelf_restore_totals(into->shelf, &totals);
 }
 
-static void resume_arrays(const aq_resume_into *into, const aq_checkpoint *checkpoint,
-                          const aq_algorithm_state *state)
-{
-    const size_t bytes = state->count * sizeof(float);
-    memcpy(state->parameters, checkpoint->parameters, bytes);
-    memcpy(state->target, checkpoint->target, bytes);
-    memcpy(state->adam_m, checkpoint->adam_m, bytes);
-    memcpy(state->adam_v, checkpoint->adam_v, bytes);
-    if (state->statistics_count > 0) {
-        memcpy(state->statistics, checkpoint->statistics, state->statistics_count * sizeof(double));
-    }
-    into->plan->algorithm_class->restored(into->algorithm, checkpoint->adam_step);
-}
-
 static int resume_from(const aq_resume_into *into, const aq_checkpoint *checkpoint,
                        aq_resumed *ret_resumed, aq_error *error)
 {
-    aq_algorithm_state state;
-    into->plan->algorithm_class->state(into->algorithm, &state);
-    int rc = check_same_run(into, checkpoint, &state, error);
+    int rc = check_same_run(into, checkpoint, error);
+    if (rc == 0) {
+        rc = aq_agent_restore(into->agent, &checkpoint->arrays, error);
+    }
     if (rc != 0) {
         return aq_fail_context(error, rc, "%s", into->folder->path);
     }
-    resume_arrays(into, checkpoint, &state);
     resume_counts(into, checkpoint);
     resume_best(into, checkpoint);
     *ret_resumed = (aq_resumed){

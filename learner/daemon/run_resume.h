@@ -5,6 +5,7 @@
 #ifndef AQ_LEARNER_DAEMON_RUN_RESUME_H
 #define AQ_LEARNER_DAEMON_RUN_RESUME_H
 
+#include "learner/algorithms/agent.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/best_policy.h"
 #include "learner/run/checkpoint_store.h"
@@ -15,7 +16,7 @@
 typedef struct aq_resume_into {
     const aq_run_folder *folder;
     const aq_run_plan *plan;
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_best_policy *best;

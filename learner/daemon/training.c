@@ -105,11 +105,11 @@ static void stage_publish(void *user, aq_publication *publication)
     post(training, made);
 }
 
-static void stage_checkpoint(void *user, const aq_algorithm_state *state, uint64_t step)
+static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t step)
 {
     aq_training *training = user;
     report made = {.kind = REPORT_CHECKPOINT};
-    aq_checkpointer_write(training->config.checkpointer, state, step, &made.checkpoint);
+    aq_checkpointer_write(training->config.checkpointer, arrays, step, &made.checkpoint);
     report *posted = aq_alloc(1, sizeof(*posted));
     if (posted != NULL) {
         *posted = made;
@@ -279,18 +279,16 @@ void aq_training_checkpoint(aq_training *training)
 
 static int create_stage(aq_training *training, const aq_publication_config *publication)
 {
-    const aq_algorithm_class *algorithm_class = training->begun.algorithm_class;
-    aq_algorithm_state state;
-    algorithm_class->state(training->config.algorithm, &state);
+    aq_named_arrays arrays;
+    aq_agent_arrays(training->config.agent, &arrays);
     const aq_stage_config stage = {
         .publication = *publication,
         .meta = {.run_id = training->config.folder->run_id,
                  .task = training->begun.settings.task,
                  .schema = &training->begun.settings.schema,
-                 .act_rule = algorithm_class->act_rule},
-        .spec = algorithm_class->spec(training->config.algorithm),
-        .state_count = state.count,
-        .statistics_count = state.statistics_count,
+                 .act_rule = training->begun.algorithm_class->act_rule},
+        .spec = aq_agent_spec(training->config.agent),
+        .arrays = &arrays,
     };
     const aq_stage_owner owner = {
         .user = training,
@@ -306,12 +304,10 @@ static int create_trainer(aq_training *training)
 {
     const aq_run_config *config = &training->begun.config;
     const aq_trainer_config trainer = {
-        .core = {.batch_rows = (uint32_t)config->learner.batch_size,
-                 .publish_period = config->quantizer.publish_period,
+        .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
                  .obs_is_f32 = training->begun.layout.obs_is_f32},
-        .algorithm_class = training->begun.algorithm_class,
-        .algorithm = training->config.algorithm,
+        .agent = training->config.agent,
         .stage = training->stage,
         .groups_max = config->learner.prefetch * 2,
         .group_done = on_group_done,
@@ -355,8 +351,8 @@ int aq_training_create(const aq_training_config *config, aq_training **ret_train
 {
     const aq_run_plan *plan = &config->live->now;
     aq_publication_config publication;
-    int rc = aq_publication_plan(&plan->config, plan->algorithm_class->spec(config->algorithm),
-                                 aq_cpu_flags(), &publication, error);
+    int rc = aq_publication_plan(&plan->config, aq_agent_spec(config->agent), aq_cpu_flags(),
+                                 &publication, error);
     if (rc != 0) {
         return rc;
     }
@@ -396,10 +392,10 @@ void aq_training_stop(aq_training *training)
 
 void aq_training_checkpoint_last(aq_training *training)
 {
-    aq_algorithm_state state;
-    training->begun.algorithm_class->state(training->config.algorithm, &state);
+    aq_named_arrays arrays;
+    aq_agent_arrays(training->config.agent, &arrays);
     aq_checkpointer_gather(training->config.checkpointer);
-    stage_checkpoint(training, &state, aq_training_step(training));
+    stage_checkpoint(training, &arrays, aq_training_step(training));
 }
 
 void aq_training_close(aq_training *training)

@@ -26,7 +26,7 @@ typedef struct aq_training_config {
     const aq_live_plan *live;
     const aq_run_folder *folder;
     const struct aq_security *security;
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_publisher *publisher;

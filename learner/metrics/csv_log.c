@@ -13,6 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "learner/metrics/log_file.h"
@@ -21,8 +22,10 @@
 
 enum { COLUMNS_MAX = 128, HEADER_BYTES_MAX = 8192, CELL_BYTES_MAX = 32, TAIL_BYTES = 4096 };
 
-static const char default_header[] =
-    "event,wall_s,env_steps,learner_steps,env_steps_per_s,learner_steps_per_s,loss,q_mean,"
+/* Of a new file; the algorithm's metrics stand between the two. */
+static const char header_begin[] =
+    "event,wall_s,env_steps,learner_steps,env_steps_per_s,learner_steps_per_s,";
+static const char header_end[] =
     "staleness,batch_wait_share,training_return,policy_version,policy_versions,policy_deltas,"
     "broadcast_bytes,broadcast_bytes_fp32,action_disagreement,actors,evaluators,shards,"
     "replay/stored,replay/bytes,replay/disk_bytes,replay/actors_waited_s,"
@@ -62,11 +65,17 @@ static int take_header(aq_csv_log *csv)
     return 0;
 }
 
-static int write_header(aq_csv_log *csv)
+static int write_header(aq_csv_log *csv, const aq_metric_list *metrics)
 {
-    (void)snprintf(csv->header, sizeof(csv->header), "%s", default_header);
-    int rc = aq_log_file_append(&csv->log, default_header, strlen(default_header));
-    return rc ? rc : take_header(csv);
+    size_t used = (size_t)snprintf(csv->header, sizeof(csv->header), "%s", header_begin);
+    for (size_t i = 0; i < metrics->count; i++) {
+        used += (size_t)snprintf(csv->header + used, sizeof(csv->header) - used, "%s,",
+                                 metrics->rows[i].name);
+    }
+    used += (size_t)snprintf(csv->header + used, sizeof(csv->header) - used, "%s", header_end);
+    AQ_ASSERT(used < sizeof(csv->header));
+    int rc = aq_log_file_append(&csv->log, csv->header, used);
+    return rc != 0 ? rc : take_header(csv);
 }
 
 /* ---- the file ------------------------------------------------------------------------------- */
@@ -94,7 +103,7 @@ static int whole_rows(int file, uint64_t size, uint64_t *ret_size)
 }
 
 /* Finds out what `file` has, and takes it over. */
-static int go_on(aq_csv_log *csv, int file)
+static int go_on(aq_csv_log *csv, const aq_metric_list *metrics, int file)
 {
     uint64_t whole = 0;
     const off_t size = lseek(file, 0, SEEK_END);
@@ -105,7 +114,7 @@ static int go_on(aq_csv_log *csv, int file)
     }
     rc = aq_log_file_init(&csv->log, file, whole);
     if (rc || whole == 0) {
-        return rc ? rc : write_header(csv);
+        return rc ? rc : write_header(csv, metrics);
     }
     const ssize_t got = pread(file, csv->header, sizeof(csv->header) - 1, 0);
     if (got < 0) {
@@ -115,7 +124,8 @@ static int go_on(aq_csv_log *csv, int file)
     return strchr(csv->header, '\n') ? take_header(csv) : AQ_E_CORRUPT;
 }
 
-int aq_csv_log_open(const char *run_dir, aq_csv_log **ret_csv, aq_error *error)
+int aq_csv_log_open(const char *run_dir, const aq_metric_list *metrics, aq_csv_log **ret_csv,
+                    aq_error *error)
 {
     aq_csv_log *csv = aq_alloc(1, sizeof(*csv));
     if (!csv) {
@@ -128,7 +138,7 @@ int aq_csv_log_open(const char *run_dir, aq_csv_log **ret_csv, aq_error *error)
         goto fail;
     }
     int file = open(csv->path, O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-    rc = file < 0 ? aq_error_from_errno(errno) : go_on(csv, file);
+    rc = file < 0 ? aq_error_from_errno(errno) : go_on(csv, metrics, file);
     if (rc) {
         rc = aq_fail(error, rc, "%s: %s", csv->path,
                      rc == AQ_E_CORRUPT

@@ -16,12 +16,12 @@
 #include "common/base/buffer.h"
 #include "common/base/error.h"
 
-enum { AQ_HISTORY_COLUMNS_MAX = 24 };
+enum { AQ_HISTORY_COLUMNS_MAX = 48 };
 
 /* What a row keeps of several samples. NaN is "no such measurement" and yields to any number. */
 enum aq_history_merge { AQ_HISTORY_LAST, AQ_HISTORY_MEAN, AQ_HISTORY_LEAST, AQ_HISTORY_MOST };
 
-/* Columns are constants. The first is the time, in seconds, and kept by AQ_HISTORY_LAST. */
+/* The texts are constants. The first column is the time, in seconds; AQ_HISTORY_LAST keeps it. */
 typedef struct aq_history_column {
     const char *name; /* as it is printed; letters, digits and '_' */
     const char *path; /* where a line of metrics has it, see metric_names.h */
@@ -31,10 +31,10 @@ typedef struct aq_history_column {
 typedef struct aq_history_series aq_history_series;
 
 typedef struct aq_history_shape {
-    const aq_history_column *columns;
-    size_t column_count; /* at most AQ_HISTORY_COLUMNS_MAX */
-    size_t rows_max;     /* at least 2 */
-    double period_s;     /* > 0 */
+    const aq_history_column *columns; /* outlive the series */
+    size_t column_count;              /* at most AQ_HISTORY_COLUMNS_MAX */
+    size_t rows_max;                  /* at least 2 */
+    double period_s;                  /* > 0 */
     bool slides;
 } aq_history_shape;
 

@@ -161,12 +161,11 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
 {
     json_t *line = json_pack(
         "{s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, "
-        "s:o, s:o, s:o}",
+        "s:o}",
         "event", "progress", "wall_s", number(sample->wall_s), "env_steps",
         count(sample->env_steps), "learner_steps", count(sample->learner_steps), "env_steps_per_s",
         number(sample->env_steps_per_s), "learner_steps_per_s", number(sample->learner_steps_per_s),
-        "loss", number(sample->loss), "q_mean", number(sample->q_mean), "staleness",
-        number(sample->staleness), "training_return", number(sample->training_return),
+        "staleness", number(sample->staleness), "training_return", number(sample->training_return),
         "policy_version", count(sample->policy_version), "policy_versions",
         count(sample->policy_versions), "policy_deltas", count(sample->policy_deltas),
         "broadcast_bytes", count(sample->broadcast_bytes), "broadcast_bytes_fp32",
@@ -174,6 +173,10 @@ int aq_metrics_progress(aq_metrics *metrics, const aq_metrics_sample *sample, aq
         number(sample->action_disagreement), "actors", count(sample->actors), "evaluators",
         count(sample->evaluators), "shards", count(sample->shards), "batch_wait_share",
         number(sample->batch_wait_share));
+    for (size_t i = 0; line && i < sample->metrics->count; i++) {
+        (void)json_object_set_new(line, sample->metrics->rows[i].name,
+                                  number(sample->metric_values[i]));
+    }
     put_part(line, "replay", sample->replay);
     put_part(line, "replay_use", sample->replay_use);
     put_part(line, "time", sample->time);

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
+#include "learner/algorithms/metric.h"
 #include "learner/metrics/metrics_mirror.h"
 #include "learner/publish/precision_gap.h"
 #include "learner/run/coordinator.h"
@@ -23,10 +24,10 @@ typedef struct aq_metrics_sample {
     uint64_t learner_steps;
     double env_steps_per_s;
     double learner_steps_per_s;
-    double loss;            /* NaN: no step since */
-    double q_mean;          /* NaN: no step since */
-    double staleness;       /* versions behind, mean; NaN: none */
-    double training_return; /* of the actors' episodes; NaN: none yet */
+    const aq_metric_list *metrics; /* of the algorithm */
+    const double *metric_values;   /* one for each; NaN: no step since */
+    double staleness;              /* versions behind, mean; NaN: none */
+    double training_return;        /* of the actors' episodes; NaN: none yet */
     uint64_t policy_version;
     uint64_t policy_versions; /* published in all */
     uint64_t policy_deltas;   /* of them */

@@ -41,7 +41,7 @@ int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **r
         rc = aq_tensorboard_open(config->run_dir, config->goes_on, &mirror->board, error);
     }
     if (!rc && config->csv) {
-        rc = aq_csv_log_open(config->run_dir, &mirror->csv, error);
+        rc = aq_csv_log_open(config->run_dir, config->metrics, &mirror->csv, error);
     }
     if (rc) {
         aq_metrics_mirror_close(mirror);

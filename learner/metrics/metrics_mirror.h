@@ -22,9 +22,10 @@ typedef struct aq_mirror_config {
     const char *run_dir;
     const char *format; /* of the broadcast, "int8": its returns are called by it. Lent */
     bool tensorboard, csv;
-    enum aq_log_step step;   /* what TensorBoard's steps are */
-    bool goes_on;            /* the run was there before this process */
-    aq_run_history *history; /* NULL: none is kept. Lent */
+    enum aq_log_step step;         /* what TensorBoard's steps are */
+    const aq_metric_list *metrics; /* of the algorithm; lent */
+    bool goes_on;                  /* the run was there before this process */
+    aq_run_history *history;       /* NULL: none is kept. Lent */
 } aq_mirror_config;
 
 int aq_metrics_mirror_open(const aq_mirror_config *config, aq_metrics_mirror **ret_mirror,

@@ -20,8 +20,6 @@ static const aq_history_column progress_columns[] = {
     {"env_rate", "env_steps_per_s", AQ_HISTORY_MEAN},
     {"learner_rate", "learner_steps_per_s", AQ_HISTORY_MEAN},
     {"sample_rate", "replay/sample_per_s", AQ_HISTORY_MEAN},
-    {"loss", "loss", AQ_HISTORY_MEAN},
-    {"q_mean", "q_mean", AQ_HISTORY_MEAN},
     {"staleness", "staleness", AQ_HISTORY_MEAN},
     {"learner_waits", "batch_wait_share", AQ_HISTORY_MEAN},
     {"actors_waited_s", "time/actors/waiting_s", AQ_HISTORY_LAST},
@@ -54,17 +52,22 @@ static const aq_history_column gap_columns[] = {
 };
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
-_Static_assert(COUNT_OF(progress_columns) <= AQ_HISTORY_COLUMNS_MAX, "a row is on the stack");
+_Static_assert(COUNT_OF(progress_columns) + AQ_METRICS_MAX <= AQ_HISTORY_COLUMNS_MAX,
+               "a row is on the stack");
+
+typedef struct history_columns {
+    const aq_history_column *columns;
+    size_t count;
+} history_columns;
 
 static const struct {
     const char *name;
-    const aq_history_column *columns;
-    size_t column_count;
+    history_columns has;
 } kinds[AQ_HISTORY_KINDS] = {
-    [AQ_HISTORY_PROGRESS] = {"progress", progress_columns, COUNT_OF(progress_columns)},
-    [AQ_HISTORY_SCREENED] = {"screened", evaluation_columns, COUNT_OF(evaluation_columns)},
-    [AQ_HISTORY_CONFIRMED] = {"confirmed", evaluation_columns, COUNT_OF(evaluation_columns)},
-    [AQ_HISTORY_COMPARED] = {"compared", gap_columns, COUNT_OF(gap_columns)},
+    [AQ_HISTORY_PROGRESS] = {"progress", {progress_columns, COUNT_OF(progress_columns)}},
+    [AQ_HISTORY_SCREENED] = {"screened", {evaluation_columns, COUNT_OF(evaluation_columns)}},
+    [AQ_HISTORY_CONFIRMED] = {"confirmed", {evaluation_columns, COUNT_OF(evaluation_columns)}},
+    [AQ_HISTORY_COMPARED] = {"compared", {gap_columns, COUNT_OF(gap_columns)}},
 };
 
 static const struct {
@@ -78,36 +81,63 @@ static const struct {
 };
 
 struct aq_run_history {
+    aq_history_column progress[AQ_HISTORY_COLUMNS_MAX]; /* with the algorithm's metrics */
+    size_t progress_count;
     aq_history_series *series[AQ_HISTORY_SPANS][AQ_HISTORY_KINDS];
 };
 
+static void take_metrics(aq_run_history *history, const aq_metric_list *metrics)
+{
+    static const enum aq_history_merge merges[] = {
+        [AQ_METRIC_MEAN] = AQ_HISTORY_MEAN,
+        [AQ_METRIC_LAST] = AQ_HISTORY_LAST,
+        [AQ_METRIC_MAX] = AQ_HISTORY_MOST,
+    };
+    memcpy(history->progress, progress_columns, sizeof(progress_columns));
+    history->progress_count = COUNT_OF(progress_columns);
+    for (size_t i = 0; i < metrics->count; i++) {
+        const aq_metric *row = &metrics->rows[i];
+        history->progress[history->progress_count++] =
+            (aq_history_column){row->name, row->name, merges[row->fold]};
+    }
+}
+
+static history_columns columns_of(const aq_run_history *history, size_t kind)
+{
+    return kind == AQ_HISTORY_PROGRESS
+               ? (history_columns){history->progress, history->progress_count}
+               : kinds[kind].has;
+}
+
 /* What slides has as many rows for each kind, so that all of them end at the same age. */
-static aq_history_shape shape_of(size_t span, size_t kind)
+static aq_history_shape shape_of(const aq_run_history *history, size_t span, size_t kind)
 {
     const bool fewer = kind != AQ_HISTORY_PROGRESS && !spans[span].slides;
+    const history_columns has = columns_of(history, kind);
     return (aq_history_shape){
-        .columns = kinds[kind].columns,
-        .column_count = kinds[kind].column_count,
+        .columns = has.columns,
+        .column_count = has.count,
         .rows_max = fewer ? EVENT_ROWS : spans[span].rows,
         .period_s = spans[span].period_s,
         .slides = spans[span].slides,
     };
 }
 
-int aq_run_history_create(aq_run_history **ret_history)
+int aq_run_history_create(const aq_metric_list *metrics, aq_run_history **ret_history)
 {
     aq_run_history *history = aq_alloc(1, sizeof(*history));
-    if (!history) {
+    if (history == NULL) {
         return AQ_E_NOMEM;
     }
+    take_metrics(history, metrics);
     int rc = 0;
-    for (size_t span = 0; !rc && span < AQ_HISTORY_SPANS; span++) {
-        for (size_t kind = 0; !rc && kind < AQ_HISTORY_KINDS; kind++) {
-            const aq_history_shape shape = shape_of(span, kind);
+    for (size_t span = 0; rc == 0 && span < AQ_HISTORY_SPANS; span++) {
+        for (size_t kind = 0; rc == 0 && kind < AQ_HISTORY_KINDS; kind++) {
+            const aq_history_shape shape = shape_of(history, span, kind);
             rc = aq_history_series_create(&shape, &history->series[span][kind]);
         }
     }
-    if (rc) {
+    if (rc != 0) {
         aq_run_history_destroy(history);
         return rc;
     }
@@ -173,7 +203,8 @@ void aq_run_history_line(aq_run_history *history, const struct json_t *line)
     if (!kind_of(line, &kind)) {
         return;
     }
-    line_row row = {.columns = kinds[kind].columns, .count = kinds[kind].column_count};
+    const history_columns has = columns_of(history, kind);
+    line_row row = {.columns = has.columns, .count = has.count};
     for (size_t i = 0; i < row.count; i++) {
         row.values[i] = NAN;
     }

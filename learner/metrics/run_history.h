@@ -8,6 +8,7 @@
 
 #include "common/base/buffer.h"
 #include "common/base/error.h"
+#include "learner/algorithms/metric.h"
 #include "learner/metrics/history_series.h"
 
 struct json_t; /* jansson's */
@@ -29,15 +30,16 @@ enum { AQ_HISTORY_KINDS = AQ_HISTORY_COMPARED + 1 };
 enum {
     AQ_PROGRESS_ENV_RATE = 3,
     AQ_PROGRESS_LEARNER_RATE = 4,
-    AQ_PROGRESS_LEARNER_WAITS = 9,
-    AQ_PROGRESS_ACTORS_WAITED = 10,
-    AQ_PROGRESS_ACTORS_RAN = 11,
+    AQ_PROGRESS_LEARNER_WAITS = 7,
+    AQ_PROGRESS_ACTORS_WAITED = 8,
+    AQ_PROGRESS_ACTORS_RAN = 9,
     AQ_EVALUATION_RETURN = 3
 };
 
 typedef struct aq_run_history aq_run_history;
 
-int aq_run_history_create(aq_run_history **ret_history) AQ_MUST_USE;
+/* Progress has the algorithm's metrics among its columns, by their names. */
+int aq_run_history_create(const aq_metric_list *metrics, aq_run_history **ret_history) AQ_MUST_USE;
 void aq_run_history_destroy(aq_run_history *history); /* NULL is fine */
 
 /* A line of metrics.jsonl; of an event that is not shown, nothing is kept. */

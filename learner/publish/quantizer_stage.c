@@ -22,9 +22,7 @@ typedef struct job {
     aq_params params; /* policy */
     float *obs;       /* policy: error_rows rows */
     size_t rows;
-    float *arrays;      /* checkpoint: four of state_count */
-    double *statistics; /* checkpoint: statistics_count; NULL: none */
-    uint64_t adam_step;
+    aq_named_arrays arrays; /* checkpoint: its own */
 } job;
 
 struct aq_quantizer_stage {
@@ -62,17 +60,8 @@ static int make_jobs(aq_quantizer_stage *stage)
     }
     job *made = &stage->checkpoint_job;
     made->is_checkpoint = true;
-    made->arrays = aq_alloc(stage->config.state_count, 4 * sizeof(float));
-    if (!made->arrays) {
-        return AQ_E_NOMEM;
-    }
-    if (stage->config.statistics_count > 0) {
-        made->statistics = aq_alloc(stage->config.statistics_count, sizeof(double));
-        if (!made->statistics) {
-            return AQ_E_NOMEM;
-        }
-    }
-    return aq_queue_push(stage->free_checkpoint, made);
+    int rc = aq_named_arrays_like(stage->config.arrays, &made->arrays);
+    return rc == 0 ? aq_queue_push(stage->free_checkpoint, made) : rc;
 }
 
 int aq_quantizer_stage_create(const aq_stage_config *config, const aq_stage_owner *owner,
@@ -127,22 +116,6 @@ static void carry_out_policy(aq_quantizer_stage *stage, const job *due)
     stage->owner.publish(stage->owner.user, &publication);
 }
 
-static void carry_out_checkpoint(aq_quantizer_stage *stage, const job *due)
-{
-    size_t count = stage->config.state_count;
-    aq_algorithm_state state = {
-        .count = count,
-        .parameters = due->arrays,
-        .target = due->arrays + count,
-        .adam_m = due->arrays + 2 * count,
-        .adam_v = due->arrays + 3 * count,
-        .adam_step = due->adam_step,
-        .statistics_count = stage->config.statistics_count,
-        .statistics = due->statistics,
-    };
-    stage->owner.write_checkpoint(stage->owner.user, &state, due->step);
-}
-
 static void give_place_back(aq_quantizer_stage *stage, job *done)
 {
     int rc = aq_queue_push(done->is_checkpoint ? stage->free_checkpoint : stage->free_policy, done);
@@ -158,7 +131,7 @@ static bool carry_out_next(aq_quantizer_stage *stage, int timeout_ms)
     }
     job *due = item;
     if (due->is_checkpoint) {
-        carry_out_checkpoint(stage, due);
+        stage->owner.write_checkpoint(stage->owner.user, &due->arrays, due->step);
     } else {
         int64_t begun_ns = aq_clock_monotonic_ns();
         carry_out_policy(stage, due);
@@ -208,8 +181,7 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage)
         aq_params_fini(&stage->policy_jobs[i].params);
         aq_free(stage->policy_jobs[i].obs);
     }
-    aq_free(stage->checkpoint_job.arrays);
-    aq_free(stage->checkpoint_job.statistics);
+    aq_named_arrays_fini(&stage->checkpoint_job.arrays);
     aq_publication_history_fini(&stage->history);
     aq_queue_destroy(stage->free_policy);
     aq_queue_destroy(stage->free_checkpoint);
@@ -246,7 +218,7 @@ bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params 
     return hand_over(stage, due);
 }
 
-bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
+bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
                                          uint64_t step)
 {
     void *item = NULL;
@@ -254,18 +226,8 @@ bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_alg
         return false;
     }
     job *due = item;
-    size_t count = stage->config.state_count;
-    AQ_ASSERT(state->count == count);
-    const float *const arrays[4] = {state->parameters, state->target, state->adam_m, state->adam_v};
-    for (int i = 0; i < 4; i++) {
-        memcpy(due->arrays + (size_t)i * count, arrays[i], count * sizeof(float));
-    }
-    AQ_ASSERT(state->statistics_count == stage->config.statistics_count);
-    if (due->statistics) {
-        memcpy(due->statistics, state->statistics, state->statistics_count * sizeof(double));
-    }
+    aq_named_arrays_copy(arrays, &due->arrays);
     due->step = step;
-    due->adam_step = state->adam_step;
     return hand_over(stage, due);
 }
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "learner/algorithms/algorithm.h"
+#include "common/nn/named_arrays.h"
 #include "learner/publish/publication.h"
 
 typedef struct aq_quantizer_stage aq_quantizer_stage;
@@ -25,7 +25,7 @@ typedef struct aq_stage_owner {
     int (*next_version)(void *user, uint64_t *ret_version, aq_error *error);
     /* Sends and keeps it; owns `publication` (moved out of it or finished). */
     void (*publish)(void *user, aq_publication *publication);
-    void (*write_checkpoint)(void *user, const aq_algorithm_state *state, uint64_t step);
+    void (*write_checkpoint)(void *user, const aq_named_arrays *arrays, uint64_t step);
     void (*trouble)(void *user, const aq_error *error);
 } aq_stage_owner;
 
@@ -33,8 +33,7 @@ typedef struct aq_stage_config {
     aq_publication_config publication;
     aq_quantize_meta meta; /* version and learner_step are filled in per job */
     const aq_net_spec *spec;
-    size_t state_count;      /* floats in each array of a checkpoint */
-    size_t statistics_count; /* doubles beside them */
+    const aq_named_arrays *arrays; /* that a checkpoint keeps, for their shapes; only at create */
 } aq_stage_config;
 
 /* No thread yet. */
@@ -51,7 +50,7 @@ void aq_quantizer_stage_destroy(aq_quantizer_stage *stage); /* NULL is fine; sto
  * stage was stopped. `rows` beyond what is measured are ignored. */
 bool aq_quantizer_stage_offer_policy(aq_quantizer_stage *stage, const aq_params *params,
                                      uint64_t step, const float *obs, size_t rows);
-bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_algorithm_state *state,
+bool aq_quantizer_stage_offer_checkpoint(aq_quantizer_stage *stage, const aq_named_arrays *arrays,
                                          uint64_t step);
 
 /* Any thread: holds from the next policy on. */

@@ -56,8 +56,8 @@ int aq_trainer_create(const aq_trainer_config *config, aq_trainer **ret_trainer)
     pthread_mutex_init(&trainer->lock, NULL);
     int rc = aq_queue_create(config->groups_max, &trainer->groups);
     if (!rc) {
-        rc = aq_trainer_core_create(&config->core, config->algorithm_class, config->algorithm,
-                                    policy_due, trainer, &trainer->core);
+        rc = aq_trainer_core_create(&config->core, config->agent, policy_due, trainer,
+                                    &trainer->core);
     }
     if (rc) {
         aq_trainer_destroy(trainer);
@@ -76,12 +76,12 @@ static void add_progress(aq_trainer *trainer, int64_t waited_ns, int64_t busy_ns
     aq_trainer_progress *progress = &trainer->progress;
     progress->sums.steps += sums.steps;
     progress->sums.rows += sums.rows;
-    progress->sums.loss += sums.loss;
-    progress->sums.q_mean += sums.q_mean;
+    aq_metric_sums_merge(&aq_agent_class(trainer->config.agent)->metrics, &progress->sums.metrics,
+                         &sums.metrics);
     progress->sums.version_sum += sums.version_sum;
     progress->sums.version_rows += sums.version_rows;
-    progress->sums.failed_steps += sums.failed_steps;
-    trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed_steps;
+    progress->sums.failed += sums.failed;
+    trainer->failed_in_row = sums.steps > 0 ? 0 : trainer->failed_in_row + sums.failed;
     for (size_t i = 0; i < AQ_STALENESS_BINS; i++) {
         progress->sums.staleness[i] += sums.staleness[i];
     }
@@ -100,10 +100,10 @@ static void serve_checkpoint(aq_trainer *trainer)
     if (!atomic_exchange(&trainer->checkpoint_wanted, false)) {
         return;
     }
-    aq_algorithm_state state;
+    aq_named_arrays arrays;
     int64_t begun_ns = aq_clock_monotonic_ns();
-    trainer->config.algorithm_class->state(trainer->config.algorithm, &state);
-    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &state,
+    aq_agent_arrays(trainer->config.agent, &arrays);
+    if (!aq_quantizer_stage_offer_checkpoint(trainer->config.stage, &arrays,
                                              aq_trainer_core_step(trainer->core))) {
         atomic_store(&trainer->checkpoint_wanted, true);
     }
@@ -122,8 +122,8 @@ static void take_settings(aq_trainer *trainer)
     pthread_mutex_unlock(&trainer->lock);
     if (is_configured) {
         aq_trainer_core_set_publish_period(trainer->core, settings.publish_period);
-        trainer->config.algorithm_class->set_rates(
-            trainer->config.algorithm, settings.learning_rate, settings.critic_learning_rate);
+        aq_agent_set_rates(trainer->config.agent, settings.learning_rate,
+                           settings.critic_learning_rate);
     }
 }
 

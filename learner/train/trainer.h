@@ -16,8 +16,7 @@ typedef struct aq_trainer aq_trainer;
 
 typedef struct aq_trainer_config {
     aq_trainer_core_config core;
-    const aq_algorithm_class *algorithm_class;
-    aq_algorithm *algorithm;   /* lent; the thread's alone while it runs */
+    aq_agent *agent;           /* lent; the thread's alone while it runs */
     aq_quantizer_stage *stage; /* lent */
     size_t groups_max;         /* that can be under way */
     /* On the trainer's thread: the group is trained on and may be filled again. */
@@ -67,7 +66,7 @@ void aq_trainer_published(aq_trainer *trainer, uint64_t version);
 void aq_trainer_look(aq_trainer *trainer, aq_trainer_progress *ret_progress);
 aq_trainer_times aq_trainer_spent(aq_trainer *trainer); /* any thread */
 
-/* Gradient steps that failed, as loss or gradient was not finite, since the last group in which one
+/* Updates that failed, as loss or gradient was not finite, since the last group in which one
  * succeeded. A failed step leaves the parameters as they were. Any thread. */
 uint64_t aq_trainer_failed_in_row(aq_trainer *trainer);
 

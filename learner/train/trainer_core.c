@@ -8,8 +8,7 @@
 
 struct aq_trainer_core {
     aq_trainer_core_config config;
-    const aq_algorithm_class *algorithm_class;
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_policy_due_fn policy_due;
     void *user;
     uint64_t step;
@@ -17,11 +16,10 @@ struct aq_trainer_core {
     aq_trainer_sums sums;
 };
 
-int aq_trainer_core_create(const aq_trainer_core_config *config,
-                           const aq_algorithm_class *algorithm_class, aq_algorithm *algorithm,
+int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
                            aq_policy_due_fn policy_due, void *user, aq_trainer_core **ret_core)
 {
-    AQ_ASSERT(config->batch_rows > 0 && config->publish_period > 0);
+    AQ_ASSERT(config->publish_period > 0);
 
     aq_trainer_core *core = aq_alloc(1, sizeof(*core));
     if (!core) {
@@ -29,8 +27,7 @@ int aq_trainer_core_create(const aq_trainer_core_config *config,
     }
     *core = (aq_trainer_core){
         .config = *config,
-        .algorithm_class = algorithm_class,
-        .algorithm = algorithm,
+        .agent = agent,
         .policy_due = policy_due,
         .user = user,
         .step = config->first_step,
@@ -47,8 +44,8 @@ void aq_trainer_core_destroy(aq_trainer_core *core)
 
 static bool offer(aq_trainer_core *core, const aq_batch *batch)
 {
-    const aq_params *params = core->algorithm_class->policy(core->algorithm);
-    bool measurable = batch && core->config.obs_is_f32;
+    const aq_params *params = aq_agent_policy(core->agent);
+    const bool measurable = batch && core->config.obs_is_f32;
     return core->policy_due(core->user, params, core->step,
                             measurable ? (const float *)(const void *)batch->obs : NULL,
                             measurable ? batch->rows : 0);
@@ -107,25 +104,35 @@ static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
+static void count_update(aq_trainer_core *core, uint32_t rows, const aq_train_report *report)
+{
+    core->step += report->steps;
+    core->sums.steps += report->steps;
+    core->sums.rows += rows;
+    aq_metric_sums_add(&aq_agent_class(core->agent)->metrics, &core->sums.metrics, report->metrics);
+}
+
+static bool is_version_due(const aq_trainer_core *core)
+{
+    return aq_agent_class(core->agent)->needs.versions == AQ_VERSIONS_BY_UPDATE ||
+           core->step >= core->publish_at;
+}
+
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version)
 {
-    uint32_t batch_rows = core->config.batch_rows;
-    AQ_ASSERT(group->rows % batch_rows == 0);
+    const uint32_t update_rows = aq_agent_update_rows(core->agent, group->rows);
+    AQ_ASSERT(update_rows > 0 && group->rows % update_rows == 0);
 
     count_versions(core, group, newest_version);
-    for (uint32_t first = 0; first < group->rows; first += batch_rows) {
-        aq_batch batch = view(group, first, batch_rows);
-        aq_train_stats stats;
-        if (core->algorithm_class->train(core->algorithm, &batch, &stats)) {
-            core->sums.failed_steps++;
+    for (uint32_t first = 0; first < group->rows; first += update_rows) {
+        const aq_batch rows = view(group, first, update_rows);
+        aq_train_report report;
+        if (aq_agent_train(core->agent, &rows, &report) != 0) {
+            core->sums.failed++;
             continue;
         }
-        core->step++;
-        core->sums.steps++;
-        core->sums.rows += batch_rows;
-        core->sums.loss += stats.loss;
-        core->sums.q_mean += stats.q_mean;
-        if (core->step >= core->publish_at && offer(core, group)) {
+        count_update(core, update_rows, &report);
+        if (is_version_due(core) && offer(core, group)) {
             core->publish_at = core->step + core->config.publish_period;
         }
     }

@@ -10,12 +10,11 @@
 
 #include "common/base/error.h"
 #include "common/experience/batch.h"
-#include "learner/algorithms/algorithm.h"
+#include "learner/algorithms/agent.h"
 
 typedef struct aq_trainer_core aq_trainer_core;
 
 typedef struct aq_trainer_core_config {
-    uint32_t batch_rows;
     uint64_t publish_period; /* steps */
     uint64_t first_step;     /* steps done before, by an earlier process */
     bool obs_is_f32;         /* else nothing can be measured on the observations */
@@ -31,18 +30,17 @@ enum { AQ_STALENESS_BINS = 16 };
 
 /* Sums since the last take. */
 typedef struct aq_trainer_sums {
-    uint64_t steps;
+    uint64_t steps; /* of gradients */
     uint64_t rows;
-    double loss;
-    double q_mean;
-    double version_sum; /* of rows that a policy acted in */
+    aq_metric_sums metrics; /* of the algorithm */
+    double version_sum;     /* of rows that a policy acted in */
     uint64_t version_rows;
     uint64_t staleness[AQ_STALENESS_BINS]; /* of such rows */
-    uint64_t failed_steps;                 /* not finite: skipped */
+    uint64_t failed;                       /* updates that were not finite: skipped */
 } aq_trainer_sums;
 
-int aq_trainer_core_create(const aq_trainer_core_config *config,
-                           const aq_algorithm_class *algorithm_class, aq_algorithm *algorithm,
+/* `agent` is lent. */
+int aq_trainer_core_create(const aq_trainer_core_config *config, aq_agent *agent,
                            aq_policy_due_fn policy_due, void *user,
                            aq_trainer_core **ret_core) AQ_MUST_USE;
 void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
@@ -50,8 +48,8 @@ void aq_trainer_core_destroy(aq_trainer_core *core); /* NULL is fine */
 /* Offers the parameters as they are, before any training: so that actors have a version 1. */
 void aq_trainer_core_offer_first(aq_trainer_core *core);
 
-/* One step for each batch_rows rows of the group. `newest_version` is that of the newest policy,
- * 0 for none. */
+/* One update after the other, until all rows of the group were trained on. `newest_version` is that
+ * of the newest policy, 0 for none. */
 void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_t newest_version);
 
 /* How often a version is due, from the last one on. */

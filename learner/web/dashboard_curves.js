@@ -1,6 +1,10 @@
 /* What the charts show, out of a history document: see learner/metrics/run_history.c for its columns. */
 const curves = {};
 
+/* Those of the algorithm's metrics, by their names, and where they stand in the page. */
+const metricCharts = new Map();
+let metricsPlace = null;
+
 function makeCharts() {
     const parent = byId("charts");
     curves.return = new Chart(parent, "Return", [
@@ -29,16 +33,34 @@ function makeCharts() {
     ], {fromZero: true, axisText: bytesText});
     curves.staleness = new Chart(parent, "Staleness of what is trained on",
         [{name: "versions", colour: "c5"}], {fromZero: true});
-    curves.loss = new Chart(parent, "Loss", [{name: "mean", colour: "c4"}], {logscale: true,
-        axisText: numberText});
-    curves.q = new Chart(parent, "Value estimate", [{name: "mean", colour: "c3"}],
-        {axisText: numberText});
+    metricsPlace = make("div", "metrics");
+    parent.append(metricsPlace);
     curves.power = new Chart(parent, "Power by role", [
         {name: "learner", colour: "c3", text: wattText},
         {name: "actors", colour: "c0", text: wattText},
         {name: "evaluator", colour: "c2", text: wattText},
         {name: "replay", colour: "c5", text: wattText},
     ], {fromZero: true, stacked: true, axisText: wattText});
+}
+
+/* A chart for each metric that the algorithm tells of; see learner/algorithms/metric.h. */
+function makeMetricCharts(metrics) {
+    metrics.forEach((metric, index) => {
+        if (metricCharts.has(metric.name)) {
+            return;
+        }
+        const title = metric.title[0].toUpperCase() + metric.title.slice(1) +
+            (metric.unit ? ", " + metric.unit : "");
+        const chart = new Chart(metricsPlace, title,
+            [{name: "mean", colour: index % 2 ? "c3" : "c4"}],
+            {logscale: metric.is_logarithmic, axisText: numberText});
+        chart.element.title = metric.meaning;
+        metricCharts.set(metric.name, chart);
+    });
+}
+
+function clearCharts() {
+    Object.values(curves).concat([...metricCharts.values()]).forEach((chart) => chart.clear());
 }
 
 function wattText(value) {
@@ -111,8 +133,12 @@ function drawCurves(history, byTime, threshold) {
     draw("bytes", (i) => slope(progress.bytes, wall, i),
         (i) => slope(progress.bytes_fp32, wall, i));
     draw("staleness", of("staleness"));
-    draw("loss", (i) => progress.loss[i] > 0 ? progress.loss[i] : null);
-    draw("q", of("q_mean"));
+    for (const [name, chart] of metricCharts) {
+        const values = progress[name] || [];
+        const shown = (i) => values[i] === undefined ||
+            (chart.options.logscale && !(values[i] > 0)) ? null : values[i];
+        chart.draw(plainRows(xs, [shown]), byTime);
+    }
     draw("power", ...["learner_j", "actor_j", "evaluator_j", "replay_j"].map((column) => (i) =>
         slope(progress[column], wall, i)));
 }

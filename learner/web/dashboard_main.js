@@ -88,8 +88,9 @@ function takeRun(run) {
     if (state.run && state.run.run_id !== run.run_id) {
         state.history = null;
         state.historyAt = -Infinity;
-        Object.values(curves).forEach((chart) => chart.clear());
+        clearCharts();
     }
+    makeMetricCharts(run.status.learner.metrics || []);
     state.run = run;
     state.answeredAt = Date.now();
     showAll(run);
@@ -130,7 +131,7 @@ function press(kind, value) {
     for (const button of document.querySelectorAll("[data-" + kind + "]")) {
         button.setAttribute("aria-pressed", String(button.dataset[kind] === value));
     }
-    Object.values(curves).forEach((chart) => chart.clear());
+    clearCharts();
 }
 
 function listenToButtons() {

@@ -177,8 +177,9 @@ static void create_cores(sim_learner *learner)
     AQ_ASSERT(rc == 0);
     rc = aq_policy_shelf_create(&learner->shelf);
     AQ_ASSERT(rc == 0);
-    rc = plan->algorithm_class->create(config, &plan->settings.schema, config->seed,
-                                       &learner->algorithm, &error);
+    const aq_algorithm_setup setup = {
+        .config = config, .schema = &plan->settings.schema, .seed = config->seed};
+    rc = aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error);
     AQ_ASSERT(rc == 0);
 }
 
@@ -244,7 +245,7 @@ void sim_learner_kill(sim_learner *learner)
     aq_learner_service_destroy(learner->service);
     aq_policy_shelf_destroy(learner->shelf);
     aq_coordinator_destroy(learner->coordinator);
-    site->plan.algorithm_class->destroy(learner->algorithm);
+    aq_agent_destroy(learner->agent);
     aq_snapshot_unref(learner->best);
     learner->best = NULL;
     learner->best_result = (aq_evaluation_result){0};

@@ -32,7 +32,7 @@ typedef struct sim_learner {
     sim_disk disk;
     bool runs;
     uint64_t life;
-    aq_algorithm *algorithm;
+    aq_agent *agent;
     aq_coordinator *coordinator;
     aq_policy_shelf *shelf;
     aq_learner_service *service;
@@ -92,7 +92,7 @@ void sim_learner_follow(sim_learner *learner);
 /* ---- inside: sim_learner_disk.c ------------------------------------------------------------- */
 
 void sim_learner_restore(sim_learner *learner);
-void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, uint64_t step);
+void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint64_t step);
 
 /* The first of `count` fresh version numbers above `at_least`. */
 uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t count);

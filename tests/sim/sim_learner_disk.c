@@ -21,7 +21,7 @@ uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t c
     return first;
 }
 
-void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, uint64_t step)
+void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint64_t step)
 {
     const aq_run_plan *plan = &learner->site->plan;
     aq_shelf_totals totals = aq_policy_shelf_totals(learner->shelf);
@@ -29,19 +29,14 @@ void sim_learner_write(sim_learner *learner, const aq_algorithm_state *state, ui
     aq_checkpoint checkpoint = {
         .run_id = learner->site->run_id,
         .schema = plan->settings.schema,
-        .spec = *plan->algorithm_class->spec(learner->algorithm),
+        .spec = *aq_agent_spec(learner->agent),
         .learner_step = step,
         .env_steps = aq_coordinator_env_steps(learner->coordinator),
         .policy_version = learner->next_version - 1,
         .policy_versions = totals.versions,
         .broadcast_bytes = totals.bytes,
         .broadcast_bytes_fp32 = totals.bytes_fp32,
-        .parameter_count = state->count,
-        .parameters = state->parameters,
-        .target = state->target,
-        .adam_m = state->adam_m,
-        .adam_v = state->adam_v,
-        .adam_step = state->adam_step,
+        .arrays = *arrays,
         .wall_s = aq_coordinator_wall_s(learner->coordinator, sim_now_ns(&learner->site->world)),
         .best_policy = learner->best,
         .best_return = learner->best != NULL ? learner->best_result.return_mean : (double)NAN,
@@ -100,7 +95,6 @@ static void restore_run(sim_learner *learner, aq_checkpoint *checkpoint)
 
 void sim_learner_restore(sim_learner *learner)
 {
-    const aq_algorithm_class *algorithm_class = learner->site->plan.algorithm_class;
     aq_checkpoint checkpoint;
     aq_error error = {0};
     learner->first_step = 0;
@@ -110,15 +104,8 @@ void sim_learner_restore(sim_learner *learner)
         int rc = aq_wire_checkpoint_unpack(learner->disk.checkpoint.data,
                                            learner->disk.checkpoint.size, &checkpoint, &error);
         AQ_ASSERT(rc == 0);
-        aq_algorithm_state state;
-        algorithm_class->state(learner->algorithm, &state);
-        AQ_ASSERT(state.count == checkpoint.parameter_count);
-        size_t bytes = state.count * sizeof(float);
-        memcpy(state.parameters, checkpoint.parameters, bytes);
-        memcpy(state.target, checkpoint.target, bytes);
-        memcpy(state.adam_m, checkpoint.adam_m, bytes);
-        memcpy(state.adam_v, checkpoint.adam_v, bytes);
-        algorithm_class->restored(learner->algorithm, checkpoint.adam_step);
+        rc = aq_agent_restore(learner->agent, &checkpoint.arrays, &error);
+        AQ_ASSERT(rc == 0);
         restore_run(learner, &checkpoint);
         aq_checkpoint_fini(&checkpoint);
     }

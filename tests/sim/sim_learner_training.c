@@ -82,9 +82,9 @@ static void stage_publish(void *user, aq_publication *publication)
     ask(learner, MAILBOX_NS, on_report);
 }
 
-static void stage_checkpoint(void *user, const aq_algorithm_state *state, uint64_t step)
+static void stage_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t step)
 {
-    sim_learner_write(user, state, step);
+    sim_learner_write(user, arrays, step);
 }
 
 static void stage_trouble(void *user, const aq_error *error)
@@ -128,10 +128,10 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
 
 static void offer_checkpoint(sim_learner *learner)
 {
-    aq_algorithm_state state;
-    learner->site->plan.algorithm_class->state(learner->algorithm, &state);
+    aq_named_arrays arrays;
+    aq_agent_arrays(learner->agent, &arrays);
     if (learner->checkpoint_wanted &&
-        aq_quantizer_stage_offer_checkpoint(learner->stage, &state,
+        aq_quantizer_stage_offer_checkpoint(learner->stage, &arrays,
                                             aq_trainer_core_step(learner->trainer))) {
         learner->checkpoint_wanted = false;
         wake_stage(learner);
@@ -288,21 +288,20 @@ static void create_prefetch(sim_learner *learner)
 static void create_stage(sim_learner *learner)
 {
     const sim_site *site = learner->site;
-    const aq_algorithm_class *algorithm_class = site->plan.algorithm_class;
-    aq_algorithm_state state;
+    aq_named_arrays arrays;
     aq_publication_config publication;
-    algorithm_class->state(learner->algorithm, &state);
-    int rc = aq_publication_plan(&site->plan.config, algorithm_class->spec(learner->algorithm),
-                                 site->cpu_flags, &publication, NULL);
+    aq_agent_arrays(learner->agent, &arrays);
+    int rc = aq_publication_plan(&site->plan.config, aq_agent_spec(learner->agent), site->cpu_flags,
+                                 &publication, NULL);
     AQ_ASSERT(rc == 0);
     const aq_stage_config stage = {
         .publication = publication,
         .meta = {.run_id = site->run_id,
                  .task = site->plan.settings.task,
                  .schema = &site->plan.settings.schema,
-                 .act_rule = algorithm_class->act_rule},
-        .spec = algorithm_class->spec(learner->algorithm),
-        .state_count = state.count,
+                 .act_rule = site->plan.algorithm_class->act_rule},
+        .spec = aq_agent_spec(learner->agent),
+        .arrays = &arrays,
     };
     const aq_stage_owner owner = {
         .user = learner,
@@ -319,15 +318,14 @@ void sim_learner_training_create(sim_learner *learner)
 {
     const sim_site *site = learner->site;
     const aq_trainer_core_config config = {
-        .batch_rows = (uint32_t)site->plan.config.learner.batch_size,
         .publish_period = site->plan.config.quantizer.publish_period,
         .first_step = learner->first_step,
         .obs_is_f32 = site->plan.layout.obs_is_f32,
     };
     create_prefetch(learner);
     create_stage(learner);
-    int rc = aq_trainer_core_create(&config, site->plan.algorithm_class, learner->algorithm,
-                                    on_policy_due, learner, &learner->trainer);
+    int rc =
+        aq_trainer_core_create(&config, learner->agent, on_policy_due, learner, &learner->trainer);
     AQ_ASSERT(rc == 0);
     learner->links_seen = 0;
     learner->group_count = 0;

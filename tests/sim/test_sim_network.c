@@ -303,5 +303,3 @@ TEST_WITH(a_publisher_that_was_restarted_is_heard_after_a_while, set_up, tear_do
     assert_int_equal(at->arrived_count, 1);
     sim_unsubscribe(subscriber);
 }
-
-#define IN_TOWN(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)

@@ -11,7 +11,7 @@
 
 #include "common/base/memory.h"
 
-enum { FILE_TESTS_MAX = 512 };
+enum { FILE_TESTS_MAX = 512, NOTHING_FITS = -1 };
 
 static aq_test *tests;
 static aq_test_group *groups;
@@ -58,7 +58,7 @@ static const char *name_of(const char *file, char *out, size_t size)
 }
 
 /* The tests of one file, from `first` on, that fit the pattern, or all if the file's name does;
- * `*ret_next` is the first of the next file. */
+ * `*ret_next` is the first of the next file. How many failed, or NOTHING_FITS. */
 static int run_file(const aq_test *first, const char *pattern, const aq_test **ret_next)
 {
     static struct CMUnitTest units[FILE_TESTS_MAX];
@@ -77,15 +77,23 @@ static int run_file(const aq_test *first, const char *pattern, const aq_test **r
         }
     }
     *ret_next = test;
-    return count == 0 ? 0
+    return count == 0 ? NOTHING_FITS
                       : _cmocka_run_group_tests(name, units, count, group->setup, group->teardown);
 }
 
 int aq_test_run(const char *pattern)
 {
     int failed = 0;
+    unsigned files = 0;
     for (const aq_test *test = tests; test != NULL;) {
-        failed += run_file(test, pattern != NULL ? pattern : "*", &test);
+        const int rc = run_file(test, pattern != NULL ? pattern : "*", &test);
+        failed += rc == NOTHING_FITS ? 0 : rc;
+        files += rc != NOTHING_FITS;
+    }
+    if (files == 0) {
+        (void)fprintf(stderr, "no test, and no file of tests, is called \"%s\"\n",
+                      pattern != NULL ? pattern : "*");
+        return 1;
     }
     return failed;
 }

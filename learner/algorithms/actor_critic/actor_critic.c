@@ -63,6 +63,24 @@ typedef struct actor_critic {
     bool targets_follow; /* in this step */
 } actor_critic;
 
+const aq_metric aq_actor_critic_metrics[AQ_ACTOR_CRITIC_METRICS] = {
+    [AQ_CRITIC_LOSS] = {.name = "loss",
+                        .title = "loss",
+                        .unit = "",
+                        .meaning = "Mean loss over the last second.",
+                        .is_logarithmic = true},
+    [AQ_CRITIC_MEAN] = {.name = "q_mean",
+                        .title = "mean value",
+                        .unit = "",
+                        .meaning = "Mean value of the actions taken, over the last second."},
+    [AQ_CRITIC_GRADIENT_NORM] = {.name = "gradient_norm",
+                                 .title = "gradient norm",
+                                 .unit = "",
+                                 .meaning = "Mean norm of the critic's gradient before it is "
+                                            "clipped, over the last second.",
+                                 .is_logarithmic = true},
+};
+
 static actor_critic *actor_critic_of(aq_algorithm *algorithm)
 {
     AQ_ASSERT(algorithm->class->destroy == aq_actor_critic_destroy);
@@ -80,12 +98,14 @@ static void take_bounds(const aq_space *action, aq_actor_critic_setup *setup)
     }
 }
 
-static int make_setup(const aq_actor_critic_kind *kind, const aq_run_config *config,
-                      const aq_schema *schema, uint64_t seed, aq_actor_critic_setup *setup,
-                      aq_error *error)
+static int make_setup(const aq_algorithm_class *class, const aq_algorithm_setup *from,
+                      aq_actor_critic_setup *setup, aq_error *error)
 {
+    const aq_actor_critic_kind *kind = class->kind;
+    const aq_run_config *config = from->config;
+    const aq_schema *schema = from->schema;
     const uint32_t outputs = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
-    int rc = aq_policy_network_spec(config, schema, kind->class->name, &setup->policy, error);
+    int rc = aq_policy_network_spec(config, schema, class->name, &setup->policy, error);
 
     if (rc == 0) {
         rc = aq_critic_network_spec(config, schema, outputs, &setup->critic, error);
@@ -97,7 +117,7 @@ static int make_setup(const aq_actor_critic_kind *kind, const aq_run_config *con
     setup->inputs = (uint32_t)aq_space_elements(&schema->obs);
     setup->actions = (uint32_t)aq_space_elements(&schema->action);
     setup->obs_dtype = schema->obs.dtype;
-    setup->seed = seed;
+    setup->seed = from->seed;
     setup->quant = aq_fake_quant_of(config);
     take_bounds(&schema->action, setup);
     if (kind->is_distributional) {
@@ -179,24 +199,25 @@ static void begin(actor_critic *self, uint64_t seed)
     memcpy(self->target.block, self->online.block, self->parameters * sizeof(float));
 }
 
-int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config *config,
-                           const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
-                           aq_error *error)
+int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                           aq_algorithm **ret_algorithm, aq_error *error)
 {
+    const aq_actor_critic_kind *kind = class->kind;
+    const aq_run_config *config = setup->config;
     actor_critic *self = aq_alloc(1, sizeof(*self));
     if (self == NULL) {
-        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", kind->class->name);
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
     }
     AQ_ASSERT(config->learner.batch_size > 0 && config->learner.batch_size <= AQ_BATCH_ROWS_MAX);
-    self->head.class = kind->class;
+    self->head.class = class;
     self->rows_max = (uint32_t)config->learner.batch_size;
-    self->obs_bytes = (uint32_t)aq_space_bytes(&schema->obs);
+    self->obs_bytes = (uint32_t)aq_space_bytes(&setup->schema->obs);
     self->gradient_clip = config->learner.gradient_clip;
     self->target_period = config->learner.target_period;
     self->tau = (float)config->learner.tau;
     self->policy_period = kind->is_delayed ? config->learner.policy_delay : 1;
     self->quant_delay = config->learner.qat_delay;
-    int rc = make_setup(kind, config, schema, seed, &self->setup, error);
+    int rc = make_setup(class, setup, &self->setup, error);
     if (rc == 0) {
         rc = make_arrays(self, config, error);
     }
@@ -207,7 +228,7 @@ int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config
         aq_actor_critic_destroy(&self->head);
         return rc;
     }
-    begin(self, seed);
+    begin(self, setup->seed);
     *ret_algorithm = &self->head;
     return 0;
 }
@@ -306,7 +327,7 @@ static void change_part(void *user, uint32_t index)
 }
 
 /* Everything before the parameters may change. */
-static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_stats *ret_stats,
+static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_report *ret_report,
                           double norms[SECTION_COUNT])
 {
     aq_actor_critic_sums sums = {0};
@@ -330,12 +351,11 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_st
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
         norms[s] = sqrt(squares[s]);
     }
-    *ret_stats = (aq_train_stats){
-        .loss = sums.loss / batch->rows,
-        .q_mean = sums.value / batch->rows,
-        .gradient_norm = norms[SECTION_CRITIC],
-    };
-    return isfinite(ret_stats->loss) ? 0 : AQ_E_CORRUPT;
+    *ret_report = (aq_train_report){.steps = 1};
+    ret_report->metrics[AQ_CRITIC_LOSS] = sums.loss / batch->rows;
+    ret_report->metrics[AQ_CRITIC_MEAN] = sums.value / batch->rows;
+    ret_report->metrics[AQ_CRITIC_GRADIENT_NORM] = norms[SECTION_CRITIC];
+    return isfinite(sums.loss) ? 0 : AQ_E_CORRUPT;
 }
 
 static double clip_of(const actor_critic *self, double norm)
@@ -361,17 +381,18 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
     };
 }
 
-int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats)
+int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
+                          aq_train_report *ret_report)
 {
     actor_critic *self = actor_critic_of(algorithm);
     double norms[SECTION_COUNT];
-    aq_train_stats stats;
+    aq_train_report report;
 
     AQ_ASSERT(batch->rows > 0 && batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
     AQ_ASSERT(batch->action_bytes == self->setup.actions * sizeof(float));
     plan_step(self, batch);
-    int rc = find_gradients(self, batch, &stats, norms);
+    int rc = find_gradients(self, batch, &report, norms);
     if (rc != 0) {
         return rc;
     }
@@ -389,7 +410,7 @@ int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch, aq_tra
     }
     aq_crew_run(self->crew, change_part, self);
     self->step++;
-    *ret_stats = stats;
+    *ret_report = report;
     return 0;
 }
 
@@ -422,25 +443,23 @@ void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
         (float)(critic_learning_rate > 0 ? critic_learning_rate : learning_rate);
 }
 
-void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
+void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     actor_critic *self = actor_critic_of(algorithm);
+    const aq_adam *first = &self->sections[SECTION_POLICY].adam;
+    const size_t count = self->parameters;
 
-    *ret_state = (aq_algorithm_state){
-        .count = self->parameters,
-        .parameters = self->online.block,
-        .target = self->target.block,
-        .adam_m = self->sections[SECTION_POLICY].adam.m,
-        .adam_v = self->sections[SECTION_POLICY].adam.v,
-        .adam_step = self->step,
-    };
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
+    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, first->m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, first->v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->step);
 }
 
-void aq_actor_critic_restored(aq_algorithm *algorithm, uint64_t adam_step)
+void aq_actor_critic_restored(aq_algorithm *algorithm)
 {
     actor_critic *self = actor_critic_of(algorithm);
 
-    self->step = adam_step;
-    self->sections[SECTION_POLICY].adam.step = adam_step / self->policy_period;
-    self->sections[SECTION_CRITIC].adam.step = adam_step;
+    self->sections[SECTION_POLICY].adam.step = self->step / self->policy_period;
+    self->sections[SECTION_CRITIC].adam.step = self->step;
 }

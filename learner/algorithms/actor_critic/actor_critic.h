@@ -22,8 +22,8 @@
 
 enum { AQ_CRITICS_MAX = 2 };
 
+/* aq_algorithm_class.kind. */
 typedef struct aq_actor_critic_kind {
-    const aq_algorithm_class *class;
     uint32_t critics;       /* of which the least value counts */
     bool is_distributional; /* one critic, whose values are distributions; else errors squared */
     bool improves_at_next;  /* x is s', as in Acme; else s */
@@ -31,20 +31,21 @@ typedef struct aq_actor_critic_kind {
     bool is_delayed; /* learner.policy_delay and learner.target_noise count */
 } aq_actor_critic_kind;
 
-/* As aq_algorithm_class.create; `kind` is of static storage. */
-int aq_actor_critic_create(const aq_actor_critic_kind *kind, const aq_run_config *config,
-                           const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
-                           aq_error *error) AQ_MUST_USE;
-
 /* Members of the class. */
+int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                           aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_actor_critic_destroy(aq_algorithm *algorithm);
-int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
-                          aq_train_stats *ret_stats) AQ_MUST_USE;
+int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *rows,
+                          aq_train_report *ret_report) AQ_MUST_USE;
 const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
 void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,
                                double critic_learning_rate);
-void aq_actor_critic_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
-void aq_actor_critic_restored(aq_algorithm *algorithm, uint64_t adam_step);
+void aq_actor_critic_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
+void aq_actor_critic_restored(aq_algorithm *algorithm);
+
+/* What all of them tell. */
+extern const aq_metric aq_actor_critic_metrics[];
+enum { AQ_CRITIC_LOSS, AQ_CRITIC_MEAN, AQ_CRITIC_GRADIENT_NORM, AQ_ACTOR_CRITIC_METRICS };
 
 #endif

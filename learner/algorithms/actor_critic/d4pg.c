@@ -1,35 +1,33 @@
 /*
- * D4PG: in what it differs from the others; the rest is actor_critic.c.
+ * D4PG: an actor and a critic that learns the distribution of returns (Barth-Maron et al., 2018),
+ * with n-step returns, target networks that are copied now and then, and Acme's choices where the
+ * paper leaves them open: the policy is improved at the next observation, and the value's slope
+ * along each action is cut to learner.action_gradient_clip.
+ *
+ * Here is in what it differs; the rest is actor_critic.c.
  */
-#include "learner/algorithms/actor_critic/d4pg.h"
-
 #include "learner/algorithms/actor_critic/actor_critic.h"
 
 static const aq_actor_critic_kind kind = {
-    .class = &aq_d4pg_class,
     .critics = 1,
     .is_distributional = true,
     .improves_at_next = true,
     .clips_action_slope = true,
 };
 
-static int create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    return aq_actor_critic_create(&kind, config, schema, seed, ret_algorithm, error);
-}
-
 const aq_algorithm_class aq_d4pg_class = {
     .name = "d4pg",
     .summary = "a policy and a critic of return distributions, for continuous actions",
+    .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     .act_rule = AQ_ACT_CONTINUOUS,
     .has_own_threads = true,
-    .create = create,
+    .create = aq_actor_critic_create,
     .destroy = aq_actor_critic_destroy,
     .train = aq_actor_critic_train,
     .spec = aq_actor_critic_spec,
     .policy = aq_actor_critic_policy,
     .set_rates = aq_actor_critic_set_rates,
-    .state = aq_actor_critic_state,
+    .arrays = aq_actor_critic_arrays,
     .restored = aq_actor_critic_restored,
 };

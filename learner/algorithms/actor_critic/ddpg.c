@@ -1,34 +1,30 @@
 /*
- * DDPG: in what it differs from the others; the rest is actor_critic.c.
+ * DDPG: an actor and a critic of values (Lillicrap et al., 2016), with n-step returns and Acme's
+ * choices, as D4PG has them: it is that without distributions, to compare with.
+ *
+ * Here is in what it differs; the rest is actor_critic.c.
  */
-#include "learner/algorithms/actor_critic/ddpg.h"
-
 #include "learner/algorithms/actor_critic/actor_critic.h"
 
 static const aq_actor_critic_kind kind = {
-    .class = &aq_ddpg_class,
     .critics = 1,
     .improves_at_next = true,
     .clips_action_slope = true,
 };
 
-static int create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    return aq_actor_critic_create(&kind, config, schema, seed, ret_algorithm, error);
-}
-
 const aq_algorithm_class aq_ddpg_class = {
     .name = "ddpg",
     .summary = "a policy and a critic of values, for continuous actions",
+    .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     .act_rule = AQ_ACT_CONTINUOUS,
     .has_own_threads = true,
-    .create = create,
+    .create = aq_actor_critic_create,
     .destroy = aq_actor_critic_destroy,
     .train = aq_actor_critic_train,
     .spec = aq_actor_critic_spec,
     .policy = aq_actor_critic_policy,
     .set_rates = aq_actor_critic_set_rates,
-    .state = aq_actor_critic_state,
+    .arrays = aq_actor_critic_arrays,
     .restored = aq_actor_critic_restored,
 };

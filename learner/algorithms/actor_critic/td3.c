@@ -1,33 +1,30 @@
 /*
- * TD3: in what it differs from the others; the rest is actor_critic.c.
+ * TD3: an actor and two critics (Fujimoto et al., 2018). The lesser of their values counts, the
+ * next action is judged with some noise on it, and the policy and all target networks take one step
+ * for learner.policy_delay of the critics.
+ *
+ * Here is in what it differs; the rest is actor_critic.c.
  */
-#include "learner/algorithms/actor_critic/td3.h"
-
 #include "learner/algorithms/actor_critic/actor_critic.h"
 
 static const aq_actor_critic_kind kind = {
-    .class = &aq_td3_class,
     .critics = 2,
     .is_delayed = true,
 };
 
-static int create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    return aq_actor_critic_create(&kind, config, schema, seed, ret_algorithm, error);
-}
-
 const aq_algorithm_class aq_td3_class = {
     .name = "td3",
     .summary = "a policy that is improved now and then, and two critics, for continuous actions",
+    .kind = &kind,
+    .metrics = {aq_actor_critic_metrics, AQ_ACTOR_CRITIC_METRICS},
     .act_rule = AQ_ACT_CONTINUOUS,
     .has_own_threads = true,
-    .create = create,
+    .create = aq_actor_critic_create,
     .destroy = aq_actor_critic_destroy,
     .train = aq_actor_critic_train,
     .spec = aq_actor_critic_spec,
     .policy = aq_actor_critic_policy,
     .set_rates = aq_actor_critic_set_rates,
-    .state = aq_actor_critic_state,
+    .arrays = aq_actor_critic_arrays,
     .restored = aq_actor_critic_restored,
 };

@@ -1,28 +1,22 @@
 /*
- * DQN: in what it differs; the rest is q_learner.c.
+ * DQN: Q-learning with a Huber loss on the values (Mnih et al., 2015), with double Q-learning's
+ * targets (van Hasselt et al., 2016) unless learner.double_q is off, and n-step returns.
+ *
+ * Here is in what it differs; the rest is q_learner.c.
  */
-#include "learner/algorithms/q_learning/dqn.h"
-
 #include "learner/algorithms/q_learning/q_learner.h"
-
-static const aq_q_learner_kind kind = {.class = &aq_dqn_class};
-
-static int create(const aq_run_config *config, const aq_schema *schema, uint64_t seed,
-                  aq_algorithm **ret_algorithm, aq_error *error)
-{
-    return aq_q_learner_create(&kind, config, schema, seed, ret_algorithm, error);
-}
 
 const aq_algorithm_class aq_dqn_class = {
     .name = "dqn",
     .summary = "double Q-learning with n-step returns, for discrete actions",
+    .kind = &(const aq_q_learner_kind){.is_distributional = false},
+    .metrics = {aq_q_learner_metrics, AQ_Q_LEARNER_METRICS},
     .act_rule = AQ_ACT_ARGMAX,
-    .create = create,
+    .create = aq_q_learner_create,
     .destroy = aq_q_learner_destroy,
     .train = aq_q_learner_train,
     .spec = aq_q_learner_spec,
     .policy = aq_q_learner_policy,
     .set_rates = aq_q_learner_set_rates,
-    .state = aq_q_learner_state,
-    .restored = aq_q_learner_restored,
+    .arrays = aq_q_learner_arrays,
 };

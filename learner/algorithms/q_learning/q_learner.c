@@ -70,16 +70,23 @@ static q_learner *q_learner_of(aq_algorithm *algorithm)
     return (q_learner *)algorithm; /* the head is the first member */
 }
 
-static int check_task(const aq_schema *schema, const char *name, aq_error *error)
-{
-    if (schema->action.kind != AQ_SPACE_DISCRETE) {
-        return aq_fail(error, AQ_E_UNSUPPORTED,
-                       "%s chooses among discrete actions; those of this task are continuous, for "
-                       "which learner.algorithm d4pg, ddpg or td3 is made",
-                       name);
-    }
-    return 0;
-}
+const aq_metric aq_q_learner_metrics[AQ_Q_LEARNER_METRICS] = {
+    [AQ_Q_LOSS] = {.name = "loss",
+                   .title = "loss",
+                   .unit = "",
+                   .meaning = "Mean loss over the last second.",
+                   .is_logarithmic = true},
+    [AQ_Q_MEAN] = {.name = "q_mean",
+                   .title = "mean value",
+                   .unit = "",
+                   .meaning = "Mean value of the actions taken, over the last second."},
+    [AQ_Q_GRADIENT_NORM] = {.name = "gradient_norm",
+                            .title = "gradient norm",
+                            .unit = "",
+                            .meaning = "Mean norm of the gradient before it is clipped, over the "
+                                       "last second.",
+                            .is_logarithmic = true},
+};
 
 void aq_q_learner_destroy(aq_algorithm *algorithm)
 {
@@ -185,32 +192,29 @@ static void take_settings(q_learner *self, const aq_run_config *config, const aq
     }
 }
 
-int aq_q_learner_create(const aq_q_learner_kind *kind, const aq_run_config *config,
-                        const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
-                        aq_error *error)
+int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                        aq_algorithm **ret_algorithm, aq_error *error)
 {
-    const char *name = kind->class->name;
+    const aq_q_learner_kind *kind = class->kind;
+    const aq_run_config *config = setup->config;
     const uint32_t atoms = kind->is_distributional ? (uint32_t)config->learner.atoms : 1;
     const uint32_t rows_max = (uint32_t)config->learner.batch_size;
-    aq_fake_quant quant = aq_fake_quant_of(config);
+    const aq_fake_quant quant = aq_fake_quant_of(config);
     aq_net_spec spec;
     aq_rng rng;
-    int rc = check_task(schema, name, error);
-
-    if (rc == 0) {
-        rc = aq_q_network_spec(config, schema, name, atoms, &spec, error);
-    }
+    AQ_ASSERT(setup->schema->action.kind == AQ_SPACE_DISCRETE);
+    AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
+    int rc = aq_q_network_spec(config, setup->schema, class->name, atoms, &spec, error);
     if (rc != 0) {
         return rc;
     }
-    AQ_ASSERT(rows_max > 0 && rows_max <= AQ_BATCH_ROWS_MAX);
-    q_learner *self = learner_alloc(&spec, schema->action.choice_count, atoms, rows_max);
+    q_learner *self = learner_alloc(&spec, setup->schema->action.choice_count, atoms, rows_max);
     if (self == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for the batches of a network");
     }
-    self->head.class = kind->class;
+    self->head.class = class;
     self->is_distributional = kind->is_distributional;
-    take_settings(self, config, schema);
+    take_settings(self, config, setup->schema);
     rc = make_acting_spec(self, error);
     if (rc == 0) {
         rc = make_networks(self, &quant, error);
@@ -219,7 +223,7 @@ int aq_q_learner_create(const aq_q_learner_kind *kind, const aq_run_config *conf
         aq_q_learner_destroy(&self->head);
         return rc;
     }
-    aq_rng_init(&rng, seed, INIT_STREAM);
+    aq_rng_init(&rng, setup->seed, INIT_STREAM);
     aq_params_randomize(&spec, &self->online, &rng);
     aq_params_copy(&self->target, &self->online);
     *ret_algorithm = &self->head;
@@ -265,32 +269,26 @@ static int find_loss(q_learner *self, const aq_batch *batch, const float *q, aq_
 }
 
 /* The gradient's part of a step: everything before the parameters may change. */
-static int find_gradient(q_learner *self, const aq_batch *batch, aq_train_stats *ret_stats)
+static int find_gradient(q_learner *self, const aq_batch *batch, aq_dqn_loss *ret_loss)
 {
     const uint32_t rows = batch->rows;
     float *obs = self->input, *next_obs = obs + (size_t)rows * self->inputs;
-    const float *q;
-    aq_dqn_loss loss;
-    int rc;
 
     load_obs(self, batch->obs, rows, obs);
     load_obs(self, batch->next_obs, rows, next_obs);
     aq_net_train_quantize(self->net, is_quantized(self));
-    q = aq_net_forward(self->net, &self->target, next_obs, rows);
+    const float *q = aq_net_forward(self->net, &self->target, next_obs, rows);
     memcpy(self->target_q, q, (size_t)rows * self->outputs * sizeof(*q));
     q = aq_net_forward(self->net, &self->online, obs, self->is_double ? 2 * rows : rows);
-    rc = find_loss(self, batch, q, &loss);
-    if (rc != 0) {
-        return rc;
+    int rc = find_loss(self, batch, q, ret_loss);
+    if (rc == 0) {
+        aq_net_backward(self->net, self->d_q, rows, &self->gradient);
     }
-    aq_net_backward(self->net, self->d_q, rows, &self->gradient);
-    ret_stats->loss = loss.loss;
-    ret_stats->q_mean = loss.q_mean;
-    ret_stats->gradient_norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
-    return 0;
+    return rc;
 }
 
-static void follow(q_learner *self)
+/* Polyak averaging, or a copy now and then. */
+static void update_target(q_learner *self)
 {
     if (self->tau > 0.0f) {
         aq_passes_best()->approach(self->target.block, self->online.block, self->tau,
@@ -300,32 +298,35 @@ static void follow(q_learner *self)
     }
 }
 
-int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats)
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_report *ret_report)
 {
     q_learner *self = q_learner_of(algorithm);
-    aq_train_stats stats;
+    aq_dqn_loss loss;
     double scale = 1.0;
-    int rc;
 
     AQ_ASSERT(batch->rows > 0);
     AQ_ASSERT(batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);
     AQ_ASSERT(batch->action_bytes == sizeof(int32_t));
-    rc = find_gradient(self, batch, &stats);
+    int rc = find_gradient(self, batch, &loss);
     if (rc != 0) {
         return rc;
     }
-    if (self->gradient_clip > 0 && stats.gradient_norm > self->gradient_clip) {
-        scale = self->gradient_clip / stats.gradient_norm;
+    const double norm = aq_gradient_norm(self->gradient.block, self->gradient.count);
+    if (self->gradient_clip > 0 && norm > self->gradient_clip) {
+        scale = self->gradient_clip / norm;
     }
     /* Written so that a NaN fails it. */
-    if (!(isfinite(stats.loss) && stats.gradient_norm * scale <= AQ_GRADIENT_NORM_MAX)) {
+    if (!(isfinite(loss.loss) && norm * scale <= AQ_GRADIENT_NORM_MAX)) {
         return AQ_E_CORRUPT;
     }
     aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
                  (float)scale);
-    follow(self);
-    *ret_stats = stats;
+    update_target(self);
+    *ret_report = (aq_train_report){.steps = 1};
+    ret_report->metrics[AQ_Q_LOSS] = loss.loss;
+    ret_report->metrics[AQ_Q_MEAN] = loss.q_mean;
+    ret_report->metrics[AQ_Q_GRADIENT_NORM] = norm;
     return 0;
 }
 
@@ -353,21 +354,14 @@ void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
     q_learner_of(algorithm)->adam.learning_rate = (float)learning_rate;
 }
 
-void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
+void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays)
 {
     q_learner *self = q_learner_of(algorithm);
+    const size_t count = self->online.count;
 
-    *ret_state = (aq_algorithm_state){
-        .count = self->online.count,
-        .parameters = self->online.block,
-        .target = self->target.block,
-        .adam_m = self->adam.m,
-        .adam_v = self->adam.v,
-        .adam_step = self->adam.step,
-    };
-}
-
-void aq_q_learner_restored(aq_algorithm *algorithm, uint64_t adam_step)
-{
-    q_learner_of(algorithm)->adam.step = adam_step;
+    aq_named_arrays_add(arrays, "parameters", AQ_ARRAY_F32, count, self->online.block);
+    aq_named_arrays_add(arrays, "target", AQ_ARRAY_F32, count, self->target.block);
+    aq_named_arrays_add(arrays, "adam_m", AQ_ARRAY_F32, count, self->adam.m);
+    aq_named_arrays_add_nonnegative(arrays, "adam_v", AQ_ARRAY_F32, count, self->adam.v);
+    aq_named_arrays_add(arrays, "adam_step", AQ_ARRAY_U64, 1, &self->adam.step);
 }

@@ -14,25 +14,25 @@
 
 #include "learner/algorithms/algorithm.h"
 
+/* aq_algorithm_class.kind. */
 typedef struct aq_q_learner_kind {
-    const aq_algorithm_class *class;
     bool is_distributional;
 } aq_q_learner_kind;
 
-/* As aq_algorithm_class.create. */
-int aq_q_learner_create(const aq_q_learner_kind *kind, const aq_run_config *config,
-                        const aq_schema *schema, uint64_t seed, aq_algorithm **ret_algorithm,
-                        aq_error *error) AQ_MUST_USE;
-
 /* Members of the class. */
+int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                        aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_q_learner_destroy(aq_algorithm *algorithm);
-int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch,
-                       aq_train_stats *ret_stats) AQ_MUST_USE;
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
+                       aq_train_report *ret_report) AQ_MUST_USE;
 const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
 void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,
                             double critic_learning_rate);
-void aq_q_learner_state(aq_algorithm *algorithm, aq_algorithm_state *ret_state);
-void aq_q_learner_restored(aq_algorithm *algorithm, uint64_t adam_step);
+void aq_q_learner_arrays(aq_algorithm *algorithm, aq_named_arrays *arrays);
+
+/* What both tell. */
+extern const aq_metric aq_q_learner_metrics[];
+enum { AQ_Q_LOSS, AQ_Q_MEAN, AQ_Q_GRADIENT_NORM, AQ_Q_LEARNER_METRICS };
 
 #endif

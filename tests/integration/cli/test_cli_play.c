@@ -117,9 +117,6 @@ TEST_WITH(a_policy_for_another_task_is_refused, cli_fixture_setup, cli_fixture_t
     program_assert_failure(1, "not for \"game:miner\"");
 }
 
-#define PLAY_TEST(name)                                                                            \
-    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
-
 int main(int argc, char **argv)
 {
     program_choose(argc > 1 ? argv[1] : "actorq");

@@ -93,9 +93,6 @@ TEST_WITH(what_cannot_be_drawn_is_refused, cli_fixture_setup, cli_fixture_teardo
     program_assert_failure(1, "'400' is no size such as 760x440");
 }
 
-#define PLOT_TEST(name)                                                                            \
-    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)
-
 int main(int argc, char **argv)
 {
     program_choose(argc > 1 ? argv[1] : "actorq");

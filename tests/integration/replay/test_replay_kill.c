@@ -152,5 +152,3 @@ TEST_WITH(a_full_disk_stops_acknowledgements_says_so_and_recovers, setup, teardo
     start();
     assert_int_equal(net_stage_ask_stored(stage.net), 2 * STEPS);
 }
-
-#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

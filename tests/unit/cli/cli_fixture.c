@@ -18,6 +18,7 @@
 #include "common/wire/wire_policy.h"
 #include "envs/env_open.h"
 #include "quantizer/quantize/quantize.h"
+#include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/cli/cli_fixture.h"
 
@@ -212,7 +213,6 @@ void cli_write_checkpoint(const char *path, uint64_t step)
         .policy_versions = step / 100,
         .broadcast_bytes = 500 * (step / 100),
         .broadcast_bytes_fp32 = 1200 * (step / 100),
-        .adam_step = step,
         .wall_s = 12.5,
         .best_return = 187.5,
         .best_confirmed = true,
@@ -221,13 +221,10 @@ void cli_write_checkpoint(const char *path, uint64_t step)
     make_schema(&checkpoint.schema);
     make_network(&checkpoint.spec);
     make_parameters(&checkpoint.spec, 7, &params);
-    checkpoint.parameter_count = params.count;
-    checkpoint.parameters = params.block;
-    checkpoint.target = params.block;
-    checkpoint.adam_m = params.block;
     float *zeros = aq_alloc(params.count, sizeof(*zeros));
     assert_non_null(zeros);
-    checkpoint.adam_v = zeros;
+    kept_arrays(params.count, (float *const[4]){params.block, params.block, params.block, zeros},
+                &step, &checkpoint.arrays);
     checkpoint.best_policy = cli_policy(AQ_FORMAT_INT8_CHANNEL, 7);
     aq_buffer_init(&frame, FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &frame), 0);

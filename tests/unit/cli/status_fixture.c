@@ -121,8 +121,6 @@ static void fill_training(Actorq__V1__LearnerStatus *learner)
     learner->policy_versions = 31;
     learner->broadcast_bytes = 161200;
     learner->broadcast_bytes_fp32 = 606360;
-    learner->loss = 0.0123;
-    learner->q_mean = 23.5;
     learner->staleness_mean = 1.25;
     learner->batch_wait_share = 0.03;
     learner->rejected_messages = 2;
@@ -130,6 +128,19 @@ static void fill_training(Actorq__V1__LearnerStatus *learner)
     learner->wall_s = 12.5;
     learner->members_joined = 5;
     learner->members_lost = 1;
+}
+
+static void add_metric(status_fixture *fixture, size_t index, const char *title, double value,
+                       const char *unit)
+{
+    Actorq__V1__MetricStatus *metric = &fixture->metrics[index];
+    actorq__v1__metric_status__init(metric);
+    metric->title = text(title);
+    metric->value = value;
+    metric->unit = text(unit);
+    fixture->metric_pointers[index] = metric;
+    fixture->learner.metrics = fixture->metric_pointers;
+    fixture->learner.n_metrics = index + 1;
 }
 
 static void fill_results(status_fixture *fixture)
@@ -187,6 +198,8 @@ void status_fixture_learner(status_fixture *fixture)
     reply->precision = text("int8");
     reply->seed = 42;
     fill_training(&fixture->learner);
+    add_metric(fixture, 0, "loss", 0.0123, "");
+    add_metric(fixture, 1, "step", 23.5, "rad");
     fill_results(fixture);
     fill_replay_use(fixture);
     reply->learner = &fixture->learner;

@@ -6,12 +6,19 @@
 
 #include "proto/operations.pb-c.h"
 
-enum { STATUS_FIXTURE_MEMBERS = 4, STATUS_FIXTURE_TABLES = 2, STATUS_FIXTURE_BUCKETS = 5 };
+enum {
+    STATUS_FIXTURE_MEMBERS = 4,
+    STATUS_FIXTURE_METRICS = 2,
+    STATUS_FIXTURE_TABLES = 2,
+    STATUS_FIXTURE_BUCKETS = 5
+};
 
 /* Holds what the messages point at. */
 typedef struct status_fixture {
     Actorq__V1__StatusReply reply;
     Actorq__V1__LearnerStatus learner;
+    Actorq__V1__MetricStatus metrics[STATUS_FIXTURE_METRICS];
+    Actorq__V1__MetricStatus *metric_pointers[STATUS_FIXTURE_METRICS];
     Actorq__V1__QuantErrorStatus quant_error;
     Actorq__V1__ReplayUseStatus replay_use;
     Actorq__V1__MemberStatus members[STATUS_FIXTURE_MEMBERS];

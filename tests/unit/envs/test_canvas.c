@@ -234,5 +234,3 @@ TEST_WITH(random_shapes_stay_inside, set_up, check_guards)
         aq_canvas_stroke(&canvas, corners[0], corners[1], spread / 10, red);
     }
 }
-
-#define CANVAS_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, check_guards)

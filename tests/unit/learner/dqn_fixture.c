@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/parse.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 void fixture_config(aq_run_config *ret_config)
@@ -33,15 +33,9 @@ void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema)
     aq_space_init_discrete(&ret_schema->action, actions);
 }
 
-aq_algorithm *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed)
+aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed)
 {
-    aq_algorithm *algorithm = NULL;
-    aq_error error = {0};
-
-    if (aq_dqn_class.create(config, schema, seed, &algorithm, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
-    return algorithm;
+    return agent_of(&aq_dqn_class, config, schema, seed);
 }
 
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)

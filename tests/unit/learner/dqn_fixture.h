@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "common/base/rng.h"
-#include "learner/algorithms/algorithm.h"
+#include "tests/unit/learner/agent_kit.h"
 
 enum { FIXTURE_INPUTS = 4, FIXTURE_ACTIONS = 3, FIXTURE_ROWS = 8 };
 
@@ -17,9 +17,8 @@ void fixture_config(aq_run_config *ret_config);
 /* A float box of `inputs` and `actions` choices. */
 void fixture_schema(uint32_t inputs, uint32_t actions, aq_schema *ret_schema);
 
-/* The algorithm of the configuration on the schema; fails the test when it can't be made. */
-aq_algorithm *fixture_algorithm(const aq_run_config *config, const aq_schema *schema,
-                                uint64_t seed);
+/* DQN with the configuration on the schema; fails the test when it can't be made. */
+aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema, uint64_t seed);
 
 /* A batch with all of its rows in use, zeroed. */
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows);

@@ -5,7 +5,13 @@
 
 #include <string.h>
 
-static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats *ret_stats)
+#include "tests/support/kept_arrays.h"
+#include "tests/support/test.h"
+
+/* What `create` gives out next. */
+static fake_algorithm *made;
+
+static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_report *ret_report)
 {
     fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
     if (fake->steps < FAKE_SEEN_MAX) {
@@ -30,7 +36,7 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_stats 
     fake->arrays[0][0] += 1;
     fake->arrays[3][FAKE_STATE_COUNT - 1] += 1;
     fake->adam_step++;
-    *ret_stats = (aq_train_stats){.loss = 2, .q_mean = 10, .gradient_norm = 1};
+    *ret_report = (aq_train_report){.steps = 1, .metrics = {2, 10}};
     return 0;
 }
 
@@ -44,16 +50,31 @@ static const aq_params *policy(const aq_algorithm *algorithm)
     return &((const fake_algorithm *)(const void *)algorithm)->kit->params;
 }
 
-static void state(aq_algorithm *algorithm, aq_algorithm_state *ret_state)
+static void arrays(aq_algorithm *algorithm, aq_named_arrays *ret_arrays)
 {
     fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
-    *ret_state = (aq_algorithm_state){.count = FAKE_STATE_COUNT,
-                                      .parameters = fake->arrays[0],
-                                      .target = fake->arrays[1],
-                                      .adam_m = fake->arrays[2],
-                                      .adam_v = fake->arrays[3],
-                                      .adam_step = fake->adam_step};
+    float *const own[4] = {fake->arrays[0], fake->arrays[1], fake->arrays[2], fake->arrays[3]};
+    kept_arrays(FAKE_STATE_COUNT, own, &fake->adam_step, ret_arrays);
 }
+
+static int create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                  aq_algorithm **ret_algorithm, aq_error *error)
+{
+    (void)setup;
+    (void)error;
+    made->head.class = class;
+    *ret_algorithm = &made->head;
+    return 0;
+}
+
+static void destroy(aq_algorithm *algorithm)
+{
+    (void)algorithm; /* it is the test's */
+}
+
+static const aq_metric metrics[] = {
+    {.name = "loss", .title = "loss", .unit = "", .meaning = "Loss."},
+    {.name = "q_mean", .title = "mean value", .unit = "", .meaning = "Value."}};
 
 const aq_algorithm_class fake_algorithm_class = {
     .name = "fake",
@@ -62,13 +83,24 @@ const aq_algorithm_class fake_algorithm_class = {
     .train = train,
     .spec = spec,
     .policy = policy,
-    .state = state,
+    .metrics = {metrics, 2},
+    .create = create,
+    .destroy = destroy,
+    .arrays = arrays,
 };
 
-void fake_algorithm_init(fake_algorithm *algorithm, learner_kit *kit)
+void fake_algorithm_init(fake_algorithm *algorithm, learner_kit *kit, uint32_t batch_rows)
 {
+    const aq_run_config config = {.learner = {.batch_size = batch_rows}};
+    const aq_algorithm_setup setup = {.config = &config, .schema = &kit->schema};
     memset(algorithm, 0, sizeof(*algorithm));
-    algorithm->head.class = &fake_algorithm_class;
     algorithm->kit = kit;
+    made = algorithm;
+    assert_int_equal(aq_agent_create(&fake_algorithm_class, &setup, &algorithm->agent, NULL), 0);
     kit->params.weight[0][0] = 0;
+}
+
+void fake_algorithm_fini(fake_algorithm *algorithm)
+{
+    aq_agent_destroy(algorithm->agent);
 }

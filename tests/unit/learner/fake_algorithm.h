@@ -7,7 +7,7 @@
 #ifndef AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
 #define AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
 
-#include "learner/algorithms/algorithm.h"
+#include "learner/algorithms/agent.h"
 #include "tests/unit/learner/learner_kit.h"
 
 enum { FAKE_STATE_COUNT = 6, FAKE_SEEN_MAX = 64 };
@@ -26,16 +26,19 @@ typedef struct fake_batch {
 
 typedef struct fake_algorithm {
     aq_algorithm head; /* first */
+    aq_agent *agent;   /* that it is in */
     learner_kit *kit;
     uint64_t steps; /* tried */
     fake_batch seen[FAKE_SEEN_MAX];
-    float arrays[4][FAKE_STATE_COUNT];
+    float arrays[4][FAKE_STATE_COUNT]; /* see kept_arrays.h */
     uint64_t adam_step;
 } fake_algorithm;
 
 extern const aq_algorithm_class fake_algorithm_class;
 
-/* The kit's parameters are its own from here on, and the first of them 0. */
-void fake_algorithm_init(fake_algorithm *algorithm, learner_kit *kit);
+/* The kit's parameters are its own from here on, and the first of them 0. It wants batches of
+ * `batch_rows`. */
+void fake_algorithm_init(fake_algorithm *algorithm, learner_kit *kit, uint32_t batch_rows);
+void fake_algorithm_fini(fake_algorithm *algorithm);
 
 #endif

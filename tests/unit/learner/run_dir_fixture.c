@@ -11,8 +11,16 @@
 #include <unistd.h>
 
 #include "common/base/parse.h"
+#include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/run_dir_fixture.h"
+
+static const aq_metric metric_rows[] = {
+    {"loss", "loss", "", "what is lost", AQ_METRIC_MEAN, true},
+    {"q_mean", "mean value", "", "what it expects", AQ_METRIC_MEAN, false},
+};
+
+const aq_metric_list fixture_metrics = {metric_rows, 2};
 
 int run_dir_setup(void **state)
 {
@@ -117,6 +125,7 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
     static const uint32_t hidden[] = {8};
     static const float low[] = {-1, -1, -1, -1}, high[] = {1, 1, 1, 1};
     static float arrays[4][FIXTURE_PARAMETERS];
+    static uint64_t adam_step;
 
     memset(ret_checkpoint, 0, sizeof(*ret_checkpoint));
     for (unsigned a = 0; a < 4; a++) {
@@ -135,12 +144,9 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
     ret_checkpoint->env_steps = 10 * step;
     ret_checkpoint->policy_version = step / 2 + 1;
     ret_checkpoint->policy_versions = step / 2 + 1;
-    ret_checkpoint->parameter_count = FIXTURE_PARAMETERS;
-    ret_checkpoint->parameters = arrays[0];
-    ret_checkpoint->target = arrays[1];
-    ret_checkpoint->adam_m = arrays[2];
-    ret_checkpoint->adam_v = arrays[3];
-    ret_checkpoint->adam_step = step;
+    adam_step = step;
+    kept_arrays(FIXTURE_PARAMETERS, (float *const[4]){arrays[0], arrays[1], arrays[2], arrays[3]},
+                &adam_step, &ret_checkpoint->arrays);
     ret_checkpoint->wall_s = 1.5;
     ret_checkpoint->best_return = NAN;
     ret_checkpoint->config = "task: gym:CartPole-v1\n";
@@ -148,17 +154,16 @@ void fixture_checkpoint(uint64_t step, aq_checkpoint *ret_checkpoint)
 
 void fixture_assert_checkpoint(const aq_checkpoint *checkpoint, uint64_t step)
 {
-    const float *const arrays[] = {checkpoint->parameters, checkpoint->target, checkpoint->adam_m,
-                                   checkpoint->adam_v};
+    static const char *const names[] = {"parameters", "target", "adam_m", "adam_v"};
 
     assert_int_equal(checkpoint->learner_step, step);
-    assert_int_equal(checkpoint->adam_step, step);
+    assert_int_equal(kept_adam_step(&checkpoint->arrays), step);
     assert_int_equal(checkpoint->env_steps, 10 * step);
-    assert_int_equal(checkpoint->parameter_count, FIXTURE_PARAMETERS);
     assert_string_equal(checkpoint->config, "task: gym:CartPole-v1\n");
     for (unsigned a = 0; a < 4; a++) {
+        const float *values = kept_floats(&checkpoint->arrays, names[a]);
         for (size_t i = 0; i < FIXTURE_PARAMETERS; i++) {
-            assert_true(arrays[a][i] == number_of(step, a, i));
+            assert_true(values[i] == number_of(step, a, i));
         }
     }
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "common/wire/wire_checkpoint.h"
+#include "learner/algorithms/metric.h"
 
 enum { FIXTURE_PATH_MAX = 512, FIXTURE_PARAMETERS = (4 + 1) * 8 + (8 + 1) * 2 };
 
@@ -21,6 +22,9 @@ const char *run_dir_checkpoint_path(void **state, uint64_t step);
 
 /* Regular files in DIR/checkpoints. */
 unsigned run_dir_checkpoint_files(void **state);
+
+/* "loss", and "q_mean". */
+extern const aq_metric_list fixture_metrics;
 
 size_t fixture_read_bytes(const char *path, void *bytes, size_t size_max);
 void fixture_write_bytes(const char *path, const void *bytes, size_t size);

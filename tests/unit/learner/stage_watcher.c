@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "common/sys/cpu.h"
+#include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 
 enum { PATIENCE_S = 10, ERROR_ROWS = 32 };
@@ -53,13 +54,14 @@ static void on_publish(void *user, aq_publication *publication)
     aq_publication_fini(publication);
 }
 
-static void on_checkpoint(void *user, const aq_algorithm_state *state, uint64_t step)
+static void on_checkpoint(void *user, const aq_named_arrays *arrays, uint64_t step)
 {
+    const size_t count = arrays->arrays[0].count;
     stage_event event = {.kind = 'c',
                          .step = step,
-                         .first = state->parameters[0],
-                         .last = state->adam_v[state->count - 1],
-                         .adam_step = state->adam_step};
+                         .first = kept_floats(arrays, "parameters")[0],
+                         .last = kept_floats(arrays, "adam_v")[count - 1],
+                         .adam_step = kept_adam_step(arrays)};
     add(user, &event);
 }
 
@@ -71,6 +73,8 @@ static void on_trouble(void *user, const aq_error *error)
 
 void stage_watcher_init(stage_watcher *watcher, size_t state_count)
 {
+    aq_named_arrays arrays;
+    kept_arrays(state_count, (float *const[4]){NULL}, NULL, &arrays);
     memset(watcher, 0, sizeof(*watcher));
     learner_kit_init(&watcher->kit, 5);
     watcher->next_version = 1;
@@ -84,7 +88,7 @@ void stage_watcher_init(stage_watcher *watcher, size_t state_count)
                         .cpu_flags = aq_cpu_flags()},
         .meta = watcher->kit.meta,
         .spec = &watcher->kit.spec,
-        .state_count = state_count,
+        .arrays = &arrays,
     };
     aq_stage_owner owner = {.user = watcher,
                             .next_version = on_next_version,

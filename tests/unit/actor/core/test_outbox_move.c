@@ -144,5 +144,3 @@ TEST_WITH(room_ends_where_the_owner_says, set_up, tear_down)
     assert_false(aq_outbox_room(all.outbox, 1));
     assert_true(aq_outbox_room(all.outbox, AQ_OUTBOX_BYTES_MAX));
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

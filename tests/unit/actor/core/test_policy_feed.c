@@ -451,5 +451,3 @@ TEST_WITH(destroy_takes_null, set_up, tear_down)
 {
     aq_policy_feed_destroy(NULL);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -345,5 +345,3 @@ TEST(an_address_that_is_none_is_refused_in_words)
     assert_non_null(strstr(error.text, "nonsense"));
     assert_int_equal(exit_code, 77);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -114,5 +114,3 @@ TEST_WITH(a_broadcast_that_is_never_heard_does_not_make_fetches_rare, set_up, te
         assert_int_equal(stage->learner.fetches, 1 + i);
     }
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -392,5 +392,3 @@ TEST_WITH(what_is_open_at_the_end_goes_to_one_that_is_there, set_up, tear_down)
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);
     assert_true(stored(stage) + HELD_BACK_MAX >= stage_counters(stage).env_steps);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

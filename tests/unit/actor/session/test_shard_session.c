@@ -190,5 +190,3 @@ TEST_WITH(what_has_come_is_not_sent_again_however_late_the_acknowledgement, set_
     stage_pass(stage, 2);
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -275,5 +275,3 @@ TEST_WITH(a_stranger_at_a_durable_stores_address_gets_nothing, set_up, tear_down
     assert_true(shard->foreign < 40); /* it is asked with growing pauses */
     assert_true(aq_actor_session_next_ns(stage->session) > stage->now_ns);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

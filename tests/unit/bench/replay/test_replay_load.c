@@ -120,5 +120,3 @@ TEST(without_memory_there_is_no_load)
         aq_replay_load_fini(&load);
     }
 }
-
-#define LOADED(test) cmocka_unit_test_setup_teardown(test, open_load, close_load)

@@ -253,6 +253,3 @@ TEST_WITH(without_memory_there_is_no_plot, cli_fixture_setup, cli_fixture_teardo
     assert_int_equal(rc, 0);
     aq_run_plot_destroy(plot);
 }
-
-#define PLOT_TEST(name)                                                                            \
-    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)

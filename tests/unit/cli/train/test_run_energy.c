@@ -81,6 +81,3 @@ TEST_WITH(a_file_that_is_something_else_is_refused, cli_fixture_setup, cli_fixtu
         assert_true(energy.cpu_s == 77);
     }
 }
-
-#define IN_A_FOLDER(name)                                                                          \
-    cmocka_unit_test_setup_teardown(name, cli_fixture_setup, cli_fixture_teardown)

@@ -410,5 +410,3 @@ TEST_WITH(a_supervisor_without_children_is_fine, setup, teardown)
     aq_supervisor_close(supervisor);
     aq_supervisor_close(NULL);
 }
-
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

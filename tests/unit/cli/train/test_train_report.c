@@ -214,6 +214,3 @@ TEST_WITH(the_other_precision_is_what_to_try_next, cli_fixture_setup, cli_fixtur
     config.quantizer.format = 1;
     cli_assert_in(printed(&report), "--set quantizer.format=int8");
 }
-
-#define IN_A_FOLDER(test)                                                                          \
-    cmocka_unit_test_setup_teardown(test, cli_fixture_setup, cli_fixture_teardown)

@@ -155,5 +155,3 @@ TEST_WITH(where_there_are_no_logs_it_says_where_they_are, make_folder, remove_fo
     expect_refusal("tcp://learner:5550", AQ_E_INVALID, "give a folder");
     expect_refusal("/tmp/aq-logs-none", AQ_E_NOT_FOUND, "/tmp/aq-logs-none");
 }
-
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)

@@ -88,10 +88,10 @@ TEST(before_the_first_evaluation_there_is_no_return)
     status_fixture fixture;
     status_fixture_learner(&fixture);
     fixture.learner.return_mean = (double)NAN;
-    fixture.learner.loss = (double)NAN;
+    fixture.metrics[0].value = (double)NAN;
     char *text = page(&fixture, SIZE_MAX);
     cli_assert_in(text, "no evaluation yet");
-    cli_assert_in(text, "loss -");
+    cli_assert_in(text, "loss -, step 23.5 rad; waits");
     assert_null(strstr(text, "nan"));
     free(text);
 }

@@ -241,5 +241,3 @@ TEST_WITH(the_time_of_the_machine_leaves_out_what_others_stole, setup, fake_tree
     assert_int_equal(unlink(fake_tree_path(*state, "proc/stat")), 0);
     assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_IO);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, setup, fake_tree_teardown)

@@ -149,5 +149,3 @@ TEST_WITH(a_unit_that_describes_itself_otherwise_is_left_alone, NULL, fake_tree_
         }
     }
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, setup, fake_tree_teardown)

@@ -216,5 +216,3 @@ TEST_WITH(a_counter_that_can_no_longer_be_read_tells_nothing, fake_tree_setup, f
     assert_false(aq_energy_counters_advance(&counters, 1, &spent));
     aq_energy_counters_fini(&counters);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, fake_tree_setup, fake_tree_teardown)

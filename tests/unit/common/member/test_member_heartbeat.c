@@ -446,5 +446,3 @@ TEST_WITH(as_many_shards_as_there_can_be_are_believed, fake_setup, fake_teardown
     assert_int_equal(fake->view.shards[0].slot, AQ_MEMBER_SHARDS_MAX - 1);
     assert_int_equal(fake->view.shards[0].store, 7);
 }
-
-#define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)

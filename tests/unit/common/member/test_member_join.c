@@ -270,5 +270,3 @@ TEST(a_member_there_is_no_memory_for_is_not_made)
     assert_null(fake.member);
     aq_member_destroy(NULL);
 }
-
-#define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)

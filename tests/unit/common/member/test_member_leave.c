@@ -254,5 +254,3 @@ TEST_WITH(an_owner_may_destroy_it_when_its_leave_cannot_be_sent, fake_setup, fak
     assert_int_equal(fake->left, 1);
     assert_null(fake->member);
 }
-
-#define FAKE(test) cmocka_unit_test_setup_teardown(test, fake_setup, fake_teardown)

@@ -187,5 +187,3 @@ TEST_WITH(it_can_be_out_of_memory, manager_setup, manager_teardown)
     aq_memory_fail_at(0, 0);
     assert_silence(listener);
 }
-
-#define MANAGED(name) cmocka_unit_test_setup_teardown(name, manager_setup, manager_teardown)

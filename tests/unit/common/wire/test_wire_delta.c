@@ -354,5 +354,3 @@ TEST_WITH(each_allocation_may_fail, set_up, tear_down)
         assert_true(rc == 0 || (rc == AQ_E_NOMEM && all->frame.size == 0));
     }
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

@@ -391,5 +391,3 @@ TEST_WITH(columns_stay_where_they_are, open_fixed, close_fixed)
     assert_same(&it->original, received, &it->layout);
     aq_arrival_unref(received);
 }
-
-#define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)

@@ -179,3 +179,25 @@ TEST(a_checkpoint_has_not_changed)
     aq_checkpoint_fini(&read);
     aq_buffer_fini(&frame);
 }
+
+/* It had a field for each array that the algorithms of the time had. */
+TEST(a_checkpoint_from_before_arrays_had_names_is_read)
+{
+    aq_checkpoint expected, read;
+    aq_buffer frame;
+    char path[512];
+    fixture_checkpoint(&expected);
+    aq_buffer_init(&frame, FILE_BYTES_MAX);
+    golden_path("checkpoint_fields", path, sizeof(path));
+    read_golden(path, &frame);
+    assert_int_equal(aq_wire_checkpoint_unpack(frame.data, frame.size, &read, NULL), 0);
+    assert_true(read.learner_step == 1800 && read.best_policy->version == 17);
+    assert_int_equal(aq_named_arrays_check_same(&expected.arrays, &read.arrays, NULL), 0);
+    for (size_t i = 0; i < expected.arrays.count; i++) {
+        const aq_named_array *array = &expected.arrays.arrays[i];
+        assert_memory_equal(aq_named_arrays_find(&read.arrays, array->name)->values, array->values,
+                            aq_array_bytes(array));
+    }
+    aq_checkpoint_fini(&read);
+    aq_buffer_fini(&frame);
+}

@@ -83,7 +83,8 @@ static int decode_checkpoint(const aq_buffer *frame)
         return rc;
     }
     assert_int_equal(aq_schema_validate(&checkpoint.schema, NULL), 0);
-    assert_int_equal(checkpoint.parameter_count, aq_net_spec_parameters(&checkpoint.spec));
+    assert_true(aq_named_arrays_find(&checkpoint.arrays, "parameters")->count >=
+                aq_net_spec_parameters(&checkpoint.spec));
     aq_buffer_init(&again, FIXTURE_FRAME_MAX);
     assert_int_equal(aq_wire_checkpoint_pack(&checkpoint, &again), 0);
     aq_buffer_fini(&again);

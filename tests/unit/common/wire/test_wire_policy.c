@@ -369,5 +369,3 @@ TEST(a_policy_is_no_announcement)
     aq_buffer_fini(&frame);
     aq_snapshot_unref(snapshot);
 }
-
-#define CHANGED(test) cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)

@@ -349,6 +349,3 @@ TEST_WITH(a_continuous_action_must_be_finite, open_box, close_fixed)
     memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
     refuse(it, AQ_E_CORRUPT, "row 1: action 1");
 }
-
-#define CHANGED(test)  cmocka_unit_test_setup_teardown(test, open_fixed, close_fixed)
-#define SEQUENCE(test) cmocka_unit_test_setup_teardown(test, open_sequences, close_fixed)

@@ -171,5 +171,3 @@ TEST(a_packer_without_memory_fails)
     aq_memory_fail_at(0, 0);
     assert_int_equal(packer.used, 4711);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

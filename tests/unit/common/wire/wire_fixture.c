@@ -9,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 
 /* ---- objects --------------------------------------------------------------------------------- */
@@ -125,6 +126,7 @@ void fixture_checkpoint(aq_checkpoint *ret_checkpoint)
 {
     enum { COUNT = 4 * 3 + 3 + 3 * 2 + 2 };
     static float parameters[COUNT], target[COUNT], adam_m[COUNT], adam_v[COUNT];
+    static uint64_t adam_step = 1800;
     const uint32_t hidden = 3;
     for (int i = 0; i < COUNT; i++) {
         parameters[i] = 0.5f * (float)i - 4.0f;
@@ -147,17 +149,13 @@ void fixture_checkpoint(aq_checkpoint *ret_checkpoint)
         .policy_versions = 17,
         .broadcast_bytes = 5000,
         .broadcast_bytes_fp32 = 15000,
-        .parameter_count = COUNT,
-        .parameters = parameters,
-        .target = target,
-        .adam_m = adam_m,
-        .adam_v = adam_v,
-        .adam_step = 1800,
         .wall_s = 12.5,
         .best_return = 200.25,
         .best_confirmed = true,
         .config = "task: gym:CartPole-v1\nseed: 7\n",
     };
+    kept_arrays(COUNT, (float *const[4]){parameters, target, adam_m, adam_v}, &adam_step,
+                &ret_checkpoint->arrays);
     fixture_schema(&ret_checkpoint->schema);
     assert_int_equal(
         aq_net_spec_init_mlp(4, &hidden, 1, 2, AQ_ACTIVATION_RELU, &ret_checkpoint->spec, NULL), 0);

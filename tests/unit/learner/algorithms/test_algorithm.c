@@ -29,7 +29,7 @@ TEST(every_algorithm_is_complete)
         assert_true(a->act_rule != 0);
         assert_true(a->create != NULL && a->destroy != NULL && a->train != NULL);
         assert_true(a->spec != NULL && a->policy != NULL);
-        assert_true(a->state != NULL && a->restored != NULL);
+        assert_true(a->arrays != NULL);
     }
 }
 

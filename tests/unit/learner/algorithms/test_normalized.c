@@ -7,10 +7,9 @@
 
 #include "common/base/memory.h"
 #include "common/nn/forward.h"
-#include "learner/algorithms/normalized.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/obs_normalizer.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { STEPS = 12 };
@@ -18,8 +17,7 @@ enum { STEPS = 12 };
 typedef struct stand {
     aq_run_config config;
     aq_schema schema;
-    aq_algorithm_class class;
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_batch *batch;
     aq_rng rng;
 } stand;
@@ -30,17 +28,17 @@ static int set_up(void **state)
     memset(&all, 0, sizeof(all));
     fixture_config(&all.config);
     fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &all.schema);
-    all.class = aq_normalized_class(&aq_dqn_class);
+    all.config.learner.normalize_obs = true;
     aq_rng_init(&all.rng, 3, 0);
     all.batch = fixture_batch(&all.schema, FIXTURE_ROWS);
     *state = &all;
-    return all.class.create(&all.config, &all.schema, 7, &all.algorithm, NULL);
+    return agent_try(&aq_dqn_class, &all.config, &all.schema, 7, &all.algorithm, NULL);
 }
 
 static int tear_down(void **state)
 {
     stand *all = *state;
-    all->class.destroy(all->algorithm);
+    aq_agent_destroy(all->algorithm);
     aq_batch_destroy(all->batch);
     return 0;
 }
@@ -64,30 +62,31 @@ static void normalize(const aq_obs_normalizer *normalizer, float *rows)
 TEST_WITH(it_trains_as_on_rows_that_were_normalized_before, set_up, tear_down)
 {
     stand *all = *state;
-    aq_algorithm *plain = fixture_algorithm(&all->config, &all->schema, 7);
+    all->config.learner.normalize_obs = false;
+    aq_agent *plain = fixture_algorithm(&all->config, &all->schema, 7);
     aq_obs_normalizer normalizer;
-    aq_algorithm_state mine, its;
+    kept_state mine, its;
     assert_int_equal(aq_obs_normalizer_init(&normalizer, FIXTURE_INPUTS), 0);
     for (int i = 0; i < STEPS; i++) {
-        aq_train_stats a, b;
+        aq_train_report a, b;
         draw(all);
-        assert_int_equal(all->class.train(all->algorithm, all->batch, &a), 0);
+        assert_int_equal(aq_agent_train(all->algorithm, all->batch, &a), 0);
         assert_int_equal(aq_obs_normalizer_see(&normalizer, fixture_obs(all->batch), FIXTURE_ROWS),
                          0);
         normalize(&normalizer, fixture_obs(all->batch));
         normalize(&normalizer, fixture_next_obs(all->batch));
-        assert_int_equal(aq_dqn_class.train(plain, all->batch, &b), 0);
-        assert_true(a.loss == b.loss);
+        assert_int_equal(aq_agent_train(plain, all->batch, &b), 0);
+        assert_true(a.metrics[METRIC_LOSS] == b.metrics[METRIC_LOSS]);
     }
-    all->class.state(all->algorithm, &mine);
-    aq_dqn_class.state(plain, &its);
+    mine = agent_state(all->algorithm);
+    its = agent_state(plain);
     fixture_assert_same(mine.parameters, its.parameters, its.count);
     assert_int_equal(mine.statistics_count, normalizer.statistics_count);
     assert_memory_equal(mine.statistics, normalizer.statistics,
                         mine.statistics_count * sizeof(double));
     assert_int_equal(its.statistics_count, 0);
     aq_obs_normalizer_fini(&normalizer);
-    aq_dqn_class.destroy(plain);
+    aq_agent_destroy(plain);
 }
 
 TEST_WITH(its_policy_is_for_observations_as_they_are, set_up, tear_down)
@@ -96,21 +95,21 @@ TEST_WITH(its_policy_is_for_observations_as_they_are, set_up, tear_down)
     float seen[FIXTURE_ROWS * FIXTURE_INPUTS], scratch[2 * FIXTURE_ROWS * 16];
     float one[FIXTURE_ROWS * FIXTURE_ACTIONS], other[FIXTURE_ROWS * FIXTURE_ACTIONS];
     aq_obs_normalizer normalizer;
-    aq_algorithm_state inside;
+    kept_state inside;
     assert_int_equal(aq_obs_normalizer_init(&normalizer, FIXTURE_INPUTS), 0);
     for (int i = 0; i < STEPS; i++) {
-        aq_train_stats stats;
+        aq_train_report stats;
         draw(all);
-        assert_int_equal(all->class.train(all->algorithm, all->batch, &stats), 0);
+        assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), 0);
     }
-    const aq_net_spec *spec = all->class.spec(all->algorithm);
-    all->class.state(all->algorithm, &inside);
+    const aq_net_spec *spec = aq_agent_spec(all->algorithm);
+    inside = agent_state(all->algorithm);
     memcpy(normalizer.statistics, inside.statistics, inside.statistics_count * sizeof(double));
     aq_obs_normalizer_restored(&normalizer);
     aq_obs_normalizer_apply(&normalizer, fixture_obs(all->batch), FIXTURE_ROWS, seen);
     const aq_params trained = aq_params_view(spec, inside.parameters);
     aq_forward_reference(spec, &trained, seen, FIXTURE_ROWS, scratch, one);
-    aq_forward_reference(spec, all->class.policy(all->algorithm), fixture_obs(all->batch),
+    aq_forward_reference(spec, aq_agent_policy(all->algorithm), fixture_obs(all->batch),
                          FIXTURE_ROWS, scratch, other);
     for (int i = 0; i < FIXTURE_ROWS * FIXTURE_ACTIONS; i++) {
         assert_true(fabsf(one[i] - other[i]) <= 1e-4f * (1 + fabsf(one[i])));
@@ -121,60 +120,60 @@ TEST_WITH(its_policy_is_for_observations_as_they_are, set_up, tear_down)
 TEST_WITH(what_was_kept_goes_on_to_the_same_bits, set_up, tear_down)
 {
     stand *all = *state;
-    aq_algorithm *again = NULL;
-    aq_algorithm_state from, to;
-    aq_train_stats a, b;
+    aq_agent *again = NULL;
+    kept_state from, to;
+    aq_train_report a, b;
     for (int i = 0; i < STEPS; i++) {
         draw(all);
-        assert_int_equal(all->class.train(all->algorithm, all->batch, &a), 0);
+        assert_int_equal(aq_agent_train(all->algorithm, all->batch, &a), 0);
     }
-    assert_int_equal(all->class.create(&all->config, &all->schema, 8, &again, NULL), 0);
-    all->class.state(all->algorithm, &from);
-    all->class.state(again, &to);
+    assert_int_equal(agent_try(&aq_dqn_class, &all->config, &all->schema, 8, &again, NULL), 0);
+    from = agent_state(all->algorithm);
+    to = agent_state(again);
     memcpy(to.parameters, from.parameters, from.count * sizeof(float));
     memcpy(to.target, from.target, from.count * sizeof(float));
     memcpy(to.adam_m, from.adam_m, from.count * sizeof(float));
     memcpy(to.adam_v, from.adam_v, from.count * sizeof(float));
     memcpy(to.statistics, from.statistics, from.statistics_count * sizeof(double));
-    all->class.restored(again, from.adam_step);
+    agent_resume_at(again, from.adam_step);
     draw(all);
-    assert_int_equal(all->class.train(all->algorithm, all->batch, &a), 0);
-    assert_int_equal(all->class.train(again, all->batch, &b), 0);
-    all->class.state(all->algorithm, &from);
-    all->class.state(again, &to);
+    assert_int_equal(aq_agent_train(all->algorithm, all->batch, &a), 0);
+    assert_int_equal(aq_agent_train(again, all->batch, &b), 0);
+    from = agent_state(all->algorithm);
+    to = agent_state(again);
     fixture_assert_same(from.parameters, to.parameters, from.count);
-    const aq_params *one = all->class.policy(all->algorithm);
-    const aq_params *other = all->class.policy(again);
+    const aq_params *one = aq_agent_policy(all->algorithm);
+    const aq_params *other = aq_agent_policy(again);
     fixture_assert_same(one->block, other->block, one->count);
-    all->class.destroy(again);
+    aq_agent_destroy(again);
 }
 
 TEST_WITH(a_row_that_is_not_finite_costs_the_step_and_no_more, set_up, tear_down)
 {
     stand *all = *state;
-    aq_algorithm_state state_of;
-    aq_train_stats stats;
+    kept_state state_of;
+    aq_train_report stats;
     draw(all);
-    assert_int_equal(all->class.train(all->algorithm, all->batch, &stats), 0);
-    all->class.state(all->algorithm, &state_of);
+    assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), 0);
+    state_of = agent_state(all->algorithm);
     const double seen = state_of.statistics[0];
     fixture_obs(all->batch)[3] = NAN;
-    assert_int_equal(all->class.train(all->algorithm, all->batch, &stats), AQ_E_CORRUPT);
+    assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), AQ_E_CORRUPT);
     assert_true(state_of.statistics[0] == seen);
     fixture_obs(all->batch)[3] = 0;
-    assert_int_equal(all->class.train(all->algorithm, all->batch, &stats), 0);
+    assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), 0);
 }
 
 TEST_WITH(observations_in_bytes_are_refused, set_up, tear_down)
 {
     stand *all = *state;
     aq_error error = {0};
-    aq_algorithm *none = NULL;
+    aq_agent *none = NULL;
     all->schema.obs.dtype = AQ_DTYPE_U8;
     all->schema.obs.low[0] = 0;
     all->schema.obs.high[0] = 255;
     all->schema.obs.bound_count = 1;
-    assert_int_equal(all->class.create(&all->config, &all->schema, 7, &none, &error),
+    assert_int_equal(agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &none, &error),
                      AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "normalize_obs"));
     assert_null(none);
@@ -183,25 +182,17 @@ TEST_WITH(observations_in_bytes_are_refused, set_up, tear_down)
 TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
 {
     stand *all = *state;
-    for (uint64_t nth = 1;; nth++) {
-        aq_algorithm *made = NULL;
-        aq_memory_fail_at(nth, 0);
-        int rc = all->class.create(&all->config, &all->schema, 7, &made, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 8);
-            all->class.destroy(made);
-            return;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
-        assert_null(made);
+    aq_agent *made = NULL;
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
+        rc = agent_try(&aq_dqn_class, &all->config, &all->schema, 7, &made, NULL);
+        assert_true(rc == 0 || made == NULL);
     }
+    aq_agent_destroy(made);
 }
 
-TEST_WITH(destroy_takes_null, set_up, tear_down)
+TEST(destroy_takes_null)
 {
-    const stand *all = *state;
-    all->class.destroy(NULL);
+    aq_agent_destroy(NULL);
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)

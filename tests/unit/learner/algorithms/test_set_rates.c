@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "common/base/parse.h"
-#include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { ACTION_ELEMENTS = 2, PARAMETERS_MAX = 16384, STEPS = 3 };
@@ -14,7 +14,7 @@ typedef struct fixture {
     aq_run_config config;
     aq_schema schema;
     const aq_algorithm_class *class;
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_batch *batch;
 } fixture;
 
@@ -35,7 +35,7 @@ static void init(fixture *f, size_t index)
     if (f->class->act_rule == AQ_ACT_CONTINUOUS) {
         aq_space_init_box(&f->schema.action, ACTION_ELEMENTS, low, high);
     }
-    assert_int_equal(f->class->create(&f->config, &f->schema, 1, &f->algorithm, NULL), 0);
+    assert_int_equal(agent_try(f->class, &f->config, &f->schema, 1, &f->algorithm, NULL), 0);
     f->batch = fixture_batch(&f->schema, FIXTURE_ROWS);
     aq_rng_init(&rng, 2, 0);
     fixture_randomize(f->batch, 1, &rng);
@@ -43,24 +43,24 @@ static void init(fixture *f, size_t index)
 
 static void fini(fixture *f)
 {
-    f->class->destroy(f->algorithm);
+    aq_agent_destroy(f->algorithm);
     aq_batch_destroy(f->batch);
 }
 
 /* Steps under these rates; into ret_before what the parameters were. */
-static aq_algorithm_state train(fixture *f, double rate, double critic_rate, float *ret_before)
+static kept_state train(fixture *f, double rate, double critic_rate, float *ret_before)
 {
-    aq_algorithm_state state;
-    aq_train_stats stats;
+    kept_state state;
+    aq_train_report stats;
 
-    f->class->state(f->algorithm, &state);
+    state = agent_state(f->algorithm);
     assert_true(state.count <= PARAMETERS_MAX);
     memcpy(ret_before, state.parameters, state.count * sizeof(float));
-    f->class->set_rates(f->algorithm, rate, critic_rate);
+    aq_agent_set_rates(f->algorithm, rate, critic_rate);
     for (int i = 0; i < STEPS; i++) {
-        assert_int_equal(f->class->train(f->algorithm, f->batch, &stats), 0);
+        assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), 0);
     }
-    f->class->state(f->algorithm, &state);
+    state = agent_state(f->algorithm);
     return state;
 }
 
@@ -76,7 +76,7 @@ TEST(without_a_rate_nothing_moves)
         fixture f;
 
         init(&f, i);
-        aq_algorithm_state s = train(&f, 0, 0, before);
+        kept_state s = train(&f, 0, 0, before);
         assert_true(is_same(s.parameters, before, s.count));
         s = train(&f, 0.001, 0, before);
         assert_false(is_same(s.parameters, before, s.count));
@@ -91,8 +91,8 @@ TEST(policy_and_critic_have_rates_of_their_own)
         fixture f;
 
         init(&f, i);
-        const size_t of_policy = f.class->policy(f.algorithm)->count;
-        aq_algorithm_state s = train(&f, 0, 0.001, before);
+        const size_t of_policy = aq_agent_policy(f.algorithm)->count;
+        kept_state s = train(&f, 0, 0.001, before);
         assert_true(is_same(s.parameters, before, of_policy));
         if (s.count > of_policy) {
             assert_false(

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
-#include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 
 enum { LINE_MAX_BYTES = 32768, NUMBERS_MAX = 4096, STEPS = 10, CASES = 7 };
 
@@ -141,8 +141,8 @@ static void read_batch(reader *r, const aq_schema *schema, aq_batch *batch)
 static void check_case(reader *r, uint64_t threads)
 {
     const aq_algorithm_class *class = aq_algorithm_find(next_text(r, "case"));
-    aq_algorithm *algorithm = NULL;
-    aq_algorithm_state s;
+    aq_agent *algorithm = NULL;
+    kept_state s;
     aq_chunk_layout layout;
     aq_batch *batch = NULL;
     aq_run_config config;
@@ -158,26 +158,27 @@ static void check_case(reader *r, uint64_t threads)
     read_schema(r, &schema, &rows);
     config.learner.batch_size = rows;
     config.learner.threads = threads;
-    assert_int_equal(class->create(&config, &schema, 1, &algorithm, NULL), 0);
+    assert_int_equal(agent_try(class, &config, &schema, 1, &algorithm, NULL), 0);
     assert_int_equal(aq_chunk_layout_init(&schema, 1, 2, &layout, NULL), 0);
     assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
     batch->rows = rows;
-    class->state(algorithm, &s);
+    s = agent_state(algorithm);
     next_floats(r, "parameters", s.parameters, s.count);
     memcpy(s.target, s.parameters, s.count * sizeof(float));
-    class->restored(algorithm, 0);
+    agent_resume_at(algorithm, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_stats stats;
+        aq_train_report stats;
 
         read_batch(r, &schema, batch);
-        assert_int_equal(class->train(algorithm, batch, &stats), 0);
-        const float got[] = {(float)stats.loss, (float)stats.q_mean, (float)stats.gradient_norm};
+        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
+        const float got[] = {(float)stats.metrics[METRIC_LOSS], (float)stats.metrics[METRIC_Q_MEAN],
+                             (float)stats.metrics[METRIC_GRADIENT_NORM]};
         near(r, "step", got, 3);
         near(r, "priority", batch->priority, rows);
     }
     near(r, "online", s.parameters, s.count);
     near(r, "target", s.target, s.count);
-    class->destroy(algorithm);
+    aq_agent_destroy(algorithm);
     aq_batch_destroy(batch);
 }
 

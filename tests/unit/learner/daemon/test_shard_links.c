@@ -341,6 +341,4 @@ static int close_network(void **state)
     return 0;
 }
 
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)
-
 TEST_GROUP(NULL, close_network);

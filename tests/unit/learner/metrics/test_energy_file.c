@@ -210,5 +210,3 @@ TEST_WITH(a_file_that_is_something_else_changes_nothing, run_dir_setup, run_dir_
         assert_int_equal(ledger.machine_count + ledger.process_count, 0);
     }
 }
-
-#define IN_A_FOLDER(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)

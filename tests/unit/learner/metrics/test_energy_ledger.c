@@ -202,5 +202,3 @@ TEST_WITH(what_memory_had_no_room_for_is_made_up_for, setup, teardown)
     tell(ledger, 2, 1, AQ_ROLE_ACTOR, reading_of(ANT, "", 2, 2));
     assert_true(is_near(aq_energy_ledger_totals(ledger).cpu_s, 2));
 }
-
-#define FACT(name) cmocka_unit_test_setup_teardown(name, setup, teardown)

@@ -57,16 +57,20 @@ static aq_metrics *open_metrics(void **state)
     return metrics;
 }
 
+/* Its metrics are of static storage, until the next call. */
 static aq_metrics_sample sample_of(double loss)
 {
+    static double values[2];
+    values[0] = loss;
+    values[1] = 3;
     return (aq_metrics_sample){
         .wall_s = 12.5,
         .env_steps = 1000,
         .learner_steps = 200,
         .env_steps_per_s = 100.25,
         .learner_steps_per_s = 20,
-        .loss = loss,
-        .q_mean = 3,
+        .metrics = &fixture_metrics,
+        .metric_values = values,
         .staleness = 1.5,
         .training_return = 22,
         .policy_version = 7,
@@ -393,5 +397,3 @@ TEST_WITH(a_failed_allocation_costs_the_line_alone, run_dir_setup, run_dir_teard
     assert_int_equal(lines.count, 1);
     lines_fini(&lines);
 }
-
-#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

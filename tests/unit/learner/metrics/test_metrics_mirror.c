@@ -97,7 +97,7 @@ static void append_row(void **state, const char *text)
 {
     aq_csv_log *csv = NULL;
     json_t *line = line_of(text);
-    assert_int_equal(aq_csv_log_open(*state, &csv, NULL), 0);
+    assert_int_equal(aq_csv_log_open(*state, &fixture_metrics, &csv, NULL), 0);
     assert_int_equal(aq_csv_log_row(csv, line, NULL), 0);
     aq_csv_log_close(csv);
     json_decref(line);
@@ -162,7 +162,7 @@ TEST_WITH(a_file_without_columns_is_refused, run_dir_setup, run_dir_teardown)
     aq_csv_log *csv = NULL;
     aq_error error;
     fixture_write_bytes(run_dir_path(state, "metrics.csv"), "a,,b\n", 5);
-    assert_int_equal(aq_csv_log_open(*state, &csv, &error), AQ_E_CORRUPT);
+    assert_int_equal(aq_csv_log_open(*state, &fixture_metrics, &csv, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "metrics.csv"));
     assert_string_equal(read_csv(state), "a,,b\n");
 }
@@ -185,8 +185,11 @@ static void mirror_progress(void **state, bool tensorboard, bool csv)
 {
     aq_metrics_mirror *mirror = NULL;
     json_t *line = line_of(progress_text);
-    const aq_mirror_config config = {
-        .run_dir = *state, .format = "int8", .tensorboard = tensorboard, .csv = csv};
+    const aq_mirror_config config = {.run_dir = *state,
+                                     .metrics = &fixture_metrics,
+                                     .format = "int8",
+                                     .tensorboard = tensorboard,
+                                     .csv = csv};
     assert_int_equal(aq_metrics_mirror_open(&config, &mirror, NULL), 0);
     assert_int_equal(aq_metrics_mirror_line(mirror, line, NULL), 0);
     aq_metrics_mirror_close(mirror);
@@ -208,8 +211,11 @@ TEST_WITH(each_file_can_be_turned_off, run_dir_setup, run_dir_teardown)
 TEST_WITH(without_memory_there_is_no_mirror, run_dir_setup, run_dir_teardown)
 {
     aq_metrics_mirror *mirror = NULL;
-    const aq_mirror_config config = {
-        .run_dir = *state, .format = "int8", .tensorboard = true, .csv = true};
+    const aq_mirror_config config = {.run_dir = *state,
+                                     .metrics = &fixture_metrics,
+                                     .format = "int8",
+                                     .tensorboard = true,
+                                     .csv = true};
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 20; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -220,5 +226,3 @@ TEST_WITH(without_memory_there_is_no_mirror, run_dir_setup, run_dir_teardown)
     aq_metrics_mirror_close(mirror);
     aq_metrics_mirror_close(NULL);
 }
-
-#define MIRROR_TEST(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)

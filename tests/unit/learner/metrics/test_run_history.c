@@ -17,7 +17,7 @@ enum { WEEK_S = 7 * 24 * 3600, DOCUMENT_BYTES_MAX = 200000 };
 static aq_run_history *make(void)
 {
     aq_run_history *history;
-    assert_int_equal(aq_run_history_create(&history), 0);
+    assert_int_equal(aq_run_history_create(&fixture_metrics, &history), 0);
     return history;
 }
 
@@ -257,7 +257,7 @@ TEST(every_failed_allocation_is_reported)
     int rc = AQ_E_NOMEM;
     for (uint64_t nth = 1; rc == AQ_E_NOMEM && nth < 1000; nth++) {
         aq_memory_fail_at(nth, 0);
-        rc = aq_run_history_create(&history);
+        rc = aq_run_history_create(&fixture_metrics, &history);
         aq_memory_fail_at(0, 0);
     }
     assert_int_equal(rc, 0);

@@ -302,5 +302,3 @@ TEST_WITH(without_memory_or_folder_there_is_no_file, run_dir_setup, run_dir_tear
     assert_null(board);
     aq_tensorboard_close(NULL);
 }
-
-#define EVENTS_TEST(name) cmocka_unit_test_setup_teardown(name, run_dir_setup, run_dir_teardown)

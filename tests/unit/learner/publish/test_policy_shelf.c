@@ -230,5 +230,3 @@ TEST(create_survives_a_failed_allocation)
     assert_ptr_equal(shelf, &untouched);
     aq_policy_shelf_destroy(NULL);
 }
-
-#define AT_A_SHELF(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

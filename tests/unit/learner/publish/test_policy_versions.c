@@ -103,5 +103,3 @@ TEST_WITH(without_memory_nothing_is_reserved, run_dir_setup, run_dir_teardown)
     assert_int_equal(first, 7);
     assert_int_equal(reserve(state, 0, 10), 11);
 }
-
-#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

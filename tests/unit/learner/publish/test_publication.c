@@ -468,5 +468,3 @@ TEST_WITH(making_one_survives_every_failed_allocation, setup, teardown)
     survive_every_failed_allocation(kit, AQ_FORMAT_INT8_CHANNEL, 0, obs);
     aq_free(obs);
 }
-
-#define WITH_A_KIT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -6,6 +6,7 @@
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
 #include "learner/publish/quantizer_stage.h"
+#include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 #include "tests/unit/learner/stage_watcher.h"
 
@@ -36,16 +37,14 @@ static bool offer_policy(stage_watcher *watcher, uint64_t step)
 
 static bool offer_checkpoint(stage_watcher *watcher, uint64_t step)
 {
-    float arrays[4][STATE_COUNT] = {{0}};
-    aq_algorithm_state state = {.count = STATE_COUNT,
-                                .parameters = arrays[0],
-                                .target = arrays[1],
-                                .adam_m = arrays[2],
-                                .adam_v = arrays[3],
-                                .adam_step = step + 1};
-    arrays[0][0] = (float)step;
-    arrays[3][STATE_COUNT - 1] = (float)(step + 2);
-    return aq_quantizer_stage_offer_checkpoint(watcher->stage, &state, step);
+    float values[4][STATE_COUNT] = {{0}};
+    uint64_t adam_step = step + 1;
+    aq_named_arrays arrays;
+    kept_arrays(STATE_COUNT, (float *const[4]){values[0], values[1], values[2], values[3]},
+                &adam_step, &arrays);
+    values[0][0] = (float)step;
+    values[3][STATE_COUNT - 1] = (float)(step + 2);
+    return aq_quantizer_stage_offer_checkpoint(watcher->stage, &arrays, step);
 }
 
 static void assert_event(stage_watcher *watcher, size_t index, char kind, uint64_t step)
@@ -249,11 +248,13 @@ TEST_WITH(under_load_what_was_taken_is_carried_out_once_and_in_order, setup, tea
 TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
 {
     stage_watcher *watcher = *state;
+    aq_named_arrays arrays;
+    kept_arrays(3, (float *const[4]){NULL}, NULL, &arrays);
     aq_stage_config config = {
         .publication = {.plan = {.format = AQ_FORMAT_F32}, .full_period = 1, .error_rows = 4},
         .meta = watcher->kit.meta,
         .spec = &watcher->kit.spec,
-        .state_count = 3};
+        .arrays = &arrays};
     aq_stage_owner owner = {.user = NULL};
     int untouched = 0;
     int rc = AQ_E_NOMEM;
@@ -273,5 +274,3 @@ TEST_WITH(create_survives_every_failed_allocation, setup, teardown)
     assert_true(nth > 8);
     aq_quantizer_stage_destroy(NULL);
 }
-
-#define WATCHED(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -157,5 +157,3 @@ TEST_WITH(a_full_disk_leaves_the_older_ones_and_nothing_else, run_dir_setup, run
     aq_checkpoint_store_close(store);
     assert_int_equal(umount2(*state, MNT_DETACH), 0);
 }
-
-#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

@@ -376,5 +376,3 @@ TEST_WITH(a_read_without_memory_does_not_pass_the_file_over, run_dir_setup, run_
     assert_true(failures > 0);
     aq_checkpoint_fini(&checkpoint);
 }
-
-#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

@@ -431,5 +431,3 @@ TEST(create_survives_a_failed_allocation)
     assert_ptr_equal(coordinator, &untouched);
     aq_coordinator_destroy(NULL);
 }
-
-#define IN_A_RUN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

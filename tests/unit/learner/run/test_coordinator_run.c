@@ -366,5 +366,3 @@ TEST_WITH(a_run_that_diverged_ends_as_such, setup, teardown)
     aq_coordinator_stop(*state);
     assert_int_equal(aq_coordinator_state(*state), AQ_RUN_DIVERGED);
 }
-
-#define IN_A_RUN(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -170,5 +170,3 @@ TEST_WITH(without_a_change_a_start_is_as_it_is_given, run_dir_setup, run_dir_tea
     assert_int_equal(aq_given_settings_take_up(path, &config, NULL), 0);
     assert_memory_equal(&config, &before, sizeof(config));
 }
-
-#define IN_A_FOLDER(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

@@ -307,5 +307,3 @@ TEST_WITH(a_policy_that_can_not_be_written_is_named, run_dir_setup, run_dir_tear
     aq_publication_fini(&publication);
     learner_kit_fini(&kit);
 }
-
-#define IN_RUN_DIR(test) cmocka_unit_test_setup_teardown(test, run_dir_setup, run_dir_teardown)

@@ -463,5 +463,3 @@ TEST_WITH(removing_a_shard_that_is_not_there_is_fine, setup, teardown)
     aq_prefetch_remove_shard(desk->prefetch, 1);
     aq_prefetch_remove_shard(desk->prefetch, 1);
 }
-
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

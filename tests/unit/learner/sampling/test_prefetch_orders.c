@@ -323,5 +323,3 @@ TEST_WITH(slow_shards_leave_the_last_one_its_share, setup, teardown)
         aq_prefetch_tick(desk->prefetch, desk->now_ns);
     }
 }
-
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -289,6 +289,3 @@ TEST_WITH(create_survives_every_failed_allocation, prefetch_stand_setup, prefetc
         }
     }
 }
-
-#define AT_A_STAND(test)                                                                           \
-    cmocka_unit_test_setup_teardown(test, prefetch_stand_setup, prefetch_stand_teardown)

@@ -313,6 +313,3 @@ TEST_WITH(answers_and_their_times_are_counted, prefetch_stand_setup, prefetch_st
     assert_int_equal(counts.not_yet, 1);
     assert_int_equal(counts.failures, 1);
 }
-
-#define AT_A_STAND(test)                                                                           \
-    cmocka_unit_test_setup_teardown(test, prefetch_stand_setup, prefetch_stand_teardown)

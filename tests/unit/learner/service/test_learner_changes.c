@@ -82,6 +82,3 @@ TEST_WITH(an_owner_that_changes_nothing_says_so, service_desk_setup, service_des
     desk_expect_failure(desk, &desk->operations, "Configure", &request.base, AQ_RPC_UNIMPLEMENTED,
                         "nothing can be changed here"); /* this owner changes nothing */
 }
-
-#define AT_A_DESK(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)

@@ -138,9 +138,6 @@ TEST_WITH(a_result_that_can_not_be_is_refused, service_desk_setup, service_desk_
     assert_int_equal(aq_coordinator_state(desk->coordinator), AQ_RUN_RUNNING);
 }
 
-#define AT_A_DESK(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)
-
 static void compare(service_desk *desk, uint64_t version, double mean, double std)
 {
     Actorq__V1__EvaluationReport request = report_of(version, 100, false);

@@ -465,6 +465,3 @@ TEST_WITH(energy_is_told_by_heartbeats_and_on_leaving, service_desk_setup, servi
     assert_true(desk->energy_cpu_s == 4);
     assert_int_equal(desk->record.incarnation, 50);
 }
-
-#define AT_A_DESK(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)

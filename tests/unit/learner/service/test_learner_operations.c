@@ -445,6 +445,3 @@ TEST_WITH(create_survives_a_failed_allocation, service_desk_setup, service_desk_
     assert_ptr_equal(service, &untouched);
     aq_learner_service_destroy(NULL);
 }
-
-#define AT_A_DESK(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)

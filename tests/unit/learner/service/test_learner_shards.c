@@ -151,6 +151,3 @@ TEST_WITH(what_shards_said_is_told_and_summed, service_desk_setup, service_desk_
     assert_int_equal(sum.stats.tables[0]->items, 60 + 61 + 62);
     assert_int_equal(sum.stats.staleness[0], 15);
 }
-
-#define AT_A_DESK(test)                                                                            \
-    cmocka_unit_test_setup_teardown(test, service_desk_setup, service_desk_teardown)

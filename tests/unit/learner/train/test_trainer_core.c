@@ -37,14 +37,12 @@ static bool on_policy_due(void *user, const aq_params *params, uint64_t step, co
 
 static void create_core(core_desk *desk, uint64_t first_step, bool obs_is_f32)
 {
-    aq_trainer_core_config config = {.batch_rows = BATCH_ROWS,
-                                     .publish_period = PERIOD,
-                                     .first_step = first_step,
-                                     .obs_is_f32 = obs_is_f32};
+    aq_trainer_core_config config = {
+        .publish_period = PERIOD, .first_step = first_step, .obs_is_f32 = obs_is_f32};
     aq_trainer_core_destroy(desk->core);
-    assert_int_equal(aq_trainer_core_create(&config, &fake_algorithm_class, &desk->algorithm.head,
-                                            on_policy_due, desk, &desk->core),
-                     0);
+    assert_int_equal(
+        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &desk->core),
+        0);
 }
 
 static int setup(void **state)
@@ -52,7 +50,7 @@ static int setup(void **state)
     core_desk *desk = aq_alloc(1, sizeof(*desk));
     assert_non_null(desk);
     learner_kit_init(&desk->kit, 2);
-    fake_algorithm_init(&desk->algorithm, &desk->kit);
+    fake_algorithm_init(&desk->algorithm, &desk->kit, BATCH_ROWS);
     create_core(desk, 0, true);
     *state = desk;
     return 0;
@@ -62,6 +60,7 @@ static int teardown(void **state)
 {
     core_desk *desk = *state;
     aq_trainer_core_destroy(desk->core);
+    fake_algorithm_fini(&desk->algorithm);
     learner_kit_fini(&desk->kit);
     aq_free(desk);
     return 0;
@@ -124,12 +123,13 @@ TEST_WITH(sums_add_up_until_they_are_taken, setup, teardown)
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.steps, 3);
     assert_int_equal(sums.rows, 3 * BATCH_ROWS);
-    assert_true(sums.loss == 6);
-    assert_true(sums.q_mean == 30);
-    assert_int_equal(sums.failed_steps, 0);
+    assert_true(sums.metrics.values[0] == 6);
+    assert_true(sums.metrics.values[1] == 30);
+    assert_int_equal(sums.failed, 0);
     sums = aq_trainer_core_take_sums(desk->core);
     assert_int_equal(sums.steps + sums.rows + sums.version_rows, 0);
-    assert_true(sums.loss == 0 && sums.q_mean == 0 && sums.version_sum == 0);
+    assert_true(sums.metrics.values[0] == 0 && sums.metrics.values[1] == 0 &&
+                sums.version_sum == 0);
 }
 
 TEST_WITH(rows_that_no_policy_chose_have_no_staleness, setup, teardown)
@@ -149,10 +149,10 @@ TEST_WITH(a_failed_step_is_counted_and_the_next_is_made, setup, teardown)
     group->reward[BATCH_ROWS] = -1; /* the second batch */
     aq_trainer_core_train(desk->core, group, 0);
     aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
-    assert_int_equal(sums.failed_steps, 1);
+    assert_int_equal(sums.failed, 1);
     assert_int_equal(sums.steps, 2);
     assert_int_equal(sums.rows, 2 * BATCH_ROWS);
-    assert_true(sums.loss == 4);
+    assert_true(sums.metrics.values[0] == 4);
     assert_int_equal(aq_trainer_core_step(desk->core), 2);
     assert_int_equal(desk->algorithm.steps, 3);
     aq_batch_destroy(group);
@@ -294,16 +294,14 @@ TEST_WITH(failed_steps_make_no_version_due, setup, teardown)
 TEST_WITH(create_survives_a_failed_allocation, setup, teardown)
 {
     core_desk *desk = *state;
-    aq_trainer_core_config config = {.batch_rows = 1, .publish_period = 1};
+    aq_trainer_core_config config = {.publish_period = 1};
     int untouched = 0;
     aq_trainer_core *core = (aq_trainer_core *)(void *)&untouched;
     aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_trainer_core_create(&config, &fake_algorithm_class, &desk->algorithm.head,
-                                            on_policy_due, desk, &core),
-                     AQ_E_NOMEM);
+    assert_int_equal(
+        aq_trainer_core_create(&config, desk->algorithm.agent, on_policy_due, desk, &core),
+        AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_ptr_equal(core, &untouched);
     aq_trainer_core_destroy(NULL);
 }
-
-#define AT_A_DESK(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

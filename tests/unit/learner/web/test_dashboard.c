@@ -11,6 +11,7 @@
 #include "learner/web/dashboard.h"
 #include "learner/web/dashboard_stats.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/run_dir_fixture.h"
 #include "tests/unit/learner/service_desk.h"
 
 enum { BODY_BYTES_MAX = 8 << 20 };
@@ -58,7 +59,7 @@ static int stand_setup(void **state)
     stand->desk = desk;
     aq_settings_init(aq_run_config_table(), &config);
     assert_int_equal(aq_run_plan_make(&config, &stand->plan, NULL), 0);
-    assert_int_equal(aq_run_history_create(&stand->history), 0);
+    assert_int_equal(aq_run_history_create(&fixture_metrics, &stand->history), 0);
     const aq_dashboard_sources sources = sources_of(stand);
     assert_int_equal(aq_dashboard_create(&sources, &stand->dashboard), 0);
     aq_dashboard_routes(stand->dashboard, stand->routes);
@@ -352,5 +353,3 @@ TEST_WITH(every_failed_allocation_is_reported, stand_setup, stand_teardown)
     assert_null(dashboard);
     aq_dashboard_destroy(NULL);
 }
-
-#define STAND_TEST(test) cmocka_unit_test_setup_teardown(test, stand_setup, stand_teardown)

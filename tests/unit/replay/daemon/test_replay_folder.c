@@ -202,5 +202,3 @@ TEST_WITH(checkpoint_writes_a_snapshot, setup, teardown)
     assert_in_range(stage->report->replay->snapshots, 1, 100);
     end(stage);
 }
-
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

@@ -192,5 +192,3 @@ TEST_WITH(an_advertised_host_stands_before_the_bound_ports, net_stage_setup, net
     net_stage_stop_by_call(stage);
     assert_int_equal(net_stage_finish(stage), 0);
 }
-
-#define ON_STAGE(test) cmocka_unit_test_setup_teardown(test, net_stage_setup, net_stage_teardown)

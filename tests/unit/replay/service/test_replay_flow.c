@@ -253,6 +253,3 @@ TEST_WITH(without_a_run_calls_are_unavailable, service_kit_setup_without_run, se
     assert_int_equal(answer.status.code, AQ_RPC_UNAVAILABLE);
     assert_string_equal(answer.status.message, "this shard has not joined a run yet");
 }
-
-#define WITH_RUN(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)

@@ -246,8 +246,3 @@ TEST_WITH(a_run_that_finds_no_memory_does_not_begin, service_kit_setup_without_r
     }
     assert_true(nth > 6);
 }
-
-#define WITH_RUN(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
-#define WITHOUT_RUN(test)                                                                          \
-    cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)

@@ -335,8 +335,3 @@ TEST(create_without_memory_fails_clean)
     }
     aq_replay_service_destroy(NULL);
 }
-
-#define WITH_RUN(test)                                                                             \
-    cmocka_unit_test_setup_teardown(test, service_kit_setup, service_kit_teardown)
-#define WITHOUT_RUN(test)                                                                          \
-    cmocka_unit_test_setup_teardown(test, service_kit_setup_without_run, service_kit_teardown)

@@ -266,5 +266,3 @@ TEST_WITH(a_call_for_another_store_is_told_which_this_is, setup, service_kit_tea
     assert_int_equal(answer.credit.granted, 0);
     assert_int_equal(aq_replay_core_actors(aq_replay_service_core(kit->service)), 0);
 }
-
-#define WITH_TABLES(test) cmocka_unit_test_setup_teardown(test, setup, service_kit_teardown)

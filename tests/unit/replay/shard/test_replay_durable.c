@@ -169,5 +169,3 @@ TEST_WITH(the_log_is_closed_with_the_core, durable_kit_setup, durable_kit_teardo
     durable_kit_crash(kit);
     assert_int_equal(kit->fake.closed, 1);
 }
-
-#define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)

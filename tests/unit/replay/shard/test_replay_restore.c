@@ -226,5 +226,3 @@ TEST_WITH(a_record_whose_message_was_not_stored_is_passed_over_later, durable_ki
     assert_int_equal(aq_replay_core_counters(kit->core).inserted, inserted);
     assert_true(aq_replay_core_restored(kit->core)->duplicates >= 1);
 }
-
-#define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)

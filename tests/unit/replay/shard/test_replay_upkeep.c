@@ -110,5 +110,3 @@ TEST_WITH(a_message_goes_into_every_table_and_its_segment_with_the_last, durable
     assert_int_equal(durable_kit_holdings(kit, 0).transitions, 64);
     assert_int_equal(durable_kit_holdings(kit, 1).transitions, 16);
 }
-
-#define FACT(test) cmocka_unit_test_setup_teardown(test, durable_kit_setup, durable_kit_teardown)

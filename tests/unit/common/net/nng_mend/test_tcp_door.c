@@ -327,5 +327,3 @@ TEST_WITH(one_that_goes_without_a_word_is_a_stranger, setup, teardown)
     wait_for_connections(s, 0);
     assert_int_equal(aq_net_peer_counters().strangers, s->before.strangers + 1);
 }
-
-#define FACT(test) cmocka_unit_test_setup_teardown(test, setup, teardown)

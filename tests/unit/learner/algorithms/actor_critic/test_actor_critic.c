@@ -8,9 +8,9 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
-#include "learner/algorithms/algorithm.h"
 #include "learner/nn/adam.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 
 enum { INPUTS = 5, ACTIONS = 2, ROWS = 12 };
 
@@ -22,7 +22,7 @@ typedef struct fixture {
     aq_run_config config;
     aq_schema schema;
     const aq_algorithm_class *class;
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_batch *batch;
     aq_rng rng;
 } fixture;
@@ -77,7 +77,7 @@ static void init_with(fixture *f, const aq_run_config *config)
     f->config = *config;
     make_schema(&f->schema);
     f->class = aq_algorithm_at(config->learner.algorithm);
-    assert_int_equal(f->class->create(&f->config, &f->schema, 7, &f->algorithm, NULL), 0);
+    assert_int_equal(agent_try(f->class, &f->config, &f->schema, 7, &f->algorithm, NULL), 0);
     assert_int_equal(aq_chunk_layout_init(&f->schema, 1, 2, &layout, NULL), 0);
     assert_int_equal(aq_batch_create(&layout, ROWS, &f->batch), 0);
     aq_rng_init(&f->rng, 5, 0);
@@ -94,25 +94,25 @@ static void init(fixture *f, enum aq_algorithm algorithm)
 
 static void fini(fixture *f)
 {
-    f->class->destroy(f->algorithm);
+    aq_agent_destroy(f->algorithm);
     aq_batch_destroy(f->batch);
 }
 
-static aq_algorithm_state state_of(fixture *f)
+static kept_state state_of(fixture *f)
 {
-    aq_algorithm_state s;
+    kept_state s;
 
-    f->class->state(f->algorithm, &s);
+    s = agent_state(f->algorithm);
     return s;
 }
 
 static void train(fixture *f, int steps)
 {
-    aq_train_stats stats;
+    aq_train_report stats;
 
     for (int i = 0; i < steps; i++) {
         randomize(f);
-        assert_int_equal(f->class->train(f->algorithm, f->batch, &stats), 0);
+        assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), 0);
     }
 }
 
@@ -126,7 +126,7 @@ typedef struct copy {
 
 static void take_copy(fixture *f, copy *ret_copy)
 {
-    const aq_algorithm_state s = state_of(f);
+    const kept_state s = state_of(f);
     const float *const arrays[] = {s.parameters, s.target, s.adam_m, s.adam_v};
 
     assert_true(4 * s.count <= STATE_FLOATS_MAX);
@@ -151,8 +151,8 @@ TEST(the_policys_parameters_are_the_first)
         fixture f;
 
         init(&f, algorithms[i]);
-        const aq_net_spec *spec = f.class->spec(f.algorithm);
-        const aq_params *policy = f.class->policy(f.algorithm);
+        const aq_net_spec *spec = aq_agent_spec(f.algorithm);
+        const aq_params *policy = aq_agent_policy(f.algorithm);
         assert_ptr_equal(policy->block, state_of(&f).parameters);
         assert_int_equal(policy->count, aq_net_spec_parameters(spec));
         assert_true(state_of(&f).count > policy->count);
@@ -174,7 +174,7 @@ TEST(targets_are_copied_every_period)
         for (uint64_t step = 1; step <= 9; step++) {
             take_copy(&f, &before);
             train(&f, 1);
-            const aq_algorithm_state s = state_of(&f);
+            const kept_state s = state_of(&f);
             const float *want = step % 4 == 0 ? s.parameters : before.floats + before.count;
             assert_memory_equal(s.target, want, s.count * sizeof(float));
         }
@@ -195,7 +195,7 @@ TEST(targets_follow_by_tau_when_the_policy_does)
         for (uint64_t step = 1; step <= 4; step++) {
             take_copy(&f, &before);
             train(&f, 1);
-            const aq_algorithm_state s = state_of(&f);
+            const kept_state s = state_of(&f);
             const bool follows = algorithms[i] != AQ_ALGORITHM_TD3 || step % 2 == 0;
             for (size_t k = 0; k < s.count; k++) {
                 const float old = before.floats[before.count + k];
@@ -216,7 +216,7 @@ TEST(td3_improves_its_policy_now_and_then)
     for (uint64_t step = 1; step <= 6; step++) {
         take_copy(&f, &before);
         train(&f, 1);
-        const size_t bytes = f.class->policy(f.algorithm)->count * sizeof(float);
+        const size_t bytes = aq_agent_policy(f.algorithm)->count * sizeof(float);
         assert_true((memcmp(state_of(&f).parameters, before.floats, bytes) == 0) ==
                     (step % 2 == 1));
     }
@@ -241,10 +241,10 @@ TEST(priorities_are_written_and_not_negative)
 static void check_refused(fixture *f)
 {
     static copy before, after;
-    aq_train_stats stats;
+    aq_train_report stats;
 
     take_copy(f, &before);
-    assert_int_equal(f->class->train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);
+    assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);
     take_copy(f, &after);
     assert_same(&before, &after);
     randomize(f);
@@ -342,12 +342,12 @@ TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
         take_copy(&a, &middle);
         init(&b, algorithms[i]);
         train(&b, 2); /* something else to be overwritten */
-        const aq_algorithm_state s = state_of(&b);
+        const kept_state s = state_of(&b);
         float *const arrays[] = {s.parameters, s.target, s.adam_m, s.adam_v};
         for (size_t k = 0; k < 4; k++) {
             memcpy(arrays[k], middle.floats + k * s.count, s.count * sizeof(float));
         }
-        b.class->restored(b.algorithm, middle.step);
+        agent_resume_at(b.algorithm, middle.step);
         b.rng = a.rng;
         train(&a, 6);
         train(&b, 6);
@@ -385,9 +385,9 @@ TEST(the_policy_acts_quantized_where_training_does)
         config.learner.qat_bits = 8;
         config.learner.qat_delay = 2;
         init_with(&f, &config);
-        assert_ptr_equal(f.class->policy(f.algorithm)->block, state_of(&f).parameters);
+        assert_ptr_equal(aq_agent_policy(f.algorithm)->block, state_of(&f).parameters);
         train(&f, 4);
-        const aq_params *acting = f.class->policy(f.algorithm);
+        const aq_params *acting = aq_agent_policy(f.algorithm);
         assert_ptr_not_equal(acting->block, state_of(&f).parameters);
         for (size_t k = 0; k < acting->count; k++) {
             assert_true(fabsf(acting->block[k] - state_of(&f).parameters[k]) < 0.05f);
@@ -399,7 +399,7 @@ TEST(the_policy_acts_quantized_where_training_does)
 TEST(create_survives_the_failure_of_each_allocation)
 {
     for (size_t i = 0; i < ALGORITHMS; i++) {
-        aq_algorithm *algorithm = NULL;
+        aq_agent *algorithm = NULL;
         const aq_algorithm_class *class = aq_algorithm_at(algorithms[i]);
         aq_run_config config;
         aq_schema schema;
@@ -411,7 +411,7 @@ TEST(create_survives_the_failure_of_each_allocation)
         config.learner.qat_bits = 8;
         while (rc != 0) {
             aq_memory_fail_at((uint64_t)failures + 1, 0);
-            rc = class->create(&config, &schema, 1, &algorithm, NULL);
+            rc = agent_try(class, &config, &schema, 1, &algorithm, NULL);
             aq_memory_fail_at(0, 0);
             if (rc != 0) {
                 assert_int_equal(rc, AQ_E_NOMEM);
@@ -420,23 +420,22 @@ TEST(create_survives_the_failure_of_each_allocation)
             }
         }
         assert_true(failures >= 8);
-        class->destroy(algorithm);
-        class->destroy(NULL);
+        aq_agent_destroy(algorithm);
+        aq_agent_destroy(NULL);
     }
 }
 
 static void check_unsupported(const aq_schema *schema, const char *word)
 {
     for (size_t i = 0; i < ALGORITHMS; i++) {
-        aq_algorithm *algorithm = NULL;
+        aq_agent *algorithm = NULL;
         aq_error error = {0};
         aq_run_config config;
 
         make_config(algorithms[i], &config);
-        assert_int_equal(
-            aq_algorithm_at(algorithms[i])->create(&config, schema, 1, &algorithm, &error),
-            AQ_E_UNSUPPORTED);
-        assert_non_null(strstr(error.text, word));
+        assert_refused(
+            agent_try(aq_algorithm_at(algorithms[i]), &config, schema, 1, &algorithm, &error),
+            AQ_E_UNSUPPORTED, &error, word);
         assert_null(algorithm);
     }
 }

@@ -9,8 +9,8 @@
 
 #include "common/base/parse.h"
 #include "common/nn/forward.h"
-#include "learner/algorithms/algorithm.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 
 enum { ROWS = 64, STEPS = 1500, SEEDS = 3, PROBES = 41 };
 
@@ -46,7 +46,7 @@ static void fill_batch(aq_batch *batch, aq_rng *rng)
 }
 
 /* Mean distance of the policy's action from the best. */
-static float distance(const aq_algorithm_class *class, const aq_algorithm *algorithm)
+static float distance(aq_agent *algorithm)
 {
     float sum = 0.0f, scratch[2 * 64];
 
@@ -54,7 +54,7 @@ static float distance(const aq_algorithm_class *class, const aq_algorithm *algor
         const float x = -1.0f + 2.0f * (float)i / (PROBES - 1);
         float unit;
 
-        aq_forward_reference(class->spec(algorithm), class->policy(algorithm), &x, 1, scratch,
+        aq_forward_reference(aq_agent_spec(algorithm), aq_agent_policy(algorithm), &x, 1, scratch,
                              &unit);
         sum += fabsf(unit - best_at(x));
     }
@@ -64,7 +64,7 @@ static float distance(const aq_algorithm_class *class, const aq_algorithm *algor
 static void check(enum aq_algorithm which, uint64_t seed)
 {
     const aq_algorithm_class *class = aq_algorithm_at(which);
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_chunk_layout layout;
     aq_batch *batch = NULL;
     aq_run_config config;
@@ -79,22 +79,22 @@ static void check(enum aq_algorithm which, uint64_t seed)
     config.learner.value_min = -4;
     config.learner.value_max = 0.5;
     make_schema(&schema);
-    assert_int_equal(class->create(&config, &schema, seed, &algorithm, NULL), 0);
+    assert_int_equal(agent_try(class, &config, &schema, seed, &algorithm, NULL), 0);
     assert_int_equal(aq_chunk_layout_init(&schema, 1, 2, &layout, NULL), 0);
     assert_int_equal(aq_batch_create(&layout, ROWS, &batch), 0);
     aq_rng_init(&rng, seed, 1);
-    assert_true(distance(class, algorithm) > 0.3f);
+    assert_true(distance(algorithm) > 0.3f);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_stats stats;
+        aq_train_report stats;
 
         fill_batch(batch, &rng);
-        assert_int_equal(class->train(algorithm, batch, &stats), 0);
+        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
     }
-    const float left = distance(class, algorithm);
+    const float left = distance(algorithm);
     if (!(left < 0.1f)) {
         fail_msg("%s, seed %d: still %g from the best", class->name, (int)seed, (double)left);
     }
-    class->destroy(algorithm);
+    aq_agent_destroy(algorithm);
     aq_batch_destroy(batch);
 }
 

@@ -9,10 +9,10 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/sys/cpu.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/adam.h"
 #include "learner/nn/blas.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { PARAMETERS = (4 + 1) * 16 + (16 + 1) * 12 + (12 + 1) * 3 };
@@ -20,7 +20,7 @@ enum { PARAMETERS = (4 + 1) * 16 + (16 + 1) * 12 + (12 + 1) * 3 };
 typedef struct fixture {
     aq_run_config config;
     aq_schema schema;
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_batch *batch;
     aq_rng rng;
 } fixture;
@@ -45,32 +45,32 @@ static void init(fixture *f)
 
 static void fini(fixture *f)
 {
-    aq_dqn_class.destroy(f->algorithm);
+    aq_agent_destroy(f->algorithm);
     aq_batch_destroy(f->batch);
 }
 
-static aq_algorithm_state state_of(const fixture *f)
+static kept_state state_of(const fixture *f)
 {
-    aq_algorithm_state state;
+    kept_state state;
 
-    aq_dqn_class.state(f->algorithm, &state);
+    state = agent_state(f->algorithm);
     return state;
 }
 
 static void train(fixture *f, int steps)
 {
     for (int i = 0; i < steps; i++) {
-        aq_train_stats stats;
+        aq_train_report stats;
 
         fixture_randomize(f->batch, FIXTURE_ACTIONS, &f->rng);
-        assert_int_equal(aq_dqn_class.train(f->algorithm, f->batch, &stats), 0);
+        assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), 0);
     }
 }
 
 TEST(a_fresh_one_has_equal_networks_and_no_moments)
 {
     const float zeros[PARAMETERS] = {0};
-    aq_algorithm_state s;
+    kept_state s;
     fixture f;
 
     init(&f);
@@ -80,25 +80,25 @@ TEST(a_fresh_one_has_equal_networks_and_no_moments)
     fixture_assert_same(s.adam_m, zeros, PARAMETERS);
     fixture_assert_same(s.adam_v, zeros, PARAMETERS);
     assert_int_equal(s.adam_step, 0);
-    assert_ptr_equal(f.algorithm->class, &aq_dqn_class);
-    assert_ptr_equal(aq_dqn_class.policy(f.algorithm)->block, s.parameters);
-    assert_int_equal(aq_net_spec_parameters(aq_dqn_class.spec(f.algorithm)), PARAMETERS);
+    assert_ptr_equal(aq_agent_class(f.algorithm), &aq_dqn_class);
+    assert_ptr_equal(aq_agent_policy(f.algorithm)->block, s.parameters);
+    assert_int_equal(aq_net_spec_parameters(aq_agent_spec(f.algorithm)), PARAMETERS);
     fini(&f);
 }
 
 TEST(the_seed_decides_the_initial_weights)
 {
-    aq_algorithm *same, *other;
+    aq_agent *same, *other;
     fixture f;
 
     init(&f);
     same = fixture_algorithm(&f.config, &f.schema, 1);
     other = fixture_algorithm(&f.config, &f.schema, 2);
-    fixture_assert_same(aq_dqn_class.policy(same)->block, state_of(&f).parameters, PARAMETERS);
-    assert_memory_not_equal(aq_dqn_class.policy(other)->block, state_of(&f).parameters,
+    fixture_assert_same(aq_agent_policy(same)->block, state_of(&f).parameters, PARAMETERS);
+    assert_memory_not_equal(aq_agent_policy(other)->block, state_of(&f).parameters,
                             PARAMETERS * sizeof(float));
-    aq_dqn_class.destroy(same);
-    aq_dqn_class.destroy(other);
+    aq_agent_destroy(same);
+    aq_agent_destroy(other);
     fini(&f);
 }
 
@@ -123,16 +123,16 @@ TEST(a_long_gradient_is_clipped_and_its_length_reported)
 {
     const double clip = 1e-3;
     aq_run_config config;
-    aq_train_stats stats;
+    aq_train_report stats;
     double given;
     fixture f;
 
     fixture_config(&config);
     config.learner.gradient_clip = clip;
     init_with(&f, &config);
-    assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), 0);
+    assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), 0);
     given = 10 * aq_gradient_norm(state_of(&f).adam_m, PARAMETERS);
-    assert_true(stats.gradient_norm > 0.01);
+    assert_true(stats.metrics[METRIC_GRADIENT_NORM] > 0.01);
     assert_true(fabs(given - clip) <= 1e-5 * clip);
     fini(&f);
 }
@@ -161,7 +161,7 @@ typedef struct copy {
 
 static copy copy_of(const fixture *f)
 {
-    aq_algorithm_state s = state_of(f);
+    kept_state s = state_of(f);
     copy c;
 
     memcpy(c.arrays[0], s.parameters, sizeof(c.arrays[0]));
@@ -175,11 +175,11 @@ static copy copy_of(const fixture *f)
 /* A batch that was made bad is refused, changes nothing, and the next good one is learned from. */
 static void check_refused(fixture *f)
 {
-    const aq_train_stats untouched = {.loss = 7, .q_mean = 8, .gradient_norm = 9};
-    aq_train_stats stats = untouched;
+    const aq_train_report untouched = {.steps = 6, .metrics = {7, 8, 9}};
+    aq_train_report stats = untouched;
     copy before = copy_of(f), after;
 
-    assert_int_equal(aq_dqn_class.train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);
+    assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);
     after = copy_of(f);
     assert_memory_equal(&before, &after, sizeof(before));
     assert_memory_equal(&stats, &untouched, sizeof(stats));
@@ -222,7 +222,7 @@ TEST(an_action_that_does_not_exist_is_refused)
 TEST(a_gradient_too_long_for_adam_is_refused_unless_clipped)
 {
     aq_run_config config;
-    aq_train_stats stats;
+    aq_train_report stats;
     fixture f;
 
     fixture_config(&config);
@@ -234,8 +234,8 @@ TEST(a_gradient_too_long_for_adam_is_refused_unless_clipped)
     config.learner.gradient_clip = 10;
     init_with(&f, &config);
     fixture_obs(f.batch)[0] = 1e25f;
-    assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), 0);
-    assert_true(stats.gradient_norm > AQ_GRADIENT_NORM_MAX);
+    assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), 0);
+    assert_true(stats.metrics[METRIC_GRADIENT_NORM] > AQ_GRADIENT_NORM_MAX);
     fini(&f);
 }
 
@@ -259,7 +259,7 @@ TEST(the_same_steps_give_the_same_bits_on_every_rung)
 TEST(the_same_steps_on_two_threads_give_the_same_bits)
 {
     enum { ROWS = 64, STEPS = 20 };
-    aq_algorithm *algorithms[2];
+    aq_agent *algorithms[2];
     aq_run_config config;
     aq_schema schema;
     aq_batch *batch;
@@ -271,28 +271,28 @@ TEST(the_same_steps_on_two_threads_give_the_same_bits)
     batch = fixture_batch(&schema, ROWS);
     aq_blas_set_threads(2);
     for (int i = 0; i < 2; i++) {
-        aq_train_stats stats;
+        aq_train_report stats;
         aq_rng rng;
 
         algorithms[i] = fixture_algorithm(&config, &schema, 1);
         aq_rng_init(&rng, 3, 0);
         for (int step = 0; step < STEPS; step++) {
             fixture_randomize(batch, FIXTURE_ACTIONS, &rng);
-            assert_int_equal(aq_dqn_class.train(algorithms[i], batch, &stats), 0);
+            assert_int_equal(aq_agent_train(algorithms[i], batch, &stats), 0);
         }
     }
     aq_blas_set_threads(1);
-    fixture_assert_same(aq_dqn_class.policy(algorithms[0])->block,
-                        aq_dqn_class.policy(algorithms[1])->block,
-                        aq_dqn_class.policy(algorithms[0])->count);
-    aq_dqn_class.destroy(algorithms[0]);
-    aq_dqn_class.destroy(algorithms[1]);
+    fixture_assert_same(aq_agent_policy(algorithms[0])->block,
+                        aq_agent_policy(algorithms[1])->block,
+                        aq_agent_policy(algorithms[0])->count);
+    aq_agent_destroy(algorithms[0]);
+    aq_agent_destroy(algorithms[1]);
     aq_batch_destroy(batch);
 }
 
 TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 {
-    aq_algorithm_state s;
+    kept_state s;
     fixture a, b;
     copy middle, end_a, end_b;
 
@@ -307,7 +307,7 @@ TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
     memcpy(s.target, middle.arrays[1], sizeof(middle.arrays[1]));
     memcpy(s.adam_m, middle.arrays[2], sizeof(middle.arrays[2]));
     memcpy(s.adam_v, middle.arrays[3], sizeof(middle.arrays[3]));
-    aq_dqn_class.restored(b.algorithm, middle.adam_step);
+    agent_resume_at(b.algorithm, middle.adam_step);
     b.rng = a.rng;
 
     train(&a, 7);
@@ -321,10 +321,10 @@ TEST(a_restored_one_goes_on_as_if_nothing_had_happened)
 
 TEST(bytes_count_as_0_to_1)
 {
-    aq_algorithm *bytes_algorithm;
+    aq_agent *bytes_algorithm;
     aq_schema bytes_schema;
     aq_batch *bytes_batch;
-    aq_train_stats stats;
+    aq_train_report stats;
     fixture f;
 
     init(&f);
@@ -343,25 +343,25 @@ TEST(bytes_count_as_0_to_1)
     memcpy(bytes_batch->reward, f.batch->reward, FIXTURE_ROWS * sizeof(float));
     memcpy(bytes_batch->bootstrap, f.batch->bootstrap, FIXTURE_ROWS * sizeof(float));
     memcpy(bytes_batch->weight, f.batch->weight, FIXTURE_ROWS * sizeof(float));
-    assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), 0);
-    assert_int_equal(aq_dqn_class.train(bytes_algorithm, bytes_batch, &stats), 0);
-    fixture_assert_same(aq_dqn_class.policy(bytes_algorithm)->block, state_of(&f).parameters,
+    assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), 0);
+    assert_int_equal(aq_agent_train(bytes_algorithm, bytes_batch, &stats), 0);
+    fixture_assert_same(aq_agent_policy(bytes_algorithm)->block, state_of(&f).parameters,
                         PARAMETERS);
-    aq_dqn_class.destroy(bytes_algorithm);
+    aq_agent_destroy(bytes_algorithm);
     aq_batch_destroy(bytes_batch);
     fini(&f);
 }
 
 TEST(fewer_rows_than_a_batch_are_learned_from)
 {
-    aq_train_stats stats;
+    aq_train_report stats;
     fixture f;
 
     init(&f);
     for (uint32_t rows = 1; rows <= FIXTURE_ROWS; rows++) {
         f.batch->rows = rows;
-        assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), 0);
-        assert_true(stats.loss > 0);
+        assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), 0);
+        assert_true(stats.metrics[METRIC_LOSS] > 0);
     }
     fini(&f);
 }

@@ -12,9 +12,9 @@
 #include <math.h>
 
 #include "common/nn/forward.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "learner/algorithms/q_learning/dqn_loss.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { STATES = 5, ACTIONS = 2, LEFT = 0, RIGHT = 1, ROWS = 32, STEPS = 2000, SCRATCH = 1024 };
@@ -71,7 +71,7 @@ static double tolerance(const chain_case *of)
 static void check_solved(uint64_t seed, const chain_case *of)
 {
     float obs[STATES * STATES] = {0}, q[STATES * ACTIONS], scratch[SCRATCH];
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_run_config config;
     aq_schema schema;
     aq_batch *batch;
@@ -91,19 +91,19 @@ static void check_solved(uint64_t seed, const chain_case *of)
     batch = fixture_batch(&schema, ROWS);
     aq_rng_init(&rng, seed, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_stats stats;
+        aq_train_report stats;
 
         for (uint32_t row = 0; row < ROWS; row++) {
             fill_row(batch, row, of->n_step, &rng);
         }
-        assert_int_equal(aq_dqn_class.train(algorithm, batch, &stats), 0);
+        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
     }
 
     for (size_t s = 0; s < STATES; s++) {
         obs[s * STATES + s] = 1;
     }
-    aq_forward_reference(aq_dqn_class.spec(algorithm), aq_dqn_class.policy(algorithm), obs, STATES,
-                         scratch, q);
+    aq_forward_reference(aq_agent_spec(algorithm), aq_agent_policy(algorithm), obs, STATES, scratch,
+                         q);
     for (int s = 0; s < STATES; s++) {
         double right = pow(discount, STATES - 1 - s);
         double left = s == 0 ? 0.1 : right * discount * discount;
@@ -115,7 +115,7 @@ static void check_solved(uint64_t seed, const chain_case *of)
                      (double)q[s * ACTIONS + LEFT], (double)q[s * ACTIONS + RIGHT], left, right);
         }
     }
-    aq_dqn_class.destroy(algorithm);
+    aq_agent_destroy(algorithm);
     aq_batch_destroy(batch);
 }
 

@@ -5,13 +5,13 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 TEST(continuous_actions_are_refused_in_words)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
@@ -19,7 +19,7 @@ TEST(continuous_actions_are_refused_in_words)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     schema.action = schema.obs;
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
+    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
                      AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "discrete actions"));
     assert_null(algorithm);
@@ -27,7 +27,7 @@ TEST(continuous_actions_are_refused_in_words)
 
 TEST(a_discrete_observation_is_refused_in_words)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
@@ -35,14 +35,14 @@ TEST(a_discrete_observation_is_refused_in_words)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     aq_space_init_discrete(&schema.obs, 48);
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
+    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
                      AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "observations"));
 }
 
 TEST(an_observation_wider_than_a_network_is_refused)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
@@ -50,14 +50,14 @@ TEST(an_observation_wider_than_a_network_is_refused)
     fixture_config(&config);
     fixture_schema(1, 2, &schema);
     schema.obs.shape[0] = AQ_NET_WIDTH_MAX + 1;
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error),
+    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
                      AQ_E_UNSUPPORTED);
     assert_non_null(strstr(error.text, "16384"));
 }
 
 TEST(widths_that_are_no_list_are_refused)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_error error = {0};
     aq_run_config config;
     aq_schema schema;
@@ -65,30 +65,25 @@ TEST(widths_that_are_no_list_are_refused)
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
     assert_int_equal(aq_text_set(config.learner.hidden, AQ_RUN_TEXT_MAX, "64,x"), 0);
-    assert_int_equal(aq_dqn_class.create(&config, &schema, 1, &algorithm, &error), AQ_E_INVALID);
+    assert_int_equal(agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, &error),
+                     AQ_E_INVALID);
     assert_non_null(strstr(error.text, "64,x"));
 }
 
 TEST(create_survives_the_failure_of_each_allocation)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_run_config config;
     aq_schema schema;
-    int rc = AQ_E_NOMEM, failures = 0;
+    int rc;
 
     fixture_config(&config);
     fixture_schema(4, 2, &schema);
-    while (rc != 0) {
-        aq_memory_fail_at((uint64_t)failures + 1, 0);
-        rc = aq_dqn_class.create(&config, &schema, 1, &algorithm, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_null(algorithm);
-            failures++;
-        }
+    EACH_ALLOCATION_FAILS(rc)
+    {
+        rc = agent_try(&aq_dqn_class, &config, &schema, 1, &algorithm, NULL);
+        assert_true(rc == 0 || algorithm == NULL);
     }
-    assert_int_equal(failures, 5);
-    aq_dqn_class.destroy(algorithm);
-    aq_dqn_class.destroy(NULL);
+    aq_agent_destroy(algorithm);
+    aq_agent_destroy(NULL);
 }

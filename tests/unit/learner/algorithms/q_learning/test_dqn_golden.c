@@ -11,8 +11,8 @@
 #include <math.h>
 
 #include "common/base/parse.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { LINE_MAX_BYTES = 16384, NUMBERS_MAX = 2048, STEPS = 10, CASES = 4 };
@@ -135,34 +135,34 @@ static void read_batch(reader *r, aq_batch *batch, uint32_t inputs)
 
 static void check_case(reader *r)
 {
-    aq_algorithm *algorithm;
-    aq_algorithm_state s;
+    aq_agent *algorithm;
+    kept_state s;
     aq_batch *batch;
     golden_case c;
 
     read_case(r, &c);
     algorithm = fixture_algorithm(&c.config, &c.schema, 1);
     batch = fixture_batch(&c.schema, c.rows);
-    aq_dqn_class.state(algorithm, &s);
+    s = agent_state(algorithm);
     next_floats(r, "parameters", s.parameters, s.count);
     memcpy(s.target, s.parameters, s.count * sizeof(float));
-    aq_dqn_class.restored(algorithm, 0);
+    agent_resume_at(algorithm, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_stats stats;
+        aq_train_report stats;
 
         read_batch(r, batch, c.schema.obs.shape[0]);
-        assert_int_equal(aq_dqn_class.train(algorithm, batch, &stats), 0);
+        assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);
         next_numbers(r, "step");
         assert_int_equal(r->count, 3);
-        assert_true(fabs(stats.loss - r->numbers[0]) <= tolerance);
-        assert_true(fabs(stats.q_mean - r->numbers[1]) <= tolerance);
-        assert_true(fabs(stats.gradient_norm - r->numbers[2]) <= tolerance);
+        assert_true(fabs(stats.metrics[METRIC_LOSS] - r->numbers[0]) <= tolerance);
+        assert_true(fabs(stats.metrics[METRIC_Q_MEAN] - r->numbers[1]) <= tolerance);
+        assert_true(fabs(stats.metrics[METRIC_GRADIENT_NORM] - r->numbers[2]) <= tolerance);
     }
     next_numbers(r, "online");
     near(r, s.parameters, s.count, "online");
     next_numbers(r, "target");
     near(r, s.target, s.count, "target");
-    aq_dqn_class.destroy(algorithm);
+    aq_agent_destroy(algorithm);
     aq_batch_destroy(batch);
 }
 

@@ -9,10 +9,10 @@
 
 #include "common/base/memory.h"
 #include "common/sys/cpu.h"
-#include "learner/algorithms/q_learning/dqn.h"
 #include "learner/nn/fake_quant.h"
 #include "learner/nn/passes.h"
 #include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
 #include "tests/unit/learner/dqn_fixture.h"
 
 enum { DELAY = 5, PARAMETERS_MAX = 1024 };
@@ -20,7 +20,7 @@ enum { DELAY = 5, PARAMETERS_MAX = 1024 };
 typedef struct fixture {
     aq_run_config config;
     aq_schema schema;
-    aq_algorithm *algorithm;
+    aq_agent *algorithm;
     aq_batch *batch;
     aq_rng rng;
 } fixture;
@@ -46,33 +46,33 @@ static void init(fixture *f, uint64_t bits, uint64_t delay)
 
 static void fini(fixture *f)
 {
-    aq_dqn_class.destroy(f->algorithm);
+    aq_agent_destroy(f->algorithm);
     aq_batch_destroy(f->batch);
 }
 
-static aq_algorithm_state state_of(const fixture *f)
+static kept_state state_of(const fixture *f)
 {
-    aq_algorithm_state state;
+    kept_state state;
 
-    aq_dqn_class.state(f->algorithm, &state);
+    state = agent_state(f->algorithm);
     assert_true(state.count <= PARAMETERS_MAX);
     return state;
 }
 
 static double train(fixture *f, int steps)
 {
-    aq_train_stats stats = {0};
+    aq_train_report stats = {0};
 
     for (int i = 0; i < steps; i++) {
         fixture_randomize(f->batch, FIXTURE_ACTIONS, &f->rng);
-        assert_int_equal(aq_dqn_class.train(f->algorithm, f->batch, &stats), 0);
+        assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), 0);
     }
-    return stats.loss;
+    return stats.metrics[METRIC_LOSS];
 }
 
 static copy copy_of(const fixture *f)
 {
-    aq_algorithm_state state = state_of(f);
+    kept_state state = state_of(f);
     const size_t bytes = state.count * sizeof(float);
     copy out;
 
@@ -87,14 +87,14 @@ static copy copy_of(const fixture *f)
 
 static void resume(fixture *f, const copy *from)
 {
-    aq_algorithm_state state = state_of(f);
+    kept_state state = state_of(f);
     const size_t bytes = state.count * sizeof(float);
 
     memcpy(state.parameters, from->arrays[0], bytes);
     memcpy(state.target, from->arrays[1], bytes);
     memcpy(state.adam_m, from->arrays[2], bytes);
     memcpy(state.adam_v, from->arrays[3], bytes);
-    aq_dqn_class.restored(f->algorithm, from->adam_step);
+    agent_resume_at(f->algorithm, from->adam_step);
 }
 
 static void assert_equal_state(const fixture *a, const fixture *b)
@@ -112,7 +112,7 @@ TEST(the_network_is_what_the_settings_say)
     fixture f;
 
     init(&f, 0, 0);
-    assert_string_equal(aq_net_spec_text(aq_dqn_class.spec(f.algorithm), text, sizeof(text)),
+    assert_string_equal(aq_net_spec_text(aq_agent_spec(f.algorithm), text, sizeof(text)),
                         "4-16-normr-12-normr-4-dueling3");
     fini(&f);
 }
@@ -124,7 +124,7 @@ TEST(training_is_in_fp32_until_the_delay_is_over)
     init(&plain, 0, 0);
     init(&f, 3, DELAY);
     for (int step = 0; step < DELAY; step++) {
-        assert_ptr_equal(aq_dqn_class.policy(f.algorithm)->block, state_of(&f).parameters);
+        assert_ptr_equal(aq_agent_policy(f.algorithm)->block, state_of(&f).parameters);
         train(&plain, 1);
         train(&f, 1);
         assert_equal_state(&plain, &f);
@@ -137,18 +137,18 @@ TEST(training_is_in_fp32_until_the_delay_is_over)
 TEST(the_policy_is_what_the_levels_stand_for)
 {
     const aq_fake_quant quant = {.bits = 3, .format = AQ_FORMAT_INT8_CHANNEL};
-    aq_algorithm_state s;
+    kept_state s;
     aq_params real, want;
     fixture f;
 
     init(&f, 3, DELAY);
     train(&f, DELAY + 2);
     s = state_of(&f);
-    assert_int_equal(aq_params_init(aq_dqn_class.spec(f.algorithm), &real), 0);
-    assert_int_equal(aq_params_init(aq_dqn_class.spec(f.algorithm), &want), 0);
+    assert_int_equal(aq_params_init(aq_agent_spec(f.algorithm), &real), 0);
+    assert_int_equal(aq_params_init(aq_agent_spec(f.algorithm), &want), 0);
     memcpy(real.block, s.parameters, s.count * sizeof(float));
-    aq_fake_quant_params(&quant, aq_dqn_class.spec(f.algorithm), &real, &want);
-    fixture_assert_same(aq_dqn_class.policy(f.algorithm)->block, want.block, want.count);
+    aq_fake_quant_params(&quant, aq_agent_spec(f.algorithm), &real, &want);
+    fixture_assert_same(aq_agent_policy(f.algorithm)->block, want.block, want.count);
     /* The real weights stay what they were. */
     fixture_assert_same(s.parameters, real.block, real.count);
     assert_memory_not_equal(want.block, real.block, real.count * sizeof(float));
@@ -162,7 +162,7 @@ TEST(without_a_delay_the_first_policy_is_quantized)
     fixture f;
 
     init(&f, 8, 0);
-    assert_ptr_not_equal(aq_dqn_class.policy(f.algorithm)->block, state_of(&f).parameters);
+    assert_ptr_not_equal(aq_agent_policy(f.algorithm)->block, state_of(&f).parameters);
     fini(&f);
 }
 
@@ -184,8 +184,8 @@ TEST(a_resumed_one_goes_on_with_the_same_bits)
         train(&a, 7);
         train(&b, 7);
         assert_equal_state(&a, &b);
-        fixture_assert_same(aq_dqn_class.policy(a.algorithm)->block,
-                            aq_dqn_class.policy(b.algorithm)->block, state_of(&a).count);
+        fixture_assert_same(aq_agent_policy(a.algorithm)->block,
+                            aq_agent_policy(b.algorithm)->block, state_of(&a).count);
         fini(&a);
         fini(&b);
     }
@@ -195,7 +195,7 @@ TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     static copy before, after;
-    aq_train_stats stats;
+    aq_train_report stats;
     fixture f;
 
     init(&f, 4, 0);
@@ -204,10 +204,10 @@ TEST(what_is_not_finite_is_refused_and_changes_nothing)
     for (size_t i = 0; i < 3; i++) {
         fixture_randomize(f.batch, FIXTURE_ACTIONS, &f.rng);
         fixture_obs(f.batch)[5] = bad[i];
-        assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
+        assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
         fixture_randomize(f.batch, FIXTURE_ACTIONS, &f.rng);
         fixture_next_obs(f.batch)[5] = bad[i]; /* row 1, which is not terminal */
-        assert_int_equal(aq_dqn_class.train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
+        assert_int_equal(aq_agent_train(f.algorithm, f.batch, &stats), AQ_E_CORRUPT);
     }
     after = copy_of(&f);
     assert_memory_equal(&before, &after, sizeof(before));
@@ -239,42 +239,36 @@ TEST(quantized_training_allocates_nothing)
     init(&f, 4, 3);
     before = aq_memory_allocation_count();
     train(&f, 10);
-    assert_non_null(aq_dqn_class.policy(f.algorithm));
+    assert_non_null(aq_agent_policy(f.algorithm));
     assert_int_equal(aq_memory_allocation_count(), before);
     fini(&f);
 }
 
 TEST(create_survives_the_failure_of_each_allocation)
 {
-    aq_algorithm *algorithm = NULL;
-    int rc = AQ_E_NOMEM, failures = 0;
+    aq_agent *algorithm = NULL;
+    int rc;
     fixture f;
 
     init(&f, 4, 0);
-    while (rc != 0) {
-        aq_memory_fail_at((uint64_t)failures + 1, 0);
-        rc = aq_dqn_class.create(&f.config, &f.schema, 1, &algorithm, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc != 0) {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_null(algorithm);
-            failures++;
-        }
+    EACH_ALLOCATION_FAILS(rc)
+    {
+        rc = agent_try(&aq_dqn_class, &f.config, &f.schema, 1, &algorithm, NULL);
+        assert_true(rc == 0 || algorithm == NULL);
     }
-    assert_int_equal(failures, 6);
-    aq_dqn_class.destroy(algorithm);
+    aq_agent_destroy(algorithm);
     fini(&f);
 }
 
 TEST(more_layers_than_a_network_has_are_refused)
 {
-    aq_algorithm *algorithm = NULL;
+    aq_agent *algorithm = NULL;
     aq_error error = {0};
     fixture f;
 
     init(&f, 0, 0);
     assert_int_equal(snprintf(f.config.learner.hidden, AQ_RUN_TEXT_MAX, "8,8,8,8,8,8,8,8"), 15);
-    assert_int_equal(aq_dqn_class.create(&f.config, &f.schema, 1, &algorithm, &error),
+    assert_int_equal(agent_try(&aq_dqn_class, &f.config, &f.schema, 1, &algorithm, &error),
                      AQ_E_INVALID);
     assert_non_null(strstr(error.text, "16 layers"));
     assert_null(algorithm);

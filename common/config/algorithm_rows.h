@@ -1,0 +1,40 @@
+/*
+ * Algorithm rows: what has to be known of an algorithm where no learner is: by the command that
+ * refuses a task, and by the settings. The rest an algorithm says of itself in its class
+ * (learner/algorithms/algorithm.h), which is called aq_NAME_class. A new algorithm is a row here.
+ */
+#ifndef AQ_COMMON_CONFIG_ALGORITHM_ROWS_H
+#define AQ_COMMON_CONFIG_ALGORITHM_ROWS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "common/base/error.h"
+#include "common/experience/schema.h"
+
+/* X(constant, name, actions, experience): the kind of its actions, and what it learns from */
+#define AQ_ALGORITHMS(X)                                                                           \
+    X(AQ_ALGORITHM_DQN, dqn, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
+    X(AQ_ALGORITHM_C51, c51, AQ_SPACE_DISCRETE, AQ_LEARNS_FROM_ITEMS)                              \
+    X(AQ_ALGORITHM_D4PG, d4pg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
+    X(AQ_ALGORITHM_DDPG, ddpg, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)                                 \
+    X(AQ_ALGORITHM_TD3, td3, AQ_SPACE_BOX, AQ_LEARNS_FROM_ITEMS)
+
+/* The choices of learner.algorithm, by their number. */
+#define AQ_CONSTANT(constant, name, actions, experience) constant,
+enum aq_algorithm { AQ_ALGORITHMS(AQ_CONSTANT) AQ_ALGORITHM_COUNT };
+#undef AQ_CONSTANT
+
+enum aq_learns_from { AQ_LEARNS_FROM_ITEMS, AQ_LEARNS_FROM_SEQUENCES };
+
+/* Their names, and a NULL behind them. */
+extern const char *const aq_algorithm_names[];
+
+/* AQ_E_UNSUPPORTED, naming those that would do, when the algorithm is not made for the actions of
+ * `task`. */
+int aq_algorithm_check_actions(enum aq_algorithm algorithm, const char *task,
+                               const aq_schema *schema, aq_error *error) AQ_MUST_USE;
+
+enum aq_learns_from aq_algorithm_learns_from(enum aq_algorithm algorithm);
+
+#endif

@@ -1,0 +1,229 @@
+/*
+ * Agent: see agent.h.
+ */
+#include "learner/algorithms/agent.h"
+
+#include "common/base/assert.h"
+#include "common/base/memory.h"
+#include "learner/nn/obs_normalizer.h"
+
+/* Only where observations are normalized. */
+typedef struct normalization {
+    aq_obs_normalizer normalizer;
+    aq_params acting; /* the policy, for observations as they are */
+    size_t rows_max;
+    float *obs;      /* (rows_max, width) */
+    float *next_obs; /* likewise */
+} normalization;
+
+struct aq_agent {
+    const aq_algorithm_class *class;
+    aq_algorithm *algorithm;
+    uint32_t batch_rows;
+    bool is_normalized;
+    normalization normal;
+};
+
+/* ---- making it ------------------------------------------------------------------------------ */
+
+static int check_normalizable(const aq_schema *schema, const aq_net_spec *spec, aq_error *error)
+{
+    if (schema->obs.dtype != AQ_DTYPE_F32) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.normalize_obs is for observations in floats; these are bytes, "
+                       "which every network sees divided by 255");
+    }
+    if (spec->layers[0].kind != AQ_LAYER_LINEAR) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.normalize_obs needs a network that begins with a linear layer");
+    }
+    return 0;
+}
+
+static int make_normalization(const aq_net_spec *spec, uint64_t rows_max, normalization *normal)
+{
+    const uint32_t width = spec->layers[0].inputs;
+    int rc = aq_obs_normalizer_init(&normal->normalizer, width);
+    if (rc == 0) {
+        rc = aq_params_init(spec, &normal->acting);
+    }
+    normal->rows_max = rows_max;
+    normal->obs = aq_alloc(rows_max * width, sizeof(float));
+    normal->next_obs = aq_alloc(rows_max * width, sizeof(float));
+    return rc == 0 && normal->obs != NULL && normal->next_obs != NULL ? 0 : AQ_E_NOMEM;
+}
+
+static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    const aq_net_spec *spec = aq_agent_spec(agent);
+    uint64_t rows_max = config->learner.batch_size;
+    if (agent->class->needs.update == AQ_UPDATES_BY_GROUP) {
+        rows_max *= config->learner.batches_per_request;
+    }
+    int rc = check_normalizable(setup->schema, spec, error);
+    if (rc != 0) {
+        return rc;
+    }
+    agent->is_normalized = true;
+    rc = make_normalization(spec, rows_max, &agent->normal);
+    return rc == 0 ? 0 : aq_fail(error, rc, "no memory to normalize observations");
+}
+
+int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                    aq_agent **ret_agent, aq_error *error)
+{
+    const aq_run_config *config = setup->config;
+    int rc = aq_run_config_check_task(config, setup->schema, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_agent *agent = aq_alloc(1, sizeof(*agent));
+    if (agent == NULL) {
+        return aq_fail(error, AQ_E_NOMEM, "no memory for %s", class->name);
+    }
+    agent->class = class;
+    agent->batch_rows = (uint32_t)config->learner.batch_size;
+    rc = class->create(class, setup, &agent->algorithm, error);
+    if (rc == 0 && config->learner.normalize_obs) {
+        rc = normalize(agent, setup, error);
+    }
+    if (rc != 0) {
+        aq_agent_destroy(agent);
+        return rc;
+    }
+    *ret_agent = agent;
+    return 0;
+}
+
+void aq_agent_destroy(aq_agent *agent)
+{
+    if (agent == NULL) {
+        return;
+    }
+    agent->class->destroy(agent->algorithm);
+    aq_obs_normalizer_fini(&agent->normal.normalizer);
+    aq_params_fini(&agent->normal.acting);
+    aq_free(agent->normal.obs);
+    aq_free(agent->normal.next_obs);
+    aq_free(agent);
+}
+
+/* ---- training ------------------------------------------------------------------------------- */
+
+const aq_algorithm_class *aq_agent_class(const aq_agent *agent)
+{
+    return agent->class;
+}
+
+uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows)
+{
+    return agent->class->needs.update == AQ_UPDATES_BY_GROUP ? group_rows : agent->batch_rows;
+}
+
+/* The rows count before they are trained on, so that the first are normalized as well. */
+static int see_normalized(normalization *normal, const aq_batch *rows, aq_batch *ret_seen)
+{
+    AQ_ASSERT(rows->rows <= normal->rows_max);
+    AQ_ASSERT(!aq_batch_has_sequences(rows));
+    AQ_ASSERT(rows->obs_bytes == normal->normalizer.width * sizeof(float));
+
+    const float *obs = (const float *)(const void *)rows->obs;
+    const float *next_obs = (const float *)(const void *)rows->next_obs;
+    int rc = aq_obs_normalizer_see(&normal->normalizer, obs, rows->rows);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_obs_normalizer_apply(&normal->normalizer, obs, rows->rows, normal->obs);
+    aq_obs_normalizer_apply(&normal->normalizer, next_obs, rows->rows, normal->next_obs);
+    *ret_seen = *rows;
+    ret_seen->obs = (uint8_t *)normal->obs;
+    ret_seen->next_obs = (uint8_t *)normal->next_obs;
+    return 0;
+}
+
+int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_train_report *ret_report)
+{
+    aq_batch seen = *rows;
+    int rc = agent->is_normalized ? see_normalized(&agent->normal, rows, &seen) : 0;
+    return rc == 0 ? agent->class->train(agent->algorithm, &seen, ret_report) : rc;
+}
+
+void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate)
+{
+    agent->class->set_rates(agent->algorithm, learning_rate, critic_learning_rate);
+}
+
+/* ---- what others see ------------------------------------------------------------------------ */
+
+const aq_net_spec *aq_agent_spec(const aq_agent *agent)
+{
+    return agent->class->spec(agent->algorithm);
+}
+
+/* Normalized, it is made anew at each call, in a place of the agent's own. */
+const aq_params *aq_agent_policy(aq_agent *agent)
+{
+    const aq_params *policy = agent->class->policy(agent->algorithm);
+    normalization *normal = &agent->normal;
+    if (!agent->is_normalized) {
+        return policy;
+    }
+    aq_params_copy(&normal->acting, policy);
+    aq_obs_normalizer_fold(&normal->normalizer, aq_agent_spec(agent), &normal->acting);
+    return &normal->acting;
+}
+
+void aq_agent_arrays(aq_agent *agent, aq_named_arrays *ret_arrays)
+{
+    const aq_obs_normalizer *normalizer = &agent->normal.normalizer;
+    ret_arrays->count = 0;
+    agent->class->arrays(agent->algorithm, ret_arrays);
+    if (agent->is_normalized) {
+        aq_named_arrays_add(ret_arrays, "statistics", AQ_ARRAY_F64, normalizer->statistics_count,
+                            normalizer->statistics);
+    }
+}
+
+/* What is kept, judged by what may be: a checkpoint says nothing of signs. */
+static int check_kept(const aq_named_arrays *own, const aq_named_arrays *kept, aq_error *error)
+{
+    const bool was_normalized = aq_named_arrays_find(kept, "statistics") != NULL;
+    const bool is_normalized = aq_named_arrays_find(own, "statistics") != NULL;
+    if (was_normalized != is_normalized) {
+        return aq_fail(error, AQ_E_INVALID,
+                       "the checkpoint was trained with learner.normalize_obs %s, the "
+                       "configuration says otherwise",
+                       was_normalized ? "true" : "false");
+    }
+    int rc = aq_named_arrays_check_same(own, kept, error);
+    if (rc != 0) {
+        return aq_fail_context(error, rc,
+                               "the checkpoint is of other networks than these settings "
+                               "make");
+    }
+    for (size_t i = 0; rc == 0 && i < own->count; i++) {
+        aq_named_array judged = own->arrays[i];
+        judged.values = aq_named_arrays_find(kept, judged.name)->values;
+        rc = aq_array_check(&judged, error);
+    }
+    return rc;
+}
+
+int aq_agent_restore(aq_agent *agent, const aq_named_arrays *kept, aq_error *error)
+{
+    aq_named_arrays own;
+    aq_agent_arrays(agent, &own);
+    int rc = check_kept(&own, kept, error);
+    if (rc != 0) {
+        return rc;
+    }
+    aq_named_arrays_copy(kept, &own);
+    if (agent->class->restored != NULL) {
+        agent->class->restored(agent->algorithm);
+    }
+    if (agent->is_normalized) {
+        aq_obs_normalizer_restored(&agent->normal.normalizer);
+    }
+    return 0;
+}

@@ -1,0 +1,49 @@
+/*
+ * Agent: an algorithm at work on a task, with everything around it that is the same for all of
+ * them. Observations are normalized if the run wants it, an update gets as many rows as it wants,
+ * and the state that a checkpoint keeps is one list.
+ *
+ * Normalized observations are the agent's own business. Rows go in normalized by what was trained
+ * on so far, and the policy comes out as one for observations as they are (obs_normalizer.h). So
+ * actors, evaluators and exported policies know nothing of it, and what they run is frozen with
+ * each version.
+ *
+ * One thread at a time.
+ */
+#ifndef AQ_LEARNER_ALGORITHMS_AGENT_H
+#define AQ_LEARNER_ALGORITHMS_AGENT_H
+
+#include "learner/algorithms/algorithm.h"
+
+typedef struct aq_agent aq_agent;
+
+/* Of `class`, which need not be the one of the settings. AQ_E_UNSUPPORTED, in words, when the
+ * settings' algorithm is not for the task, or observations can't be normalized; otherwise as the
+ * class's create. */
+int aq_agent_create(const aq_algorithm_class *class, const aq_algorithm_setup *setup,
+                    aq_agent **ret_agent, aq_error *error) AQ_MUST_USE;
+void aq_agent_destroy(aq_agent *agent); /* NULL is fine */
+
+const aq_algorithm_class *aq_agent_class(const aq_agent *agent);
+
+/* The rows of one update, when `group_rows` are there: all of them, or learner.batch_size. */
+uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows);
+
+/* One update; as the class's train. */
+int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_train_report *ret_report) AQ_MUST_USE;
+
+const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */
+
+/* The parameters that actors act with, until the next update. */
+const aq_params *aq_agent_policy(aq_agent *agent);
+
+void aq_agent_set_rates(aq_agent *agent, double learning_rate, double critic_learning_rate);
+
+/* Everything that a checkpoint keeps: views into the agent. */
+void aq_agent_arrays(aq_agent *agent, aq_named_arrays *ret_arrays);
+
+/* Takes up what a checkpoint kept. AQ_E_INVALID, in words, when it is of another algorithm's or
+ * network's making; AQ_E_CORRUPT for numbers that can't be; nothing has changed then. */
+int aq_agent_restore(aq_agent *agent, const aq_named_arrays *kept, aq_error *error) AQ_MUST_USE;
+
+#endif

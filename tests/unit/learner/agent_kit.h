@@ -1,0 +1,36 @@
+/*
+ * Agents of the tests: made in one call, and what they keep by name.
+ */
+#ifndef AQ_TESTS_UNIT_LEARNER_AGENT_KIT_H
+#define AQ_TESTS_UNIT_LEARNER_AGENT_KIT_H
+
+#include "learner/algorithms/agent.h"
+
+extern const aq_algorithm_class aq_dqn_class, aq_c51_class;
+
+/* Fails the test when it can't be made. */
+aq_agent *agent_of(const aq_algorithm_class *class, const aq_run_config *config,
+                   const aq_schema *schema, uint64_t seed);
+
+/* As aq_agent_create; the settings' algorithm becomes the one of `class`. */
+int agent_try(const aq_algorithm_class *class, const aq_run_config *config, const aq_schema *schema,
+              uint64_t seed, aq_agent **ret_agent, aq_error *error) AQ_MUST_USE;
+
+/* Views into the agent; NULL for what it does not keep. */
+typedef struct kept_state {
+    size_t count;
+    float *parameters, *target, *adam_m, *adam_v;
+    uint64_t adam_step;
+    size_t statistics_count;
+    double *statistics;
+} kept_state;
+
+kept_state agent_state(aq_agent *agent);
+
+/* Takes up its own state, as if so many steps had been taken. */
+void agent_resume_at(aq_agent *agent, uint64_t adam_step);
+
+/* The metrics of every algorithm that there is begin with these. */
+enum { METRIC_LOSS, METRIC_Q_MEAN, METRIC_GRADIENT_NORM };
+
+#endif

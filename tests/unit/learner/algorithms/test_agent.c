@@ -1,0 +1,95 @@
+/*
+ * An agent takes up what a checkpoint kept, or refuses it in words and stays as it was.
+ */
+#include <math.h>
+#include <string.h>
+
+#include "tests/support/test.h"
+#include "tests/unit/learner/agent_kit.h"
+#include "tests/unit/learner/dqn_fixture.h"
+
+typedef struct stand {
+    aq_run_config config;
+    aq_schema schema;
+    aq_agent *agent;
+    aq_named_arrays own, kept; /* kept: a copy */
+} stand;
+
+static int set_up(void **state)
+{
+    static stand all;
+    all = (stand){0};
+    fixture_config(&all.config);
+    fixture_schema(FIXTURE_INPUTS, FIXTURE_ACTIONS, &all.schema);
+    all.agent = agent_of(&aq_dqn_class, &all.config, &all.schema, 1);
+    aq_agent_arrays(all.agent, &all.own);
+    assert_int_equal(aq_named_arrays_like(&all.own, &all.kept), 0);
+    aq_named_arrays_copy(&all.own, &all.kept);
+    *state = &all;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    stand *all = *state;
+    aq_agent_destroy(all->agent);
+    aq_named_arrays_fini(&all->kept);
+    return 0;
+}
+
+static float *kept_values(stand *all, const char *name)
+{
+    return aq_named_arrays_find(&all->kept, name)->values;
+}
+
+TEST_WITH(what_was_kept_is_taken_up, set_up, tear_down)
+{
+    stand *all = *state;
+    kept_values(all, "parameters")[3] = 0.75f;
+    kept_values(all, "adam_v")[5] = 0.5f;
+    assert_int_equal(aq_agent_restore(all->agent, &all->kept, NULL), 0);
+    assert_true(agent_state(all->agent).parameters[3] == 0.75f);
+    assert_true(agent_state(all->agent).adam_v[5] == 0.5f);
+    assert_true(aq_agent_policy(all->agent)->block[3] == 0.75f);
+}
+
+static void check_refused(stand *all, int code, const char *words)
+{
+    aq_error error = {0};
+    const float before = agent_state(all->agent).parameters[0];
+    kept_values(all, "parameters")[0] = before + 1;
+    assert_refused(aq_agent_restore(all->agent, &all->kept, &error), code, &error, words);
+    assert_true(agent_state(all->agent).parameters[0] == before);
+}
+
+TEST_WITH(numbers_that_can_not_be_are_refused, set_up, tear_down)
+{
+    stand *all = *state;
+    kept_values(all, "target")[2] = NAN;
+    check_refused(all, AQ_E_CORRUPT, "target: number 2 is NaN");
+}
+
+TEST_WITH(what_only_its_owner_knows_can_not_be_negative_is_refused, set_up, tear_down)
+{
+    stand *all = *state;
+    kept_values(all, "adam_v")[1] = -1;
+    check_refused(all, AQ_E_CORRUPT, "adam_v: number 1 is -1, less than 0");
+}
+
+TEST_WITH(another_networks_arrays_are_refused, set_up, tear_down)
+{
+    stand *all = *state;
+    all->kept.arrays[1].count--;
+    check_refused(all, AQ_E_INVALID,
+                  "the checkpoint is of other networks than these settings make: its array");
+}
+
+TEST_WITH(another_way_with_observations_is_refused, set_up, tear_down)
+{
+    double statistics[9] = {0};
+    stand *all = *state;
+    aq_named_arrays_add(&all->kept, "statistics", AQ_ARRAY_F64, 9, statistics);
+    check_refused(all, AQ_E_INVALID,
+                  "the checkpoint was trained with learner.normalize_obs true, the "
+                  "configuration says otherwise");
+}
