@@ -150,7 +150,7 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
 
 static int train_step(bench *self)
 {
-    aq_train_report report;
+    aq_update_report report;
 
     return aq_agent_train(self->agent, self->batch, &report);
 }

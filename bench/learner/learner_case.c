@@ -256,7 +256,7 @@ void aq_learner_case_fini(aq_learner_case *of)
 
 int aq_learner_case_step(aq_learner_case *of)
 {
-    aq_train_report report;
+    aq_update_report report;
 
     return aq_agent_train(of->agent, of->batch, &report);
 }

@@ -125,6 +125,7 @@ int aq_named_arrays_like(const aq_named_arrays *shape, aq_named_arrays *ret_arra
 {
     size_t offsets[AQ_ARRAYS_MAX];
     size_t bytes = 0;
+    AQ_ASSERT(shape->count > 0);
     for (size_t i = 0; i < shape->count; i++) {
         offsets[i] = aq_columns_add(&bytes, shape->arrays[i].count,
                                     aq_array_value_bytes(shape->arrays[i].type));

@@ -56,7 +56,7 @@ void aq_named_arrays_copy(const aq_named_arrays *from, const aq_named_arrays *to
 int aq_named_arrays_check_same(const aq_named_arrays *wanted, const aq_named_arrays *found,
                                aq_error *error) AQ_MUST_USE;
 
-/* Arrays like those, zeroed, in one block of their own. AQ_E_NOMEM. */
+/* Arrays like those, of which there are some, zeroed, in one block of their own. AQ_E_NOMEM. */
 int aq_named_arrays_like(const aq_named_arrays *shape, aq_named_arrays *ret_arrays) AQ_MUST_USE;
 
 /* Frees what aq_named_arrays_like made; a zeroed struct is fine. */

@@ -26,8 +26,15 @@ struct aq_agent {
 
 /* ---- making it ------------------------------------------------------------------------------ */
 
-static int check_normalizable(const aq_schema *schema, const aq_net_spec *spec, aq_error *error)
+static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec *spec,
+                              aq_error *error)
 {
+    const aq_schema *schema = setup->schema;
+    if (aq_algorithm_learns_from(setup->config->learner.algorithm) == AQ_LEARNS_FROM_SEQUENCES) {
+        return aq_fail(error, AQ_E_UNSUPPORTED,
+                       "learner.normalize_obs is for algorithms that learn from n-step items; "
+                       "learner.normalize_obs=false works");
+    }
     if (schema->obs.dtype != AQ_DTYPE_F32) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs is for observations in floats; these are bytes, "
@@ -61,7 +68,7 @@ static int normalize(aq_agent *agent, const aq_algorithm_setup *setup, aq_error 
     if (agent->class->needs.update == AQ_UPDATES_BY_GROUP) {
         rows_max *= config->learner.batches_per_request;
     }
-    int rc = check_normalizable(setup->schema, spec, error);
+    int rc = check_normalizable(setup, spec, error);
     if (rc != 0) {
         return rc;
     }
@@ -142,7 +149,7 @@ static int see_normalized(normalization *normal, const aq_batch *rows, aq_batch 
     return 0;
 }
 
-int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_train_report *ret_report)
+int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report)
 {
     aq_batch seen = *rows;
     int rc = agent->is_normalized ? see_normalized(&agent->normal, rows, &seen) : 0;

@@ -30,7 +30,7 @@ const aq_algorithm_class *aq_agent_class(const aq_agent *agent);
 uint32_t aq_agent_update_rows(const aq_agent *agent, uint32_t group_rows);
 
 /* One update; as the class's train. */
-int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_train_report *ret_report) AQ_MUST_USE;
+int aq_agent_train(aq_agent *agent, const aq_batch *rows, aq_update_report *ret_report) AQ_MUST_USE;
 
 const aq_net_spec *aq_agent_spec(const aq_agent *agent); /* of the policy */
 

@@ -34,11 +34,11 @@ typedef struct aq_algorithm_needs {
     enum { AQ_VERSIONS_BY_PERIOD, AQ_VERSIONS_BY_UPDATE } versions;
 } aq_algorithm_needs;
 
-/* What came of an update. */
-typedef struct aq_train_report {
-    uint64_t steps;                 /* gradient steps that were taken */
+/* What came of an update, zeroed by whoever asks for it. */
+typedef struct aq_update_report {
+    uint64_t steps;                 /* gradient steps that were taken, also before one failed */
     double metrics[AQ_METRICS_MAX]; /* a number for each of the class's */
-} aq_train_report;
+} aq_update_report;
 
 /* What the class's `create` is given; nothing of it is kept. */
 typedef struct aq_algorithm_setup {
@@ -68,7 +68,7 @@ typedef struct aq_algorithm_class {
      * one of the schema's: the parameters are as before the step that failed. The same updates on
      * the same rows give the same bits, whatever the machine's vector width, for one BLAS kernel
      * and number of threads. */
-    int (*train)(aq_algorithm *algorithm, const aq_batch *rows, aq_train_report *ret_report);
+    int (*train)(aq_algorithm *algorithm, const aq_batch *rows, aq_update_report *ret_report);
 
     const aq_net_spec *(*spec)(const aq_algorithm *algorithm); /* of the policy */
 

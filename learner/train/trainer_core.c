@@ -104,12 +104,19 @@ static void count_versions(aq_trainer_core *core, const aq_batch *group, uint64_
     }
 }
 
-static void count_update(aq_trainer_core *core, uint32_t rows, const aq_train_report *report)
+/* False when it failed. */
+static bool count_update(aq_trainer_core *core, int rc, uint32_t rows,
+                         const aq_update_report *report)
 {
     core->step += report->steps;
     core->sums.steps += report->steps;
+    if (rc != 0) {
+        core->sums.failed++;
+        return false;
+    }
     core->sums.rows += rows;
     aq_metric_sums_add(&aq_agent_class(core->agent)->metrics, &core->sums.metrics, report->metrics);
+    return true;
 }
 
 static bool is_version_due(const aq_trainer_core *core)
@@ -126,12 +133,11 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
     count_versions(core, group, newest_version);
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
         const aq_batch rows = view(group, first, update_rows);
-        aq_train_report report;
-        if (aq_agent_train(core->agent, &rows, &report) != 0) {
-            core->sums.failed++;
+        aq_update_report report = {.steps = 0};
+        int rc = aq_agent_train(core->agent, &rows, &report);
+        if (!count_update(core, rc, update_rows, &report)) {
             continue;
         }
-        count_update(core, update_rows, &report);
         if (is_version_due(core) && offer(core, group)) {
             core->publish_at = core->step + core->config.publish_period;
         }

@@ -327,7 +327,7 @@ static void change_part(void *user, uint32_t index)
 }
 
 /* Everything before the parameters may change. */
-static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_report *ret_report,
+static int find_gradients(actor_critic *self, const aq_batch *batch, aq_update_report *ret_report,
                           double norms[SECTION_COUNT])
 {
     aq_actor_critic_sums sums = {0};
@@ -351,7 +351,7 @@ static int find_gradients(actor_critic *self, const aq_batch *batch, aq_train_re
     for (uint32_t s = 0; s < SECTION_COUNT; s++) {
         norms[s] = sqrt(squares[s]);
     }
-    *ret_report = (aq_train_report){.steps = 1};
+    *ret_report = (aq_update_report){.steps = 1};
     ret_report->metrics[AQ_CRITIC_LOSS] = sums.loss / batch->rows;
     ret_report->metrics[AQ_CRITIC_MEAN] = sums.value / batch->rows;
     ret_report->metrics[AQ_CRITIC_GRADIENT_NORM] = norms[SECTION_CRITIC];
@@ -382,11 +382,11 @@ static void plan_step(actor_critic *self, const aq_batch *batch)
 }
 
 int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *batch,
-                          aq_train_report *ret_report)
+                          aq_update_report *ret_report)
 {
     actor_critic *self = actor_critic_of(algorithm);
     double norms[SECTION_COUNT];
-    aq_train_report report;
+    aq_update_report report;
 
     AQ_ASSERT(batch->rows > 0 && batch->rows <= self->rows_max);
     AQ_ASSERT(batch->obs_bytes == self->obs_bytes);

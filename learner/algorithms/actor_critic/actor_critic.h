@@ -36,7 +36,7 @@ int aq_actor_critic_create(const aq_algorithm_class *class, const aq_algorithm_s
                            aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_actor_critic_destroy(aq_algorithm *algorithm);
 int aq_actor_critic_train(aq_algorithm *algorithm, const aq_batch *rows,
-                          aq_train_report *ret_report) AQ_MUST_USE;
+                          aq_update_report *ret_report) AQ_MUST_USE;
 const aq_net_spec *aq_actor_critic_spec(const aq_algorithm *algorithm);
 const aq_params *aq_actor_critic_policy(const aq_algorithm *algorithm);
 void aq_actor_critic_set_rates(aq_algorithm *algorithm, double learning_rate,

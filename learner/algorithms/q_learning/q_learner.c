@@ -298,7 +298,7 @@ static void update_target(q_learner *self)
     }
 }
 
-int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_report *ret_report)
+int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
 {
     q_learner *self = q_learner_of(algorithm);
     aq_dqn_loss loss;
@@ -323,7 +323,7 @@ int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_
     aq_adam_step(&self->adam, self->online.block, self->gradient.block, self->online.count,
                  (float)scale);
     update_target(self);
-    *ret_report = (aq_train_report){.steps = 1};
+    *ret_report = (aq_update_report){.steps = 1};
     ret_report->metrics[AQ_Q_LOSS] = loss.loss;
     ret_report->metrics[AQ_Q_MEAN] = loss.q_mean;
     ret_report->metrics[AQ_Q_GRADIENT_NORM] = norm;

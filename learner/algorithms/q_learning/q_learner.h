@@ -24,7 +24,7 @@ int aq_q_learner_create(const aq_algorithm_class *class, const aq_algorithm_setu
                         aq_algorithm **ret_algorithm, aq_error *error) AQ_MUST_USE;
 void aq_q_learner_destroy(aq_algorithm *algorithm);
 int aq_q_learner_train(aq_algorithm *algorithm, const aq_batch *rows,
-                       aq_train_report *ret_report) AQ_MUST_USE;
+                       aq_update_report *ret_report) AQ_MUST_USE;
 const aq_net_spec *aq_q_learner_spec(const aq_algorithm *algorithm);
 const aq_params *aq_q_learner_policy(const aq_algorithm *algorithm);
 void aq_q_learner_set_rates(aq_algorithm *algorithm, double learning_rate,

@@ -26,6 +26,7 @@ QUIET = {"actorq_learner_precision_gap_return", "actorq_learner_precision_gap_re
          "actorq_learner_return_mean", "actorq_learner_return_best", "actorq_actor_return_mean",
          "actorq_learner_return_standard_deviation", "actorq_evaluator_return_mean",
          "actorq_learner_sample_latency_seconds", "actorq_learner_loss", "actorq_learner_q_mean",
+         "actorq_learner_gradient_norm",
          "actorq_learner_staleness_mean_versions", "actorq_replay_table_times_sampled",
          "actorq_learner_quantization_disagreement_ratio",
          "actorq_learner_quantization_output_rms", "actorq_learner_quantization_output_max",

@@ -11,7 +11,7 @@
 /* What `create` gives out next. */
 static fake_algorithm *made;
 
-static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_report *ret_report)
+static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_update_report *ret_report)
 {
     fake_algorithm *fake = (fake_algorithm *)(void *)algorithm;
     if (fake->steps < FAKE_SEEN_MAX) {
@@ -30,13 +30,14 @@ static int train(aq_algorithm *algorithm, const aq_batch *batch, aq_train_report
     }
     fake->steps++;
     if (batch->reward[0] < 0) {
+        ret_report->steps = (uint64_t)-batch->reward[0] - 1;
         return AQ_E_CORRUPT;
     }
     fake->kit->params.weight[0][0] += 1;
     fake->arrays[0][0] += 1;
     fake->arrays[3][FAKE_STATE_COUNT - 1] += 1;
     fake->adam_step++;
-    *ret_report = (aq_train_report){.steps = 1, .metrics = {2, 10}};
+    *ret_report = (aq_update_report){.steps = 1, .metrics = {2, 10}};
     return 0;
 }
 

@@ -2,7 +2,8 @@
  * An algorithm that notes what it is given instead of learning from it.
  *
  * Each step adds one to the first parameter and to the first number of its state, so that whoever
- * copies either can be asked which step it has seen. A batch whose first reward is negative fails.
+ * copies either can be asked which step it has seen. A batch whose first reward is negative fails:
+ * -1 at once, -3 after two steps.
  */
 #ifndef AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H
 #define AQ_TESTS_UNIT_LEARNER_FAKE_ALGORITHM_H

@@ -68,7 +68,7 @@ TEST_WITH(it_trains_as_on_rows_that_were_normalized_before, set_up, tear_down)
     kept_state mine, its;
     assert_int_equal(aq_obs_normalizer_init(&normalizer, FIXTURE_INPUTS), 0);
     for (int i = 0; i < STEPS; i++) {
-        aq_train_report a, b;
+        aq_update_report a, b;
         draw(all);
         assert_int_equal(aq_agent_train(all->algorithm, all->batch, &a), 0);
         assert_int_equal(aq_obs_normalizer_see(&normalizer, fixture_obs(all->batch), FIXTURE_ROWS),
@@ -98,7 +98,7 @@ TEST_WITH(its_policy_is_for_observations_as_they_are, set_up, tear_down)
     kept_state inside;
     assert_int_equal(aq_obs_normalizer_init(&normalizer, FIXTURE_INPUTS), 0);
     for (int i = 0; i < STEPS; i++) {
-        aq_train_report stats;
+        aq_update_report stats;
         draw(all);
         assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), 0);
     }
@@ -122,7 +122,7 @@ TEST_WITH(what_was_kept_goes_on_to_the_same_bits, set_up, tear_down)
     stand *all = *state;
     aq_agent *again = NULL;
     kept_state from, to;
-    aq_train_report a, b;
+    aq_update_report a, b;
     for (int i = 0; i < STEPS; i++) {
         draw(all);
         assert_int_equal(aq_agent_train(all->algorithm, all->batch, &a), 0);
@@ -152,7 +152,7 @@ TEST_WITH(a_row_that_is_not_finite_costs_the_step_and_no_more, set_up, tear_down
 {
     stand *all = *state;
     kept_state state_of;
-    aq_train_report stats;
+    aq_update_report stats;
     draw(all);
     assert_int_equal(aq_agent_train(all->algorithm, all->batch, &stats), 0);
     state_of = agent_state(all->algorithm);

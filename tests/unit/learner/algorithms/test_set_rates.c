@@ -51,7 +51,7 @@ static void fini(fixture *f)
 static kept_state train(fixture *f, double rate, double critic_rate, float *ret_before)
 {
     kept_state state;
-    aq_train_report stats;
+    aq_update_report stats;
 
     state = agent_state(f->algorithm);
     assert_true(state.count <= PARAMETERS_MAX);

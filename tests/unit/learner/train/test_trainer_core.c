@@ -158,6 +158,19 @@ TEST_WITH(a_failed_step_is_counted_and_the_next_is_made, setup, teardown)
     aq_batch_destroy(group);
 }
 
+TEST_WITH(steps_before_the_one_that_failed_count, setup, teardown)
+{
+    core_desk *desk = *state;
+    aq_batch *group = learner_kit_group(&desk->kit, BATCH_ROWS);
+    group->reward[0] = -3; /* two steps were taken */
+    aq_trainer_core_train(desk->core, group, 0);
+    aq_trainer_sums sums = aq_trainer_core_take_sums(desk->core);
+    assert_int_equal(sums.failed, 1);
+    assert_int_equal(sums.steps, 2);
+    assert_int_equal(aq_trainer_core_step(desk->core), 2);
+    aq_batch_destroy(group);
+}
+
 TEST_WITH(rows_are_counted_by_how_old_they_are, setup, teardown)
 {
     core_desk *desk = *state;

@@ -108,7 +108,7 @@ static kept_state state_of(fixture *f)
 
 static void train(fixture *f, int steps)
 {
-    aq_train_report stats;
+    aq_update_report stats;
 
     for (int i = 0; i < steps; i++) {
         randomize(f);
@@ -241,7 +241,7 @@ TEST(priorities_are_written_and_not_negative)
 static void check_refused(fixture *f)
 {
     static copy before, after;
-    aq_train_report stats;
+    aq_update_report stats;
 
     take_copy(f, &before);
     assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);

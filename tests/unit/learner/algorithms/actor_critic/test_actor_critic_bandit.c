@@ -85,7 +85,7 @@ static void check(enum aq_algorithm which, uint64_t seed)
     aq_rng_init(&rng, seed, 1);
     assert_true(distance(algorithm) > 0.3f);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_report stats;
+        aq_update_report stats;
 
         fill_batch(batch, &rng);
         assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);

@@ -60,7 +60,7 @@ static kept_state state_of(const fixture *f)
 static void train(fixture *f, int steps)
 {
     for (int i = 0; i < steps; i++) {
-        aq_train_report stats;
+        aq_update_report stats;
 
         fixture_randomize(f->batch, FIXTURE_ACTIONS, &f->rng);
         assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), 0);
@@ -123,7 +123,7 @@ TEST(a_long_gradient_is_clipped_and_its_length_reported)
 {
     const double clip = 1e-3;
     aq_run_config config;
-    aq_train_report stats;
+    aq_update_report stats;
     double given;
     fixture f;
 
@@ -175,8 +175,8 @@ static copy copy_of(const fixture *f)
 /* A batch that was made bad is refused, changes nothing, and the next good one is learned from. */
 static void check_refused(fixture *f)
 {
-    const aq_train_report untouched = {.steps = 6, .metrics = {7, 8, 9}};
-    aq_train_report stats = untouched;
+    const aq_update_report untouched = {.steps = 6, .metrics = {7, 8, 9}};
+    aq_update_report stats = untouched;
     copy before = copy_of(f), after;
 
     assert_int_equal(aq_agent_train(f->algorithm, f->batch, &stats), AQ_E_CORRUPT);
@@ -222,7 +222,7 @@ TEST(an_action_that_does_not_exist_is_refused)
 TEST(a_gradient_too_long_for_adam_is_refused_unless_clipped)
 {
     aq_run_config config;
-    aq_train_report stats;
+    aq_update_report stats;
     fixture f;
 
     fixture_config(&config);
@@ -271,7 +271,7 @@ TEST(the_same_steps_on_two_threads_give_the_same_bits)
     batch = fixture_batch(&schema, ROWS);
     aq_blas_set_threads(2);
     for (int i = 0; i < 2; i++) {
-        aq_train_report stats;
+        aq_update_report stats;
         aq_rng rng;
 
         algorithms[i] = fixture_algorithm(&config, &schema, 1);
@@ -324,7 +324,7 @@ TEST(bytes_count_as_0_to_1)
     aq_agent *bytes_algorithm;
     aq_schema bytes_schema;
     aq_batch *bytes_batch;
-    aq_train_report stats;
+    aq_update_report stats;
     fixture f;
 
     init(&f);
@@ -354,7 +354,7 @@ TEST(bytes_count_as_0_to_1)
 
 TEST(fewer_rows_than_a_batch_are_learned_from)
 {
-    aq_train_report stats;
+    aq_update_report stats;
     fixture f;
 
     init(&f);

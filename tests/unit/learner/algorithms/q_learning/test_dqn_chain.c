@@ -91,7 +91,7 @@ static void check_solved(uint64_t seed, const chain_case *of)
     batch = fixture_batch(&schema, ROWS);
     aq_rng_init(&rng, seed, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_report stats;
+        aq_update_report stats;
 
         for (uint32_t row = 0; row < ROWS; row++) {
             fill_row(batch, row, of->n_step, &rng);

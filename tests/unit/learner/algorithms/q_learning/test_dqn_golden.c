@@ -148,7 +148,7 @@ static void check_case(reader *r)
     memcpy(s.target, s.parameters, s.count * sizeof(float));
     agent_resume_at(algorithm, 0);
     for (int step = 0; step < STEPS; step++) {
-        aq_train_report stats;
+        aq_update_report stats;
 
         read_batch(r, batch, c.schema.obs.shape[0]);
         assert_int_equal(aq_agent_train(algorithm, batch, &stats), 0);

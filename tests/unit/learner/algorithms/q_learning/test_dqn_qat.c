@@ -61,7 +61,7 @@ static kept_state state_of(const fixture *f)
 
 static double train(fixture *f, int steps)
 {
-    aq_train_report stats = {0};
+    aq_update_report stats = {0};
 
     for (int i = 0; i < steps; i++) {
         fixture_randomize(f->batch, FIXTURE_ACTIONS, &f->rng);
@@ -195,7 +195,7 @@ TEST(what_is_not_finite_is_refused_and_changes_nothing)
 {
     const float bad[] = {NAN, INFINITY, -INFINITY};
     static copy before, after;
-    aq_train_report stats;
+    aq_update_report stats;
     fixture f;
 
     init(&f, 4, 0);
