@@ -80,23 +80,45 @@ const char *net_kit_url(const char *transport, char *ret_url)
 
 /* ---- the pair ------------------------------------------------------------------------------ */
 
+aq_net_limits net_kit_secured(const aq_security *security)
+{
+    aq_net_limits limits = net_kit_limits;
+
+    limits.security = security;
+    return limits;
+}
+
 static void open_server(net_pair *pair)
 {
+    const aq_net_limits limits = net_kit_secured(pair->own);
     aq_error error = {0};
 
-    if (aq_rpc_server_create(&pair->loop, pair->url, &net_kit_limits, pair->dispatcher,
-                             NET_PAIR_CALLS_MAX, &pair->server, &error) < 0) {
+    if (aq_rpc_server_create(&pair->loop, pair->url, &limits, pair->dispatcher, NET_PAIR_CALLS_MAX,
+                             &pair->server, &error) < 0) {
         fail_msg("%s", error.text);
     }
     snprintf(pair->url, sizeof(pair->url), "%s", aq_rpc_server_url(pair->server));
 }
 
-void net_pair_open(net_pair *pair, const char *transport, uint32_t timeout_ms)
+void net_pair_dial(net_pair *pair, const char *url)
 {
+    const aq_net_limits limits = net_kit_secured(pair->callers);
     aq_error error = {0};
     aq_rpc_channel *channel;
 
-    *pair = (net_pair){.server = NULL};
+    aq_rpc_client_close(pair->client);
+    if (aq_rpc_client_create(&pair->loop, url, &limits, NET_PAIR_CALLS_MAX, &pair->client, &error) <
+        0) {
+        fail_msg("%s", error.text);
+    }
+    channel = aq_rpc_client_channel(pair->client);
+    aq_rpc_stub_init(&pair->policy, channel, &actorq__v1__policy__descriptor, pair->timeout_ms);
+    aq_rpc_stub_init(&pair->operations, channel, &actorq__v1__operations__descriptor,
+                     pair->timeout_ms);
+}
+
+static void serve(net_pair *pair, const char *transport)
+{
     assert_int_equal(uv_loop_init(&pair->loop), 0);
     rpc_kit_init(&pair->kit);
     assert_int_equal(aq_rpc_dispatcher_create(NET_PAIR_CALLS_MAX, NET_KIT_MESSAGE_MAX,
@@ -105,13 +127,19 @@ void net_pair_open(net_pair *pair, const char *transport, uint32_t timeout_ms)
     rpc_kit_add_to(&pair->kit, pair->dispatcher);
     net_kit_url(transport, pair->url);
     open_server(pair);
-    if (aq_rpc_client_create(&pair->loop, pair->url, &net_kit_limits, NET_PAIR_CALLS_MAX,
-                             &pair->client, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    channel = aq_rpc_client_channel(pair->client);
-    aq_rpc_stub_init(&pair->policy, channel, &actorq__v1__policy__descriptor, timeout_ms);
-    aq_rpc_stub_init(&pair->operations, channel, &actorq__v1__operations__descriptor, timeout_ms);
+}
+
+void net_pair_open(net_pair *pair, const char *transport, uint32_t timeout_ms)
+{
+    *pair = (net_pair){.timeout_ms = timeout_ms};
+    serve(pair, transport);
+    net_pair_dial(pair, pair->url);
+}
+
+void net_pair_serve(net_pair *pair, aq_security *own, aq_security *callers, uint32_t timeout_ms)
+{
+    *pair = (net_pair){.timeout_ms = timeout_ms, .own = own, .callers = callers};
+    serve(pair, "tcp");
 }
 
 void net_pair_stop_server(net_pair *pair)
@@ -133,6 +161,8 @@ void net_pair_close(net_pair *pair)
     rpc_kit_answer_held(&pair->kit);
     aq_rpc_dispatcher_destroy(pair->dispatcher);
     net_kit_finish_loop(&pair->loop);
+    aq_security_destroy(pair->own);
+    aq_security_destroy(pair->callers);
 }
 
 void net_pair_fetch(net_pair *pair, uint32_t bytes, rpc_result *result)

@@ -11,11 +11,15 @@
 #include "common/net/address/url.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/rpc/rpc_server.h"
+#include "common/net/security/security.h"
 #include "tests/unit/common/net/rpc_kit.h"
 
 enum { NET_KIT_MESSAGE_MAX = 1 << 20, NET_KIT_PATIENCE_MS = 20000 };
 
 extern const aq_net_limits net_kit_limits;
+
+/* These, with credentials or NULL. */
+aq_net_limits net_kit_secured(const aq_security *security);
 
 typedef bool (*net_kit_fn)(void *user);
 
@@ -40,6 +44,9 @@ typedef struct net_pair {
     aq_rpc_client *client;
     aq_rpc_stub policy;
     aq_rpc_stub operations;
+    uint32_t timeout_ms;
+    aq_security *own; /* NULL, or the server's credentials, and the client's; they go with it */
+    aq_security *callers;
     char url[AQ_URL_MAX];
 } net_pair;
 
@@ -47,6 +54,12 @@ enum { NET_PAIR_CALLS_MAX = 40 };
 
 /* With deadlines of timeout_ms. */
 void net_pair_open(net_pair *pair, const char *transport, uint32_t timeout_ms);
+
+/* A server over TCP, and no client yet, with credentials for both or NULL. */
+void net_pair_serve(net_pair *pair, aq_security *own, aq_security *callers, uint32_t timeout_ms);
+
+/* The client dials this. It stays until it has connected, or NNG may lose a connection. */
+void net_pair_dial(net_pair *pair, const char *url);
 
 /* Closes what is still open; held calls are answered. */
 void net_pair_close(net_pair *pair);

@@ -39,146 +39,92 @@ static int remove_certs(void **state)
     return 0;
 }
 
-static aq_net_limits secured(const aq_security *security)
+static void open_secured(net_pair *pair, aq_security *own, aq_security *callers,
+                         uint32_t timeout_ms)
 {
-    aq_net_limits limits = net_kit_limits;
-
-    limits.security = security;
-    return limits;
+    net_pair_serve(pair, own, callers, timeout_ms);
+    net_pair_dial(pair, pair->url);
 }
 
-/* A learner's calls over TCP, and one who calls it. */
-typedef struct secure_pair {
-    aq_security *own;
-    aq_security *callers;
-    uv_loop_t loop;
-    rpc_kit kit;
-    aq_rpc_dispatcher *dispatcher;
-    aq_rpc_server *server;
-    aq_rpc_client *client;
-    aq_rpc_stub policy;
-    aq_rpc_stub operations;
-    rpc_result result;
-} secure_pair;
-
-static void open_pair(secure_pair *pair, aq_security *own, aq_security *callers,
-                      uint32_t timeout_ms)
+/* The learner, and an actor of its run. */
+static void open_members(net_pair *pair)
 {
-    aq_net_limits server_limits = secured(own);
-    aq_net_limits client_limits = secured(callers);
-    aq_error error = {0};
-
-    *pair = (secure_pair){.own = own, .callers = callers};
-    assert_int_equal(uv_loop_init(&pair->loop), 0);
-    rpc_kit_init(&pair->kit);
-    assert_int_equal(
-        aq_rpc_dispatcher_create(8, NET_KIT_MESSAGE_MAX, NET_KIT_MESSAGE_MAX, &pair->dispatcher),
-        0);
-    rpc_kit_add_to(&pair->kit, pair->dispatcher);
-    if (aq_rpc_server_create(&pair->loop, "tcp://127.0.0.1:0", &server_limits, pair->dispatcher, 8,
-                             &pair->server, &error) < 0 ||
-        aq_rpc_client_create(&pair->loop, aq_rpc_server_url(pair->server), &client_limits, 8,
-                             &pair->client, &error) < 0) {
-        fail_msg("%s", error.text);
-    }
-    aq_rpc_stub_init(&pair->policy, aq_rpc_client_channel(pair->client),
-                     &actorq__v1__policy__descriptor, timeout_ms);
-    aq_rpc_stub_init(&pair->operations, aq_rpc_client_channel(pair->client),
-                     &actorq__v1__operations__descriptor, timeout_ms);
+    open_secured(pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                 secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
 }
 
-static void close_pair(secure_pair *pair)
+static void fetch(net_pair *pair, uint32_t bytes, rpc_result *result)
 {
-    aq_rpc_client_close(pair->client);
-    aq_rpc_server_close(pair->server);
-    aq_rpc_dispatcher_destroy(pair->dispatcher);
-    net_kit_finish_loop(&pair->loop);
-    aq_security_destroy(pair->own);
-    aq_security_destroy(pair->callers);
+    net_pair_fetch(pair, bytes, result);
+    net_pair_wait(pair, result);
 }
 
-static bool is_answered(void *user)
+static void stop(net_pair *pair, rpc_result *result)
 {
-    return ((const secure_pair *)user)->result.count > 0;
-}
-
-static void fetch(secure_pair *pair, uint32_t bytes)
-{
-    Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-
-    request.format = bytes;
-    pair->result = (rpc_result){.stub = &pair->policy};
-    actorq__v1__policy__fetch(&pair->policy.base, &request, rpc_on_fetched, &pair->result);
-    net_kit_run_until(&pair->loop, is_answered, pair);
-}
-
-static void stop(secure_pair *pair)
-{
-    Actorq__V1__StopRequest request = ACTORQ__V1__STOP_REQUEST__INIT;
-
-    pair->result = (rpc_result){.stub = &pair->operations};
-    actorq__v1__operations__stop(&pair->operations.base, &request, rpc_on_stopped, &pair->result);
-    net_kit_run_until(&pair->loop, is_answered, pair);
+    net_pair_stop(pair, "enough", result);
+    net_pair_wait(pair, result);
 }
 
 TEST(a_member_of_the_run_is_served)
 {
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
-    fetch(&pair, BIG_BYTES);
-    assert_true(pair.result.ok);
-    assert_int_equal(pair.result.bytes, BIG_BYTES);
+    open_members(&pair);
+    fetch(&pair, BIG_BYTES, &result);
+    assert_true(result.ok);
+    assert_int_equal(result.bytes, BIG_BYTES);
     assert_true(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16) == 0 || pair.kit.peer[0] == '\0');
     assert_int_equal(strncmp(aq_rpc_server_url(pair.server), "tcp://127.0.0.1:", 16), 0);
     assert_int_equal(aq_rpc_server_foreign_peers(pair.server), 0);
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 TEST(an_operator_is_known_by_its_address)
 {
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
-    stop(&pair);
-    assert_true(pair.result.ok);
+    open_secured(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
+                 secure_kit_load(certs, "operator", AQ_SECURITY_ASKS), TIMEOUT_MS);
+    stop(&pair, &result);
+    assert_true(result.ok);
     assert_int_equal(strncmp(pair.kit.peer, "tcp://127.0.0.1:", 16), 0);
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 TEST(an_actor_cannot_stop_the_run)
 {
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
-    stop(&pair);
-    assert_int_equal(pair.result.code, AQ_RPC_PERMISSION_DENIED);
+    open_members(&pair);
+    stop(&pair, &result);
+    assert_int_equal(result.code, AQ_RPC_PERMISSION_DENIED);
     assert_int_equal(pair.kit.carried_out, 0);
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 static bool is_counted(void *user)
 {
-    return aq_rpc_server_foreign_peers(((const secure_pair *)user)->server) > 0;
+    return aq_rpc_server_foreign_peers(((const net_pair *)user)->server) > 0;
 }
 
 /* Nothing gets through, and the daemon counts who tried. */
 static void expect_refused(aq_security *own, aq_security *callers, bool counted)
 {
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, own, callers, REFUSED_MS);
-    fetch(&pair, 10);
-    assert_int_equal(pair.result.code, AQ_RPC_DEADLINE_EXCEEDED);
+    open_secured(&pair, own, callers, REFUSED_MS);
+    fetch(&pair, 10, &result);
+    assert_int_equal(result.code, AQ_RPC_DEADLINE_EXCEEDED);
     assert_int_equal(pair.kit.carried_out, 0);
     assert_false(aq_rpc_client_connected(pair.client));
     if (counted) {
         net_kit_run_until(&pair.loop, is_counted, &pair);
     }
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 TEST(a_foreign_certificate_is_refused_and_counted)
@@ -200,7 +146,7 @@ TEST(a_daemon_in_plain_is_not_called)
 TEST(an_actors_certificate_cannot_pose_as_the_learner)
 {
     aq_security *operator_security = secure_kit_load(certs, "operator", AQ_SECURITY_ASKS);
-    aq_net_limits limits = secured(operator_security);
+    aq_net_limits limits = net_kit_secured(operator_security);
     char url[AQ_URL_MAX];
     nng_socket socket;
     aq_rpc_client *client;
@@ -221,39 +167,40 @@ TEST(an_actors_certificate_cannot_pose_as_the_learner)
 
 TEST(a_daemon_without_tls_is_called_with_a_token_alone)
 {
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-              secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
-    stop(&pair);
-    assert_true(pair.result.ok);
-    close_pair(&pair);
-    open_pair(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
-              secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
-    stop(&pair);
-    assert_int_equal(pair.result.code, AQ_RPC_UNAUTHENTICATED);
+    open_secured(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+                 secure_kit_shared(SECRET, AQ_SECURITY_DIALS), TIMEOUT_MS);
+    stop(&pair, &result);
+    assert_true(result.ok);
+    net_pair_close(&pair);
+    open_secured(&pair, secure_kit_shared(SECRET, AQ_SECURITY_LISTENS),
+                 secure_kit_shared("another secret, as long", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    stop(&pair, &result);
+    assert_int_equal(result.code, AQ_RPC_UNAUTHENTICATED);
     assert_int_equal(pair.kit.carried_out, 0);
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 TEST(a_daemon_serves_on_after_strangers)
 {
     aq_net_limits plain = net_kit_limits;
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    open_members(&pair);
     for (int i = 0; i < 3; i++) {
         aq_rpc_client *stranger;
 
         assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &plain, 1,
                                               &stranger, NULL),
                          0);
-        fetch(&pair, 1000);
-        assert_true(pair.result.ok);
+        fetch(&pair, 1000, &result);
+        assert_true(result.ok);
         aq_rpc_client_close(stranger);
     }
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 /* What has the time of a greeting is the handshake, and not what comes after it. */
@@ -266,17 +213,17 @@ TEST(a_member_may_be_silent)
                             .message_bytes_per_s = 1 << 16,
                             .unfinished_bytes_max = 1 << 24};
     uint64_t cut_before = aq_net_peer_counters().cut_slow;
-    secure_pair pair;
+    net_pair pair;
+    rpc_result result;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
-    fetch(&pair, 100);
+    open_members(&pair);
+    fetch(&pair, 100, &result);
     aq_tcp_door_set(&limits);
     net_kit_run_for(&pair.loop, SILENT_MS);
-    fetch(&pair, 100);
-    assert_true(pair.result.ok);
+    fetch(&pair, 100, &result);
+    assert_true(result.ok);
     assert_int_equal(aq_net_peer_counters().cut_slow, cut_before);
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 /* Many first handshakes at once use the same keys. */
@@ -286,13 +233,12 @@ TEST(many_connect_at_once)
     aq_rpc_client *clients[CLIENTS];
     rpc_result results[CLIENTS];
     aq_rpc_stub stubs[CLIENTS];
-    secure_pair pair;
+    net_pair pair;
 
-    open_pair(&pair, secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS),
-              secure_kit_load(certs, "actor", AQ_SECURITY_DIALS), TIMEOUT_MS);
+    open_members(&pair);
     for (int i = 0; i < CLIENTS; i++) {
         Actorq__V1__FetchPolicyRequest request = ACTORQ__V1__FETCH_POLICY_REQUEST__INIT;
-        aq_net_limits limits = secured(pair.callers);
+        aq_net_limits limits = net_kit_secured(pair.callers);
 
         assert_int_equal(aq_rpc_client_create(&pair.loop, aq_rpc_server_url(pair.server), &limits,
                                               1, &clients[i], NULL),
@@ -310,7 +256,7 @@ TEST(many_connect_at_once)
         assert_true(results[i].ok);
         aq_rpc_client_close(clients[i]);
     }
-    close_pair(&pair);
+    net_pair_close(&pair);
 }
 
 /* ---- the broadcast ------------------------------------------------------------------------- */
@@ -320,7 +266,7 @@ TEST(only_members_hear_the_broadcast)
     aq_security *own = secure_kit_load(certs, "learner", AQ_SECURITY_LISTENS);
     aq_security *members = secure_kit_load(certs, "actor", AQ_SECURITY_DIALS);
     aq_security *strangers = secure_kit_load(foreign_certs, "actor", AQ_SECURITY_DIALS);
-    aq_net_limits limits = secured(own);
+    aq_net_limits limits = net_kit_secured(own);
     aq_publisher *publisher;
     aq_subscriber *listeners[3];
     aq_buffer heard;
@@ -331,7 +277,7 @@ TEST(only_members_hear_the_broadcast)
     for (int i = 0; i < 3; i++) {
         const aq_security *of[] = {members, strangers, NULL};
 
-        limits = secured(of[i]);
+        limits = net_kit_secured(of[i]);
         assert_int_equal(
             aq_subscriber_create(aq_publisher_url(publisher), &limits, &listeners[i], NULL), 0);
     }
@@ -404,7 +350,7 @@ TEST(experience_comes_whole_and_in_order)
     intake in = {.bytes = bytes};
     const aq_push_events events = {
         .connected = send_more, .disconnected = ignore, .writable = send_more, .user = &in};
-    aq_net_limits limits = secured(own);
+    aq_net_limits limits = net_kit_secured(own);
     uv_loop_t loop;
     aq_pull *pull;
 
@@ -415,7 +361,7 @@ TEST(experience_comes_whole_and_in_order)
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(
         aq_pull_create(&loop, "tcp://127.0.0.1:0", &limits, on_message, &in, &pull, NULL), 0);
-    limits = secured(actor);
+    limits = net_kit_secured(actor);
     assert_int_equal(aq_push_create(&loop, aq_pull_url(pull), &limits, &events, &in.push, NULL), 0);
     net_kit_run_until(&loop, is_all_there, &in);
     assert_int_equal(in.wrong, 0);
