@@ -5,8 +5,6 @@
 #include "cli/operate/http_get.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +13,7 @@
 
 #include "common/base/clock.h"
 #include "common/base/parse.h"
+#include "common/net/address/dial_tries.h"
 #include "common/net/address/http_address.h"
 
 enum { ANSWER_MAX = 16384, REQUEST_MAX = 256 };
@@ -31,64 +30,73 @@ typedef struct http_visit {
 
 static int failed(const http_visit *visit, int errno_value)
 {
+    if (errno_value == ETIMEDOUT) {
+        return aq_fail(visit->error, AQ_E_TIMEOUT, "%s: no answer in time", visit->listen);
+    }
     return aq_fail(visit->error, AQ_E_IO, "%s: %s", visit->listen, strerror(errno_value));
 }
 
-/* Where a server that listens everywhere is found on its own host. */
-static socklen_t make_callable(struct sockaddr_storage *address)
-{
-    if (address->ss_family == AF_INET6) {
-        struct sockaddr_in6 *six = (struct sockaddr_in6 *)address;
-        if (IN6_IS_ADDR_UNSPECIFIED(&six->sin6_addr)) {
-            six->sin6_addr = in6addr_loopback;
-        }
-        return sizeof(*six);
-    }
-    struct sockaddr_in *four = (struct sockaddr_in *)address;
-    if (four->sin_addr.s_addr == htonl(INADDR_ANY)) {
-        four->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    }
-    return sizeof(*four);
-}
-
-static int wait_for(const http_visit *visit, short events)
+/* 0 or an errno. */
+static int wait_for(int fd, short events, int64_t end_ns)
 {
     for (;;) {
-        int64_t left_ns = visit->end_ns - aq_clock_monotonic_ns();
-        struct pollfd one = {.fd = visit->fd, .events = events};
+        int64_t left_ns = end_ns - aq_clock_monotonic_ns();
+        struct pollfd one = {.fd = fd, .events = events};
         if (left_ns <= 0) {
-            return aq_fail(visit->error, AQ_E_TIMEOUT, "%s: no answer in time", visit->listen);
+            return ETIMEDOUT;
         }
         int ready = poll(&one, 1, (int)(left_ns / AQ_NS_PER_MS) + 1);
         if (ready > 0) {
             return 0;
         }
         if (ready < 0 && errno != EINTR) {
-            return failed(visit, errno);
+            return errno;
         }
     }
 }
 
-static int dial(http_visit *visit, struct sockaddr_storage *address)
+/* 0 or an errno. */
+static int connect_until(int fd, const struct addrinfo *at, int64_t end_ns)
 {
-    socklen_t address_size = make_callable(address);
     int problem = 0;
     socklen_t problem_size = sizeof(problem);
-    visit->fd = socket(address->ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    if (visit->fd < 0 || fcntl(visit->fd, F_SETFL, O_NONBLOCK) != 0) {
-        return failed(visit, errno);
-    }
-    if (connect(visit->fd, (const struct sockaddr *)address, address_size) == 0) {
+    if (connect(fd, at->ai_addr, at->ai_addrlen) == 0) {
         return 0;
     }
     if (errno != EINPROGRESS) {
-        return failed(visit, errno);
+        return errno;
     }
-    int rc = wait_for(visit, POLLOUT);
-    if (!rc && getsockopt(visit->fd, SOL_SOCKET, SO_ERROR, &problem, &problem_size) != 0) {
+    int rc = wait_for(fd, POLLOUT, end_ns);
+    if (rc == 0 && getsockopt(fd, SOL_SOCKET, SO_ERROR, &problem, &problem_size) != 0) {
         problem = errno;
     }
-    return rc || !problem ? rc : failed(visit, problem);
+    return rc != 0 ? rc : problem;
+}
+
+/* One address after the other; each has its share of the time that is left. */
+static int dial(http_visit *visit, const struct addrinfo *found)
+{
+    aq_dial_tries tries;
+    char words[AQ_DIAL_WORDS_MAX];
+    int code = AQ_E_IO;
+    aq_dial_tries_set(&tries, visit->listen, 0, found);
+    for (size_t i = 0; i < tries.count; i++, found = found->ai_next) {
+        int64_t now_ns = aq_clock_monotonic_ns();
+        int64_t share_ns = (visit->end_ns - now_ns) / (int64_t)(tries.count - i);
+        int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+        int problem = fd < 0 ? errno : connect_until(fd, found, now_ns + share_ns);
+        if (problem == 0) {
+            visit->fd = fd;
+            return 0;
+        }
+        if (fd >= 0) {
+            (void)close(fd);
+        }
+        tries.tries[i].outcome = problem;
+        code = problem == ETIMEDOUT ? AQ_E_TIMEOUT : code;
+    }
+    aq_dial_tries_write(&tries, words, sizeof(words));
+    return aq_fail(visit->error, code, "%s: %s", visit->listen, words);
 }
 
 /* A request is far smaller than what a new connection takes at once. */
@@ -105,9 +113,9 @@ static int read_answer(const http_visit *visit, char *answer)
 {
     size_t size = 0;
     while (size < ANSWER_MAX - 1) {
-        int rc = wait_for(visit, POLLIN);
-        if (rc) {
-            return rc;
+        int problem = wait_for(visit->fd, POLLIN, visit->end_ns);
+        if (problem != 0) {
+            return failed(visit, problem);
         }
         ssize_t got = recv(visit->fd, answer + size, ANSWER_MAX - 1 - size, 0);
         if (got == 0) {
@@ -145,24 +153,25 @@ int aq_http_get(const char *listen, const char *path, uint32_t timeout_ms, unsig
                 char *ret_body, size_t size, aq_error *error)
 {
     char answer[ANSWER_MAX];
-    aq_http_address address;
+    struct addrinfo *found = NULL;
     http_visit visit = {
         .listen = listen,
         .fd = -1,
         .end_ns = aq_clock_monotonic_ns() + timeout_ms * AQ_NS_PER_MS,
         .error = error,
     };
-    int rc = aq_http_address_read(listen, &address, error);
-    if (!rc) {
-        rc = dial(&visit, &address.address);
+    int rc = aq_http_address_to_call(listen, &found, error);
+    if (rc == 0) {
+        rc = dial(&visit, found);
+        freeaddrinfo(found);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = ask(&visit, path);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = read_answer(&visit, answer);
     }
-    if (!rc) {
+    if (rc == 0) {
         rc = take_apart(&visit, answer, ret_status, ret_body, size);
     }
     if (visit.fd >= 0) {

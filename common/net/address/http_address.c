@@ -5,7 +5,6 @@
 #include "common/net/address/http_address.h"
 
 #include <arpa/inet.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +13,7 @@
 #include "common/net/address/url.h"
 
 /* Takes "host:port" apart; the brackets of an IPv6 address stay at `ret_host`. */
-static int split(const char *text, char *ret_host, size_t host_size, const char **ret_port,
+static int split(const char *text, char ret_host[AQ_URL_MAX], const char **ret_port,
                  aq_error *error)
 {
     char url[AQ_URL_MAX];
@@ -27,61 +26,75 @@ static int split(const char *text, char *ret_host, size_t host_size, const char 
                        AQ_URL_MAX, text);
     }
     *ret_port = colon + 1;
-    return aq_text_format(ret_host, host_size, "%.*s", (int)(colon - text), text);
+    return aq_text_format(ret_host, AQ_URL_MAX, "%.*s", (int)(colon - text), text);
 }
 
-static int resolve(const char *text, const char *host, const char *port,
-                   struct sockaddr_storage *ret_address, aq_error *error)
+/* NULL for a host: the loopback addresses, unless it is to listen. */
+static int look_up(const char *text, const char *host, const char *port, int flags,
+                   struct addrinfo **ret_found, aq_error *error)
 {
     const struct addrinfo hints = {
         .ai_family = AF_UNSPEC,
         .ai_socktype = SOCK_STREAM,
-        .ai_flags = AI_PASSIVE | AI_NUMERICSERV,
+        .ai_flags = flags | AI_NUMERICSERV,
     };
-    struct addrinfo *found = NULL;
-    struct addrinfo *chosen;
-    int rc = getaddrinfo(host, port, &hints, &found);
+    char bare[AQ_URL_MAX] = "";
+    int rc;
 
+    if (host != NULL) {
+        bool is_ip6 = host[0] == '[';
+        (void)snprintf(bare, sizeof(bare), "%.*s", (int)strlen(host) - 2 * is_ip6, host + is_ip6);
+    }
+    rc = getaddrinfo(host != NULL ? bare : NULL, port, &hints, ret_found);
     if (rc != 0) {
         return aq_fail(error, AQ_E_NOT_FOUND, "cannot find the address of '%s': %s", text,
                        gai_strerror(rc));
     }
-    /* A name of both kinds is the IPv4 address, which is what people then type. */
-    chosen = found;
-    for (struct addrinfo *at = found; at != NULL; at = at->ai_next) {
-        if (at->ai_family == AF_INET) {
-            chosen = at;
-            break;
-        }
-    }
-    memcpy(ret_address, chosen->ai_addr, chosen->ai_addrlen);
-    freeaddrinfo(found);
     return 0;
 }
 
 int aq_http_address_read(const char *text, aq_http_address *ret_address, aq_error *error)
 {
     aq_http_address address = {.host = ""};
-    char host[sizeof(address.host)];
     const char *port = NULL;
-    int rc = split(text, address.host, sizeof(address.host), &port, error);
+    struct addrinfo *found = NULL;
+    int rc = split(text, address.host, &port, error);
 
-    if (rc < 0) {
+    if (rc == 0 && strcmp(address.host, "*") == 0) {
+        (void)snprintf(address.host, sizeof(address.host), "%s", aq_url_everywhere());
+    }
+    if (rc == 0) {
+        rc = look_up(text, address.host, port, AI_PASSIVE, &found, error);
+    }
+    if (rc != 0) {
         return rc;
     }
-    if (strcmp(address.host, "*") == 0) {
-        (void)snprintf(address.host, sizeof(address.host), "0.0.0.0");
+    /* A name of both kinds is the IPv4 address, which is what people then type. */
+    const struct addrinfo *chosen = found;
+    for (const struct addrinfo *at = found; at != NULL; at = at->ai_next) {
+        if (at->ai_family == AF_INET) {
+            chosen = at;
+            break;
+        }
     }
-    (void)snprintf(host, sizeof(host), "%s", address.host);
-    if (host[0] == '[') {
-        host[strlen(host) - 1] = '\0';
-    }
-    rc = resolve(text, host[0] == '[' ? host + 1 : host, port, &address.address, error);
-    if (rc < 0) {
-        return rc;
-    }
+    memcpy(&address.address, chosen->ai_addr, chosen->ai_addrlen);
+    freeaddrinfo(found);
     *ret_address = address;
     return 0;
+}
+
+int aq_http_address_to_call(const char *text, struct addrinfo **ret_found, aq_error *error)
+{
+    char url[AQ_URL_MAX];
+    char host[AQ_URL_MAX];
+    const char *port = NULL;
+    int rc = split(text, host, &port, error);
+
+    if (rc != 0) {
+        return rc;
+    }
+    (void)snprintf(url, sizeof(url), "tcp://%s", text);
+    return look_up(text, aq_url_is_wildcard(url) ? NULL : host, port, 0, ret_found, error);
 }
 
 bool aq_http_address_is_local(const aq_http_address *address)

@@ -12,7 +12,9 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include "common/base/parse.h"
 #include "common/net/address/url.h"
@@ -206,7 +208,8 @@ int aq_url_reachable(const char *url, const char *seen_from, char *ret_url, size
     if (parts.scheme != SCHEME_TCP) {
         return deliver(url, ret_url, size);
     }
-    if (!host_seen(seen_from, &seen) || host_is_wildcard(&seen)) {
+    if (!host_seen(seen_from, &seen) || host_is_wildcard(&seen) ||
+        (host_is(&parts, "0.0.0.0") && host_is_loopback(&seen))) {
         seen = here;
     }
     replace = host_is_wildcard(&parts) || (host_is_loopback(&parts) && !host_is_loopback(&seen));
@@ -230,4 +233,15 @@ bool aq_url_is_wildcard(const char *url)
     url_parts parts;
 
     return split(url, &parts) == NULL && parts.scheme == SCHEME_TCP && host_is_wildcard(&parts);
+}
+
+const char *aq_url_everywhere(void)
+{
+    int descriptor = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (descriptor < 0) {
+        return "0.0.0.0";
+    }
+    (void)close(descriptor);
+    return "[::]";
 }

@@ -1,6 +1,6 @@
 /*
  * URLs: where a socket listens or dials, as text. tcp://host:port, ipc:///path, inproc://name.
- * Pure; any thread.
+ * Any thread; no state.
  */
 #ifndef AQ_COMMON_NET_ADDRESS_URL_H
 #define AQ_COMMON_NET_ADDRESS_URL_H
@@ -24,7 +24,8 @@ int aq_url_sibling(const char *url, const char *suffix, char *ret_url, size_t si
 /* `url` with its host replaced when that host is a wildcard ("*", "0.0.0.0", "[::]") or loopback
  * while `seen_from` (the url or address through which its owner was reached) is not; else a copy.
  * An owner seen on this host ("ipc", "inproc://x") is reached at 127.0.0.1 when it listens at a
- * wildcard. Fails as aq_url_sibling does. */
+ * wildcard, and so is one that listens at IPv4 alone ("0.0.0.0") and is seen from any loopback
+ * address. Fails as aq_url_sibling does. */
 int aq_url_reachable(const char *url, const char *seen_from, char *ret_url,
                      size_t size) AQ_MUST_USE;
 
@@ -33,5 +34,9 @@ bool aq_url_is_local(const char *url);
 
 /* 1 for tcp with a wildcard host. */
 bool aq_url_is_wildcard(const char *url);
+
+/* What "*" listens at on this host: "[::]", which is every address of both families; "0.0.0.0"
+ * where the system knows no IPv6. */
+const char *aq_url_everywhere(void);
 
 #endif

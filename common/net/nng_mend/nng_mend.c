@@ -66,8 +66,8 @@ static int (*find_close(void))(int)
 
 static void find_real(void)
 {
-    static const char *const of_the_c_library[] = {"accept", "close", "connect", "readv",
-                                                   "setsockopt"};
+    static const char *const of_the_c_library[] = {
+        "accept", "bind", "close", "connect", "getaddrinfo", "getsockopt", "readv", "setsockopt"};
 
     real_send = find(RTLD_NEXT, "nng_stream_send");
     real_recv = find(RTLD_NEXT, "nng_stream_recv");

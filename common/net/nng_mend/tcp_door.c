@@ -275,6 +275,19 @@ static void leave(guest *peer)
 
 /* ---- coming in ------------------------------------------------------------------------------ */
 
+/* Whoever listens at [::] listens at every IPv4 address too, whatever the host's default is. */
+STAND_IN int bind(int descriptor, const struct sockaddr *address, socklen_t size)
+{
+    const struct sockaddr_in6 *v6 = (const struct sockaddr_in6 *)(const void *)address;
+    const int alone = 0;
+
+    if (address != NULL && address->sa_family == AF_INET6 &&
+        IN6_IS_ADDR_UNSPECIFIED(&v6->sin6_addr)) {
+        (void)syscall(SYS_setsockopt, descriptor, IPPROTO_IPV6, IPV6_V6ONLY, &alone, sizeof(alone));
+    }
+    return (int)syscall(SYS_bind, descriptor, address, size);
+}
+
 static bool address_of(int descriptor, struct in6_addr *ret_address)
 {
     union {

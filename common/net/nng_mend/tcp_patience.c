@@ -8,12 +8,15 @@
 
 #include "common/net/nng_mend/tcp_patience.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdbool.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include "common/net/nng_mend/name_turns.h"
 
 #define STAND_IN __attribute__((visibility("default")))
 
@@ -41,10 +44,14 @@ static bool is_tcp(int descriptor, const struct sockaddr *address)
 
 STAND_IN int connect(int descriptor, const struct sockaddr *address, socklen_t size)
 {
-    if (address != NULL && is_tcp(descriptor, address)) {
-        set_number(descriptor, TCP_USER_TIMEOUT, AQ_TCP_DIAL_MS);
+    if (address == NULL || !is_tcp(descriptor, address)) {
+        return (int)syscall(SYS_connect, descriptor, address, size);
     }
-    return (int)syscall(SYS_connect, descriptor, address, size);
+    bool others_wait = aq_name_turns_begin(descriptor, address);
+    set_number(descriptor, TCP_USER_TIMEOUT, others_wait ? AQ_TCP_DIAL_MS / 2 : AQ_TCP_DIAL_MS);
+    int rc = (int)syscall(SYS_connect, descriptor, address, size);
+    aq_name_turns_end(descriptor, rc == 0 ? 0 : errno);
+    return rc;
 }
 
 STAND_IN int setsockopt(int descriptor, int level, int option, const void *value, socklen_t size)

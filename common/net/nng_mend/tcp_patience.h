@@ -18,7 +18,8 @@
  * cut as short as this. */
 enum { AQ_TCP_SILENCE_MS = 8000 };
 
-/* Linux asks after 0, 1 and 3 s, newer ones every second. */
+/* Linux asks after 0, 1 and 3 s, newer ones every second. Of a name with several addresses each has
+ * half of it, as the right one may be the next. */
 enum { AQ_TCP_DIAL_MS = 4000 };
 
 /* Does nothing: without a reference the linker would leave out the functions that stand in. */

@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "common/net/address/dial_tries.h"
 #include "common/net/address/url.h"
 #include "common/net/rpc/rpc_client.h"
 #include "common/net/security/security.h"
@@ -105,6 +106,16 @@ static void on_reply(const ProtobufCMessage *reply, void *user)
     }
 }
 
+static int fail_unreached(const aq_caller *caller, uint32_t timeout_ms, aq_error *error)
+{
+    const aq_rpc_channel *channel = aq_rpc_client_channel(caller->client);
+    char why[AQ_DIAL_WORDS_MAX];
+
+    channel->write_unreached(channel, why, sizeof(why));
+    return aq_fail(error, AQ_E_TIMEOUT, "%s could not be reached within %u ms%s%s", caller->url,
+                   (unsigned)timeout_ms, why[0] != '\0' ? ": " : "", why);
+}
+
 int aq_caller_call(aq_caller *caller, aq_caller_method method, const ProtobufCMessage *request,
                    uint32_t timeout_ms, ProtobufCMessage **ret_reply, aq_rpc_status *ret_status,
                    aq_error *error)
@@ -124,8 +135,7 @@ int aq_caller_call(aq_caller *caller, aq_caller_method method, const ProtobufCMe
         return aq_fail(error, call.rc, "no memory for the answer of %s", caller->url);
     }
     if (call.status.code == AQ_RPC_DEADLINE_EXCEEDED && !aq_rpc_client_connected(caller->client)) {
-        return aq_fail(error, AQ_E_TIMEOUT, "%s could not be reached within %u ms", caller->url,
-                       (unsigned)timeout_ms);
+        return fail_unreached(caller, timeout_ms, error);
     }
     *ret_status = call.status;
     return aq_fail(error, AQ_E_PEER, "%s: %s: %s", caller->url, aq_rpc_code_name(call.status.code),

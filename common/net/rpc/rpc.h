@@ -64,6 +64,8 @@ typedef void (*aq_rpc_answer_fn)(void *user, int error, const uint8_t *frame, si
 struct aq_rpc_channel {
     int (*send)(aq_rpc_channel *channel, const uint8_t *frame, size_t size, uint32_t timeout_ms,
                 aq_rpc_answer_fn answer, void *user);
+    /* NULL, or writes why the peer has not been reached, and "" when it has. */
+    void (*write_unreached)(const aq_rpc_channel *channel, char *ret_text, size_t size);
     const aq_rpc_status *status; /* of the call whose closure is running */
     uint64_t caller;             /* random; the upper half of every request id */
     uint64_t next_call;

@@ -13,12 +13,14 @@
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/req.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/nng_close.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
@@ -60,6 +62,7 @@ struct aq_rpc_client {
     int64_t heard_ns;
     _Atomic uint32_t pipe_id; /* 0: not connected */
     _Atomic int64_t pipe_since_ns;
+    char url[AQ_URL_MAX];
 };
 
 /* ---- on NNG's threads ---------------------------------------------------------------------- */
@@ -243,6 +246,16 @@ static int send_call(aq_rpc_channel *channel, const uint8_t *frame, size_t size,
     return 0;
 }
 
+static void write_unreached(const aq_rpc_channel *channel, char *ret_text, size_t size)
+{
+    const aq_rpc_client *client = (const aq_rpc_client *)channel;
+
+    ret_text[0] = '\0';
+    if (!aq_rpc_client_connected(client)) {
+        aq_name_turns_words(client->url, ret_text, size);
+    }
+}
+
 /* ---- life ---------------------------------------------------------------------------------- */
 
 static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limits *limits,
@@ -257,6 +270,9 @@ static int open_socket(aq_rpc_client *client, const char *url, const aq_net_limi
     rc = nng_socket_set_ms(client->socket, NNG_OPT_REQ_RESENDTIME, RESEND_MS);
     if (rc == 0) {
         rc = nng_pipe_notify(client->socket, NNG_PIPE_EV_ADD_PRE, on_pipe, client);
+    }
+    if (rc == 0) {
+        rc = nng_pipe_notify(client->socket, NNG_PIPE_EV_ADD_POST, aq_endpoint_met, NULL);
     }
     if (rc == 0) {
         rc = nng_pipe_notify(client->socket, NNG_PIPE_EV_REM_POST, on_pipe, client);
@@ -286,6 +302,7 @@ int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     client->slots_max = calls_max;
     client->message_bytes_max = limits->message_bytes_max;
     client->is_remote = !aq_url_is_local(url);
+    (void)snprintf(client->url, sizeof(client->url), "%s", url);
     client->slots = aq_alloc(calls_max, sizeof(*client->slots));
     if (client->slots == NULL) {
         rc = aq_fail(error, rc, "%s", aq_error_text(rc));
@@ -293,6 +310,7 @@ int aq_rpc_client_create(uv_loop_t *loop, const char *url, const aq_net_limits *
     }
     aq_rpc_channel_init(&client->channel, limits->message_bytes_max, aq_rng_system_seed());
     client->channel.send = send_call;
+    client->channel.write_unreached = write_unreached;
     client->channel.token = aq_security_token(limits->security);
     rc = open_socket(client, url, limits, error);
     if (rc < 0) {

@@ -17,6 +17,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "common/net/address/dial_tries.h"
 #include "common/net/rpc/frame.h"
 #include "common/net/rpc/rpc.h"
 #include "common/net/rpc/rpc_envelope.h"
@@ -46,6 +47,7 @@ void aq_rpc_channel_init(aq_rpc_channel *channel, size_t frame_bytes_max, uint64
 
     AQ_ASSERT(frame_bytes_max > AQ_FRAME_HEADER_BYTES);
     aq_rng_init(&rng, seed, 0);
+    channel->write_unreached = NULL;
     channel->status = NULL;
     channel->caller = aq_rng_next(&rng) >> 32;
     channel->next_call = aq_rng_next(&rng) >> 32;
@@ -107,10 +109,14 @@ static void failure_status(const pending *call, int error, const char *words, aq
 {
     const char *service = call->service->name;
     const char *method = call->method->name;
+    char why[AQ_DIAL_WORDS_MAX] = "";
 
     if (error == AQ_E_TIMEOUT) {
-        set_status(status, AQ_RPC_DEADLINE_EXCEEDED, "%s/%s: no answer within %u ms", service,
-                   method, call->timeout_ms);
+        if (call->channel->write_unreached != NULL) {
+            call->channel->write_unreached(call->channel, why, sizeof(why));
+        }
+        set_status(status, AQ_RPC_DEADLINE_EXCEEDED, "%s/%s: no answer within %u ms%s%s", service,
+                   method, call->timeout_ms, why[0] != '\0' ? ": " : "", why);
     } else if (error == AQ_E_CLOSED) {
         set_status(status, AQ_RPC_CANCELLED, "%s/%s: the connection was closed here", service,
                    method);

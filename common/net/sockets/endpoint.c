@@ -13,6 +13,8 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "common/net/address/dial_tries.h"
+#include "common/net/nng_mend/name_turns.h"
 #include "common/net/nng_mend/nng_mend.h"
 #include "common/net/security/nng_error.h"
 #include "common/net/security/security.h"
@@ -66,7 +68,7 @@ static int set_listener_options(nng_listener listener, const char *url, const aq
     return rc;
 }
 
-/* The url as it was given, with the port that was bound. */
+/* The url with the port that was bound. */
 static int bound_url(nng_listener listener, const char *url, char *ret_url)
 {
     const char *colon = strrchr(url, ':');
@@ -93,11 +95,25 @@ static bool is_plain_file(const char *url)
     return strncmp(url, "ipc://", 6) == 0 && lstat(url + 6, &info) == 0 && !S_ISSOCK(info.st_mode);
 }
 
+/* NNG takes "*" for every IPv4 address, and for no other. */
+static const char *url_to_bind(const char *url, char room[AQ_URL_MAX])
+{
+    static const char everywhere[] = "tcp://*:";
+
+    if (strncmp(url, everywhere, strlen(everywhere)) != 0) {
+        return url;
+    }
+    (void)snprintf(room, AQ_URL_MAX, "tcp://%s:%s", aq_url_everywhere(), url + strlen(everywhere));
+    return room;
+}
+
 int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error)
 {
+    char room[AQ_URL_MAX];
     char real_url[NNG_URL_MAX];
+    const char *bind_url = url_to_bind(url, room);
     nng_listener listener;
     int rc = aq_url_validate(url, error);
 
@@ -109,7 +125,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
         return aq_fail(error, AQ_E_EXISTS, "cannot listen at %s: there is a file, not a socket",
                        url);
     }
-    url_for_nng(url, tls_for(url, limits), real_url);
+    url_for_nng(bind_url, tls_for(url, limits), real_url);
     rc = nng_listener_create(&listener, socket, real_url);
     if (rc == 0) {
         rc = set_listener_options(listener, url, limits, header_bytes);
@@ -127,7 +143,7 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
         return aq_fail(error, aq_error_from_nng(rc), "cannot listen at %s: %s", url,
                        nng_strerror(rc));
     }
-    rc = bound_url(listener, url, ret_url);
+    rc = bound_url(listener, bind_url, ret_url);
     if (rc < 0) {
         return aq_fail(error, rc, "cannot tell which port was bound for %s", url);
     }
@@ -232,13 +248,56 @@ void aq_endpoint_stop_dialling(nng_dialer dialer)
 
 /* ---- peers --------------------------------------------------------------------------------- */
 
-int aq_endpoint_peer(nng_pipe pipe, char *ret_text)
+static int peer_address(nng_pipe pipe, nng_sockaddr *ret_address)
+{
+    return nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, ret_address) == 0 ? 0 : AQ_E_CLOSED;
+}
+
+void aq_endpoint_met(nng_pipe pipe, nng_pipe_ev event, void *unused)
+{
+    nng_sockaddr address;
+    aq_ip_address ip = {.any.sa_family = AF_UNSPEC};
+
+    (void)event;
+    (void)unused;
+    if (peer_address(pipe, &address) < 0) {
+        return;
+    }
+    if (address.s_family == NNG_AF_INET) {
+        ip.v4 = (struct sockaddr_in){.sin_family = AF_INET,
+                                     .sin_port = address.s_in.sa_port,
+                                     .sin_addr.s_addr = address.s_in.sa_addr};
+    } else if (address.s_family == NNG_AF_INET6) {
+        ip.v6 = (struct sockaddr_in6){.sin6_family = AF_INET6, .sin6_port = address.s_in6.sa_port};
+        memcpy(&ip.v6.sin6_addr, address.s_in6.sa_addr, sizeof(ip.v6.sin6_addr));
+    }
+    aq_name_turns_met(&ip.any);
+}
+
+/* Who listens at both families sees an IPv4 peer as IPv6 writes it, which nobody can dial. */
+static int ip6_text(const nng_sockaddr_in6 *address, char *ret_text)
 {
     char host[INET6_ADDRSTRLEN];
-    nng_sockaddr address;
+    struct in6_addr ip;
+    const unsigned port = ntohs(address->sa_port);
 
-    if (nng_pipe_get_addr(pipe, NNG_OPT_REMADDR, &address) != 0) {
-        return AQ_E_CLOSED;
+    memcpy(&ip, address->sa_addr, sizeof(ip));
+    if (IN6_IS_ADDR_V4MAPPED(&ip)) {
+        inet_ntop(AF_INET, &ip.s6_addr[12], host, sizeof(host));
+        return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://%s:%u", host, port);
+    }
+    inet_ntop(AF_INET6, &ip, host, sizeof(host));
+    return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://[%s]:%u", host, port);
+}
+
+int aq_endpoint_peer(nng_pipe pipe, char *ret_text)
+{
+    char host[INET_ADDRSTRLEN];
+    nng_sockaddr address;
+    int rc = peer_address(pipe, &address);
+
+    if (rc < 0) {
+        return rc;
     }
     switch (address.s_family) {
     case NNG_AF_INET:
@@ -246,9 +305,7 @@ int aq_endpoint_peer(nng_pipe pipe, char *ret_text)
         return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://%s:%u", host,
                               ntohs(address.s_in.sa_port));
     case NNG_AF_INET6:
-        inet_ntop(AF_INET6, address.s_in6.sa_addr, host, sizeof(host));
-        return aq_text_format(ret_text, AQ_PEER_TEXT_MAX, "tcp://[%s]:%u", host,
-                              ntohs(address.s_in6.sa_port));
+        return ip6_text(&address.s_in6, ret_text);
     case NNG_AF_INPROC:
         return aq_text_set(ret_text, AQ_PEER_TEXT_MAX, "inproc");
     default:

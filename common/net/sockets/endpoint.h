@@ -14,8 +14,8 @@
 enum { AQ_REQREP_HEADER_BYTES = 4, AQ_PEER_TEXT_MAX = 80 };
 
 /* Listens at a validated url; `ret_url` (AQ_URL_MAX bytes) gets the url with the port that was
- * bound. AQ_E_IN_USE when somebody listens there; the socket file of a dead process is no obstacle,
- * another file is: AQ_E_EXISTS. */
+ * bound, and in place of "*" the host that was (aq_url_everywhere). AQ_E_IN_USE when somebody
+ * listens there; the socket file of a dead process is no obstacle, another file is: AQ_E_EXISTS. */
 int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *limits,
                        size_t header_bytes, nng_listener *ret_listener, char *ret_url,
                        aq_error *error) AQ_MUST_USE;
@@ -24,12 +24,17 @@ int aq_endpoint_listen(nng_socket socket, const char *url, const aq_net_limits *
 aq_net_limits aq_endpoint_near(const char *url, const aq_net_limits *limits);
 
 /* Starts dialling and goes on in the background, with back-off from reconnect_min_ms to
- * reconnect_max_ms; names are resolved anew each time. `ret_dialer` may be NULL. */
+ * reconnect_max_ms; names are resolved anew each time, and each of their addresses has its turn
+ * (name_turns.h). `ret_dialer` may be NULL. */
 int aq_endpoint_dial(nng_socket socket, const char *url, const aq_net_limits *limits,
                      size_t header_bytes, nng_dialer *ret_dialer, aq_error *error) AQ_MUST_USE;
 
 /* Lets the dialer rest for days when it loses its connection, as far as NNG lets it. */
 void aq_endpoint_stop_dialling(nng_dialer dialer);
+
+/* For nng_pipe_notify with NNG_PIPE_EV_ADD_POST, at every socket that dials: where it has found its
+ * peer it looks first from now on. */
+void aq_endpoint_met(nng_pipe pipe, nng_pipe_ev event, void *unused);
 
 /* "tcp://10.0.0.3:41234", "ipc", "inproc" into ret_text[AQ_PEER_TEXT_MAX]. AQ_E_CLOSED when the
  * connection is gone. */

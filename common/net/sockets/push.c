@@ -90,6 +90,9 @@ static void on_pipe(nng_pipe pipe, nng_pipe_ev event, void *user)
     uint32_t id = (uint32_t)nng_pipe_id(pipe);
     bool first;
 
+    if (event == NNG_PIPE_EV_ADD_POST) {
+        aq_endpoint_met(pipe, event, NULL);
+    }
     lock(link);
     if (event == NNG_PIPE_EV_ADD_PRE && link->pipe_id == 0) {
         link->pipe_id = id;

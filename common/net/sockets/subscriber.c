@@ -47,6 +47,9 @@ static int set_options(aq_subscriber *subscriber)
     int rc = nng_socket_set_int(subscriber->socket, NNG_OPT_RECVBUF, AQ_SUBSCRIBER_WAITING);
 
     if (rc == 0) {
+        rc = nng_pipe_notify(subscriber->socket, NNG_PIPE_EV_ADD_POST, aq_endpoint_met, NULL);
+    }
+    if (rc == 0) {
         rc = nng_socket_set(subscriber->socket, NNG_OPT_SUB_SUBSCRIBE, "", 0);
     }
     if (rc == 0) {

@@ -77,12 +77,16 @@ TEST(an_answer_is_its_status_and_its_body)
 
 TEST(a_server_that_listens_everywhere_is_asked_here)
 {
-    server one = {.answer = "HTTP/1.1 200 OK\r\n\r\nok\n"};
-    unsigned status = 0;
-    char body[64];
-    aq_error error = {0};
-    assert_int_equal(ask(&one, "0.0.0.0", PATIENT_MS, &status, body, sizeof(body), &error), 0);
-    assert_int_equal(status, 200);
+    static const char *const everywhere[] = {"0.0.0.0", "*", "[::]"};
+    for (size_t i = 0; i < 3; i++) { /* it listens at 127.0.0.1, and not at ::1 */
+        server one = {.answer = "HTTP/1.1 200 OK\r\n\r\nok\n"};
+        unsigned status = 0;
+        char body[64];
+        aq_error error = {0};
+        assert_int_equal(ask(&one, everywhere[i], PATIENT_MS, &status, body, sizeof(body), &error),
+                         0);
+        assert_int_equal(status, 200);
+    }
 }
 
 TEST(a_long_body_is_cut)
@@ -129,10 +133,13 @@ TEST(nobody_there_is_named)
     char body[64];
     aq_error error = {0};
     server_listen(&one, "127.0.0.1"); /* bound, so that it is nobody else's, and closed to all */
-    assert_int_equal(
-        aq_http_get(one.listen, "/healthz", PATIENT_MS, &status, body, sizeof(body), &error),
-        AQ_E_IO);
-    assert_non_null(strstr(error.text, one.listen));
+    int rc = aq_http_get(one.listen, "/healthz", PATIENT_MS, &status, body, sizeof(body), &error);
+    assert_refused(rc, AQ_E_IO, &error, one.listen);
+    assert_says(error.text, ": refused");
+    char everywhere[32];
+    (void)snprintf(everywhere, sizeof(everywhere), "*%s", strrchr(one.listen, ':'));
+    rc = aq_http_get(everywhere, "/healthz", PATIENT_MS, &status, body, sizeof(body), &error);
+    assert_refused(rc, AQ_E_IO, &error, "; 127.0.0.1: refused");
     (void)close(one.fd);
 }
 

@@ -179,14 +179,14 @@ TEST_WITH(an_advertised_host_stands_before_the_bound_ports, net_stage_setup, net
     char host[AQ_URL_MAX];
     stage->options.listen_url = "tcp://*:0";
     stage->options.daemon.insecure = true;
-    stage->options.advertise_url = "tcp://localhost:0";
+    stage->options.advertise_url = "tcp://127.0.0.2:0";
     net_stage_start(stage);
     net_stage_join(stage);
     snprintf(host, sizeof(host), "%.16s", stage->rpc_url);
-    assert_string_equal(host, "tcp://localhost:");
+    assert_string_equal(host, "tcp://127.0.0.2:");
     snprintf(host, sizeof(host), "%.16s", stage->push_url);
-    assert_string_equal(host, "tcp://localhost:");
-    assert_string_not_equal(stage->rpc_url, "tcp://localhost:0");
+    assert_string_equal(host, "tcp://127.0.0.2:");
+    assert_string_not_equal(stage->rpc_url, "tcp://127.0.0.2:0");
     net_stage_send(stage, 1, 24);
     net_stage_await_acknowledgement(stage, 1);
     net_stage_stop_by_call(stage);

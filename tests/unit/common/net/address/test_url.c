@@ -140,10 +140,13 @@ TEST(a_loopback_address_is_replaced_when_its_owner_is_elsewhere)
     expect_reachable("tcp://[::1]:5551", "tcp://10.0.0.3:9", "tcp://10.0.0.3:5551");
     expect_reachable("tcp://127.0.0.1:5551", "tcp://127.0.0.1:9", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://127.0.0.2:5551", "tcp://[::1]:9", "tcp://127.0.0.2:5551");
+    expect_reachable("tcp://[::]:5551", "tcp://[::1]:9", "tcp://[::1]:5551");
 }
 
 TEST(an_owner_on_this_host_is_reached_by_loopback)
 {
+    expect_reachable("tcp://0.0.0.0:5551", "tcp://[::1]:9", "tcp://127.0.0.1:5551");
+    expect_reachable("tcp://0.0.0.0:5551", "tcp://localhost:9", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "ipc", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "inproc", "tcp://127.0.0.1:5551");
     expect_reachable("tcp://*:5551", "ipc:///tmp/x", "tcp://127.0.0.1:5551");

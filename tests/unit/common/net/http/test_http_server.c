@@ -264,22 +264,21 @@ TEST(a_page_may_close_the_server)
 
 TEST(the_address_is_told)
 {
-    static const struct {
+    const struct {
         const char *listen;
-        const char *url;
+        const char *host;
         bool is_local;
     } rows[] = {
-        {"127.0.0.1:0", "http://127.0.0.1:", true},
-        {"localhost:0", "http://localhost:", true},
-        {"0.0.0.0:0", "http://0.0.0.0:", false},
-        {"*:0", "http://0.0.0.0:", false},
+        {"127.0.0.1:0", "127.0.0.1", true},
+        {"0.0.0.0:0", "0.0.0.0", false},
+        {"*:0", aq_url_everywhere(), false},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         http_pair pair;
 
         http_kit_open_at(&pair, rows[i].listen);
-        assert_memory_equal(aq_http_server_url(pair.server), rows[i].url, strlen(rows[i].url));
+        assert_says(aq_http_server_url(pair.server), rows[i].host);
         assert_in_range(atoi(strrchr(aq_http_server_url(pair.server), ':') + 1), 1024, 65535);
         assert_int_equal(aq_http_server_is_local(pair.server), rows[i].is_local);
         http_kit_close(&pair);

@@ -1,6 +1,7 @@
 /*
  * Listening: the port that was bound, addresses in use, and what a dead process left behind.
  */
+#include <netinet/in.h>
 #include <nng/nng.h>
 #include <nng/protocol/reqrep0/rep.h>
 #include <nng/protocol/reqrep0/req.h>
@@ -34,8 +35,8 @@ static int try_to_listen(const char *url, nng_socket *ret_socket, char *ret_url,
 
 TEST(port_zero_becomes_the_port_that_was_bound)
 {
-    static const char *const urls[] = {"tcp://127.0.0.1:0", "tcp://*:0", "tcp://0.0.0.0:0",
-                                       "tcp://localhost:0"};
+    static const char *const urls[] = {"tcp://127.0.0.1:0", "tcp://0.0.0.0:0", "tcp://127.1:0",
+                                       "tcp://[::]:0"};
 
     for (size_t i = 0; i < sizeof(urls) / sizeof(urls[0]); i++) {
         char url[AQ_URL_MAX] = "";
@@ -46,6 +47,48 @@ TEST(port_zero_becomes_the_port_that_was_bound)
         assert_in_range(atoi(strrchr(url, ':') + 1), 1024, 65535);
         assert_int_equal(aq_url_validate(url, NULL), 0);
         nng_close(socket);
+    }
+}
+
+/* Whether this host can be called at ::1: some containers have no IPv6. */
+static bool has_ip6(void)
+{
+    const struct sockaddr_in6 here = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
+    const int descriptor = socket(AF_INET6, SOCK_STREAM, 0);
+    const bool can = bind(descriptor, (const struct sockaddr *)&here, sizeof(here)) == 0;
+
+    close(descriptor);
+    return can;
+}
+
+/* Who listens everywhere is called at either family, and knows its callers by what they are called
+ * themselves. */
+TEST(everywhere_is_every_address_of_both_families)
+{
+    static const char *const wildcards[] = {"tcp://*:0", "tcp://[::]:0"};
+    static const char *const hosts[] = {"tcp://127.0.0.1:", "tcp://[::1]:"};
+    const size_t families = has_ip6() ? 2 : 1;
+
+    for (size_t i = 0; i < families; i++) {
+        net_pair pair;
+
+        net_pair_serve(&pair, NULL, NULL, NET_KIT_PATIENCE_MS);
+        net_pair_stop_server(&pair);
+        (void)snprintf(pair.url, sizeof(pair.url), "%s", wildcards[i]);
+        net_pair_restart_server(&pair);
+        assert_says(pair.url, aq_url_everywhere()); /* what was bound is told */
+        for (size_t j = 0; j < families; j++) {
+            char url[AQ_URL_MAX];
+            rpc_result result;
+
+            (void)snprintf(url, sizeof(url), "%s%s", hosts[j], strrchr(pair.url, ':') + 1);
+            net_pair_dial(&pair, url);
+            net_pair_stop(&pair, "x", &result);
+            net_pair_wait(&pair, &result);
+            assert_true(result.ok);
+            assert_memory_equal(pair.kit.peer, hosts[j], strlen(hosts[j]));
+        }
+        net_pair_close(&pair);
     }
 }
 

@@ -1,0 +1,156 @@
+"""Names with several addresses, as programs meet them: localhost is ::1 and 127.0.0.1 here, and
+nobody listens at the first. It has an /etc of its own, in a mount namespace; a machine that allows
+nobody to make one is told so, with status 77.
+
+    test_names.py LEARNER REPLAY ACTOR ACTORQ [unittest's arguments]
+"""
+
+import os
+import re
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PATIENCE_S = 60
+SKIPPED = 77
+APART = "AQ_TEST_NAMES_APART"
+LEARNER, REPLAY, ACTOR, ACTORQ = sys.argv[1:5] if len(sys.argv) > 4 else [""] * 4
+HOSTS = "::1 localhost\n127.0.0.1 localhost\n127.0.0.3 head\n127.0.0.2 head\n127.0.0.1 head\n"
+
+
+def go_apart():
+    """Starts this program anew where it may have another /etc."""
+    ways = (["--mount"], ["--user", "--map-root-user", "--mount"])
+    for wanted in ways if shutil.which("unshare") and shutil.which("mount") else ():
+        command = ["unshare", *wanted]
+        if subprocess.run([*command, "true"], capture_output=True, check=False).returncode == 0:
+            os.environ[APART] = "1"
+            os.execvp(command[0], [*command, sys.executable, *sys.argv])
+    print("skipped: this machine lets nobody have mounts of his own (unshare --mount)")
+    sys.exit(SKIPPED)
+
+
+def plant_names(home):
+    """An /etc with these names, also where there is no /etc/hosts."""
+    made = home + "/etc"
+    os.mkdir(made)
+    for name in ("ld.so.cache", "passwd", "group", "localtime"):
+        if os.path.exists("/etc/" + name):
+            shutil.copy("/etc/" + name, made)
+    for name, text in (("hosts", HOSTS), ("host.conf", "multi on\n"),
+                       ("nsswitch.conf", "hosts: files\n")):
+        with open(f"{made}/{name}", "w", encoding="ascii") as file:
+            file.write(text)
+    subprocess.run(["mount", "--bind", made, "/etc"], check=True)
+
+
+class TestNames(unittest.TestCase):
+    def setUp(self):
+        self.home = tempfile.mkdtemp(prefix="actorq-names-")
+        self.processes = []
+        # Nobody else's, and closed to all: it is bound and not listened at.
+        self.closed = socket.socket()
+        self.closed.bind(("127.0.0.1", 0))
+        self.nobody = f"localhost:{self.closed.getsockname()[1]}"
+
+    def tearDown(self):
+        self.closed.close()
+        for process in self.processes:
+            process.kill()
+            process.wait()
+        shutil.rmtree(self.home)
+
+    def start(self, role, *command):
+        """A daemon that logs to a file of its role's name."""
+        with open(f"{self.home}/{role}.log", "w", encoding="utf-8") as log:
+            self.processes.append(subprocess.Popen(command, stderr=log))
+        return self.processes[-1]
+
+    def heard(self, role, pattern):
+        """What the daemon's log says in this place; it is waited for."""
+        end = time.monotonic() + PATIENCE_S
+        while True:
+            with open(f"{self.home}/{role}.log", encoding="utf-8") as log:
+                text = log.read()
+            if match := re.search(pattern, text):
+                return match[1]
+            self.assertLess(time.monotonic(), end, f"{pattern} is not in:\n{text}")
+            time.sleep(0.02)
+
+    def run_actorq(self, *words):
+        """(status, what it said) of a command."""
+        done = subprocess.run([ACTORQ, *words], capture_output=True, text=True, check=False,
+                              timeout=PATIENCE_S)
+        return done.returncode, done.stdout + done.stderr
+
+    def start_learner(self, listen):
+        """A run of some steps; its learner and the port."""
+        with open(self.home + "/c.yaml", "w", encoding="utf-8") as file:
+            file.write("task: gym:CartPole-v1\nlimits: {env_steps: 4000}\n")
+        learner = self.start("learner", LEARNER, "--config", self.home + "/c.yaml", "--listen",
+                             listen, "--run", self.home + "/run", "--http", "127.0.0.1:0",
+                             "--insecure")
+        return learner, self.heard("learner", r"event=ready .* url=tcp://\S+:(\d+) ")
+
+    def run_by_name(self, name, listen):
+        """A whole run whose members know the learner by this name."""
+        learner, port = self.start_learner(listen)
+        url = f"tcp://{name}:{port}"
+        status, said = self.run_actorq("status", url)
+        self.assertEqual(status, 0, said)
+        self.start("replay", REPLAY, "--learner", url, "--insecure")
+        self.start("actor", ACTOR, "--learner", url)
+        self.assertEqual(learner.wait(PATIENCE_S), 0)
+        self.heard("actor", r"event=(shard_connected)")
+
+    def test_a_run_at_localhost(self):
+        self.run_by_name("localhost", "tcp://127.0.0.1:0")
+
+    def test_a_run_at_a_name_with_three_addresses(self):
+        self.run_by_name("head", "tcp://127.0.0.1:0")
+
+    def test_a_run_that_listens_everywhere(self):
+        self.run_by_name("localhost", "tcp://*:0")
+
+    def test_health_is_asked_by_name(self):
+        self.start_learner("tcp://127.0.0.1:0")
+        port = self.heard("learner", r"event=http_ready url=http://\S+:(\d+)")
+        self.assertEqual(self.run_actorq("health", f"localhost:{port}"), (0, "ok\n"))
+
+    def test_a_command_says_what_came_of_each_address(self):
+        words = "localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused"
+        for command in (["call", "tcp://" + self.nobody, "Operations/Status", "--timeout-ms",
+                         "2000"], ["health", self.nobody]):
+            status, said = self.run_actorq(*command)
+            self.assertEqual(status, 1)
+            self.assertIn(words, said)
+        status, said = self.run_actorq("health", "nowhere.test:1")
+        self.assertEqual(status, 1)
+        self.assertIn("Name or service not known", said)
+
+    def test_a_daemon_says_what_came_of_each_address(self):
+        self.start("actor", ACTOR, "--learner", "tcp://" + self.nobody)
+        self.start("replay", REPLAY, "--learner", "tcp://" + self.nobody)
+        for role in ("actor", "replay"):
+            self.assertIn(": localhost is ::1, 127.0.0.1; ::1: refused; 127.0.0.1: refused",
+                          self.heard(role, r"event=learner_unreachable .*reason=\"([^\"]*)\""))
+
+
+def main():
+    if not os.environ.get(APART):
+        go_apart()
+    home = tempfile.mkdtemp(prefix="actorq-names-")
+    try:
+        plant_names(home)
+        unittest.main(argv=sys.argv[:1] + sys.argv[5:])
+    finally:
+        subprocess.run(["umount", "/etc"], check=False)
+        shutil.rmtree(home)
+
+
+if __name__ == "__main__":
+    main()
