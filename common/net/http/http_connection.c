@@ -1,7 +1,8 @@
 /*
- * One connection of the HTTP server: reads a request, answers it, reads the next. See
- * http_server.c.
+ * See http_connection.h.
  */
+#include "common/net/http/http_connection.h"
+
 #include <stdio.h>
 #include <string.h>
 
@@ -9,7 +10,6 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/net/http/http_request.h"
-#include "common/net/http/http_server_priv.h"
 
 enum {
     REQUEST_BYTES_MAX = 8192,
@@ -29,12 +29,12 @@ static void read_on(aq_http_connection *connection);
 static void on_closed(uv_handle_t *handle)
 {
     aq_http_connection *connection = handle->data;
-    aq_http_server *server = connection->server;
+    aq_http_site *site = connection->site;
 
     aq_free(connection->input);
     aq_buffer_fini(&connection->body);
     memset(connection, 0, sizeof(*connection));
-    aq_http_server_place_is_free(server);
+    site->left(site->user);
 }
 
 void aq_http_connection_close(aq_http_connection *connection)
@@ -47,7 +47,7 @@ void aq_http_connection_close(aq_http_connection *connection)
 
 static void refuse_connection(aq_http_connection *connection)
 {
-    connection->server->counters.refused++;
+    connection->site->counters.refused++;
     aq_http_connection_close(connection);
 }
 
@@ -173,16 +173,16 @@ static void send_status(aq_http_connection *connection, unsigned status, bool wi
 
 static void refuse_request(aq_http_connection *connection, unsigned status)
 {
-    connection->server->counters.refused++;
+    connection->site->counters.refused++;
     connection->keep_alive = false;
     connection->request_size = connection->input_size;
     send_status(connection, status, true);
 }
 
-static const aq_http_route *find_route(const aq_http_server *server, const aq_http_request *request)
+static const aq_http_route *find_route(const aq_http_site *site, const aq_http_request *request)
 {
-    for (size_t i = 0; i < server->route_count; i++) {
-        const aq_http_route *route = &server->routes[i];
+    for (size_t i = 0; i < site->route_count; i++) {
+        const aq_http_route *route = &site->routes[i];
 
         if (strlen(route->path) == request->path_size &&
             memcmp(route->path, request->path, request->path_size) == 0) {
@@ -194,8 +194,7 @@ static const aq_http_route *find_route(const aq_http_server *server, const aq_ht
 
 static void answer(aq_http_connection *connection, const aq_http_request *request)
 {
-    aq_http_server *server = connection->server;
-    const aq_http_route *route = find_route(server, request);
+    const aq_http_route *route = find_route(connection->site, request);
     bool with_body = request->method != AQ_HTTP_HEAD;
     aq_http_reply reply = {
         .status = 200,
@@ -204,7 +203,7 @@ static void answer(aq_http_connection *connection, const aq_http_request *reques
     };
     int rc;
 
-    server->counters.requests++;
+    connection->site->counters.requests++;
     connection->request_size = request->size;
     connection->asked = true;
     /* A body that nobody asked for is not looked at: where it ends does not matter then. */
@@ -350,17 +349,17 @@ void aq_http_connection_evict(aq_http_connection *connection)
     }
 }
 
-void aq_http_connection_open(aq_http_server *server, aq_http_connection *connection)
+void aq_http_connection_open(aq_http_connection *connection, uv_tcp_t *listener, aq_http_site *site)
 {
-    int rc = uv_tcp_init(server->loop, &connection->stream);
+    int rc = uv_tcp_init(listener->loop, &connection->stream);
 
     AQ_ASSERT(rc == 0); /* there is no socket yet that could fail */
     AQ_ASSERT(connection->state == AQ_HTTP_FREE);
-    connection->server = server;
+    connection->site = site;
     connection->stream.data = connection;
     aq_buffer_init(&connection->body, BODY_BYTES_MAX);
     wait_for_request(connection, REQUEST_NS_MAX);
-    rc = uv_accept((uv_stream_t *)&server->listener, (uv_stream_t *)&connection->stream);
+    rc = uv_accept((uv_stream_t *)listener, (uv_stream_t *)&connection->stream);
     if (rc != 0) {
         aq_http_connection_close(connection);
         return;

@@ -3,13 +3,9 @@
  * number of its connections nor the time of one (docs/decisions/0018-http.md): all is on the loop's
  * thread, so there is nothing to hand over, and an answer proves that the loop is alive.
  *
- *   FREE -> READING <-> WRITING -> LINGERING -> CLOSING -> FREE
- *
- * A connection is read from only while no answer of it is under way, so what it can make us hold is
- * one request and one answer. It has a deadline in every state. When all connections are taken, a
- * new one takes the place of the one that has been READING for longest: peers that hold connections
- * without asking anything cannot keep out one that asks. Whoever cannot be given a place waits in
- * the kernel's queue, whose length is bounded as well.
+ * When all connections are taken, a new one takes the place of the one that has been READING for
+ * longest: peers that hold connections without asking anything cannot keep out one that asks.
+ * Whoever cannot be given a place waits in the kernel's queue, whose length is bounded as well.
  */
 #include "common/net/http/http_server.h"
 
@@ -81,7 +77,7 @@ static void take_in(aq_http_server *server)
     if (server->connection_count++ == 0) {
         uv_timer_start(&server->timer, on_tick, TICK_MS, TICK_MS);
     }
-    aq_http_connection_open(server, place);
+    aq_http_connection_open(place, &server->listener, &server->site);
 }
 
 static void on_tick(uv_timer_t *timer)
@@ -97,8 +93,10 @@ static void on_tick(uv_timer_t *timer)
     }
 }
 
-void aq_http_server_place_is_free(aq_http_server *server)
+static void on_left(void *user)
 {
+    aq_http_server *server = user;
+
     server->connection_count--;
     if (server->closed) {
         free_if_over(server);
@@ -171,9 +169,9 @@ int aq_http_server_create(uv_loop_t *loop, const char *listen, const aq_http_rou
     }
     server->loop = loop;
     server->is_local = aq_http_address_is_local(&address);
-    server->route_count = count;
+    server->site = (aq_http_site){.route_count = count, .left = on_left, .user = server};
     if (count > 0) {
-        memcpy(server->routes, routes, count * sizeof(*routes));
+        memcpy(server->site.routes, routes, count * sizeof(*routes));
     }
     rc = uv_tcp_init(loop, &server->listener);
     AQ_ASSERT(rc == 0); /* there is no socket yet that could fail */
@@ -218,5 +216,5 @@ bool aq_http_server_is_local(const aq_http_server *server)
 
 aq_http_counters aq_http_server_counters(const aq_http_server *server)
 {
-    return server->counters;
+    return server->site.counters;
 }

@@ -14,34 +14,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <uv.h>
 
-#include "common/base/buffer.h"
 #include "common/base/error.h"
-
-/* What a path answers. `body` comes empty, and is the server's. */
-typedef struct aq_http_reply {
-    unsigned status;          /* 200 unless set */
-    const char *content_type; /* "text/plain; charset=utf-8" unless set; a constant */
-    aq_buffer *body;
-} aq_http_reply;
-
-/* Writes the answer, on the loop's thread. A negative code becomes a 500. */
-typedef int (*aq_http_get_fn)(void *user, aq_http_reply *reply);
-
-typedef struct aq_http_route {
-    const char *path; /* "/metrics"; a constant */
-    aq_http_get_fn get;
-    void *user;
-} aq_http_route;
+#include "common/net/http/http_site.h"
 
 typedef struct aq_http_server aq_http_server;
-
-typedef struct aq_http_counters {
-    uint64_t requests; /* answered, whatever the status */
-    uint64_t refused;  /* connections closed: too many, too slow, not HTTP, too large */
-} aq_http_counters;
 
 /* Listens at "host:port" (port 0: any). `routes` (32 at most) are copied. AQ_E_IN_USE,
  * AQ_E_INVALID, AQ_E_NOT_FOUND and what the system says name the address. The loop must run its
