@@ -89,6 +89,7 @@ OUTSIDE = ("bench", "tests", "examples")
 # A folder inside a room is one kind of the room's things. It sees the room and not its siblings;
 # of the room, only the file that lists the kinds sees it.
 REGISTRIES = {
+    "common/policy": "common/policy/layer_spec.c",
     "quantizer/kernels": "quantizer/kernels/qkernels.c",
     "envs": "envs/env_registry.c",
     "learner/algorithms": "learner/algorithms/algorithm.c",

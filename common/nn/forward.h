@@ -28,7 +28,4 @@ typedef struct aq_forward_visitor {
 void aq_forward_visit(const aq_net_spec *spec, const aq_params *params, const float *in,
                       size_t rows, float *scratch, float *out, const aq_forward_visitor *visitor);
 
-/* Value of atom k of a categorical head. */
-float aq_head_atom(const aq_head_shape *head, uint32_t k);
-
 #endif

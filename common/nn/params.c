@@ -9,6 +9,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/layer_kind.h"
 
 aq_params aq_params_view(const aq_net_spec *spec, float *block)
 {
@@ -44,28 +45,21 @@ void aq_params_fini(aq_params *params)
     memset(params, 0, sizeof(*params));
 }
 
-/* Gains of 1, and biases of 0. */
-static void reset_norm(const aq_layer_spec *layer, float *gain)
+static void reset_uniform(const aq_layer_spec *layer, float *parameters, aq_rng *rng)
 {
-    for (uint32_t k = 0; k < layer->outputs; k++) {
-        gain[k] = 1.0f;
+    const size_t count = aq_layer_parameters(layer);
+    const double bound = count > 0 ? sqrt(1.0 / aq_layer_matrix(layer).columns) : 0.0;
+    for (size_t k = 0; k < count; k++) {
+        parameters[k] = (float)aq_rng_range(rng, -bound, bound);
     }
-    memset(gain + layer->outputs, 0, layer->outputs * sizeof(*gain));
 }
 
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng)
 {
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         const aq_layer_spec *layer = &spec->layers[i];
-        if (layer->kind == AQ_LAYER_NORM) {
-            reset_norm(layer, params->weight[i]);
-            continue;
-        }
-        size_t count = aq_layer_parameters(layer);
-        double bound = count > 0 ? sqrt(1.0 / aq_layer_matrix(layer).columns) : 0.0;
-        for (size_t k = 0; k < count; k++) {
-            params->weight[i][k] = (float)aq_rng_range(rng, -bound, bound);
-        }
+        const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+        (kind->reset != NULL ? kind->reset : reset_uniform)(layer, params->weight[i], rng);
     }
 }
 

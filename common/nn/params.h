@@ -25,8 +25,8 @@ void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 /* The layers' places in a block that is lent, of aq_net_spec_parameters floats. */
 aq_params aq_params_view(const aq_net_spec *spec, float *block);
 
-/* Uniform in +-sqrt(1/columns) for weights and biases, layer by layer, as PyTorch's Linear and
- * Conv2d; a norm begins as the identity. */
+/* As each layer's kind begins, layer by layer: uniform in +-sqrt(1/columns) for weights and biases,
+ * as PyTorch's Linear and Conv2d; a norm as the identity. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */

@@ -1,6 +1,5 @@
 /*
- * Layer description: one layer of a network as plain data. A kind joins by a row in layer_spec.c,
- * in the reference forward pass (forward.c) and in the engine (engine.c).
+ * Layer description: one layer of a network as plain data.
  *
  *   linear       y = act(W x + b)
  *   conv2d       the same for every patch of an image; images are (height, width, channels), in
@@ -10,6 +9,10 @@
  *                y[c][k] = x[0][k] + x[1 + c][k] - mean over choices of x[1 + .][k]
  *   categorical  x is (choices, atoms) logits over atoms from `low` to `high`;
  *                y[c] = sum_k softmax(x[c])[k] atom[k]
+ *
+ * A kind of layer is a line of AQ_LAYER_KINDS, and a row for each concern: what it is
+ * (layer_kind.h), how it is trained, how it runs quantized, and how it is exported. Nothing else
+ * asks which kind a layer is.
  */
 #ifndef AQ_COMMON_POLICY_LAYER_SPEC_H
 #define AQ_COMMON_POLICY_LAYER_SPEC_H
@@ -26,13 +29,17 @@
 #define AQ_NET_ATOMS_MAX   UINT32_C(1024)
 #define AQ_NORM_EPSILON    1e-5f
 
-enum aq_layer_kind {
-    AQ_LAYER_LINEAR = 1,
-    AQ_LAYER_CONV2D = 2,
-    AQ_LAYER_NORM = 3,
-    AQ_LAYER_DUELING = 4,
-    AQ_LAYER_CATEGORICAL = 5,
-};
+/* The numbers are those of the wire. */
+#define AQ_LAYER_KINDS(X)                                                                          \
+    X(1, LINEAR, linear)                                                                           \
+    X(2, CONV2D, conv2d)                                                                           \
+    X(3, NORM, norm)                                                                               \
+    X(4, DUELING, dueling)                                                                         \
+    X(5, CATEGORICAL, categorical)
+
+#define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
+enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) };
+#undef AQ_LAYER_NUMBER
 
 enum aq_activation {
     AQ_ACTIVATION_NONE = 1,
@@ -52,13 +59,18 @@ typedef struct aq_head_shape {
     float low, high; /* categorical */
 } aq_head_shape;
 
+enum { AQ_LAYER_SHAPE_WORDS = 8 };
+
 typedef struct aq_layer_spec {
     uint32_t kind;
     uint32_t inputs;
     uint32_t outputs;
     uint32_t activation;
-    aq_conv_shape conv; /* conv2d only, else zero */
-    aq_head_shape head; /* dueling and categorical only, else zero */
+    union { /* what else the kind asks for; the rest is zero */
+        aq_conv_shape conv;
+        aq_head_shape head;
+        uint32_t shape[AQ_LAYER_SHAPE_WORDS]; /* of any kind; floats by their bits */
+    };
 } aq_layer_spec;
 
 /* A layer's parameters are a weight matrix and one bias a row. No rows: it has none. */
@@ -78,15 +90,28 @@ aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
  * name layer `index`. Safe on anything a peer may have sent. */
 int aq_layer_spec_validate(const aq_layer_spec *layer, uint32_t index, aq_error *error) AQ_MUST_USE;
 
-/* Of a valid layer. */
+/* ---- of a valid layer ----------------------------------------------------------------------- */
+
 aq_layer_matrix_shape aq_layer_matrix(const aq_layer_spec *layer);
 size_t aq_layer_parameters(const aq_layer_spec *layer); /* weights and biases */
-uint32_t aq_layer_patches(const aq_layer_spec *layer);  /* conv2d: pixels of its output; else 1 */
-uint32_t aq_conv_out_height(const aq_conv_shape *shape);
-uint32_t aq_conv_out_width(const aq_conv_shape *shape);
 
 /* Its weights may be stored in any format; otherwise they are fp32. */
 bool aq_layer_is_quantizable(const aq_layer_spec *layer);
+
+/* W x + b of all of its input, before the activation. */
+bool aq_layer_is_affine(const aq_layer_spec *layer);
+
+/* The distributions whose logits it takes and whose means it gives; NULL if it does neither. */
+const aq_head_shape *aq_layer_distributions(const aq_layer_spec *layer);
+
+/* Of a convolution's output; its pixels are the patches of the image. */
+uint32_t aq_conv_out_height(const aq_conv_shape *shape);
+uint32_t aq_conv_out_width(const aq_conv_shape *shape);
+
+/* Value of atom k of a categorical head. */
+float aq_head_atom(const aq_head_shape *head, uint32_t k);
+
+/* ---- names ---------------------------------------------------------------------------------- */
 
 const char *aq_layer_kind_name(uint32_t kind); /* "linear", ...; "unknown" */
 

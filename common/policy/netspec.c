@@ -11,6 +11,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/fnv1a.h"
+#include "common/policy/layer_kind.h"
 
 static uint32_t layer_count(const aq_net_spec *spec)
 {
@@ -71,28 +72,15 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
-static uint64_t hash_float(uint64_t hash, float value)
+static uint64_t hash_layer(uint64_t hash, const aq_layer_spec *layer)
 {
-    uint32_t word;
-    memcpy(&word, &value, sizeof(word));
-    return aq_fnv1a_word(hash, word);
-}
-
-/* Only kinds that have a shape hash it, so that a plain network's hash stays what it was. */
-static uint64_t hash_shape(uint64_t hash, const aq_layer_spec *layer)
-{
-    if (layer->kind == AQ_LAYER_CONV2D) {
-        const aq_conv_shape *conv = &layer->conv;
-        const uint32_t words[] = {conv->height, conv->width,  conv->channels, conv->filters,
-                                  conv->kernel, conv->stride, conv->padding};
-        for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
-            hash = aq_fnv1a_word(hash, words[i]);
-        }
-    } else if (layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL) {
-        hash = aq_fnv1a_word(hash, layer->head.choices);
-        hash = aq_fnv1a_word(hash, layer->head.atoms);
-        hash = hash_float(hash, layer->head.low);
-        hash = hash_float(hash, layer->head.high);
+    const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+    hash = aq_fnv1a_word(hash, layer->kind);
+    hash = aq_fnv1a_word(hash, layer->inputs);
+    hash = aq_fnv1a_word(hash, layer->outputs);
+    hash = aq_fnv1a_word(hash, layer->activation);
+    for (uint32_t i = 0; kind != NULL && i < kind->shape_words; i++) {
+        hash = aq_fnv1a_word(hash, layer->shape[i]);
     }
     return hash;
 }
@@ -101,11 +89,7 @@ uint64_t aq_net_spec_hash(const aq_net_spec *spec)
 {
     uint64_t hash = aq_fnv1a_word(AQ_FNV1A_START, spec->layer_count);
     for (uint32_t i = 0; i < layer_count(spec); i++) {
-        hash = aq_fnv1a_word(hash, spec->layers[i].kind);
-        hash = aq_fnv1a_word(hash, spec->layers[i].inputs);
-        hash = aq_fnv1a_word(hash, spec->layers[i].outputs);
-        hash = aq_fnv1a_word(hash, spec->layers[i].activation);
-        hash = hash_shape(hash, &spec->layers[i]);
+        hash = hash_layer(hash, &spec->layers[i]);
     }
     return aq_fnv1a_end(hash);
 }
@@ -158,27 +142,11 @@ static const char *activation_suffix(uint32_t activation)
 /* What stands after the dash. */
 static void layer_text(const aq_layer_spec *layer, char *out, size_t size)
 {
-    const char *suffix = activation_suffix(layer->activation);
-    switch (layer->kind) {
-    case AQ_LAYER_LINEAR:
-        snprintf(out, size, "%" PRIu32 "%s", layer->outputs, suffix);
-        break;
-    case AQ_LAYER_CONV2D:
-        snprintf(out, size, "conv%" PRIu32 "/%" PRIu32 "x%" PRIu32 "%s", layer->conv.kernel,
-                 layer->conv.stride, layer->conv.filters, suffix);
-        break;
-    case AQ_LAYER_NORM:
-        snprintf(out, size, "norm%s", suffix);
-        break;
-    case AQ_LAYER_DUELING:
-        snprintf(out, size, "dueling%" PRIu32, layer->head.choices);
-        break;
-    case AQ_LAYER_CATEGORICAL:
-        snprintf(out, size, "atoms%" PRIu32, layer->head.atoms);
-        break;
-    default:
-        snprintf(out, size, "?");
-        break;
+    const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+    if (kind != NULL) {
+        kind->text(layer, out, size);
+    } else {
+        (void)snprintf(out, size, "?");
     }
 }
 
@@ -186,17 +154,19 @@ const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
 {
     AQ_ASSERT(size > 0);
     const aq_layer_spec *first = &spec->layers[0];
+    const aq_layer_kind *kind = aq_layer_kind_of(first->kind);
     size_t used;
-    if (first->kind == AQ_LAYER_CONV2D) {
-        used = (size_t)snprintf(out, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->conv.height,
-                                first->conv.width, first->conv.channels);
+    if (kind != NULL && kind->takes_image) {
+        used = (size_t)snprintf(out, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->shape[0],
+                                first->shape[1], first->shape[2]);
     } else {
         used = (size_t)snprintf(out, size, "%" PRIu32, first->inputs);
     }
     for (uint32_t i = 0; i < layer_count(spec) && used < size; i++) {
         char text[48];
         layer_text(&spec->layers[i], text, sizeof(text));
-        used += (size_t)snprintf(out + used, size - used, "-%s", text);
+        used += (size_t)snprintf(out + used, size - used, "-%s%s", text,
+                                 activation_suffix(spec->layers[i].activation));
     }
     return out;
 }

@@ -89,7 +89,7 @@ static void run_image(const aq_engine_layer *layer, const aq_engine_scratch *scr
                       const image_view *image, const aq_row_quant *quant, float *y)
 {
     const size_t patch_bytes = aq_engine_patch_bytes(layer);
-    const uint32_t patches = aq_layer_patches(layer->spec);
+    const uint32_t patches = aq_conv_out_height(image->shape) * aq_conv_out_width(image->shape);
     const uint32_t filters = layer->packed.outputs;
     for (uint32_t first = 0; first < patches; first += AQ_ENGINE_BLOCK) {
         const uint32_t left = patches - first;

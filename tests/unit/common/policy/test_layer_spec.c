@@ -43,7 +43,6 @@ TEST(a_linear_layer_has_a_row_an_output)
     const aq_layer_spec layer = aq_layer_linear(17, 5, AQ_ACTIVATION_TANH);
     accept(&layer);
     assert_matrix(&layer, 5, 17);
-    assert_int_equal(aq_layer_patches(&layer), 1);
     assert_true(aq_layer_is_quantizable(&layer));
 }
 
@@ -53,7 +52,7 @@ TEST(a_convolution_has_a_row_a_filter)
     accept(&layer);
     assert_int_equal(layer.inputs, 84 * 84 * 4);
     assert_int_equal(layer.outputs, 20 * 20 * 32);
-    assert_int_equal(aq_layer_patches(&layer), 400);
+    assert_int_equal(aq_conv_out_height(&layer.conv) * aq_conv_out_width(&layer.conv), 400);
     assert_matrix(&layer, 32, 8 * 8 * 4);
     assert_true(aq_layer_is_quantizable(&layer));
 }

@@ -1,0 +1,60 @@
+/*
+ * Layer kind: what a kind of layer is, as a row of functions. Each row stands in a file of layers/,
+ * and is found by AQ_LAYER_KINDS.
+ *
+ * Private to descriptions of networks and the reference pass. Constant; any thread.
+ */
+#ifndef AQ_COMMON_POLICY_LAYER_KIND_H
+#define AQ_COMMON_POLICY_LAYER_KIND_H
+
+#include "common/base/rng.h"
+#include "common/policy/layer_spec.h"
+
+typedef struct aq_layer_kind {
+    const char *name;
+    uint32_t shape_words; /* of aq_layer_spec.shape, that the kind uses */
+    bool is_quantizable;
+    bool is_affine;
+    bool takes_image; /* of a height, width and channels, with which its shape begins */
+    bool has_distributions;
+
+    /* Whether the sizes are possible and are those that the shape makes. */
+    int (*check)(const aq_layer_spec *layer, uint32_t index, aq_error *error);
+
+    /* What stands between the dash and the activation in a network's text. */
+    void (*text)(const aq_layer_spec *layer, char *out, size_t size);
+
+    /* NULL: it has no parameters. */
+    aq_layer_matrix_shape (*matrix)(const aq_layer_spec *layer);
+
+    /* Initial parameters, weights and then biases. NULL: uniform in +-sqrt(1 / columns). */
+    void (*reset)(const aq_layer_spec *layer, float *parameters, aq_rng *rng);
+
+    /* The definition of what it computes but for the activation: one row of y from one of x, with
+     * sums in double. */
+    void (*forward)(const aq_layer_spec *layer, const float *weight, const float *bias,
+                    const float *x, float *y);
+} aq_layer_kind;
+
+#define AQ_LAYER_KIND(number, NAME, name) extern const aq_layer_kind aq_layer_kind_##name;
+AQ_LAYER_KINDS(AQ_LAYER_KIND)
+#undef AQ_LAYER_KIND
+
+/* NULL for a number that is no kind's. */
+const aq_layer_kind *aq_layer_kind_of(uint32_t kind);
+
+/* ---- for the rows --------------------------------------------------------------------------- */
+
+/* AQ_E_INVALID unless `size`, which the layer calls `what`, is 1 to size_max. */
+int aq_layer_check_size(uint32_t size, uint32_t size_max, uint32_t index, const char *what,
+                        aq_error *error) AQ_MUST_USE;
+
+/* AQ_E_INVALID unless both ends are 1 to size_max, and those of `made`, which is the layer made
+ * anew from its shape; NULL: its ends are its shape. */
+int aq_layer_check_ends(const aq_layer_spec *layer, const aq_layer_spec *made, uint32_t size_max,
+                        uint32_t index, aq_error *error) AQ_MUST_USE;
+
+/* a * b * c, UINT32_MAX when it does not fit. */
+uint32_t aq_layer_volume(uint32_t a, uint32_t b, uint32_t c);
+
+#endif
