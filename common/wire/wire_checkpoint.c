@@ -18,6 +18,7 @@
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "common/wire/wire_frame.h"
+#include "common/wire/wire_network.h"
 #include "common/wire/wire_policy.h"
 #include "common/wire/wire_run.h"
 #include "proto/checkpoint.pb-c.h"

@@ -12,6 +12,7 @@
 #include "common/base/assert.h"
 #include "common/sys/file.h"
 #include "common/wire/wire_frame.h"
+#include "common/wire/wire_network.h"
 #include "common/wire/wire_policy_parts.h"
 #include "common/wire/wire_run.h"
 #include "common/wire/wire_tensor.h"

@@ -1,6 +1,6 @@
 /*
- * Schemas, networks and run settings to and from their messages. Views point into their source, so
- * that a Join or a snapshot is answered without copies; what comes in is copied and checked whole.
+ * Schemas and run settings to and from their messages. Views point into their source, so that a
+ * Join or a snapshot is answered without copies; what comes in is copied and checked whole.
  *
  * Any thread; no state.
  */
@@ -110,103 +110,6 @@ int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema
         *ret_schema = schema;
     }
     return rc;
-}
-
-/* ---- network ------------------------------------------------------------------------------- */
-
-static void shape_to(const aq_layer_spec *layer, aq_wire_shape_view *shape,
-                     Actorq__V1__Layer *message)
-{
-    if (layer->kind == AQ_LAYER_CONV2D) {
-        actorq__v1__conv_shape__init(&shape->conv);
-        shape->conv.height = layer->conv.height;
-        shape->conv.width = layer->conv.width;
-        shape->conv.channels = layer->conv.channels;
-        shape->conv.filters = layer->conv.filters;
-        shape->conv.kernel = layer->conv.kernel;
-        shape->conv.stride = layer->conv.stride;
-        shape->conv.padding = layer->conv.padding;
-        message->conv = &shape->conv;
-    } else if (layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL) {
-        actorq__v1__head_shape__init(&shape->head);
-        shape->head.choices = layer->head.choices;
-        shape->head.atoms = layer->head.atoms;
-        shape->head.low = layer->head.low;
-        shape->head.high = layer->head.high;
-        message->head = &shape->head;
-    }
-}
-
-/* A kind without a shape ignores one that was sent, as it would any field that it does not know. */
-static void shape_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
-{
-    if (layer->kind == AQ_LAYER_CONV2D && message->conv != NULL) {
-        layer->conv = (aq_conv_shape){
-            .height = message->conv->height,
-            .width = message->conv->width,
-            .channels = message->conv->channels,
-            .filters = message->conv->filters,
-            .kernel = message->conv->kernel,
-            .stride = message->conv->stride,
-            .padding = message->conv->padding,
-        };
-    }
-    const bool is_head = layer->kind == AQ_LAYER_DUELING || layer->kind == AQ_LAYER_CATEGORICAL;
-    if (is_head && message->head != NULL) {
-        layer->head = (aq_head_shape){
-            .choices = message->head->choices,
-            .atoms = message->head->atoms,
-            .low = message->head->low,
-            .high = message->head->high,
-        };
-    }
-}
-
-void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
-{
-    AQ_ASSERT(spec->layer_count <= AQ_NET_LAYERS_MAX);
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        Actorq__V1__Layer *layer = &ret_view->layers[i];
-        actorq__v1__layer__init(layer);
-        layer->kind = spec->layers[i].kind;
-        layer->inputs = spec->layers[i].inputs;
-        layer->outputs = spec->layers[i].outputs;
-        layer->activation = spec->layers[i].activation;
-        shape_to(&spec->layers[i], &ret_view->shapes[i], layer);
-        ret_view->pointers[i] = layer;
-    }
-    actorq__v1__network__init(&ret_view->message);
-    ret_view->message.n_layers = spec->layer_count;
-    ret_view->message.layers = ret_view->pointers;
-}
-
-int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec, aq_error *error)
-{
-    aq_net_spec spec;
-    aq_error why;
-    if (message == NULL) {
-        return aq_fail(error, AQ_E_CORRUPT, "the network is missing");
-    }
-    if (message->n_layers > AQ_NET_LAYERS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT, "network: %zu layers; 1 to %d are possible",
-                       message->n_layers, AQ_NET_LAYERS_MAX);
-    }
-    memset(&spec, 0, sizeof(spec));
-    spec.layer_count = (uint32_t)message->n_layers;
-    for (size_t i = 0; i < message->n_layers; i++) {
-        spec.layers[i] = (aq_layer_spec){
-            .kind = message->layers[i]->kind,
-            .inputs = message->layers[i]->inputs,
-            .outputs = message->layers[i]->outputs,
-            .activation = message->layers[i]->activation,
-        };
-        shape_from(message->layers[i], &spec.layers[i]);
-    }
-    if (aq_net_spec_validate(&spec, &why) != 0) {
-        return aq_fail(error, AQ_E_CORRUPT, "network: %s", why.text);
-    }
-    *ret_spec = spec;
-    return 0;
 }
 
 /* ---- settings ------------------------------------------------------------------------------ */

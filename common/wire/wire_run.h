@@ -1,17 +1,15 @@
 /*
- * Schemas, networks and run settings <-> their messages.
+ * Schemas and run settings <-> their messages.
  *
  * `_view` functions point into their source, need no allocation but the small arrays inside the
  * storage that the caller lends, and are valid while both live. A view points into itself, so it
  * must not be copied. `_from` functions take a missing message (NULL), too, and check what they
- * read: AQ_E_SCHEMA, AQ_E_CORRUPT (a network, or a text that is too long) or AQ_E_INVALID
- * (settings).
+ * read: AQ_E_SCHEMA, AQ_E_CORRUPT (a text that is too long) or AQ_E_INVALID (settings).
  */
 #ifndef AQ_COMMON_WIRE_WIRE_RUN_H
 #define AQ_COMMON_WIRE_WIRE_RUN_H
 
 #include "common/config/run_settings.h"
-#include "common/policy/netspec.h"
 #include "proto/membership.pb-c.h"
 #include "proto/schema.pb-c.h"
 
@@ -24,22 +22,6 @@ typedef struct aq_wire_schema_view {
 void aq_wire_schema_to(const aq_schema *schema, aq_wire_schema_view *ret_view);
 int aq_wire_schema_from(const Actorq__V1__Schema *message, aq_schema *ret_schema,
                         aq_error *error) AQ_MUST_USE;
-
-typedef union aq_wire_shape_view {
-    Actorq__V1__ConvShape conv;
-    Actorq__V1__HeadShape head;
-} aq_wire_shape_view;
-
-typedef struct aq_wire_network_view {
-    Actorq__V1__Network message;
-    Actorq__V1__Layer layers[AQ_NET_LAYERS_MAX];
-    aq_wire_shape_view shapes[AQ_NET_LAYERS_MAX];
-    Actorq__V1__Layer *pointers[AQ_NET_LAYERS_MAX];
-} aq_wire_network_view;
-
-void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view);
-int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec,
-                         aq_error *error) AQ_MUST_USE;
 
 enum { AQ_WIRE_VALUES_MAX = 64 }; /* settings that members see */
 

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/wire/wire_network.h"
 #include "common/wire/wire_run.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
