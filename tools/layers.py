@@ -91,8 +91,11 @@ OUTSIDE = ("bench", "tests", "examples")
 REGISTRIES = {
     "common/policy": "common/policy/layer_spec.c",
     "quantizer/kernels": "quantizer/kernels/qkernels.c",
+    "quantizer/engine": "quantizer/engine/engine_layer.c",
+    "quantizer/export": "quantizer/export/export_layer.c",
     "envs": "envs/env_registry.c",
     "learner/algorithms": "learner/algorithms/algorithm.c",
+    "learner/nn": "learner/nn/train_layers.c",
 }
 
 # What only some rooms know: headers, and calls.

@@ -15,12 +15,15 @@
  * `activation` is one of enum aq_activation. */
 void aq_activate(uint32_t activation, float *values, size_t count);
 
-/* out (rows, outputs) = net(in (rows, inputs)). `scratch` holds 2 * rows * width_max floats, and
- * may be NULL for a single layer; none of the three overlap. */
+/* Floats of scratch that a pass takes: for a chain 2 * rows * width_max, for one layer none. */
+size_t aq_forward_scratch(const aq_net_spec *spec, size_t rows);
+
+/* out (rows, outputs) = net(in (rows, inputs)), of a network with one end. None of `in`, `scratch`
+ * and `out` overlap. */
 void aq_forward_reference(const aq_net_spec *spec, const aq_params *params, const float *in,
                           size_t rows, float *scratch, float *out);
 
-/* The same, showing what goes into each layer, (rows, inputs), on the way. */
+/* The same, showing the first value that goes into each layer, (rows, its width), on the way. */
 typedef struct aq_forward_visitor {
     void *user;
     void (*visit)(void *user, uint32_t layer, const float *in, size_t rows);

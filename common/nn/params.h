@@ -9,26 +9,30 @@
 
 #include "common/base/error.h"
 #include "common/base/rng.h"
-#include "common/policy/netspec.h"
+#include "common/policy/net_graph.h"
 
 typedef struct aq_params {
     size_t count; /* floats in the block */
     float *block;
     float *weight[AQ_NET_LAYERS_MAX]; /* [rows][columns] of aq_layer_matrix, row-major */
     float *bias[AQ_NET_LAYERS_MAX];   /* [rows] */
+    float *array[AQ_NET_ARRAYS_MAX];  /* of the network, that no layer owns */
 } aq_params;
 
 /* Zeroed; `spec` is valid. AQ_E_NOMEM. */
 int aq_params_init(const aq_net_spec *spec, aq_params *ret_params) AQ_MUST_USE;
 void aq_params_fini(aq_params *params); /* NULL and a zeroed struct are fine */
 
-/* The layers' places in a block that is lent, of aq_net_spec_parameters floats. */
+/* The places in a block that is lent, of aq_net_spec_parameters floats. */
 aq_params aq_params_view(const aq_net_spec *spec, float *block);
 
 /* As each layer's kind begins, layer by layer: uniform in +-sqrt(1/columns) for weights and biases,
- * as PyTorch's Linear and Conv2d; a norm as the identity. */
+ * as PyTorch's Linear and Conv2d; a norm as the identity. Arrays begin as zeros. */
 void aq_params_randomize(const aq_net_spec *spec, aq_params *params, aq_rng *rng);
 
 void aq_params_copy(aq_params *to, const aq_params *from); /* same spec */
+
+/* Of the whole network's parameters, those of a part of it. */
+void aq_params_cut(const aq_net_part *part, const aq_params *whole, const aq_params *to);
 
 #endif

@@ -21,6 +21,11 @@ typedef struct aq_layer_kind {
     /* Whether the sizes are possible and are those that the shape makes. */
     int (*check)(const aq_layer_spec *layer, uint32_t index, aq_error *error);
 
+    /* Whether it can take values of these widths, which are its inputs together. The first value is
+     * what meets the matrix of a quantizable kind, and is quantized for it. NULL: it takes one. */
+    int (*check_sources)(const aq_layer_spec *layer, const uint32_t *widths, uint32_t count,
+                         uint32_t index, aq_error *error);
+
     /* What stands between the dash and the activation in a network's text. */
     void (*text)(const aq_layer_spec *layer, char *out, size_t size);
 
@@ -30,10 +35,10 @@ typedef struct aq_layer_kind {
     /* Initial parameters, weights and then biases. NULL: uniform in +-sqrt(1 / columns). */
     void (*reset)(const aq_layer_spec *layer, float *parameters, aq_rng *rng);
 
-    /* The definition of what it computes but for the activation: one row of y from one of x, with
-     * sums in double. */
+    /* The definition of what it computes but for the activation: one row of y from one of each
+     * source, x[0] and so on, with sums in double. */
     void (*forward)(const aq_layer_spec *layer, const float *weight, const float *bias,
-                    const float *x, float *y);
+                    const float *const *x, float *y);
 } aq_layer_kind;
 
 #define AQ_LAYER_KIND(number, NAME, name) extern const aq_layer_kind aq_layer_kind_##name;

@@ -43,7 +43,7 @@ const aq_layer_kind *aq_layer_kind_of(uint32_t kind)
 #define ROW(number, NAME, name) [number] = &aq_layer_kind_##name,
     static const aq_layer_kind *const kinds[] = {AQ_LAYER_KINDS(ROW)};
 #undef ROW
-    return kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[kind] : NULL;
+    return kind < AQ_LAYER_KINDS_END ? kinds[kind] : NULL;
 }
 
 const char *aq_layer_kind_name(uint32_t kind)

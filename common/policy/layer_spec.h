@@ -38,7 +38,7 @@
     X(5, CATEGORICAL, categorical)
 
 #define AQ_LAYER_NUMBER(number, NAME, name) AQ_LAYER_##NAME = (number),
-enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) };
+enum aq_layer_kind_number { AQ_LAYER_KINDS(AQ_LAYER_NUMBER) AQ_LAYER_KINDS_END };
 #undef AQ_LAYER_NUMBER
 
 enum aq_activation {
@@ -59,13 +59,20 @@ typedef struct aq_head_shape {
     float low, high; /* categorical */
 } aq_head_shape;
 
-enum { AQ_LAYER_SHAPE_WORDS = 8 };
+enum { AQ_LAYER_SHAPE_WORDS = 8, AQ_LAYER_SOURCES_MAX = 4 };
+
+/* The values of a network that a layer takes, by number (netspec.h). */
+typedef struct aq_layer_sources {
+    uint32_t count; /* 0: one, the value before the layer's own */
+    uint32_t values[AQ_LAYER_SOURCES_MAX];
+} aq_layer_sources;
 
 typedef struct aq_layer_spec {
     uint32_t kind;
-    uint32_t inputs;
+    uint32_t inputs; /* of all its sources together */
     uint32_t outputs;
     uint32_t activation;
+    aq_layer_sources sources;
     union { /* what else the kind asks for; the rest is zero */
         aq_conv_shape conv;
         aq_head_shape head;

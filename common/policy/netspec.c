@@ -1,10 +1,11 @@
 /*
  * Building, checking and describing a network. All of it is safe on a description that came from a
- * peer and was not checked yet: the layer count is clamped before it indexes the array.
+ * peer and was not checked yet: counts are clamped before they index an array.
  */
 #include "common/policy/netspec.h"
 
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,10 +13,21 @@
 #include "common/base/assert.h"
 #include "common/base/fnv1a.h"
 #include "common/policy/layer_kind.h"
+#include "common/policy/net_graph.h"
+
+static uint32_t at_most(uint32_t count, uint32_t most)
+{
+    return count < most ? count : most;
+}
 
 static uint32_t layer_count(const aq_net_spec *spec)
 {
-    return spec->layer_count < AQ_NET_LAYERS_MAX ? spec->layer_count : AQ_NET_LAYERS_MAX;
+    return at_most(spec->layer_count, AQ_NET_LAYERS_MAX);
+}
+
+static uint32_t array_count(const aq_net_spec *spec)
+{
+    return at_most(spec->array_count, AQ_NET_ARRAYS_MAX);
 }
 
 int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidden_count,
@@ -51,6 +63,92 @@ int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *err
     return 0;
 }
 
+/* ---- checks --------------------------------------------------------------------------------- */
+
+/* That the values are there, before any of them is looked at. */
+static int check_sources_exist(const aq_net_spec *spec, uint32_t index, aq_error *error)
+{
+    if (spec->layers[index].sources.count > AQ_LAYER_SOURCES_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values; 1 to %d are possible", index,
+                       spec->layers[index].sources.count, AQ_LAYER_SOURCES_MAX);
+    }
+    const aq_layer_sources sources = aq_net_sources(spec, index);
+    for (uint32_t k = 0; k < sources.count; k++) {
+        if (sources.values[k] > index) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "layer %u takes value %u; 0 to %u are there before it", index,
+                           sources.values[k], index);
+        }
+    }
+    return 0;
+}
+
+/* That they are as many, and as wide, as the layer asks for. */
+static int check_sources(const aq_net_spec *spec, uint32_t index, aq_error *error)
+{
+    const aq_layer_spec *layer = &spec->layers[index];
+    const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+    const aq_layer_sources sources = aq_net_sources(spec, index);
+    uint32_t widths[AQ_LAYER_SOURCES_MAX];
+    uint64_t sum = 0;
+    if (sources.count > 1 && (index == 0 || kind->check_sources == NULL)) {
+        return aq_fail(error, AQ_E_INVALID, "layer %u: a %s layer%s takes one value, not %u", index,
+                       kind->name, index == 0 ? " in front" : "", sources.count);
+    }
+    for (uint32_t k = 0; k < sources.count; k++) {
+        widths[k] = aq_net_value_width(spec, sources.values[k]);
+        sum += widths[k];
+    }
+    if (sum != layer->inputs && aq_net_is_chained(spec, index)) {
+        return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values, but layer %u gives %u",
+                       index, layer->inputs, index - 1, widths[0]);
+    }
+    if (sum != layer->inputs) {
+        return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values, but is given %" PRIu64,
+                       index, layer->inputs, sum);
+    }
+    return kind->check_sources != NULL
+               ? kind->check_sources(layer, widths, sources.count, index, error)
+               : 0;
+}
+
+static bool is_name(const char *name)
+{
+    size_t length = 0;
+    while (length < AQ_NET_ARRAY_NAME_MAX && name[length] != '\0') {
+        const char c = name[length++];
+        if (!(c >= 'a' && c <= 'z') && (length == 1 || (c != '_' && !(c >= '0' && c <= '9')))) {
+            return false;
+        }
+    }
+    return length > 0 && length < AQ_NET_ARRAY_NAME_MAX;
+}
+
+static int check_arrays(const aq_net_spec *spec, aq_error *error)
+{
+    if (spec->array_count > AQ_NET_ARRAYS_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%u arrays; at most %d are possible", spec->array_count,
+                       AQ_NET_ARRAYS_MAX);
+    }
+    for (uint32_t i = 0; i < spec->array_count; i++) {
+        const aq_net_array *array = &spec->arrays[i];
+        if (!is_name(array->name)) {
+            return aq_fail(error, AQ_E_INVALID,
+                           "array %u: its name is not made of small letters, digits and _", i);
+        }
+        if (array->count < 1 || array->count > AQ_NET_WIDTH_MAX) {
+            return aq_fail(error, AQ_E_INVALID, "array %s has %u values; 1 to %u are possible",
+                           array->name, array->count, AQ_NET_WIDTH_MAX);
+        }
+        for (uint32_t k = 0; k < i; k++) {
+            if (strcmp(array->name, spec->arrays[k].name) == 0) {
+                return aq_fail(error, AQ_E_INVALID, "two arrays are called %s", array->name);
+            }
+        }
+    }
+    return 0;
+}
+
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
 {
     if (spec->layer_count < 1 || spec->layer_count > AQ_NET_LAYERS_MAX) {
@@ -59,28 +157,63 @@ int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error)
     }
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         int rc = aq_layer_spec_validate(&spec->layers[i], i, error);
+        if (rc == 0) {
+            rc = check_sources_exist(spec, i, error);
+        }
+        if (rc == 0) {
+            rc = check_sources(spec, i, error);
+        }
         if (rc != 0) {
             return rc;
         }
-        if (i > 0 && spec->layers[i].inputs != spec->layers[i - 1].outputs) {
-            return aq_fail(error, AQ_E_INVALID, "layer %u takes %u values, but layer %u gives %u",
-                           i, spec->layers[i].inputs, i - 1, spec->layers[i - 1].outputs);
-        }
     }
-    return 0;
+    if (aq_net_end_count(spec) > AQ_NET_ENDS_MAX) {
+        return aq_fail(error, AQ_E_INVALID, "%u ends; 1 to %d are possible", aq_net_end_count(spec),
+                       AQ_NET_ENDS_MAX);
+    }
+    return check_arrays(spec, error);
 }
 
 /* ---- hash ----------------------------------------------------------------------------------- */
 
-static uint64_t hash_layer(uint64_t hash, const aq_layer_spec *layer)
+/* What a plain chain has not is hashed only where it is there, behind a word of its own, so that
+ * the hashes of plain chains stay what they were. */
+enum { HASH_SOURCES = -1, HASH_ARRAY = -2 };
+
+static uint64_t hash_words(uint64_t hash, const uint32_t *words, uint32_t count)
 {
+    for (uint32_t i = 0; i < count; i++) {
+        hash = aq_fnv1a_word(hash, words[i]);
+    }
+    return hash;
+}
+
+static uint64_t hash_layer(uint64_t hash, const aq_net_spec *spec, uint32_t index)
+{
+    const aq_layer_spec *layer = &spec->layers[index];
     const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+    const aq_layer_sources sources = aq_net_sources(spec, index);
     hash = aq_fnv1a_word(hash, layer->kind);
     hash = aq_fnv1a_word(hash, layer->inputs);
     hash = aq_fnv1a_word(hash, layer->outputs);
     hash = aq_fnv1a_word(hash, layer->activation);
-    for (uint32_t i = 0; kind != NULL && i < kind->shape_words; i++) {
-        hash = aq_fnv1a_word(hash, layer->shape[i]);
+    hash = hash_words(hash, layer->shape, kind != NULL ? kind->shape_words : 0);
+    if (!aq_net_is_chained(spec, index)) {
+        hash = aq_fnv1a_word(hash, (uint32_t)HASH_SOURCES);
+        hash = hash_words(hash, sources.values, sources.count);
+    }
+    return hash;
+}
+
+static uint64_t hash_arrays(uint64_t hash, const aq_net_spec *spec)
+{
+    for (uint32_t i = 0; i < array_count(spec); i++) {
+        const aq_net_array *array = &spec->arrays[i];
+        hash = aq_fnv1a_word(hash, (uint32_t)HASH_ARRAY);
+        hash = aq_fnv1a_word(hash, array->count);
+        for (size_t k = 0; k < sizeof(array->name) && array->name[k] != '\0'; k++) {
+            hash = aq_fnv1a_word(hash, (uint8_t)array->name[k]);
+        }
     }
     return hash;
 }
@@ -89,16 +222,25 @@ uint64_t aq_net_spec_hash(const aq_net_spec *spec)
 {
     uint64_t hash = aq_fnv1a_word(AQ_FNV1A_START, spec->layer_count);
     for (uint32_t i = 0; i < layer_count(spec); i++) {
-        hash = hash_layer(hash, &spec->layers[i]);
+        hash = hash_layer(hash, spec, i);
     }
-    return aq_fnv1a_end(hash);
+    return aq_fnv1a_end(hash_arrays(hash, spec));
 }
 
 /* ---- sizes ---------------------------------------------------------------------------------- */
 
-size_t aq_net_spec_parameters(const aq_net_spec *spec)
+size_t aq_net_spec_array_values(const aq_net_spec *spec)
 {
     size_t count = 0;
+    for (uint32_t i = 0; i < array_count(spec); i++) {
+        count += spec->arrays[i].count;
+    }
+    return count;
+}
+
+size_t aq_net_spec_parameters(const aq_net_spec *spec)
+{
+    size_t count = aq_net_spec_array_values(spec);
     for (uint32_t i = 0; i < layer_count(spec); i++) {
         count += aq_layer_parameters(&spec->layers[i]);
     }
@@ -139,14 +281,36 @@ static const char *activation_suffix(uint32_t activation)
     return known ? suffixes[activation] : "?";
 }
 
-/* What stands after the dash. */
-static void layer_text(const aq_layer_spec *layer, char *out, size_t size)
+/* A text that is cut off where its room ends. */
+typedef struct line {
+    char *out;
+    size_t size, used;
+} line;
+
+static void put(line *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(line *to, const char *format, ...)
 {
+    if (to->used < to->size) {
+        va_list arguments;
+        va_start(arguments, format);
+        to->used += (size_t)vsnprintf(to->out + to->used, to->size - to->used, format, arguments);
+        va_end(arguments);
+    }
+}
+
+static void put_layer(line *to, const aq_net_spec *spec, uint32_t index)
+{
+    const aq_layer_spec *layer = &spec->layers[index];
     const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
+    const aq_layer_sources sources = aq_net_sources(spec, index);
+    char text[48] = "?";
     if (kind != NULL) {
-        kind->text(layer, out, size);
-    } else {
-        (void)snprintf(out, size, "?");
+        kind->text(layer, text, sizeof(text));
+    }
+    put(to, "-%s%s", text, activation_suffix(layer->activation));
+    for (uint32_t k = 0; !aq_net_is_chained(spec, index) && k < sources.count; k++) {
+        put(to, "%s%" PRIu32 "%s", k == 0 ? "(" : ",", sources.values[k],
+            k + 1 == sources.count ? ")" : "");
     }
 }
 
@@ -155,18 +319,19 @@ const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size)
     AQ_ASSERT(size > 0);
     const aq_layer_spec *first = &spec->layers[0];
     const aq_layer_kind *kind = aq_layer_kind_of(first->kind);
-    size_t used;
+    line to = {.out = out, .size = size};
     if (kind != NULL && kind->takes_image) {
-        used = (size_t)snprintf(out, size, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->shape[0],
-                                first->shape[1], first->shape[2]);
+        put(&to, "%" PRIu32 "x%" PRIu32 "x%" PRIu32, first->shape[0], first->shape[1],
+            first->shape[2]);
     } else {
-        used = (size_t)snprintf(out, size, "%" PRIu32, first->inputs);
+        put(&to, "%" PRIu32, first->inputs);
     }
-    for (uint32_t i = 0; i < layer_count(spec) && used < size; i++) {
-        char text[48];
-        layer_text(&spec->layers[i], text, sizeof(text));
-        used += (size_t)snprintf(out + used, size - used, "-%s%s", text,
-                                 activation_suffix(spec->layers[i].activation));
+    for (uint32_t i = 0; i < layer_count(spec); i++) {
+        put_layer(&to, spec, i);
+    }
+    for (uint32_t i = 0; i < array_count(spec); i++) {
+        put(&to, "+%.*s%" PRIu32, AQ_NET_ARRAY_NAME_MAX, spec->arrays[i].name,
+            spec->arrays[i].count);
     }
     return out;
 }

@@ -1,6 +1,14 @@
 /*
- * Network description: a chain of layers as plain data. Immutable; shared by the learner's fp32
+ * Network description: a graph of layers as plain data. Immutable; shared by the learner's fp32
  * network, the quantizer and every actor.
+ *
+ * Value 0 is what the network takes, and value 1 + i what layer i gives. A layer names the values
+ * that it takes (aq_layer_sources), which come before its own; one that names none takes the value
+ * right before its own, so that layers which say nothing are a chain. A value may be taken by
+ * several layers: a torso that branches. A layer whose value is taken by none is an end of the
+ * network; one that actors get has one end.
+ *
+ * Arrays are parameters that no layer owns: a log-deviation, say. They are fp32 in every format.
  */
 #ifndef AQ_COMMON_POLICY_NETSPEC_H
 #define AQ_COMMON_POLICY_NETSPEC_H
@@ -11,11 +19,24 @@
 #include "common/base/error.h"
 #include "common/policy/layer_spec.h"
 
-enum { AQ_NET_LAYERS_MAX = 16 };
+enum {
+    AQ_NET_LAYERS_MAX = 16,
+    AQ_NET_VALUES_MAX = 1 + AQ_NET_LAYERS_MAX,
+    AQ_NET_ENDS_MAX = 4,
+    AQ_NET_ARRAYS_MAX = 4,
+    AQ_NET_ARRAY_NAME_MAX = 24,
+};
+
+typedef struct aq_net_array {
+    char name[AQ_NET_ARRAY_NAME_MAX]; /* a small letter; then small letters, digits and _ */
+    uint32_t count;
+} aq_net_array;
 
 typedef struct aq_net_spec {
     uint32_t layer_count;
     aq_layer_spec layers[AQ_NET_LAYERS_MAX];
+    uint32_t array_count;
+    aq_net_array arrays[AQ_NET_ARRAYS_MAX];
 } aq_net_spec;
 
 /* inputs -> hidden[0] -> ... -> outputs, `activation` after each hidden layer, none at the end. */
@@ -26,21 +47,24 @@ int aq_net_spec_init_mlp(uint32_t inputs, const uint32_t *hidden, uint32_t hidde
 /* Appends a layer; the network is validated when it is whole. AQ_E_INVALID when it is full. */
 int aq_net_spec_add(aq_net_spec *spec, const aq_layer_spec *layer, aq_error *error) AQ_MUST_USE;
 
-/* Sizes chain, and every layer is valid; AQ_E_INVALID in words. */
+/* Every layer is valid and takes values that are there, of widths that fit; arrays have sizes and
+ * names of their own. AQ_E_INVALID in words. */
 int aq_net_spec_validate(const aq_net_spec *spec, aq_error *error) AQ_MUST_USE;
 
 /* 64-bit hash; equal hashes mean the same network. Never 0. */
 uint64_t aq_net_spec_hash(const aq_net_spec *spec);
 
-/* Weights and biases. */
+/* Weights and biases, and arrays. */
 size_t aq_net_spec_parameters(const aq_net_spec *spec);
+size_t aq_net_spec_array_values(const aq_net_spec *spec); /* the arrays alone */
 
 uint32_t aq_net_spec_inputs(const aq_net_spec *spec);
-uint32_t aq_net_spec_outputs(const aq_net_spec *spec);
+uint32_t aq_net_spec_outputs(const aq_net_spec *spec);   /* of its last layer */
 uint32_t aq_net_spec_width_max(const aq_net_spec *spec); /* widest row, inputs included */
 
 /* "4-64r-64r-2" (r relu, t tanh, e elu) into out[size], cut off if need be; returns out. Layers
- * that are not linear say what they are: "84x84x4-conv8/4x32r-...-512r-norm-7-dueling6". */
+ * that are not linear say what they are: "84x84x4-conv8/4x32r-...-512r-norm-7-dueling6". One that
+ * takes other values than the one before says which: "8-32r-2-1(1)". Arrays: "+log_deviation2". */
 const char *aq_net_spec_text(const aq_net_spec *spec, char *out, size_t size);
 
 #endif

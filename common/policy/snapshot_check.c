@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/policy/net_graph.h"
 #include "common/policy/snapshot.h"
 #include "common/policy/snapshot_layer_check.h"
 
@@ -59,6 +60,10 @@ static int check_spec(const aq_net_spec *spec, aq_error *error)
     aq_error why;
     if (aq_net_spec_validate(spec, &why) != 0) {
         return aq_fail(error, AQ_E_CORRUPT, "policy: %s", why.text);
+    }
+    if (aq_net_end_count(spec) != 1) {
+        return aq_fail(error, AQ_E_CORRUPT, "policy: a network with %u ends; a policy has one",
+                       aq_net_end_count(spec));
     }
     return 0;
 }

@@ -12,6 +12,7 @@
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "common/nn/forward.h"
+#include "common/policy/net_graph.h"
 #include "quantizer/quantize/rank.h"
 
 /* A larger step could not be multiplied by every level. */
@@ -84,7 +85,8 @@ static void find_range(const float *values, size_t count, double cut, float *ret
 static void visit_layer(void *user, uint32_t layer, const float *in, size_t rows)
 {
     batch_view *batch = user;
-    const size_t count = rows * batch->spec->layers[layer].inputs;
+    const uint32_t value = aq_net_sources(batch->spec, layer).values[0];
+    const size_t count = rows * aq_net_value_width(batch->spec, value);
     if (aq_find_nonfinite(in, count) < count) {
         batch->is_finite = false;
         return;
@@ -110,18 +112,16 @@ int aq_range_observe(aq_range_observer *observer, const aq_net_spec *spec, const
     AQ_ASSERT(is_method(observer->method));
     AQ_ASSERT(rows > 0);
     const struct method_row *method = &methods[observer->method];
-    const size_t width = aq_net_spec_width_max(spec);
-    float *scratch = aq_alloc(rows, 3 * width * sizeof(*scratch));
-    if (scratch == NULL) {
+    const size_t outputs = rows * aq_net_spec_outputs(spec);
+    float *out = aq_alloc(outputs + aq_forward_scratch(spec, rows), sizeof(*out));
+    if (out == NULL) {
         return AQ_E_NOMEM;
     }
-    float *out = scratch + 2 * rows * width;
     batch_view batch = {.spec = spec, .cut = method->cut, .is_finite = true};
     const aq_forward_visitor visitor = {.user = &batch, .visit = visit_layer};
-    aq_forward_visit(spec, params, obs, rows, scratch, out, &visitor);
-    const size_t outputs = rows * aq_net_spec_outputs(spec);
+    aq_forward_visit(spec, params, obs, rows, out + outputs, out, &visitor);
     const bool is_finite = batch.is_finite && aq_find_nonfinite(out, outputs) == outputs;
-    aq_free(scratch);
+    aq_free(out);
     if (!is_finite) {
         return AQ_E_CORRUPT;
     }

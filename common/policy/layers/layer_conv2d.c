@@ -98,7 +98,7 @@ static double convolve(const aq_conv_shape *conv, const float *w, const float *x
 }
 
 static void forward(const aq_layer_spec *layer, const float *weight, const float *bias,
-                    const float *x, float *y)
+                    const float *const *x, float *y)
 {
     const aq_conv_shape *conv = &layer->conv;
     const size_t columns = matrix(layer).columns;
@@ -107,7 +107,7 @@ static void forward(const aq_layer_spec *layer, const float *weight, const float
         const int64_t top = (int64_t)(pixel / width) * conv->stride - conv->padding;
         const int64_t left = (int64_t)(pixel % width) * conv->stride - conv->padding;
         for (uint32_t filter = 0; filter < conv->filters; filter++) {
-            const double sum = convolve(conv, weight + filter * columns, x, top, left);
+            const double sum = convolve(conv, weight + filter * columns, x[0], top, left);
             y[(size_t)pixel * conv->filters + filter] = (float)(sum + (double)bias[filter]);
         }
     }

@@ -52,8 +52,9 @@ static void dueling_text(const aq_layer_spec *layer, char *out, size_t size)
 }
 
 static void dueling_forward(const aq_layer_spec *layer, const float *weight, const float *bias,
-                            const float *x, float *y)
+                            const float *const *values, float *y)
 {
+    const float *x = values[0];
     const uint32_t atoms = layer->head.atoms;
     const uint32_t choices = layer->head.choices;
     (void)weight;
@@ -130,7 +131,7 @@ static void softmax(const float *logits, uint32_t atoms, float *probability)
 }
 
 static void categorical_forward(const aq_layer_spec *layer, const float *weight, const float *bias,
-                                const float *x, float *y)
+                                const float *const *x, float *y)
 {
     float probability[AQ_NET_ATOMS_MAX];
     const aq_head_shape *head = &layer->head;
@@ -138,7 +139,7 @@ static void categorical_forward(const aq_layer_spec *layer, const float *weight,
     (void)bias;
     for (uint32_t c = 0; c < head->choices; c++) {
         double sum = 0.0;
-        softmax(x + (size_t)c * head->atoms, head->atoms, probability);
+        softmax(x[0] + (size_t)c * head->atoms, head->atoms, probability);
         for (uint32_t k = 0; k < head->atoms; k++) {
             sum += (double)probability[k] * (double)aq_head_atom(head, k);
         }

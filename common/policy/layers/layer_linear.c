@@ -28,13 +28,13 @@ static aq_layer_matrix_shape matrix(const aq_layer_spec *layer)
 }
 
 static void forward(const aq_layer_spec *layer, const float *weight, const float *bias,
-                    const float *x, float *y)
+                    const float *const *x, float *y)
 {
     for (uint32_t row = 0; row < layer->outputs; row++) {
         const float *w = weight + (size_t)row * layer->inputs;
         double sum = bias[row];
         for (uint32_t i = 0; i < layer->inputs; i++) {
-            sum += (double)w[i] * (double)x[i];
+            sum += (double)w[i] * (double)x[0][i];
         }
         y[row] = (float)sum;
     }

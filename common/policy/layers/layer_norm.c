@@ -40,8 +40,9 @@ static void reset(const aq_layer_spec *layer, float *parameters, aq_rng *rng)
 }
 
 static void forward(const aq_layer_spec *layer, const float *weight, const float *bias,
-                    const float *x, float *y)
+                    const float *const *values, float *y)
 {
+    const float *x = values[0];
     double sum = 0.0;
     double squares = 0.0;
     for (uint32_t i = 0; i < layer->inputs; i++) {

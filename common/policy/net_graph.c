@@ -1,0 +1,151 @@
+/*
+ * The graph of a network: loops over at most AQ_NET_LAYERS_MAX layers, when something is made.
+ */
+#include "common/policy/net_graph.h"
+
+#include <string.h>
+
+#include "common/base/assert.h"
+
+aq_layer_sources aq_net_sources(const aq_net_spec *spec, uint32_t layer)
+{
+    AQ_ASSERT(layer < AQ_NET_LAYERS_MAX);
+    aq_layer_sources sources = spec->layers[layer].sources;
+    if (sources.count == 0) {
+        sources = (aq_layer_sources){.count = 1, .values = {layer}};
+    }
+    if (sources.count > AQ_LAYER_SOURCES_MAX) {
+        sources.count = AQ_LAYER_SOURCES_MAX;
+    }
+    return sources;
+}
+
+bool aq_net_is_chained(const aq_net_spec *spec, uint32_t layer)
+{
+    const aq_layer_sources sources = aq_net_sources(spec, layer);
+    return sources.count == 1 && sources.values[0] == layer;
+}
+
+uint32_t aq_net_value_width(const aq_net_spec *spec, uint32_t value)
+{
+    return value == 0 ? aq_net_spec_inputs(spec) : spec->layers[value - 1].outputs;
+}
+
+/* How often a layer takes the value. */
+static uint32_t takes(const aq_net_spec *spec, uint32_t layer, uint32_t value)
+{
+    const aq_layer_sources sources = aq_net_sources(spec, layer);
+    uint32_t count = 0;
+    for (uint32_t k = 0; k < sources.count; k++) {
+        count += sources.values[k] == value;
+    }
+    return count;
+}
+
+uint32_t aq_net_reader_count(const aq_net_spec *spec, uint32_t value)
+{
+    uint32_t count = 0;
+    for (uint32_t i = value; i < spec->layer_count; i++) {
+        count += takes(spec, i, value);
+    }
+    return count;
+}
+
+bool aq_net_is_end(const aq_net_spec *spec, uint32_t layer)
+{
+    return aq_net_reader_count(spec, 1 + layer) == 0;
+}
+
+uint32_t aq_net_end_count(const aq_net_spec *spec)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        count += aq_net_is_end(spec, i);
+    }
+    return count;
+}
+
+bool aq_net_is_affine_in_input(const aq_net_spec *spec)
+{
+    bool is_affine = true;
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        is_affine &= takes(spec, i, 0) == 0 || aq_layer_is_affine(&spec->layers[i]);
+    }
+    return is_affine;
+}
+
+/* ---- buffers -------------------------------------------------------------------------------- */
+
+/* The last layer that takes the value. */
+static uint32_t last_reader(const aq_net_spec *spec, uint32_t value)
+{
+    uint32_t last = value;
+    for (uint32_t i = value; i < spec->layer_count; i++) {
+        last = takes(spec, i, value) > 0 ? i : last;
+    }
+    return last;
+}
+
+/* A value is needed from the layer that gives it to the last one that takes it. */
+static aq_net_buffers buffers_of(const aq_net_spec *spec, bool is_inner)
+{
+    aq_net_buffers buffers = {0};
+    uint32_t free_from[AQ_NET_VALUES_MAX]; /* layer, of each buffer */
+    for (uint32_t value = is_inner; value <= spec->layer_count; value++) {
+        const uint32_t given_at = value > 0 ? value - 1 : 0;
+        uint32_t buffer = 0;
+        if (is_inner && aq_net_is_end(spec, given_at)) {
+            continue;
+        }
+        while (buffer < buffers.count && free_from[buffer] > given_at) {
+            buffer++;
+        }
+        buffers.count = buffer == buffers.count ? buffer + 1 : buffers.count;
+        buffers.of[value] = buffer;
+        free_from[buffer] = last_reader(spec, value) + 1;
+    }
+    return buffers;
+}
+
+aq_net_buffers aq_net_all_buffers(const aq_net_spec *spec)
+{
+    return buffers_of(spec, false);
+}
+
+aq_net_buffers aq_net_inner_buffers(const aq_net_spec *spec)
+{
+    return buffers_of(spec, true);
+}
+
+/* ---- parts ---------------------------------------------------------------------------------- */
+
+void aq_net_cut(const aq_net_spec *spec, uint32_t end, aq_net_part *ret_part)
+{
+    bool leads[AQ_NET_VALUES_MAX] = {0};
+    uint32_t moved[AQ_NET_VALUES_MAX] = {0}; /* the value in the part */
+    AQ_ASSERT(end < spec->layer_count);
+    leads[1 + end] = true;
+    for (uint32_t i = end + 1; i-- > 0;) {
+        const aq_layer_sources sources = aq_net_sources(spec, i);
+        for (uint32_t k = 0; leads[1 + i] && k < sources.count; k++) {
+            leads[sources.values[k]] = true;
+        }
+    }
+    memset(ret_part, 0, sizeof(*ret_part));
+    aq_net_spec *part = &ret_part->spec;
+    for (uint32_t i = 0; i <= end; i++) {
+        if (!leads[1 + i]) {
+            continue;
+        }
+        aq_layer_spec *layer = &part->layers[part->layer_count];
+        *layer = spec->layers[i];
+        layer->sources = aq_net_sources(spec, i);
+        for (uint32_t k = 0; k < layer->sources.count; k++) {
+            layer->sources.values[k] = moved[layer->sources.values[k]];
+        }
+        ret_part->layers[part->layer_count++] = i;
+        moved[1 + i] = part->layer_count;
+    }
+    part->array_count = spec->array_count;
+    memcpy(part->arrays, spec->arrays, sizeof(part->arrays));
+}
