@@ -5,6 +5,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
 #include "learner/nn/obs_normalizer.h"
 
 /* Only where observations are normalized. */
@@ -40,7 +41,7 @@ static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec
                        "learner.normalize_obs is for observations in floats; these are bytes, "
                        "which every network sees divided by 255");
     }
-    if (spec->layers[0].kind != AQ_LAYER_LINEAR) {
+    if (!aq_net_is_affine_in_input(spec)) {
         return aq_fail(error, AQ_E_UNSUPPORTED,
                        "learner.normalize_obs needs a network that begins with a linear layer");
     }
@@ -49,7 +50,7 @@ static int check_normalizable(const aq_algorithm_setup *setup, const aq_net_spec
 
 static int make_normalization(const aq_net_spec *spec, uint64_t rows_max, normalization *normal)
 {
-    const uint32_t width = spec->layers[0].inputs;
+    const uint32_t width = aq_net_spec_inputs(spec);
     int rc = aq_obs_normalizer_init(&normal->normalizer, width);
     if (rc == 0) {
         rc = aq_params_init(spec, &normal->acting);

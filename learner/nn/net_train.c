@@ -1,65 +1,96 @@
 /*
- * The chain: which arrays each layer reads and writes. What the layers do is train_layers.c.
+ * The graph: which arrays each layer reads and writes. What the layers do is train_layers.h.
  */
 #include "learner/nn/net_train.h"
+
+#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/columns.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
+#include "learner/nn/passes.h"
 #include "learner/nn/train_layers.h"
 
 struct aq_net_train {
     aq_net_spec spec;
     aq_fake_quant quant;
     bool is_quantized;
+    bool gives_input_parts; /* the one layer that takes the input gives parts of its gradient */
     uint32_t rows_max, backward_rows_max;
-    uint32_t rows;                            /* of the last forward */
+    uint32_t rows;                             /* of the last forward */
+    uint32_t end_count, ends[AQ_NET_ENDS_MAX]; /* layers */
+    aq_layer_sources sources[AQ_NET_LAYERS_MAX];
     aq_train_layer layers[AQ_NET_LAYERS_MAX]; /* of the last forward */
     float *quant_weight[AQ_NET_LAYERS_MAX];   /* NULL: never quantized */
-    float *quant_input[AQ_NET_LAYERS_MAX];    /* (rows_max, inputs) */
+    float *quant_input[AQ_NET_LAYERS_MAX];    /* (rows_max, width of the first source) */
     float *uncounted;                         /* sums that nobody wants, of the widest layer */
-    float *d_in[2]; /* dX of one layer and of the next, backward_rows_max rows of the widest */
+    float *d[AQ_NET_VALUES_MAX]; /* dX of each value, while it is needed, backward_rows_max rows */
+    float *more[AQ_LAYER_SOURCES_MAX]; /* what is then added to it; NULL in a chain */
 };
 
 /* Offsets of the arrays in the block; 0 for those that are not there. */
 typedef struct layout {
     size_t bytes;
     size_t out[AQ_NET_LAYERS_MAX];
-    size_t normed[AQ_NET_LAYERS_MAX];
     size_t kept[AQ_NET_LAYERS_MAX];
     size_t quant_weight[AQ_NET_LAYERS_MAX];
     size_t quant_input[AQ_NET_LAYERS_MAX];
     size_t uncounted;
-    size_t d_in[2];
+    size_t d[AQ_NET_VALUES_MAX];
+    size_t more[AQ_LAYER_SOURCES_MAX];
 } layout;
+
+static void lay_out_layer(const aq_net_train_config *config, uint32_t l, layout *at)
+{
+    const aq_layer_spec *layer = &config->spec->layers[l];
+    const aq_train_kind *kind = aq_train_kind_of(layer);
+    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
+    const uint32_t source = aq_net_sources(config->spec, l).values[0];
+    at->out[l] = aq_columns_add(&at->bytes, config->rows_max, layer->outputs * sizeof(float));
+    if (kind->kept_bytes != NULL) {
+        at->kept[l] = aq_columns_add(&at->bytes, config->rows_max, kind->kept_bytes(layer));
+    }
+    if (config->quant.bits != 0 && aq_layer_is_quantizable(layer)) {
+        at->quant_weight[l] =
+            aq_columns_add(&at->bytes, matrix.rows, matrix.columns * sizeof(float));
+        at->quant_input[l] = aq_columns_add(
+            &at->bytes, config->rows_max, aq_net_value_width(config->spec, source) * sizeof(float));
+    }
+}
+
+/* As many as layers may add at once: none where each value has one gradient alone. */
+static uint32_t count_more(const aq_net_spec *spec)
+{
+    uint32_t most = 0;
+    bool is_chain = true;
+    for (uint32_t l = 0; l < spec->layer_count; l++) {
+        const uint32_t sources = aq_net_sources(spec, l).count;
+        most = sources > most ? sources : most;
+        is_chain &= aq_net_is_chained(spec, l);
+    }
+    return is_chain && aq_net_end_count(spec) == 1 ? 0 : most;
+}
 
 static layout lay_out(const aq_net_train_config *config)
 {
     const aq_net_spec *spec = config->spec;
+    const aq_net_buffers buffers = aq_net_all_buffers(spec);
+    const size_t row_bytes = aq_net_spec_width_max(spec) * sizeof(float);
+    size_t buffer_at[AQ_NET_VALUES_MAX];
     layout at = {.bytes = sizeof(aq_net_train)};
-
     for (uint32_t l = 0; l < spec->layer_count; l++) {
-        const aq_layer_spec *layer = &spec->layers[l];
-        const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
-
-        at.out[l] = aq_columns_add(&at.bytes, config->rows_max, layer->outputs * sizeof(float));
-        if (layer->kind == AQ_LAYER_NORM) {
-            at.normed[l] = aq_columns_add(&at.bytes, config->rows_max, sizeof(aq_norm_row));
-        }
-        if (layer->kind == AQ_LAYER_CATEGORICAL) {
-            at.kept[l] = aq_columns_add(&at.bytes, config->rows_max, layer->inputs * sizeof(float));
-        }
-        if (config->quant.bits != 0 && aq_layer_is_quantizable(layer)) {
-            at.quant_weight[l] =
-                aq_columns_add(&at.bytes, matrix.rows, matrix.columns * sizeof(float));
-            at.quant_input[l] =
-                aq_columns_add(&at.bytes, config->rows_max, layer->inputs * sizeof(float));
-        }
+        lay_out_layer(config, l, &at);
     }
-    at.uncounted = aq_columns_add(&at.bytes, 2, aq_net_spec_width_max(spec) * sizeof(float));
-    for (int i = 0; i < 2; i++) {
-        at.d_in[i] = aq_columns_add(&at.bytes, config->backward_rows_max,
-                                    aq_net_spec_width_max(spec) * sizeof(float));
+    at.uncounted = aq_columns_add(&at.bytes, 2, row_bytes);
+    for (uint32_t i = 0; i < buffers.count; i++) {
+        buffer_at[i] = aq_columns_add(&at.bytes, config->backward_rows_max, row_bytes);
+    }
+    for (uint32_t value = 0; value <= spec->layer_count; value++) {
+        at.d[value] = buffer_at[buffers.of[value]];
+    }
+    for (uint32_t k = 0; k < count_more(spec); k++) {
+        at.more[k] = aq_columns_add(&at.bytes, config->backward_rows_max, row_bytes);
     }
     return at;
 }
@@ -67,7 +98,7 @@ static layout lay_out(const aq_net_train_config *config)
 static int check_kinds(const aq_net_spec *spec, aq_error *error)
 {
     for (uint32_t l = 0; l < spec->layer_count; l++) {
-        if (aq_train_layer_kind_of(spec->layers[l].kind) == NULL) {
+        if (aq_train_kind_of(&spec->layers[l])->forward == NULL) {
             return aq_fail(error, AQ_E_UNSUPPORTED,
                            "layer %u: the learner cannot train layers of kind %s yet", l,
                            aq_layer_kind_name(spec->layers[l].kind));
@@ -81,42 +112,53 @@ static void *place(char *block, size_t offset)
     return offset != 0 ? block + offset : NULL;
 }
 
+static void place_arrays(aq_net_train *train, const layout *at)
+{
+    char *block = (char *)train;
+    for (uint32_t l = 0; l < train->spec.layer_count; l++) {
+        train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
+                                            .out = place(block, at->out[l]),
+                                            .kept = place(block, at->kept[l])};
+        train->quant_weight[l] = place(block, at->quant_weight[l]);
+        train->quant_input[l] = place(block, at->quant_input[l]);
+    }
+    train->uncounted = place(block, at->uncounted);
+    for (uint32_t value = 0; value < AQ_NET_VALUES_MAX; value++) {
+        train->d[value] = place(block, at->d[value]);
+    }
+    for (uint32_t k = 0; k < AQ_LAYER_SOURCES_MAX; k++) {
+        train->more[k] = place(block, at->more[k]);
+    }
+}
+
 int aq_net_train_create(const aq_net_train_config *config, aq_net_train **ret_train,
                         aq_error *error)
 {
-    aq_net_train *train;
-    layout at;
-    char *block;
-    int rc = check_kinds(config->spec, error);
-
     AQ_ASSERT(config->backward_rows_max > 0);
     AQ_ASSERT(config->backward_rows_max <= config->rows_max);
+    int rc = check_kinds(config->spec, error);
     if (rc != 0) {
         return rc;
     }
-    at = lay_out(config);
-    block = aq_alloc_large(1, at.bytes);
-    if (block == NULL) {
+    const layout at = lay_out(config);
+    aq_net_train *train = aq_alloc_large(1, at.bytes);
+    if (train == NULL) {
         return aq_fail(error, AQ_E_NOMEM, "no memory for training a network of %zu parameters",
                        aq_net_spec_parameters(config->spec));
     }
-    train = (aq_net_train *)block;
     train->spec = *config->spec;
     train->quant = config->quant;
     train->rows_max = config->rows_max;
     train->backward_rows_max = config->backward_rows_max;
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
-        train->layers[l] = (aq_train_layer){.spec = &train->spec.layers[l],
-                                            .out = place(block, at.out[l]),
-                                            .normed = place(block, at.normed[l]),
-                                            .kept = place(block, at.kept[l])};
-        train->quant_weight[l] = place(block, at.quant_weight[l]);
-        train->quant_input[l] = place(block, at.quant_input[l]);
+        train->sources[l] = aq_net_sources(&train->spec, l);
+        if (aq_net_is_end(&train->spec, l)) {
+            train->ends[train->end_count++] = l;
+        }
     }
-    train->uncounted = place(block, at.uncounted);
-    for (int i = 0; i < 2; i++) {
-        train->d_in[i] = place(block, at.d_in[i]);
-    }
+    train->gives_input_parts = aq_net_reader_count(&train->spec, 0) == 1 &&
+                               aq_train_kind_of(&train->spec.layers[0])->gives_parts;
+    place_arrays(train, &at);
     *ret_train = train;
     return 0;
 }
@@ -132,73 +174,131 @@ void aq_net_train_quantize(aq_net_train *train, bool is_quantized)
     train->is_quantized = is_quantized;
 }
 
+/* ---- forward -------------------------------------------------------------------------------- */
+
 /* Puts what the levels stand for in place of weights and input. */
 static void quantize_layer(aq_net_train *train, uint32_t l, uint32_t rows)
 {
     aq_train_layer *layer = &train->layers[l];
-
+    const uint32_t width = aq_net_value_width(&train->spec, train->sources[l].values[0]);
     aq_fake_quant_weights(&train->quant, layer->spec, layer->weight, train->quant_weight[l]);
-    aq_fake_quant_input(layer->x, rows, layer->spec->inputs, train->quant_input[l]);
+    aq_fake_quant_input(layer->x[0], rows, width, train->quant_input[l]);
     layer->weight = train->quant_weight[l];
-    layer->x = train->quant_input[l];
+    layer->x[0] = train->quant_input[l];
 }
 
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows)
 {
-    const float *x = input;
-
     AQ_ASSERT(rows > 0);
     AQ_ASSERT(rows <= train->rows_max);
     for (uint32_t l = 0; l < train->spec.layer_count; l++) {
         aq_train_layer *layer = &train->layers[l];
-
         layer->weight = params->weight[l];
         layer->bias = params->bias[l];
-        layer->x = x;
+        for (uint32_t k = 0; k < train->sources[l].count; k++) {
+            const uint32_t value = train->sources[l].values[k];
+            layer->x[k] = value > 0 ? train->layers[value - 1].out : input;
+        }
         if (train->is_quantized && train->quant_weight[l] != NULL) {
             quantize_layer(train, l, rows);
         }
-        aq_train_layer_kind_of(layer->spec->kind)->forward(layer, rows);
-        x = layer->out;
+        aq_train_kind_of(layer->spec)->forward(layer, rows);
     }
     train->rows = rows;
-    return x;
+    return aq_net_output(train, 0);
 }
+
+const float *aq_net_output(const aq_net_train *train, uint32_t end)
+{
+    AQ_ASSERT(end < train->end_count);
+    return train->layers[train->ends[end]].out;
+}
+
+/* ---- backward ------------------------------------------------------------------------------- */
 
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient)
 {
     aq_net_backward_as(
         train, &(aq_net_backward_plan){
-                   .d_out = d_out, .rows = rows, .counted_rows = rows, .gradient = gradient});
+                   .d_out = {d_out}, .rows = rows, .counted_rows = rows, .gradient = gradient});
+}
+
+/* Whether the gradient of the input goes where the plan wants it, and not past d[0]. */
+static bool is_direct(const aq_net_train *train, const aq_net_backward_plan *plan)
+{
+    return plan->d_input != NULL && train->gives_input_parts;
+}
+
+/* One layer: from d of what it gave to d of what it took, where others may have been before. */
+static void backward_layer(const aq_net_train *train, const aq_net_backward_plan *plan, uint32_t l,
+                           float **d)
+{
+    const aq_train_layer *layer = &train->layers[l];
+    const aq_layer_sources *sources = &train->sources[l];
+    bool is_added[AQ_LAYER_SOURCES_MAX];
+    aq_train_gradient at = {.d = d[1 + l],
+                            .weight = plan->gradient->weight[l],
+                            .bias = plan->gradient->bias[l],
+                            .counted_rows = plan->counted_rows,
+                            .uncounted = train->uncounted};
+    for (uint32_t k = 0; k < sources->count; k++) {
+        const uint32_t value = sources->values[k];
+        is_added[k] = d[value] != NULL;
+        at.wants_d_x[k] = value > 0 || plan->d_input != NULL;
+        at.d_x[k] = is_added[k] ? train->more[k] : train->d[value];
+        d[value] = is_added[k] ? d[value] : at.d_x[k];
+    }
+    if (sources->values[0] == 0 && is_direct(train, plan)) {
+        at.d_x[0] = plan->d_input;
+        at.first_row = plan->input_first_row;
+        at.first_column = plan->input_first_column;
+    }
+    aq_train_kind_of(layer->spec)->backward(layer, &at, plan->rows);
+    for (uint32_t k = 0; k < sources->count; k++) {
+        const uint32_t value = sources->values[k];
+        if (is_added[k] && at.wants_d_x[k]) {
+            aq_passes_best()->add(d[value], train->more[k],
+                                  (size_t)plan->rows * aq_net_value_width(&train->spec, value));
+        }
+    }
+}
+
+/* The wanted part of the input's gradient, which is there as a whole; NULL: it is all zeros. */
+static void copy_input_part(const aq_net_train *train, const aq_net_backward_plan *plan,
+                            const float *d)
+{
+    const uint32_t inputs = aq_net_spec_inputs(&train->spec);
+    const uint32_t first = plan->input_first_column;
+    float *to = plan->d_input;
+    for (uint32_t row = plan->input_first_row; row < plan->rows; row++, to += inputs - first) {
+        if (d != NULL) {
+            memcpy(to, d + (size_t)row * inputs + first, (inputs - first) * sizeof(*to));
+        } else {
+            memset(to, 0, (inputs - first) * sizeof(*to));
+        }
+    }
 }
 
 void aq_net_backward_as(aq_net_train *train, const aq_net_backward_plan *plan)
 {
-    float *d = plan->d_out;
-
+    float *d[AQ_NET_VALUES_MAX] = {NULL}; /* of each value, as soon as something flows back to it */
     AQ_ASSERT(plan->counted_rows > 0);
     AQ_ASSERT(plan->counted_rows <= plan->rows);
     AQ_ASSERT(plan->rows <= train->rows);
     AQ_ASSERT(plan->rows <= train->backward_rows_max);
-    AQ_ASSERT(plan->d_input == NULL || train->spec.layers[0].kind == AQ_LAYER_LINEAR);
+    for (uint32_t k = 0; k < train->end_count; k++) {
+        d[1 + train->ends[k]] = plan->d_out[k];
+    }
     for (uint32_t l = train->spec.layer_count; l-- > 0;) {
-        const aq_train_layer *layer = &train->layers[l];
-        aq_train_layer_gradient at = {.d = d,
-                                      .weight = plan->gradient->weight[l],
-                                      .bias = plan->gradient->bias[l],
-                                      .d_x = train->d_in[l % 2],
-                                      .wants_d_x = l > 0,
-                                      .counted_rows = plan->counted_rows,
-                                      .uncounted = train->uncounted};
-
-        if (l == 0 && plan->d_input != NULL) {
-            at.d_x = plan->d_input;
-            at.wants_d_x = true;
-            at.first_row = plan->input_first_row;
-            at.first_column = plan->input_first_column;
+        if (d[1 + l] != NULL) {
+            backward_layer(train, plan, l, d);
+        } else {
+            memset(plan->gradient->weight[l], 0,
+                   aq_layer_parameters(&train->spec.layers[l]) * sizeof(float));
         }
-        aq_train_layer_kind_of(layer->spec->kind)->backward(layer, &at, plan->rows);
-        d = at.d_x;
+    }
+    if (plan->d_input != NULL && !(is_direct(train, plan) && d[0] != NULL)) {
+        copy_input_part(train, plan, d[0]);
     }
 }

@@ -3,7 +3,8 @@
  * backward pass needs, and quantization-aware where that is asked for. Sized once; a step allocates
  * nothing. One thread at a time.
  *
- *   X[0] = input (rows, inputs);  X[l+1] = layer[l](X[l])
+ *   X[0] = input (rows, inputs);  X[l+1] = layer[l](X[its sources])
+ *   dX[v] = what comes in at an end, and the sum over the layers that take v of what they give back
  *
  * What each kind of layer does is train_layers.h. Quantized, a linear layer computes with what the
  * levels of its weights and of its input stand for (fake_quant.h), forward and backward; the
@@ -36,25 +37,29 @@ void aq_net_train_destroy(aq_net_train *train); /* NULL is fine */
 /* Whether the passes from now on are quantized; at first they are not. */
 void aq_net_train_quantize(aq_net_train *train, bool is_quantized);
 
-/* The outputs, (rows, outputs); they stay valid until the next forward of this object. `params` and
- * `input` must stay as they are until the backward pass is over. */
+/* What the network's first end gives, (rows, its width); it stays valid until the next forward of
+ * this object. `params` and `input` must stay as they are until the backward pass is over. */
 const float *aq_net_forward(aq_net_train *train, const aq_params *params, const float *input,
                             uint32_t rows);
 
+/* The same of any end, of the last forward. */
+const float *aq_net_output(const aq_net_train *train, uint32_t end);
+
 /* Gradients of sum over the first `rows` rows of d_out . out, with respect to every parameter of
- * the last forward, into `gradient` (overwritten). `d_out` is (rows, outputs) and is used as
- * scratch. Follows a forward of at least so many rows: the rows beyond count as constants, at no
- * cost. */
+ * the last forward, into `gradient` (overwritten, but for arrays, which the loss knows). `d_out` is
+ * (rows, outputs) of the only end and is used as scratch. Follows a forward of at least so many
+ * rows: the rows beyond count as constants, at no cost. */
 void aq_net_backward(aq_net_train *train, float *d_out, uint32_t rows, aq_params *gradient);
 
-/* A backward pass in which rows differ in what they are for. */
+/* A backward pass in which ends, or rows, differ in what they are for. */
 typedef struct aq_net_backward_plan {
-    float *d_out;          /* (rows, outputs); scratch */
-    uint32_t rows;         /* through which gradients flow */
-    uint32_t counted_rows; /* the first of them, which count in `gradient`; not 0 */
-    aq_params *gradient;   /* overwritten */
+    float
+        *d_out[AQ_NET_ENDS_MAX]; /* of each end, (rows, its width); scratch. NULL: it is not used */
+    uint32_t rows;               /* through which gradients flow */
+    uint32_t counted_rows;       /* the first of them, which count in `gradient`; not 0 */
+    aq_params *gradient;         /* overwritten */
     /* The gradient of the input, its rows and columns from these on, (rows - input_first_row,
-     * inputs - input_first_column); NULL: not wanted. The first layer is linear then. */
+     * inputs - input_first_column); NULL: not wanted. */
     float *d_input;
     uint32_t input_first_row, input_first_column;
 } aq_net_backward_plan;

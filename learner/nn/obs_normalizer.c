@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
 
 /* A deviation below this share of the mean's size (of 1, near 0) is rounding, not variation. */
 #define DEVIATION_MIN 1e-6
@@ -109,20 +110,31 @@ void aq_obs_normalizer_apply(const aq_obs_normalizer *normalizer, const float *r
     }
 }
 
+/* W (rows, width) and b (rows), in place. */
+static void fold(const aq_obs_normalizer *normalizer, uint32_t rows, float *weight, float *bias)
+{
+    const size_t width = normalizer->width;
+    for (size_t i = 0; i < rows; i++) {
+        float *weights = weight + i * width;
+        double moved = (double)bias[i];
+        for (size_t j = 0; j < width; j++) {
+            const double scaled = (double)weights[j] * (double)normalizer->factor[j];
+            moved -= scaled * (double)normalizer->shift[j];
+            weights[j] = (float)scaled;
+        }
+        bias[i] = (float)moved;
+    }
+}
+
 void aq_obs_normalizer_fold(const aq_obs_normalizer *normalizer, const aq_net_spec *spec,
                             aq_params *params)
 {
-    const size_t width = normalizer->width;
-    AQ_ASSERT(spec->layers[0].kind == AQ_LAYER_LINEAR);
-    AQ_ASSERT(spec->layers[0].inputs == width);
-    for (size_t i = 0; i < spec->layers[0].outputs; i++) {
-        float *weights = params->weight[0] + i * width;
-        double bias = (double)params->bias[0][i];
-        for (size_t j = 0; j < width; j++) {
-            const double weight = (double)weights[j] * (double)normalizer->factor[j];
-            bias -= weight * (double)normalizer->shift[j];
-            weights[j] = (float)weight;
+    AQ_ASSERT(aq_net_is_affine_in_input(spec));
+    AQ_ASSERT(aq_net_spec_inputs(spec) == normalizer->width);
+    for (uint32_t l = 0; l < spec->layer_count; l++) {
+        if (aq_net_sources(spec, l).values[0] == 0) {
+            fold(normalizer, aq_layer_matrix(&spec->layers[l]).rows, params->weight[l],
+                 params->bias[l]);
         }
-        params->bias[0][i] = (float)bias;
     }
 }

@@ -1,7 +1,7 @@
 /*
  * Observation normalizer: running mean and variance of each element of what is trained on, and the
  * map that they give, y = (x - mean) / deviation. There is no clipping, so that the map is linear
- * and a network's first layer can take it in:
+ * and the layers of a network that take the input can take it in:
  *
  *   W y + b  =  W' x + b',   W'[i][j] = W[i][j] / deviation[j],
  *                            b'[i] = b[i] - sum_j W'[i][j] mean[j]
@@ -46,8 +46,8 @@ void aq_obs_normalizer_restored(aq_obs_normalizer *normalizer);
 void aq_obs_normalizer_apply(const aq_obs_normalizer *normalizer, const float *rows, size_t count,
                              float *out);
 
-/* The first layer of `params`, which is linear and `width` wide, becomes one for observations as
- * they are. */
+/* The layers that take the input become ones for observations as they are; they are affine
+ * (aq_net_is_affine_in_input), and the input is `width` wide. */
 void aq_obs_normalizer_fold(const aq_obs_normalizer *normalizer, const aq_net_spec *spec,
                             aq_params *params);
 

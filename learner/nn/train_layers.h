@@ -1,13 +1,10 @@
 /*
- * Train layers: forward and backward of each kind of layer, as a table. A kind joins by a row in
- * train_layers.c; those that have none there cannot be trained yet.
- *
- *   linear   Z = X W^T + b;  dW = dZ^T X;  db = sum over rows of dZ;  dX = dZ W
- *   norm     dueling and categorical: see common/policy/layer_spec.h for what they compute
+ * Train layers: forward and backward of each kind of layer. A kind joins by a row in a file of
+ * layers/ (docs/adding-a-layer.md); what a kind computes is in common/policy/layer_spec.h.
  *
  * act' is told from act's result, so what went into an activation is not kept.
  *
- * Private to net_train.c and the tests. No state; any thread.
+ * Private to net_train.c, the rows and the tests. No state; any thread.
  */
 #ifndef AQ_LEARNER_NN_TRAIN_LAYERS_H
 #define AQ_LEARNER_NN_TRAIN_LAYERS_H
@@ -16,36 +13,43 @@
 #include <stdint.h>
 
 #include "common/policy/layer_spec.h"
-#include "learner/nn/passes.h"
 
-/* One layer of a pass. Parameters and input are those that are computed with, quantized or not. */
+/* One layer of a pass. Parameters and first source are those that are computed with, quantized or
+ * not. */
 typedef struct aq_train_layer {
     const aq_layer_spec *spec;
     const float *weight, *bias;
-    const float *x;      /* (rows, inputs) */
-    float *out;          /* (rows, outputs) */
-    aq_norm_row *normed; /* (rows); norm only */
-    float *kept;         /* (rows, inputs): the probabilities; categorical only */
+    const float *x[AQ_LAYER_SOURCES_MAX]; /* (rows, the width of each source) */
+    float *out;                           /* (rows, outputs) */
+    void *kept;                           /* (rows) of kept_bytes, for the way back */
 } aq_train_layer;
 
-typedef struct aq_train_layer_gradient {
-    float *d;             /* of out, (rows, outputs); scratch */
-    float *weight, *bias; /* overwritten */
-    float *d_x;           /* (rows, inputs); may be overwritten even where it is not wanted */
-    bool wants_d_x;
+typedef struct aq_train_gradient {
+    float *d;                         /* of out, (rows, outputs); scratch */
+    float *weight, *bias;             /* overwritten */
+    float *d_x[AQ_LAYER_SOURCES_MAX]; /* as x; may be overwritten even where it is not wanted */
+    bool wants_d_x[AQ_LAYER_SOURCES_MAX];
     uint32_t counted_rows; /* the first ones, from which weight and bias get their gradients */
     float *uncounted;      /* (2, outputs): what the other rows would add to either */
-    /* Linear: the rows and columns of d_x from which on it is wanted; it has no others. */
+    /* The rows and columns of d_x[0] from which on it is wanted, and which alone it has; 0 but for
+     * a kind that gives parts. */
     uint32_t first_row, first_column;
-} aq_train_layer_gradient;
+} aq_train_gradient;
 
-typedef struct aq_train_layer_kind {
-    void (*forward)(const aq_train_layer *layer, uint32_t rows);
-    void (*backward)(const aq_train_layer *layer, const aq_train_layer_gradient *gradient,
-                     uint32_t rows);
-} aq_train_layer_kind;
+typedef struct aq_train_kind {
+    /* Of a row, what forward leaves for backward. NULL: nothing. */
+    size_t (*kept_bytes)(const aq_layer_spec *layer);
+    bool gives_parts; /* backward computes what is wanted of d_x[0] alone */
+    void (*forward)(const aq_train_layer *layer, uint32_t rows); /* NULL: it cannot be trained */
+    void (*backward)(const aq_train_layer *layer, const aq_train_gradient *gradient, uint32_t rows);
+} aq_train_kind;
 
-/* NULL for a kind that cannot be trained. */
-const aq_train_layer_kind *aq_train_layer_kind_of(uint32_t kind);
+/* Of a valid layer. */
+const aq_train_kind *aq_train_kind_of(const aq_layer_spec *layer);
+
+/* For the rows: d back through the activation; the counted rows add up to the gradient of the
+ * bias. */
+void aq_train_activation_backward(const aq_train_layer *layer, const aq_train_gradient *gradient,
+                                  uint32_t rows);
 
 #endif

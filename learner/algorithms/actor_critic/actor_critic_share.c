@@ -354,7 +354,7 @@ static void train_critic(aq_actor_critic_share *share, const rows_view *view, ui
         value_slopes(share, view, values, rows, critic);
     }
     aq_net_backward_as(share->critic, &(aq_net_backward_plan){
-                                          .d_out = share->d_critic,
+                                          .d_out = {share->d_critic},
                                           .rows = rows,
                                           .counted_rows = view->rows,
                                           .gradient = &share->gradient.critic[critic],
