@@ -34,7 +34,7 @@ static int figures_of(const aq_snapshot *snapshot, aq_layer_figures *figures)
 static bool has_distribution(const aq_snapshot *snapshot)
 {
     const aq_net_spec *spec = &snapshot->spec;
-    return spec->layers[spec->layer_count - 1].kind == AQ_LAYER_CATEGORICAL;
+    return aq_layer_distributions(&spec->layers[spec->layer_count - 1]) != NULL;
 }
 
 /* null when it was not measured. */

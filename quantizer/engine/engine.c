@@ -1,5 +1,5 @@
 /*
- * The engine: a list of layers, and two halves of scratch that activations alternate between.
+ * The engine: a list of layers, and the buffers that their values lie in (net_graph.h).
  *
  * A forward pass takes AQ_ENGINE_BLOCK rows through all layers before the next ones, so that what a
  * layer writes is in the cache when the next one reads it, and scratch does not grow with the
@@ -13,6 +13,7 @@
 #include "common/base/assert.h"
 #include "common/base/columns.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
 #include "quantizer/engine/engine_layer.h"
 
 struct aq_engine {
@@ -21,10 +22,12 @@ struct aq_engine {
     size_t rows_max;
     uint32_t layer_count;
     aq_engine_layer layers[AQ_NET_LAYERS_MAX];
+    aq_layer_sources sources[AQ_NET_LAYERS_MAX];
 
     aq_engine_scratch scratch;
     size_t y_stride; /* floats */
-    float *y[2];     /* (block, y_stride) each: layer i writes y[i % 2] and reads the other */
+    float
+        *y[AQ_NET_LAYERS_MAX]; /* (block, y_stride) each: what a layer gives, while it is needed */
     void *scratch_block;
 };
 
@@ -52,7 +55,7 @@ static aq_engine_need whole_need(const aq_engine *engine, size_t rows, size_t *r
         const aq_engine_need need = aq_engine_layer_need(&engine->layers[i], rows);
         whole.q_row_bytes = max_size(whole.q_row_bytes, need.q_row_bytes);
         whole.q_rows = max_size(whole.q_rows, need.q_rows);
-        whole.patches_bytes = max_size(whole.patches_bytes, need.patches_bytes);
+        whole.room_bytes = max_size(whole.room_bytes, need.room_bytes);
         if (i + 1 < engine->layer_count) {
             width = max_size(width, engine->layers[i].spec->outputs);
         }
@@ -65,27 +68,31 @@ static int create_scratch(aq_engine *engine)
 {
     const size_t line = AQ_ALIGNMENT_BYTES;
     const size_t rows = min_size(engine->rows_max, AQ_ENGINE_BLOCK);
+    const aq_net_buffers buffers = aq_net_inner_buffers(&engine->snapshot->spec);
+    size_t buffer_at[AQ_NET_VALUES_MAX];
     size_t width;
     const aq_engine_need need = whole_need(engine, rows, &width);
     size_t bytes = 0;
 
     engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
     engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
-    const size_t even_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
-    const size_t odd_at = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    for (uint32_t i = 0; i < buffers.count; i++) {
+        buffer_at[i] = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+    }
     const size_t quant_at = aq_columns_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
     const size_t q_at = aq_columns_add(&bytes, need.q_rows, engine->scratch.q_stride);
-    const size_t patches_at = aq_columns_add(&bytes, need.patches_bytes, 1);
+    const size_t room_at = aq_columns_add(&bytes, need.room_bytes, 1);
     unsigned char *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
     engine->scratch_block = block;
-    engine->y[0] = (float *)(void *)(block + even_at);
-    engine->y[1] = (float *)(void *)(block + odd_at);
+    for (uint32_t i = 0; i + 1 < engine->layer_count; i++) {
+        engine->y[i] = (float *)(void *)(block + buffer_at[buffers.of[1 + i]]);
+    }
     engine->scratch.quant = (aq_row_quant *)(void *)(block + quant_at);
     engine->scratch.q = block + q_at;
-    engine->scratch.patches = block + patches_at;
+    engine->scratch.room = block + room_at;
     return 0;
 }
 
@@ -103,6 +110,7 @@ static int init_layers(aq_engine *engine, aq_error *error)
         if (rc != 0) {
             return aq_fail(error, rc, "engine: layer %u: %s", i, aq_error_text(rc));
         }
+        engine->sources[i] = aq_net_sources(&snapshot->spec, i);
         engine->layer_count++;
     }
     return 0;
@@ -158,17 +166,22 @@ void aq_engine_destroy(aq_engine *engine)
 static void forward_block(const aq_engine *engine, const float *obs, size_t rows,
                           uint32_t layer_count, float *out)
 {
-    aq_const_rows x = {.values = obs, .stride = engine->layers[0].spec->inputs};
+    aq_const_rows values[AQ_NET_VALUES_MAX];
+    values[0] = (aq_const_rows){.values = obs, .stride = engine->layers[0].spec->inputs};
     for (uint32_t i = 0; i < layer_count; i++) {
         const aq_engine_layer *layer = &engine->layers[i];
         const bool last = i + 1 == layer_count;
         const aq_float_rows y = {
-            .values = last ? out : engine->y[i % 2],
+            .values = last ? out : engine->y[i],
             .stride = last ? layer->spec->outputs : engine->y_stride,
             .rows = rows,
         };
-        layer->run(layer, &engine->scratch, &x, &y);
-        x = (aq_const_rows){.values = y.values, .stride = y.stride};
+        aq_const_rows x[AQ_LAYER_SOURCES_MAX];
+        for (uint32_t k = 0; k < engine->sources[i].count; k++) {
+            x[k] = values[engine->sources[i].values[k]];
+        }
+        layer->kind->run(layer, &engine->scratch, x, &y);
+        values[1 + i] = (aq_const_rows){.values = y.values, .stride = y.stride};
     }
 }
 

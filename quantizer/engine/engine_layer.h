@@ -1,6 +1,6 @@
 /*
- * Engine layers: one layer of a snapshot made ready to run, and the table of the kinds of layers.
- * A kind joins by a row in engine_layer.c.
+ * Engine layers: one layer of a snapshot made ready to run, and what a kind of layer needs for it
+ * as a row of functions. A kind joins by a row in a file of layers/ (docs/adding-a-layer.md).
  *
  * Private to the engine; one thread at a time.
  */
@@ -20,72 +20,82 @@ typedef struct aq_engine_tables {
     const aq_float_passes *passes;
 } aq_engine_tables;
 
-/* What layers write on the way, one after the other. Rows of q and of patches have room for what
- * the widest layer asks for. */
+/* What layers write on the way, one after the other: there is as much of each as the layer asks
+ * for that asks for most. */
 typedef struct aq_engine_scratch {
-    uint8_t *q; /* (AQ_ENGINE_BLOCK, q_stride): quantized rows; conv2d: one image */
+    uint8_t *q; /* (q_rows, q_stride): quantized rows */
     size_t q_stride;
-    aq_row_quant *quant;    /* AQ_ENGINE_BLOCK */
-    unsigned char *patches; /* AQ_ENGINE_BLOCK patches of bytes or of floats */
+    aq_row_quant *quant; /* AQ_ENGINE_BLOCK */
+    unsigned char *room; /* for whatever else, on a cache line */
 } aq_engine_scratch;
 
-/* What a layer needs of the scratch. */
 typedef struct aq_engine_need {
-    size_t q_row_bytes;   /* 0: none */
-    size_t q_rows;        /* at most AQ_ENGINE_BLOCK */
-    size_t patches_bytes; /* 0: none */
+    size_t q_row_bytes; /* 0: none */
+    size_t q_rows;      /* at most AQ_ENGINE_BLOCK */
+    size_t room_bytes;
 } aq_engine_need;
 
 typedef struct aq_engine_layer aq_engine_layer;
 
-/* y (rows, outputs) = layer(x (rows, inputs)), activation included; rows <= AQ_ENGINE_BLOCK. */
-typedef void aq_engine_run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
-                           const aq_const_rows *x, const aq_float_rows *y);
+typedef struct aq_engine_kind {
+    /* Makes what running takes. NULL: nothing. AQ_E_UNSUPPORTED when there is no kernel for the
+     * format, AQ_E_NOMEM; what was made until then is freed with the layer. */
+    int (*init)(aq_engine_layer *layer);
 
-/* Pointers into the snapshot stay valid as long as the engine, which holds it. */
-struct aq_engine_layer {
-    const aq_layer_spec *spec;
-    const aq_engine_tables *tables;
-    aq_engine_run *run;
+    /* For at most `rows_max` rows that go through together. NULL: nothing. */
+    aq_engine_need (*need)(const aq_engine_layer *layer, size_t rows_max);
 
-    const aq_linear_kernel *kernel; /* linear and conv2d */
+    /* y (rows, outputs) = layer(x[0] (rows, width), ...), activation included, for the values that
+     * it takes; rows <= AQ_ENGINE_BLOCK. */
+    void (*run)(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
+                const aq_const_rows *x, const aq_float_rows *y);
+} aq_engine_kind;
+
+/* A matrix in its format, and how what meets it is quantized. */
+typedef struct aq_engine_matrix {
+    const aq_linear_kernel *kernel;
     aq_packed_layer packed;
     aq_row_quant input_quant; /* a scale of 0: by the range of each row */
     int32_t weight_zero;
+} aq_engine_matrix;
 
-    const float *gain, *bias; /* norm */
-    float *atoms;             /* categorical; owned */
+struct aq_engine_layer {
+    const aq_layer_spec *spec;
+    const aq_snapshot_layer *stored; /* both in the snapshot, which the engine holds */
+    const aq_engine_tables *tables;
+    const aq_engine_kind *kind;
+    aq_engine_matrix matrix; /* of kinds that make one */
+    float *own;              /* what a kind made for itself; NULL: nothing */
 };
 
-/* `layer` and `spec` were validated; `tables` outlive the layer. AQ_E_UNSUPPORTED when there is no
- * kernel for the format, AQ_E_NOMEM. */
+/* `spec` and `stored` were validated; `tables` outlive the layer. Fails as the kind's init does. */
 int aq_engine_layer_init(const aq_engine_tables *tables, const aq_layer_spec *spec,
-                         const aq_snapshot_layer *layer, aq_engine_layer *ret_layer) AQ_MUST_USE;
+                         const aq_snapshot_layer *stored, aq_engine_layer *ret_layer) AQ_MUST_USE;
 void aq_engine_layer_fini(aq_engine_layer *layer);
-
-/* Rows that go through together: at most `rows_max`. */
 aq_engine_need aq_engine_layer_need(const aq_engine_layer *layer, size_t rows_max);
+
+/* ---- for rows that have a matrix ------------------------------------------------------------ */
+
+/* Packs the layer's weights. The product is to be followed by this activation, of which ReLU is the
+ * kernels' own and any other is left to the kind. Fails as init does. */
+int aq_engine_matrix_init(aq_engine_layer *layer, uint32_t activation) AQ_MUST_USE;
+
+/* What aq_engine_matrix_run needs. */
+aq_engine_need aq_engine_matrix_need(const aq_engine_layer *layer, size_t rows_max);
+
+/* y (rows, matrix rows) = W x + b, with x (rows, matrix columns) quantized if the format asks. */
+void aq_engine_matrix_run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
+                          const aq_const_rows *x, const aq_float_rows *y);
+
+/* The layer's activation, where it is none of the kernels'. */
+void aq_engine_activate(const aq_engine_layer *layer, const aq_float_rows *y);
 
 /* Quantizes rows of x into the scratch, as the layer's input is to be; the offsets are not set. */
 void aq_engine_quantize(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                         const aq_const_rows *x, size_t rows, uint32_t width);
 
 /* Sets the offsets of quantized rows, where the weights have a zero point. */
-static inline void aq_engine_set_offsets(const aq_engine_layer *layer, const uint8_t *q,
-                                         size_t q_stride, size_t rows, aq_row_quant *quant)
-{
-    if (layer->weight_zero == 0) {
-        return;
-    }
-    for (size_t row = 0; row < rows; row++) {
-        const int32_t inputs = (int32_t)layer->packed.inputs;
-        const int32_t sum = layer->tables->passes->level_sum(q + row * q_stride, (size_t)inputs);
-        quant[row].offset = -layer->weight_zero * (sum - inputs * quant[row].zero_point);
-    }
-}
-
-/* engine_conv.c */
-aq_engine_run aq_engine_run_conv;
-size_t aq_engine_patch_bytes(const aq_engine_layer *layer);
+void aq_engine_set_offsets(const aq_engine_layer *layer, const uint8_t *q, size_t q_stride,
+                           size_t rows, aq_row_quant *quant);
 
 #endif

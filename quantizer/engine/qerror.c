@@ -13,6 +13,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
+#include "common/policy/net_graph.h"
 #include "common/sys/cpu.h"
 #include "quantizer/quantize/quantize.h"
 
@@ -33,10 +34,9 @@ typedef struct piece {
 } piece;
 
 /* NULL if the network ends in none. */
-static const aq_layer_spec *categorical_head(const aq_net_spec *spec)
+static const aq_head_shape *distributions(const aq_net_spec *spec)
 {
-    const aq_layer_spec *last = &spec->layers[spec->layer_count - 1];
-    return last->kind == AQ_LAYER_CATEGORICAL ? last : NULL;
+    return aq_layer_distributions(&spec->layers[spec->layer_count - 1]);
 }
 
 /* ---- tallies -------------------------------------------------------------------------------- */
@@ -120,15 +120,15 @@ static int make_exact(const aq_engine *engine, const aq_net_spec *spec, const aq
 static void run(aq_engine *engine, const float *obs, size_t rows, float *out, float *logits)
 {
     const aq_net_spec *spec = &aq_engine_snapshot(engine)->spec;
-    const aq_layer_spec *head = categorical_head(spec);
     aq_engine_forward(engine, obs, rows, out);
-    if (head == NULL) {
+    if (distributions(spec) == NULL) {
         return;
     }
-    if (spec->layer_count == 1) { /* a head alone: what it sees is what there is */
-        memcpy(logits, obs, rows * head->inputs * sizeof(*obs));
+    const uint32_t source = aq_net_sources(spec, spec->layer_count - 1).values[0];
+    if (source == 0) { /* a head alone: what it sees is what there is */
+        memcpy(logits, obs, rows * aq_net_spec_inputs(spec) * sizeof(*obs));
     } else {
-        aq_engine_forward_until(engine, obs, rows, spec->layer_count - 1, logits);
+        aq_engine_forward_until(engine, obs, rows, source, logits);
     }
 }
 
@@ -136,9 +136,9 @@ static void run(aq_engine *engine, const float *obs, size_t rows, float *out, fl
 
 static int piece_init(const aq_net_spec *spec, size_t rows_max, piece *ret_piece)
 {
-    const aq_layer_spec *head = categorical_head(spec);
+    const aq_head_shape *head = distributions(spec);
     const size_t outputs = aq_net_spec_outputs(spec);
-    const size_t logits = head != NULL ? head->inputs : 0;
+    const size_t logits = head != NULL ? (size_t)head->choices * head->atoms : 0;
     float *block = aq_alloc(rows_max, 2 * (outputs + logits) * sizeof(*block));
     if (block == NULL) {
         return AQ_E_NOMEM;
@@ -154,9 +154,9 @@ static int piece_init(const aq_net_spec *spec, size_t rows_max, piece *ret_piece
 static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
                     aq_quant_error *ret_result)
 {
-    const aq_layer_spec *head = categorical_head(&snapshot->spec);
+    const aq_head_shape *head = distributions(&snapshot->spec);
     const double values = (double)rows * aq_net_spec_outputs(&snapshot->spec);
-    const double choices = head != NULL ? (double)rows * head->head.choices : 1.0;
+    const double choices = head != NULL ? (double)rows * head->choices : 1.0;
     const double kl = sum->divergence / choices;
     /* Written so that NaN fails it. */
     if (!(sum->squares <= DBL_MAX) || sum->greatest > (double)FLT_MAX || !(kl <= (double)FLT_MAX)) {
@@ -176,7 +176,7 @@ static int conclude(const tally *sum, const aq_snapshot *snapshot, size_t rows,
 int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_params *params,
                            const float *obs, size_t rows, aq_quant_error *ret_result)
 {
-    const aq_layer_spec *head = categorical_head(spec);
+    const aq_head_shape *head = distributions(spec);
     const aq_snapshot *snapshot = aq_engine_snapshot(engine);
     AQ_ASSERT(rows > 0);
     AQ_ASSERT(aq_net_spec_hash(spec) == aq_net_spec_hash(&snapshot->spec));
@@ -200,7 +200,7 @@ int aq_quant_error_measure(aq_engine *engine, const aq_net_spec *spec, const aq_
         run(exact, in, both.rows, both.exact, both.exact_logits);
         tally_outputs(&sum, &both, aq_net_spec_outputs(spec));
         if (head != NULL) {
-            tally_logits(&sum, &both, &head->head);
+            tally_logits(&sum, &both, head);
         }
     }
     aq_engine_destroy(exact);

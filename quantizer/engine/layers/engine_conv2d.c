@@ -18,13 +18,13 @@ static size_t round_up(size_t value, size_t multiple)
 
 static size_t value_bytes(const aq_engine_layer *layer)
 {
-    return layer->kernel->quantizes_input ? sizeof(uint8_t) : sizeof(float);
+    return layer->matrix.kernel->quantizes_input ? sizeof(uint8_t) : sizeof(float);
 }
 
 /* The kernels want rows of levels padded; rows of floats as much keeps them on cache lines. */
-size_t aq_engine_patch_bytes(const aq_engine_layer *layer)
+static size_t patch_bytes_of(const aq_engine_layer *layer)
 {
-    return round_up((size_t)layer->packed.inputs * value_bytes(layer), AQ_QKERNEL_Q_PADDING);
+    return round_up((size_t)layer->matrix.packed.inputs * value_bytes(layer), AQ_QKERNEL_Q_PADDING);
 }
 
 /* What an image is made of. A pixel is all its channels. */
@@ -88,33 +88,50 @@ static void gather(const image_view *image, uint32_t first, uint32_t count, size
 static void run_image(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
                       const image_view *image, const aq_row_quant *quant, float *y)
 {
-    const size_t patch_bytes = aq_engine_patch_bytes(layer);
+    const size_t patch_bytes = patch_bytes_of(layer);
     const uint32_t patches = aq_conv_out_height(image->shape) * aq_conv_out_width(image->shape);
-    const uint32_t filters = layer->packed.outputs;
+    const uint32_t filters = layer->matrix.packed.outputs;
     for (uint32_t first = 0; first < patches; first += AQ_ENGINE_BLOCK) {
         const uint32_t left = patches - first;
         const uint32_t count = left < AQ_ENGINE_BLOCK ? left : AQ_ENGINE_BLOCK;
         const aq_kernel_input input = {
-            .x = (const float *)(const void *)scratch->patches,
+            .x = (const float *)(const void *)scratch->room,
             .x_stride = patch_bytes / sizeof(float),
-            .q = scratch->patches,
+            .q = scratch->room,
             .q_stride = patch_bytes,
             .quant = scratch->quant,
             .rows = count,
         };
-        gather(image, first, count, patch_bytes, scratch->patches);
-        if (layer->kernel->quantizes_input) {
+        gather(image, first, count, patch_bytes, scratch->room);
+        if (layer->matrix.kernel->quantizes_input) {
             for (uint32_t i = 0; i < count; i++) {
                 scratch->quant[i] = *quant;
             }
             aq_engine_set_offsets(layer, input.q, input.q_stride, count, scratch->quant);
         }
-        layer->kernel->run(&layer->packed, &input, y + (size_t)first * filters, filters);
+        layer->matrix.kernel->run(&layer->matrix.packed, &input, y + (size_t)first * filters,
+                                  filters);
     }
 }
 
-void aq_engine_run_conv(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
-                        const aq_const_rows *x, const aq_float_rows *y)
+static int init(aq_engine_layer *layer)
+{
+    return aq_engine_matrix_init(layer, layer->spec->activation);
+}
+
+static aq_engine_need need(const aq_engine_layer *layer, size_t rows_max)
+{
+    aq_engine_need whole = {.room_bytes = AQ_ENGINE_BLOCK * patch_bytes_of(layer)};
+    (void)rows_max;
+    if (layer->matrix.kernel->quantizes_input) {
+        whole.q_row_bytes = layer->spec->inputs;
+        whole.q_rows = 1;
+    }
+    return whole;
+}
+
+static void run(const aq_engine_layer *layer, const aq_engine_scratch *scratch,
+                const aq_const_rows *x, const aq_float_rows *y)
 {
     const aq_layer_spec *spec = layer->spec;
     for (size_t row = 0; row < y->rows; row++) {
@@ -125,7 +142,7 @@ void aq_engine_run_conv(const aq_engine_layer *layer, const aq_engine_scratch *s
             .pixels = (const unsigned char *)in.values,
             .pixel_bytes = spec->conv.channels * value_bytes(layer),
         };
-        if (layer->kernel->quantizes_input) {
+        if (layer->matrix.kernel->quantizes_input) {
             aq_engine_quantize(layer, scratch, &in, 1, spec->inputs);
             quant = scratch->quant[0];
             image.pixels = scratch->q;
@@ -133,7 +150,7 @@ void aq_engine_run_conv(const aq_engine_layer *layer, const aq_engine_scratch *s
         }
         run_image(layer, scratch, &image, &quant, y->values + row * y->stride);
     }
-    if (spec->activation > AQ_ACTIVATION_RELU) {
-        layer->tables->passes->activate(spec->activation, y, spec->outputs);
-    }
+    aq_engine_activate(layer, y);
 }
+
+const aq_engine_kind aq_engine_conv2d = {.init = init, .need = need, .run = run};
