@@ -7,89 +7,81 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/memory.h"
-#include "common/nn/forward.h"
-#include "quantizer/export/export_runtime.h"
-#include "quantizer/export/export_text.h"
+#include "common/policy/net_graph.h"
+#include "quantizer/export/export_layer.h"
 
-#define PIECE(name) (UINT32_C(1) << AQ_PIECE_##name)
-
-/* Where the layers' outputs go in turn: layer i writes buffer i % 2, the last one `out`. */
+/* Where the layers' outputs go: buffers of floats, and `out` for the last. */
 typedef struct export_plan {
     const aq_snapshot *snapshot;
-    uint32_t pieces;
-    size_t widths[2];
+    uint32_t pieces, kinds; /* sets */
+    aq_net_buffers buffers;
+    size_t widths[AQ_NET_VALUES_MAX];  /* of each buffer */
+    char names[AQ_NET_VALUES_MAX][16]; /* of each value's array */
+    aq_export_layer layers[AQ_NET_LAYERS_MAX];
     size_t levels; /* of the widest quantized input */
     aq_export_figures figures;
 } export_plan;
 
-static bool has_matrix(const aq_layer_spec *layer)
-{
-    return aq_layer_is_quantizable(layer);
-}
-
 /* ---- the plan ------------------------------------------------------------------------------- */
 
-static uint32_t pieces_of(const aq_layer_spec *layer, const aq_snapshot_layer *stored)
+static const char *buffer_name(uint32_t buffer, char name[16])
 {
-    static const uint32_t kinds[] = {
-        [AQ_LAYER_LINEAR] = PIECE(LINEAR),
-        [AQ_LAYER_CONV2D] = PIECE(CONV2D),
-        [AQ_LAYER_NORM] = PIECE(NORM),
-        [AQ_LAYER_DUELING] = PIECE(DUELING),
-        [AQ_LAYER_CATEGORICAL] = PIECE(CATEGORICAL),
-    };
-    static const uint32_t activations[] = {
-        [AQ_ACTIVATION_NONE] = 0,
-        [AQ_ACTIVATION_RELU] = PIECE(RELU),
-        [AQ_ACTIVATION_TANH] = PIECE(TANH),
-        [AQ_ACTIVATION_ELU] = PIECE(ELU),
-    };
-    AQ_ASSERT(layer->kind < sizeof(kinds) / sizeof(kinds[0]));
-    uint32_t pieces = kinds[layer->kind];
-    if (has_matrix(layer)) {
-        pieces |= stored->input_scale > 0.0f ? PIECE(LEVELS_FIXED) : PIECE(LEVELS);
+    static const char *const first[] = {"even", "odd"}; /* layers of a chain write them in turn */
+    if (buffer < 2) {
+        return first[buffer];
     }
-    if (!(has_matrix(layer) && layer->activation == AQ_ACTIVATION_RELU)) {
-        pieces |= activations[layer->activation];
-    }
-    return pieces;
+    (void)snprintf(name, 16, "more%u", buffer);
+    return name;
 }
 
 static void plan_layer(export_plan *plan, uint32_t index)
 {
-    const aq_layer_spec *layer = &plan->snapshot->spec.layers[index];
-    const aq_snapshot_layer *stored = &plan->snapshot->layers[index];
-    size_t *width = &plan->widths[index % 2];
-    plan->pieces |= pieces_of(layer, stored);
-    if (index + 1 < plan->snapshot->spec.layer_count && layer->outputs > *width) {
-        *width = layer->outputs;
+    const aq_net_spec *spec = &plan->snapshot->spec;
+    const aq_layer_sources sources = aq_net_sources(spec, index);
+    const bool is_last = index + 1 == spec->layer_count;
+    const uint32_t buffer = plan->buffers.of[1 + index];
+    aq_export_layer *layer = &plan->layers[index];
+    *layer = (aq_export_layer){
+        .spec = &spec->layers[index],
+        .stored = &plan->snapshot->layers[index],
+        .index = index,
+        .width = aq_net_value_width(spec, sources.values[0]),
+        .y = is_last ? "out" : buffer_name(buffer, plan->names[1 + index]),
+    };
+    for (uint32_t k = 0; k < sources.count; k++) {
+        const uint32_t value = sources.values[k];
+        layer->x[k] = value > 0 ? plan->layers[value - 1].y : "obs";
     }
-    if (has_matrix(layer) && layer->inputs > plan->levels) {
-        plan->levels = layer->inputs;
+    if (!is_last && layer->spec->outputs > plan->widths[buffer]) {
+        plan->widths[buffer] = layer->spec->outputs;
     }
-    plan->figures.weights_bytes +=
-        stored->weights_bytes + stored->sizes.scales * sizeof(float) +
-        aq_layer_matrix(layer).rows * sizeof(float) +
-        (layer->kind == AQ_LAYER_CATEGORICAL ? layer->head.atoms * sizeof(float) : 0);
+    if (aq_layer_is_quantizable(layer->spec) && layer->width > plan->levels) {
+        plan->levels = layer->width;
+    }
+    plan->kinds |= UINT32_C(1) << layer->spec->kind;
+    plan->pieces |= aq_export_layer_pieces(layer);
+    plan->figures.weights_bytes += aq_export_layer_bytes(layer);
 }
 
 static void make_plan(const aq_snapshot *snapshot, export_plan *ret_plan)
 {
-    *ret_plan = (export_plan){.snapshot = snapshot};
+    memset(ret_plan, 0, sizeof(*ret_plan));
+    ret_plan->snapshot = snapshot;
+    ret_plan->buffers = aq_net_inner_buffers(&snapshot->spec);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         plan_layer(ret_plan, i);
     }
-    ret_plan->pieces |= snapshot->act_rule == AQ_ACT_CONTINUOUS ? PIECE(SCALE) : 0;
+    ret_plan->pieces |= snapshot->act_rule == AQ_ACT_CONTINUOUS ? AQ_PIECE(SCALE) : 0;
     ret_plan->pieces = aq_export_pieces_close(ret_plan->pieces);
-    ret_plan->figures.stack_bytes =
-        (ret_plan->widths[0] + ret_plan->widths[1]) * sizeof(float) +
-        ret_plan->levels * sizeof(int16_t) +
-        (snapshot->act_rule == AQ_ACT_ARGMAX ? aq_net_spec_outputs(&snapshot->spec) * sizeof(float)
-                                             : 0);
+    size_t floats = snapshot->act_rule == AQ_ACT_ARGMAX ? aq_net_spec_outputs(&snapshot->spec) : 0;
+    for (uint32_t i = 0; i < ret_plan->buffers.count; i++) {
+        floats += ret_plan->widths[i];
+    }
+    ret_plan->figures.stack_bytes = floats * sizeof(float) + ret_plan->levels * sizeof(int16_t);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */
@@ -115,8 +107,8 @@ static int check_formats(const aq_snapshot *snapshot, aq_error *error)
 {
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         const uint32_t format = snapshot->layers[i].format;
-        if (has_matrix(&snapshot->spec.layers[i]) && format != AQ_FORMAT_INT8_CHANNEL &&
-            format != AQ_FORMAT_INT8_TENSOR) {
+        if (aq_layer_is_quantizable(&snapshot->spec.layers[i]) &&
+            format != AQ_FORMAT_INT8_CHANNEL && format != AQ_FORMAT_INT8_TENSOR) {
             return aq_fail(error, AQ_E_UNSUPPORTED,
                            "export: the weights of layer %u are %s, and a C file holds int8; make "
                            "an int8 policy with 'actorq quantize IN.aq OUT.aq --format int8', or "
@@ -211,129 +203,21 @@ static void put_prototypes(aq_export_text *text, const aq_snapshot *snapshot)
     }
 }
 
-/* ---- layers --------------------------------------------------------------------------------- */
-
-static void put_conv_shape(aq_export_text *text, uint32_t index, const aq_conv_shape *conv)
-{
-    aq_export_print(
-        text, "\nstatic const @_image @_image%u = {\n    %u, %u, %u, %u, %u, %u, %u, %u,\n};\n",
-        index, conv->height, conv->width, conv->channels, conv->kernel, conv->stride, conv->padding,
-        aq_conv_out_height(conv), aq_conv_out_width(conv));
-}
-
-static void put_matrix(aq_export_text *text, const aq_snapshot *snapshot, uint32_t index)
-{
-    const aq_layer_spec *layer = &snapshot->spec.layers[index];
-    const aq_snapshot_layer *stored = &snapshot->layers[index];
-    const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
-    aq_export_int8(text, "weights", index, stored->weights, stored->weights_bytes);
-    aq_export_floats(text, "scale", index, stored->scale, stored->sizes.scales);
-    aq_export_floats(text, "bias", index, stored->bias, matrix.rows);
-    aq_export_print(
-        text,
-        "\nstatic const @_matrix @_layer%u = {\n    %u, %u, @_weights%u, %d, @_scale%u, "
-        "%d, @_bias%u, %d,\n};\n",
-        index, matrix.rows, matrix.columns, index, stored->weight_zero, index,
-        stored->sizes.scales > 1, index, layer->activation == AQ_ACTIVATION_RELU);
-}
-
-static int put_atoms(aq_export_text *text, uint32_t index, const aq_head_shape *head)
-{
-    float *atoms = aq_alloc(head->atoms, sizeof(*atoms));
-    if (atoms == NULL) {
-        return AQ_E_NOMEM;
-    }
-    for (uint32_t k = 0; k < head->atoms; k++) {
-        atoms[k] = aq_head_atom(head, k);
-    }
-    aq_export_floats(text, "atoms", index, atoms, head->atoms);
-    aq_free(atoms);
-    return 0;
-}
-
-static void put_constants(aq_export_text *text, const aq_snapshot *snapshot, uint32_t index)
-{
-    const aq_layer_spec *layer = &snapshot->spec.layers[index];
-    const aq_snapshot_layer *stored = &snapshot->layers[index];
-    if (has_matrix(layer)) {
-        put_matrix(text, snapshot, index);
-    }
-    if (layer->kind == AQ_LAYER_CONV2D) {
-        put_conv_shape(text, index, &layer->conv);
-    }
-    if (layer->kind == AQ_LAYER_NORM) {
-        aq_export_floats(text, "gain", index, stored->weights, layer->inputs);
-        aq_export_floats(text, "bias", index, stored->bias, layer->inputs);
-    }
-    if (layer->kind == AQ_LAYER_CATEGORICAL && text->rc == 0) {
-        text->rc = put_atoms(text, index, &layer->head);
-    }
-}
-
-/* The call of one layer, from x to y. */
-static void put_call(aq_export_text *text, const aq_snapshot *snapshot, uint32_t index,
-                     const char *x, const char *y)
-{
-    const aq_layer_spec *layer = &snapshot->spec.layers[index];
-    const aq_snapshot_layer *stored = &snapshot->layers[index];
-    char scale[32];
-    if (has_matrix(layer) && stored->input_scale > 0.0f) {
-        aq_export_float_text(stored->input_scale, scale);
-        aq_export_print(text, "    scale = @_levels_fixed(%s, %u, %s, %d, levels);\n", x,
-                        layer->inputs, scale, stored->input_zero);
-    } else if (has_matrix(layer)) {
-        aq_export_print(text, "    scale = @_levels(%s, %u, levels);\n", x, layer->inputs);
-    }
-    switch (layer->kind) {
-    case AQ_LAYER_LINEAR:
-        aq_export_print(text, "    @_linear(&@_layer%u, levels, scale, %s);\n", index, y);
-        break;
-    case AQ_LAYER_CONV2D:
-        aq_export_print(text, "    @_conv2d(&@_layer%u, &@_image%u, levels, scale, %s);\n", index,
-                        index, y);
-        break;
-    case AQ_LAYER_NORM:
-        aq_export_print(text, "    @_norm(%s, %u, @_gain%u, @_bias%u, %s);\n", x, layer->inputs,
-                        index, index, y);
-        break;
-    case AQ_LAYER_DUELING:
-        aq_export_print(text, "    @_dueling(%s, %u, %u, %s);\n", x, layer->head.choices,
-                        layer->head.atoms, y);
-        break;
-    default:
-        AQ_ASSERT(layer->kind == AQ_LAYER_CATEGORICAL);
-        aq_export_print(text, "    @_categorical(%s, %u, @_atoms%u, %u, %s);\n", x,
-                        layer->head.choices, index, layer->head.atoms, y);
-        break;
-    }
-    if (layer->activation != AQ_ACTIVATION_NONE &&
-        !(has_matrix(layer) && layer->activation == AQ_ACTIVATION_RELU)) {
-        aq_export_print(text, "    @_%s(%s, %u);\n", aq_activation_name(layer->activation), y,
-                        layer->outputs);
-    }
-}
-
 /* ---- the two functions ---------------------------------------------------------------------- */
 
 static void put_forward(aq_export_text *text, const export_plan *plan)
 {
-    static const char *const buffers[] = {"even", "odd"};
-    const aq_net_spec *spec = &plan->snapshot->spec;
-    const char *x = "obs";
+    char name[16];
     aq_export_put(text, "\nvoid @_forward(const float *obs, float *out)\n{\n");
-    for (int i = 0; i < 2; i++) {
-        if (plan->widths[i] > 0) {
-            aq_export_print(text, "    float %s[%zu];\n", buffers[i], plan->widths[i]);
-        }
+    for (uint32_t i = 0; i < plan->buffers.count; i++) {
+        aq_export_print(text, "    float %s[%zu];\n", buffer_name(i, name), plan->widths[i]);
     }
     if (plan->levels > 0) {
         aq_export_print(text, "    int16_t levels[%zu];\n    float scale;\n", plan->levels);
     }
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        const char *y = i + 1 == spec->layer_count ? "out" : buffers[i % 2];
+    for (uint32_t i = 0; i < plan->snapshot->spec.layer_count; i++) {
         aq_export_put(text, "\n");
-        put_call(text, plan->snapshot, i, x, y);
-        x = y;
+        aq_export_layer_put_call(&plan->layers[i], text);
     }
     aq_export_put(text, "}\n");
 }
@@ -376,6 +260,16 @@ static void put_scaling(aq_export_text *text, const aq_snapshot *snapshot)
                     outputs);
 }
 
+/* What the kinds of layers that are there compute with, behind the piece that it follows. */
+static void put_kinds(aq_export_text *text, const export_plan *plan, enum aq_export_piece after)
+{
+    for (uint32_t kind = 1; kind < AQ_LAYER_KINDS_END; kind++) {
+        if ((plan->kinds >> kind & 1) != 0 && aq_export_kind_of(kind)->after == after) {
+            aq_export_put(text, aq_export_kind_of(kind)->text);
+        }
+    }
+}
+
 static void put_file(aq_export_text *text, const export_plan *plan)
 {
     const aq_snapshot *snapshot = plan->snapshot;
@@ -386,9 +280,10 @@ static void put_file(aq_export_text *text, const export_plan *plan)
         if ((plan->pieces >> i & 1) != 0) {
             aq_export_put(text, aq_export_piece_text((enum aq_export_piece)i));
         }
+        put_kinds(text, plan, (enum aq_export_piece)i);
     }
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
-        put_constants(text, snapshot, i);
+        aq_export_layer_put_constants(&plan->layers[i], text);
     }
     put_forward(text, plan);
     if (snapshot->act_rule == AQ_ACT_ARGMAX) {

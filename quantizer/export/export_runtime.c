@@ -11,8 +11,6 @@
 
 #include "common/base/assert.h"
 
-#define NEEDS(piece) (UINT32_C(1) << AQ_PIECE_##piece)
-
 /* clang-format off */
 static const char compiler_text[] =
     "#include <stddef.h>\n"
@@ -135,78 +133,6 @@ static const char matrix_text[] =
     "    return matrix->relu && value < 0.0f ? 0.0f : value;\n"
     "}\n";
 
-static const char linear_text[] =
-    "\n"
-    "@_APART\n"
-    "static void @_linear(const @_matrix *matrix, const int16_t *levels, float input_scale,\n"
-    "                     float *y)\n"
-    "{\n"
-    "    int32_t total = 0;\n"
-    "    for (uint32_t i = 0; matrix->weight_zero != 0 && i < matrix->columns; i++) {\n"
-    "        total += levels[i];\n"
-    "    }\n"
-    "    for (uint32_t row = 0; row < matrix->rows; row++) {\n"
-    "        const int8_t *weights = matrix->weights + (size_t)row * matrix->columns;\n"
-    "        int32_t sum = 0;\n"
-    "        for (uint32_t i = 0; i < matrix->columns; i++) {\n"
-    "            sum += (int32_t)levels[i] * (int32_t)weights[i];\n"
-    "        }\n"
-    "        y[row] = @_finish(matrix, row, input_scale, sum - matrix->weight_zero * total);\n"
-    "    }\n"
-    "}\n";
-
-static const char conv2d_text[] =
-    "\n"
-    "/* Images are [height][width][channels], filters [kernel][kernel][channels]. */\n"
-    "typedef struct {\n"
-    "    uint32_t height, width, channels;\n"
-    "    uint32_t kernel, stride, padding;\n"
-    "    uint32_t out_height, out_width;\n"
-    "} @_image;\n"
-    "\n"
-    "/* One filter whose upper left corner is at (top, left), which may be outside the image. */\n"
-    "static int32_t @_filter(const @_matrix *matrix, const @_image *image, const int8_t *weights,\n"
-    "                        const int16_t *levels, int32_t top, int32_t left)\n"
-    "{\n"
-    "    int32_t sum = 0;\n"
-    "    for (int32_t i = 0; i < (int32_t)image->kernel; i++) {\n"
-    "        if (top + i < 0 || top + i >= (int32_t)image->height) {\n"
-    "            continue;\n"
-    "        }\n"
-    "        for (int32_t j = 0; j < (int32_t)image->kernel; j++) {\n"
-    "            if (left + j < 0 || left + j >= (int32_t)image->width) {\n"
-    "                continue;\n"
-    "            }\n"
-    "            const size_t pixel = (size_t)(top + i) * image->width + (size_t)(left + j);\n"
-    "            const int16_t *level = levels + pixel * image->channels;\n"
-    "            const int8_t *weight =\n"
-    "                weights + ((size_t)i * image->kernel + (size_t)j) * image->channels;\n"
-    "            for (uint32_t c = 0; c < image->channels; c++) {\n"
-    "                sum += (int32_t)level[c] * ((int32_t)weight[c] - matrix->weight_zero);\n"
-    "            }\n"
-    "        }\n"
-    "    }\n"
-    "    return sum;\n"
-    "}\n"
-    "\n"
-    "@_APART\n"
-    "static void @_conv2d(const @_matrix *matrix, const @_image *image, const int16_t *levels,\n"
-    "                     float input_scale, float *y)\n"
-    "{\n"
-    "    for (uint32_t row = 0; row < image->out_height; row++) {\n"
-    "        const int32_t top = (int32_t)(row * image->stride) - (int32_t)image->padding;\n"
-    "        for (uint32_t column = 0; column < image->out_width; column++) {\n"
-    "            const int32_t left =\n"
-    "                (int32_t)(column * image->stride) - (int32_t)image->padding;\n"
-    "            for (uint32_t filter = 0; filter < matrix->rows; filter++) {\n"
-    "                const int8_t *weights = matrix->weights + (size_t)filter * matrix->columns;\n"
-    "                const int32_t sum = @_filter(matrix, image, weights, levels, top, left);\n"
-    "                *y++ = @_finish(matrix, filter, input_scale, sum);\n"
-    "            }\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
-
 static const char exp_text[] =
     "\n"
     "/* x = n ln 2 + r, |r| <= ln 2 / 2. Returns exp(r) - 1 by its series, and 2^n. */\n"
@@ -282,50 +208,6 @@ static const char lanes_text[] =
     "    return lanes[0];\n"
     "}\n";
 
-static const char norm_text[] =
-    "\n"
-    "/* The root of a positive number, rounded to the nearest: its 25 leading bits, of which the\n"
-    " * last one says where to round to (no root lies half way). Infinity and NaN stay what they\n"
-    " * are. */\n"
-    "static float @_root(float value)\n"
-    "{\n"
-    "    const uint32_t bits = @_bits(value);\n"
-    "    if (bits >= 0x7f800000u) {\n"
-    "        return value;\n"
-    "    }\n"
-    "    const uint32_t exponent = bits >> 23;\n"
-    "    const uint64_t mantissa = (bits & 0x7fffffu) | 0x800000u;\n"
-    "    uint64_t rest = mantissa << (25 + (exponent + 1) % 2);\n"
-    "    uint64_t root = 0;\n"
-    "    for (uint64_t bit = (uint64_t)1 << 48; bit != 0; bit >>= 2) {\n"
-    "        const int fits = rest >= root + bit;\n"
-    "        rest -= fits ? root + bit : 0;\n"
-    "        root = (root >> 1) + (fits ? bit : 0);\n"
-    "    }\n"
-    "    return @_float((((exponent + 127) / 2 - 1) << 23) + (uint32_t)((root + 1) >> 1));\n"
-    "}\n"
-    "\n"
-    "@_APART\n"
-    "static void @_norm(const float *x, uint32_t width, const float *gain, const float *bias,\n"
-    "                   float *y)\n"
-    "{\n"
-    "    float lanes[16] = {0};\n"
-    "    for (uint32_t i = 0; i < width; i++) {\n"
-    "        lanes[i % 16] += x[i];\n"
-    "    }\n"
-    "    const float mean = @_add_lanes(lanes) / (float)width;\n"
-    "    memset(lanes, 0, sizeof(lanes));\n"
-    "    for (uint32_t i = 0; i < width; i++) {\n"
-    "        const float off = x[i] - mean;\n"
-    "        lanes[i % 16] += off * off;\n"
-    "    }\n"
-    "    const float variance = @_add_lanes(lanes) / (float)width;\n"
-    "    const float inverse = 1.0f / @_root(variance + 1e-5f);\n"
-    "    for (uint32_t i = 0; i < width; i++) {\n"
-    "        y[i] = (x[i] - mean) * inverse * gain[i] + bias[i];\n"
-    "    }\n"
-    "}\n";
-
 static const char scale_text[] =
     "\n"
     "/* From -1 to 1 to between the bounds: low, high and high - low. What rounds beyond them is\n"
@@ -340,55 +222,6 @@ static const char scale_text[] =
     "    }\n"
     "}\n";
 
-static const char dueling_text[] =
-    "\n"
-    "/* x is [1 + choices][atoms]: the state's value, then each choice's advantage. */\n"
-    "static void @_dueling(const float *x, uint32_t choices, uint32_t atoms, float *y)\n"
-    "{\n"
-    "    const float *advantage = x + atoms;\n"
-    "    for (uint32_t k = 0; k < atoms; k++) {\n"
-    "        float mean = 0.0f;\n"
-    "        for (uint32_t c = 0; c < choices; c++) {\n"
-    "            mean += advantage[(size_t)c * atoms + k];\n"
-    "        }\n"
-    "        mean = mean / (float)choices;\n"
-    "        for (uint32_t c = 0; c < choices; c++) {\n"
-    "            y[(size_t)c * atoms + k] = x[k] + (advantage[(size_t)c * atoms + k] - mean);\n"
-    "        }\n"
-    "    }\n"
-    "}\n";
-
-static const char categorical_text[] =
-    "\n"
-    "/* The expectation of atom under softmax(logit). */\n"
-    "static float @_expectation(const float *logit, const float *atom, uint32_t count)\n"
-    "{\n"
-    "    float weight[16] = {0};\n"
-    "    float value[16] = {0};\n"
-    "    float greatest = logit[0];\n"
-    "    for (uint32_t i = 1; i < count; i++) {\n"
-    "        greatest = logit[i] > greatest ? logit[i] : greatest;\n"
-    "    }\n"
-    "    for (uint32_t i = 0; i < count; i++) {\n"
-    "        const float below = logit[i] - greatest;\n"
-    "        float power;\n"
-    "        const float series = @_exp_parts(below < -80.0f ? -80.0f : below, &power);\n"
-    "        const float e = power * series + power;\n"
-    "        weight[i % 16] += e;\n"
-    "        value[i % 16] += e * atom[i];\n"
-    "    }\n"
-    "    return @_add_lanes(value) / @_add_lanes(weight);\n"
-    "}\n"
-    "\n"
-    "@_APART\n"
-    "static void @_categorical(const float *x, uint32_t choices, const float *atom,\n"
-    "                          uint32_t atoms, float *y)\n"
-    "{\n"
-    "    for (uint32_t c = 0; c < choices; c++) {\n"
-    "        y[c] = @_expectation(x + (size_t)c * atoms, atom, atoms);\n"
-    "    }\n"
-    "}\n";
-
 /* clang-format on */
 
 static const struct piece_row {
@@ -398,22 +231,17 @@ static const struct piece_row {
     [AQ_PIECE_COMPILER] = {compiler_text, 0},
     [AQ_PIECE_BITS] = {bits_text, 0},
     [AQ_PIECE_FLOAT] = {float_text, 0},
-    [AQ_PIECE_QUANTIZE] = {quantize_text, NEEDS(BITS)},
-    [AQ_PIECE_LEVELS] = {levels_text, NEEDS(QUANTIZE)},
-    [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, NEEDS(QUANTIZE)},
+    [AQ_PIECE_QUANTIZE] = {quantize_text, AQ_PIECE(BITS)},
+    [AQ_PIECE_LEVELS] = {levels_text, AQ_PIECE(QUANTIZE)},
+    [AQ_PIECE_LEVELS_FIXED] = {levels_fixed_text, AQ_PIECE(QUANTIZE)},
     [AQ_PIECE_MATRIX] = {matrix_text, 0},
-    [AQ_PIECE_LINEAR] = {linear_text, NEEDS(MATRIX)},
-    [AQ_PIECE_CONV2D] = {conv2d_text, NEEDS(MATRIX)},
-    [AQ_PIECE_EXP] = {exp_text, NEEDS(BITS) | NEEDS(FLOAT)},
-    [AQ_PIECE_EXPM1] = {expm1_text, NEEDS(EXP)},
-    [AQ_PIECE_TANH] = {tanh_text, NEEDS(EXPM1)},
-    [AQ_PIECE_ELU] = {elu_text, NEEDS(EXPM1)},
+    [AQ_PIECE_EXP] = {exp_text, AQ_PIECE(BITS) | AQ_PIECE(FLOAT)},
+    [AQ_PIECE_EXPM1] = {expm1_text, AQ_PIECE(EXP)},
+    [AQ_PIECE_TANH] = {tanh_text, AQ_PIECE(EXPM1)},
+    [AQ_PIECE_ELU] = {elu_text, AQ_PIECE(EXPM1)},
     [AQ_PIECE_RELU] = {relu_text, 0},
     [AQ_PIECE_LANES] = {lanes_text, 0},
-    [AQ_PIECE_NORM] = {norm_text, NEEDS(LANES) | NEEDS(BITS) | NEEDS(FLOAT)},
     [AQ_PIECE_SCALE] = {scale_text, 0},
-    [AQ_PIECE_DUELING] = {dueling_text, 0},
-    [AQ_PIECE_CATEGORICAL] = {categorical_text, NEEDS(LANES) | NEEDS(EXP)},
 };
 
 uint32_t aq_export_pieces_close(uint32_t wanted)

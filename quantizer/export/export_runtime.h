@@ -1,7 +1,8 @@
 /*
- * Export runtime: the C text of what an exported policy computes with, in pieces, of which a file
- * gets those that its layers need. The operations and their order are those of the kernels
- * (qkernels.h) and of the float passes (float_passes_rung.c), so the bits are the same.
+ * Export runtime: the C text of what layers of several kinds compute with, in pieces, of which a
+ * file gets those that its layers need; what one kind alone computes is its row's (export_layer.h).
+ * The operations and their order are those of the kernels (qkernels.h) and of the float passes
+ * (float_passes_rung.c), so the bits are the same.
  *
  * Constant; any thread.
  */
@@ -17,23 +18,21 @@ enum aq_export_piece {
     AQ_PIECE_QUANTIZE,     /* what the next two have in common */
     AQ_PIECE_LEVELS,       /* quantizing by the range of the values */
     AQ_PIECE_LEVELS_FIXED, /* quantizing by a scale that is known beforehand */
-    AQ_PIECE_MATRIX,       /* what the next two have in common */
-    AQ_PIECE_LINEAR,
-    AQ_PIECE_CONV2D,
-    AQ_PIECE_EXP, /* what the next three and the categorical head have in common */
+    AQ_PIECE_MATRIX,       /* weights, and what a sum of products becomes */
+    AQ_PIECE_EXP,          /* what the next three and the categorical head have in common */
     AQ_PIECE_EXPM1,
     AQ_PIECE_TANH,
     AQ_PIECE_ELU,
     AQ_PIECE_RELU,  /* after a norm; a matrix has its own */
     AQ_PIECE_LANES, /* sums over a row */
-    AQ_PIECE_NORM,
     AQ_PIECE_SCALE, /* actions */
-    AQ_PIECE_DUELING,
-    AQ_PIECE_CATEGORICAL,
     AQ_PIECE_COUNT,
 };
 
-/* With what these need in turn. Sets have the bit 1 << piece for each. */
+/* In a set of pieces. */
+#define AQ_PIECE(name) (UINT32_C(1) << AQ_PIECE_##name)
+
+/* With what these need in turn. */
 uint32_t aq_export_pieces_close(uint32_t pieces);
 
 /* The text; each '@' in it stands for the file's prefix. Pieces in their order can be compiled. */

@@ -1,0 +1,50 @@
+/*
+ * Export layers: one layer of a policy as C, and what a kind of layer needs for it as a row. A kind
+ * joins by a row in a file of layers/ (docs/adding-a-layer.md).
+ *
+ * Private to the export. No state; any thread.
+ */
+#ifndef AQ_QUANTIZER_EXPORT_EXPORT_LAYER_H
+#define AQ_QUANTIZER_EXPORT_EXPORT_LAYER_H
+
+#include <stdbool.h>
+
+#include "common/policy/snapshot.h"
+#include "quantizer/export/export_runtime.h"
+#include "quantizer/export/export_text.h"
+
+typedef struct aq_export_layer {
+    const aq_layer_spec *spec;
+    const aq_snapshot_layer *stored;
+    uint32_t index;                      /* part of its constants' names */
+    uint32_t width;                      /* of its first source */
+    const char *x[AQ_LAYER_SOURCES_MAX]; /* the arrays that it reads, and the one that it writes */
+    const char *y;
+} aq_export_layer;
+
+typedef struct aq_export_kind {
+    const char *text;           /* C of the kind's own, once in a file that has such layers */
+    uint32_t needs;             /* pieces that it builds on */
+    enum aq_export_piece after; /* the piece, needed or not, that its text follows */
+    bool has_relu;              /* its function applies a ReLU that the matrix asks for */
+
+    /* Constants besides the matrix of a quantizable kind. NULL: none. AQ_E_NOMEM. */
+    int (*put_constants)(aq_export_text *to, const aq_export_layer *layer);
+    size_t (*constants_bytes)(const aq_layer_spec *layer); /* that it adds to what is stored */
+
+    /* The call, from x to y, before an activation that is not the function's. What meets a matrix
+     * is in `levels`, with `scale`. */
+    void (*call)(aq_export_text *to, const aq_export_layer *layer);
+} aq_export_kind;
+
+/* The kind is one of AQ_LAYER_KINDS. */
+const aq_export_kind *aq_export_kind_of(uint32_t kind);
+
+/* The pieces that the layer needs, as a set. */
+uint32_t aq_export_layer_pieces(const aq_export_layer *layer);
+
+size_t aq_export_layer_bytes(const aq_export_layer *layer); /* of its constants */
+void aq_export_layer_put_constants(const aq_export_layer *layer, aq_export_text *to);
+void aq_export_layer_put_call(const aq_export_layer *layer, aq_export_text *to);
+
+#endif
