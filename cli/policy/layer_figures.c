@@ -78,7 +78,7 @@ void aq_layer_figures_of_block(const aq_net_spec *spec, const float *block, uint
                                aq_layer_figures *ret_figures)
 {
     AQ_ASSERT(layer < spec->layer_count);
-    const float *at = block;
+    const float *at = block + aq_net_spec_array_values(spec);
     for (uint32_t i = 0; i < layer; i++) {
         at += aq_layer_parameters(&spec->layers[i]);
     }

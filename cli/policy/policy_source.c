@@ -117,6 +117,8 @@ int aq_policy_source_params(const aq_snapshot *snapshot, aq_params *ret_params)
     if (rc) {
         return rc;
     }
+    memcpy(params.block, snapshot->arrays,
+           aq_net_spec_array_values(&snapshot->spec) * sizeof(*params.block));
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &snapshot->layers[i];
         const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;

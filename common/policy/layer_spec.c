@@ -52,6 +52,12 @@ const char *aq_layer_kind_name(uint32_t kind)
     return row != NULL ? row->name : "unknown";
 }
 
+uint32_t aq_layer_shape_words(uint32_t kind)
+{
+    const aq_layer_kind *row = aq_layer_kind_of(kind);
+    return row != NULL ? row->shape_words : 0;
+}
+
 bool aq_layer_is_quantizable(const aq_layer_spec *layer)
 {
     const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);

@@ -97,6 +97,9 @@ aq_layer_spec aq_layer_categorical(const aq_head_shape *shape);
  * name layer `index`. Safe on anything a peer may have sent. */
 int aq_layer_spec_validate(const aq_layer_spec *layer, uint32_t index, aq_error *error) AQ_MUST_USE;
 
+/* Of aq_layer_spec.shape, those that the kind uses; none for an unknown one. */
+uint32_t aq_layer_shape_words(uint32_t kind);
+
 /* ---- of a valid layer ----------------------------------------------------------------------- */
 
 aq_layer_matrix_shape aq_layer_matrix(const aq_layer_spec *layer);

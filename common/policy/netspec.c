@@ -191,13 +191,12 @@ static uint64_t hash_words(uint64_t hash, const uint32_t *words, uint32_t count)
 static uint64_t hash_layer(uint64_t hash, const aq_net_spec *spec, uint32_t index)
 {
     const aq_layer_spec *layer = &spec->layers[index];
-    const aq_layer_kind *kind = aq_layer_kind_of(layer->kind);
     const aq_layer_sources sources = aq_net_sources(spec, index);
     hash = aq_fnv1a_word(hash, layer->kind);
     hash = aq_fnv1a_word(hash, layer->inputs);
     hash = aq_fnv1a_word(hash, layer->outputs);
     hash = aq_fnv1a_word(hash, layer->activation);
-    hash = hash_words(hash, layer->shape, kind != NULL ? kind->shape_words : 0);
+    hash = hash_words(hash, layer->shape, aq_layer_shape_words(layer->kind));
     if (!aq_net_is_chained(spec, index)) {
         hash = aq_fnv1a_word(hash, (uint32_t)HASH_SOURCES);
         hash = hash_words(hash, sources.values, sources.count);

@@ -86,6 +86,7 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
         }
         at[i] = layer_columns_add(&sizes[i], aq_layer_matrix(&spec->layers[i]).rows, &bytes);
     }
+    const size_t arrays = aq_columns_add(&bytes, aq_net_spec_array_values(spec), sizeof(float));
     if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
         return AQ_E_TOO_BIG;
     }
@@ -95,6 +96,7 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
     }
     aq_snapshot *snapshot = (aq_snapshot *)(void *)block;
     snapshot->spec = *spec;
+    snapshot->arrays = (const float *)(const void *)(block + arrays);
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         layer_view(block, formats[i], &sizes[i], &at[i], &snapshot->layers[i]);
     }
@@ -151,9 +153,15 @@ void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer, aq_snapshot_l
     ret_data->bias = writable(snapshot, view->bias);
 }
 
+float *aq_snapshot_arrays_edit(aq_snapshot *snapshot)
+{
+    AQ_ASSERT(atomic_load_explicit(&snapshot->references, memory_order_relaxed) == 1);
+    return writable(snapshot, snapshot->arrays);
+}
+
 size_t aq_snapshot_tensor_bytes(const aq_snapshot *snapshot)
 {
-    size_t bytes = 0;
+    size_t bytes = aq_net_spec_array_values(&snapshot->spec) * sizeof(float);
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         const aq_tensor_sizes *sizes = &snapshot->layers[i].sizes;
         const size_t rows = aq_layer_matrix(&snapshot->spec.layers[i]).rows;

@@ -57,6 +57,7 @@ typedef struct aq_snapshot {
     uint32_t act_rule;
     aq_quant_error quant_error;
     aq_snapshot_layer layers[AQ_NET_LAYERS_MAX];
+    const float *arrays;         /* of the network, one after the other */
     _Atomic uint32_t references; /* use ref and unref */
 } aq_snapshot;
 
@@ -87,6 +88,8 @@ typedef struct aq_snapshot_layer_data {
 } aq_snapshot_layer_data;
 void aq_snapshot_layer_edit(aq_snapshot *snapshot, uint32_t layer,
                             aq_snapshot_layer_data *ret_data);
+
+float *aq_snapshot_arrays_edit(aq_snapshot *snapshot); /* likewise */
 
 /* Sets the sums of a layer that has them to the sums of its rows as stored; safe on any levels. */
 void aq_snapshot_layer_add_up(aq_snapshot *snapshot, uint32_t layer);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/experience/finite.h"
 #include "common/policy/net_graph.h"
 #include "common/policy/snapshot.h"
 #include "common/policy/snapshot_layer_check.h"
@@ -137,6 +138,15 @@ static int check_fit(const aq_snapshot *snapshot, aq_error *error)
     return check_act_rule(snapshot, error);
 }
 
+static int check_arrays(const aq_snapshot *snapshot, aq_error *error)
+{
+    const size_t count = aq_net_spec_array_values(&snapshot->spec);
+    const size_t bad = aq_find_nonfinite(snapshot->arrays, count);
+    return bad == count ? 0
+                        : aq_fail(error, AQ_E_CORRUPT,
+                                  "policy: value %zu of its arrays is NaN or infinite", bad);
+}
+
 int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error)
 {
     int rc = check_header(snapshot, error);
@@ -145,6 +155,9 @@ int aq_snapshot_validate(const aq_snapshot *snapshot, aq_error *error)
     }
     if (rc == 0) {
         rc = check_fit(snapshot, error);
+    }
+    if (rc == 0) {
+        rc = check_arrays(snapshot, error);
     }
     for (uint32_t i = 0; rc == 0 && i < snapshot->spec.layer_count; i++) {
         rc = aq_snapshot_layer_check(&snapshot->spec.layers[i], &snapshot->layers[i], i, error);

@@ -105,7 +105,8 @@ static uint32_t crc_tensors(const aq_snapshot *snapshot)
     for (uint32_t i = 0; i < snapshot->spec.layer_count; i++) {
         crc = crc_layer(crc, &snapshot->layers[i], aq_layer_matrix(&snapshot->spec.layers[i]).rows);
     }
-    return crc;
+    return crc_some(crc, snapshot->arrays,
+                    aq_net_spec_array_values(&snapshot->spec) * sizeof(float));
 }
 
 static bool same_layout(const aq_snapshot_layer *a, const aq_snapshot_layer *b)
@@ -222,6 +223,8 @@ int aq_wire_delta_pack(const aq_snapshot *base, const aq_snapshot *snapshot, aq_
     message.n_layers = snapshot->spec.layer_count;
     message.layers = pointers;
     message.crc = crc_tensors(snapshot);
+    message.arrays =
+        aq_wire_bytes(snapshot->arrays, aq_net_spec_array_values(&snapshot->spec) * sizeof(float));
     rc = aq_wire_frame_pack(&message.base, AQ_FRAME_POLICY_DELTA, out);
     aq_tensor_packer_fini(&packer);
     return rc;
@@ -346,6 +349,7 @@ static int apply_layers(const aq_wire_delta *delta, const aq_snapshot *base, aq_
         rc = apply_layer(&reader, delta->message->layers[i], &base->layers[i], snapshot, i, error);
     }
     aq_tensor_reader_fini(&reader);
+    aq_wire_column_copy(aq_snapshot_arrays_edit(snapshot), &delta->message->arrays);
     if (rc == 0 && crc_tensors(snapshot) != delta->message->crc) {
         rc = aq_fail(error, AQ_E_CORRUPT,
                      "policy delta: version %" PRIu64 " made from version %" PRIu64
@@ -389,7 +393,9 @@ static int check_base(const aq_wire_delta *delta, const aq_snapshot *base, aq_er
                        "policy delta: changes of %zu layers of a network that has %u",
                        delta->message->n_layers, base->spec.layer_count);
     }
-    return 0;
+    int rc = aq_wire_column_check(&delta->message->arrays, "arrays",
+                                  aq_net_spec_array_values(&base->spec), sizeof(float), error);
+    return rc != 0 ? aq_fail_context(error, rc, "policy delta") : 0;
 }
 
 int aq_wire_delta_apply(const aq_wire_delta *delta, const aq_snapshot *base,

@@ -31,6 +31,11 @@ static inline ProtobufCBinaryData aq_wire_bytes(const void *bytes, size_t size)
     return (ProtobufCBinaryData){.len = size, .data = (uint8_t *)(uintptr_t)bytes};
 }
 
+static inline uint32_t *aq_wire_words(const uint32_t *words)
+{
+    return (uint32_t *)(uintptr_t)words;
+}
+
 static inline char *aq_wire_text(const char *text)
 {
     return (char *)(uintptr_t)text;

@@ -8,91 +8,121 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "common/policy/net_graph.h"
+#include "common/wire/wire_frame.h"
 
 /* ---- shapes --------------------------------------------------------------------------------- */
 
-static void conv_to(const aq_layer_spec *layer, aq_wire_shape_view *view,
-                    Actorq__V1__Layer *message)
+/* Kinds whose shape has a message of its own in Layer, from before shapes travelled as words. */
+static const struct shape_row {
+    const ProtobufCMessageDescriptor *descriptor; /* NULL: it travels as words */
+    size_t offset;
+} own_messages[AQ_LAYER_KINDS_END] = {
+    [AQ_LAYER_CONV2D] = {&actorq__v1__conv_shape__descriptor, offsetof(Actorq__V1__Layer, conv)},
+    [AQ_LAYER_DUELING] = {&actorq__v1__head_shape__descriptor, offsetof(Actorq__V1__Layer, head)},
+    [AQ_LAYER_CATEGORICAL] = {&actorq__v1__head_shape__descriptor,
+                              offsetof(Actorq__V1__Layer, head)},
+};
+
+/* The members of such a message are the words of the shape, in their order. */
+static void *member(const ProtobufCMessage *message, uint32_t index)
 {
-    const aq_conv_shape *conv = &layer->conv;
-    actorq__v1__conv_shape__init(&view->conv);
-    view->conv.height = conv->height;
-    view->conv.width = conv->width;
-    view->conv.channels = conv->channels;
-    view->conv.filters = conv->filters;
-    view->conv.kernel = conv->kernel;
-    view->conv.stride = conv->stride;
-    view->conv.padding = conv->padding;
-    message->conv = &view->conv;
+    return (uint8_t *)(uintptr_t)message + message->descriptor->fields[index].offset;
 }
 
-static void conv_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
+static void shape_to(const aq_layer_spec *layer, aq_wire_shape_view *view,
+                     Actorq__V1__Layer *message)
 {
-    const Actorq__V1__ConvShape *conv = message->conv;
-    if (conv != NULL) {
-        layer->conv = (aq_conv_shape){conv->height, conv->width,  conv->channels, conv->filters,
-                                      conv->kernel, conv->stride, conv->padding};
+    const struct shape_row *own = &own_messages[layer->kind];
+    if (own->descriptor == NULL) {
+        message->n_shape = aq_layer_shape_words(layer->kind);
+        message->shape = aq_wire_words(layer->shape);
+        return;
     }
-}
-
-static void head_to(const aq_layer_spec *layer, aq_wire_shape_view *view,
-                    Actorq__V1__Layer *message)
-{
-    const aq_head_shape *head = &layer->head;
-    actorq__v1__head_shape__init(&view->head);
-    view->head.choices = head->choices;
-    view->head.atoms = head->atoms;
-    view->head.low = head->low;
-    view->head.high = head->high;
-    message->head = &view->head;
-}
-
-static void head_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
-{
-    const Actorq__V1__HeadShape *head = message->head;
-    if (head != NULL) {
-        layer->head = (aq_head_shape){head->choices, head->atoms, head->low, head->high};
+    ProtobufCMessage *shape = &view->conv.base;
+    protobuf_c_message_init(own->descriptor, shape);
+    for (uint32_t i = 0; i < aq_layer_shape_words(layer->kind); i++) {
+        memcpy(member(shape, i), &layer->shape[i], sizeof(layer->shape[i]));
     }
+    memcpy((uint8_t *)message + own->offset, &shape, sizeof(shape));
 }
 
-/* A kind without a shape ignores one that was sent, as it would any field that it does not know. */
-typedef struct shape_row {
-    void (*to)(const aq_layer_spec *layer, aq_wire_shape_view *view, Actorq__V1__Layer *message);
-    void (*from)(const Actorq__V1__Layer *message, aq_layer_spec *layer);
-} shape_row;
-
-static const shape_row *shape_of(uint32_t kind)
+/* A kind ignores what it has no use for, as it would any field that it does not know. What was not
+ * sent is zero. */
+static void shape_from(const Actorq__V1__Layer *message, aq_layer_spec *layer)
 {
-    static const shape_row conv = {conv_to, conv_from}, head = {head_to, head_from};
-    static const shape_row *const shapes[] = {
-        [AQ_LAYER_CONV2D] = &conv,
-        [AQ_LAYER_DUELING] = &head,
-        [AQ_LAYER_CATEGORICAL] = &head,
-    };
-    return kind < sizeof(shapes) / sizeof(shapes[0]) ? shapes[kind] : NULL;
+    const uint32_t words = aq_layer_shape_words(layer->kind);
+    const ProtobufCMessage *shape = NULL;
+    if (words > 0 && own_messages[layer->kind].descriptor != NULL) {
+        memcpy(&shape, (const uint8_t *)message + own_messages[layer->kind].offset, sizeof(shape));
+    }
+    for (uint32_t i = 0; i < words; i++) {
+        if (shape != NULL) {
+            memcpy(&layer->shape[i], member(shape, i), sizeof(layer->shape[i]));
+        } else if (i < message->n_shape) {
+            layer->shape[i] = message->shape[i];
+        }
+    }
 }
 
 /* ---- networks ------------------------------------------------------------------------------- */
 
+static void layer_to(const aq_net_spec *spec, uint32_t index, aq_wire_network_view *view)
+{
+    const aq_layer_spec *layer = &spec->layers[index];
+    Actorq__V1__Layer *message = &view->layers[index];
+    actorq__v1__layer__init(message);
+    message->kind = layer->kind;
+    message->inputs = layer->inputs;
+    message->outputs = layer->outputs;
+    message->activation = layer->activation;
+    if (!aq_net_is_chained(spec, index)) {
+        message->n_sources = layer->sources.count;
+        message->sources = aq_wire_words(layer->sources.values);
+    }
+    shape_to(layer, &view->shapes[index], message);
+    view->layer_pointers[index] = message;
+}
+
 void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view)
 {
     AQ_ASSERT(spec->layer_count <= AQ_NET_LAYERS_MAX);
-    for (uint32_t i = 0; i < spec->layer_count; i++) {
-        Actorq__V1__Layer *layer = &ret_view->layers[i];
-        actorq__v1__layer__init(layer);
-        layer->kind = spec->layers[i].kind;
-        layer->inputs = spec->layers[i].inputs;
-        layer->outputs = spec->layers[i].outputs;
-        layer->activation = spec->layers[i].activation;
-        const shape_row *shape = shape_of(layer->kind);
-        if (shape != NULL) {
-            shape->to(&spec->layers[i], &ret_view->shapes[i], layer);
-        }
-        ret_view->pointers[i] = layer;
-    }
+    AQ_ASSERT(spec->array_count <= AQ_NET_ARRAYS_MAX);
     actorq__v1__network__init(&ret_view->message);
+    for (uint32_t i = 0; i < spec->layer_count; i++) {
+        layer_to(spec, i, ret_view);
+    }
     ret_view->message.n_layers = spec->layer_count;
-    ret_view->message.layers = ret_view->pointers;
+    ret_view->message.layers = ret_view->layer_pointers;
+    for (uint32_t i = 0; i < spec->array_count; i++) {
+        actorq__v1__network_array__init(&ret_view->arrays[i]);
+        ret_view->arrays[i].name = aq_wire_text(spec->arrays[i].name);
+        ret_view->arrays[i].count = spec->arrays[i].count;
+        ret_view->array_pointers[i] = &ret_view->arrays[i];
+    }
+    ret_view->message.n_arrays = spec->array_count;
+    ret_view->message.arrays = ret_view->array_pointers;
+}
+
+/* A list that is too long is not read; the check of the network refuses its length. */
+static uint32_t length_of(size_t count)
+{
+    return count < UINT32_MAX ? (uint32_t)count : UINT32_MAX;
+}
+
+static void layer_from(const Actorq__V1__Layer *message, aq_layer_spec *ret_layer)
+{
+    *ret_layer = (aq_layer_spec){
+        .kind = message->kind,
+        .inputs = message->inputs,
+        .outputs = message->outputs,
+        .activation = message->activation,
+        .sources.count = length_of(message->n_sources),
+    };
+    for (size_t k = 0; message->n_sources <= AQ_LAYER_SOURCES_MAX && k < message->n_sources; k++) {
+        ret_layer->sources.values[k] = message->sources[k];
+    }
+    shape_from(message, ret_layer);
 }
 
 int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_spec, aq_error *error)
@@ -102,23 +132,20 @@ int aq_wire_network_from(const Actorq__V1__Network *message, aq_net_spec *ret_sp
     if (message == NULL) {
         return aq_fail(error, AQ_E_CORRUPT, "the network is missing");
     }
-    if (message->n_layers > AQ_NET_LAYERS_MAX) {
-        return aq_fail(error, AQ_E_CORRUPT, "network: %zu layers; 1 to %d are possible",
-                       message->n_layers, AQ_NET_LAYERS_MAX);
-    }
     memset(&spec, 0, sizeof(spec));
-    spec.layer_count = (uint32_t)message->n_layers;
-    for (size_t i = 0; i < message->n_layers; i++) {
-        spec.layers[i] = (aq_layer_spec){
-            .kind = message->layers[i]->kind,
-            .inputs = message->layers[i]->inputs,
-            .outputs = message->layers[i]->outputs,
-            .activation = message->layers[i]->activation,
-        };
-        const shape_row *shape = shape_of(spec.layers[i].kind);
-        if (shape != NULL) {
-            shape->from(message->layers[i], &spec.layers[i]);
+    spec.layer_count = length_of(message->n_layers);
+    spec.array_count = length_of(message->n_arrays);
+    for (size_t i = 0; message->n_layers <= AQ_NET_LAYERS_MAX && i < message->n_layers; i++) {
+        layer_from(message->layers[i], &spec.layers[i]);
+    }
+    for (size_t i = 0; message->n_arrays <= AQ_NET_ARRAYS_MAX && i < message->n_arrays; i++) {
+        int rc =
+            aq_wire_text_copy(spec.arrays[i].name, AQ_NET_ARRAY_NAME_MAX, message->arrays[i]->name,
+                              "network: the name of an array", error);
+        if (rc != 0) {
+            return rc;
         }
+        spec.arrays[i].count = message->arrays[i]->count;
     }
     if (aq_net_spec_validate(&spec, &why) != 0) {
         return aq_fail(error, AQ_E_CORRUPT, "network: %s", why.text);

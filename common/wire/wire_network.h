@@ -17,7 +17,9 @@ typedef struct aq_wire_network_view {
     Actorq__V1__Network message;
     Actorq__V1__Layer layers[AQ_NET_LAYERS_MAX];
     aq_wire_shape_view shapes[AQ_NET_LAYERS_MAX];
-    Actorq__V1__Layer *pointers[AQ_NET_LAYERS_MAX];
+    Actorq__V1__Layer *layer_pointers[AQ_NET_LAYERS_MAX];
+    Actorq__V1__NetworkArray arrays[AQ_NET_ARRAYS_MAX];
+    Actorq__V1__NetworkArray *array_pointers[AQ_NET_ARRAYS_MAX];
 } aq_wire_network_view;
 
 void aq_wire_network_to(const aq_net_spec *spec, aq_wire_network_view *ret_view);

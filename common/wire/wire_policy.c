@@ -83,6 +83,8 @@ static void view_policy(const aq_snapshot *snapshot, policy_view *ret_view)
     message->quant_error = &ret_view->measured;
     message->n_layers = layer_count;
     message->layers = ret_view->pointers;
+    message->arrays =
+        aq_wire_bytes(snapshot->arrays, aq_net_spec_array_values(&snapshot->spec) * sizeof(float));
 }
 
 int aq_wire_policy_pack(const aq_snapshot *snapshot, aq_buffer *out)
@@ -240,7 +242,8 @@ static int check_layers(const Actorq__V1__PolicySnapshot *message, const aq_net_
         }
         formats[i] = message->layers[i]->format;
     }
-    return 0;
+    return aq_wire_column_check(&message->arrays, "arrays", aq_net_spec_array_values(spec),
+                                sizeof(float), error);
 }
 
 /* The tensors of one layer, each of which was checked. */
@@ -304,6 +307,7 @@ static int fill(aq_snapshot *snapshot, const Actorq__V1__PolicySnapshot *message
     snapshot->learner_step = message->learner_step;
     snapshot->act_rule = message->act_rule;
     snapshot->quant_error = aq_wire_quant_error_from(message->quant_error);
+    aq_wire_column_copy(aq_snapshot_arrays_edit(snapshot), &message->arrays);
     int rc = fill_layers(snapshot, message, error);
     if (rc == 0) {
         rc = aq_wire_text_copy(snapshot->task, sizeof(snapshot->task), message->task,

@@ -200,6 +200,8 @@ int aq_quantize(const aq_net_spec *spec, const aq_params *params, const aq_quant
     if (rc != 0) {
         return rc;
     }
+    memcpy(aq_snapshot_arrays_edit(snapshot), params->block,
+           aq_net_spec_array_values(spec) * sizeof(float)); /* they come first */
     rc = set_meta(snapshot, meta, error);
     for (uint32_t i = 0; rc == 0 && i < spec->layer_count; i++) {
         rc = fill_layer(params, plan, i, snapshot, error);

@@ -51,6 +51,8 @@ static aq_snapshot *valid_snapshot(void)
     aq_rng_init(&rng, 99, 0);
     assert_int_equal(
         aq_net_spec_init_mlp(INPUTS, hidden, 2, CHOICES, AQ_ACTIVATION_RELU, &spec, NULL), 0);
+    spec.array_count = 1;
+    spec.arrays[0] = (aq_net_array){"log_deviation", 2};
     assert_int_equal(aq_snapshot_create(&spec, formats, &snapshot), 0);
     snapshot->run_id = 1;
     snapshot->version = 1;
@@ -225,6 +227,20 @@ TEST(a_bad_bias_is_named_by_layer_and_row)
     snapshot = valid_snapshot();
     edit(snapshot, 2).bias[0] = -INFINITY;
     refuse(snapshot, AQ_E_CORRUPT, "layer 2, row 0: a bias");
+}
+
+TEST(a_bad_value_of_an_array_is_named_by_its_place)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    aq_snapshot_arrays_edit(snapshot)[1] = NAN;
+    refuse(snapshot, AQ_E_CORRUPT, "value 1 of its arrays is NaN");
+}
+
+TEST(a_policy_has_one_end)
+{
+    aq_snapshot *snapshot = valid_snapshot();
+    snapshot->spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    refuse(snapshot, AQ_E_CORRUPT, "a network with 2 ends; a policy has one");
 }
 
 TEST(a_scale_is_positive_and_leaves_room_for_127)

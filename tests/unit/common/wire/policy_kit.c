@@ -47,6 +47,7 @@ void assert_same_policy(const aq_snapshot *a, const aq_snapshot *b)
     for (uint32_t i = 0; i < a->spec.layer_count; i++) {
         assert_same_layer(a, b, i);
     }
+    assert_same_tensor(a->arrays, b->arrays, aq_net_spec_array_values(&a->spec) * sizeof(float));
 }
 
 static void change_floats(aq_rng *rng, float *values, size_t count, double share)
@@ -131,6 +132,8 @@ static aq_snapshot *copy_of(const aq_snapshot *policy)
         copy->layers[i].input_scale = layer->input_scale;
         copy->layers[i].input_zero = layer->input_zero;
     }
+    memcpy(aq_snapshot_arrays_edit(copy), policy->arrays,
+           aq_net_spec_array_values(&policy->spec) * sizeof(float));
     return copy;
 }
 
@@ -139,6 +142,7 @@ aq_snapshot *policy_trained(aq_rng *rng, const aq_snapshot *policy, double share
     aq_snapshot *next = copy_of(policy);
     next->version = policy->version + 1 + aq_rng_below(rng, 3);
     next->learner_step = policy->learner_step + 100;
+    change_floats(rng, aq_snapshot_arrays_edit(next), aq_net_spec_array_values(&next->spec), share);
     next->quant_error = (aq_quant_error){.rows = 7, .output_rms = 0.25f, .output_max = 1.5f};
     for (uint32_t i = 0; i < next->spec.layer_count; i++) {
         aq_snapshot_layer *layer = &next->layers[i];

@@ -2,6 +2,7 @@
  * A delta gives, bit for bit, the version that it was made from; another base, a damaged or cut
  * frame and every lie about a layer are refused in words.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "common/base/memory.h"
@@ -253,6 +254,14 @@ TEST_WITH(fewer_layers_than_the_base_has_are_refused, set_up, tear_down)
     protobuf_c_message_free_unpacked(&all->message->layers[1]->base, NULL);
     all->message->n_layers = 1;
     refuse(all, AQ_E_CORRUPT, "changes of 1 layers of a network that has 2");
+}
+
+TEST_WITH(arrays_of_another_size_are_refused, set_up, tear_down)
+{
+    fixture *all = *state;
+    open_message(all);
+    all->message->arrays = (ProtobufCBinaryData){.data = calloc(1, 4), .len = 4};
+    refuse(all, AQ_E_CORRUPT, "arrays is 4 bytes long, not 0 times 4");
 }
 
 TEST_WITH(a_tensor_of_another_size_is_refused, set_up, tear_down)

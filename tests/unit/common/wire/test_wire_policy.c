@@ -162,6 +162,13 @@ TEST_WITH(a_bias_of_another_size_is_refused, open_fixed, close_fixed)
     refuse(it, AQ_E_CORRUPT, "layer 1: bias is 4 bytes long");
 }
 
+TEST_WITH(arrays_of_another_size_are_refused, open_fixed, close_fixed)
+{
+    changed *it = *state;
+    it->message->arrays = (ProtobufCBinaryData){.data = calloc(1, 4), .len = 4};
+    refuse(it, AQ_E_CORRUPT, "arrays is 4 bytes long, not 0 times 4");
+}
+
 TEST_WITH(a_scale_of_another_size_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;

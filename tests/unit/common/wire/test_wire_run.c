@@ -39,6 +39,46 @@ TEST(any_network_survives_its_message)
     }
 }
 
+TEST(a_network_that_branches_survives_its_message)
+{
+    aq_net_spec spec = {.layer_count = 3,
+                        .layers = {aq_layer_linear(4, 5, AQ_ACTIVATION_TANH),
+                                   aq_layer_linear(5, 2, AQ_ACTIVATION_NONE),
+                                   aq_layer_linear(5, 1, AQ_ACTIVATION_NONE)}};
+    aq_net_spec back;
+    aq_wire_network_view view;
+    aq_error error = {0};
+    spec.layers[2].sources = (aq_layer_sources){.count = 1, .values = {1}};
+    aq_wire_network_to(&spec, &view);
+    assert_int_equal(view.layers[1].n_sources, 0);
+    assert_int_equal(aq_wire_network_from(&view.message, &back, NULL), 0);
+    assert_memory_equal(&back, &spec, sizeof(spec));
+    view.layers[2].n_sources = 5;
+    assert_refused(aq_wire_network_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
+                   "network: layer 2 takes 5 values; 1 to 4 are possible");
+}
+
+TEST(arrays_with_names_that_do_not_fit_are_refused)
+{
+    const aq_net_spec spec = {.layer_count = 1,
+                              .layers = {aq_layer_linear(4, 5, AQ_ACTIVATION_TANH)},
+                              .array_count = 1,
+                              .arrays = {{"a", 3}}};
+    char name[] = "abcdefghijklmnopqrstuvwx";
+    aq_net_spec back;
+    aq_wire_network_view view;
+    aq_error error = {0};
+    aq_wire_network_to(&spec, &view);
+    view.arrays[0].name = name;
+    assert_refused(aq_wire_network_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
+                   "the name of an array");
+    name[23] = '\0';
+    assert_int_equal(aq_wire_network_from(&view.message, &back, &error), 0);
+    view.message.n_arrays = 5;
+    assert_refused(aq_wire_network_from(&view.message, &back, &error), AQ_E_CORRUPT, &error,
+                   "5 arrays; at most 4");
+}
+
 TEST(settings_survive_their_message)
 {
     aq_run_settings settings, back;

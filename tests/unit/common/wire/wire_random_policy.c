@@ -87,6 +87,10 @@ void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec)
         }
     }
     random_end(rng, ret_spec, width);
+    ret_spec->array_count = coin(rng) ? between(rng, 0, AQ_NET_ARRAYS_MAX) : 0;
+    for (uint32_t i = 0; i < ret_spec->array_count; i++) {
+        ret_spec->arrays[i] = (aq_net_array){.name = {(char)('a' + i)}, .count = 1 + 7 * i};
+    }
     assert_int_equal(aq_net_spec_validate(ret_spec, NULL), 0);
 }
 
@@ -285,6 +289,7 @@ aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec)
     for (uint32_t i = 0; i < spec->layer_count; i++) {
         random_tensors(rng, snapshot, i);
     }
+    any_floats(rng, aq_snapshot_arrays_edit(snapshot), aq_net_spec_array_values(spec));
     aq_error error = {0};
     if (aq_snapshot_validate(snapshot, &error) != 0) {
         fail_msg("a random policy that is none: %s", error.text);

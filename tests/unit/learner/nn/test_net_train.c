@@ -121,6 +121,105 @@ TEST(gradients_through_distributions_are_right)
     net_fixture_fini(&f);
 }
 
+/* ---- networks that branch ------------------------------------------------------------------- */
+
+/* 5-8t-7e, and from there -3t, -(1 + 4 choices) dueling, and a norm of the input. */
+static aq_net_spec branched(void)
+{
+    const aq_layer_spec layers[] = {aq_layer_linear(5, 8, AQ_ACTIVATION_TANH),
+                                    aq_layer_linear(8, 7, AQ_ACTIVATION_ELU),
+                                    aq_layer_linear(7, 3, AQ_ACTIVATION_TANH),
+                                    aq_layer_linear(7, 5, AQ_ACTIVATION_NONE),
+                                    aq_layer_dueling(4, 1),
+                                    aq_layer_norm(5, AQ_ACTIVATION_RELU)};
+    aq_net_spec spec = {0};
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal(aq_net_spec_add(&spec, &layers[i], NULL), 0);
+    }
+    spec.layers[3].sources = (aq_layer_sources){.count = 1, .values = {2}};
+    spec.layers[5].sources = (aq_layer_sources){.count = 1, .values = {0}};
+    assert_int_equal(aq_net_spec_validate(&spec, NULL), 0);
+    return spec;
+}
+
+enum { ENDS = 3 };
+static const uint32_t end_layers[ENDS] = {2, 4, 5};
+static const uint32_t end_widths[ENDS] = {3, 4, 5};
+
+/* What each end alone gives and sends back, as a network of its own, is added up in the sums. */
+static void train_parts(const net_fixture *f, bool is_used[ENDS], const float *const out[ENDS],
+                        aq_params *gradient, float *d_input)
+{
+    float d_out[NET_ROWS * NET_WIDTH_MAX], d_x[NET_ROWS * 5];
+    for (uint32_t k = 0; k < ENDS; k++) {
+        aq_net_part part;
+        net_fixture own;
+        aq_net_cut(&f->spec, end_layers[k], &part);
+        net_fixture_init(&own, &part.spec, f->quant, 1);
+        aq_params_cut(&part, &f->params, &own.params);
+        assert_memory_equal(aq_net_forward(own.train, &own.params, f->input, NET_ROWS), out[k],
+                            NET_ROWS * end_widths[k] * sizeof(float));
+        memcpy(d_out, f->d_out, sizeof(d_out));
+        aq_net_backward_as(own.train, &(aq_net_backward_plan){.d_out = {d_out},
+                                                              .rows = NET_ROWS,
+                                                              .counted_rows = 4,
+                                                              .gradient = &own.gradient,
+                                                              .d_input = d_x});
+        for (uint32_t i = 0; is_used[k] && i < part.spec.layer_count; i++) {
+            for (size_t p = 0; p < aq_layer_parameters(&part.spec.layers[i]); p++) {
+                gradient->weight[part.layers[i]][p] += own.gradient.weight[i][p];
+            }
+        }
+        for (size_t i = 0; is_used[k] && i < (size_t)NET_ROWS * 5; i++) {
+            d_input[i] += d_x[i];
+        }
+        net_fixture_fini(&own);
+    }
+}
+
+static void check_branches(bool is_used[ENDS], aq_fake_quant quant)
+{
+    const aq_net_spec spec = branched();
+    float d_out[ENDS][NET_ROWS * NET_WIDTH_MAX], d_input[7 * 3], want_input[NET_ROWS * 5] = {0};
+    const float *out[ENDS];
+    aq_params want;
+    net_fixture f;
+    net_fixture_init(&f, &spec, quant, 71);
+    assert_int_equal(aq_params_init(&spec, &want), 0);
+    assert_ptr_equal(aq_net_forward(f.train, &f.params, f.input, NET_ROWS),
+                     aq_net_output(f.train, 0));
+    aq_net_backward_plan plan = {.rows = NET_ROWS,
+                                 .counted_rows = 4,
+                                 .gradient = &f.gradient,
+                                 .d_input = d_input,
+                                 .input_first_row = 2,
+                                 .input_first_column = 2};
+    for (uint32_t k = 0; k < ENDS; k++) {
+        out[k] = aq_net_output(f.train, k);
+        memcpy(d_out[k], f.d_out, sizeof(d_out[k]));
+        plan.d_out[k] = is_used[k] ? d_out[k] : NULL;
+    }
+    train_parts(&f, is_used, out, &want, want_input);
+    aq_net_backward_as(f.train, &plan);
+    for (size_t i = 0; i < want.count; i++) {
+        assert_near((double)f.gradient.block[i], (double)want.block[i], 2e-5);
+    }
+    for (size_t i = 0; i < 7 * 3; i++) {
+        assert_near((double)d_input[i], (double)want_input[(2 + i / 3) * 5 + 2 + i % 3], 2e-5);
+    }
+    aq_params_fini(&want);
+    net_fixture_fini(&f);
+}
+
+TEST(gradients_add_up_where_a_network_branches)
+{
+    for (uint32_t used = 0; used < 1U << ENDS; used++) {
+        bool is_used[ENDS] = {used & 1, used & 2, used & 4};
+        check_branches(is_used, off);
+        check_branches(is_used, (aq_fake_quant){.bits = 8, .format = AQ_FORMAT_INT8_CHANNEL});
+    }
+}
+
 TEST(rows_that_do_not_count_still_reach_the_input)
 {
     for (size_t a = 0; a < 3; a++) {

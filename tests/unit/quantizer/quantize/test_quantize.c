@@ -146,6 +146,24 @@ static void refuse(const quantizer_fixture *fixture, uint32_t format, int code, 
     assert_non_null(strstr(error.text, words));
 }
 
+TEST(arrays_stay_as_they_are)
+{
+    quantizer_fixture fixture;
+    aq_net_spec spec = {.layer_count = 1,
+                        .layers = {aq_layer_linear(4, 2, AQ_ACTIVATION_NONE)},
+                        .array_count = 2,
+                        .arrays = {{"a", 2}, {"b", 1}}};
+    quantizer_fixture_init_spec(&fixture, &spec);
+    fixture.params.array[0][1] = -0.5f;
+    fixture.params.array[1][0] = 3.25f;
+    aq_snapshot *snapshot = quantizer_fixture_snapshot(&fixture, AQ_FORMAT_INT8_CHANNEL);
+    const float expected[] = {0.0f, -0.5f, 3.25f};
+    assert_memory_equal(snapshot->arrays, expected, sizeof(expected));
+    assert_int_equal(aq_snapshot_tensor_bytes(snapshot), sizeof(expected) + 4 * 2 + 2 * 12);
+    aq_snapshot_unref(snapshot);
+    quantizer_fixture_fini(&fixture);
+}
+
 TEST_WITH(a_weight_that_is_nan_is_refused_by_layer_and_row, setup_deep, teardown)
 {
     const quantizer_fixture *fixture = *state;
