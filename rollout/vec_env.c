@@ -8,9 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/clock.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 
 /* States lie behind each other; each may hold anything that malloc may. */
@@ -37,19 +37,19 @@ static aq_vec_env *lay_out(const aq_env_task *task, uint32_t lanes)
     const size_t state_bytes = task->env->class->state_bytes;
     const size_t stride = (state_bytes + STATE_ALIGNMENT - 1) & ~(size_t)(STATE_ALIGNMENT - 1);
     size_t bytes = sizeof(aq_vec_env);
-    size_t obs = aq_columns_add(&bytes, lanes, task->obs_bytes);
-    size_t next_obs = aq_columns_add(&bytes, lanes, task->obs_bytes);
-    size_t reward = aq_columns_add(&bytes, lanes, sizeof(float));
-    size_t events = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
-    size_t waits = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
-    size_t ends = aq_columns_add(&bytes, lanes, sizeof(uint8_t));
-    size_t episode_return = aq_columns_add(&bytes, lanes, sizeof(double));
-    size_t episode_steps = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
-    size_t states = aq_columns_add(&bytes, lanes, stride);
-    size_t state_at = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
-    size_t rngs = aq_columns_add(&bytes, lanes, sizeof(aq_rng));
-    size_t retry_ns = aq_columns_add(&bytes, lanes, sizeof(int64_t));
-    size_t failed_in_row = aq_columns_add(&bytes, lanes, sizeof(uint32_t));
+    size_t obs = aq_arrays_add(&bytes, lanes, task->obs_bytes);
+    size_t next_obs = aq_arrays_add(&bytes, lanes, task->obs_bytes);
+    size_t reward = aq_arrays_add(&bytes, lanes, sizeof(float));
+    size_t events = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
+    size_t waits = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
+    size_t ends = aq_arrays_add(&bytes, lanes, sizeof(uint8_t));
+    size_t episode_return = aq_arrays_add(&bytes, lanes, sizeof(double));
+    size_t episode_steps = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
+    size_t states = aq_arrays_add(&bytes, lanes, stride);
+    size_t state_at = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
+    size_t rngs = aq_arrays_add(&bytes, lanes, sizeof(aq_rng));
+    size_t retry_ns = aq_arrays_add(&bytes, lanes, sizeof(int64_t));
+    size_t failed_in_row = aq_arrays_add(&bytes, lanes, sizeof(uint32_t));
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return NULL;

@@ -4,7 +4,7 @@
  */
 #include "common/experience/batch.h"
 
-#include "common/base/columns.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 
 /* How many of each column a row has. */
@@ -28,16 +28,16 @@ static int create(const aq_chunk_layout *layout, row_shape shape, uint32_t rows_
     size_t rows = rows_max;
     size_t steps = rows * shape.steps;
     size_t bytes = sizeof(aq_batch);
-    size_t obs = aq_columns_add(&bytes, rows * shape.obs, layout->obs_bytes);
-    size_t next_obs = aq_columns_add(&bytes, rows * shape.next_obs, layout->obs_bytes);
-    size_t action = aq_columns_add(&bytes, steps, layout->action_bytes);
-    size_t reward = aq_columns_add(&bytes, steps, sizeof(float));
-    size_t bootstrap = aq_columns_add(&bytes, steps, sizeof(float));
-    size_t weight = aq_columns_add(&bytes, rows, sizeof(float));
-    size_t length = aq_columns_add(&bytes, rows * shape.lengths, sizeof(uint32_t));
-    size_t item = aq_columns_add(&bytes, rows, sizeof(uint64_t));
-    size_t version = aq_columns_add(&bytes, steps, sizeof(uint32_t));
-    size_t priority = aq_columns_add(&bytes, rows, sizeof(float));
+    size_t obs = aq_arrays_add(&bytes, rows * shape.obs, layout->obs_bytes);
+    size_t next_obs = aq_arrays_add(&bytes, rows * shape.next_obs, layout->obs_bytes);
+    size_t action = aq_arrays_add(&bytes, steps, layout->action_bytes);
+    size_t reward = aq_arrays_add(&bytes, steps, sizeof(float));
+    size_t bootstrap = aq_arrays_add(&bytes, steps, sizeof(float));
+    size_t weight = aq_arrays_add(&bytes, rows, sizeof(float));
+    size_t length = aq_arrays_add(&bytes, rows * shape.lengths, sizeof(uint32_t));
+    size_t item = aq_arrays_add(&bytes, rows, sizeof(uint64_t));
+    size_t version = aq_arrays_add(&bytes, steps, sizeof(uint32_t));
+    size_t priority = aq_arrays_add(&bytes, rows, sizeof(float));
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;

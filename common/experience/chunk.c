@@ -6,8 +6,8 @@
 
 #include <stdatomic.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/experience/chunk_view.h"
 
@@ -19,10 +19,10 @@ typedef struct chunk_columns {
 static chunk_columns columns_of(const aq_chunk_layout *layout, uint32_t room)
 {
     chunk_columns at = {.bytes = sizeof(aq_chunk)};
-    at.obs = aq_columns_add(&at.bytes, (size_t)room + 1, layout->obs_bytes);
-    at.action = aq_columns_add(&at.bytes, room, layout->action_bytes);
-    at.reward = aq_columns_add(&at.bytes, room, sizeof(float));
-    at.version = aq_columns_add(&at.bytes, room, sizeof(uint32_t));
+    at.obs = aq_arrays_add(&at.bytes, (size_t)room + 1, layout->obs_bytes);
+    at.action = aq_arrays_add(&at.bytes, room, layout->action_bytes);
+    at.reward = aq_arrays_add(&at.bytes, room, sizeof(float));
+    at.version = aq_arrays_add(&at.bytes, room, sizeof(uint32_t));
     return at;
 }
 

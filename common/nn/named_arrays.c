@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/columns.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -127,7 +127,7 @@ int aq_named_arrays_like(const aq_named_arrays *shape, aq_named_arrays *ret_arra
     size_t bytes = 0;
     AQ_ASSERT(shape->count > 0);
     for (size_t i = 0; i < shape->count; i++) {
-        offsets[i] = aq_columns_add(&bytes, shape->arrays[i].count,
+        offsets[i] = aq_arrays_add(&bytes, shape->arrays[i].count,
                                     aq_array_value_bytes(shape->arrays[i].type));
     }
     uint8_t *block = aq_alloc(1, bytes);

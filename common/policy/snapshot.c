@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 
 /* Offsets in the block of one layer's tensors; 0 for one that the format has not. */
@@ -19,17 +19,17 @@ typedef struct layer_columns {
 
 static size_t add_some(size_t *bytes, size_t count, size_t size)
 {
-    return count > 0 ? aq_columns_add(bytes, count, size) : 0;
+    return count > 0 ? aq_arrays_add(bytes, count, size) : 0;
 }
 
 static layer_columns layer_columns_add(const aq_tensor_sizes *sizes, uint32_t rows, size_t *bytes)
 {
     layer_columns at;
-    at.weights = aq_columns_add(bytes, sizes->weights_bytes, 1);
+    at.weights = aq_arrays_add(bytes, sizes->weights_bytes, 1);
     at.scale = add_some(bytes, sizes->scales, sizeof(float));
     at.sum = add_some(bytes, sizes->sums, sizeof(int32_t));
     at.mask = add_some(bytes, sizes->mask_bytes, 1);
-    at.bias = aq_columns_add(bytes, rows, sizeof(float));
+    at.bias = aq_arrays_add(bytes, rows, sizeof(float));
     return at;
 }
 
@@ -86,7 +86,7 @@ int aq_snapshot_create_sparse(const aq_net_spec *spec, const uint32_t *formats,
         }
         at[i] = layer_columns_add(&sizes[i], aq_layer_matrix(&spec->layers[i]).rows, &bytes);
     }
-    const size_t arrays = aq_columns_add(&bytes, aq_net_spec_array_values(spec), sizeof(float));
+    const size_t arrays = aq_arrays_add(&bytes, aq_net_spec_array_values(spec), sizeof(float));
     if (bytes > AQ_SNAPSHOT_BYTES_MAX) {
         return AQ_E_TOO_BIG;
     }

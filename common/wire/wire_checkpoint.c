@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "common/wire/wire_frame.h"
@@ -310,7 +310,7 @@ static int copy_rows(const Actorq__V1__Checkpoint *message, const array_rows *ro
     size_t offsets[AQ_ARRAYS_MAX];
     size_t bytes = config_size;
     for (size_t i = 0; i < rows->count; i++) {
-        offsets[i] = aq_columns_add(&bytes, rows->rows[i].size, 1);
+        offsets[i] = aq_arrays_add(&bytes, rows->rows[i].size, 1);
     }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/policy/net_graph.h"
 #include "learner/nn/passes.h"
@@ -47,14 +46,14 @@ static void lay_out_layer(const aq_net_train_config *config, uint32_t l, layout 
     const aq_train_kind *kind = aq_train_kind_of(layer);
     const aq_layer_matrix_shape matrix = aq_layer_matrix(layer);
     const uint32_t source = aq_net_sources(config->spec, l).values[0];
-    at->out[l] = aq_columns_add(&at->bytes, config->rows_max, layer->outputs * sizeof(float));
+    at->out[l] = aq_arrays_add(&at->bytes, config->rows_max, layer->outputs * sizeof(float));
     if (kind->kept_bytes != NULL) {
-        at->kept[l] = aq_columns_add(&at->bytes, config->rows_max, kind->kept_bytes(layer));
+        at->kept[l] = aq_arrays_add(&at->bytes, config->rows_max, kind->kept_bytes(layer));
     }
     if (config->quant.bits != 0 && aq_layer_is_quantizable(layer)) {
         at->quant_weight[l] =
-            aq_columns_add(&at->bytes, matrix.rows, matrix.columns * sizeof(float));
-        at->quant_input[l] = aq_columns_add(
+            aq_arrays_add(&at->bytes, matrix.rows, matrix.columns * sizeof(float));
+        at->quant_input[l] = aq_arrays_add(
             &at->bytes, config->rows_max, aq_net_value_width(config->spec, source) * sizeof(float));
     }
 }
@@ -82,15 +81,15 @@ static layout lay_out(const aq_net_train_config *config)
     for (uint32_t l = 0; l < spec->layer_count; l++) {
         lay_out_layer(config, l, &at);
     }
-    at.uncounted = aq_columns_add(&at.bytes, 2, row_bytes);
+    at.uncounted = aq_arrays_add(&at.bytes, 2, row_bytes);
     for (uint32_t i = 0; i < buffers.count; i++) {
-        buffer_at[i] = aq_columns_add(&at.bytes, config->backward_rows_max, row_bytes);
+        buffer_at[i] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
     }
     for (uint32_t value = 0; value <= spec->layer_count; value++) {
         at.d[value] = buffer_at[buffers.of[value]];
     }
     for (uint32_t k = 0; k < count_more(spec); k++) {
-        at.more[k] = aq_columns_add(&at.bytes, config->backward_rows_max, row_bytes);
+        at.more[k] = aq_arrays_add(&at.bytes, config->backward_rows_max, row_bytes);
     }
     return at;
 }

@@ -10,8 +10,8 @@
 
 #include <math.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/policy/net_graph.h"
 #include "quantizer/engine/engine_layer.h"
@@ -77,11 +77,11 @@ static int create_scratch(aq_engine *engine)
     engine->y_stride = round_up(width, line / sizeof(float)) + line / sizeof(float);
     engine->scratch.q_stride = round_up(need.q_row_bytes, AQ_QKERNEL_Q_PADDING) + line;
     for (uint32_t i = 0; i < buffers.count; i++) {
-        buffer_at[i] = aq_columns_add(&bytes, rows, engine->y_stride * sizeof(float));
+        buffer_at[i] = aq_arrays_add(&bytes, rows, engine->y_stride * sizeof(float));
     }
-    const size_t quant_at = aq_columns_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
-    const size_t q_at = aq_columns_add(&bytes, need.q_rows, engine->scratch.q_stride);
-    const size_t room_at = aq_columns_add(&bytes, need.room_bytes, 1);
+    const size_t quant_at = aq_arrays_add(&bytes, AQ_ENGINE_BLOCK, sizeof(aq_row_quant));
+    const size_t q_at = aq_arrays_add(&bytes, need.q_rows, engine->scratch.q_stride);
+    const size_t room_at = aq_arrays_add(&bytes, need.room_bytes, 1);
     unsigned char *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 
 /* One an output, also where the layer has one for all of them. */
@@ -34,10 +34,10 @@ static block_plan plan_block(const aq_linear_kernel *kernel, const aq_snapshot_l
                           AQ_QKERNEL_OUTPUT_PADDING;
     block_plan plan = {0};
     plan.weights_bytes = kernel->packed_bytes(layer, matrix->columns, matrix->rows);
-    plan.weights_at = aq_columns_add(&plan.bytes, plan.weights_bytes, 1);
-    plan.bias_at = aq_columns_add(&plan.bytes, padded, sizeof(float));
-    plan.scale_at = aq_columns_add(&plan.bytes, padded, sizeof(float));
-    plan.sum_at = aq_columns_add(&plan.bytes, padded, sizeof(int32_t));
+    plan.weights_at = aq_arrays_add(&plan.bytes, plan.weights_bytes, 1);
+    plan.bias_at = aq_arrays_add(&plan.bytes, padded, sizeof(float));
+    plan.scale_at = aq_arrays_add(&plan.bytes, padded, sizeof(float));
+    plan.sum_at = aq_arrays_add(&plan.bytes, padded, sizeof(int32_t));
     return plan;
 }
 

@@ -7,8 +7,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 
 enum { FAN = AQ_SUM_TREE_FAN, BLOCK_ROWS = 64 };
@@ -23,7 +23,7 @@ int aq_sum_tree_init(aq_sum_tree *tree, uint64_t leaf_count)
     for (;;) {
         AQ_ASSERT(tree->level_count < AQ_SUM_TREE_LEVELS_MAX);
         uint64_t padded = (count + FAN - 1) / FAN * FAN;
-        offsets[tree->level_count] = aq_columns_add(&tree->bytes, padded, sizeof(float));
+        offsets[tree->level_count] = aq_arrays_add(&tree->bytes, padded, sizeof(float));
         tree->counts[tree->level_count++] = count;
         if (count <= FAN) {
             break;

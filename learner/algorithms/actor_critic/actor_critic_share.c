@@ -16,8 +16,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "learner/nn/passes.h"
@@ -76,17 +76,16 @@ static aq_actor_critic_share *share_alloc(const aq_actor_critic_setup *setup, ui
     const size_t outputs = aq_net_spec_outputs(&setup->critic) * sizeof(float);
     const size_t inputs = setup->inputs * sizeof(float), actions = setup->actions * sizeof(float);
     size_t bytes = sizeof(aq_actor_critic_share);
-    const size_t gradient =
-        aq_columns_add(&bytes, aq_actor_critic_parameters(setup), sizeof(float));
-    const size_t obs = aq_columns_add(&bytes, rows, inputs);
-    const size_t next_obs = aq_columns_add(&bytes, rows, inputs);
-    const size_t next_action = aq_columns_add(&bytes, rows, actions);
-    const size_t pairs = aq_columns_add(&bytes, 2 * (size_t)rows, inputs + actions);
-    const size_t target = aq_columns_add(&bytes, rows, outputs);
-    const size_t next_values = aq_columns_add(&bytes, rows, outputs);
-    const size_t probabilities = aq_columns_add(&bytes, 2 * (size_t)rows, outputs);
-    const size_t d_critic = aq_columns_add(&bytes, 2 * (size_t)rows, outputs);
-    const size_t d_action = aq_columns_add(&bytes, rows, actions);
+    const size_t gradient = aq_arrays_add(&bytes, aq_actor_critic_parameters(setup), sizeof(float));
+    const size_t obs = aq_arrays_add(&bytes, rows, inputs);
+    const size_t next_obs = aq_arrays_add(&bytes, rows, inputs);
+    const size_t next_action = aq_arrays_add(&bytes, rows, actions);
+    const size_t pairs = aq_arrays_add(&bytes, 2 * (size_t)rows, inputs + actions);
+    const size_t target = aq_arrays_add(&bytes, rows, outputs);
+    const size_t next_values = aq_arrays_add(&bytes, rows, outputs);
+    const size_t probabilities = aq_arrays_add(&bytes, 2 * (size_t)rows, outputs);
+    const size_t d_critic = aq_arrays_add(&bytes, 2 * (size_t)rows, outputs);
+    const size_t d_action = aq_arrays_add(&bytes, rows, actions);
     char *block = aq_alloc_large(1, bytes);
     aq_actor_critic_share *share = (aq_actor_critic_share *)block;
 

@@ -22,8 +22,8 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
-#include "common/base/columns.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "learner/algorithms/q_learning/c51_loss.h"
@@ -110,14 +110,14 @@ static q_learner *learner_alloc(const aq_net_spec *spec, uint32_t actions, uint3
 {
     size_t bytes = sizeof(q_learner);
     size_t parameters = aq_net_spec_parameters(spec);
-    size_t m = aq_columns_add(&bytes, parameters, sizeof(float));
-    size_t v = aq_columns_add(&bytes, parameters, sizeof(float));
+    size_t m = aq_arrays_add(&bytes, parameters, sizeof(float));
+    size_t v = aq_arrays_add(&bytes, parameters, sizeof(float));
     size_t input =
-        aq_columns_add(&bytes, (size_t)2 * rows_max, aq_net_spec_inputs(spec) * sizeof(float));
+        aq_arrays_add(&bytes, (size_t)2 * rows_max, aq_net_spec_inputs(spec) * sizeof(float));
     size_t row_bytes = aq_net_spec_outputs(spec) * sizeof(float);
-    size_t target_q = aq_columns_add(&bytes, rows_max, row_bytes);
-    size_t d_q = aq_columns_add(&bytes, rows_max, row_bytes);
-    size_t room = aq_columns_add(&bytes, aq_c51_room(actions, atoms), sizeof(float));
+    size_t target_q = aq_arrays_add(&bytes, rows_max, row_bytes);
+    size_t d_q = aq_arrays_add(&bytes, rows_max, row_bytes);
+    size_t room = aq_arrays_add(&bytes, aq_c51_room(actions, atoms), sizeof(float));
     char *block = aq_alloc(1, bytes);
     q_learner *self = (q_learner *)block;
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/base/columns.h"
+#include "common/base/arrays.h"
 #include "common/base/memory.h"
 #include "common/experience/finite.h"
 #include "tests/support/test.h"
@@ -82,7 +82,7 @@ TEST(columns_are_aligned_and_do_not_overlap)
 {
     size_t bytes = 13, end = 13;
     for (size_t count = 0; count < 200; count++) {
-        size_t offset = aq_columns_add(&bytes, count, 3);
+        size_t offset = aq_arrays_add(&bytes, count, 3);
         assert_int_equal(offset % AQ_ALIGNMENT_BYTES, 0);
         assert_true(offset >= end);
         assert_int_equal(bytes, offset + 3 * count);
@@ -93,9 +93,9 @@ TEST(columns_are_aligned_and_do_not_overlap)
 TEST(columns_that_cannot_be_addressed_cannot_be_allocated)
 {
     size_t bytes = 100;
-    aq_columns_add(&bytes, SIZE_MAX / 2, 4);
+    aq_arrays_add(&bytes, SIZE_MAX / 2, 4);
     assert_true(bytes == SIZE_MAX);
-    aq_columns_add(&bytes, 1, 1);
+    aq_arrays_add(&bytes, 1, 1);
     assert_true(bytes == SIZE_MAX);
     assert_null(aq_alloc(1, bytes));
 }
