@@ -100,7 +100,7 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     size_t operand = (size_t)of->width * (of->width > 2 * of->rows ? of->width : 2 * of->rows);
     aq_run_config config = {0};
     aq_schema schema = {0};
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_rng rng;
     int rc;
 
@@ -125,10 +125,10 @@ static int bench_init(bench *self, const bench_case *of, aq_error *error)
     const aq_algorithm_setup setup = {.config = &config, .schema = &schema, .seed = 1};
     rc = aq_agent_create(aq_algorithm_find("dqn"), &setup, &self->agent, error);
     if (rc == 0) {
-        rc = aq_chunk_layout_init(&schema, 1, 2, &layout, error);
+        rc = aq_layout_init(&schema, 1, 2, &layout, error);
     }
     if (rc == 0) {
-        rc = aq_batch_create(&layout, of->rows, &self->batch);
+        rc = aq_batch_create(&layout, 0, of->rows, &self->batch);
     }
     self->a = aq_alloc(operand, sizeof(float));
     self->b = aq_alloc(operand, sizeof(float));

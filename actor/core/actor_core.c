@@ -48,14 +48,13 @@ struct aq_actor_core {
 /* ---- create and destroy --------------------------------------------------------------------- */
 
 static int create_spread(aq_actor_core *core, const aq_run_settings *settings, uint64_t run_id,
-                         uint64_t member, uint64_t incarnation, const aq_chunk_layout *layout,
+                         uint64_t member, uint64_t incarnation, const aq_layout *layout,
                          aq_error *error)
 {
     const aq_outbox_config config = {
         .run_id = run_id,
         .actor = member,
         .incarnation = incarnation,
-        .schema_hash = settings->schema_hash,
         .layout = *layout,
         .message_bytes = (uint32_t)settings->config.net.message_bytes,
         /* A step closes at most one chunk a lane, and so does the flush before it. */
@@ -79,11 +78,14 @@ static void derive_seeds(uint64_t seed, uint32_t slot, uint64_t incarnation, uin
 
 static void begin_episode(aq_actor_core *core, uint32_t lane)
 {
-    aq_chunker_begin(core->chunker, lane, core->vec->obs + lane * core->task.obs_bytes);
+    const aq_step_values values = {
+        .of = {[AQ_COLUMN_OBS] = core->vec->obs + lane * core->task.obs_bytes},
+    };
+    aq_chunker_begin(core->chunker, lane, &values);
 }
 
 static int create_lanes(aq_actor_core *core, const aq_run_settings *settings, uint32_t slot,
-                        uint64_t incarnation, const aq_chunk_layout *layout, aq_error *error)
+                        uint64_t incarnation, const aq_layout *layout, aq_error *error)
 {
     uint64_t env_seed, explore_seed;
     derive_seeds(settings->seed, slot, incarnation, &env_seed, &explore_seed);
@@ -114,10 +116,10 @@ int aq_actor_core_create_in(const aq_env_task *task, const aq_run_settings *sett
                             uint64_t run_id, uint64_t member, uint64_t incarnation, uint32_t slot,
                             aq_actor_core **ret_core, aq_error *error)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     AQ_ASSERT(settings->config.actor.envs <= AQ_VEC_ENV_LANES_MAX);
-    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step,
-                                  (uint32_t)settings->config.replay.chunk_length, &layout, error);
+    int rc = aq_layout_init(&settings->schema, settings->n_step,
+                            (uint32_t)settings->config.replay.chunk_length, &layout, error);
     if (rc != 0) {
         return rc;
     }
@@ -217,7 +219,7 @@ static void choose_actions(aq_actor_core *core)
 /* A chunk leaves for a shard that has credit for it, or is among the last there are. */
 static void put_closed(aq_actor_core *core, const aq_closed_chunk *closed)
 {
-    const uint32_t fresh = aq_chunk_fresh(closed->chunk);
+    const uint32_t fresh = aq_chunk_view_fresh(&closed->chunk->view);
     AQ_ASSERT(fresh <= core->open_steps);
     core->open_steps -= fresh;
     if (core->draining) {
@@ -231,16 +233,19 @@ static void record_lane(aq_actor_core *core, uint32_t lane, int64_t now_ns)
 {
     const aq_vec_env *vec = core->vec;
     const uint8_t events = vec->events[lane];
-    const aq_transition transition = {
-        .action = core->actions + lane * core->task.action_bytes,
-        .reward = vec->reward[lane],
-        .version = core->version,
-        .next_obs = vec->next_obs + lane * core->task.obs_bytes,
+    const aq_step_values values = {
+        .of =
+            {
+                [AQ_COLUMN_OBS] = vec->next_obs + lane * core->task.obs_bytes,
+                [AQ_COLUMN_ACTION] = core->actions + lane * core->task.action_bytes,
+                [AQ_COLUMN_REWARD] = &vec->reward[lane],
+                [AQ_COLUMN_VERSION] = &core->version,
+            },
         .terminated = (events & AQ_LANE_TERMINATED) != 0,
         .truncated = (events & AQ_LANE_TRUNCATED) != 0,
     };
     aq_closed_chunk closed;
-    if (aq_chunker_append(core->chunker, lane, now_ns, &transition, &closed)) {
+    if (aq_chunker_append(core->chunker, lane, now_ns, &values, &closed)) {
         put_closed(core, &closed);
     }
     if (aq_vec_env_ended(vec, lane)) {

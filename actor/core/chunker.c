@@ -1,10 +1,8 @@
 /*
- * Open chunks, one per lane. Observations are written into the chunk itself, so nothing is copied
- * twice but the overlap.
+ * Open chunks, one per lane. Values are written into the chunk itself, so nothing is copied twice
+ * but the overlap.
  */
 #include "actor/core/chunker.h"
-
-#include <string.h>
 
 #include "common/base/assert.h"
 #include "common/base/memory.h"
@@ -18,15 +16,15 @@ typedef struct chunk_lane {
 } chunk_lane;
 
 struct aq_chunker {
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint32_t lane_count;
     uint32_t closed_count; /* lanes in an episode whose `open` is NULL */
     int64_t oldest_ns;     /* see aq_chunker_oldest_ns */
     chunk_lane *lanes;
-    uint8_t *first_obs; /* (lanes) rows: what the episode began with, until a chunk has it */
+    uint8_t *first; /* (lanes, first_bytes): what the episode began with, until a chunk has it */
 };
 
-int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes, aq_chunker **ret_chunker)
+int aq_chunker_create(const aq_layout *layout, uint32_t lanes, aq_chunker **ret_chunker)
 {
     AQ_ASSERT(lanes >= 1);
     aq_chunker *chunker = aq_alloc(1, sizeof(*chunker));
@@ -37,8 +35,8 @@ int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes, aq_chunker 
     chunker->lane_count = lanes;
     chunker->oldest_ns = INT64_MAX;
     chunker->lanes = aq_alloc(lanes, sizeof(*chunker->lanes));
-    chunker->first_obs = aq_alloc(lanes, layout->obs_bytes);
-    if (chunker->lanes == NULL || chunker->first_obs == NULL) {
+    chunker->first = aq_alloc(lanes, layout->first_bytes);
+    if (chunker->lanes == NULL || chunker->first == NULL) {
         aq_chunker_destroy(chunker);
         return AQ_E_NOMEM;
     }
@@ -56,20 +54,34 @@ void aq_chunker_destroy(aq_chunker *chunker)
         aq_chunk_unref(chunker->lanes[i].last);
     }
     aq_free(chunker->lanes);
-    aq_free(chunker->first_obs);
+    aq_free(chunker->first);
     aq_free(chunker);
 }
 
-void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const void *obs)
+/* What the lane's episode began with, as a chunk without transitions. */
+static aq_chunk_view first_of(const aq_chunker *chunker, uint32_t lane)
+{
+    aq_chunk_view view = {.length = 0};
+    aq_chunk_view_lay(&view, &chunker->layout, chunker->first + lane * chunker->layout.first_bytes);
+    return view;
+}
+
+void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const aq_step_values *values)
 {
     AQ_ASSERT(lane < chunker->lane_count);
     chunk_lane *at = &chunker->lanes[lane];
-    const size_t row = chunker->layout.obs_bytes;
+    const aq_layout *layout = &chunker->layout;
+    const aq_chunk_view first = first_of(chunker, lane);
     AQ_ASSERT(!at->in_episode);
     at->in_episode = true;
     at->episode++;
     chunker->closed_count++;
-    memcpy(chunker->first_obs + lane * row, obs, row);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        if (layout->columns[i].per == AQ_PER_BOUNDARY) {
+            uint8_t *to = chunker->first + lane * layout->first_bytes + first.at[i];
+            aq_column_copy(&layout->columns[i], to, values->of[i]);
+        }
+    }
 }
 
 uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane)
@@ -79,7 +91,7 @@ uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane)
     if (!at->in_episode) {
         return 0;
     }
-    uint32_t forgotten = at->open != NULL ? aq_chunk_fresh(at->open) : 0;
+    uint32_t forgotten = at->open != NULL ? aq_chunk_view_fresh(&at->open->view) : 0;
     chunker->closed_count -= at->open == NULL;
     aq_chunk_unref(at->open);
     aq_chunk_unref(at->last);
@@ -90,25 +102,19 @@ uint32_t aq_chunker_abandon(aq_chunker *chunker, uint32_t lane)
 }
 
 /* The last n - 1 transitions of `last` become the first of `chunk`. */
-static void copy_overlap(const aq_chunk_layout *layout, const aq_chunk *last, aq_chunk *chunk)
+static void repeat_last(const aq_layout *layout, const aq_chunk *last, aq_chunk *chunk)
 {
-    const size_t obs_bytes = layout->obs_bytes;
-    const size_t action_bytes = layout->action_bytes;
     const uint32_t overlap = layout->n_step - 1;
-    AQ_ASSERT(last->length > overlap);
-    const uint32_t row = last->length - overlap;
-    chunk->first = last->first + row;
-    chunk->overlap = overlap;
-    chunk->length = overlap;
-    memcpy(chunk->obs, last->obs + row * obs_bytes, (overlap + 1) * obs_bytes);
-    memcpy(chunk->action, last->action + row * action_bytes, overlap * action_bytes);
-    memcpy(chunk->reward, last->reward + row, overlap * sizeof(*chunk->reward));
-    memcpy(chunk->version, last->version + row, overlap * sizeof(*chunk->version));
+    AQ_ASSERT(last->view.length > overlap);
+    const uint32_t row = last->view.length - overlap;
+    chunk->view.first = last->view.first + row;
+    chunk->view.overlap = (uint16_t)overlap;
+    aq_chunk_append(chunk, layout, &last->view, row, overlap);
 }
 
 static int open_chunk(aq_chunker *chunker, uint32_t lane)
 {
-    const aq_chunk_layout *layout = &chunker->layout;
+    const aq_layout *layout = &chunker->layout;
     chunk_lane *at = &chunker->lanes[lane];
     aq_chunk *chunk;
     AQ_ASSERT(at->episode > 0);
@@ -116,15 +122,15 @@ static int open_chunk(aq_chunker *chunker, uint32_t lane)
     if (rc != 0) {
         return rc;
     }
-    chunk->episode = at->episode;
-    chunk->lane = lane;
+    chunk->view.episode = at->episode;
+    chunk->view.lane = lane;
     if (at->last != NULL) {
-        copy_overlap(layout, at->last, chunk);
+        repeat_last(layout, at->last, chunk);
         aq_chunk_unref(at->last);
         at->last = NULL;
     } else {
-        memcpy(chunk->obs, chunker->first_obs + lane * (size_t)layout->obs_bytes,
-               layout->obs_bytes);
+        const aq_chunk_view first = first_of(chunker, lane);
+        aq_chunk_append(chunk, layout, &first, 0, 0);
     }
     at->open = chunk;
     return 0;
@@ -148,10 +154,10 @@ int aq_chunker_reserve(aq_chunker *chunker)
 static void close_chunk(aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *ret_closed)
 {
     aq_chunk *chunk = at->open;
-    AQ_ASSERT(aq_chunk_fresh(chunk) > 0);
-    AQ_ASSERT(aq_chunk_items(chunk, &chunker->layout) > 0);
+    AQ_ASSERT(aq_chunk_view_fresh(&chunk->view) > 0);
+    AQ_ASSERT(aq_chunk_view_items(&chunk->view, &chunker->layout) > 0);
     at->open = NULL;
-    if (chunk->terminated || chunk->truncated) {
+    if (chunk->view.terminated || chunk->view.truncated) {
         at->in_episode = false;
     } else {
         at->last = aq_chunk_ref(chunk);
@@ -162,8 +168,8 @@ static void close_chunk(aq_chunker *chunker, chunk_lane *at, aq_closed_chunk *re
 
 static bool may_close(const aq_chunker *chunker, const chunk_lane *at)
 {
-    return at->open != NULL && aq_chunk_fresh(at->open) > 0 &&
-           aq_chunk_items(at->open, &chunker->layout) > 0;
+    return at->open != NULL && aq_chunk_view_fresh(&at->open->view) > 0 &&
+           aq_chunk_view_items(&at->open->view, &chunker->layout) > 0;
 }
 
 static void note_age(aq_chunker *chunker, const chunk_lane *at)
@@ -174,26 +180,26 @@ static void note_age(aq_chunker *chunker, const chunk_lane *at)
 }
 
 bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
-                       const aq_transition *transition, aq_closed_chunk *ret_closed)
+                       const aq_step_values *values, aq_closed_chunk *ret_closed)
 {
     AQ_ASSERT(lane < chunker->lane_count);
-    const size_t obs_bytes = chunker->layout.obs_bytes;
-    const size_t action_bytes = chunker->layout.action_bytes;
+    const aq_layout *layout = &chunker->layout;
     chunk_lane *at = &chunker->lanes[lane];
     aq_chunk *chunk = at->open;
     AQ_ASSERT(chunk != NULL);
-    if (aq_chunk_fresh(chunk) == 0) {
+    if (aq_chunk_view_fresh(&chunk->view) == 0) {
         at->since_ns = now_ns;
     }
-    memcpy(chunk->action + chunk->length * action_bytes, transition->action, action_bytes);
-    chunk->reward[chunk->length] = transition->reward;
-    chunk->version[chunk->length] = transition->version;
-    chunk->length++;
-    memcpy(chunk->obs + chunk->length * obs_bytes, transition->next_obs, obs_bytes);
-    chunk->terminated = transition->terminated;
-    chunk->truncated = transition->truncated;
-    if (transition->terminated || transition->truncated ||
-        chunk->length == chunker->layout.length_max) {
+    const uint32_t row = chunk->view.length++;
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        const size_t value = aq_column_values(column, row);
+        uint8_t *to = aq_chunk_column(chunk, i);
+        aq_column_copy(column, to + value * column->bytes, values->of[i]);
+    }
+    chunk->view.terminated = values->terminated;
+    chunk->view.truncated = values->truncated;
+    if (values->terminated || values->truncated || chunk->view.length == layout->length_max) {
         close_chunk(chunker, at, ret_closed);
         return true;
     }

@@ -18,26 +18,26 @@
 
 typedef struct aq_chunker aq_chunker;
 
-typedef struct aq_transition {
-    const void *action; /* one row */
-    float reward;
-    uint32_t version;     /* of the policy that chose the action; 0: at random */
-    const void *next_obs; /* one row, the terminal one where the episode ended */
+/* Of each of the layout's columns a value: of those per step the step's, of those per boundary the
+ * one after it, which is the terminal one where the episode ended. */
+typedef struct aq_step_values {
+    const void *of[AQ_COLUMNS_MAX];
     bool terminated, truncated;
-} aq_transition;
+} aq_step_values;
 
 typedef struct aq_closed_chunk {
     aq_chunk *chunk;  /* one reference, the receiver's */
     int64_t since_ns; /* when its oldest new transition happened */
 } aq_closed_chunk;
 
-int aq_chunker_create(const aq_chunk_layout *layout, uint32_t lanes,
+int aq_chunker_create(const aq_layout *layout, uint32_t lanes,
                       aq_chunker **ret_chunker) AQ_MUST_USE;
 void aq_chunker_destroy(aq_chunker *chunker); /* NULL is fine; drops what is open */
 
-/* An episode of the lane begins with this observation row. First thing for each lane, and again
- * after each transition that ended an episode and after each aq_chunker_abandon. */
-void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const void *obs);
+/* An episode of the lane begins with these values of the columns per boundary; others are not
+ * looked at. First thing for each lane, and again after each transition that ended an episode and
+ * after each aq_chunker_abandon. */
+void aq_chunker_begin(aq_chunker *chunker, uint32_t lane, const aq_step_values *values);
 
 /* The lane's episode, if there is one, goes no further, and what no closed chunk has of it is
  * forgotten: returns how many new transitions that were. */
@@ -50,7 +50,7 @@ int aq_chunker_reserve(aq_chunker *chunker) AQ_MUST_USE;
 
 /* Adds one transition of the lane; true when that closed a chunk. */
 bool aq_chunker_append(aq_chunker *chunker, uint32_t lane, int64_t now_ns,
-                       const aq_transition *transition, aq_closed_chunk *ret_closed);
+                       const aq_step_values *values, aq_closed_chunk *ret_closed);
 
 /* Closes the lane's chunk if its oldest new transition is from `until_ns` or before and it may be
  * closed. True when it did. */

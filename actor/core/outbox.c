@@ -72,7 +72,7 @@ static size_t frame_bytes(const aq_outbox_config *config, const aq_chunk *chunk)
 
 int aq_outbox_check(const aq_outbox_config *config, aq_error *error)
 {
-    const aq_chunk longest = {.length = config->layout.length_max};
+    const aq_chunk longest = {.view.length = config->layout.length_max};
     size_t bytes = frame_overhead(config) + frame_bytes(config, &longest);
     if (bytes > config->message_bytes) {
         return aq_fail(error, AQ_E_TOO_BIG,
@@ -150,7 +150,7 @@ void aq_outbox_put(aq_outbox *outbox, aq_chunk *chunk, int64_t since_ns)
     outbox->chunks[outbox->tail % outbox->chunks_max] = chunk;
     outbox->tail++;
     outbox->bytes += chunk->bytes;
-    outbox->put_steps += aq_chunk_fresh(chunk);
+    outbox->put_steps += aq_chunk_view_fresh(&chunk->view);
     outbox->waiting_frame_bytes += frame_bytes(&outbox->config, chunk);
 }
 
@@ -207,7 +207,6 @@ static int pack(aq_outbox *outbox, uint64_t seq)
         .incarnation = outbox->config.incarnation,
         .seq = seq,
         .acknowledged = outbox->acknowledged,
-        .schema_hash = outbox->config.schema_hash,
         .store = outbox->config.store,
         .chunk_count = message->chunk_count,
         .chunks = outbox->framed_chunks,
@@ -282,8 +281,8 @@ static void release(aq_outbox *outbox, int64_t now_ns, uint64_t acknowledged)
         for (uint32_t i = 0; i < message->chunk_count; i++) {
             aq_chunk *chunk = chunk_at(outbox, outbox->head++);
             outbox->bytes -= chunk->bytes;
-            outbox->acknowledged_steps += aq_chunk_fresh(chunk);
-            outbox->shard_steps += aq_chunk_fresh(chunk);
+            outbox->acknowledged_steps += aq_chunk_view_fresh(&chunk->view);
+            outbox->shard_steps += aq_chunk_view_fresh(&chunk->view);
             aq_chunk_unref(chunk);
         }
     }

@@ -41,9 +41,8 @@ typedef struct aq_outbox_config {
     uint64_t run_id;
     uint64_t actor; /* member number */
     uint64_t incarnation;
-    uint64_t schema_hash;
     uint64_t store; /* that it is numbered for; 0: not known */
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint32_t message_bytes; /* the largest frame */
     uint32_t burst_chunks;  /* chunks that may be put between two calls of aq_outbox_room */
     int64_t hold_ns;        /* how long a transition may wait for a fuller message */

@@ -183,7 +183,7 @@ static uint32_t in_turn(const aq_shard_spread *spread, uint32_t i)
 static void put_at(aq_shard_spread *spread, uint32_t shard, aq_chunk *chunk, int64_t since_ns)
 {
     spread_shard *at = shard_at(spread, shard);
-    at->put += aq_chunk_fresh(chunk);
+    at->put += aq_chunk_view_fresh(&chunk->view);
     spread->turn = shard + 1;
     aq_outbox_put(at->outbox, chunk, since_ns);
 }
@@ -192,7 +192,7 @@ static void put_at(aq_shard_spread *spread, uint32_t shard, aq_chunk *chunk, int
  * sent much is granted much; it is taken only where none has enough for all of the chunk. */
 void aq_shard_spread_put(aq_shard_spread *spread, aq_chunk *chunk, int64_t since_ns)
 {
-    const uint64_t fresh = aq_chunk_fresh(chunk);
+    const uint64_t fresh = aq_chunk_view_fresh(&chunk->view);
     uint64_t most = 0;
     uint32_t best = UINT32_MAX;
     for (uint32_t i = 0; i < spread->count && most < fresh; i++) {

@@ -194,7 +194,7 @@ static int make_operands(aq_learner_case *of, aq_rng *rng, aq_error *error)
 
 static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_error *error)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_rng rng;
     int rc = configure(of, row, threads, error);
 
@@ -211,9 +211,9 @@ static int make(aq_learner_case *of, const case_row *row, uint32_t threads, aq_e
     const aq_algorithm_setup setup = {.config = &of->config, .schema = &of->schema, .seed = 1};
     rc = aq_agent_create(aq_algorithm_at(row->algorithm), &setup, &of->agent, error);
     if (rc == 0) {
-        rc = aq_chunk_layout_init(&of->schema, 1, 2, &layout, error);
+        rc = aq_layout_init(&of->schema, 1, 2, &layout, error);
     }
-    if (rc == 0 && aq_batch_create(&layout, row->rows, &of->batch) != 0) {
+    if (rc == 0 && aq_batch_create(&layout, 0, row->rows, &of->batch) != 0) {
         rc = aq_fail(error, AQ_E_NOMEM, "no memory for a batch");
     }
     if (rc == 0) {

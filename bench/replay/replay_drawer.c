@@ -27,7 +27,6 @@ struct aq_replay_drawer {
     aq_drawer_config config;
     aq_replay_load *load;
     aq_rig_place place;
-    uint64_t schema_hash;
     aq_rpc_client *client;
     aq_rpc_stub stub;
     aq_batch *batch;
@@ -94,8 +93,7 @@ static void note_latency(aq_replay_drawer *drawer, int64_t asked_ns)
 
 static void take(aq_replay_drawer *drawer, const Actorq__V1__SampleReply *answer)
 {
-    drawer->failure =
-        aq_wire_sample_read(answer, &drawer->load->layout, drawer->batch, &drawer->error);
+    drawer->failure = aq_wire_sample_read(answer, drawer->batch, &drawer->error);
     if (drawer->failure == 0 && drawer->must_check) {
         drawer->must_check = false;
         drawer->failure = aq_replay_load_check(drawer->load, drawer->batch, drawer->config.discount,
@@ -137,7 +135,7 @@ static void ask(draw *asked)
     Actorq__V1__SampleRequest request;
     actorq__v1__sample_request__init(&request);
     request.run_id = drawer->place.run_id;
-    request.schema_hash = drawer->schema_hash;
+    request.schema_hash = drawer->load->layout.hash;
     request.batch_rows = drawer->config.batch_rows;
     request.batch_count = drawer->config.batches;
     request.discount = drawer->config.discount;
@@ -176,13 +174,12 @@ int aq_replay_drawer_create(uv_loop_t *loop, const aq_replay_rig *rig, aq_replay
     drawer->config = *config;
     drawer->load = load;
     drawer->place = *aq_replay_rig_place(rig);
-    drawer->schema_hash = aq_replay_rig_settings(rig)->schema_hash;
     drawer->latencies_ms = aq_alloc(LATENCIES_MAX, sizeof(double));
     drawer->priorities = aq_alloc(rows, sizeof(float));
     aq_rng_init(&drawer->rng, SEED, 0);
     int rc = drawer->latencies_ms == NULL || drawer->priorities == NULL ? AQ_E_NOMEM : 0;
     if (rc == 0) {
-        rc = aq_batch_create(&load->layout, rows, &drawer->batch);
+        rc = aq_batch_create(&load->layout, 0, rows, &drawer->batch);
     }
     rc = rc != 0 ? aq_fail(error, rc, "a batch of %u rows: %s", rows, aq_error_text(rc))
                  : connect_shard(drawer, loop, rig, error);
@@ -272,5 +269,5 @@ double aq_replay_drawer_latency_ms(aq_replay_drawer *drawer, double quantile)
 size_t aq_replay_drawer_answer_bytes(const aq_replay_drawer *drawer)
 {
     return (size_t)drawer->config.batch_rows * drawer->config.batches *
-           aq_batch_row_bytes(&drawer->load->layout);
+           aq_batch_row_bytes(&drawer->load->layout, 0);
 }

@@ -211,7 +211,6 @@ static int open_outbox(aq_replay_feeder *feeder, aq_error *error)
         .run_id = feeder->place.run_id,
         .actor = ACTOR,
         .incarnation = INCARNATION,
-        .schema_hash = feeder->settings.schema_hash,
         .store = feeder->place.store,
         .layout = feeder->load->layout,
         .message_bytes = feeder->settings.config.net.message_bytes,

@@ -12,6 +12,16 @@
 /* Steps are in the middle of an episode that never ends: so every chunk repeats the same number. */
 enum { FIRST_STEP = 1000 };
 
+static size_t obs_bytes(const aq_replay_load *load)
+{
+    return load->layout.columns[AQ_COLUMN_OBS].bytes;
+}
+
+static size_t action_bytes(const aq_replay_load *load)
+{
+    return load->layout.columns[AQ_COLUMN_ACTION].bytes;
+}
+
 static float mixed(uint64_t step, uint32_t element)
 {
     return (float)((step * 31 + element * 7u) % 1024) / 1024.0f;
@@ -51,16 +61,20 @@ static int make_chunk(const aq_replay_load *load, uint32_t index, aq_chunk **ret
     if (rc != 0) {
         return rc;
     }
-    chunk->first = (uint32_t)first;
-    chunk->length = load->shape.chunk_length;
-    chunk->overlap = load->shape.n_step - 1;
-    for (uint32_t i = 0; i <= chunk->length; i++) {
-        fill_obs(load, first + i, chunk->obs + (size_t)i * load->layout.obs_bytes);
+    chunk->view.first = (uint32_t)first;
+    chunk->view.length = load->shape.chunk_length;
+    chunk->view.overlap = (uint16_t)(load->shape.n_step - 1);
+    uint8_t *obs = aq_chunk_column(chunk, AQ_COLUMN_OBS);
+    uint8_t *action = aq_chunk_column(chunk, AQ_COLUMN_ACTION);
+    float *reward = aq_chunk_column(chunk, AQ_COLUMN_REWARD);
+    uint32_t *version = aq_chunk_column(chunk, AQ_COLUMN_VERSION);
+    for (uint32_t i = 0; i <= load->shape.chunk_length; i++) {
+        fill_obs(load, first + i, obs + i * obs_bytes(load));
     }
-    for (uint32_t i = 0; i < chunk->length; i++) {
-        fill_action(load, first + i, chunk->action + (size_t)i * load->layout.action_bytes);
-        chunk->reward[i] = reward_of(first + i);
-        chunk->version[i] = (uint32_t)(first + i);
+    for (uint32_t i = 0; i < load->shape.chunk_length; i++) {
+        fill_action(load, first + i, action + i * action_bytes(load));
+        reward[i] = reward_of(first + i);
+        version[i] = (uint32_t)(first + i);
     }
     *ret_chunk = chunk;
     return 0;
@@ -69,7 +83,7 @@ static int make_chunk(const aq_replay_load *load, uint32_t index, aq_chunk **ret
 static int make_chunks(aq_replay_load *load)
 {
     load->chunks = aq_alloc(load->shape.chunk_count, sizeof(aq_chunk *));
-    load->row = aq_alloc(1, load->layout.obs_bytes + load->layout.action_bytes);
+    load->row = aq_alloc(1, aq_replay_load_step_bytes(load));
     int rc = load->chunks == NULL || load->row == NULL ? AQ_E_NOMEM : 0;
     for (uint32_t i = 0; rc == 0 && i < load->shape.chunk_count; i++) {
         rc = make_chunk(load, i, &load->chunks[i]);
@@ -90,8 +104,7 @@ int aq_replay_load_init(const aq_load_shape *shape, aq_replay_load *ret_load, aq
                                  .high = {high}};
     load.schema.action = load.schema.obs;
     load.schema.action.shape[0] = shape->action_count;
-    int rc =
-        aq_chunk_layout_init(&load.schema, shape->n_step, shape->chunk_length, &load.layout, error);
+    int rc = aq_layout_init(&load.schema, shape->n_step, shape->chunk_length, &load.layout, error);
     if (rc != 0) {
         return rc;
     }
@@ -114,21 +127,21 @@ void aq_replay_load_fini(aq_replay_load *load)
     *load = (aq_replay_load){.chunks = NULL};
 }
 
-uint32_t aq_replay_load_step_bytes(const aq_replay_load *load)
+size_t aq_replay_load_step_bytes(const aq_replay_load *load)
 {
-    return load->layout.obs_bytes + load->layout.action_bytes;
+    return obs_bytes(load) + action_bytes(load);
 }
 
 static bool is_obs(aq_replay_load *load, const uint8_t *row, uint64_t step)
 {
     fill_obs(load, step, load->row);
-    return memcmp(row, load->row, load->layout.obs_bytes) == 0;
+    return memcmp(row, load->row, obs_bytes(load)) == 0;
 }
 
 static bool is_action(aq_replay_load *load, const uint8_t *row, uint64_t step)
 {
     fill_action(load, step, load->row);
-    return memcmp(row, load->row, load->layout.action_bytes) == 0;
+    return memcmp(row, load->row, action_bytes(load)) == 0;
 }
 
 /* What an n-step item at `step` must say, as chunk.h has it. */
@@ -146,15 +159,13 @@ static bool is_return(const aq_replay_load *load, const aq_batch *batch, uint32_
 int aq_replay_load_check(aq_replay_load *load, const aq_batch *batch, float discount,
                          aq_error *error)
 {
-    const aq_chunk_layout *layout = &load->layout;
     const uint64_t end = first_step_of(load, load->shape.chunk_count);
     for (uint32_t i = 0; i < batch->rows; i++) {
         const uint64_t step = batch->version[i];
         if (step < FIRST_STEP || step >= end ||
-            !is_obs(load, batch->obs + (size_t)i * layout->obs_bytes, step) ||
-            !is_obs(load, batch->next_obs + (size_t)i * layout->obs_bytes,
-                    step + load->shape.n_step) ||
-            !is_action(load, batch->action + (size_t)i * layout->action_bytes, step) ||
+            !is_obs(load, batch->obs + i * obs_bytes(load), step) ||
+            !is_obs(load, batch->next_obs + i * obs_bytes(load), step + load->shape.n_step) ||
+            !is_action(load, batch->action + i * action_bytes(load), step) ||
             !is_return(load, batch, i, step, discount)) {
             return aq_fail(error, AQ_E_CORRUPT, "row %u of a batch is not what was sent", i);
         }

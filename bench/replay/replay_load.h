@@ -25,7 +25,7 @@ typedef struct aq_load_shape {
 typedef struct aq_replay_load {
     aq_load_shape shape;
     aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint32_t fresh; /* transitions of a chunk that the one before didn't have */
     aq_chunk **chunks;
     uint8_t *row; /* scratch */
@@ -36,7 +36,7 @@ int aq_replay_load_init(const aq_load_shape *shape, aq_replay_load *ret_load,
 void aq_replay_load_fini(aq_replay_load *load); /* a zeroed one is fine */
 
 /* Bytes of one step by itself: an observation and an action. */
-uint32_t aq_replay_load_step_bytes(const aq_replay_load *load);
+size_t aq_replay_load_step_bytes(const aq_replay_load *load);
 
 /* Whether the batch holds what was sent, row by row. AQ_E_CORRUPT, naming the row. */
 int aq_replay_load_check(aq_replay_load *load, const aq_batch *batch, float discount,

@@ -51,7 +51,6 @@ static int pack_next(aq_replay_local *local, uint64_t *ret_transitions)
         .incarnation = INCARNATION,
         .seq = ++local->seq,
         .acknowledged = local->seq - 1,
-        .schema_hash = local->settings.schema_hash,
         .store = STORE,
         .chunk_count = count,
         .chunks = chunks,
@@ -70,8 +69,7 @@ static int arrive(aq_replay_local *local, aq_arrival **ret_arrival, aq_error *er
         return aq_fail(error, rc, "no memory for a message");
     }
     memcpy(bytes, local->frame.data, local->frame.size);
-    rc = aq_wire_experience_arrive(lease, RUN_ID, local->settings.schema_hash, &local->load->layout,
-                                   ret_arrival, error);
+    rc = aq_wire_experience_arrive(lease, RUN_ID, &local->load->layout, ret_arrival, error);
     aq_lease_unref(lease);
     return rc;
 }
@@ -132,7 +130,7 @@ int aq_replay_local_create(const aq_run_settings *settings, aq_replay_load *load
     local->priorities = aq_alloc(settings->sample_rows, sizeof(float));
     int rc = local->priorities == NULL
                  ? AQ_E_NOMEM
-                 : aq_batch_create(&load->layout, settings->sample_rows, &local->batch);
+                 : aq_batch_create(&load->layout, 0, settings->sample_rows, &local->batch);
     rc = rc != 0 ? aq_fail(error, rc, "%s", aq_error_text(rc)) : open_core(local, error);
     if (rc == 0) {
         rc = fill(local, transitions, error);

@@ -32,15 +32,15 @@ static void copy_batch(row_store *store, uint32_t batch_rows)
     }
 }
 
-int aq_row_copies_measure(const aq_chunk_layout *layout, uint64_t transitions, uint32_t batch_rows,
+int aq_row_copies_measure(const aq_layout *layout, uint64_t transitions, uint32_t batch_rows,
                           int64_t time_ns, double *ret_batches_per_s)
 {
     row_store store = {
-        .row_bytes = (size_t)layout->obs_bytes + layout->action_bytes,
-        .obs_bytes = layout->obs_bytes,
-        .action_bytes = layout->action_bytes,
+        .obs_bytes = layout->columns[AQ_COLUMN_OBS].bytes,
+        .action_bytes = layout->columns[AQ_COLUMN_ACTION].bytes,
         .row_count = transitions,
     };
+    store.row_bytes = store.obs_bytes + store.action_bytes;
     store.next_bytes = layout->n_step * store.row_bytes;
     store.rows = aq_alloc(transitions + layout->n_step, store.row_bytes);
     store.batch = aq_alloc(batch_rows, store.row_bytes + store.obs_bytes);

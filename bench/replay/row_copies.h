@@ -11,7 +11,7 @@
 #include "common/experience/chunk.h"
 
 /* Of an observation, the next one (n_step rows on) and an action a row. AQ_E_NOMEM. */
-int aq_row_copies_measure(const aq_chunk_layout *layout, uint64_t transitions, uint32_t batch_rows,
+int aq_row_copies_measure(const aq_layout *layout, uint64_t transitions, uint32_t batch_rows,
                           int64_t time_ns, double *ret_batches_per_s) AQ_MUST_USE;
 
 #endif

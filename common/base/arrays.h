@@ -1,6 +1,6 @@
 /*
- * Arrays: lays several of them into one block, each on a cache line of its own, so that an object of
- * many arrays is one allocation and every array can be read with aligned vector loads.
+ * Arrays: several of them in one block, each on a cache line of its own, so that an object of many
+ * arrays is one allocation and every array can be read with aligned vector loads.
  *
  *   size_t bytes = sizeof(header);
  *   size_t a = aq_arrays_add(&bytes, rows, row_bytes);   an offset into the block

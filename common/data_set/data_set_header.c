@@ -297,10 +297,10 @@ int aq_data_set_text_decode(const char *name, const uint8_t start[AQ_DATA_SET_ST
 
 /* ---- blocks ---------------------------------------------------------------------------------- */
 
-int aq_data_set_layout(const aq_schema *schema, aq_chunk_layout *ret_layout, aq_error *error)
+int aq_data_set_layout(const aq_schema *schema, aq_layout *ret_layout, aq_error *error)
 {
-    aq_chunk_layout layout;
-    int rc = aq_chunk_layout_init(schema, 1, 1, &layout, error);
+    aq_layout layout;
+    int rc = aq_layout_init(schema, 1, 1, &layout, error);
     if (rc == 0) {
         layout.n_step = AQ_CHUNK_SPAN_ANY;
         layout.length_max = AQ_CHUNK_LENGTH_MAX;
@@ -309,10 +309,13 @@ int aq_data_set_layout(const aq_schema *schema, aq_chunk_layout *ret_layout, aq_
     return rc;
 }
 
-uint64_t aq_data_set_block_bytes(const aq_chunk_layout *layout, uint32_t length)
+void aq_data_set_count(aq_data_set_counts *counts, const aq_chunk_view *view)
 {
-    return ((uint64_t)length + 1) * layout->obs_bytes +
-           (uint64_t)length * (layout->action_bytes + sizeof(float) + sizeof(uint32_t));
+    const uint64_t span = (uint64_t)view->overlap + 1;
+    counts->blocks++;
+    counts->transitions += aq_chunk_view_fresh(view);
+    counts->episodes += view->terminated || view->truncated;
+    counts->n_step = span > counts->n_step ? span : counts->n_step;
 }
 
 void aq_data_set_mark_encode(const aq_data_set_mark *mark, uint8_t bytes[AQ_DATA_SET_MARK_BYTES])
@@ -365,12 +368,12 @@ int aq_data_set_mark_decode(const uint8_t bytes[AQ_DATA_SET_MARK_BYTES], aq_data
                     .lane = (uint32_t)get(bytes, 32, 4),
                     .first = (uint32_t)get(bytes, 36, 4),
                     .length = (uint32_t)get(bytes, 40, 4),
-                    .overlap = (uint32_t)get(bytes, 44, 4),
+                    .overlap = (uint16_t)get(bytes, 44, 4),
                     .terminated = (flags & TERMINATED) != 0,
                     .truncated = (flags & TRUNCATED) != 0,
                 },
         };
-        if ((flags & ~(uint32_t)(TERMINATED | TRUNCATED)) != 0) {
+        if ((flags & ~(uint32_t)(TERMINATED | TRUNCATED)) != 0 || get(bytes, 44, 4) > UINT16_MAX) {
             return AQ_E_CORRUPT;
         }
     } else {

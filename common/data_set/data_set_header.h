@@ -69,11 +69,10 @@ int aq_data_set_text_decode(const char *name, const uint8_t start[AQ_DATA_SET_ST
                             aq_error *error) AQ_MUST_USE;
 
 /* Sizes of rows under a schema, and no bound that one run would add. AQ_E_SCHEMA, AQ_E_TOO_BIG. */
-int aq_data_set_layout(const aq_schema *schema, aq_chunk_layout *ret_layout,
-                       aq_error *error) AQ_MUST_USE;
+int aq_data_set_layout(const aq_schema *schema, aq_layout *ret_layout, aq_error *error) AQ_MUST_USE;
 
-/* Bytes of the columns of a block of `length` transitions. */
-uint64_t aq_data_set_block_bytes(const aq_chunk_layout *layout, uint32_t length);
+/* One more block. */
+void aq_data_set_count(aq_data_set_counts *counts, const aq_chunk_view *view);
 
 /* ---- marks: what stands before a block, and at the end --------------------------------------- */
 

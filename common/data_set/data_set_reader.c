@@ -21,7 +21,7 @@ struct aq_data_set_reader {
     uint64_t size, at;
     aq_data_set_info info;
     aq_data_set_counts found;
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint32_t marks_crc;
     uint8_t *columns;
     size_t columns_size;
@@ -129,7 +129,7 @@ const aq_data_set_info *aq_data_set_reader_info(const aq_data_set_reader *reader
     return &reader->info;
 }
 
-const aq_chunk_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader)
+const aq_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader)
 {
     return &reader->layout;
 }
@@ -162,7 +162,7 @@ static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark
     if (length < 1 || length > AQ_CHUNK_LENGTH_MAX) {
         return corrupt(reader, at, "a block of a length that cannot be", error);
     }
-    const uint64_t size = aq_data_set_block_bytes(&reader->layout, length);
+    const uint64_t size = aq_layout_bytes(&reader->layout, length);
     if (size > AQ_CHUNK_BYTES_MAX || size > reader->size - reader->at) {
         return corrupt(reader, at, "the file is cut short", error);
     }
@@ -180,14 +180,6 @@ static int take_columns(aq_data_set_reader *reader, const aq_data_set_mark *mark
         rc = corrupt(reader, at, "the block is damaged", error);
     }
     return rc;
-}
-
-static void count(aq_data_set_counts *counts, const aq_chunk_view *view)
-{
-    counts->blocks++;
-    counts->transitions += aq_chunk_view_fresh(view);
-    counts->episodes += view->terminated || view->truncated;
-    counts->n_step = view->overlap >= counts->n_step ? view->overlap + 1 : counts->n_step;
 }
 
 int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
@@ -214,16 +206,13 @@ int aq_data_set_reader_next(aq_data_set_reader *reader, bool *ret_more,
         return rc;
     }
     aq_chunk_view *view = &mark.block.view;
-    view->obs = reader->columns;
-    view->action = view->obs + ((size_t)view->length + 1) * reader->layout.obs_bytes;
-    view->reward = view->action + (size_t)view->length * reader->layout.action_bytes;
-    view->version = view->reward + (size_t)view->length * sizeof(float);
+    aq_chunk_view_lay(view, &reader->layout, reader->columns);
     rc = aq_chunk_view_validate(view, &reader->layout, error);
     if (rc != 0) {
         return aq_fail_context(error, rc, "%s: offset %" PRIu64, reader->path, at);
     }
     reader->marks_crc = aq_crc32c(reader->marks_crc, bytes, sizeof(bytes));
-    count(&reader->found, view);
+    aq_data_set_count(&reader->found, view);
     *ret_block = mark.block;
     *ret_more = true;
     return 0;

@@ -18,7 +18,7 @@ int aq_data_set_reader_open(const char *path, aq_data_set_reader **ret_reader,
 void aq_data_set_reader_close(aq_data_set_reader *reader); /* NULL is fine */
 
 const aq_data_set_info *aq_data_set_reader_info(const aq_data_set_reader *reader);
-const aq_chunk_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader);
+const aq_layout *aq_data_set_reader_layout(const aq_data_set_reader *reader);
 
 /* The next block, whose columns are valid until the next call; *ret_more is false, and nothing else
  * is touched, at the end, which was then found to fit all that came before it. AQ_E_CORRUPT. */

@@ -25,7 +25,7 @@ struct aq_data_set_writer {
     FILE *file;
     char *buffer;
     aq_data_set_info info;
-    aq_chunk_layout layout;
+    aq_layout layout;
     size_t text_bytes;
     uint32_t marks_crc;
     bool renamed;
@@ -129,37 +129,26 @@ int aq_data_set_writer_add(aq_data_set_writer *writer, const aq_data_set_block *
                            aq_error *error)
 {
     const aq_chunk_view *view = &block->view;
-    const aq_chunk_layout *layout = &writer->layout;
+    const aq_layout *layout = &writer->layout;
     uint8_t bytes[AQ_DATA_SET_MARK_BYTES];
     int rc = aq_chunk_view_validate(view, layout, error);
     if (rc != 0) {
         return aq_fail_context(error, rc, "%s", writer->path);
     }
-    const struct {
-        const uint8_t *bytes;
-        size_t size;
-    } columns[] = {
-        {view->obs, ((size_t)view->length + 1) * layout->obs_bytes},
-        {view->action, (size_t)view->length * layout->action_bytes},
-        {view->reward, (size_t)view->length * sizeof(float)},
-        {view->version, (size_t)view->length * sizeof(uint32_t)},
-    };
     aq_data_set_mark mark = {.block = *block};
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++) {
-        mark.crc = aq_crc32c(mark.crc, columns[i].bytes, columns[i].size);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        mark.crc = aq_crc32c(mark.crc, aq_chunk_view_column(view, i),
+                             aq_column_bytes(&layout->columns[i], view->length));
     }
     aq_data_set_mark_encode(&mark, bytes);
     writer->marks_crc = aq_crc32c(writer->marks_crc, bytes, sizeof(bytes));
     rc = put(writer, bytes, sizeof(bytes), error);
-    for (size_t i = 0; rc == 0 && i < sizeof(columns) / sizeof(columns[0]); i++) {
-        rc = put(writer, columns[i].bytes, columns[i].size, error);
+    for (uint32_t i = 0; rc == 0 && i < layout->column_count; i++) {
+        rc = put(writer, aq_chunk_view_column(view, i),
+                 aq_column_bytes(&layout->columns[i], view->length), error);
     }
     if (rc == 0) {
-        aq_data_set_counts *counts = &writer->info.counts;
-        counts->blocks++;
-        counts->transitions += aq_chunk_view_fresh(view);
-        counts->episodes += view->terminated || view->truncated;
-        counts->n_step = view->overlap >= counts->n_step ? view->overlap + 1 : counts->n_step;
+        aq_data_set_count(&writer->info.counts, view);
     }
     return rc;
 }

@@ -46,28 +46,14 @@ void aq_arrival_unref(aq_arrival *arrival)
     }
 }
 
-/* The same place in the other copy. A column that isn't there has no place. */
-static const uint8_t *moved(const uint8_t *column, const aq_lease *from, const aq_lease *to)
-{
-    if (column == NULL) {
-        return NULL;
-    }
-    AQ_ASSERT(column >= from->bytes);
-    size_t at = (size_t)(column - from->bytes);
-    AQ_ASSERT(at <= to->size);
-    return to->bytes + at;
-}
-
 void aq_arrival_rehouse(aq_arrival *arrival, aq_lease *frame)
 {
     aq_lease *former = arrival->frame;
     AQ_ASSERT(frame->size == former->size);
     for (uint32_t i = 0; i < arrival->chunk_count; i++) {
-        aq_chunk_view *chunk = &arrival->chunks[i];
-        chunk->obs = moved(chunk->obs, former, frame);
-        chunk->action = moved(chunk->action, former, frame);
-        chunk->reward = moved(chunk->reward, former, frame);
-        chunk->version = moved(chunk->version, former, frame);
+        const size_t at = (size_t)(arrival->chunks[i].base - former->bytes);
+        AQ_ASSERT(at <= frame->size);
+        arrival->chunks[i].base = frame->bytes + at;
     }
     arrival->frame = frame;
     aq_lease_unref(former);

@@ -10,6 +10,7 @@
 #define AQ_COMMON_EXPERIENCE_ARRIVAL_H
 
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "common/base/lease.h"
@@ -23,11 +24,13 @@ typedef struct aq_arrival {
     uint64_t incarnation;
     uint64_t seq;
     uint64_t acknowledged;
-    uint64_t schema_hash;
     uint64_t store;  /* that it is numbered for; 0: any */
     aq_lease *frame; /* the whole EXPERIENCE frame; the views point into it */
     aq_chunk_view chunks[];
 } aq_arrival;
+
+_Static_assert(offsetof(aq_arrival, chunks) % sizeof(aq_chunk_view) == 0,
+               "each view is on a cache line of its own");
 
 /* Room for `chunk_count` views, zeroed, with one reference; takes over the reference to `frame`
  * only on success. AQ_E_NOMEM. */

@@ -4,77 +4,110 @@
  */
 #include "common/experience/batch.h"
 
+#include <stdio.h>
+
 #include "common/base/arrays.h"
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 
-/* How many of each column a row has. */
-typedef struct row_shape {
-    uint32_t obs, next_obs, steps, lengths;
-} row_shape;
+/* ---- which columns there are ----------------------------------------------------------------- */
 
-static const row_shape item_shape = {.obs = 1, .next_obs = 1, .steps = 1};
-
-static row_shape sequence_shape(uint32_t steps)
+static aq_batch_column copied(const aq_layout *layout, uint32_t source, uint32_t sequence_length)
 {
-    return (row_shape){.obs = steps + 1, .steps = steps, .lengths = 1};
+    const aq_column *column = &layout->columns[source];
+    return (aq_batch_column){
+        .is = *column,
+        .gather = AQ_GATHER_COPY,
+        .source = source,
+        .values = sequence_length > 0 ? (uint32_t)aq_column_values(column, sequence_length) : 1,
+    };
 }
 
-static int create(const aq_chunk_layout *layout, row_shape shape, uint32_t rows_max,
-                  aq_batch **ret_batch)
+/* What an n-step item leads to; the values of a sequence have it among them. */
+static aq_batch_column next_of(const aq_layout *layout, uint32_t source, uint32_t sequence_length)
 {
-    if (rows_max < 1 || rows_max > AQ_BATCH_ROWS_MAX) {
+    const aq_column *column = &layout->columns[source];
+    aq_batch_column next = copied(layout, source, sequence_length);
+    next.gather = AQ_GATHER_NEXT;
+    next.values = sequence_length == 0 && column->per == AQ_PER_BOUNDARY;
+    (void)snprintf(next.is.name, sizeof(next.is.name), "next_%.18s", column->name);
+    return next;
+}
+
+static aq_batch_column own(aq_column is, uint32_t values)
+{
+    return (aq_batch_column){.is = is, .gather = AQ_GATHER_NONE, .values = values};
+}
+
+static void list_columns(const aq_layout *layout, uint32_t sequence_length,
+                         aq_batch_column *columns)
+{
+    const uint32_t steps = sequence_length > 0 ? sequence_length : 1;
+    columns[AQ_BATCH_OBS] = copied(layout, AQ_COLUMN_OBS, sequence_length);
+    columns[AQ_BATCH_NEXT_OBS] = next_of(layout, AQ_COLUMN_OBS, sequence_length);
+    columns[AQ_BATCH_ACTION] = copied(layout, AQ_COLUMN_ACTION, sequence_length);
+    columns[AQ_BATCH_REWARD] = copied(layout, AQ_COLUMN_REWARD, sequence_length);
+    if (sequence_length == 0) {
+        columns[AQ_BATCH_REWARD].gather = AQ_GATHER_FOLD;
+    }
+    columns[AQ_BATCH_VERSION] = copied(layout, AQ_COLUMN_VERSION, sequence_length);
+    columns[AQ_BATCH_BOOTSTRAP] =
+        own((aq_column){.name = "bootstrap", .bytes = sizeof(float)}, steps);
+    columns[AQ_BATCH_WEIGHT] = own((aq_column){.name = "probability", .bytes = sizeof(float)}, 1);
+    columns[AQ_BATCH_LENGTH] =
+        own((aq_column){.name = "length", .bytes = sizeof(uint32_t)}, sequence_length > 0);
+    columns[AQ_BATCH_ITEM] = own((aq_column){.name = "item", .bytes = sizeof(uint64_t)}, 1);
+    columns[AQ_BATCH_PRIORITY] = own((aq_column){.name = "priority", .bytes = sizeof(float)}, 1);
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+static void point_at_columns(aq_batch *batch)
+{
+    const aq_batch_column *columns = batch->columns;
+    batch->obs = columns[AQ_BATCH_OBS].bytes;
+    batch->next_obs = columns[AQ_BATCH_NEXT_OBS].bytes;
+    batch->action = columns[AQ_BATCH_ACTION].bytes;
+    batch->reward = (float *)(void *)columns[AQ_BATCH_REWARD].bytes;
+    batch->bootstrap = (float *)(void *)columns[AQ_BATCH_BOOTSTRAP].bytes;
+    batch->weight = (float *)(void *)columns[AQ_BATCH_WEIGHT].bytes;
+    batch->length = (uint32_t *)(void *)columns[AQ_BATCH_LENGTH].bytes;
+    batch->item = (uint64_t *)(void *)columns[AQ_BATCH_ITEM].bytes;
+    batch->version = (uint32_t *)(void *)columns[AQ_BATCH_VERSION].bytes;
+    batch->priority = (float *)(void *)columns[AQ_BATCH_PRIORITY].bytes;
+}
+
+int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t rows_max,
+                    aq_batch **ret_batch)
+{
+    if (rows_max < 1 || rows_max > AQ_BATCH_ROWS_MAX || sequence_length > AQ_BATCH_STEPS_MAX) {
         return AQ_E_INVALID;
     }
-    size_t rows = rows_max;
-    size_t steps = rows * shape.steps;
+    aq_batch made = {
+        .layout_hash = layout->hash,
+        .rows_max = rows_max,
+        .obs_bytes = layout->columns[AQ_COLUMN_OBS].bytes,
+        .action_bytes = layout->columns[AQ_COLUMN_ACTION].bytes,
+        .steps = sequence_length > 0 ? sequence_length : 1,
+    };
+    size_t at[AQ_BATCH_COLUMNS];
     size_t bytes = sizeof(aq_batch);
-    size_t obs = aq_arrays_add(&bytes, rows * shape.obs, layout->obs_bytes);
-    size_t next_obs = aq_arrays_add(&bytes, rows * shape.next_obs, layout->obs_bytes);
-    size_t action = aq_arrays_add(&bytes, steps, layout->action_bytes);
-    size_t reward = aq_arrays_add(&bytes, steps, sizeof(float));
-    size_t bootstrap = aq_arrays_add(&bytes, steps, sizeof(float));
-    size_t weight = aq_arrays_add(&bytes, rows, sizeof(float));
-    size_t length = aq_arrays_add(&bytes, rows * shape.lengths, sizeof(uint32_t));
-    size_t item = aq_arrays_add(&bytes, rows, sizeof(uint64_t));
-    size_t version = aq_arrays_add(&bytes, steps, sizeof(uint32_t));
-    size_t priority = aq_arrays_add(&bytes, rows, sizeof(float));
+    list_columns(layout, sequence_length, made.columns);
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        at[i] = aq_arrays_add(&bytes, rows_max, aq_batch_column_bytes(&made.columns[i]));
+    }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {
         return AQ_E_NOMEM;
     }
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        made.columns[i].bytes = made.columns[i].values > 0 ? block + at[i] : NULL;
+    }
+    point_at_columns(&made);
     aq_batch *batch = (aq_batch *)(void *)block;
-    *batch = (aq_batch){
-        .rows_max = rows_max,
-        .obs_bytes = layout->obs_bytes,
-        .action_bytes = layout->action_bytes,
-        .steps = shape.steps,
-        .obs = block + obs,
-        .next_obs = shape.next_obs > 0 ? block + next_obs : NULL,
-        .action = block + action,
-        .reward = (float *)(void *)(block + reward),
-        .bootstrap = (float *)(void *)(block + bootstrap),
-        .weight = (float *)(void *)(block + weight),
-        .length = shape.lengths > 0 ? (uint32_t *)(void *)(block + length) : NULL,
-        .item = (uint64_t *)(void *)(block + item),
-        .version = (uint32_t *)(void *)(block + version),
-        .priority = (float *)(void *)(block + priority),
-    };
+    *batch = made;
     *ret_batch = batch;
     return 0;
-}
-
-int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max, aq_batch **ret_batch)
-{
-    return create(layout, item_shape, rows_max, ret_batch);
-}
-
-int aq_batch_create_sequences(const aq_chunk_layout *layout, uint32_t steps, uint32_t rows_max,
-                              aq_batch **ret_batch)
-{
-    if (steps < 1 || steps > AQ_BATCH_STEPS_MAX) {
-        return AQ_E_INVALID;
-    }
-    return create(layout, sequence_shape(steps), rows_max, ret_batch);
 }
 
 void aq_batch_destroy(aq_batch *batch)
@@ -82,19 +115,28 @@ void aq_batch_destroy(aq_batch *batch)
     aq_free(batch);
 }
 
-static size_t row_bytes(const aq_chunk_layout *layout, row_shape shape)
+aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count)
 {
-    size_t step = layout->action_bytes + 2 * sizeof(float) + sizeof(uint32_t);
-    return ((size_t)shape.obs + shape.next_obs) * layout->obs_bytes + shape.steps * step +
-           shape.lengths * sizeof(uint32_t) + sizeof(float) + sizeof(uint64_t);
+    aq_batch slice = *batch;
+    AQ_ASSERT(first <= batch->rows && count <= batch->rows - first);
+    slice.rows = count;
+    slice.rows_max = count;
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        if (slice.columns[i].values > 0) {
+            slice.columns[i].bytes += first * aq_batch_column_bytes(&slice.columns[i]);
+        }
+    }
+    point_at_columns(&slice);
+    return slice;
 }
 
-size_t aq_batch_row_bytes(const aq_chunk_layout *layout)
+size_t aq_batch_row_bytes(const aq_layout *layout, uint32_t sequence_length)
 {
-    return row_bytes(layout, item_shape);
-}
-
-size_t aq_batch_sequence_bytes(const aq_chunk_layout *layout, uint32_t steps)
-{
-    return row_bytes(layout, sequence_shape(steps));
+    aq_batch_column columns[AQ_BATCH_COLUMNS];
+    size_t bytes = 0;
+    list_columns(layout, sequence_length, columns);
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        bytes += i != AQ_BATCH_PRIORITY ? aq_batch_column_bytes(&columns[i]) : 0;
+    }
+    return bytes;
 }

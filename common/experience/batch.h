@@ -3,8 +3,11 @@
  * starts on a cache line. One owner at a time, no locking.
  *
  * A row is an n-step item (steps 1), or a sequence of `steps` transitions: then obs has steps + 1
- * rows for each, action, reward, bootstrap and version `steps`, next_obs none, and `length` says
+ * values for each, action, reward, bootstrap and version `steps`, next_obs none, and `length` says
  * how many of the transitions are real; what is beyond is zero.
+ *
+ * Which columns there are follows from the layout: what fills, sends and checks batches loops over
+ * their list, what trains takes those that it knows by their pointers.
  */
 #ifndef AQ_COMMON_EXPERIENCE_BATCH_H
 #define AQ_COMMON_EXPERIENCE_BATCH_H
@@ -14,15 +17,46 @@
 #include <stdint.h>
 
 #include "common/base/error.h"
-#include "common/experience/chunk.h"
+#include "common/experience/layout.h"
 
 #define AQ_BATCH_ROWS_MAX  UINT32_C(65536)
 #define AQ_BATCH_STEPS_MAX UINT32_C(1024)
 
+enum {
+    AQ_BATCH_OBS,
+    AQ_BATCH_NEXT_OBS,
+    AQ_BATCH_ACTION,
+    AQ_BATCH_REWARD,
+    AQ_BATCH_BOOTSTRAP,
+    AQ_BATCH_WEIGHT,
+    AQ_BATCH_LENGTH,
+    AQ_BATCH_ITEM,
+    AQ_BATCH_VERSION,
+    AQ_BATCH_PRIORITY,
+    AQ_BATCH_COLUMNS
+};
+
+/* Where a column's values come from. */
+enum aq_gather {
+    AQ_GATHER_COPY, /* the chunk's, from the row's first step on */
+    AQ_GATHER_NEXT, /* the chunk's, at the boundary after the item's last step */
+    AQ_GATHER_FOLD, /* the chunk's, over the item's steps */
+    AQ_GATHER_NONE, /* no column of the chunk */
+};
+
+typedef struct aq_batch_column {
+    aq_column is;
+    uint32_t gather; /* enum aq_gather */
+    uint32_t source; /* the layout's column that it is gathered from */
+    uint32_t values; /* of a row; 0: rows of this kind have none */
+    uint8_t *bytes;
+} aq_batch_column;
+
 typedef struct aq_batch {
-    uint32_t rows; /* in use */
+    uint64_t layout_hash; /* that it was made for */
+    uint32_t rows;        /* in use */
     uint32_t rows_max;
-    uint32_t obs_bytes; /* of one row */
+    uint32_t obs_bytes; /* of one value */
     uint32_t action_bytes;
     uint32_t steps;    /* of a row */
     uint8_t *obs;      /* rows * obs_bytes */
@@ -36,25 +70,31 @@ typedef struct aq_batch {
     uint64_t *item;    /* the item's number, for priorities */
     uint32_t *version; /* the policy that chose the action */
     float *priority;   /* by training: how wrong it was, >= 0; not on the wire */
+    aq_batch_column columns[AQ_BATCH_COLUMNS];
 } aq_batch;
 
-/* Of n-step items. Empty, columns zeroed. AQ_E_INVALID unless rows_max is 1 to AQ_BATCH_ROWS_MAX;
- * AQ_E_NOMEM. */
-int aq_batch_create(const aq_chunk_layout *layout, uint32_t rows_max,
+/* Empty, columns zeroed. Of sequences of `sequence_length` transitions; 0: of n-step items.
+ * AQ_E_INVALID unless rows_max is 1 to AQ_BATCH_ROWS_MAX and sequence_length at most
+ * AQ_BATCH_STEPS_MAX; AQ_E_NOMEM. */
+int aq_batch_create(const aq_layout *layout, uint32_t sequence_length, uint32_t rows_max,
                     aq_batch **ret_batch) AQ_MUST_USE;
-
-/* Of sequences of `steps` transitions. AQ_E_INVALID also unless that is 1 to AQ_BATCH_STEPS_MAX. */
-int aq_batch_create_sequences(const aq_chunk_layout *layout, uint32_t steps, uint32_t rows_max,
-                              aq_batch **ret_batch) AQ_MUST_USE;
 void aq_batch_destroy(aq_batch *batch); /* NULL is fine */
+
+/* The rows [first, first + count) as a batch that owns nothing; not to be destroyed. */
+aq_batch aq_batch_slice(const aq_batch *batch, uint32_t first, uint32_t count);
 
 static inline bool aq_batch_has_sequences(const aq_batch *batch)
 {
     return batch->length != NULL;
 }
 
+/* Of one row. */
+static inline size_t aq_batch_column_bytes(const aq_batch_column *column)
+{
+    return (size_t)column->values * column->is.bytes;
+}
+
 /* Bytes that one row takes in all columns that are on the wire. */
-size_t aq_batch_row_bytes(const aq_chunk_layout *layout);
-size_t aq_batch_sequence_bytes(const aq_chunk_layout *layout, uint32_t steps);
+size_t aq_batch_row_bytes(const aq_layout *layout, uint32_t sequence_length);
 
 #endif

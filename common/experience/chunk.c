@@ -9,67 +9,8 @@
 #include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
-#include "common/experience/chunk_view.h"
 
-/* Where each column lies in the block of a chunk, and the block's size. */
-typedef struct chunk_columns {
-    size_t obs, action, reward, version, bytes;
-} chunk_columns;
-
-static chunk_columns columns_of(const aq_chunk_layout *layout, uint32_t room)
-{
-    chunk_columns at = {.bytes = sizeof(aq_chunk)};
-    at.obs = aq_arrays_add(&at.bytes, (size_t)room + 1, layout->obs_bytes);
-    at.action = aq_arrays_add(&at.bytes, room, layout->action_bytes);
-    at.reward = aq_arrays_add(&at.bytes, room, sizeof(float));
-    at.version = aq_arrays_add(&at.bytes, room, sizeof(uint32_t));
-    return at;
-}
-
-static int is_f32(const aq_space *space)
-{
-    return space->kind == AQ_SPACE_BOX && space->dtype == AQ_DTYPE_F32;
-}
-
-int aq_chunk_layout_init(const aq_schema *schema, uint32_t n_step, uint32_t length_max,
-                         aq_chunk_layout *ret_layout, aq_error *error)
-{
-    int rc = aq_schema_validate(schema, error);
-    if (rc != 0) {
-        return rc;
-    }
-    if (n_step < 1) {
-        return aq_fail(error, AQ_E_INVALID, "an n-step return of 0 steps is no return");
-    }
-    if (length_max > AQ_CHUNK_LENGTH_MAX) {
-        return aq_fail(error, AQ_E_INVALID, "chunks of %u transitions; at most %u are possible",
-                       length_max, AQ_CHUNK_LENGTH_MAX);
-    }
-    if (length_max < n_step) {
-        return aq_fail(error, AQ_E_INVALID,
-                       "chunks of %u transitions cannot hold one return over %u steps", length_max,
-                       n_step);
-    }
-    aq_chunk_layout layout = {
-        .obs_bytes = (uint32_t)aq_space_bytes(&schema->obs),
-        .action_bytes = (uint32_t)aq_space_bytes(&schema->action),
-        .n_step = n_step,
-        .length_max = length_max,
-        .obs_is_f32 = (uint8_t)is_f32(&schema->obs),
-        .action_is_f32 = (uint8_t)is_f32(&schema->action),
-        .choice_count = schema->action.kind == AQ_SPACE_DISCRETE ? schema->action.choice_count : 0,
-    };
-    if (columns_of(&layout, length_max).bytes > AQ_CHUNK_BYTES_MAX) {
-        return aq_fail(error, AQ_E_TOO_BIG,
-                       "chunks of %u transitions with observations of %u bytes take more than %u "
-                       "MiB",
-                       length_max, layout.obs_bytes, (unsigned)(AQ_CHUNK_BYTES_MAX >> 20));
-    }
-    *ret_layout = layout;
-    return 0;
-}
-
-int aq_chunk_create(const aq_chunk_layout *layout, uint32_t room, aq_chunk **ret_chunk)
+int aq_chunk_create(const aq_layout *layout, uint32_t room, aq_chunk **ret_chunk)
 {
     if (room == 0) {
         return AQ_E_INVALID;
@@ -77,17 +18,19 @@ int aq_chunk_create(const aq_chunk_layout *layout, uint32_t room, aq_chunk **ret
     if (room > layout->length_max) {
         return AQ_E_TOO_BIG;
     }
-    chunk_columns at = columns_of(layout, room);
-    uint8_t *block = aq_alloc(1, at.bytes);
-    if (block == NULL) {
+    aq_chunk_view view = {.length = 0};
+    size_t bytes = sizeof(aq_chunk);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        view.at[i] = (uint32_t)aq_arrays_add(&bytes, aq_column_values(column, room), column->bytes);
+    }
+    aq_chunk *chunk = aq_alloc(1, bytes);
+    if (chunk == NULL) {
         return AQ_E_NOMEM;
     }
-    aq_chunk *chunk = (aq_chunk *)(void *)block;
-    chunk->obs = block + at.obs;
-    chunk->action = block + at.action;
-    chunk->reward = (float *)(void *)(block + at.reward);
-    chunk->version = (uint32_t *)(void *)(block + at.version);
-    chunk->bytes = at.bytes;
+    view.base = (const uint8_t *)chunk;
+    chunk->view = view;
+    chunk->bytes = bytes;
     atomic_init(&chunk->references, 1);
     *ret_chunk = chunk;
     return 0;
@@ -114,29 +57,18 @@ void aq_chunk_unref(aq_chunk *chunk)
     }
 }
 
-uint32_t aq_chunk_fresh(const aq_chunk *chunk)
+/* The boundary at which they begin comes along; the transition before had it already, if any. */
+void aq_chunk_append(aq_chunk *chunk, const aq_layout *layout, const aq_chunk_view *from,
+                     uint32_t row, uint32_t count)
 {
-    AQ_ASSERT(chunk->overlap <= chunk->length);
-    return chunk->length - chunk->overlap;
-}
-
-uint32_t aq_chunk_items(const aq_chunk *chunk, const aq_chunk_layout *layout)
-{
-    const aq_chunk_view view = aq_chunk_view_of(chunk);
-    return aq_chunk_view_items(&view, layout);
-}
-
-int aq_chunk_validate(const aq_chunk *chunk, const aq_chunk_layout *layout, aq_error *error)
-{
-    const aq_chunk_view view = aq_chunk_view_of(chunk);
-    return aq_chunk_view_validate(&view, layout, error);
-}
-
-void aq_chunk_fold(const aq_chunk *chunk, const aq_chunk_layout *layout, uint32_t row,
-                   float discount, float *ret_return, float *ret_bootstrap, uint32_t *ret_next_row)
-{
-    const aq_chunk_view view = aq_chunk_view_of(chunk);
-    AQ_ASSERT(row < aq_chunk_view_items(&view, layout));
-    aq_chunk_view_fold(&view, layout->n_step, row, discount, ret_return, ret_bootstrap,
-                       ret_next_row);
+    const size_t length = chunk->view.length;
+    AQ_ASSERT(row + count <= from->length);
+    AQ_ASSERT(length + count <= layout->length_max);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        memcpy((uint8_t *)aq_chunk_column(chunk, i) + length * column->bytes,
+               aq_chunk_view_column(from, i) + (size_t)row * column->bytes,
+               aq_column_bytes(column, count));
+    }
+    chunk->view.length += count;
 }

@@ -16,8 +16,7 @@ typedef struct aq_experience {
     uint64_t incarnation;  /* of the actor's process */
     uint64_t seq;          /* 1, 2, 3, ... */
     uint64_t acknowledged; /* highest that the actor knows to be acknowledged */
-    uint64_t schema_hash;
-    uint64_t store; /* that it is numbered for; 0: any */
+    uint64_t store;        /* that it is numbered for; 0: any */
     uint32_t chunk_count;
     aq_chunk **chunks; /* owned references */
 } aq_experience;

@@ -13,7 +13,8 @@
 enum { AQ_SHAPE_RANK_MAX = 4, AQ_BOUNDS_MAX = 128 };
 #define AQ_SPACE_ELEMENTS_MAX (UINT32_C(1) << 24)
 
-enum aq_dtype { AQ_DTYPE_F32 = 1, AQ_DTYPE_U8 = 2 };
+/* Of spaces the first two, of columns any. */
+enum aq_dtype { AQ_DTYPE_F32 = 1, AQ_DTYPE_U8 = 2, AQ_DTYPE_I32 = 3, AQ_DTYPE_U32 = 4 };
 enum aq_space_kind { AQ_SPACE_BOX = 1, AQ_SPACE_DISCRETE = 2 };
 
 /* A box of `shape` with one bound for all elements (bound_count 1) or one each, or n discrete

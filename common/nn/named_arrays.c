@@ -6,8 +6,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/arrays.h"
+#include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 
@@ -128,7 +128,7 @@ int aq_named_arrays_like(const aq_named_arrays *shape, aq_named_arrays *ret_arra
     AQ_ASSERT(shape->count > 0);
     for (size_t i = 0; i < shape->count; i++) {
         offsets[i] = aq_arrays_add(&bytes, shape->arrays[i].count,
-                                    aq_array_value_bytes(shape->arrays[i].type));
+                                   aq_array_value_bytes(shape->arrays[i].type));
     }
     uint8_t *block = aq_alloc(1, bytes);
     if (block == NULL) {

@@ -26,41 +26,48 @@ enum {
     BOOL_BYTES = 1 + 1,
     LENGTH_BYTES_MAX = 1 + 5,
     HEADER_BYTES_MAX = 4 * FIXED64_BYTES + 3 * UINT64_BYTES_MAX,
-    CHUNK_OVERHEAD_BYTES_MAX = LENGTH_BYTES_MAX + UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX +
-                               2 * BOOL_BYTES + 4 * LENGTH_BYTES_MAX,
+    CHUNK_OVERHEAD_BYTES_MAX =
+        LENGTH_BYTES_MAX + UINT64_BYTES_MAX + 4 * UINT32_BYTES_MAX + 2 * BOOL_BYTES,
 };
 
-static void chunk_view(const aq_chunk *chunk, const aq_chunk_layout *layout,
-                       Actorq__V1__Chunk *ret_message)
+/* Column `index` of the chunk, whose rows may be fewer than it has room for. */
+static ProtobufCBinaryData column_bytes(const aq_chunk_view *view, const aq_layout *layout,
+                                        uint32_t index)
 {
-    size_t length = chunk->length;
-    actorq__v1__chunk__init(ret_message);
-    ret_message->episode = chunk->episode;
-    ret_message->first = chunk->first;
-    ret_message->lane = chunk->lane;
-    ret_message->length = chunk->length;
-    ret_message->overlap = chunk->overlap;
-    ret_message->terminated = chunk->terminated;
-    ret_message->truncated = chunk->truncated;
-    ret_message->obs = aq_wire_bytes(chunk->obs, (length + 1) * layout->obs_bytes);
-    ret_message->action = aq_wire_bytes(chunk->action, length * layout->action_bytes);
-    ret_message->reward = aq_wire_bytes(chunk->reward, length * sizeof(*chunk->reward));
-    ret_message->version = aq_wire_bytes(chunk->version, length * sizeof(*chunk->version));
+    return aq_wire_bytes(aq_chunk_view_column(view, index),
+                         aq_column_bytes(&layout->columns[index], view->length));
 }
 
-static int append_chunk(const aq_chunk *chunk, const aq_chunk_layout *layout, aq_buffer *out)
+static void chunk_message(const aq_chunk_view *view, const aq_layout *layout,
+                          Actorq__V1__Chunk *ret_message)
+{
+    actorq__v1__chunk__init(ret_message);
+    ret_message->episode = view->episode;
+    ret_message->first = view->first;
+    ret_message->lane = view->lane;
+    ret_message->length = view->length;
+    ret_message->overlap = view->overlap;
+    ret_message->terminated = view->terminated;
+    ret_message->truncated = view->truncated;
+    ret_message->obs = column_bytes(view, layout, AQ_COLUMN_OBS);
+    ret_message->action = column_bytes(view, layout, AQ_COLUMN_ACTION);
+    ret_message->reward = column_bytes(view, layout, AQ_COLUMN_REWARD);
+    ret_message->version = column_bytes(view, layout, AQ_COLUMN_VERSION);
+}
+
+static int append_chunk(const aq_chunk *chunk, const aq_layout *layout, aq_buffer *out)
 {
     Actorq__V1__Chunk message;
     Actorq__V1__Chunk *pointer = &message;
     Actorq__V1__Experience part;
     actorq__v1__experience__init(&part);
-    chunk_view(chunk, layout, &message);
+    chunk_message(&chunk->view, layout, &message);
     part.n_chunks = 1;
     part.chunks = &pointer;
     return aq_wire_append(&part.base, out);
 }
 
-int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layout *layout,
+int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *layout,
                             aq_buffer *out)
 {
     size_t start;
@@ -77,7 +84,7 @@ int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layo
     header.incarnation = experience->incarnation;
     header.seq = experience->seq;
     header.acknowledged = experience->acknowledged;
-    header.schema_hash = experience->schema_hash;
+    header.schema_hash = layout->hash;
     header.store = experience->store;
     rc = aq_wire_append(&header.base, out);
     for (uint32_t i = 0; rc == 0 && i < experience->chunk_count; i++) {
@@ -86,15 +93,13 @@ int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layo
     return aq_wire_frame_finish(out, start, AQ_FRAME_EXPERIENCE, rc);
 }
 
-size_t aq_wire_experience_bytes_max(const aq_chunk_layout *layout, const aq_chunk *const *chunks,
+size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,
                                     uint32_t chunk_count)
 {
     size_t bytes = AQ_FRAME_HEADER_BYTES + HEADER_BYTES_MAX;
     for (uint32_t i = 0; i < chunk_count; i++) {
-        size_t length = chunks[i]->length;
-        bytes += CHUNK_OVERHEAD_BYTES_MAX + (length + 1) * layout->obs_bytes +
-                 length * (layout->action_bytes + sizeof(*chunks[i]->reward) +
-                           sizeof(*chunks[i]->version));
+        bytes += CHUNK_OVERHEAD_BYTES_MAX + layout->column_count * LENGTH_BYTES_MAX +
+                 aq_layout_bytes(layout, chunks[i]->view.length);
     }
     return bytes;
 }
@@ -180,7 +185,7 @@ static int read_head(const uint8_t *payload, size_t size, experience_head *ret_h
     return 0;
 }
 
-static int check_head(const experience_head *head, uint64_t run_id, uint64_t schema_hash,
+static int check_head(const experience_head *head, uint64_t run_id, const aq_layout *layout,
                       aq_error *error)
 {
     if (head->values[RUN_ID] != run_id) {
@@ -188,10 +193,10 @@ static int check_head(const experience_head *head, uint64_t run_id, uint64_t sch
                        "experience of run %016" PRIx64 "; this is run %016" PRIx64,
                        head->values[RUN_ID], run_id);
     }
-    if (head->values[SCHEMA_HASH] != schema_hash) {
+    if (head->values[SCHEMA_HASH] != layout->hash) {
         return aq_fail(error, AQ_E_SCHEMA,
-                       "experience of schema %016" PRIx64 "; this run's is %016" PRIx64,
-                       head->values[SCHEMA_HASH], schema_hash);
+                       "experience of another layout: %016" PRIx64 "; this run's is %016" PRIx64,
+                       head->values[SCHEMA_HASH], layout->hash);
     }
     if (head->values[SEQ] == 0) {
         return aq_fail(error, AQ_E_CORRUPT, "experience number 0; numbers start at 1");
@@ -203,42 +208,37 @@ static int check_head(const experience_head *head, uint64_t run_id, uint64_t sch
     return 0;
 }
 
-static int check_column(const aq_wire_field *column, const char *name, size_t rows,
-                        size_t row_bytes, aq_error *error)
+/* Before anything else looks at the rows: the chunk is as long as its columns are. */
+static int check_sizes(const aq_wire_field *fields, const aq_wire_field *const *columns,
+                       const aq_layout *layout, aq_error *error)
 {
-    if (column->size != rows * row_bytes) {
-        return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, not %zu times %zu", name,
-                       column->size, rows, row_bytes);
+    const uint32_t length = (uint32_t)fields[LENGTH].value;
+    const uint32_t overlap = (uint32_t)fields[OVERLAP].value;
+    if (length < 1 || length > layout->length_max) {
+        return aq_fail(error, AQ_E_CORRUPT, "%u transitions; 1 to %u are possible", length,
+                       layout->length_max);
+    }
+    if (overlap >= length) {
+        return aq_fail(error, AQ_E_CORRUPT, "%u of %u transitions are repeated", overlap, length);
+    }
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        if (columns[i]->size != aq_column_bytes(column, length)) {
+            return aq_fail(error, AQ_E_CORRUPT, "%s is %zu bytes long, not %zu times %u",
+                           column->name, columns[i]->size, aq_column_values(column, length),
+                           column->bytes);
+        }
     }
     return 0;
 }
 
-/* Before anything else looks at the rows: the chunk is as long as its columns are. */
-static int check_sizes(const aq_wire_field *fields, const aq_chunk_layout *layout, aq_error *error)
-{
-    size_t length = (uint32_t)fields[LENGTH].value;
-    if (length < 1 || length > layout->length_max) {
-        return aq_fail(error, AQ_E_CORRUPT, "%zu transitions; 1 to %u are possible", length,
-                       layout->length_max);
-    }
-    int rc = check_column(&fields[OBS], "obs", length + 1, layout->obs_bytes, error);
-    if (rc == 0) {
-        rc = check_column(&fields[ACTION], "action", length, layout->action_bytes, error);
-    }
-    if (rc == 0) {
-        rc = check_column(&fields[REWARD], "reward", length, sizeof(float), error);
-    }
-    if (rc == 0) {
-        rc = check_column(&fields[VERSION], "version", length, sizeof(uint32_t), error);
-    }
-    return rc;
-}
-
-static int view_chunk(const aq_wire_field *message, const aq_chunk_layout *layout,
+static int view_chunk(const aq_wire_field *message, const uint8_t *base, const aq_layout *layout,
                       aq_chunk_view *ret_view, aq_error *error)
 {
     aq_wire_scan scan = aq_wire_scan_of(message->bytes, message->size);
     aq_wire_field fields[CHUNK_FIELDS] = {{.number = 0}};
+    const aq_wire_field *const columns[] = {&fields[OBS], &fields[ACTION], &fields[REWARD],
+                                            &fields[VERSION]};
     aq_wire_field field;
     int rc;
     while ((rc = next_known(&scan, chunk_types, CHUNK_FIELDS, &field)) > 0) {
@@ -247,23 +247,23 @@ static int view_chunk(const aq_wire_field *message, const aq_chunk_layout *layou
     if (rc != 0) {
         return aq_fail(error, rc, "these %zu bytes are no Chunk", message->size);
     }
-    rc = check_sizes(fields, layout, error);
+    rc = check_sizes(fields, columns, layout, error);
     if (rc != 0) {
         return rc;
     }
-    const aq_chunk_view view = {
-        .obs = fields[OBS].bytes,
-        .action = fields[ACTION].bytes,
-        .reward = fields[REWARD].bytes,
-        .version = fields[VERSION].bytes,
+    aq_chunk_view view = {
+        .base = base,
         .episode = fields[EPISODE].value,
         .first = (uint32_t)fields[FIRST].value,
         .lane = (uint32_t)fields[LANE].value,
         .length = (uint32_t)fields[LENGTH].value,
-        .overlap = (uint32_t)fields[OVERLAP].value,
+        .overlap = (uint16_t)fields[OVERLAP].value,
         .terminated = fields[TERMINATED].value != 0,
         .truncated = fields[TRUNCATED].value != 0,
     };
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        view.at[i] = (uint32_t)(columns[i]->bytes - base);
+    }
     rc = aq_chunk_view_validate(&view, layout, error);
     if (rc != 0) {
         return rc;
@@ -273,7 +273,7 @@ static int view_chunk(const aq_wire_field *message, const aq_chunk_layout *layou
 }
 
 /* A second pass over what read_head has passed. */
-static int view_chunks(const uint8_t *payload, size_t size, const aq_chunk_layout *layout,
+static int view_chunks(const uint8_t *payload, size_t size, const aq_layout *layout,
                        aq_arrival *arrival, aq_error *error)
 {
     aq_wire_scan scan = aq_wire_scan_of(payload, size);
@@ -283,7 +283,7 @@ static int view_chunks(const uint8_t *payload, size_t size, const aq_chunk_layou
         if (field.number != CHUNKS) {
             continue;
         }
-        int rc = view_chunk(&field, layout, &arrival->chunks[chunk], error);
+        int rc = view_chunk(&field, payload, layout, &arrival->chunks[chunk], error);
         if (rc != 0) {
             return aq_fail_context(error, rc, "experience, chunk %u", chunk);
         }
@@ -293,9 +293,8 @@ static int view_chunks(const uint8_t *payload, size_t size, const aq_chunk_layou
     return 0;
 }
 
-int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
-                              const aq_chunk_layout *layout, aq_arrival **ret_arrival,
-                              aq_error *error)
+int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
+                              aq_arrival **ret_arrival, aq_error *error)
 {
     experience_head head = {.chunk_count = 0}; /* gcc cannot tell that failures are none */
     aq_arrival *arrival;
@@ -308,7 +307,7 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_
         rc = read_head(payload, size, &head, error);
     }
     if (rc == 0) {
-        rc = check_head(&head, run_id, schema_hash, error);
+        rc = check_head(&head, run_id, layout, error);
     }
     if (rc != 0) {
         return rc;
@@ -323,7 +322,6 @@ int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_
     arrival->incarnation = head.values[INCARNATION];
     arrival->seq = head.values[SEQ];
     arrival->acknowledged = head.values[ACKNOWLEDGED];
-    arrival->schema_hash = schema_hash;
     arrival->store = head.values[STORE];
     rc = view_chunks(payload, size, layout, arrival, error);
     if (rc != 0) {

@@ -10,20 +10,19 @@
 #include "common/experience/experience.h"
 
 /* Appends the frame. AQ_E_TOO_BIG past the buffer's limit (it is unchanged then). */
-int aq_wire_experience_pack(const aq_experience *experience, const aq_chunk_layout *layout,
+int aq_wire_experience_pack(const aq_experience *experience, const aq_layout *layout,
                             aq_buffer *out) AQ_MUST_USE;
 
 /* The largest number of bytes that a frame with these chunks can take. */
-size_t aq_wire_experience_bytes_max(const aq_chunk_layout *layout, const aq_chunk *const *chunks,
+size_t aq_wire_experience_bytes_max(const aq_layout *layout, const aq_chunk *const *chunks,
                                     uint32_t chunk_count);
 
-/* What a replay shard does with a frame: checks it, the run and the schema, and makes views of its
- * chunks where they lie, validated; no column is copied. The arrival takes a reference of its own
- * to `frame`. On failure nothing is kept and `error` says what is wrong with the message:
- * AQ_E_FOREIGN, AQ_E_VERSION, AQ_E_CORRUPT, AQ_E_SCHEMA (another schema hash), AQ_E_INVALID
- * (another run), AQ_E_NOMEM. */
-int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
-                              const aq_chunk_layout *layout, aq_arrival **ret_arrival,
-                              aq_error *error) AQ_MUST_USE;
+/* What a replay shard does with a frame: checks it, the run and the layout's hash, and makes views
+ * of its chunks where they lie, validated; no column is copied. The arrival takes a reference of
+ * its own to `frame`. On failure nothing is kept and `error` says what is wrong with the message:
+ * AQ_E_FOREIGN, AQ_E_VERSION, AQ_E_CORRUPT, AQ_E_SCHEMA (another layout), AQ_E_INVALID (another
+ * run), AQ_E_NOMEM. */
+int aq_wire_experience_arrive(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
+                              aq_arrival **ret_arrival, aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -17,7 +17,7 @@ void aq_wire_sample_view(const aq_batch *batch, uint64_t inserted,
  * floats are finite, bootstrap in [0, 1], probability in (0, 1], actions in range, lengths of
  * sequences from 1 to their steps and zeros beyond them, items at least 1, mass finite and above 0.
  * AQ_E_CORRUPT or AQ_E_SCHEMA in words, and the batch has no rows then. */
-int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, const aq_chunk_layout *layout,
-                        aq_batch *batch, aq_error *error) AQ_MUST_USE;
+int aq_wire_sample_read(const Actorq__V1__SampleReply *reply, aq_batch *batch,
+                        aq_error *error) AQ_MUST_USE;
 
 #endif

@@ -49,10 +49,7 @@ static void on_link_trouble(void *user, const char *url, const aq_error *error)
 /* What one sampled row takes in an answer, and room for the message around it. */
 static size_t answer_bytes_max(const aq_run_plan *plan)
 {
-    const uint32_t sequence_length = plan->table.sequence_length;
-    const size_t row_bytes = sequence_length > 0
-                                 ? aq_batch_sequence_bytes(&plan->layout, sequence_length)
-                                 : aq_batch_row_bytes(&plan->layout);
+    const size_t row_bytes = aq_batch_row_bytes(&plan->layout, plan->table.sequence_length);
     return (size_t)plan->settings.sample_rows * row_bytes + 65536;
 }
 
@@ -80,7 +77,6 @@ int aq_shard_feed_create(const aq_feed_config *config, aq_shard_feed **ret_feed)
     feed->config = *config;
     const aq_prefetch_config prefetch = {
         .run_id = config->run_id,
-        .schema_hash = config->plan->settings.schema_hash,
         .table = config->plan->table,
         .importance_exponent = settings->learner.importance_exponent,
         .batch_rows = (uint32_t)settings->learner.batch_size,

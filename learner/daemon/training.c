@@ -306,7 +306,7 @@ static int create_trainer(aq_training *training)
     const aq_trainer_config trainer = {
         .core = {.publish_period = config->quantizer.publish_period,
                  .first_step = training->config.first_step,
-                 .obs_is_f32 = training->begun.layout.obs_is_f32},
+                 .obs_is_f32 = training->begun.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32},
         .agent = training->config.agent,
         .stage = training->stage,
         .groups_max = config->learner.prefetch * 2,

@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "common/base/arrays.h"
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/policy/net_graph.h"

@@ -73,9 +73,7 @@ static int fill_tables(const aq_run_config *config, aq_run_plan *plan, aq_error 
 /* Bytes are compared once it is known how large a step is. */
 static int check_bytes(const aq_run_plan *plan, aq_error *error)
 {
-    const uint64_t step = (uint64_t)plan->layout.obs_bytes + plan->layout.action_bytes +
-                          sizeof(float) + sizeof(uint32_t);
-    const uint64_t least = 2 * plan->layout.length_max * step;
+    const uint64_t least = 2 * (uint64_t)plan->layout.length_max * plan->layout.step_bytes;
     for (uint32_t i = 0; i < plan->settings.table_count; i++) {
         const aq_table_spec *spec = &plan->settings.tables[i];
         if (spec->capacity_bytes > 0 && spec->capacity_bytes < least) {
@@ -122,8 +120,8 @@ int aq_run_plan_make(const aq_run_config *config, aq_run_plan *ret_plan, aq_erro
     }
     rc = fill_tables(config, &plan, error);
     if (!rc) {
-        rc = aq_chunk_layout_init(&plan.settings.schema, plan.settings.n_step,
-                                  (uint32_t)config->replay.chunk_length, &plan.layout, error);
+        rc = aq_layout_init(&plan.settings.schema, plan.settings.n_step,
+                            (uint32_t)config->replay.chunk_length, &plan.layout, error);
     }
     if (!rc) {
         rc = check_bytes(&plan, error);

@@ -14,7 +14,7 @@
 typedef struct aq_run_plan {
     aq_run_config config; /* with the seed that is really used */
     aq_run_settings settings;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_table_spec table; /* of one shard; the one that the learner draws from */
     const aq_algorithm_class *algorithm_class;
     double threshold;             /* NaN: none */

@@ -44,7 +44,7 @@ typedef struct request {
 
 struct aq_prefetch {
     aq_prefetch_config config;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_prefetch_owner owner;
     aq_shard_board board;
     request *requests; /* in_flight of them */
@@ -65,10 +65,9 @@ static int create_groups(aq_prefetch *prefetch, size_t group_count)
     for (; prefetch->group_count < group_count; prefetch->group_count++) {
         group *made = &prefetch->groups[prefetch->group_count];
         uint32_t rows = config->batch_rows * config->batch_count;
-        uint32_t steps = config->table.sequence_length;
-        int rc = steps > 0 ? aq_batch_create_sequences(&prefetch->layout, steps, rows, &made->batch)
-                           : aq_batch_create(&prefetch->layout, rows, &made->batch);
-        if (rc) {
+        int rc =
+            aq_batch_create(&prefetch->layout, config->table.sequence_length, rows, &made->batch);
+        if (rc != 0) {
             return rc;
         }
         prefetch->empty[prefetch->empty_count++] = made;
@@ -76,7 +75,7 @@ static int create_groups(aq_prefetch *prefetch, size_t group_count)
     return 0;
 }
 
-int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *layout,
+int aq_prefetch_create(const aq_prefetch_config *config, const aq_layout *layout,
                        const aq_prefetch_owner *owner, aq_prefetch **ret_prefetch)
 {
     AQ_ASSERT(config->in_flight > 0 && config->timeout_ms > config->wait_ms);
@@ -178,10 +177,9 @@ static void say_trouble(aq_prefetch *prefetch, aq_board_shard *from, const char 
 
 /* ---- answers -------------------------------------------------------------------------------- */
 
-static int read_group(const aq_prefetch *prefetch, const Actorq__V1__SampleReply *reply,
-                      aq_batch *batch, aq_error *error)
+static int read_group(const Actorq__V1__SampleReply *reply, aq_batch *batch, aq_error *error)
 {
-    int rc = aq_wire_sample_read(reply, &prefetch->layout, batch, error);
+    int rc = aq_wire_sample_read(reply, batch, error);
     if (!rc && batch->rows != batch->rows_max) {
         rc = aq_fail(error, AQ_E_CORRUPT, "sample of %u rows; %u were asked for", batch->rows,
                      batch->rows_max);
@@ -244,7 +242,7 @@ static bool take_reply(request *answered, aq_board_shard *from,
         }
         return false;
     }
-    int rc = read_group(prefetch, reply, batch, &error);
+    int rc = read_group(reply, batch, &error);
     prefetch->counts.unusable_in_row =
         rc == AQ_E_CORRUPT ? prefetch->counts.unusable_in_row + 1 : 0;
     if (rc) {
@@ -324,7 +322,7 @@ static void ask(aq_prefetch *prefetch, request *next, aq_board_shard *from)
 
     Actorq__V1__SampleRequest message = ACTORQ__V1__SAMPLE_REQUEST__INIT;
     message.run_id = config->run_id;
-    message.schema_hash = config->schema_hash;
+    message.schema_hash = prefetch->layout.hash;
     message.batch_rows = config->batch_rows;
     message.batch_count = config->batch_count;
     message.discount = config->discount;

@@ -40,7 +40,6 @@ typedef struct aq_prefetch_owner {
 
 typedef struct aq_prefetch_config {
     uint64_t run_id;
-    uint64_t schema_hash;
     aq_table_spec table;        /* that batches are drawn from; a name of "" is the main one */
     double importance_exponent; /* of a prioritized table; see importance.h */
     uint32_t batch_rows;
@@ -62,7 +61,7 @@ typedef struct aq_prefetch_counts {
     aq_priority_counts priorities;
 } aq_prefetch_counts;
 
-int aq_prefetch_create(const aq_prefetch_config *config, const aq_chunk_layout *layout,
+int aq_prefetch_create(const aq_prefetch_config *config, const aq_layout *layout,
                        const aq_prefetch_owner *owner, aq_prefetch **ret_prefetch) AQ_MUST_USE;
 
 /* No call may be in flight (close the channels first) and every group given back or still in the

@@ -56,30 +56,6 @@ void aq_trainer_core_offer_first(aq_trainer_core *core)
     (void)offer(core, NULL);
 }
 
-/* The rows [first, first + count) of a group, as a batch that owns nothing. */
-static aq_batch view(const aq_batch *group, uint32_t first, uint32_t count)
-{
-    aq_batch part = *group;
-    part.rows = count;
-    part.rows_max = count;
-    size_t first_step = (size_t)first * group->steps;
-    if (aq_batch_has_sequences(group)) {
-        part.obs += (first_step + first) * group->obs_bytes;
-        part.length += first;
-    } else {
-        part.obs += first_step * group->obs_bytes;
-        part.next_obs += first_step * group->obs_bytes;
-    }
-    part.action += first_step * group->action_bytes;
-    part.reward += first_step;
-    part.bootstrap += first_step;
-    part.version += first_step;
-    part.weight += first;
-    part.item += first;
-    part.priority += first;
-    return part;
-}
-
 size_t aq_staleness_bin(uint64_t behind)
 {
     size_t bin = 0;
@@ -132,7 +108,7 @@ void aq_trainer_core_train(aq_trainer_core *core, const aq_batch *group, uint64_
 
     count_versions(core, group, newest_version);
     for (uint32_t first = 0; first < group->rows; first += update_rows) {
-        const aq_batch rows = view(group, first, update_rows);
+        const aq_batch rows = aq_batch_slice(group, first, update_rows);
         aq_update_report report = {.steps = 0};
         int rc = aq_agent_train(core->agent, &rows, &report);
         if (!count_update(core, rc, update_rows, &report)) {

@@ -274,15 +274,14 @@ static int copy(importing *work, aq_data_imported *ret_imported, aq_error *error
     const aq_data_set_info *info = aq_data_set_reader_info(work->reader);
     aq_data_packer_config config = {
         .run_id = work->import->run_id,
-        .schema_hash = info->schema_hash,
         .message_bytes = work->import->message_bytes,
         .send = on_message,
         .user = work,
     };
     aq_data_packer *packer = NULL;
     aq_data_recut *recut = NULL;
-    int rc = aq_chunk_layout_init(&info->schema, work->import->n_step, work->import->chunk_length,
-                                  &config.layout, error);
+    int rc = aq_layout_init(&info->schema, work->import->n_step, work->import->chunk_length,
+                            &config.layout, error);
     if (rc != 0) {
         return rc;
     }

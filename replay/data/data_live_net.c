@@ -103,7 +103,7 @@ const aq_data_live_info *aq_data_live_about(const aq_data_live *live)
 /* ---- reading --------------------------------------------------------------------------------- */
 
 static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes,
-                      const aq_chunk_layout *layout, const aq_data_sink *sink, aq_error *error)
+                      const aq_layout *layout, const aq_data_sink *sink, aq_error *error)
 {
     uint8_t *copy;
     aq_lease *frame;
@@ -114,8 +114,7 @@ static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes
     if (bytes->len > 0) {
         memcpy(copy, bytes->data, bytes->len);
     }
-    rc =
-        aq_data_source_frame(frame, live->info.run_id, live->info.schema_hash, layout, sink, error);
+    rc = aq_data_source_frame(frame, live->info.run_id, layout, sink, error);
     aq_lease_unref(frame);
     return rc;
 }
@@ -123,7 +122,7 @@ static int take_frame(const aq_data_live *live, const ProtobufCBinaryData *bytes
 int aq_data_live_read(aq_data_live *live, const aq_schema *schema, const aq_data_sink *sink,
                       void (*progress)(void *user, double done), void *user, aq_error *error)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint64_t after = 0;
     uint64_t count = 0;
     bool more = true;
@@ -302,7 +301,6 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
     aq_data_recut *recut = NULL;
     aq_data_packer_config config = {
         .run_id = live->info.run_id,
-        .schema_hash = info->schema_hash,
         .store = live->info.store,
         .message_bytes = live->info.message_bytes,
         .send = on_message,
@@ -316,8 +314,8 @@ int aq_data_live_import(aq_data_live *live, aq_data_set_reader *reader,
     }
     work.salt = (live->info.run_id ^ info->run_id * UINT64_C(0x9e3779b97f4a7c15)) |
                 UINT64_C(0x8000000000000000);
-    int rc = aq_chunk_layout_init(&info->schema, live->info.n_step, live->info.chunk_length,
-                                  &config.layout, error);
+    int rc = aq_layout_init(&info->schema, live->info.n_step, live->info.chunk_length,
+                            &config.layout, error);
     if (rc != 0) {
         return rc;
     }

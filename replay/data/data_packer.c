@@ -66,7 +66,6 @@ static int pack(aq_data_packer *packer, uint64_t seq, aq_lease **ret_frame, aq_e
         .actor = packer->actor,
         .incarnation = packer->incarnation,
         .seq = seq,
-        .schema_hash = packer->config.schema_hash,
         .store = packer->config.store,
         .chunk_count = packer->count,
         .chunks = packer->chunks,
@@ -98,7 +97,7 @@ int aq_data_packer_flush(aq_data_packer *packer, aq_error *error)
     }
     sender_state *state = sender->memory;
     for (uint32_t i = 0; i < packer->count; i++) {
-        message.transitions += aq_chunk_fresh(packer->chunks[i]);
+        message.transitions += aq_chunk_view_fresh(&packer->chunks[i]->view);
     }
     message.seq = ++state->seq;
     state->transitions += message.transitions;

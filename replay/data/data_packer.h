@@ -23,8 +23,8 @@ typedef struct aq_data_message {
 typedef int (*aq_data_packer_fn)(void *user, const aq_data_message *message, aq_error *error);
 
 typedef struct aq_data_packer_config {
-    aq_chunk_layout layout;
-    uint64_t run_id, schema_hash;
+    aq_layout layout;
+    uint64_t run_id;
     uint64_t store; /* that the messages are for; 0: any */
     uint64_t message_bytes;
     aq_data_packer_fn send;

@@ -4,8 +4,6 @@
  */
 #include "replay/data/data_recut.h"
 
-#include <string.h>
-
 #include "common/base/memory.h"
 #include "replay/data/data_lanes.h"
 
@@ -14,7 +12,7 @@ typedef struct lane_state {
 } lane_state;
 
 struct aq_data_recut {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_data_recut_fn emit;
     void *user;
     aq_data_lanes *lanes;
@@ -22,7 +20,7 @@ struct aq_data_recut {
     uint64_t doubles;
 };
 
-int aq_data_recut_create(const aq_chunk_layout *layout, aq_data_recut_fn emit, void *user,
+int aq_data_recut_create(const aq_layout *layout, aq_data_recut_fn emit, void *user,
                          aq_data_recut **ret_recut)
 {
     aq_data_recut *recut = aq_alloc(1, sizeof(*recut));
@@ -63,8 +61,8 @@ static int close_chunk(aq_data_recut *recut, aq_data_lane *lane, aq_error *error
     if (chunk == NULL) {
         return 0;
     }
-    const uint32_t fresh = aq_chunk_fresh(chunk);
-    if (fresh == 0 || aq_chunk_items(chunk, &recut->layout) == 0) {
+    const uint32_t fresh = aq_chunk_view_fresh(&chunk->view);
+    if (fresh == 0 || aq_chunk_view_items(&chunk->view, &recut->layout) == 0) {
         recut->left_out += fresh;
         aq_chunk_unref(chunk);
         return 0;
@@ -79,24 +77,11 @@ static int open_chunk(aq_data_recut *recut, lane_state *state, uint64_t episode,
     if (rc != 0) {
         return aq_fail(error, rc, "a chunk: %s", aq_error_text(rc));
     }
-    state->open->episode = episode;
-    state->open->first = first;
-    state->open->overlap = overlap;
-    state->open->lane = lane;
+    state->open->view.episode = episode;
+    state->open->view.first = first;
+    state->open->view.overlap = (uint16_t)overlap;
+    state->open->view.lane = lane;
     return 0;
-}
-
-/* The row behind the last one, and the observation after it. */
-static void append(const aq_chunk_layout *layout, aq_chunk *chunk, const aq_chunk_view *view,
-                   uint32_t row)
-{
-    const size_t obs = layout->obs_bytes;
-    const size_t action = layout->action_bytes;
-    const uint32_t at = chunk->length++;
-    memcpy(chunk->obs + at * obs, view->obs + row * obs, 2 * obs);
-    memcpy(chunk->action + at * action, view->action + row * action, action);
-    chunk->reward[at] = aq_chunk_view_reward(view, row);
-    chunk->version[at] = aq_chunk_view_version(view, row);
 }
 
 /* A full chunk goes, and its last transitions begin the next one. */
@@ -105,17 +90,14 @@ static int roll(aq_data_recut *recut, aq_data_lane *lane, aq_error *error)
     lane_state *state = lane->memory;
     aq_chunk *full = aq_chunk_ref(state->open);
     const uint32_t overlap = recut->layout.n_step - 1;
-    const uint32_t from = full->length - overlap;
+    const uint32_t from = full->view.length - overlap;
     int rc = close_chunk(recut, lane, error);
     if (rc == 0) {
-        rc =
-            open_chunk(recut, state, full->episode, full->first + from, overlap, lane->lane, error);
+        rc = open_chunk(recut, state, full->view.episode, full->view.first + from, overlap,
+                        lane->lane, error);
     }
     if (rc == 0) {
-        const aq_chunk_view view = aq_chunk_view_of(full);
-        for (uint32_t row = from; row < full->length; row++) {
-            append(&recut->layout, state->open, &view, row);
-        }
+        aq_chunk_append(state->open, &recut->layout, &full->view, from, overlap);
     }
     aq_chunk_unref(full);
     return rc;
@@ -124,11 +106,10 @@ static int roll(aq_data_recut *recut, aq_data_lane *lane, aq_error *error)
 /* Whether the block goes on where the open chunk ends; *ret_row is its first row that is new. */
 static bool goes_on(const lane_state *state, const aq_chunk_view *view, uint32_t *ret_row)
 {
-    const aq_chunk *open = state->open;
-    if (open == NULL || open->episode != view->episode) {
+    if (state->open == NULL || state->open->view.episode != view->episode) {
         return false;
     }
-    const uint64_t next = (uint64_t)open->first + open->length;
+    const uint64_t next = (uint64_t)state->open->view.first + state->open->view.length;
     if (next < view->first || next > (uint64_t)view->first + view->length) {
         return false;
     }
@@ -159,16 +140,16 @@ int aq_data_recut_block(aq_data_recut *recut, const aq_data_set_block *block, aq
         }
     }
     for (; rc == 0 && row < view->length; row++) {
-        if (state->open->length == recut->layout.length_max) {
+        if (state->open->view.length == recut->layout.length_max) {
             rc = roll(recut, lane, error);
         }
         if (rc == 0) {
-            append(&recut->layout, state->open, view, row);
+            aq_chunk_append(state->open, &recut->layout, view, row, 1);
         }
     }
     if (rc == 0 && (view->terminated || view->truncated)) {
-        state->open->terminated = view->terminated;
-        state->open->truncated = view->truncated;
+        state->open->view.terminated = view->terminated;
+        state->open->view.truncated = view->truncated;
         rc = close_chunk(recut, lane, error);
     }
     return rc;

@@ -18,7 +18,7 @@ typedef int (*aq_data_recut_fn)(void *user, uint64_t actor, uint64_t incarnation
                                 aq_error *error);
 
 /* `layout` of the chunks to make, copied. */
-int aq_data_recut_create(const aq_chunk_layout *layout, aq_data_recut_fn emit, void *user,
+int aq_data_recut_create(const aq_layout *layout, aq_data_recut_fn emit, void *user,
                          aq_data_recut **ret_recut) AQ_MUST_USE;
 void aq_data_recut_destroy(aq_data_recut *recut); /* NULL is fine */
 

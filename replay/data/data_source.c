@@ -13,7 +13,7 @@
 typedef struct source_reading {
     const aq_segment_folder *folder;
     const aq_data_sink *sink;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_data_lanes *senders; /* each remembers its last message */
     int sink_code;          /* a failure of the sink's, which must not count as damage */
     aq_error sink_error;
@@ -35,11 +35,11 @@ static int give(const aq_arrival *arrival, const aq_data_sink *sink, aq_error *e
     return rc;
 }
 
-int aq_data_source_frame(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
-                         const aq_chunk_layout *layout, const aq_data_sink *sink, aq_error *error)
+int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
+                         const aq_data_sink *sink, aq_error *error)
 {
     aq_arrival *arrival;
-    int rc = aq_wire_experience_arrive(frame, run_id, schema_hash, layout, &arrival, error);
+    int rc = aq_wire_experience_arrive(frame, run_id, layout, &arrival, error);
     if (rc == 0) {
         rc = give(arrival, sink, error);
         aq_arrival_unref(arrival);
@@ -83,8 +83,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_arrival *arrival;
     (void)segment;
     (void)number;
-    int rc = aq_wire_experience_arrive(frame, reading->folder->identity.run_id,
-                                       reading->folder->identity.schema_hash, &reading->layout,
+    int rc = aq_wire_experience_arrive(frame, reading->folder->identity.run_id, &reading->layout,
                                        &arrival, error);
     if (rc != 0) {
         return rc == AQ_E_NOMEM ? rc : AQ_E_CORRUPT;

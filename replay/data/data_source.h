@@ -22,9 +22,8 @@ typedef struct aq_data_sink {
 
 /* The chunks of one EXPERIENCE frame, after its message. AQ_E_CORRUPT and the like for a frame of
  * no use; failures of the sink. */
-int aq_data_source_frame(aq_lease *frame, uint64_t run_id, uint64_t schema_hash,
-                         const aq_chunk_layout *layout, const aq_data_sink *sink,
-                         aq_error *error) AQ_MUST_USE;
+int aq_data_source_frame(aq_lease *frame, uint64_t run_id, const aq_layout *layout,
+                         const aq_data_sink *sink, aq_error *error) AQ_MUST_USE;
 
 /* `folder` was opened to read, `schema` is what its task is of. */
 int aq_data_source_read(const aq_segment_folder *folder, const aq_schema *schema,

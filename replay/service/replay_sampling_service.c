@@ -212,13 +212,10 @@ void aq_sampling_service_fini(aq_sampling_service *sampling)
     sampling->held = NULL;
 }
 
-static int create_batch(const aq_chunk_layout *layout, const aq_table_spec *spec, uint32_t rows,
+static int create_batch(const aq_layout *layout, const aq_table_spec *spec, uint32_t rows,
                         size_t reply_bytes_max, aq_batch **ret_batch, aq_error *error)
 {
-    uint32_t steps = spec->sequence_length;
-    size_t row_bytes =
-        steps > 0 ? aq_batch_sequence_bytes(layout, steps) : aq_batch_row_bytes(layout);
-    size_t bytes = rows * row_bytes + REPLY_OVERHEAD_BYTES;
+    size_t bytes = rows * aq_batch_row_bytes(layout, spec->sequence_length) + REPLY_OVERHEAD_BYTES;
     if (bytes > reply_bytes_max) {
         return aq_fail(error, AQ_E_TOO_BIG,
                        "sample requests of %" PRIu32 " rows of table %s make replies of %zu bytes; "
@@ -226,8 +223,7 @@ static int create_batch(const aq_chunk_layout *layout, const aq_table_spec *spec
                        "learner.batches_per_request",
                        rows, spec->name, bytes, reply_bytes_max);
     }
-    int rc = steps > 0 ? aq_batch_create_sequences(layout, steps, rows, ret_batch)
-                       : aq_batch_create(layout, rows, ret_batch);
+    int rc = aq_batch_create(layout, spec->sequence_length, rows, ret_batch);
     return rc != 0 ? aq_fail(error, rc, "a batch of %" PRIu32 " rows: %s", rows, aq_error_text(rc))
                    : 0;
 }

@@ -199,7 +199,7 @@ static int take(aq_replay_service *service, aq_lease *message, aq_error *error)
         rc = aq_fail(error, AQ_E_TOO_BIG, "a message of %zu bytes; at most %zu are possible",
                      message->size, size_max);
     } else {
-        rc = aq_wire_experience_arrive(message, aq_replay_core_run_id(core), settings->schema_hash,
+        rc = aq_wire_experience_arrive(message, aq_replay_core_run_id(core),
                                        aq_replay_core_layout(core), &arrival, error);
     }
     if (rc == 0 && service->owner.announced_only &&

@@ -17,8 +17,8 @@ static int create_parts(aq_replay_core *core, int64_t now_ns, aq_error *error)
 {
     const aq_run_settings *settings = &core->settings;
     const aq_run_config *config = &settings->config;
-    int rc = aq_chunk_layout_init(&settings->schema, settings->n_step,
-                                  (uint32_t)config->replay.chunk_length, &core->layout, error);
+    int rc = aq_layout_init(&settings->schema, settings->n_step,
+                            (uint32_t)config->replay.chunk_length, &core->layout, error);
     if (rc != 0) {
         return rc;
     }
@@ -80,7 +80,7 @@ const aq_run_settings *aq_replay_core_settings(const aq_replay_core *core)
     return &core->settings;
 }
 
-const aq_chunk_layout *aq_replay_core_layout(const aq_replay_core *core)
+const aq_layout *aq_replay_core_layout(const aq_replay_core *core)
 {
     return &core->layout;
 }
@@ -139,8 +139,8 @@ int aq_replay_core_keep(aq_replay_core *core, int64_t now_ns, aq_arrival *arriva
 
 uint64_t aq_replay_core_step_bytes(const aq_replay_core *core)
 {
-    uint64_t guess = core->layout.obs_bytes + core->layout.action_bytes + 8;
-    return core->stored_steps > 0 ? core->stored_bytes / core->stored_steps + 1 : guess;
+    return core->stored_steps > 0 ? core->stored_bytes / core->stored_steps + 1
+                                  : core->layout.step_bytes;
 }
 
 /* Hands the message to the log, if there is one. */

@@ -58,7 +58,7 @@ int aq_replay_core_create(const aq_shard_run *run, int64_t now_ns, aq_replay_cor
 void aq_replay_core_destroy(aq_replay_core *core); /* NULL is fine; closes the log */
 
 const aq_run_settings *aq_replay_core_settings(const aq_replay_core *core);
-const aq_chunk_layout *aq_replay_core_layout(const aq_replay_core *core);
+const aq_layout *aq_replay_core_layout(const aq_replay_core *core);
 uint64_t aq_replay_core_run_id(const aq_replay_core *core);
 uint64_t aq_replay_core_incarnation(const aq_replay_core *core);
 uint64_t aq_replay_core_store(const aq_replay_core *core);

@@ -20,7 +20,7 @@ typedef struct aq_core_wait {
 
 struct aq_replay_core {
     aq_run_settings settings;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_shard_run run; /* its settings point at the copy above */
     aq_message_store *messages;
     aq_replay_tables tables;

@@ -18,8 +18,7 @@ static inline uint32_t aq_chunk_items_offset(const aq_chunk_view *view, uint32_t
     return past == 0 ? 0 : period - past;
 }
 
-static inline uint32_t aq_chunk_items_count(const aq_table_spec *spec,
-                                            const aq_chunk_layout *layout,
+static inline uint32_t aq_chunk_items_count(const aq_table_spec *spec, const aq_layout *layout,
                                             const aq_chunk_view *view)
 {
     uint32_t starts = aq_chunk_view_items(view, layout);

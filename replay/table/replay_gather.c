@@ -26,7 +26,22 @@ typedef struct found_item {
     uint64_t ordinal; /* of the item's chunk, or of one shortly before */
     const aq_chunk_view *view;
     uint32_t index; /* of the item in its chunk, then the row at which it starts */
+    uint32_t steps; /* that it spans */
 } found_item;
+
+typedef struct found_block {
+    found_item items[BLOCK_ROWS];
+    const uint8_t *from[AQ_BATCH_COLUMNS][BLOCK_ROWS]; /* of each of the plan's copies */
+} found_block;
+
+/* A column that is gathered without arithmetic. */
+typedef struct gather_copy {
+    uint8_t *to;
+    size_t value_bytes, row_bytes;
+    uint32_t source;
+    uint32_t next_mask; /* all ones where it is the value after the item's steps, else 0 */
+    bool has_one_more;  /* than the sequence has steps */
+} gather_copy;
 
 /* What all rows of one call share. */
 typedef struct gather_plan {
@@ -35,6 +50,8 @@ typedef struct gather_plan {
     aq_batch *batch;
     float discount;
     uint32_t n_step;
+    uint32_t copy_count;
+    gather_copy copies[AQ_BATCH_COLUMNS];
     double power[FOLD_STEPS_MAX + 1]; /* discount^i */
 } gather_plan;
 
@@ -60,135 +77,190 @@ static void find_block(const gather_plan *plan, uint32_t start, uint32_t count, 
     }
 }
 
-/* Of `bytes`, at most those of a row that is copied in one go; the processor guesses the rest. Two
- * requests may be for one line: leaving them out takes longer than making them. */
-static inline void prefetch(const uint8_t *at, size_t bytes)
+/* The last byte of `bytes` that is asked for: of a value that is copied in one go, all; the
+ * processor guesses the rest. */
+static inline size_t prefetched(size_t bytes)
 {
-    const uint8_t *end = at + (bytes < PREFETCH_BYTES_MAX ? bytes : PREFETCH_BYTES_MAX);
-    for (; at < end; at += LINE_BYTES) {
-        __builtin_prefetch(at);
-    }
-    __builtin_prefetch(end - 1);
+    return (bytes < PREFETCH_BYTES_MAX ? bytes : PREFETCH_BYTES_MAX) - 1;
 }
 
-static void prefetch_block(const gather_plan *plan, uint32_t count, found_item *found)
+/* Two requests may be for one line: leaving them out takes longer than making them. */
+static inline void prefetch(const uint8_t *at, size_t last)
 {
-    size_t obs_bytes = plan->batch->obs_bytes;
-    size_t action_bytes = plan->batch->action_bytes;
+    for (size_t line = 0; line < last; line += LINE_BYTES) {
+        __builtin_prefetch(at + line);
+    }
+    __builtin_prefetch(at + last);
+}
+
+static void prefetch_rewards(const gather_plan *plan, uint32_t count, found_item *items)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        const aq_chunk_view *view = items[i].view;
+        uint32_t row = aq_chunk_items_row(plan->spec, view, items[i].index);
+        uint32_t left = view->length - row;
+        items[i].index = row;
+        items[i].steps = left < plan->n_step ? left : plan->n_step;
+        prefetch(aq_chunk_view_column(view, AQ_COLUMN_REWARD) + row * sizeof(float),
+                 prefetched(items[i].steps * sizeof(float)));
+    }
+}
+
+static void prefetch_copies(const gather_copy *copy, uint32_t count, const found_item *items,
+                            const uint8_t **ret_from)
+{
+    const size_t last = prefetched(copy->value_bytes);
+    for (uint32_t i = 0; i < count; i++) {
+        const size_t row = items[i].index + (items[i].steps & copy->next_mask);
+        ret_from[i] = aq_chunk_view_column(items[i].view, copy->source) + row * copy->value_bytes;
+        prefetch(ret_from[i], last);
+    }
+}
+
+static void prefetch_block(const gather_plan *plan, uint32_t count, found_block *found)
+{
+    prefetch_rewards(plan, count, found->items);
+    for (uint32_t k = 0; k < plan->copy_count; k++) {
+        prefetch_copies(&plan->copies[k], count, found->items, found->from[k]);
+    }
+}
+
+/* ---- n-step items ---------------------------------------------------------------------------- */
+
+static void fold_block(const gather_plan *plan, uint32_t start, uint32_t count,
+                       const found_item *found)
+{
+    aq_batch *batch = plan->batch;
     for (uint32_t i = 0; i < count; i++) {
         const aq_chunk_view *view = found[i].view;
-        uint32_t row = aq_chunk_items_row(plan->spec, view, found[i].index);
-        uint32_t left = view->length - row;
-        uint32_t steps = left < plan->n_step ? left : plan->n_step;
-        found[i].index = row;
-        prefetch(view->obs + row * obs_bytes, obs_bytes);
-        prefetch(view->obs + (row + steps) * obs_bytes, obs_bytes);
-        prefetch(view->action + row * action_bytes, action_bytes);
-        prefetch(view->reward + row * sizeof(float), steps * sizeof(float));
-        __builtin_prefetch(view->version + row * sizeof(uint32_t));
-    }
-}
-
-/* A call for each row of a few words would take longer than the words. */
-static inline void copy_row(uint8_t *to, const uint8_t *from, size_t bytes)
-{
-    if (bytes < VECTOR_BYTES || bytes > PREFETCH_BYTES_MAX) {
-        memcpy(to, from, bytes);
-        return;
-    }
-    size_t last = bytes - VECTOR_BYTES; /* overlaps the one before unless it divides evenly */
-    for (size_t at = 0; at < last; at += VECTOR_BYTES) {
-        memcpy(to + at, from + at, VECTOR_BYTES);
-    }
-    memcpy(to + last, from + last, VECTOR_BYTES);
-}
-
-static inline void gather_item(const gather_plan *plan, const aq_chunk_view *view, uint32_t row,
-                               size_t to)
-{
-    aq_batch *batch = plan->batch;
-    size_t obs_bytes = batch->obs_bytes;
-    size_t action_bytes = batch->action_bytes;
-    uint32_t left = view->length - row;
-    uint32_t steps = left < plan->n_step ? left : plan->n_step;
-    double sum = 0.0;
-    for (uint32_t i = 0; i < steps; i++) {
-        sum += plan->power[i] * (double)aq_chunk_view_reward(view, row + i);
-    }
-    int terminal = view->terminated && steps == left;
-    batch->reward[to] = (float)sum;
-    batch->bootstrap[to] = terminal ? 0.0f : (float)plan->power[steps];
-    batch->version[to] = aq_chunk_view_version(view, row);
-    copy_row(batch->obs + to * obs_bytes, view->obs + row * obs_bytes, obs_bytes);
-    copy_row(batch->next_obs + to * obs_bytes, view->obs + (row + steps) * obs_bytes, obs_bytes);
-    copy_row(batch->action + to * action_bytes, view->action + row * action_bytes, action_bytes);
-}
-
-/* Copies `used` rows and makes the rest of `rows` zero. */
-static void copy_rows(uint8_t *to, const uint8_t *from, size_t used, size_t rows, size_t row_bytes)
-{
-    memcpy(to, from, used * row_bytes);
-    memset(to + used * row_bytes, 0, (rows - used) * row_bytes);
-}
-
-static void gather_sequence(const gather_plan *plan, const aq_chunk_view *view, uint32_t row,
-                            size_t to)
-{
-    aq_batch *batch = plan->batch;
-    size_t steps = batch->steps;
-    size_t obs_bytes = batch->obs_bytes;
-    size_t action_bytes = batch->action_bytes;
-    uint32_t left = view->length - row;
-    uint32_t length = left < batch->steps ? left : batch->steps;
-    float *bootstrap = batch->bootstrap + to * steps;
-    copy_rows(batch->obs + to * (steps + 1) * obs_bytes, view->obs + row * obs_bytes,
-              (size_t)length + 1, steps + 1, obs_bytes);
-    copy_rows(batch->action + to * steps * action_bytes, view->action + row * action_bytes, length,
-              steps, action_bytes);
-    copy_rows((uint8_t *)(batch->reward + to * steps), view->reward + row * sizeof(float), length,
-              steps, sizeof(float));
-    copy_rows((uint8_t *)(batch->version + to * steps), view->version + row * sizeof(uint32_t),
-              length, steps, sizeof(uint32_t));
-    for (uint32_t i = 0; i < batch->steps; i++) {
-        bootstrap[i] = i < length ? plan->discount : 0.0f;
-    }
-    if (view->terminated && length == left) {
-        bootstrap[length - 1] = 0.0f;
-    }
-    batch->length[to] = length;
-}
-
-static void gather_block(const gather_plan *plan, uint32_t start, uint32_t count,
-                         const found_item *found)
-{
-    if (aq_batch_has_sequences(plan->batch)) {
-        for (uint32_t i = 0; i < count; i++) {
-            gather_sequence(plan, found[i].view, found[i].index, (size_t)start + i);
+        const uint32_t row = found[i].index;
+        const uint32_t steps = found[i].steps;
+        double sum = 0.0;
+        for (uint32_t k = 0; k < steps; k++) {
+            sum += plan->power[k] * (double)aq_chunk_view_reward(view, row + k);
         }
+        bool terminal = view->terminated && row + steps == view->length;
+        batch->reward[start + i] = (float)sum;
+        batch->bootstrap[start + i] = terminal ? 0.0f : (float)plan->power[steps];
+    }
+}
+
+/* The values of one column, each into the next place. */
+static inline void copy_each(uint8_t *to, const uint8_t *const *from, uint32_t count, size_t bytes)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(to + i * bytes, from[i], bytes);
+    }
+}
+
+/* A call for each value of a few words would take longer than the words. */
+static void copy_vectors(uint8_t *to, const uint8_t *const *from, uint32_t count, size_t bytes)
+{
+    const size_t last = bytes - VECTOR_BYTES; /* overlaps the one before unless it divides evenly */
+    for (uint32_t i = 0; i < count; i++, to += bytes) {
+        for (size_t at = 0; at < last; at += VECTOR_BYTES) {
+            memcpy(to + at, from[i] + at, VECTOR_BYTES);
+        }
+        memcpy(to + last, from[i] + last, VECTOR_BYTES);
+    }
+}
+
+static void copy_values(uint8_t *to, const uint8_t *const *from, uint32_t count, size_t bytes)
+{
+    if (bytes == sizeof(uint32_t)) {
+        copy_each(to, from, count, sizeof(uint32_t)); /* without a call: the size is known */
+    } else if (bytes >= VECTOR_BYTES && bytes <= PREFETCH_BYTES_MAX) {
+        copy_vectors(to, from, count, bytes);
     } else {
-        for (uint32_t i = 0; i < count; i++) {
-            gather_item(plan, found[i].view, found[i].index, (size_t)start + i);
-        }
+        copy_each(to, from, count, bytes);
     }
 }
 
-static void do_stage(const gather_plan *plan, uint32_t stage, uint32_t start, found_item *found)
+static void gather_items(const gather_plan *plan, uint32_t start, uint32_t count,
+                         const found_block *found)
+{
+    fold_block(plan, start, count, found->items);
+    for (uint32_t k = 0; k < plan->copy_count; k++) {
+        const gather_copy *copy = &plan->copies[k];
+        copy_values(copy->to + start * copy->row_bytes, found->from[k], count, copy->value_bytes);
+    }
+}
+
+/* ---- sequences ------------------------------------------------------------------------------- */
+
+/* Copies what is real of the values of each row and makes the rest zero. */
+static void copy_sequences(const gather_copy *copy, uint32_t start, uint32_t count,
+                           const found_item *items, const uint8_t *const *from)
+{
+    uint8_t *to = copy->to + start * copy->row_bytes;
+    for (uint32_t i = 0; i < count; i++, to += copy->row_bytes) {
+        const size_t used = (items[i].steps + (size_t)copy->has_one_more) * copy->value_bytes;
+        memcpy(to, from[i], used);
+        memset(to + used, 0, copy->row_bytes - used);
+    }
+}
+
+static void gather_sequences(const gather_plan *plan, uint32_t start, uint32_t count,
+                             const found_block *found)
+{
+    aq_batch *batch = plan->batch;
+    for (uint32_t k = 0; k < plan->copy_count; k++) {
+        copy_sequences(&plan->copies[k], start, count, found->items, found->from[k]);
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const found_item *item = &found->items[i];
+        float *bootstrap = batch->bootstrap + (size_t)(start + i) * batch->steps;
+        for (uint32_t step = 0; step < batch->steps; step++) {
+            bootstrap[step] = step < item->steps ? plan->discount : 0.0f;
+        }
+        if (item->view->terminated && item->index + item->steps == item->view->length) {
+            bootstrap[item->steps - 1] = 0.0f;
+        }
+        batch->length[start + i] = item->steps;
+    }
+}
+
+/* ---- the conveyor ---------------------------------------------------------------------------- */
+
+static void do_stage(const gather_plan *plan, uint32_t stage, uint32_t start, found_block *found)
 {
     uint32_t left = plan->batch->rows - start;
     uint32_t count = left < BLOCK_ROWS ? left : BLOCK_ROWS;
     switch (stage) {
     case 0:
-        guess_block(plan, start, count, found);
+        guess_block(plan, start, count, found->items);
         break;
     case 1:
-        find_block(plan, start, count, found);
+        find_block(plan, start, count, found->items);
         break;
     case 2:
         prefetch_block(plan, count, found);
         break;
     default:
-        gather_block(plan, start, count, found);
+        if (aq_batch_has_sequences(plan->batch)) {
+            gather_sequences(plan, start, count, found);
+        } else {
+            gather_items(plan, start, count, found);
+        }
         break;
+    }
+}
+
+static void list_copies(gather_plan *plan)
+{
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        const aq_batch_column *column = &plan->batch->columns[i];
+        if (column->values > 0 &&
+            (column->gather == AQ_GATHER_COPY || column->gather == AQ_GATHER_NEXT)) {
+            plan->copies[plan->copy_count++] = (gather_copy){
+                .to = column->bytes,
+                .value_bytes = column->is.bytes,
+                .row_bytes = aq_batch_column_bytes(column),
+                .source = column->source,
+                .next_mask = column->gather == AQ_GATHER_NEXT ? UINT32_MAX : 0,
+                .has_one_more = column->is.per == AQ_PER_BOUNDARY,
+            };
+        }
     }
 }
 
@@ -202,6 +274,7 @@ static gather_plan plan_of(const aq_table_spec *spec, aq_chunk_ring *ring, float
         plan.power[i] = power;
         power *= (double)discount;
     }
+    list_copies(&plan);
     return plan;
 }
 
@@ -213,13 +286,13 @@ void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float disc
     AQ_ASSERT(batch->steps == (spec->sequence_length > 0 ? spec->sequence_length : 1));
     AQ_ASSERT(spec->sequence_length > 0 || spec->n_step <= FOLD_STEPS_MAX);
     gather_plan plan = plan_of(spec, ring, discount, batch);
-    found_item found[STAGES][BLOCK_ROWS];
+    found_block found[STAGES];
     uint32_t blocks = (batch->rows + BLOCK_ROWS - 1) / BLOCK_ROWS;
     for (uint32_t step = 0; step < blocks + STAGES - 1; step++) {
         for (uint32_t stage = 0; stage < STAGES && stage <= step; stage++) {
             uint32_t block = step - stage;
             if (block < blocks) {
-                do_stage(&plan, stage, block * BLOCK_ROWS, found[block % STAGES]);
+                do_stage(&plan, stage, block * BLOCK_ROWS, &found[block % STAGES]);
             }
         }
     }

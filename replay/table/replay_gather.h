@@ -15,8 +15,8 @@
 #include "common/experience/batch.h"
 #include "replay/table/chunk_ring.h"
 
-/* Fills obs, next_obs, action, reward, bootstrap, version and length of the batch's rows from the
- * items that its `item` column names, whose chunks must be there; counts their draws. */
+/* Fills all columns of the batch's rows but weight and priority from the items that its `item`
+ * column names, whose chunks must be there; counts their draws. */
 void aq_replay_gather(const aq_table_spec *spec, aq_chunk_ring *ring, float discount,
                       aq_batch *batch);
 

@@ -25,7 +25,7 @@ static uint32_t draws_max_of(const aq_table_spec *spec)
     return spec->selector == AQ_SELECTOR_QUEUE ? 1 : spec->times_sampled_max;
 }
 
-static uint64_t window_of(const aq_table_spec *spec, const aq_chunk_layout *layout)
+static uint64_t window_of(const aq_table_spec *spec, const aq_layout *layout)
 {
     uint64_t most = AQ_CHUNK_RING_WINDOW_MAX / 2;
     uint64_t capacity = spec->capacity < most ? spec->capacity : most;
@@ -33,7 +33,7 @@ static uint64_t window_of(const aq_table_spec *spec, const aq_chunk_layout *layo
     return window < most ? window : most;
 }
 
-int aq_replay_table_create(const aq_table_spec *spec, const aq_chunk_layout *layout,
+int aq_replay_table_create(const aq_table_spec *spec, const aq_layout *layout,
                            aq_message_store *store, uint64_t seed, aq_replay_table **ret_table)
 {
     AQ_ASSERT(aq_table_spec_span(spec) <= layout->n_step);
@@ -98,12 +98,6 @@ float aq_replay_table_mass(const aq_replay_table *table, float priority)
 
 /* ---- chunks come and go -------------------------------------------------------------------- */
 
-static size_t chunk_bytes(const aq_replay_table *table, const aq_chunk_view *view)
-{
-    size_t step = table->layout.action_bytes + sizeof(float) + sizeof(uint32_t);
-    return ((size_t)view->length + 1) * table->layout.obs_bytes + view->length * step;
-}
-
 void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal)
 {
     aq_chunk_slot *slot = aq_chunk_ring_slot(&table->ring, ordinal);
@@ -120,7 +114,7 @@ void aq_replay_table_drop(aq_replay_table *table, uint64_t ordinal)
     }
     table->chunks--;
     table->transitions -= aq_chunk_view_fresh(slot->view);
-    table->chunk_bytes -= chunk_bytes(table, slot->view);
+    table->chunk_bytes -= aq_layout_bytes(&table->layout, slot->view->length);
     table->items -= slot->items_left;
     table->gone_draws += slot->draws;
     table->gone_items += items;
@@ -223,7 +217,7 @@ void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, 
     begin_items(table, aq_chunk_ring_slot(&table->ring, ordinal)->first_item, items);
     table->chunks++;
     table->transitions += aq_chunk_view_fresh(view);
-    table->chunk_bytes += chunk_bytes(table, view);
+    table->chunk_bytes += aq_layout_bytes(&table->layout, view->length);
     table->items += items;
     make_room(table);
     if (table->removes_lowest) {
@@ -308,8 +302,7 @@ int aq_replay_table_sample(aq_replay_table *table, uint32_t rows, float discount
 {
     AQ_ASSERT(rows >= 1);
     AQ_ASSERT(rows <= batch->rows_max);
-    AQ_ASSERT(batch->obs_bytes == table->layout.obs_bytes);
-    AQ_ASSERT(batch->action_bytes == table->layout.action_bytes);
+    AQ_ASSERT(batch->layout_hash == table->layout.hash);
     if (draws_possible(table, rows) < rows) {
         return AQ_E_AGAIN;
     }

@@ -35,7 +35,7 @@ typedef struct aq_replay_holdings {
 } aq_replay_holdings;
 
 /* `store` outlives the table. `seed` feeds the draws. AQ_E_NOMEM. */
-int aq_replay_table_create(const aq_table_spec *spec, const aq_chunk_layout *layout,
+int aq_replay_table_create(const aq_table_spec *spec, const aq_layout *layout,
                            aq_message_store *store, uint64_t seed,
                            aq_replay_table **ret_table) AQ_MUST_USE;
 void aq_replay_table_destroy(aq_replay_table *table); /* NULL is fine; lets go of all chunks */
@@ -56,11 +56,11 @@ int aq_replay_table_reserve(aq_replay_table *table, const aq_arrival *arrival) A
  * held, and nothing stays for ever because nobody draws it any more. */
 void aq_replay_table_insert(aq_replay_table *table, aq_stored_message *message, uint32_t index);
 
-/* Draws `rows` items into a batch with room for them, of this table's rows (aq_batch_create, or
- * aq_batch_create_sequences): all its columns but `priority`. `weight` is the probability that one
- * draw of this table takes the row's item; where nothing is left to chance (fifo, lifo, queue), one
- * by the number of items, so that none counts more than another. AQ_E_AGAIN when there are not that
- * many to draw (fifo, lifo, queue, times_sampled_max) or none at all. `discount` is per step.
+/* Draws `rows` items into a batch with room for them, of this table's rows (aq_batch_create): all
+ * its columns but `priority`. `weight` is the probability that one draw of this table takes the
+ * row's item; where nothing is left to chance (fifo, lifo, queue), one by the number of items, so
+ * that none counts more than another. AQ_E_AGAIN when there are not that many to draw (fifo, lifo,
+ * queue, times_sampled_max) or none at all. `discount` is per step.
  *
  * Draws of a uniform or prioritized table are independent of each other: an item may come twice. A
  * fifo or lifo table gives its oldest or newest items, each once, and the same ones next time,

@@ -21,7 +21,7 @@ typedef struct aq_chunk_key {
 
 struct aq_replay_table {
     aq_table_spec spec;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_message_store *store;
     aq_chunk_ring ring;
     aq_replay_selector *selector;

@@ -11,7 +11,7 @@
 #include "common/base/assert.h"
 
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
-                          const aq_chunk_layout *layout, aq_message_store *store, uint64_t seed,
+                          const aq_layout *layout, aq_message_store *store, uint64_t seed,
                           aq_error *error)
 {
     AQ_ASSERT(settings->table_count >= 1);

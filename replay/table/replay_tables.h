@@ -37,7 +37,7 @@ typedef struct aq_replay_tables {
 /* What the settings describe. AQ_E_INVALID in words for limits under which actors and learner could
  * wait for each other, AQ_E_NOMEM. On failure `fini` gives back what there is. */
 int aq_replay_tables_init(aq_replay_tables *tables, const aq_run_settings *settings,
-                          const aq_chunk_layout *layout, aq_message_store *store, uint64_t seed,
+                          const aq_layout *layout, aq_message_store *store, uint64_t seed,
                           aq_error *error) AQ_MUST_USE;
 void aq_replay_tables_fini(aq_replay_tables *tables); /* zeroes are fine */
 

@@ -69,18 +69,20 @@ static void *grown(void *array, size_t count, size_t *capacity, size_t size)
     return larger;
 }
 
-static int32_t action_at(const aq_chunk_view *view, const aq_chunk_layout *layout, uint32_t row)
+static int32_t action_at(const aq_chunk_view *view, const aq_layout *layout, uint32_t row)
 {
     int32_t action = 0;
-    assert_true(layout->action_bytes <= sizeof(action));
-    memcpy(&action, view->action + (size_t)row * layout->action_bytes, layout->action_bytes);
+    const size_t bytes = layout->columns[AQ_COLUMN_ACTION].bytes;
+    assert_true(bytes <= sizeof(action));
+    memcpy(&action, aq_chunk_view_column(view, AQ_COLUMN_ACTION) + row * bytes, bytes);
     return action;
 }
 
-static bool is_genuine(const aq_chunk_view *view, const aq_chunk_layout *layout, uint32_t row)
+static bool is_genuine(const aq_chunk_view *view, const aq_layout *layout, uint32_t row)
 {
-    const uint8_t *obs = view->obs + (size_t)row * layout->obs_bytes;
-    const uint8_t *next = obs + layout->obs_bytes;
+    const size_t bytes = layout->columns[AQ_COLUMN_OBS].bytes;
+    const uint8_t *obs = aq_chunk_view_column(view, AQ_COLUMN_OBS) + row * bytes;
+    const uint8_t *next = obs + bytes;
     const bool ends = row + 1 == view->length && view->terminated;
     return chaos_cartpole_follows(obs, action_at(view, layout, row), next) &&
            aq_chunk_view_reward(view, row) == 1.0f &&
@@ -119,8 +121,7 @@ static int on_record(void *user, uint64_t segment, uint64_t number, aq_lease *fr
     aq_arrival *arrival;
     (void)segment;
     (void)number;
-    int rc = aq_wire_experience_arrive(frame, audit->run_id, plan->settings.schema_hash,
-                                       &plan->layout, &arrival, error);
+    int rc = aq_wire_experience_arrive(frame, audit->run_id, &plan->layout, &arrival, error);
     if (rc != 0) {
         return AQ_E_CORRUPT;
     }

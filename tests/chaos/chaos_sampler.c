@@ -40,13 +40,15 @@ static float float_at(const ProtobufCBinaryData *column, size_t row)
 static bool is_genuine(const chaos_sampler *sampler, const Actorq__V1__SampleReply *reply,
                        size_t row)
 {
-    const aq_chunk_layout *layout = &sampler->plan->layout;
-    const uint8_t *next = reply->next_obs.data + row * layout->obs_bytes;
+    const aq_layout *layout = &sampler->plan->layout;
+    const uint8_t *next = reply->next_obs.data + row * layout->columns[AQ_COLUMN_OBS].bytes;
     int32_t action = 0;
-    memcpy(&action, reply->action.data + row * layout->action_bytes, layout->action_bytes);
+    memcpy(&action, reply->action.data + row * layout->columns[AQ_COLUMN_ACTION].bytes,
+           layout->columns[AQ_COLUMN_ACTION].bytes);
     const float bootstrap = float_at(&reply->bootstrap, row);
     const bool ends = bootstrap == 0.0f;
-    return chaos_cartpole_follows(reply->obs.data + row * layout->obs_bytes, action, next) &&
+    return chaos_cartpole_follows(reply->obs.data + row * layout->columns[AQ_COLUMN_OBS].bytes,
+                                  action, next) &&
            float_at(&reply->reward, row) == 1.0f &&
            (ends || bootstrap == (float)sampler->plan->config.learner.discount) &&
            (ends ? chaos_cartpole_is_out(next, -1e-5) : !chaos_cartpole_is_out(next, 1e-5));
@@ -54,11 +56,11 @@ static bool is_genuine(const chaos_sampler *sampler, const Actorq__V1__SampleRep
 
 static bool is_whole(const chaos_sampler *sampler, const Actorq__V1__SampleReply *reply)
 {
-    const aq_chunk_layout *layout = &sampler->plan->layout;
+    const aq_layout *layout = &sampler->plan->layout;
     const size_t rows = reply->rows;
-    return rows == ROWS && reply->obs.len == rows * layout->obs_bytes &&
-           reply->next_obs.len == rows * layout->obs_bytes &&
-           reply->action.len == rows * layout->action_bytes &&
+    return rows == ROWS && reply->obs.len == rows * layout->columns[AQ_COLUMN_OBS].bytes &&
+           reply->next_obs.len == rows * layout->columns[AQ_COLUMN_OBS].bytes &&
+           reply->action.len == rows * layout->columns[AQ_COLUMN_ACTION].bytes &&
            reply->reward.len == rows * sizeof(float) &&
            reply->bootstrap.len == rows * sizeof(float);
 }

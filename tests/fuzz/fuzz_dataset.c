@@ -12,14 +12,18 @@
 #include "tests/fuzz/fuzz_target.h"
 
 /* Every byte is looked at, so that the sanitizers look, too. */
-static void touch(const aq_data_set_block *block, const aq_chunk_layout *layout)
+static void touch(const aq_data_set_block *block, const aq_layout *layout)
 {
     static volatile uint32_t sum;
     const aq_chunk_view *view = &block->view;
-    sum = aq_crc32c(sum, view->obs, ((size_t)view->length + 1) * layout->obs_bytes);
-    sum = aq_crc32c(sum, view->action, (size_t)view->length * layout->action_bytes);
-    sum = aq_crc32c(sum, view->reward, (size_t)view->length * sizeof(float));
-    sum = aq_crc32c(sum, view->version, (size_t)view->length * sizeof(uint32_t));
+    sum = aq_crc32c(sum, aq_chunk_view_column(view, AQ_COLUMN_OBS),
+                    ((size_t)view->length + 1) * layout->columns[AQ_COLUMN_OBS].bytes);
+    sum = aq_crc32c(sum, aq_chunk_view_column(view, AQ_COLUMN_ACTION),
+                    (size_t)view->length * layout->columns[AQ_COLUMN_ACTION].bytes);
+    sum = aq_crc32c(sum, aq_chunk_view_column(view, AQ_COLUMN_REWARD),
+                    (size_t)view->length * sizeof(float));
+    sum = aq_crc32c(sum, aq_chunk_view_column(view, AQ_COLUMN_VERSION),
+                    (size_t)view->length * sizeof(uint32_t));
 }
 
 static void read_all(const aq_buffer *bytes)

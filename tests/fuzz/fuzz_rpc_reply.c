@@ -36,20 +36,20 @@ static void read_sample(const ProtobufCMessage *reply)
 {
     static const float low[2] = {-1.0f, -1.0f}, high[2] = {1.0f, 1.0f};
     aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *batches[2];
     aq_space_init_box(&schema.obs, 2, low, high);
     aq_space_init_discrete(&schema.action, 2);
-    int rc = aq_chunk_layout_init(&schema, STEPS, CHUNK_LENGTH, &layout, NULL);
+    int rc = aq_layout_init(&schema, STEPS, CHUNK_LENGTH, &layout, NULL);
     AQ_ASSERT(rc == 0);
-    rc = aq_batch_create(&layout, ROWS_MAX, &batches[0]);
+    rc = aq_batch_create(&layout, 0, ROWS_MAX, &batches[0]);
     AQ_ASSERT(rc == 0);
-    rc = aq_batch_create_sequences(&layout, STEPS, ROWS_MAX, &batches[1]);
+    rc = aq_batch_create(&layout, STEPS, ROWS_MAX, &batches[1]);
     AQ_ASSERT(rc == 0);
     for (int i = 0; i < 2; i++) {
         aq_error error = {0};
-        rc = aq_wire_sample_read((const Actorq__V1__SampleReply *)(const void *)reply, &layout,
-                                 batches[i], &error);
+        rc = aq_wire_sample_read((const Actorq__V1__SampleReply *)(const void *)reply, batches[i],
+                                 &error);
         AQ_ASSERT(error.code == rc);
         AQ_ASSERT(batches[i]->rows <= ROWS_MAX);
         AQ_ASSERT((rc == 0) == (batches[i]->rows > 0));

@@ -41,7 +41,7 @@ static void call_operations(aq_buffer *out)
 /* What the frame around a message holds. */
 static void pack_experience(uint64_t seq, aq_buffer *out)
 {
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_experience message = kit_message(1, seq, 0, seq * STEPS_EACH, STEPS_EACH);
     aq_buffer_init(out, FUZZ_SEED_BYTES_MAX);
     int rc = aq_wire_experience_pack(&message, &layout, out);
@@ -271,13 +271,13 @@ static void make_sample_reply(void)
     static const float low[2] = {-1, -1}, high[2] = {1, 1};
     Actorq__V1__SampleReply reply = ACTORQ__V1__SAMPLE_REPLY__INIT;
     aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *batch;
     aq_space_init_box(&schema.obs, 2, low, high);
     aq_space_init_discrete(&schema.action, 2);
-    int rc = aq_chunk_layout_init(&schema, 3, 8, &layout, NULL);
+    int rc = aq_layout_init(&schema, 3, 8, &layout, NULL);
     AQ_ASSERT(rc == 0);
-    rc = aq_batch_create(&layout, ROWS, &batch);
+    rc = aq_batch_create(&layout, 0, ROWS, &batch);
     AQ_ASSERT(rc == 0);
     batch->rows = ROWS;
     for (uint32_t i = 0; i < ROWS; i++) {

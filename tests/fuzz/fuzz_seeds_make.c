@@ -31,7 +31,7 @@ enum { POLICIES = 6, SEED = 11 };
 
 static void make_experience(void)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_experience experience;
     aq_buffer frame;
     fixture_layout(&layout);
@@ -119,22 +119,22 @@ static void make_data_set(void)
 {
     static const float low[1] = {-1.0f}, high[1] = {1.0f};
     aq_data_set_info info = {.task = "a:b", .counts = {.n_step = 1}};
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_data_set_writer *writer;
     aq_chunk *chunk;
     aq_buffer file, header;
     aq_space_init_box(&info.schema.obs, 1, low, high);
     aq_space_init_discrete(&info.schema.action, 3);
     info.schema_hash = aq_schema_hash(&info.schema);
-    int rc = aq_chunk_layout_init(&info.schema, 1, 8, &layout, NULL);
+    int rc = aq_layout_init(&info.schema, 1, 8, &layout, NULL);
     AQ_ASSERT(rc == 0);
     rc = aq_chunk_create(&layout, 5, &chunk);
     AQ_ASSERT(rc == 0);
-    chunk->length = 5;
-    chunk->terminated = true;
+    chunk->view.length = 5;
+    chunk->view.terminated = true;
     rc = aq_data_set_writer_create(fuzz_place_of("set.aqds"), &info, true, &writer, NULL);
     AQ_ASSERT(rc == 0);
-    const aq_data_set_block block = {.actor = 7, .incarnation = 9, .view = aq_chunk_view_of(chunk)};
+    const aq_data_set_block block = {.actor = 7, .incarnation = 9, .view = chunk->view};
     rc = aq_data_set_writer_add(writer, &block, NULL);
     AQ_ASSERT(rc == 0);
     rc = aq_data_set_writer_finish(writer, NULL);

@@ -2,6 +2,7 @@
  * The same arithmetic as the shard's, done in the plainest way.
  */
 #include "tests/sim/sim_book.h"
+#include "tests/support/chunks.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +14,7 @@
 #include "replay/table/replay_tables.h"
 
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
-                   const aq_chunk_layout *layout, uint64_t store, bool durable)
+                   const aq_layout *layout, uint64_t store, bool durable)
 {
     *book = (sim_book){
         .world = world,
@@ -81,7 +82,7 @@ static void let_go(sim_book *book)
 {
     while (book->transitions > book->settings.tables[0].capacity &&
            book->count - book->oldest > 1) {
-        book->transitions -= aq_chunk_fresh(book->entries[book->oldest++].chunk);
+        book->transitions -= aq_chunk_view_fresh(&book->entries[book->oldest++].chunk->view);
     }
 }
 
@@ -125,8 +126,8 @@ void sim_book_begins(sim_book *book, uint64_t incarnation, uint64_t oldest, uint
     for (size_t i = book->first; i < book->count; i++) {
         sim_entry *entry = &book->entries[i];
         entry->first_item = book->end_item;
-        book->end_item += aq_chunk_items(entry->chunk, &book->layout);
-        book->transitions += aq_chunk_fresh(entry->chunk);
+        book->end_item += aq_chunk_view_items(&entry->chunk->view, &book->layout);
+        book->transitions += aq_chunk_view_fresh(&entry->chunk->view);
     }
     let_go(book);
     for (size_t i = 0; i < book->account_count; i++) {
@@ -223,9 +224,9 @@ static void enter(sim_book *book, const aq_chunk *chunk)
 {
     book->entries = grown(book->entries, book->count, &book->capacity, sizeof(*book->entries));
     book->entries[book->count++] = (sim_entry){.chunk = chunk, .first_item = book->end_item};
-    book->end_item += aq_chunk_items(chunk, &book->layout);
-    book->transitions += aq_chunk_fresh(chunk);
-    book->inserted += aq_chunk_fresh(chunk);
+    book->end_item += aq_chunk_view_items(&chunk->view, &book->layout);
+    book->transitions += aq_chunk_view_fresh(&chunk->view);
+    book->inserted += aq_chunk_view_fresh(&chunk->view);
     let_go(book);
 }
 
@@ -457,18 +458,16 @@ static float float_at(const ProtobufCBinaryData *column, size_t row)
 static bool is_row_of(const sim_book *book, const Actorq__V1__SampleReply *reply, size_t at,
                       float discount, const sim_entry *entry, uint32_t row)
 {
-    const aq_chunk_layout *layout = &book->layout;
     const aq_chunk *chunk = entry->chunk;
+    const size_t obs = book->layout.columns[AQ_COLUMN_OBS].bytes;
+    const size_t action = book->layout.columns[AQ_COLUMN_ACTION].bytes;
     float reward, bootstrap;
     uint32_t next_row;
-    aq_chunk_fold(chunk, layout, row, discount, &reward, &bootstrap, &next_row);
-    return memcmp(reply->obs.data + at * layout->obs_bytes,
-                  chunk->obs + (size_t)row * layout->obs_bytes, layout->obs_bytes) == 0 &&
-           memcmp(reply->next_obs.data + at * layout->obs_bytes,
-                  chunk->obs + (size_t)next_row * layout->obs_bytes, layout->obs_bytes) == 0 &&
-           memcmp(reply->action.data + at * layout->action_bytes,
-                  chunk->action + (size_t)row * layout->action_bytes, layout->action_bytes) == 0 &&
-           word_at(&reply->version, at, 4) == chunk->version[row] &&
+    chunk_fold(&chunk->view, book->layout.n_step, row, discount, &reward, &bootstrap, &next_row);
+    return memcmp(reply->obs.data + at * obs, obs_of(chunk) + row * obs, obs) == 0 &&
+           memcmp(reply->next_obs.data + at * obs, obs_of(chunk) + next_row * obs, obs) == 0 &&
+           memcmp(reply->action.data + at * action, action_of(chunk) + row * action, action) == 0 &&
+           word_at(&reply->version, at, 4) == version_of(chunk)[row] &&
            float_at(&reply->reward, at) == reward && float_at(&reply->bootstrap, at) == bootstrap;
 }
 

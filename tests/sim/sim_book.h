@@ -49,7 +49,7 @@ typedef struct sim_book {
     bool durable;
     uint64_t incarnation; /* of this life */
     aq_run_settings settings;
-    aq_chunk_layout layout; /* as the main table folds */
+    aq_layout layout; /* as the main table folds */
     sim_account accounts[SIM_ACCOUNTS_MAX];
     size_t account_count;
     sim_kept *kept;
@@ -71,7 +71,7 @@ typedef struct sim_book {
 } sim_book;
 
 void sim_book_init(sim_book *book, sim_world *world, const aq_run_settings *settings,
-                   const aq_chunk_layout *layout, uint64_t store, bool durable);
+                   const aq_layout *layout, uint64_t store, bool durable);
 void sim_book_fini(sim_book *book);
 
 /* ---- lives ---------------------------------------------------------------------------------- */

@@ -265,7 +265,6 @@ static void create_prefetch(sim_learner *learner)
     const aq_run_config *config = &site->plan.config;
     const aq_prefetch_config prefetch = {
         .run_id = site->run_id,
-        .schema_hash = site->plan.settings.schema_hash,
         .table = site->plan.table,
         .importance_exponent = config->learner.importance_exponent,
         .batch_rows = (uint32_t)config->learner.batch_size,
@@ -320,7 +319,7 @@ void sim_learner_training_create(sim_learner *learner)
     const aq_trainer_core_config config = {
         .publish_period = site->plan.config.quantizer.publish_period,
         .first_step = learner->first_step,
-        .obs_is_f32 = site->plan.layout.obs_is_f32,
+        .obs_is_f32 = site->plan.layout.columns[AQ_COLUMN_OBS].dtype == AQ_DTYPE_F32,
     };
     create_prefetch(learner);
     create_stage(learner);

@@ -13,7 +13,7 @@
 #include "tests/unit/common/wire/experience_read.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
-                     const aq_run_settings *settings, const aq_chunk_layout *layout, bool in_order)
+                     const aq_run_settings *settings, const aq_layout *layout, bool in_order)
 {
     *ledger = (sim_ledger){
         .world = world,
@@ -88,8 +88,7 @@ static void read_frame(const sim_ledger *ledger, const uint8_t *frame, size_t si
                        aq_experience *ret_message)
 {
     aq_error error = {0};
-    int rc = experience_read(frame, size, ledger->run_id, ledger->settings.schema_hash,
-                             &ledger->layout, ret_message, &error);
+    int rc = experience_read(frame, size, ledger->run_id, &ledger->layout, ret_message, &error);
     AQ_ASSERT(rc == 0);
 }
 

@@ -24,7 +24,7 @@ typedef struct sim_ledger {
     sim_world *world;
     uint64_t run_id;
     aq_run_settings settings;
-    aq_chunk_layout layout;
+    aq_layout layout;
     bool in_order; /* there is one shard */
     sim_source *sources[SIM_SOURCES_MAX];
     size_t source_count;
@@ -42,7 +42,7 @@ typedef struct sim_ledger {
 } sim_ledger;
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
-                     const aq_run_settings *settings, const aq_chunk_layout *layout, bool in_order);
+                     const aq_run_settings *settings, const aq_layout *layout, bool in_order);
 void sim_ledger_fini(sim_ledger *ledger);
 
 /* Of an actor process. Finds it, or begins it. */

@@ -2,6 +2,7 @@
  * Faults are made outside of the shard, so that the code under test is the same in every run.
  */
 #include "tests/sim/sim_plant.h"
+#include "tests/support/chunks.h"
 
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
@@ -30,7 +31,7 @@ static bool change(enum sim_plant plant, aq_experience *message)
         aq_chunk_unref(message->chunks[--message->chunk_count]);
         return true;
     case SIM_PLANT_CONTENT:
-        message->chunks[0]->obs[0] ^= 1;
+        obs_of(message->chunks[0])[0] ^= 1;
         return true;
     default:
         return false;
@@ -48,8 +49,7 @@ bool sim_plant_frame(enum sim_plant plant, const sim_ledger *ledger, const uint8
         out->data[size - 1] ^= 1;
         return true;
     }
-    int rc = experience_read(frame, size, ledger->run_id, ledger->settings.schema_hash,
-                             &ledger->layout, &message, &error);
+    int rc = experience_read(frame, size, ledger->run_id, &ledger->layout, &message, &error);
     AQ_ASSERT(rc == 0);
     bool changed = change(plant, &message);
     if (changed) {

@@ -2,6 +2,7 @@
  * Sorted arrays: nearly every chunk goes to the end.
  */
 #include "tests/sim/sim_source.h"
+#include "tests/support/chunks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -9,7 +10,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 
-void sim_source_init(sim_source *source, sim_world *world, const aq_chunk_layout *layout,
+void sim_source_init(sim_source *source, sim_world *world, const aq_layout *layout,
                      uint64_t incarnation, bool in_order)
 {
     *source = (sim_source){
@@ -30,48 +31,44 @@ void sim_source_fini(sim_source *source)
 /* ---- two chunks of a lane ------------------------------------------------------------------- */
 
 /* The repeated rows of `chunk` are the last ones of `last`, and the observation goes on. */
-static bool overlaps(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+static bool overlaps(const aq_chunk *last, const aq_chunk *chunk, const aq_layout *layout)
 {
-    uint32_t overlap = chunk->overlap;
-    if (last->length < overlap) {
+    uint32_t overlap = chunk->view.overlap;
+    if (last->view.length < overlap) {
         return false;
     }
-    uint32_t row = last->length - overlap;
-    return memcmp(chunk->obs, last->obs + (size_t)row * layout->obs_bytes,
-                  (size_t)(overlap + 1) * layout->obs_bytes) == 0 &&
-           memcmp(chunk->action, last->action + (size_t)row * layout->action_bytes,
-                  (size_t)overlap * layout->action_bytes) == 0 &&
-           memcmp(chunk->reward, last->reward + row, overlap * sizeof(*chunk->reward)) == 0 &&
-           memcmp(chunk->version, last->version + row, overlap * sizeof(*chunk->version)) == 0;
+    uint32_t row = last->view.length - overlap;
+    return has_same_rows(layout, &last->view, row, &chunk->view, overlap);
 }
 
 static bool has_ended(const aq_chunk *chunk)
 {
-    return chunk->terminated || chunk->truncated;
+    return chunk->view.terminated || chunk->view.truncated;
 }
 
 /* Whether `chunk` comes right after `last`; NULL: it is the first. */
-static bool follows(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+static bool follows(const aq_chunk *last, const aq_chunk *chunk, const aq_layout *layout)
 {
     if (last == NULL) {
-        return chunk->episode == 1 && chunk->first == 0 && chunk->overlap == 0;
+        return chunk->view.episode == 1 && chunk->view.first == 0 && chunk->view.overlap == 0;
     }
     if (has_ended(last)) {
-        return chunk->episode == last->episode + 1 && chunk->first == 0 && chunk->overlap == 0;
+        return chunk->view.episode == last->view.episode + 1 && chunk->view.first == 0 &&
+               chunk->view.overlap == 0;
     }
-    return chunk->episode == last->episode && chunk->overlap == layout->n_step - 1 &&
-           chunk->first + chunk->overlap == last->first + last->length &&
+    return chunk->view.episode == last->view.episode && chunk->view.overlap == layout->n_step - 1 &&
+           chunk->view.first + chunk->view.overlap == last->view.first + last->view.length &&
            overlaps(last, chunk, layout);
 }
 
 /* Whether `chunk` may come after `last`, with others between them. */
-static bool is_behind(const aq_chunk *last, const aq_chunk *chunk, const aq_chunk_layout *layout)
+static bool is_behind(const aq_chunk *last, const aq_chunk *chunk, const aq_layout *layout)
 {
-    if (last->episode != chunk->episode) {
-        return chunk->episode > last->episode;
+    if (last->view.episode != chunk->view.episode) {
+        return chunk->view.episode > last->view.episode;
     }
-    const uint32_t end = last->first + last->length;
-    const uint32_t begin = chunk->first + chunk->overlap;
+    const uint32_t end = last->view.first + last->view.length;
+    const uint32_t begin = chunk->view.first + chunk->view.overlap;
     return !has_ended(last) && (begin > end || (begin == end && follows(last, chunk, layout)));
 }
 
@@ -81,22 +78,22 @@ static void break_at(const sim_source *source, const aq_chunk *last, const aq_ch
                "actor %" PRIu64 " lane %u: a chunk of episode %" PRIu64
                " from step %u on (%u of its %u rows repeated) follows one of episode %" PRIu64
                " from step %u on with %u rows",
-               source->actor, chunk->lane, chunk->episode, chunk->first, chunk->overlap,
-               chunk->length, last != NULL ? last->episode : 0, last != NULL ? last->first : 0,
-               last != NULL ? last->length : 0);
+               source->actor, chunk->view.lane, chunk->view.episode, chunk->view.first,
+               chunk->view.overlap, chunk->view.length, last != NULL ? last->view.episode : 0,
+               last != NULL ? last->view.first : 0, last != NULL ? last->view.length : 0);
 }
 
 /* ---- the lane ------------------------------------------------------------------------------- */
 
 static void check_versions(const sim_source *source, const aq_chunk *chunk)
 {
-    for (uint32_t i = 1; i < chunk->length; i++) {
-        if (chunk->version[i] < chunk->version[i - 1]) {
+    for (uint32_t i = 1; i < chunk->view.length; i++) {
+        if (version_of(chunk)[i] < version_of(chunk)[i - 1]) {
             sim_broken(source->world, SIM_VERSIONS,
                        "actor %" PRIu64 " lane %u episode %" PRIu64
                        ": step %u was chosen by version %u, the one before by %u",
-                       source->actor, chunk->lane, chunk->episode, chunk->first + i,
-                       chunk->version[i], chunk->version[i - 1]);
+                       source->actor, chunk->view.lane, chunk->view.episode, chunk->view.first + i,
+                       version_of(chunk)[i], version_of(chunk)[i - 1]);
         }
     }
 }
@@ -119,13 +116,14 @@ static void grow(sim_lane *lane)
 
 static bool is_before(const aq_chunk *a, const aq_chunk *b)
 {
-    return a->episode < b->episode || (a->episode == b->episode && a->first < b->first);
+    return a->view.episode < b->view.episode ||
+           (a->view.episode == b->view.episode && a->view.first < b->view.first);
 }
 
 void sim_source_sends(sim_source *source, const aq_chunk *chunk)
 {
-    AQ_ASSERT(chunk->lane < SIM_LANES_MAX);
-    sim_lane *lane = &source->lanes[chunk->lane];
+    AQ_ASSERT(chunk->view.lane < SIM_LANES_MAX);
+    sim_lane *lane = &source->lanes[chunk->view.lane];
     size_t at = lane->count;
     check_versions(source, chunk);
     while (at > 0 && is_before(chunk, lane->chunks[at - 1])) {

@@ -26,12 +26,12 @@ typedef struct sim_source {
     uint64_t incarnation;
     uint64_t actor; /* its member number; 0: it sent nothing yet */
     bool in_order;  /* there is one shard */
-    aq_chunk_layout layout;
+    aq_layout layout;
     sim_lane lanes[SIM_LANES_MAX];
     uint64_t version; /* the newest that it acted with */
 } sim_source;
 
-void sim_source_init(sim_source *source, sim_world *world, const aq_chunk_layout *layout,
+void sim_source_init(sim_source *source, sim_world *world, const aq_layout *layout,
                      uint64_t incarnation, bool in_order);
 void sim_source_fini(sim_source *source);
 

@@ -2,6 +2,7 @@
  * Chunks are kept to the end of the run: a few megabytes.
  */
 #include "tests/sim/sim_stream.h"
+#include "tests/support/chunks.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -40,16 +41,11 @@ uint64_t sim_stream_fresh(const sim_stream *stream, uint64_t seq)
 
 /* ---- one chunk ------------------------------------------------------------------------------ */
 
-static bool is_same_chunk(const aq_chunk *a, const aq_chunk *b, const aq_chunk_layout *layout)
+static bool is_same_chunk(const aq_chunk_view *a, const aq_chunk_view *b, const aq_layout *layout)
 {
-    size_t length = a->length;
     return a->episode == b->episode && a->first == b->first && a->lane == b->lane &&
            a->length == b->length && a->overlap == b->overlap && a->terminated == b->terminated &&
-           a->truncated == b->truncated &&
-           memcmp(a->obs, b->obs, (length + 1) * layout->obs_bytes) == 0 &&
-           memcmp(a->action, b->action, length * layout->action_bytes) == 0 &&
-           memcmp(a->reward, b->reward, length * sizeof(*a->reward)) == 0 &&
-           memcmp(a->version, b->version, length * sizeof(*a->version)) == 0;
+           a->truncated == b->truncated && has_same_rows(layout, a, 0, b, a->length);
 }
 
 /* ---- messages ------------------------------------------------------------------------------- */
@@ -77,7 +73,8 @@ bool sim_stream_holds(const sim_stream *stream, const aq_experience *message)
         return false;
     }
     for (uint32_t i = 0; i < sent->chunk_count; i++) {
-        if (!is_same_chunk(sent->chunks[i], message->chunks[i], &stream->source->layout)) {
+        if (!is_same_chunk(&sent->chunks[i]->view, &message->chunks[i]->view,
+                           &stream->source->layout)) {
             return false;
         }
     }
@@ -121,7 +118,7 @@ static void send_first(sim_stream *stream, const aq_experience *message)
     stream->count++;
     for (uint32_t i = 0; i < message->chunk_count; i++) {
         sent->chunks[sent->chunk_count++] = aq_chunk_ref(message->chunks[i]);
-        sent->fresh += aq_chunk_fresh(message->chunks[i]);
+        sent->fresh += aq_chunk_view_fresh(&message->chunks[i]->view);
         sim_source_sends(stream->source, message->chunks[i]);
     }
 }

@@ -16,6 +16,7 @@
 #include "tests/integration/cluster/cluster_account.h"
 #include "tests/integration/cluster/cluster_watch.h"
 #include "tests/integration/cluster/foreign_peer.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 enum { ENV_STEPS = 2000, LEARNER_STEPS = 200, PORTS = 4, NOISE_PEERS = 24, SILENT_PEERS = 64 };
@@ -172,7 +173,7 @@ typedef struct run_facts {
     uint64_t run_id;
     uint64_t actor;
     uint64_t incarnation;
-    aq_chunk_layout layout;
+    aq_layout layout;
 } run_facts;
 
 static run_facts learn_facts(test_cluster *cluster)
@@ -184,12 +185,7 @@ static run_facts learn_facts(test_cluster *cluster)
         .run_id = status->run_id,
         .actor = actor->member,
         .incarnation = actor->incarnation,
-        .layout = {.obs_bytes = 16,
-                   .action_bytes = 4,
-                   .n_step = 1,
-                   .length_max = 32,
-                   .obs_is_f32 = true,
-                   .choice_count = 2},
+        .layout = chunk_layout(4, 2, 1, 32), /* whose bounds are not the task's */
     };
 }
 
@@ -198,14 +194,13 @@ static void pack_foreign(const run_facts *facts, aq_buffer *ret_frame)
 {
     aq_chunk *chunk;
     assert_int_equal(aq_chunk_create(&facts->layout, 1, &chunk), 0);
-    chunk->length = 1;
-    chunk->terminated = true;
+    chunk->view.length = 1;
+    chunk->view.terminated = true;
     const aq_experience experience = {
         .run_id = facts->run_id,
         .actor = facts->actor,
         .incarnation = facts->incarnation + 1,
         .seq = 1,
-        .schema_hash = 12345,
         .chunk_count = 1,
         .chunks = &chunk,
     };

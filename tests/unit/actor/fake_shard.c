@@ -94,8 +94,7 @@ void fake_shard_answer(fake_shard *shard, bool all)
 void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
-    int rc = experience_read(frame, size, shard->run_id, shard->schema_hash, &shard->layout,
-                             &experience, NULL);
+    int rc = experience_read(frame, size, shard->run_id, &shard->layout, &experience, NULL);
     AQ_ASSERT(rc == 0);
     if (is_foreign(shard, experience.store)) {
         aq_experience_fini(&experience);
@@ -110,7 +109,7 @@ void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
         shard->mark++;
         shard->messages++;
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
-            shard->fresh += aq_chunk_fresh(experience.chunks[i]);
+            shard->fresh += aq_chunk_view_fresh(&experience.chunks[i]->view);
         }
     } else if (experience.seq <= shard->mark) {
         shard->duplicates++;
@@ -130,8 +129,8 @@ void fake_shard_init(fake_shard *shard)
     AQ_ASSERT(rc == 0);
     rc = aq_rpc_dispatcher_add(shard->dispatcher, &shard->methods.base);
     AQ_ASSERT(rc == 0);
-    rc = aq_chunk_layout_init(&settings.schema, settings.n_step,
-                              settings.config.replay.chunk_length, &shard->layout, NULL);
+    rc = aq_layout_init(&settings.schema, settings.n_step, settings.config.replay.chunk_length,
+                        &shard->layout, NULL);
     AQ_ASSERT(rc == 0);
     shard->run_id = KIT_RUN;
     shard->schema_hash = settings.schema_hash;

@@ -19,7 +19,7 @@ typedef struct fake_shard {
     aq_rpc_dispatcher *dispatcher;
     uint64_t run_id;
     uint64_t schema_hash;
-    aq_chunk_layout layout;
+    aq_layout layout;
 
     uint64_t store; /* 0: it does not say */
     bool durable;   /* a restart forgets nothing */

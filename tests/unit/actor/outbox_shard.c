@@ -6,22 +6,23 @@
 #include <string.h>
 
 #include "common/base/clock.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/experience_read.h"
 
-aq_chunk_layout outbox_shard_layout(uint32_t length_max)
+aq_layout outbox_shard_layout(uint32_t length_max)
 {
     const float low = -1e9f;
     const float high = 1e9f;
     aq_schema schema = {0};
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_space_init_box(&schema.obs, 1, &low, &high);
     aq_space_init_discrete(&schema.action, 2);
-    assert_int_equal(aq_chunk_layout_init(&schema, 1, length_max, &layout, NULL), 0);
+    assert_int_equal(aq_layout_init(&schema, 1, length_max, &layout, NULL), 0);
     return layout;
 }
 
-void outbox_shard_init(outbox_shard *shard, const aq_chunk_layout *layout)
+void outbox_shard_init(outbox_shard *shard, const aq_layout *layout)
 {
     memset(shard, 0, sizeof(*shard));
     shard->layout = *layout;
@@ -40,14 +41,14 @@ static void store(outbox_shard *shard, const aq_experience *experience)
 {
     uint64_t seq = experience->seq;
     assert_true(seq < SHARD_MESSAGES_MAX);
-    double reward = (double)experience->chunks[0]->reward[0];
+    double reward = (double)reward_of(experience->chunks[0])[0];
     if (shard->stored[seq] > 0) { /* by another incarnation, and the very same message */
         assert_true(shard->stored_by[seq] < shard->incarnation);
         assert_true(shard->first_reward[seq] == reward);
         assert_int_equal(shard->chunk_count[seq], experience->chunk_count);
     }
     for (uint32_t i = 1; i < experience->chunk_count; i++) {
-        assert_true((double)experience->chunks[i]->reward[0] == reward + i); /* in order */
+        assert_true((double)reward_of(experience->chunks[i])[0] == reward + i); /* in order */
     }
     shard->stored[seq]++;
     shard->stored_by[seq] = shard->incarnation;
@@ -60,8 +61,7 @@ void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
     aq_error error = {0};
-    int rc =
-        experience_read(frame, size, SHARD_RUN, SHARD_SCHEMA, &shard->layout, &experience, &error);
+    int rc = experience_read(frame, size, SHARD_RUN, &shard->layout, &experience, &error);
     assert_string_equal(error.text, "");
     assert_int_equal(rc, 0);
     assert_int_equal(experience.actor, SHARD_ACTOR);
@@ -93,24 +93,23 @@ aq_shard_mark outbox_shard_mark(const outbox_shard *shard)
     };
 }
 
-aq_chunk *outbox_shard_chunk(const aq_chunk_layout *layout, double reward)
+aq_chunk *outbox_shard_chunk(const aq_layout *layout, double reward)
 {
     aq_chunk *chunk = NULL;
     assert_int_equal(aq_chunk_create(layout, layout->length_max, &chunk), 0);
-    chunk->episode = 1;
-    chunk->length = 1;
-    chunk->terminated = 1;
-    chunk->reward[0] = (float)reward;
+    chunk->view.episode = 1;
+    chunk->view.length = 1;
+    chunk->view.terminated = 1;
+    reward_of(chunk)[0] = (float)reward;
     return chunk;
 }
 
-aq_outbox_config outbox_shard_config(const aq_chunk_layout *layout, uint32_t message_bytes)
+aq_outbox_config outbox_shard_config(const aq_layout *layout, uint32_t message_bytes)
 {
     return (aq_outbox_config){
         .run_id = SHARD_RUN,
         .actor = SHARD_ACTOR,
         .incarnation = SHARD_ACTOR_INCARNATION,
-        .schema_hash = SHARD_SCHEMA,
         .layout = *layout,
         .message_bytes = message_bytes,
         .burst_chunks = 4,

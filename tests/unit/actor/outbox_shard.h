@@ -14,7 +14,7 @@ enum { SHARD_MESSAGES_MAX = 4096, SHARD_RUN = 11, SHARD_ACTOR = 3, SHARD_SCHEMA 
 #define SHARD_ACTOR_INCARNATION UINT64_C(0xabcdef)
 
 typedef struct outbox_shard {
-    aq_chunk_layout layout;
+    aq_layout layout;
     uint64_t incarnation;
     bool met; /* a message of the actor has come to this incarnation */
     uint64_t mark;
@@ -30,8 +30,8 @@ typedef struct outbox_shard {
 } outbox_shard;
 
 /* Transitions of one float and a choice, chunks of up to length_max. */
-aq_chunk_layout outbox_shard_layout(uint32_t length_max);
-void outbox_shard_init(outbox_shard *shard, const aq_chunk_layout *layout);
+aq_layout outbox_shard_layout(uint32_t length_max);
+void outbox_shard_init(outbox_shard *shard, const aq_layout *layout);
 
 /* The process dies and another one starts: it has seen nothing. */
 void outbox_shard_restart(outbox_shard *shard);
@@ -43,9 +43,9 @@ void outbox_shard_take(outbox_shard *shard, const uint8_t *frame, size_t size);
 aq_shard_mark outbox_shard_mark(const outbox_shard *shard);
 
 /* A chunk of one transition that ends its episode, with that reward. */
-aq_chunk *outbox_shard_chunk(const aq_chunk_layout *layout, double reward);
+aq_chunk *outbox_shard_chunk(const aq_layout *layout, double reward);
 
 /* The configuration of an outbox that talks to such a shard. */
-aq_outbox_config outbox_shard_config(const aq_chunk_layout *layout, uint32_t message_bytes);
+aq_outbox_config outbox_shard_config(const aq_layout *layout, uint32_t message_bytes);
 
 #endif

@@ -40,11 +40,11 @@ aq_agent *fixture_algorithm(const aq_run_config *config, const aq_schema *schema
 
 aq_batch *fixture_batch(const aq_schema *schema, uint32_t rows)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *batch = NULL;
 
-    assert_int_equal(aq_chunk_layout_init(schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
+    assert_int_equal(aq_layout_init(schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, rows, &batch), 0);
     batch->rows = rows;
     return batch;
 }

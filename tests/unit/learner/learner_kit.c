@@ -19,7 +19,7 @@ void learner_kit_init(learner_kit *kit, uint64_t seed)
     aq_rng_init(&kit->rng, seed, 0);
     aq_space_init_box(&kit->schema.obs, KIT_INPUTS, low, high);
     aq_space_init_discrete(&kit->schema.action, KIT_ACTIONS);
-    assert_int_equal(aq_chunk_layout_init(&kit->schema, 1, 2, &kit->layout, NULL), 0);
+    assert_int_equal(aq_layout_init(&kit->schema, 1, 2, &kit->layout, NULL), 0);
     assert_int_equal(aq_net_spec_init_mlp(KIT_INPUTS, hidden, 1, KIT_ACTIONS, AQ_ACTIVATION_RELU,
                                           &kit->spec, NULL),
                      0);
@@ -52,7 +52,7 @@ aq_batch *learner_kit_group(learner_kit *kit, uint32_t rows)
     aq_batch *group = NULL;
     float *obs = learner_kit_observations(kit, rows);
     float *next_obs = learner_kit_observations(kit, rows);
-    assert_int_equal(aq_batch_create(&kit->layout, rows, &group), 0);
+    assert_int_equal(aq_batch_create(&kit->layout, 0, rows, &group), 0);
     group->rows = rows;
     memcpy(group->obs, obs, (size_t)rows * group->obs_bytes);
     memcpy(group->next_obs, next_obs, (size_t)rows * group->obs_bytes);

@@ -15,7 +15,7 @@ enum { KIT_INPUTS = 4, KIT_ACTIONS = 3 };
 /* Points into itself: don't copy it. */
 typedef struct learner_kit {
     aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_net_spec spec; /* 4-16-3 with relu */
     aq_params params;
     aq_quantize_meta meta; /* version 1 */

@@ -34,7 +34,6 @@ void prefetch_stand_create(prefetch_stand *stand, const aq_table_spec *table,
                            double importance_exponent)
 {
     aq_prefetch_config config = {.run_id = KIT_RUN_ID,
-                                 .schema_hash = 77,
                                  .table = *table,
                                  .importance_exponent = importance_exponent,
                                  .batch_rows = STAND_BATCH_ROWS,

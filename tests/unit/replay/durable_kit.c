@@ -107,7 +107,7 @@ aq_replay_holdings durable_kit_holdings(const durable_kit *kit, size_t table)
 aq_batch *durable_kit_sample(durable_kit *kit, uint32_t rows)
 {
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), rows, &batch), 0);
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), 0, rows, &batch), 0);
     assert_int_equal(aq_replay_core_sample(kit->core, kit->now_ns, 0, rows, 0.5f, batch), 0);
     return batch;
 }

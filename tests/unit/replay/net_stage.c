@@ -190,7 +190,7 @@ aq_rpc_stub net_stage_stub(const net_stage *stage, const ProtobufCServiceDescrip
 
 void net_stage_send(net_stage *stage, uint64_t seq, uint32_t steps)
 {
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_experience message = kit_message(1, seq, 0, 100 * seq, steps);
     aq_buffer frame;
     aq_buffer_init(&frame, FRAME_BYTES_MAX);

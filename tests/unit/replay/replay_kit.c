@@ -11,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/base/parse.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/chunks.h"
 #include "tests/support/run_settings_kit.h"
 #include "tests/support/test.h"
 
@@ -44,53 +45,50 @@ aq_run_settings kit_settings(void)
     return settings;
 }
 
-aq_chunk_layout kit_layout(void)
+aq_layout kit_layout(void)
 {
     aq_run_settings settings = kit_settings();
-    aq_chunk_layout layout;
-    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step,
-                                          (uint32_t)settings.config.replay.chunk_length, &layout,
-                                          NULL),
+    aq_layout layout;
+    assert_int_equal(aq_layout_init(&settings.schema, settings.n_step,
+                                    (uint32_t)settings.config.replay.chunk_length, &layout, NULL),
                      0);
     return layout;
 }
 
-aq_chunk *kit_chunk(const aq_chunk_layout *layout, uint64_t first_step, uint32_t length,
-                    uint32_t overlap, enum kit_end end)
+aq_chunk *kit_chunk(const aq_layout *layout, uint64_t first_step, uint32_t length, uint32_t overlap,
+                    enum kit_end end)
 {
     aq_chunk *chunk = NULL;
     assert_int_equal(aq_chunk_create(layout, length, &chunk), 0);
-    chunk->first = overlap > 0 ? KIT_CHUNK_LENGTH : 0;
-    chunk->length = length;
-    chunk->overlap = overlap;
-    chunk->terminated = end == KIT_TERMINATED;
-    chunk->truncated = end == KIT_TRUNCATED;
+    chunk->view.first = overlap > 0 ? KIT_CHUNK_LENGTH : 0;
+    chunk->view.length = length;
+    chunk->view.overlap = overlap;
+    chunk->view.terminated = end == KIT_TERMINATED;
+    chunk->view.truncated = end == KIT_TRUNCATED;
     for (uint32_t row = 0; row <= length; row++) {
         float obs[2] = {(float)(first_step + row), (float)(first_step + row) + 0.25f};
-        memcpy(chunk->obs + (size_t)row * sizeof(obs), obs, sizeof(obs));
+        memcpy(obs_of(chunk) + (size_t)row * sizeof(obs), obs, sizeof(obs));
     }
     for (uint32_t row = 0; row < length; row++) {
         int32_t action = (int32_t)((first_step + row) % 2);
-        memcpy(chunk->action + row * sizeof(action), &action, sizeof(action));
-        chunk->reward[row] = (float)(first_step + row);
-        chunk->version[row] = (uint32_t)(first_step + row);
+        memcpy(action_of(chunk) + row * sizeof(action), &action, sizeof(action));
+        reward_of(chunk)[row] = (float)(first_step + row);
+        version_of(chunk)[row] = (uint32_t)(first_step + row);
     }
-    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
+    assert_int_equal(aq_chunk_view_validate(&chunk->view, layout, NULL), 0);
     return chunk;
 }
 
 aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, uint64_t first_step,
                           uint32_t steps)
 {
-    aq_chunk_layout layout = kit_layout();
-    aq_run_settings settings = kit_settings();
+    aq_layout layout = kit_layout();
     aq_experience message = {
         .run_id = KIT_RUN_ID,
         .actor = actor,
         .incarnation = 1000 + actor,
         .seq = seq,
         .acknowledged = acknowledged,
-        .schema_hash = settings.schema_hash,
         .chunk_count = (steps + KIT_CHUNK_LENGTH - 1) / KIT_CHUNK_LENGTH,
     };
     message.chunks = aq_alloc(message.chunk_count, sizeof(*message.chunks));
@@ -105,7 +103,7 @@ aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, u
 
 aq_arrival *kit_arrival(aq_experience *message)
 {
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_buffer frame;
     aq_lease *lease = NULL;
     aq_arrival *arrival = NULL;
@@ -115,8 +113,7 @@ aq_arrival *kit_arrival(aq_experience *message)
     assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
     assert_int_equal(aq_lease_create(frame.size, &bytes, &lease), 0);
     memcpy(bytes, frame.data, frame.size);
-    int rc = aq_wire_experience_arrive(lease, message->run_id, message->schema_hash, &layout,
-                                       &arrival, &error);
+    int rc = aq_wire_experience_arrive(lease, message->run_id, &layout, &arrival, &error);
     if (rc != 0) {
         fail_msg("%s", error.text);
     }

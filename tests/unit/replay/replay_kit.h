@@ -22,13 +22,13 @@ enum { KIT_RUN_ID = 77, KIT_STORE = 88, KIT_N_STEP = 3, KIT_CHUNK_LENGTH = 8 };
 /* Observations box f32[2], actions discrete 2, n-step 3, chunks of 8, 2 environments an actor,
  * capacity 1000, minimum 20, 4 samples per insert, tolerance 40, requests of 16 rows. */
 aq_run_settings kit_settings(void);
-aq_chunk_layout kit_layout(void);
+aq_layout kit_layout(void);
 
 enum kit_end { KIT_GOES_ON, KIT_TERMINATED, KIT_TRUNCATED };
 
 /* A chunk of steps first_step .. first_step + length - 1, the first `overlap` of them repeated. */
-aq_chunk *kit_chunk(const aq_chunk_layout *layout, uint64_t first_step, uint32_t length,
-                    uint32_t overlap, enum kit_end end);
+aq_chunk *kit_chunk(const aq_layout *layout, uint64_t first_step, uint32_t length, uint32_t overlap,
+                    enum kit_end end);
 
 /* A message of one chunk; `steps` fresh transitions from first_step on, a whole episode. */
 aq_experience kit_message(uint64_t actor, uint64_t seq, uint64_t acknowledged, uint64_t first_step,

@@ -122,10 +122,15 @@ void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size)
 
 void kit_receive(service_kit *kit, aq_experience *message)
 {
-    aq_chunk_layout layout = kit_layout();
+    const aq_layout layout = kit_layout();
+    kit_receive_laid_out(kit, &layout, message);
+}
+
+void kit_receive_laid_out(service_kit *kit, const aq_layout *layout, aq_experience *message)
+{
     aq_buffer frame;
     aq_buffer_init(&frame, LOOPBACK_FRAME_BYTES_MAX);
-    assert_int_equal(aq_wire_experience_pack(message, &layout, &frame), 0);
+    assert_int_equal(aq_wire_experience_pack(message, layout, &frame), 0);
     kit_receive_frame(kit, frame.data, frame.size);
     aq_buffer_fini(&frame);
     aq_experience_fini(message);

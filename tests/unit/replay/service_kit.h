@@ -61,6 +61,7 @@ void kit_pass(service_kit *kit, int64_t ms);
 
 /* Hands in the message's frame and empties the message. */
 void kit_receive(service_kit *kit, aq_experience *message);
+void kit_receive_laid_out(service_kit *kit, const aq_layout *layout, aq_experience *message);
 
 /* Hands in bytes that may be anything. */
 void kit_receive_frame(service_kit *kit, const uint8_t *bytes, size_t size);

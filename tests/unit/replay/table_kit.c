@@ -11,21 +11,9 @@
 #include "common/base/parse.h"
 #include "tests/support/test.h"
 
-aq_chunk_layout table_kit_layout(void)
+aq_layout table_kit_layout(void)
 {
-    return (aq_chunk_layout){
-        .obs_bytes = 2 * sizeof(float),
-        .action_bytes = sizeof(int32_t),
-        .n_step = TABLE_KIT_SPAN,
-        .length_max = TABLE_KIT_CHUNK_LENGTH,
-        .obs_is_f32 = 1,
-    };
-}
-
-static size_t piece_bytes(const aq_chunk_layout *layout, const table_kit_piece *piece)
-{
-    return ((size_t)piece->length + 1) * layout->obs_bytes +
-           (size_t)piece->length * (layout->action_bytes + sizeof(float) + sizeof(uint32_t));
+    return chunk_layout(2, AQ_SPACE_ELEMENTS_MAX, TABLE_KIT_SPAN, TABLE_KIT_CHUNK_LENGTH);
 }
 
 static void put_f32(uint8_t *at, float value)
@@ -38,46 +26,42 @@ static void put_u32(uint8_t *at, uint32_t value)
     memcpy(at, &value, sizeof(value));
 }
 
-static aq_chunk_view fill_piece(const aq_chunk_layout *layout, const table_kit_piece *piece,
-                                uint8_t *at)
+static aq_chunk_view fill_piece(const aq_layout *layout, const table_kit_piece *piece, uint8_t *at)
 {
-    uint8_t *obs = at;
-    uint8_t *action = obs + ((size_t)piece->length + 1) * layout->obs_bytes;
-    uint8_t *reward = action + (size_t)piece->length * layout->action_bytes;
-    uint8_t *version = reward + (size_t)piece->length * sizeof(float);
+    const size_t obs_bytes = layout->columns[AQ_COLUMN_OBS].bytes;
+    const size_t action_bytes = layout->columns[AQ_COLUMN_ACTION].bytes;
+    aq_chunk_view view = {
+        .first = piece->first,
+        .length = piece->length,
+        .overlap = (uint16_t)piece->overlap,
+        .terminated = piece->terminated,
+        .truncated = piece->truncated,
+    };
+    aq_chunk_view_lay(&view, layout, at);
     for (uint32_t row = 0; row <= piece->length; row++) {
         float step = (float)(piece->step + row);
-        for (uint32_t i = 0; i * sizeof(float) < layout->obs_bytes; i++) {
-            put_f32(obs + row * layout->obs_bytes + i * sizeof(float), step + 0.25f * (float)i);
+        for (uint32_t i = 0; i * sizeof(float) < obs_bytes; i++) {
+            put_f32(at + row * obs_bytes + i * sizeof(float), step + 0.25f * (float)i);
         }
     }
     for (uint32_t row = 0; row < piece->length; row++) {
         uint32_t step = (uint32_t)(piece->step + row);
-        for (uint32_t i = 0; i * sizeof(uint32_t) < layout->action_bytes; i++) {
-            put_u32(action + row * layout->action_bytes + i * sizeof(uint32_t), step);
+        for (uint32_t i = 0; i * sizeof(uint32_t) < action_bytes; i++) {
+            put_u32(at + view.at[AQ_COLUMN_ACTION] + row * action_bytes + i * sizeof(uint32_t),
+                    step);
         }
-        put_f32(reward + row * sizeof(float), (float)step);
-        put_u32(version + row * sizeof(uint32_t), step);
+        put_f32(at + view.at[AQ_COLUMN_REWARD] + row * sizeof(float), (float)step);
+        put_u32(at + view.at[AQ_COLUMN_VERSION] + row * sizeof(uint32_t), step);
     }
-    return (aq_chunk_view){
-        .obs = obs,
-        .action = action,
-        .reward = reward,
-        .version = version,
-        .first = piece->first,
-        .length = piece->length,
-        .overlap = piece->overlap,
-        .terminated = piece->terminated,
-        .truncated = piece->truncated,
-    };
+    return view;
 }
 
-aq_arrival *table_kit_arrival(const aq_chunk_layout *layout, const table_kit_piece *pieces,
+aq_arrival *table_kit_arrival(const aq_layout *layout, const table_kit_piece *pieces,
                               uint32_t count)
 {
     size_t size = 1;
     for (uint32_t i = 0; i < count; i++) {
-        size += piece_bytes(layout, &pieces[i]) + 1;
+        size += aq_layout_bytes(layout, pieces[i].length) + 1;
     }
     uint8_t *bytes;
     aq_lease *frame;
@@ -89,7 +73,7 @@ aq_arrival *table_kit_arrival(const aq_chunk_layout *layout, const table_kit_pie
     for (uint32_t i = 0; i < count; i++) {
         arrival->chunks[i] = fill_piece(layout, &pieces[i], bytes + at);
         assert_int_equal(aq_chunk_view_validate(&arrival->chunks[i], layout, NULL), 0);
-        at += piece_bytes(layout, &pieces[i]) + 1;
+        at += aq_layout_bytes(layout, pieces[i].length) + 1;
     }
     return arrival;
 }
@@ -155,10 +139,7 @@ aq_batch *table_kit_batch(const table_kit *kit, uint32_t rows)
 {
     const aq_table_spec *spec = aq_replay_table_spec(kit->table);
     aq_batch *batch = NULL;
-    int rc = spec->sequence_length > 0
-                 ? aq_batch_create_sequences(&kit->layout, spec->sequence_length, rows, &batch)
-                 : aq_batch_create(&kit->layout, rows, &batch);
-    assert_int_equal(rc, 0);
+    assert_int_equal(aq_batch_create(&kit->layout, spec->sequence_length, rows, &batch), 0);
     return batch;
 }
 

@@ -13,6 +13,7 @@
 #include "common/experience/arrival.h"
 #include "replay/table/message_store.h"
 #include "replay/table/replay_table.h"
+#include "tests/support/chunks.h"
 
 enum { TABLE_KIT_SPAN = 3, TABLE_KIT_CHUNK_LENGTH = 8 };
 
@@ -23,10 +24,10 @@ typedef struct table_kit_piece {
 } table_kit_piece;
 
 /* Observations of 2 floats, actions of one number, spans of 3, chunks of up to 8. */
-aq_chunk_layout table_kit_layout(void);
+aq_layout table_kit_layout(void);
 
 /* One reference, the caller's. */
-aq_arrival *table_kit_arrival(const aq_chunk_layout *layout, const table_kit_piece *pieces,
+aq_arrival *table_kit_arrival(const aq_layout *layout, const table_kit_piece *pieces,
                               uint32_t count);
 
 /* A table of those chunks: uniform, fifo, capacity 1000, n-step 3. */
@@ -34,7 +35,7 @@ aq_table_spec table_kit_spec(void);
 
 /* A store and a table over it, and the numbers that the next message gets. */
 typedef struct table_kit {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_message_store *store;
     aq_replay_table *table;
     uint64_t number;

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/experience/experience.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
@@ -65,18 +66,16 @@ typedef uint64_t (*chunk_fn)(const aq_chunk *chunk);
 static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
 {
     aq_run_settings settings = kit_settings();
-    aq_chunk_layout layout;
+    aq_layout layout;
     const uint8_t *frame;
     size_t size;
     uint64_t sum = 0;
-    assert_int_equal(aq_chunk_layout_init(&settings.schema, settings.n_step,
-                                          settings.config.replay.chunk_length, &layout, NULL),
+    assert_int_equal(aq_layout_init(&settings.schema, settings.n_step,
+                                    settings.config.replay.chunk_length, &layout, NULL),
                      0);
     while (aq_actor_core_next(core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
-        assert_int_equal(
-            experience_read(frame, size, KIT_RUN, settings.schema_hash, &layout, &experience, NULL),
-            0);
+        assert_int_equal(experience_read(frame, size, KIT_RUN, &layout, &experience, NULL), 0);
         assert_int_equal(experience.actor, MEMBER);
         assert_int_equal(experience.incarnation, INCARNATION);
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
@@ -90,7 +89,7 @@ static uint64_t send_all(aq_actor_core *core, int64_t now_ns, chunk_fn look)
 
 static uint64_t fresh_of(const aq_chunk *chunk)
 {
-    return aq_chunk_fresh(chunk);
+    return aq_chunk_view_fresh(&chunk->view);
 }
 
 static uint64_t count_of(const aq_chunk *chunk)
@@ -173,11 +172,11 @@ static int32_t choice_expected;   /* of versions above 0 */
 
 static uint64_t check_versions(const aq_chunk *chunk)
 {
-    for (uint32_t row = 0; row < chunk->length; row++) {
+    for (uint32_t row = 0; row < chunk->view.length; row++) {
         int32_t choice;
-        memcpy(&choice, chunk->action + row * sizeof(choice), sizeof(choice));
-        assert_true((versions_allowed >> chunk->version[row] & 1) == 1);
-        if (chunk->version[row] > 0) {
+        memcpy(&choice, action_of(chunk) + row * sizeof(choice), sizeof(choice));
+        assert_true((versions_allowed >> version_of(chunk)[row] & 1) == 1);
+        if (version_of(chunk)[row] > 0) {
             assert_int_equal(choice, choice_expected);
         }
     }
@@ -225,12 +224,12 @@ static uint64_t random_choices;
 
 static uint64_t count_choices(const aq_chunk *chunk)
 {
-    for (uint32_t row = chunk->overlap; row < chunk->length; row++) {
+    for (uint32_t row = chunk->view.overlap; row < chunk->view.length; row++) {
         int32_t choice;
-        memcpy(&choice, chunk->action + row * sizeof(choice), sizeof(choice));
+        memcpy(&choice, action_of(chunk) + row * sizeof(choice), sizeof(choice));
         random_choices += choice == 0;
     }
-    return aq_chunk_fresh(chunk);
+    return aq_chunk_view_fresh(&chunk->view);
 }
 
 TEST(exploration_has_its_share_of_the_actions)

@@ -9,6 +9,7 @@
 #include "common/base/clock.h"
 #include "common/base/parse.h"
 #include "common/experience/experience.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
@@ -59,10 +60,10 @@ static aq_env_task task_named(const char *name)
 static void take(const aq_chunk *chunk)
 {
     const bool is_box = all.settings.schema.action.kind == AQ_SPACE_BOX;
-    all.fresh += aq_chunk_fresh(chunk);
-    for (uint32_t i = chunk->overlap; is_box && i < chunk->length; i++) {
+    all.fresh += aq_chunk_view_fresh(&chunk->view);
+    for (uint32_t i = chunk->view.overlap; is_box && i < chunk->view.length; i++) {
         if (all.action_count < ACTIONS_MAX) {
-            all.actions[all.action_count++] = ((const float *)(const void *)chunk->action)[i];
+            all.actions[all.action_count++] = ((const float *)(const void *)action_of(chunk))[i];
         }
     }
 }
@@ -70,18 +71,16 @@ static void take(const aq_chunk *chunk)
 /* Receives what there is, every chunk of which must be valid, and acknowledges it. */
 static void receive(int64_t now_ns, uint64_t granted)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     const uint8_t *frame;
     size_t size;
     aq_shard_spread *spread = aq_actor_core_spread(all.core);
-    assert_int_equal(aq_chunk_layout_init(&all.settings.schema, all.settings.n_step,
-                                          all.settings.config.replay.chunk_length, &layout, NULL),
+    assert_int_equal(aq_layout_init(&all.settings.schema, all.settings.n_step,
+                                    all.settings.config.replay.chunk_length, &layout, NULL),
                      0);
     while (aq_actor_core_next(all.core, 0, now_ns, &frame, &size)) {
         aq_experience experience;
-        assert_int_equal(experience_read(frame, size, KIT_RUN, all.settings.schema_hash, &layout,
-                                         &experience, NULL),
-                         0);
+        assert_int_equal(experience_read(frame, size, KIT_RUN, &layout, &experience, NULL), 0);
         for (uint32_t i = 0; i < experience.chunk_count; i++) {
             take(experience.chunks[i]);
         }

@@ -1,31 +1,23 @@
 /*
  * Chunks against the episodes that they were cut from: whatever their lengths, n, and the moments
- * of flushing, folding the items of all chunks gives the items of the uncut episode, each exactly
- * once.
+ * of flushing, the items of all chunks are those of the uncut episode, each exactly once.
  */
 #include <string.h>
 
 #include "actor/core/chunker.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 enum { OBS = 2, CHOICES = 3, EPISODE_MAX = 70, LANES = 3, ROUNDS = 600, STEPS = 150 };
-#define DISCOUNT 0.97f
 
-static aq_chunk_layout layout_of(uint32_t n_step, uint32_t length_max)
+static aq_layout layout_of(uint32_t n_step, uint32_t length_max)
 {
-    const float low[OBS] = {-1e6f, -1e6f};
-    const float high[OBS] = {1e6f, 1e6f};
-    aq_schema schema = {0};
-    aq_chunk_layout layout;
-    aq_space_init_box(&schema.obs, OBS, low, high);
-    aq_space_init_discrete(&schema.action, CHOICES);
-    assert_int_equal(aq_chunk_layout_init(&schema, n_step, length_max, &layout, NULL), 0);
-    return layout;
+    return chunk_layout(OBS, CHOICES, n_step, length_max);
 }
 
-static aq_chunker *chunker_of(const aq_chunk_layout *layout, uint32_t lanes)
+static aq_chunker *chunker_of(const aq_layout *layout, uint32_t lanes)
 {
     aq_chunker *chunker = NULL;
     assert_int_equal(aq_chunker_create(layout, lanes, &chunker), 0);
@@ -34,7 +26,7 @@ static aq_chunker *chunker_of(const aq_chunk_layout *layout, uint32_t lanes)
 
 /* An episode as it happened, uncut, and which of its items were seen in chunks. */
 typedef struct track {
-    aq_chunk_layout layout; /* long enough for the whole */
+    aq_layout layout; /* long enough for the whole */
     aq_chunk *whole;
     uint64_t number;
     bool seen[EPISODE_MAX];
@@ -51,50 +43,41 @@ static void make_obs(uint32_t lane, uint64_t episode, uint32_t step, float *obs)
 static void course_begin(track *course, uint32_t lane, aq_rng *rng, aq_chunker *chunker)
 {
     float obs[OBS];
+    const aq_step_values values = {.of = {[AQ_COLUMN_OBS] = obs}};
     assert_int_equal(aq_chunk_create(&course->layout, EPISODE_MAX, &course->whole), 0);
     course->number++;
     memset(course->seen, 0, sizeof(course->seen));
     course->length_planned = 1 + (uint32_t)aq_rng_below(rng, EPISODE_MAX);
     course->truncates = aq_rng_below(rng, 2) == 0;
     make_obs(lane, course->number, 0, obs);
-    memcpy(course->whole->obs, obs, sizeof(obs));
-    aq_chunker_begin(chunker, lane, obs);
+    memcpy(obs_of(course->whole), obs, sizeof(obs));
+    aq_chunker_begin(chunker, lane, &values);
 }
 
-/* Every item of the chunk is the uncut episode's item at the same place, and is new. */
-static void check_chunk(track *course, const aq_chunk_layout *layout, uint32_t lane,
+/* The chunk is a piece of the uncut episode, and each of its items is new. */
+static void check_chunk(track *course, const aq_layout *layout, uint32_t lane,
                         const aq_chunk *chunk)
 {
-    const aq_chunk *whole = course->whole;
-    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
-    assert_int_equal(chunk->lane, lane);
-    assert_int_equal(chunk->episode, course->number);
-    for (uint32_t row = 0; row < aq_chunk_items(chunk, layout); row++) {
-        uint32_t at = chunk->first + row;
-        float sum, whole_sum, bootstrap, whole_bootstrap;
-        uint32_t next, whole_next;
-        assert_true(at < whole->length);
-        assert_false(course->seen[at]);
-        course->seen[at] = true;
-        aq_chunk_fold(chunk, layout, row, DISCOUNT, &sum, &bootstrap, &next);
-        aq_chunk_fold(whole, &course->layout, at, DISCOUNT, &whole_sum, &whole_bootstrap,
-                      &whole_next);
-        assert_memory_equal(&sum, &whole_sum, sizeof(sum));
-        assert_memory_equal(&bootstrap, &whole_bootstrap, sizeof(bootstrap));
-        assert_int_equal(chunk->first + next, whole_next);
-        assert_memory_equal(chunk->obs + row * layout->obs_bytes,
-                            whole->obs + at * layout->obs_bytes, layout->obs_bytes);
-        assert_memory_equal(chunk->obs + next * layout->obs_bytes,
-                            whole->obs + whole_next * layout->obs_bytes, layout->obs_bytes);
-        assert_memory_equal(chunk->action + row * layout->action_bytes,
-                            whole->action + at * layout->action_bytes, layout->action_bytes);
-        assert_int_equal(chunk->version[row], whole->version[at]);
+    const aq_chunk_view *whole = &course->whole->view;
+    const aq_chunk_view *view = &chunk->view;
+    assert_int_equal(aq_chunk_view_validate(view, layout, NULL), 0);
+    assert_int_equal(view->lane, lane);
+    assert_int_equal(view->episode, course->number);
+    assert_true(view->first + view->length <= whole->length);
+    assert_true(has_same_rows(layout, whole, view->first, view, view->length));
+    if (view->first + view->length == whole->length) {
+        assert_int_equal(view->terminated, whole->terminated);
+        assert_int_equal(view->truncated, whole->truncated);
+    }
+    for (uint32_t row = 0; row < aq_chunk_view_items(view, layout); row++) {
+        assert_false(course->seen[view->first + row]);
+        course->seen[view->first + row] = true;
     }
 }
 
 static void course_end(track *course)
 {
-    for (uint32_t i = 0; i < course->whole->length; i++) {
+    for (uint32_t i = 0; i < course->whole->view.length; i++) {
         assert_true(course->seen[i]);
     }
     aq_chunk_unref(course->whole);
@@ -102,31 +85,30 @@ static void course_end(track *course)
 }
 
 /* One step of a lane, kept whole in the course and cut by the chunker. */
-static void course_step(track *course, const aq_chunk_layout *layout, uint32_t lane, int64_t now_ns,
+static void course_step(track *course, const aq_layout *layout, uint32_t lane, int64_t now_ns,
                         aq_rng *rng, aq_chunker *chunker)
 {
     aq_chunk *whole = course->whole;
     float obs[OBS];
-    int32_t action = (int32_t)aq_rng_below(rng, CHOICES);
-    bool ends = whole->length + 1 == course->length_planned;
-    make_obs(lane, course->number, whole->length + 1, obs);
-    const aq_transition transition = {
-        .action = &action,
-        .reward = (float)aq_rng_range(rng, -1.0, 1.0),
-        .version = (uint32_t)(now_ns / 7),
-        .next_obs = obs,
+    const int32_t action = (int32_t)aq_rng_below(rng, CHOICES);
+    const float reward = (float)aq_rng_range(rng, -1.0, 1.0);
+    const uint32_t version = (uint32_t)(now_ns / 7);
+    const bool ends = whole->view.length + 1 == course->length_planned;
+    make_obs(lane, course->number, whole->view.length + 1, obs);
+    const aq_step_values values = {
+        .of = {obs, &action, &reward, &version},
         .terminated = ends && !course->truncates,
         .truncated = ends && course->truncates,
     };
-    memcpy(whole->action + whole->length * sizeof(action), &action, sizeof(action));
-    whole->reward[whole->length] = transition.reward;
-    whole->version[whole->length] = transition.version;
-    whole->length++;
-    memcpy(whole->obs + whole->length * sizeof(obs), obs, sizeof(obs));
-    whole->terminated = transition.terminated;
-    whole->truncated = transition.truncated;
+    memcpy(action_of(whole) + whole->view.length * sizeof(action), &action, sizeof(action));
+    reward_of(whole)[whole->view.length] = reward;
+    version_of(whole)[whole->view.length] = version;
+    whole->view.length++;
+    memcpy(obs_of(whole) + whole->view.length * sizeof(obs), obs, sizeof(obs));
+    whole->view.terminated = values.terminated;
+    whole->view.truncated = values.truncated;
     aq_closed_chunk closed;
-    if (aq_chunker_append(chunker, lane, now_ns, &transition, &closed)) {
+    if (aq_chunker_append(chunker, lane, now_ns, &values, &closed)) {
         check_chunk(course, layout, lane, closed.chunk);
         aq_chunk_unref(closed.chunk);
     }
@@ -144,7 +126,7 @@ static void play(uint64_t seed)
     uint32_t n_step = 1 + (uint32_t)aq_rng_below(&rng, 6);
     uint32_t length_max = n_step + (uint32_t)aq_rng_below(&rng, 12);
     uint64_t flush_odds = 1 + aq_rng_below(&rng, 12);
-    aq_chunk_layout layout = layout_of(n_step, length_max);
+    aq_layout layout = layout_of(n_step, length_max);
     aq_chunker *chunker = chunker_of(&layout, LANES);
     for (uint32_t lane = 0; lane < LANES; lane++) {
         courses[lane].layout = layout_of(n_step, EPISODE_MAX);
@@ -180,27 +162,29 @@ TEST(the_items_of_all_chunks_are_those_of_the_uncut_episode)
 
 /* ---- facts, one by one ---------------------------------------------------------------------- */
 
+static const float obs_zero[OBS];
+
+static const aq_step_values first_values = {.of = {[AQ_COLUMN_OBS] = obs_zero}};
+
 static bool step(aq_chunker *chunker, int64_t now_ns, int end, aq_closed_chunk *ret_closed)
 {
     const int32_t action = 0;
-    const float obs[OBS] = {0.0f, 0.0f};
-    const aq_transition transition = {
-        .action = &action,
-        .reward = 1.0f,
-        .next_obs = obs,
+    const float reward = 1.0f;
+    const uint32_t version = 0;
+    const aq_step_values values = {
+        .of = {obs_zero, &action, &reward, &version},
         .terminated = end == 1,
         .truncated = end == 2,
     };
     assert_int_equal(aq_chunker_reserve(chunker), 0);
-    return aq_chunker_append(chunker, 0, now_ns, &transition, ret_closed);
+    return aq_chunker_append(chunker, 0, now_ns, &values, ret_closed);
 }
 
 static aq_chunker *one_lane(uint32_t n_step, uint32_t length_max)
 {
-    const float obs[OBS] = {0.0f, 0.0f};
-    aq_chunk_layout layout = layout_of(n_step, length_max);
+    aq_layout layout = layout_of(n_step, length_max);
     aq_chunker *chunker = chunker_of(&layout, 1);
-    aq_chunker_begin(chunker, 0, obs);
+    aq_chunker_begin(chunker, 0, &first_values);
     return chunker;
 }
 
@@ -212,15 +196,15 @@ TEST(a_full_chunk_closes_and_the_next_repeats_its_end)
         assert_false(step(chunker, i, 0, &closed));
     }
     assert_true(step(chunker, 3, 0, &closed));
-    assert_int_equal(closed.chunk->length, 4);
-    assert_int_equal(closed.chunk->overlap, 0);
+    assert_int_equal(closed.chunk->view.length, 4);
+    assert_int_equal(closed.chunk->view.overlap, 0);
     assert_int_equal(closed.since_ns, 0);
     aq_chunk_unref(closed.chunk);
     assert_false(step(chunker, 4, 0, &closed));
     assert_true(step(chunker, 5, 0, &closed));
-    assert_int_equal(closed.chunk->length, 4);
-    assert_int_equal(closed.chunk->overlap, 2);
-    assert_int_equal(closed.chunk->first, 2);
+    assert_int_equal(closed.chunk->view.length, 4);
+    assert_int_equal(closed.chunk->view.overlap, 2);
+    assert_int_equal(closed.chunk->view.first, 2);
     assert_int_equal(closed.since_ns, 4); /* repeated transitions are not new */
     aq_chunk_unref(closed.chunk);
     aq_chunker_destroy(chunker);
@@ -237,7 +221,7 @@ TEST(a_flush_leaves_alone_what_holds_no_item)
     assert_false(step(chunker, 2, 0, &closed));
     assert_int_equal(aq_chunker_oldest_ns(chunker), 0);
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
-    assert_int_equal(closed.chunk->length, 3);
+    assert_int_equal(closed.chunk->view.length, 3);
     aq_chunk_unref(closed.chunk);
     aq_chunker_look(chunker);
     assert_int_equal(aq_chunker_oldest_ns(chunker), INT64_MAX);
@@ -256,7 +240,7 @@ TEST(a_flush_leaves_alone_what_holds_nothing_new)
     assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
     assert_false(step(chunker, 2, 0, &closed));
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed)); /* one new, one repeated */
-    assert_int_equal(aq_chunk_fresh(closed.chunk), 1);
+    assert_int_equal(aq_chunk_view_fresh(&closed.chunk->view), 1);
     aq_chunk_unref(closed.chunk);
     aq_chunker_destroy(chunker);
 }
@@ -274,27 +258,25 @@ TEST(a_flush_spares_what_is_younger)
 
 TEST(an_end_closes_even_the_shortest_episode)
 {
-    const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(5, 8);
     assert_true(step(chunker, 0, 1, &closed));
-    assert_int_equal(closed.chunk->length, 1);
-    assert_true(closed.chunk->terminated);
-    assert_false(closed.chunk->truncated);
-    assert_int_equal(closed.chunk->episode, 1);
+    assert_int_equal(closed.chunk->view.length, 1);
+    assert_true(closed.chunk->view.terminated);
+    assert_false(closed.chunk->view.truncated);
+    assert_int_equal(closed.chunk->view.episode, 1);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_begin(chunker, 0, obs);
+    aq_chunker_begin(chunker, 0, &first_values);
     assert_true(step(chunker, 1, 2, &closed));
-    assert_true(closed.chunk->truncated);
-    assert_int_equal(closed.chunk->episode, 2);
-    assert_int_equal(closed.chunk->first, 0);
+    assert_true(closed.chunk->view.truncated);
+    assert_int_equal(closed.chunk->view.episode, 2);
+    assert_int_equal(closed.chunk->view.first, 0);
     aq_chunk_unref(closed.chunk);
     aq_chunker_destroy(chunker);
 }
 
 TEST(an_abandoned_episode_goes_no_further)
 {
-    const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(3, 4);
     for (int64_t i = 0; i < 3; i++) {
@@ -307,39 +289,37 @@ TEST(an_abandoned_episode_goes_no_further)
     assert_int_equal(aq_chunker_reserve(chunker), 0);    /* no episode: no chunk */
     assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
     assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
-    aq_chunker_begin(chunker, 0, obs);
+    aq_chunker_begin(chunker, 0, &first_values);
     assert_true(step(chunker, 5, 1, &closed));
-    assert_int_equal(closed.chunk->episode, 2);
-    assert_int_equal(closed.chunk->first, 0);
-    assert_int_equal(closed.chunk->overlap, 0);
+    assert_int_equal(closed.chunk->view.episode, 2);
+    assert_int_equal(closed.chunk->view.first, 0);
+    assert_int_equal(closed.chunk->view.overlap, 0);
     aq_chunk_unref(closed.chunk);
     aq_chunker_destroy(chunker);
 }
 
 TEST(an_episode_may_be_abandoned_between_two_chunks)
 {
-    const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
     aq_chunker *chunker = one_lane(2, 2);
     assert_false(step(chunker, 0, 0, &closed));
     assert_true(step(chunker, 1, 0, &closed));
     aq_chunk_unref(closed.chunk);
     assert_int_equal(aq_chunker_abandon(chunker, 0), 0);
-    aq_chunker_begin(chunker, 0, obs);
+    aq_chunker_begin(chunker, 0, &first_values);
     assert_true(step(chunker, 2, 2, &closed));
-    assert_int_equal(closed.chunk->length, 1);
+    assert_int_equal(closed.chunk->view.length, 1);
     aq_chunk_unref(closed.chunk);
     aq_chunker_destroy(chunker);
 }
 
 TEST(reserve_without_memory_changes_nothing_and_can_be_tried_again)
 {
-    const float obs[OBS] = {0.0f, 0.0f};
     aq_closed_chunk closed = {0};
-    aq_chunk_layout layout = layout_of(2, 4);
+    aq_layout layout = layout_of(2, 4);
     aq_chunker *chunker = chunker_of(&layout, LANES);
     for (uint32_t lane = 0; lane < LANES; lane++) {
-        aq_chunker_begin(chunker, lane, obs);
+        aq_chunker_begin(chunker, lane, &first_values);
     }
     for (uint64_t nth = 1; nth <= LANES; nth++) {
         aq_memory_fail_at(1, 0);
@@ -368,7 +348,7 @@ TEST(only_a_new_chunk_is_allocated)
 
 TEST(create_survives_every_failed_allocation)
 {
-    aq_chunk_layout layout = layout_of(2, 4);
+    aq_layout layout = layout_of(2, 4);
     aq_chunker *untouched = (aq_chunker *)(void *)&layout;
     for (uint64_t nth = 1;; nth++) {
         aq_chunker *chunker = untouched;

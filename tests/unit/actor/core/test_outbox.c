@@ -16,7 +16,7 @@ enum { MESSAGE_BYTES = 4096 };
 #define RESEND_NS AQ_NS_PER_S
 
 typedef struct fixture {
-    aq_chunk_layout layout;
+    aq_layout layout;
     outbox_shard shard;
     aq_outbox *outbox;
     double reward; /* of the next chunk */
@@ -355,7 +355,7 @@ TEST_WITH(there_is_no_room_when_too_many_messages_are_out, set_up, tear_down)
 TEST_WITH(there_is_no_room_when_the_chunks_take_too_much_memory, set_up, tear_down)
 {
     fixture *all = *state;
-    aq_chunk_layout large = outbox_shard_layout(AQ_CHUNK_LENGTH_MAX); /* 1 MiB each */
+    aq_layout large = outbox_shard_layout(AQ_CHUNK_LENGTH_MAX); /* 1 MiB each */
     int chunks = 0;
     while (aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX)) {
         aq_outbox_put(all->outbox, outbox_shard_chunk(&large, 0.0), 0);
@@ -382,7 +382,7 @@ TEST_WITH(there_is_no_room_without_a_place_for_every_chunk_of_a_burst, set_up, t
 
 TEST_WITH(a_chunk_too_long_for_a_message_is_refused_in_words, set_up, tear_down)
 {
-    aq_chunk_layout layout = outbox_shard_layout(1000);
+    aq_layout layout = outbox_shard_layout(1000);
     aq_outbox_config config = outbox_shard_config(&layout, MESSAGE_BYTES);
     aq_outbox *outbox = NULL;
     aq_error error = {0};

@@ -13,7 +13,7 @@
 enum { STORE = 0x51, NEXT_STORE = 0x52 };
 
 typedef struct fixture {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_outbox *outbox;
     outbox_shard shard;
 } fixture;
@@ -51,8 +51,7 @@ static uint64_t send_one(bool arrives)
     size_t size;
     aq_experience experience;
     assert_true(aq_outbox_next(all.outbox, 0, true, &frame, &size));
-    assert_int_equal(
-        experience_read(frame, size, SHARD_RUN, SHARD_SCHEMA, &all.layout, &experience, NULL), 0);
+    assert_int_equal(experience_read(frame, size, SHARD_RUN, &all.layout, &experience, NULL), 0);
     const uint64_t store = experience.store;
     aq_experience_fini(&experience);
     if (arrives) {

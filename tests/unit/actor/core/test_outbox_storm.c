@@ -20,7 +20,7 @@ enum { FRAMES_MAX = 256, FRAME_BYTES = 4096, STORMS = 400, STORM_STEPS = 1500, C
 typedef struct storm {
     aq_rng rng;
     int64_t now_ns;
-    aq_chunk_layout layout;
+    aq_layout layout;
     outbox_shard shard;
     aq_outbox *outbox;
     double reward;

@@ -10,21 +10,29 @@
 #include "common/base/clock.h"
 #include "common/base/memory.h"
 #include "common/base/rng.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
 enum { BURST = 8, LENGTH_MAX = 8, MESSAGE_BYTES = 1 << 16 };
 
-static const aq_chunk_layout layout = {
-    .obs_bytes = 16, .action_bytes = 4, .n_step = 1, .length_max = LENGTH_MAX, .choice_count = 2};
+static aq_layout layout;
 
-static aq_outbox_config config_of(const aq_chunk_layout *chunks, uint32_t message_bytes)
+static int make_layout(void **state)
+{
+    (void)state;
+    layout = chunk_layout(4, 2, 1, LENGTH_MAX);
+    return 0;
+}
+
+TEST_GROUP(make_layout, NULL);
+
+static aq_outbox_config config_of(const aq_layout *chunks, uint32_t message_bytes)
 {
     return (aq_outbox_config){
         .run_id = 1,
         .actor = 2,
         .incarnation = 3,
-        .schema_hash = 4,
         .layout = *chunks,
         .message_bytes = message_bytes,
         .burst_chunks = BURST,
@@ -60,8 +68,8 @@ static aq_chunk *chunk_of(uint32_t length)
 {
     aq_chunk *chunk = NULL;
     assert_int_equal(aq_chunk_create(&layout, length, &chunk), 0);
-    chunk->length = length;
-    chunk->terminated = 1;
+    chunk->view.length = length;
+    chunk->view.terminated = 1;
     return chunk;
 }
 

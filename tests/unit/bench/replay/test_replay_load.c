@@ -6,6 +6,7 @@
 #include "bench/replay/replay_load.h"
 #include "common/base/memory.h"
 #include "common/experience/chunk_view.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 enum { ROWS = 7, N_STEP = 3, LENGTH = 12, CHUNKS = 4 };
@@ -19,19 +20,15 @@ typedef struct fixture {
 
 static void fill_row(const fixture *f, uint32_t row)
 {
-    const aq_chunk_layout *layout = &f->load.layout;
     const aq_chunk *chunk = f->load.chunks[row % CHUNKS];
-    const uint32_t at = row;
+    const size_t obs = f->batch->obs_bytes, action = f->batch->action_bytes;
     uint32_t next;
-    aq_chunk_fold(chunk, layout, at, DISCOUNT, &f->batch->reward[row], &f->batch->bootstrap[row],
-                  &next);
-    memcpy(f->batch->obs + (size_t)row * layout->obs_bytes,
-           chunk->obs + (size_t)at * layout->obs_bytes, layout->obs_bytes);
-    memcpy(f->batch->next_obs + (size_t)row * layout->obs_bytes,
-           chunk->obs + (size_t)next * layout->obs_bytes, layout->obs_bytes);
-    memcpy(f->batch->action + (size_t)row * layout->action_bytes,
-           chunk->action + (size_t)at * layout->action_bytes, layout->action_bytes);
-    f->batch->version[row] = chunk->version[at];
+    chunk_fold(&chunk->view, N_STEP, row, DISCOUNT, &f->batch->reward[row],
+               &f->batch->bootstrap[row], &next);
+    memcpy(f->batch->obs + row * obs, obs_of(chunk) + row * obs, obs);
+    memcpy(f->batch->next_obs + row * obs, obs_of(chunk) + next * obs, obs);
+    memcpy(f->batch->action + row * action, action_of(chunk) + row * action, action);
+    f->batch->version[row] = version_of(chunk)[row];
 }
 
 static int open_load(void **state)
@@ -43,7 +40,7 @@ static int open_load(void **state)
                                  .chunk_length = LENGTH,
                                  .chunk_count = CHUNKS};
     assert_int_equal(aq_replay_load_init(&shape, &f.load, NULL), 0);
-    assert_int_equal(aq_batch_create(&f.load.layout, ROWS, &f.batch), 0);
+    assert_int_equal(aq_batch_create(&f.load.layout, 0, ROWS, &f.batch), 0);
     f.batch->rows = ROWS;
     for (uint32_t i = 0; i < ROWS; i++) {
         fill_row(&f, i);
@@ -79,12 +76,12 @@ static void refuse_change(fixture *f, void *column, size_t offset)
 TEST_WITH(one_changed_bit_in_any_column_does_not_pass, open_load, close_load)
 {
     fixture *f = *state;
-    const size_t obs_bytes = ROWS * (size_t)f->load.layout.obs_bytes;
+    const size_t obs_bytes = ROWS * (size_t)f->batch->obs_bytes;
     for (size_t at = 0; at < obs_bytes; at += 4) {
         refuse_change(f, f->batch->obs, at);
         refuse_change(f, f->batch->next_obs, at);
     }
-    for (size_t at = 0; at < ROWS * (size_t)f->load.layout.action_bytes; at += 4) {
+    for (size_t at = 0; at < ROWS * (size_t)f->batch->action_bytes; at += 4) {
         refuse_change(f, f->batch->action, at);
     }
     for (size_t row = 0; row < ROWS; row++) {
@@ -99,9 +96,11 @@ TEST_WITH(chunks_are_valid_and_follow_one_another, open_load, close_load)
 {
     const fixture *f = *state;
     for (uint32_t i = 0; i < CHUNKS; i++) {
-        assert_int_equal(aq_chunk_validate(f->load.chunks[i], &f->load.layout, NULL), 0);
-        assert_int_equal(aq_chunk_fresh(f->load.chunks[i]), f->load.fresh);
-        assert_int_equal(f->load.chunks[i]->first, f->load.chunks[0]->first + i * f->load.fresh);
+        assert_int_equal(aq_chunk_view_validate(&f->load.chunks[i]->view, &f->load.layout, NULL),
+                         0);
+        assert_int_equal(aq_chunk_view_fresh(&f->load.chunks[i]->view), f->load.fresh);
+        assert_int_equal(f->load.chunks[i]->view.first,
+                         f->load.chunks[0]->view.first + i * f->load.fresh);
     }
     assert_int_equal(aq_replay_load_step_bytes(&f->load), 20);
 }

@@ -12,6 +12,7 @@
 #include "common/data_set/data_set_reader.h"
 #include "common/data_set/data_set_writer.h"
 #include "common/sys/file.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
@@ -60,7 +61,7 @@ static void write_set(bool replaces)
                      0);
     for (uint32_t i = 0; i < experience.chunk_count; i++) {
         const aq_data_set_block block = {
-            .actor = 7, .incarnation = 9, .view = aq_chunk_view_of(experience.chunks[i])};
+            .actor = 7, .incarnation = 9, .view = experience.chunks[i]->view};
         assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), 0);
     }
     assert_int_equal(aq_data_set_writer_finish(writer, &all.error), 0);
@@ -89,19 +90,23 @@ static int read_set(aq_data_set_counts *ret_counts)
 }
 
 static void assert_columns(const aq_chunk_view *view, const aq_chunk *chunk,
-                           const aq_chunk_layout *layout)
+                           const aq_layout *layout)
 {
-    assert_int_equal(view->length, chunk->length);
-    assert_int_equal(view->overlap, chunk->overlap);
-    assert_int_equal(view->first, chunk->first);
-    assert_int_equal(view->episode, chunk->episode);
-    assert_int_equal(view->lane, chunk->lane);
-    assert_int_equal(view->terminated, chunk->terminated);
-    assert_int_equal(view->truncated, chunk->truncated);
-    assert_memory_equal(view->obs, chunk->obs, (chunk->length + 1) * (size_t)layout->obs_bytes);
-    assert_memory_equal(view->action, chunk->action, chunk->length * (size_t)layout->action_bytes);
-    assert_memory_equal(view->reward, chunk->reward, chunk->length * sizeof(float));
-    assert_memory_equal(view->version, chunk->version, chunk->length * sizeof(uint32_t));
+    assert_int_equal(view->length, chunk->view.length);
+    assert_int_equal(view->overlap, chunk->view.overlap);
+    assert_int_equal(view->first, chunk->view.first);
+    assert_int_equal(view->episode, chunk->view.episode);
+    assert_int_equal(view->lane, chunk->view.lane);
+    assert_int_equal(view->terminated, chunk->view.terminated);
+    assert_int_equal(view->truncated, chunk->view.truncated);
+    assert_memory_equal(aq_chunk_view_column(view, AQ_COLUMN_OBS), obs_of(chunk),
+                        (chunk->view.length + 1) * (size_t)layout->columns[AQ_COLUMN_OBS].bytes);
+    assert_memory_equal(aq_chunk_view_column(view, AQ_COLUMN_ACTION), action_of(chunk),
+                        chunk->view.length * (size_t)layout->columns[AQ_COLUMN_ACTION].bytes);
+    assert_memory_equal(aq_chunk_view_column(view, AQ_COLUMN_REWARD), reward_of(chunk),
+                        chunk->view.length * sizeof(float));
+    assert_memory_equal(aq_chunk_view_column(view, AQ_COLUMN_VERSION), version_of(chunk),
+                        chunk->view.length * sizeof(uint32_t));
 }
 
 TEST_WITH(what_was_written_is_read, set_up, tear_down)
@@ -122,7 +127,7 @@ TEST_WITH(what_was_written_is_read, set_up, tear_down)
     assert_int_equal(info->counts.episodes, 1);
     assert_int_equal(info->counts.n_step, 3);
     assert_int_equal(info->counts.transitions,
-                     experience.chunks[0]->length + experience.chunks[1]->length - 2);
+                     experience.chunks[0]->view.length + experience.chunks[1]->view.length - 2);
     for (uint32_t i = 0; i < 2; i++) {
         assert_int_equal(aq_data_set_reader_next(reader, &more, &block, &all.error), 0);
         assert_true(more);
@@ -215,9 +220,9 @@ TEST_WITH(a_chunk_that_cannot_be_is_not_written, set_up, tear_down)
     aq_experience experience;
     aq_data_set_writer *writer;
     fixture_experience(&experience);
-    experience.chunks[0]->reward[0] = NAN;
+    reward_of(experience.chunks[0])[0] = NAN;
     assert_int_equal(aq_data_set_writer_create(all.path, &all.info, false, &writer, &all.error), 0);
-    const aq_data_set_block block = {.actor = 1, .view = aq_chunk_view_of(experience.chunks[0])};
+    const aq_data_set_block block = {.actor = 1, .view = experience.chunks[0]->view};
     assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), AQ_E_CORRUPT);
     aq_data_set_writer_destroy(writer);
     aq_experience_fini(&experience);

@@ -36,11 +36,8 @@ static aq_arrival *arrival_of(watched_frame *frame)
     aq_arrival *arrival;
     open_frame(frame);
     assert_int_equal(aq_arrival_create(2, &frame->lease, &arrival), 0);
-    arrival->chunks[0].obs = frame->bytes + 3;
-    arrival->chunks[0].action = frame->bytes + 5;
-    arrival->chunks[0].reward = frame->bytes + 7;
-    arrival->chunks[0].version = frame->bytes + 11;
-    arrival->chunks[1].obs = frame->bytes + FRAME_BYTES - 1;
+    arrival->chunks[0] = (aq_chunk_view){.base = frame->bytes + 1, .at = {2, 4, 6, 10}};
+    arrival->chunks[1] = (aq_chunk_view){.base = frame->bytes, .at = {FRAME_BYTES - 1}};
     return arrival;
 }
 
@@ -78,12 +75,12 @@ TEST(a_rehoused_arrival_reads_the_same)
     aq_arrival_rehouse(arrival, &second.lease);
     assert_true(first.is_free);
     assert_ptr_equal(arrival->frame, &second.lease);
-    assert_ptr_equal(arrival->chunks[0].obs, second.bytes + 3);
-    assert_ptr_equal(arrival->chunks[0].action, second.bytes + 5);
-    assert_ptr_equal(arrival->chunks[0].reward, second.bytes + 7);
-    assert_ptr_equal(arrival->chunks[0].version, second.bytes + 11);
-    assert_ptr_equal(arrival->chunks[1].obs, second.bytes + FRAME_BYTES - 1);
-    assert_null(arrival->chunks[1].reward);
+    static const size_t at[] = {3, 5, 7, 11};
+    for (uint32_t i = 0; i < AQ_COLUMNS_STANDARD; i++) {
+        assert_ptr_equal(aq_chunk_view_column(&arrival->chunks[0], i), second.bytes + at[i]);
+    }
+    assert_ptr_equal(aq_chunk_view_column(&arrival->chunks[1], AQ_COLUMN_OBS),
+                     second.bytes + FRAME_BYTES - 1);
     assert_false(second.is_free);
     aq_arrival_unref(arrival);
     assert_true(second.is_free);

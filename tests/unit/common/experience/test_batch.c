@@ -5,21 +5,30 @@
 
 #include "common/base/memory.h"
 #include "common/experience/batch.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
-static const aq_chunk_layout layout = {
-    .obs_bytes = 12, .action_bytes = 4, .n_step = 1, .length_max = 8, .choice_count = 2};
+static aq_layout layout;
+
+static int make_layout(void **state)
+{
+    (void)state;
+    layout = chunk_layout(3, 2, 1, 8);
+    return 0;
+}
+
+TEST_GROUP(make_layout, NULL);
 
 TEST(a_row_takes_all_columns)
 {
-    assert_int_equal(aq_batch_row_bytes(&layout), 12 + 12 + 4 + 4 + 4 + 4 + 8 + 4);
+    assert_int_equal(aq_batch_row_bytes(&layout, 0), 12 + 12 + 4 + 4 + 4 + 4 + 8 + 4);
 }
 
 TEST(columns_are_aligned_and_hold_rows_max_rows)
 {
     aq_batch *batch = NULL;
     for (uint32_t rows = 1; rows < 70; rows++) {
-        assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
+        assert_int_equal(aq_batch_create(&layout, 0, rows, &batch), 0);
         assert_int_equal(batch->rows, 0);
         assert_int_equal(batch->rows_max, rows);
         assert_int_equal(batch->steps, 1);
@@ -45,7 +54,7 @@ TEST(columns_are_aligned_and_hold_rows_max_rows)
 
 TEST(a_row_of_sequences_takes_all_columns)
 {
-    assert_int_equal(aq_batch_sequence_bytes(&layout, 3), 4 * 12 + 3 * (4 + 4 + 4 + 4) + 4 + 4 + 8);
+    assert_int_equal(aq_batch_row_bytes(&layout, 3), 4 * 12 + 3 * (4 + 4 + 4 + 4) + 4 + 4 + 8);
 }
 
 TEST(sequences_have_columns_of_their_own_lengths)
@@ -53,7 +62,7 @@ TEST(sequences_have_columns_of_their_own_lengths)
     aq_batch *batch = NULL;
     for (uint32_t steps = 1; steps < 20; steps++) {
         const size_t rows = 7;
-        assert_int_equal(aq_batch_create_sequences(&layout, steps, rows, &batch), 0);
+        assert_int_equal(aq_batch_create(&layout, steps, rows, &batch), 0);
         assert_int_equal(batch->steps, steps);
         assert_null(batch->next_obs);
         assert_true(aq_batch_has_sequences(batch));
@@ -74,23 +83,21 @@ TEST(sequences_have_columns_of_their_own_lengths)
     }
 }
 
-TEST(sequences_of_no_steps_and_of_too_many_are_refused)
+TEST(sequences_of_too_many_steps_are_refused)
 {
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create_sequences(&layout, 0, 1, &batch), AQ_E_INVALID);
-    assert_int_equal(aq_batch_create_sequences(&layout, AQ_BATCH_STEPS_MAX + 1, 1, &batch),
-                     AQ_E_INVALID);
-    assert_int_equal(aq_batch_create_sequences(&layout, 1, 0, &batch), AQ_E_INVALID);
+    assert_int_equal(aq_batch_create(&layout, AQ_BATCH_STEPS_MAX + 1, 1, &batch), AQ_E_INVALID);
+    assert_int_equal(aq_batch_create(&layout, 1, 0, &batch), AQ_E_INVALID);
     assert_null(batch);
 }
 
 TEST(no_rows_and_too_many_are_refused)
 {
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(&layout, 0, &batch), AQ_E_INVALID);
-    assert_int_equal(aq_batch_create(&layout, AQ_BATCH_ROWS_MAX + 1, &batch), AQ_E_INVALID);
+    assert_int_equal(aq_batch_create(&layout, 0, 0, &batch), AQ_E_INVALID);
+    assert_int_equal(aq_batch_create(&layout, 0, AQ_BATCH_ROWS_MAX + 1, &batch), AQ_E_INVALID);
     assert_null(batch);
-    assert_int_equal(aq_batch_create(&layout, AQ_BATCH_ROWS_MAX, &batch), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, AQ_BATCH_ROWS_MAX, &batch), 0);
     aq_batch_destroy(batch);
 }
 
@@ -99,7 +106,7 @@ TEST(a_batch_is_one_allocation_and_may_fail)
     aq_batch *batch = NULL;
     uint64_t before = aq_memory_allocation_count();
     aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_batch_create(&layout, 64, &batch), AQ_E_NOMEM);
+    assert_int_equal(aq_batch_create(&layout, 0, 64, &batch), AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(batch);
     assert_true(aq_memory_allocation_count() == before + 1);

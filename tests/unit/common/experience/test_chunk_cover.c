@@ -7,6 +7,7 @@
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 enum { EPISODE_MAX = 120, CHUNKS_MAX = EPISODE_MAX, EPISODES = 3000 };
@@ -18,8 +19,8 @@ typedef struct episode {
     uint32_t n_step;
     uint32_t length;
     bool terminated;
-    aq_chunk_layout whole_layout;
-    aq_chunk_layout cut_layout;
+    aq_layout whole_layout;
+    aq_layout cut_layout;
     aq_chunk *whole;
     aq_chunk *chunks[CHUNKS_MAX];
     size_t chunk_count;
@@ -29,37 +30,26 @@ typedef struct episode {
 static float obs_at(const aq_chunk *chunk, uint32_t row)
 {
     float value;
-    memcpy(&value, chunk->obs + row * sizeof(value), sizeof(value));
+    memcpy(&value, obs_of(chunk) + row * sizeof(value), sizeof(value));
     return value;
-}
-
-static aq_chunk_layout layout_of(uint32_t n_step, uint32_t length_max)
-{
-    const float low = 0.0f, high = EPISODE_MAX;
-    aq_schema schema;
-    aq_chunk_layout layout;
-    aq_space_init_box(&schema.obs, 1, &low, &high);
-    aq_space_init_discrete(&schema.action, 3);
-    assert_int_equal(aq_chunk_layout_init(&schema, n_step, length_max, &layout, NULL), 0);
-    return layout;
 }
 
 static aq_chunk *make_whole(const episode *e, aq_rng *rng)
 {
     aq_chunk *whole = NULL;
     assert_int_equal(aq_chunk_create(&e->whole_layout, e->length, &whole), 0);
-    whole->length = e->length;
-    whole->terminated = e->terminated;
-    whole->truncated = !e->terminated;
+    whole->view.length = e->length;
+    whole->view.terminated = e->terminated;
+    whole->view.truncated = !e->terminated;
     for (uint32_t i = 0; i <= e->length; i++) {
         float index = (float)i;
-        memcpy(whole->obs + i * sizeof(index), &index, sizeof(index));
+        memcpy(obs_of(whole) + i * sizeof(index), &index, sizeof(index));
     }
     for (uint32_t i = 0; i < e->length; i++) {
         int32_t action = (int32_t)aq_rng_below(rng, 3);
-        memcpy(whole->action + i * sizeof(action), &action, sizeof(action));
-        whole->reward[i] = (float)aq_rng_normal(rng);
-        whole->version[i] = 1000 + i;
+        memcpy(action_of(whole) + i * sizeof(action), &action, sizeof(action));
+        reward_of(whole)[i] = (float)aq_rng_normal(rng);
+        version_of(whole)[i] = 1000 + i;
     }
     return whole;
 }
@@ -69,16 +59,12 @@ static aq_chunk *copy_rows(const episode *e, uint32_t first, uint32_t length, ui
     aq_chunk *chunk = NULL;
     const aq_chunk *whole = e->whole;
     assert_int_equal(aq_chunk_create(&e->cut_layout, length, &chunk), 0);
-    chunk->first = first;
-    chunk->length = length;
-    chunk->overlap = overlap;
-    memcpy(chunk->obs, whole->obs + first * sizeof(float), (length + 1) * sizeof(float));
-    memcpy(chunk->action, whole->action + first * sizeof(int32_t), length * sizeof(int32_t));
-    memcpy(chunk->reward, whole->reward + first, length * sizeof(float));
-    memcpy(chunk->version, whole->version + first, length * sizeof(uint32_t));
+    chunk->view.first = first;
+    chunk->view.overlap = (uint16_t)overlap;
+    aq_chunk_append(chunk, &e->cut_layout, &whole->view, first, length);
     if (first + length == e->length) {
-        chunk->terminated = whole->terminated;
-        chunk->truncated = whole->truncated;
+        chunk->view.terminated = whole->view.terminated;
+        chunk->view.truncated = whole->view.truncated;
     }
     return chunk;
 }
@@ -109,8 +95,8 @@ static void make_episode(episode *e, aq_rng *rng)
     e->n_step = 1 + (uint32_t)aq_rng_below(rng, 8);
     e->length = 1 + (uint32_t)aq_rng_below(rng, EPISODE_MAX);
     e->terminated = aq_rng_below(rng, 2) == 1;
-    e->whole_layout = layout_of(e->n_step, EPISODE_MAX);
-    e->cut_layout = layout_of(e->n_step, e->n_step + (uint32_t)aq_rng_below(rng, 20));
+    e->whole_layout = chunk_layout(1, 3, e->n_step, EPISODE_MAX);
+    e->cut_layout = chunk_layout(1, 3, e->n_step, e->n_step + (uint32_t)aq_rng_below(rng, 20));
     e->whole = make_whole(e, rng);
     cut(e, rng);
 }
@@ -126,15 +112,15 @@ static void drop_episode(episode *e)
 static void check_item(const episode *e, const aq_chunk *chunk, uint32_t row)
 {
     float got_return, got_bootstrap, want_return, want_bootstrap;
-    uint32_t got_next, want_next, index = chunk->first + row;
-    aq_chunk_fold(chunk, &e->cut_layout, row, discount, &got_return, &got_bootstrap, &got_next);
-    aq_chunk_fold(e->whole, &e->whole_layout, index, discount, &want_return, &want_bootstrap,
-                  &want_next);
+    uint32_t got_next, want_next, index = chunk->view.first + row;
+    chunk_fold(&chunk->view, e->n_step, row, discount, &got_return, &got_bootstrap, &got_next);
+    chunk_fold(&e->whole->view, e->n_step, index, discount, &want_return, &want_bootstrap,
+               &want_next);
     assert_true(got_return == want_return);
     assert_true(got_bootstrap == want_bootstrap);
     assert_true(obs_at(chunk, row) == (float)index);
     assert_true(obs_at(chunk, got_next) == (float)want_next);
-    assert_int_equal(chunk->version[row], 1000 + index);
+    assert_int_equal(version_of(chunk)[row], 1000 + index);
 }
 
 TEST(cut_episodes_give_each_item_exactly_once)
@@ -148,11 +134,11 @@ TEST(cut_episodes_give_each_item_exactly_once)
         make_episode(&e, &rng);
         for (size_t k = 0; k < e.chunk_count; k++) {
             const aq_chunk *chunk = e.chunks[k];
-            assert_int_equal(aq_chunk_validate(chunk, &e.cut_layout, NULL), 0);
-            fresh += aq_chunk_fresh(chunk);
-            for (uint32_t row = 0; row < aq_chunk_items(chunk, &e.cut_layout); row++) {
+            assert_int_equal(aq_chunk_view_validate(&chunk->view, &e.cut_layout, NULL), 0);
+            fresh += aq_chunk_view_fresh(&chunk->view);
+            for (uint32_t row = 0; row < aq_chunk_view_items(&chunk->view, &e.cut_layout); row++) {
                 check_item(&e, chunk, row);
-                seen[chunk->first + row]++;
+                seen[chunk->view.first + row]++;
             }
         }
         for (uint32_t index = 0; index < e.length; index++) {

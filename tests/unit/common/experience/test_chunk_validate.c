@@ -6,12 +6,13 @@
 
 #include "common/base/rng.h"
 #include "common/experience/chunk.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 enum { N_STEP = 3, LENGTH_MAX = 8, OBS = 2, CHOICES = 4 };
 
 typedef struct fixture {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_chunk *chunk; /* room for LENGTH_MAX */
 } fixture;
 
@@ -19,28 +20,22 @@ typedef struct fixture {
 static void fill(fixture *f)
 {
     aq_chunk *chunk = f->chunk;
-    chunk->episode = 5;
-    chunk->first = 10;
-    chunk->lane = 1;
-    chunk->length = 6;
-    chunk->overlap = 2;
-    chunk->terminated = chunk->truncated = 0;
-    memset(chunk->obs, 0, (LENGTH_MAX + 1) * (size_t)f->layout.obs_bytes);
-    memset(chunk->action, 0, LENGTH_MAX * (size_t)f->layout.action_bytes);
-    memset(chunk->reward, 0, LENGTH_MAX * sizeof(float));
+    chunk->view.episode = 5;
+    chunk->view.first = 10;
+    chunk->view.lane = 1;
+    chunk->view.length = 6;
+    chunk->view.overlap = 2;
+    chunk->view.terminated = chunk->view.truncated = 0;
+    memset(obs_of(chunk), 0, (LENGTH_MAX + 1) * (size_t)f->layout.columns[AQ_COLUMN_OBS].bytes);
+    memset(action_of(chunk), 0, LENGTH_MAX * (size_t)f->layout.columns[AQ_COLUMN_ACTION].bytes);
+    memset(reward_of(chunk), 0, LENGTH_MAX * sizeof(float));
 }
 
 static fixture setup(bool box_action)
 {
-    const float low[OBS] = {-1.0f, -1.0f}, high[OBS] = {1.0f, 1.0f};
-    aq_schema schema;
-    fixture f;
-    aq_space_init_box(&schema.obs, OBS, low, high);
-    aq_space_init_discrete(&schema.action, CHOICES);
-    if (box_action) {
-        aq_space_init_box(&schema.action, OBS, low, high);
-    }
-    assert_int_equal(aq_chunk_layout_init(&schema, N_STEP, LENGTH_MAX, &f.layout, NULL), 0);
+    const aq_space box = chunk_box(AQ_DTYPE_F32, OBS);
+    fixture f = {.layout = box_action ? chunk_layout_of(box, box, N_STEP, LENGTH_MAX)
+                                      : chunk_layout(OBS, CHOICES, N_STEP, LENGTH_MAX)};
     assert_int_equal(aq_chunk_create(&f.layout, LENGTH_MAX, &f.chunk), 0);
     fill(&f);
     return f;
@@ -53,14 +48,14 @@ static void teardown(fixture *f)
 
 static void accept(const fixture *f)
 {
-    assert_int_equal(aq_chunk_validate(f->chunk, &f->layout, NULL), 0);
+    assert_int_equal(aq_chunk_view_validate(&f->chunk->view, &f->layout, NULL), 0);
 }
 
 /* Refused with these words; the chunk is then made whole again. */
 static void refuse(fixture *f, int code, const char *words)
 {
     aq_error error = {0};
-    assert_int_equal(aq_chunk_validate(f->chunk, &f->layout, &error), code);
+    assert_int_equal(aq_chunk_view_validate(&f->chunk->view, &f->layout, &error), code);
     assert_int_equal(error.code, code);
     if (strstr(error.text, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", error.text, words);
@@ -78,13 +73,13 @@ TEST(a_chunk_from_the_middle_is_valid)
 TEST(lengths_outside_the_layout_are_refused)
 {
     fixture f = setup(false);
-    f.chunk->length = 0;
+    f.chunk->view.length = 0;
     refuse(&f, AQ_E_CORRUPT, "0 transitions");
-    f.chunk->length = LENGTH_MAX + 1;
+    f.chunk->view.length = LENGTH_MAX + 1;
     refuse(&f, AQ_E_CORRUPT, "9 transitions");
-    f.chunk->length = UINT32_MAX;
+    f.chunk->view.length = UINT32_MAX;
     refuse(&f, AQ_E_CORRUPT, "transitions");
-    f.chunk->length = LENGTH_MAX;
+    f.chunk->view.length = LENGTH_MAX;
     accept(&f);
     teardown(&f);
 }
@@ -92,16 +87,16 @@ TEST(lengths_outside_the_layout_are_refused)
 TEST(flags_are_zero_or_one_and_exclude_each_other)
 {
     fixture f = setup(false);
-    f.chunk->terminated = 2;
+    f.chunk->view.terminated = 2;
     refuse(&f, AQ_E_CORRUPT, "flag");
-    f.chunk->truncated = 255;
+    f.chunk->view.truncated = 255;
     refuse(&f, AQ_E_CORRUPT, "flag");
-    f.chunk->terminated = f.chunk->truncated = 1;
+    f.chunk->view.terminated = f.chunk->view.truncated = 1;
     refuse(&f, AQ_E_CORRUPT, "both terminated and was truncated");
-    f.chunk->terminated = 1;
+    f.chunk->view.terminated = 1;
     accept(&f);
-    f.chunk->terminated = 0;
-    f.chunk->truncated = 1;
+    f.chunk->view.terminated = 0;
+    f.chunk->view.truncated = 1;
     accept(&f);
     teardown(&f);
 }
@@ -109,14 +104,14 @@ TEST(flags_are_zero_or_one_and_exclude_each_other)
 TEST(an_overlap_of_n_steps_or_of_everything_is_refused)
 {
     fixture f = setup(false);
-    f.chunk->overlap = N_STEP;
+    f.chunk->view.overlap = N_STEP;
     refuse(&f, AQ_E_CORRUPT, "repeated");
-    f.chunk->length = f.chunk->overlap = 2;
-    f.chunk->terminated = 1;
+    f.chunk->view.length = f.chunk->view.overlap = 2;
+    f.chunk->view.terminated = 1;
     refuse(&f, AQ_E_CORRUPT, "repeated");
-    f.chunk->overlap = UINT32_MAX;
+    f.chunk->view.overlap = UINT16_MAX;
     refuse(&f, AQ_E_CORRUPT, "repeated");
-    f.chunk->overlap = 0; /* after a loss, an actor may begin anew */
+    f.chunk->view.overlap = 0; /* after a loss, an actor may begin anew */
     accept(&f);
     teardown(&f);
 }
@@ -124,10 +119,10 @@ TEST(an_overlap_of_n_steps_or_of_everything_is_refused)
 TEST(the_first_chunk_of_an_episode_repeats_nothing)
 {
     fixture f = setup(false);
-    f.chunk->first = 0;
+    f.chunk->view.first = 0;
     refuse(&f, AQ_E_CORRUPT, "first chunk");
-    f.chunk->first = 0;
-    f.chunk->overlap = 0;
+    f.chunk->view.first = 0;
+    f.chunk->view.overlap = 0;
     accept(&f);
     teardown(&f);
 }
@@ -135,9 +130,9 @@ TEST(the_first_chunk_of_an_episode_repeats_nothing)
 TEST(places_in_an_episode_do_not_wrap)
 {
     fixture f = setup(false);
-    f.chunk->first = UINT32_MAX - 5;
+    f.chunk->view.first = UINT32_MAX - 5;
     refuse(&f, AQ_E_CORRUPT, "out of any episode");
-    f.chunk->first = UINT32_MAX - 6;
+    f.chunk->view.first = UINT32_MAX - 6;
     accept(&f);
     teardown(&f);
 }
@@ -145,14 +140,14 @@ TEST(places_in_an_episode_do_not_wrap)
 TEST(a_short_chunk_is_valid_only_at_an_end)
 {
     fixture f = setup(false);
-    f.chunk->length = N_STEP - 1;
-    f.chunk->overlap = 1;
+    f.chunk->view.length = N_STEP - 1;
+    f.chunk->view.overlap = 1;
     refuse(&f, AQ_E_CORRUPT, "no return over 3 steps");
-    f.chunk->length = N_STEP;
+    f.chunk->view.length = N_STEP;
     accept(&f);
-    f.chunk->length = 1;
-    f.chunk->overlap = 0;
-    f.chunk->truncated = 1;
+    f.chunk->view.length = 1;
+    f.chunk->view.overlap = 0;
+    f.chunk->view.truncated = 1;
     accept(&f);
     teardown(&f);
 }
@@ -165,11 +160,11 @@ static void put_float(uint8_t *column, size_t index, float value)
 TEST(a_bad_observation_is_named_by_row_and_element)
 {
     fixture f = setup(false);
-    put_float(f.chunk->obs, 3 * OBS + 1, NAN);
-    refuse(&f, AQ_E_CORRUPT, "observation 3, element 1");
-    put_float(f.chunk->obs, 6 * OBS, INFINITY); /* the row after the last transition */
-    refuse(&f, AQ_E_CORRUPT, "observation 6, element 0");
-    put_float(f.chunk->obs, 7 * OBS, NAN); /* past the end: not part of it */
+    put_float(obs_of(f.chunk), 3 * OBS + 1, NAN);
+    refuse(&f, AQ_E_CORRUPT, "obs 3, element 1");
+    put_float(obs_of(f.chunk), 6 * OBS, INFINITY); /* the row after the last transition */
+    refuse(&f, AQ_E_CORRUPT, "obs 6, element 0");
+    put_float(obs_of(f.chunk), 7 * OBS, NAN); /* past the end: not part of it */
     accept(&f);
     teardown(&f);
 }
@@ -177,9 +172,9 @@ TEST(a_bad_observation_is_named_by_row_and_element)
 TEST(a_bad_reward_is_named_by_row)
 {
     fixture f = setup(false);
-    f.chunk->reward[5] = -INFINITY;
+    reward_of(f.chunk)[5] = -INFINITY;
     refuse(&f, AQ_E_CORRUPT, "reward 5");
-    f.chunk->reward[6] = NAN; /* past the end */
+    reward_of(f.chunk)[6] = NAN; /* past the end */
     accept(&f);
     teardown(&f);
 }
@@ -188,7 +183,7 @@ TEST(a_bad_box_action_is_named_by_row_and_element)
 {
     fixture f = setup(true);
     accept(&f);
-    put_float(f.chunk->action, 4 * OBS + 1, NAN);
+    put_float(action_of(f.chunk), 4 * OBS + 1, NAN);
     refuse(&f, AQ_E_CORRUPT, "action 4, element 1");
     teardown(&f);
 }
@@ -199,10 +194,10 @@ TEST(a_choice_that_is_none_is_another_schema)
     const int32_t bad[] = {CHOICES, -1, INT32_MAX, INT32_MIN};
     const int32_t last = CHOICES - 1;
     for (int i = 0; i < 4; i++) {
-        memcpy(f.chunk->action + 5 * 4, &bad[i], 4);
+        memcpy(action_of(f.chunk) + 5 * 4, &bad[i], 4);
         refuse(&f, AQ_E_SCHEMA, "action 5 is ");
     }
-    memcpy(f.chunk->action + 5 * 4, &last, 4);
+    memcpy(action_of(f.chunk) + 5 * 4, &last, 4);
     accept(&f);
     teardown(&f);
 }
@@ -210,8 +205,8 @@ TEST(a_choice_that_is_none_is_another_schema)
 TEST(bytes_of_observations_may_be_anything)
 {
     fixture f = setup(false);
-    f.layout.obs_is_f32 = 0;
-    memset(f.chunk->obs, 0xff, (LENGTH_MAX + 1) * (size_t)f.layout.obs_bytes);
+    f.layout.columns[AQ_COLUMN_OBS].dtype = AQ_DTYPE_U8;
+    memset(obs_of(f.chunk), 0xff, (LENGTH_MAX + 1) * (size_t)f.layout.columns[AQ_COLUMN_OBS].bytes);
     accept(&f);
     teardown(&f);
 }
@@ -224,15 +219,15 @@ TEST(valid_random_headers_hold_an_item_and_a_fresh_transition)
     int valid = 0;
     aq_rng_init(&rng, 2024, 0);
     for (int i = 0; i < 20000; i++) {
-        f.chunk->first = (uint32_t)aq_rng_below(&rng, 3);
-        f.chunk->length = (uint32_t)aq_rng_below(&rng, LENGTH_MAX + 3);
-        f.chunk->overlap = (uint32_t)aq_rng_below(&rng, N_STEP + 2);
-        f.chunk->terminated = (uint8_t)aq_rng_below(&rng, 3);
-        f.chunk->truncated = (uint8_t)aq_rng_below(&rng, 3);
-        if (aq_chunk_validate(f.chunk, &f.layout, NULL) == 0) {
-            uint32_t items = aq_chunk_items(f.chunk, &f.layout);
-            assert_true(items >= 1 && items <= f.chunk->length);
-            assert_true(aq_chunk_fresh(f.chunk) >= 1);
+        f.chunk->view.first = (uint32_t)aq_rng_below(&rng, 3);
+        f.chunk->view.length = (uint32_t)aq_rng_below(&rng, LENGTH_MAX + 3);
+        f.chunk->view.overlap = (uint16_t)aq_rng_below(&rng, N_STEP + 2);
+        f.chunk->view.terminated = (uint8_t)aq_rng_below(&rng, 3);
+        f.chunk->view.truncated = (uint8_t)aq_rng_below(&rng, 3);
+        if (aq_chunk_view_validate(&f.chunk->view, &f.layout, NULL) == 0) {
+            uint32_t items = aq_chunk_view_items(&f.chunk->view, &f.layout);
+            assert_true(items >= 1 && items <= f.chunk->view.length);
+            assert_true(aq_chunk_view_fresh(&f.chunk->view) >= 1);
             valid++;
         }
     }
@@ -244,11 +239,11 @@ TEST(whoever_reads_chunks_of_any_run_takes_whatever_they_repeat)
 {
     fixture f = setup(false);
     f.layout.n_step = AQ_CHUNK_SPAN_ANY;
-    for (uint32_t overlap = 0; overlap < f.chunk->length; overlap++) {
-        f.chunk->overlap = overlap;
+    for (uint16_t overlap = 0; overlap < f.chunk->view.length; overlap++) {
+        f.chunk->view.overlap = overlap;
         accept(&f);
     }
-    f.chunk->overlap = f.chunk->length;
+    f.chunk->view.overlap = (uint16_t)f.chunk->view.length;
     refuse(&f, AQ_E_CORRUPT, "are repeated");
     teardown(&f);
 }

@@ -3,6 +3,7 @@
  */
 #include "common/base/memory.h"
 #include "common/experience/experience.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 
 TEST(an_empty_message_can_be_dropped)
@@ -15,8 +16,7 @@ TEST(an_empty_message_can_be_dropped)
 
 TEST(dropping_a_message_drops_its_references)
 {
-    const aq_chunk_layout layout = {
-        .obs_bytes = 4, .action_bytes = 4, .n_step = 1, .length_max = 4, .choice_count = 2};
+    const aq_layout layout = chunk_layout(1, 2, 1, 4);
     aq_experience experience = {.chunk_count = 3};
     aq_chunk *kept = NULL;
     experience.chunks = aq_alloc(4, sizeof(*experience.chunks));

@@ -8,31 +8,25 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 
-static int copy_chunk(const aq_chunk_view *view, const aq_chunk_layout *layout,
-                      aq_chunk **ret_chunk)
+static int copy_chunk(const aq_chunk_view *view, const aq_layout *layout, aq_chunk **ret_chunk)
 {
-    const size_t length = view->length;
     aq_chunk *chunk;
     int rc = aq_chunk_create(layout, view->length, &chunk);
     if (rc != 0) {
         return rc;
     }
-    chunk->episode = view->episode;
-    chunk->first = view->first;
-    chunk->lane = view->lane;
-    chunk->length = view->length;
-    chunk->overlap = view->overlap;
-    chunk->terminated = view->terminated;
-    chunk->truncated = view->truncated;
-    memcpy(chunk->obs, view->obs, (length + 1) * layout->obs_bytes);
-    memcpy(chunk->action, view->action, length * layout->action_bytes);
-    memcpy(chunk->reward, view->reward, length * sizeof(*chunk->reward));
-    memcpy(chunk->version, view->version, length * sizeof(*chunk->version));
+    chunk->view.episode = view->episode;
+    chunk->view.first = view->first;
+    chunk->view.lane = view->lane;
+    chunk->view.overlap = view->overlap;
+    chunk->view.terminated = view->terminated;
+    chunk->view.truncated = view->truncated;
+    aq_chunk_append(chunk, layout, view, 0, view->length);
     *ret_chunk = chunk;
     return 0;
 }
 
-static int copy_arrival(const aq_arrival *arrival, const aq_chunk_layout *layout,
+static int copy_arrival(const aq_arrival *arrival, const aq_layout *layout,
                         aq_experience *ret_experience)
 {
     aq_experience experience = {
@@ -41,7 +35,6 @@ static int copy_arrival(const aq_arrival *arrival, const aq_chunk_layout *layout
         .incarnation = arrival->incarnation,
         .seq = arrival->seq,
         .acknowledged = arrival->acknowledged,
-        .schema_hash = arrival->schema_hash,
         .store = arrival->store,
         .chunks = aq_alloc(arrival->chunk_count, sizeof(aq_chunk *)),
     };
@@ -59,8 +52,8 @@ static int copy_arrival(const aq_arrival *arrival, const aq_chunk_layout *layout
     return 0;
 }
 
-int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, uint64_t schema_hash,
-                    const aq_chunk_layout *layout, aq_experience *ret_experience, aq_error *error)
+int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, const aq_layout *layout,
+                    aq_experience *ret_experience, aq_error *error)
 {
     uint8_t *copy;
     aq_lease *frame;
@@ -70,7 +63,7 @@ int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, uint64_t
         return aq_fail(error, rc, "%s", aq_error_text(rc));
     }
     memcpy(copy, bytes, size);
-    rc = aq_wire_experience_arrive(frame, run_id, schema_hash, layout, &arrival, error);
+    rc = aq_wire_experience_arrive(frame, run_id, layout, &arrival, error);
     aq_lease_unref(frame);
     if (rc != 0) {
         return rc;

@@ -12,8 +12,7 @@
 #include "common/experience/experience.h"
 
 /* Fails as aq_wire_experience_arrive does. */
-int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, uint64_t schema_hash,
-                    const aq_chunk_layout *layout, aq_experience *ret_experience,
-                    aq_error *error) AQ_MUST_USE;
+int experience_read(const uint8_t *bytes, size_t size, uint64_t run_id, const aq_layout *layout,
+                    aq_experience *ret_experience, aq_error *error) AQ_MUST_USE;
 
 #endif

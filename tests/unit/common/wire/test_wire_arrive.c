@@ -5,59 +5,63 @@
  */
 #include <string.h>
 
+#include "common/base/memory.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_scan.h"
 #include "proto/experience.pb-c.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-enum { SCHEMA = 9, ROUNDS = 3000, MUTATIONS = 20 };
+enum { ROUNDS = 3000, MUTATIONS = 20 };
 
 /* ---- protobuf-c's answer --------------------------------------------------------------------- */
 
-static bool is_column(const ProtobufCBinaryData *column, size_t rows, size_t row_bytes)
+static const ProtobufCBinaryData *column_of(const Actorq__V1__Chunk *chunk, uint32_t column)
 {
-    return column->len == rows * row_bytes;
+    const ProtobufCBinaryData *const columns[] = {&chunk->obs, &chunk->action, &chunk->reward,
+                                                  &chunk->version};
+    return columns[column];
 }
 
-static aq_chunk_view view_of(const Actorq__V1__Chunk *chunk)
+static int judge_chunk(const Actorq__V1__Chunk *chunk, const aq_layout *layout)
 {
-    return (aq_chunk_view){
-        .obs = chunk->obs.data,
-        .action = chunk->action.data,
-        .reward = chunk->reward.data,
-        .version = chunk->version.data,
+    aq_chunk_view view = {
         .episode = chunk->episode,
         .first = chunk->first,
         .lane = chunk->lane,
         .length = chunk->length,
-        .overlap = chunk->overlap,
+        .overlap = (uint16_t)chunk->overlap,
         .terminated = chunk->terminated != 0,
         .truncated = chunk->truncated != 0,
     };
-}
-
-static int judge_chunk(const Actorq__V1__Chunk *chunk, const aq_chunk_layout *layout)
-{
-    const aq_chunk_view view = view_of(chunk);
-    size_t length = chunk->length;
-    if (length < 1 || length > layout->length_max ||
-        !is_column(&chunk->obs, length + 1, layout->obs_bytes) ||
-        !is_column(&chunk->action, length, layout->action_bytes) ||
-        !is_column(&chunk->reward, length, sizeof(float)) ||
-        !is_column(&chunk->version, length, sizeof(uint32_t))) {
+    if (chunk->length < 1 || chunk->length > layout->length_max ||
+        chunk->overlap >= chunk->length) {
         return AQ_E_CORRUPT;
     }
-    return aq_chunk_view_validate(&view, layout, NULL);
+    uint8_t *block = aq_alloc(aq_layout_bytes(layout, chunk->length), 1);
+    assert_non_null(block);
+    aq_chunk_view_lay(&view, layout, block);
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < layout->column_count; i++) {
+        const ProtobufCBinaryData *column = column_of(chunk, i);
+        if (column->len == aq_column_bytes(&layout->columns[i], chunk->length)) {
+            memcpy(block + view.at[i], column->data, column->len);
+        } else {
+            rc = AQ_E_CORRUPT;
+        }
+    }
+    rc = rc == 0 ? aq_chunk_view_validate(&view, layout, NULL) : rc;
+    aq_free(block);
+    return rc;
 }
 
-static int judge(const Actorq__V1__Experience *message, const aq_chunk_layout *layout)
+static int judge(const Actorq__V1__Experience *message, const aq_layout *layout)
 {
     int rc = 0;
     if (message->run_id != FIXTURE_RUN) {
         return AQ_E_INVALID;
     }
-    if (message->schema_hash != SCHEMA) {
+    if (message->schema_hash != layout->hash) {
         return AQ_E_SCHEMA;
     }
     if (message->seq == 0 || message->n_chunks < 1 ||
@@ -81,10 +85,10 @@ static void assert_same_chunk(const aq_chunk_view *view, const Actorq__V1__Chunk
     assert_int_equal(view->overlap, chunk->overlap);
     assert_int_equal(view->terminated, chunk->terminated != 0);
     assert_int_equal(view->truncated, chunk->truncated != 0);
-    assert_memory_equal(view->obs, chunk->obs.data, chunk->obs.len);
-    assert_memory_equal(view->action, chunk->action.data, chunk->action.len);
-    assert_memory_equal(view->reward, chunk->reward.data, chunk->reward.len);
-    assert_memory_equal(view->version, chunk->version.data, chunk->version.len);
+    for (uint32_t i = 0; i < AQ_COLUMNS_STANDARD; i++) {
+        const ProtobufCBinaryData *column = column_of(chunk, i);
+        assert_memory_equal(aq_chunk_view_column(view, i), column->data, column->len);
+    }
 }
 
 static void assert_same(const aq_arrival *arrival, const Actorq__V1__Experience *message)
@@ -94,7 +98,6 @@ static void assert_same(const aq_arrival *arrival, const Actorq__V1__Experience 
     assert_true(arrival->incarnation == message->incarnation);
     assert_true(arrival->seq == message->seq);
     assert_true(arrival->acknowledged == message->acknowledged);
-    assert_true(arrival->schema_hash == message->schema_hash);
     assert_true(arrival->store == message->store);
     assert_int_equal(arrival->chunk_count, message->n_chunks);
     for (uint32_t i = 0; i < arrival->chunk_count; i++) {
@@ -128,7 +131,7 @@ static bool is_odd(const aq_buffer *payload)
 }
 
 /* Both answers to one payload, which are one; true when it is accepted. */
-static bool compare(const aq_buffer *payload, const aq_chunk_layout *layout)
+static bool compare(const aq_buffer *payload, const aq_layout *layout)
 {
     aq_arrival *arrival = NULL;
     aq_buffer frame;
@@ -137,7 +140,7 @@ static bool compare(const aq_buffer *payload, const aq_chunk_layout *layout)
     aq_lease *lease = fixture_lease(frame.data, frame.size);
     Actorq__V1__Experience *message =
         actorq__v1__experience__unpack(NULL, payload->size, payload->data);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, SCHEMA, layout, &arrival, NULL);
+    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, layout, &arrival, NULL);
     if (message == NULL || is_odd(payload)) { /* a wrong run is noticed before a bad chunk is */
         assert_int_not_equal(rc, 0);
     } else {
@@ -227,22 +230,16 @@ static void put_unknown(aq_rng *rng, aq_buffer *out)
 }
 
 static void put_chunk_field(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk,
-                            const aq_chunk_layout *layout, uint32_t number)
+                            const aq_layout *layout, uint32_t number)
 {
     const uint64_t values[8] = {0,
-                                chunk->episode,
-                                chunk->first,
-                                chunk->lane,
-                                chunk->length,
-                                chunk->overlap,
-                                chunk->terminated,
-                                chunk->truncated};
-    const void *columns[12] = {[8] = chunk->obs, chunk->action, chunk->reward, chunk->version};
-    const size_t length = chunk->length;
-    const size_t sizes[12] = {[8] = (length + 1) * layout->obs_bytes,
-                              length * layout->action_bytes,
-                              length * 4,
-                              length * 4};
+                                chunk->view.episode,
+                                chunk->view.first,
+                                chunk->view.lane,
+                                chunk->view.length,
+                                chunk->view.overlap,
+                                chunk->view.terminated,
+                                chunk->view.truncated};
     if (aq_rng_below(rng, 8) == 0) { /* the first of two doesn't count */
         uint64_t other = aq_rng_next(rng);
         number < 8 ? put_number(rng, out, number, other) : put_bytes(rng, out, number, &other, 5);
@@ -250,7 +247,8 @@ static void put_chunk_field(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk,
     if (number < 8) {
         put_number(rng, out, number, values[number]);
     } else {
-        put_bytes(rng, out, number, columns[number], sizes[number]);
+        put_bytes(rng, out, number, aq_chunk_view_column(&chunk->view, number - 8),
+                  aq_column_bytes(&layout->columns[number - 8], chunk->view.length));
     }
     put_unknown(rng, out);
 }
@@ -267,8 +265,7 @@ static void shuffle(aq_rng *rng, uint32_t *numbers, uint32_t count)
     }
 }
 
-static void put_chunk(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk,
-                      const aq_chunk_layout *layout)
+static void put_chunk(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk, const aq_layout *layout)
 {
     uint32_t numbers[11];
     aq_buffer bytes;
@@ -282,11 +279,11 @@ static void put_chunk(aq_rng *rng, aq_buffer *out, const aq_chunk *chunk,
 }
 
 static void put_experience_field(aq_rng *rng, aq_buffer *out, const aq_experience *experience,
-                                 uint32_t number)
+                                 const aq_layout *layout, uint32_t number)
 {
     const uint64_t values[9] = {
-        [1] = experience->run_id, experience->actor,       experience->incarnation, experience->seq,
-        experience->acknowledged, experience->schema_hash, [8] = experience->store};
+        [1] = experience->run_id, experience->actor, experience->incarnation, experience->seq,
+        experience->acknowledged, layout->hash,      [8] = experience->store};
     if (number == 1 || number == 3 || number == 6 || number == 8) {
         put_fixed64(rng, out, number, values[number]);
     } else {
@@ -295,7 +292,7 @@ static void put_experience_field(aq_rng *rng, aq_buffer *out, const aq_experienc
 }
 
 static void write_freely(aq_rng *rng, aq_buffer *out, const aq_experience *experience,
-                         const aq_chunk_layout *layout)
+                         const aq_layout *layout)
 {
     uint32_t numbers[8], next_chunk = 0;
     shuffle(rng, numbers, 8);
@@ -303,7 +300,7 @@ static void write_freely(aq_rng *rng, aq_buffer *out, const aq_experience *exper
         if (numbers[i] == 7) {
             put_chunk(rng, out, experience->chunks[next_chunk++], layout);
         } else {
-            put_experience_field(rng, out, experience, numbers[i]);
+            put_experience_field(rng, out, experience, layout, numbers[i]);
         }
         put_unknown(rng, out);
     }
@@ -312,14 +309,13 @@ static void write_freely(aq_rng *rng, aq_buffer *out, const aq_experience *exper
     }
 }
 
-static void make_random(aq_rng *rng, aq_buffer *ret_payload, aq_chunk_layout *ret_layout)
+static void make_random(aq_rng *rng, aq_buffer *ret_payload, aq_layout *ret_layout)
 {
     aq_schema schema;
     aq_experience experience;
     fixture_random_schema(rng, &schema);
     fixture_random_layout(rng, &schema, ret_layout);
     fixture_random_experience(rng, ret_layout, 1 + (uint32_t)aq_rng_below(rng, 4), &experience);
-    experience.schema_hash = SCHEMA;
     aq_buffer_init(ret_payload, FIXTURE_FRAME_MAX);
     write_freely(rng, ret_payload, &experience, ret_layout);
     aq_experience_fini(&experience);
@@ -332,7 +328,7 @@ TEST(a_message_may_be_written_in_any_way_that_protobuf_allows)
     aq_rng rng;
     aq_rng_init(&rng, fixture_seed(), 11);
     for (int i = 0; i < ROUNDS; i++) {
-        aq_chunk_layout layout;
+        aq_layout layout;
         aq_buffer payload;
         make_random(&rng, &payload, &layout);
         assert_true(compare(&payload, &layout));
@@ -365,7 +361,7 @@ TEST(damage_is_judged_as_protobuf_judges_it)
     int accepted = 0, refused = 0;
     aq_rng_init(&rng, fixture_seed(), 12);
     for (int i = 0; i < ROUNDS / 3; i++) {
-        aq_chunk_layout layout;
+        aq_layout layout;
         aq_buffer payload, damaged;
         make_random(&rng, &payload, &layout);
         aq_buffer_init(&damaged, FIXTURE_FRAME_MAX);

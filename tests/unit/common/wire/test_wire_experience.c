@@ -11,31 +11,28 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
-static void assert_same_chunk(const aq_chunk *a, const aq_chunk_view *b,
-                              const aq_chunk_layout *layout)
+static void assert_same_chunk(const aq_chunk *a, const aq_chunk_view *b, const aq_layout *layout)
 {
-    size_t length = a->length;
-    assert_true(a->episode == b->episode);
-    assert_int_equal(a->first, b->first);
-    assert_int_equal(a->lane, b->lane);
-    assert_int_equal(a->length, b->length);
-    assert_int_equal(a->overlap, b->overlap);
-    assert_int_equal(a->terminated, b->terminated);
-    assert_int_equal(a->truncated, b->truncated);
-    assert_memory_equal(a->obs, b->obs, (length + 1) * layout->obs_bytes);
-    assert_memory_equal(a->action, b->action, length * layout->action_bytes);
-    assert_memory_equal(a->reward, b->reward, length * sizeof(float));
-    assert_memory_equal(a->version, b->version, length * sizeof(uint32_t));
+    assert_true(a->view.episode == b->episode);
+    assert_int_equal(a->view.first, b->first);
+    assert_int_equal(a->view.lane, b->lane);
+    assert_int_equal(a->view.length, b->length);
+    assert_int_equal(a->view.overlap, b->overlap);
+    assert_int_equal(a->view.terminated, b->terminated);
+    assert_int_equal(a->view.truncated, b->truncated);
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        assert_memory_equal(aq_chunk_view_column(&a->view, i), aq_chunk_view_column(b, i),
+                            aq_column_bytes(&layout->columns[i], b->length));
+    }
 }
 
-static void assert_same(const aq_experience *a, const aq_arrival *b, const aq_chunk_layout *layout)
+static void assert_same(const aq_experience *a, const aq_arrival *b, const aq_layout *layout)
 {
     assert_true(a->run_id == b->run_id);
     assert_true(a->actor == b->actor);
     assert_true(a->incarnation == b->incarnation);
     assert_true(a->seq == b->seq);
     assert_true(a->acknowledged == b->acknowledged);
-    assert_true(a->schema_hash == b->schema_hash);
     assert_true(a->store == b->store);
     assert_int_equal(a->chunk_count, b->chunk_count);
     for (uint32_t i = 0; i < a->chunk_count; i++) {
@@ -43,11 +40,11 @@ static void assert_same(const aq_experience *a, const aq_arrival *b, const aq_ch
     }
 }
 
-static int arrive(const aq_buffer *frame, uint64_t run_id, uint64_t schema_hash,
-                  const aq_chunk_layout *layout, aq_arrival **ret_arrival, aq_error *error)
+static int arrive(const aq_buffer *frame, uint64_t run_id, const aq_layout *layout,
+                  aq_arrival **ret_arrival, aq_error *error)
 {
     aq_lease *lease = fixture_lease(frame->data, frame->size);
-    int rc = aq_wire_experience_arrive(lease, run_id, schema_hash, layout, ret_arrival, error);
+    int rc = aq_wire_experience_arrive(lease, run_id, layout, ret_arrival, error);
     aq_lease_unref(lease);
     return rc;
 }
@@ -55,7 +52,7 @@ static int arrive(const aq_buffer *frame, uint64_t run_id, uint64_t schema_hash,
 static void round_trip(aq_rng *rng)
 {
     aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_experience sent;
     aq_arrival *received;
     aq_buffer frame;
@@ -66,7 +63,7 @@ static void round_trip(aq_rng *rng)
     assert_int_equal(aq_wire_experience_pack(&sent, &layout, &frame), 0);
     assert_true(frame.size <= aq_wire_experience_bytes_max(
                                   &layout, (const aq_chunk *const *)sent.chunks, sent.chunk_count));
-    assert_int_equal(arrive(&frame, FIXTURE_RUN, sent.schema_hash, &layout, &received, NULL), 0);
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, &layout, &received, NULL), 0);
     assert_same(&sent, received, &layout);
     aq_experience_fini(&sent);
     aq_arrival_unref(received);
@@ -84,7 +81,7 @@ TEST(any_experience_survives_the_wire)
 
 /* What the fixed experience looks like when somebody has changed it. */
 typedef struct changed {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_experience original;
     aq_buffer frame;
     Actorq__V1__Experience *message;
@@ -115,8 +112,7 @@ static int close_fixed(void **state)
 
 static int receive(changed *it, aq_arrival **ret_arrival)
 {
-    return arrive(&it->frame, it->original.run_id, it->original.schema_hash, &it->layout,
-                  ret_arrival, &it->error);
+    return arrive(&it->frame, it->original.run_id, &it->layout, ret_arrival, &it->error);
 }
 
 /* Sends the message as it was changed; it must be refused, in words that hold `words`. */
@@ -159,11 +155,11 @@ TEST_WITH(experience_of_another_run_is_refused, open_fixed, close_fixed)
     refuse(it, AQ_E_INVALID, "run 1122334455667789");
 }
 
-TEST_WITH(experience_of_another_schema_is_refused, open_fixed, close_fixed)
+TEST_WITH(experience_of_another_layout_is_refused, open_fixed, close_fixed)
 {
     changed *it = *state;
     it->message->schema_hash++;
-    refuse(it, AQ_E_SCHEMA, "schema");
+    refuse(it, AQ_E_SCHEMA, "another layout");
 }
 
 TEST_WITH(experience_without_a_number_is_refused, open_fixed, close_fixed)
@@ -238,7 +234,7 @@ TEST_WITH(an_infinite_observation_is_refused, open_fixed, close_fixed)
     changed *it = *state;
     const float infinite = INFINITY;
     memcpy(it->message->chunks[0]->obs.data + 4, &infinite, sizeof(infinite));
-    refuse(it, AQ_E_CORRUPT, "observation 0");
+    refuse(it, AQ_E_CORRUPT, "obs 0");
 }
 
 TEST_WITH(an_action_that_does_not_exist_is_refused, open_fixed, close_fixed)
@@ -264,28 +260,27 @@ TEST_WITH(two_ends_of_one_episode_are_refused, open_fixed, close_fixed)
 }
 
 /* `count` chunks of one transition. */
-static void send_many(uint32_t count, aq_buffer *frame, aq_chunk_layout *layout)
+static void send_many(uint32_t count, aq_buffer *frame, aq_layout *layout)
 {
     aq_schema schema;
     aq_rng rng;
     aq_experience experience;
     aq_rng_init(&rng, 1, 1);
     fixture_schema(&schema);
-    assert_int_equal(aq_chunk_layout_init(&schema, 1, 1, layout, NULL), 0);
+    assert_int_equal(aq_layout_init(&schema, 1, 1, layout, NULL), 0);
     fixture_random_experience(&rng, layout, count, &experience);
-    experience.schema_hash = 9;
     assert_int_equal(aq_wire_experience_pack(&experience, layout, frame), 0);
     aq_experience_fini(&experience);
 }
 
 TEST(as_many_chunks_as_are_possible_arrive)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_arrival *received;
     aq_buffer frame;
     aq_buffer_init(&frame, FIXTURE_FRAME_MAX);
     send_many(AQ_EXPERIENCE_CHUNKS_MAX, &frame, &layout);
-    assert_int_equal(arrive(&frame, FIXTURE_RUN, 9, &layout, &received, NULL), 0);
+    assert_int_equal(arrive(&frame, FIXTURE_RUN, &layout, &received, NULL), 0);
     assert_int_equal(received->chunk_count, AQ_EXPERIENCE_CHUNKS_MAX);
     aq_arrival_unref(received);
     aq_buffer_fini(&frame);
@@ -294,7 +289,7 @@ TEST(as_many_chunks_as_are_possible_arrive)
 TEST(one_chunk_more_is_refused)
 {
     const uint8_t empty_chunk[] = {7 << 3 | 2, 0};
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_arrival *received;
     aq_error error;
     aq_buffer frame, longer;
@@ -305,7 +300,7 @@ TEST(one_chunk_more_is_refused)
     assert_int_equal(aq_buffer_append(&frame, empty_chunk, sizeof(empty_chunk)), 0);
     const uint8_t *payload = fixture_payload(&frame, &size);
     fixture_frame(payload, size, AQ_FRAME_EXPERIENCE, &longer);
-    assert_int_equal(arrive(&longer, FIXTURE_RUN, 9, &layout, &received, &error), AQ_E_CORRUPT);
+    assert_int_equal(arrive(&longer, FIXTURE_RUN, &layout, &received, &error), AQ_E_CORRUPT);
     assert_non_null(strstr(error.text, "4097 chunks"));
     aq_buffer_fini(&frame);
     aq_buffer_fini(&longer);
@@ -322,19 +317,19 @@ TEST_WITH(the_largest_size_is_a_close_bound, open_fixed, close_fixed)
     experience->acknowledged = UINT64_MAX;
     experience->store = UINT64_MAX;
     for (uint32_t i = 0; i < 2; i++) {
-        experience->chunks[i]->episode = UINT64_MAX;
-        experience->chunks[i]->first = UINT32_MAX;
-        experience->chunks[i]->lane = UINT32_MAX;
-        experience->chunks[i]->overlap = UINT32_MAX;
-        experience->chunks[i]->terminated = 1;
-        experience->chunks[i]->truncated = 1;
+        experience->chunks[i]->view.episode = UINT64_MAX;
+        experience->chunks[i]->view.first = UINT32_MAX;
+        experience->chunks[i]->view.lane = UINT32_MAX;
+        experience->chunks[i]->view.overlap = UINT16_MAX;
+        experience->chunks[i]->view.terminated = 1;
+        experience->chunks[i]->view.truncated = 1;
     }
     size_t bound =
         aq_wire_experience_bytes_max(&it->layout, (const aq_chunk *const *)experience->chunks, 2);
     aq_buffer_clear(&it->frame);
     assert_int_equal(aq_wire_experience_pack(experience, &it->layout, &it->frame), 0);
     assert_true(it->frame.size <= bound);
-    assert_true(bound - it->frame.size < 2 * 25);
+    assert_true(bound - it->frame.size < 2 * 27);
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
 }
 
@@ -360,9 +355,9 @@ TEST_WITH(without_memory_nothing_is_kept, open_fixed, close_fixed)
     aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
     aq_memory_fail_at(1, 1);
-    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
-                                               &it->layout, &received, &it->error),
-                     AQ_E_NOMEM);
+    assert_int_equal(
+        aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, &it->error),
+        AQ_E_NOMEM);
     aq_memory_fail_at(0, 0);
     assert_null(received);
     assert_non_null(strstr(it->error.text, "no memory"));
@@ -377,16 +372,16 @@ TEST_WITH(columns_stay_where_they_are, open_fixed, close_fixed)
     aq_lease *lease = fixture_lease(it->frame.data, it->frame.size);
     protobuf_c_message_free_unpacked(&it->message->base, NULL);
     uint64_t before = aq_memory_allocation_count();
-    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, it->original.schema_hash,
-                                               &it->layout, &received, NULL),
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, &it->layout, &received, NULL),
                      0);
     assert_int_equal(aq_memory_allocation_count(), before + 1);
     assert_ptr_equal(received->frame, lease);
     assert_int_equal(lease->references, 2);
     aq_lease_unref(lease);
     for (uint32_t i = 0; i < received->chunk_count; i++) {
-        assert_true(received->chunks[i].obs > lease->bytes);
-        assert_true(received->chunks[i].obs < lease->bytes + lease->size);
+        assert_true(aq_chunk_view_column(&received->chunks[i], AQ_COLUMN_OBS) > lease->bytes);
+        assert_true(aq_chunk_view_column(&received->chunks[i], AQ_COLUMN_OBS) <
+                    lease->bytes + lease->size);
     }
     assert_same(&it->original, received, &it->layout);
     aq_arrival_unref(received);

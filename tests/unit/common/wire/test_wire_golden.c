@@ -90,7 +90,7 @@ static void assert_golden(const char *name, aq_buffer *frame)
 
 TEST(an_experience_frame_has_not_changed)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_experience experience;
     aq_arrival *read;
     aq_buffer frame;
@@ -100,9 +100,7 @@ TEST(an_experience_frame_has_not_changed)
     assert_int_equal(aq_wire_experience_pack(&experience, &layout, &frame), 0);
     assert_golden("experience", &frame);
     aq_lease *lease = fixture_lease(frame.data, frame.size);
-    assert_int_equal(
-        aq_wire_experience_arrive(lease, FIXTURE_RUN, experience.schema_hash, &layout, &read, NULL),
-        0);
+    assert_int_equal(aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &read, NULL), 0);
     aq_lease_unref(lease);
     assert_true(read->seq == 41 && read->chunk_count == 2);
     assert_true(read->chunks[1].terminated == 1);

@@ -17,15 +17,12 @@ typedef int (*decode_fn)(const aq_buffer *frame);
 
 static int decode_experience(const aq_buffer *frame)
 {
-    aq_schema schema;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_arrival *arrival;
     aq_error error = {0};
     aq_lease *lease = fixture_lease(frame->data, frame->size);
-    fixture_schema(&schema);
     fixture_layout(&layout);
-    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, aq_schema_hash(&schema), &layout,
-                                       &arrival, &error);
+    int rc = aq_wire_experience_arrive(lease, FIXTURE_RUN, &layout, &arrival, &error);
     aq_lease_unref(lease);
     if (rc != 0) {
         assert_true(error.code == rc && error.text[0] != '\0');
@@ -100,7 +97,7 @@ static int decode_announce(const aq_buffer *frame)
 
 static void make_experience(aq_buffer *out)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_experience experience;
     fixture_layout(&layout);
     fixture_experience(&experience);

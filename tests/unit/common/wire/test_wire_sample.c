@@ -47,16 +47,16 @@ TEST(any_batch_survives_the_wire)
     aq_rng_init(&rng, fixture_seed(), 5);
     for (int i = 0; i < 1000; i++) {
         aq_schema schema;
-        aq_chunk_layout layout;
+        aq_layout layout;
         aq_batch *received;
         Actorq__V1__SampleReply reply;
         fixture_random_schema(&rng, &schema);
         fixture_random_layout(&rng, &schema, &layout);
         aq_batch *sent = fixture_random_batch(&rng, &layout, 1 + (uint32_t)aq_rng_below(&rng, 30));
-        assert_int_equal(aq_batch_create(&layout, 30, &received), 0);
+        assert_int_equal(aq_batch_create(&layout, 0, 30, &received), 0);
         view(sent, 1234567890123, &reply);
         Actorq__V1__SampleReply *arrived = travel(&reply);
-        assert_int_equal(aq_wire_sample_read(arrived, &layout, received, NULL), 0);
+        assert_int_equal(aq_wire_sample_read(arrived, received, NULL), 0);
         assert_true(arrived->inserted == 1234567890123);
         assert_same(sent, received);
         actorq__v1__sample_reply__free_unpacked(arrived, NULL);
@@ -66,7 +66,7 @@ TEST(any_batch_survives_the_wire)
 }
 
 typedef struct changed {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *sent;
     aq_batch *received;
     Actorq__V1__SampleReply reply;
@@ -76,9 +76,9 @@ static int open_layout(changed *it, const aq_schema *schema)
 {
     aq_rng rng;
     aq_rng_init(&rng, 1, 1);
-    assert_int_equal(aq_chunk_layout_init(schema, 3, 8, &it->layout, NULL), 0);
+    assert_int_equal(aq_layout_init(schema, 3, 8, &it->layout, NULL), 0);
     it->sent = fixture_random_batch(&rng, &it->layout, 6);
-    assert_int_equal(aq_batch_create(&it->layout, 6, &it->received), 0);
+    assert_int_equal(aq_batch_create(&it->layout, 0, 6, &it->received), 0);
     it->received->rows = 5;
     view(it->sent, 77, &it->reply);
     return 0;
@@ -117,7 +117,7 @@ static int close_fixed(void **state)
 static void refuse(changed *it, int code, const char *words)
 {
     aq_error error;
-    assert_int_equal(aq_wire_sample_read(&it->reply, &it->layout, it->received, &error), code);
+    assert_int_equal(aq_wire_sample_read(&it->reply, it->received, &error), code);
     assert_int_equal(it->received->rows, 0);
     if (strstr(error.text, words) == NULL) {
         fail_msg("\"%s\" does not say \"%s\"", error.text, words);
@@ -167,7 +167,7 @@ TEST_WITH(each_float_must_be_finite, open_fixed, close_fixed)
     changed *it = *state;
     float *const places[] = {(float *)(void *)it->sent->obs, (float *)(void *)it->sent->next_obs,
                              it->sent->reward, it->sent->weight};
-    const char *const names[] = {"row 1: obs 0", "row 1: next_obs 0", "row 4: reward",
+    const char *const names[] = {"obs 1, element 0", "next_obs 1, element 0", "reward 4",
                                  "row 4: probability"};
     for (size_t i = 0; i < 4; i++) {
         float kept = places[i][4];
@@ -238,12 +238,12 @@ static int open_sequences(void **state)
     static changed it;
     aq_schema schema;
     fixture_schema(&schema);
-    assert_int_equal(aq_chunk_layout_init(&schema, STEPS, 8, &it.layout, NULL), 0);
-    assert_int_equal(aq_batch_create_sequences(&it.layout, STEPS, SEQUENCES, &it.sent), 0);
-    assert_int_equal(aq_batch_create_sequences(&it.layout, STEPS, SEQUENCES, &it.received), 0);
+    assert_int_equal(aq_layout_init(&schema, STEPS, 8, &it.layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&it.layout, STEPS, SEQUENCES, &it.sent), 0);
+    assert_int_equal(aq_batch_create(&it.layout, STEPS, SEQUENCES, &it.received), 0);
     it.sent->rows = SEQUENCES;
     float *obs = (float *)(void *)it.sent->obs;
-    size_t obs_values = it.layout.obs_bytes / sizeof(float);
+    size_t obs_values = it.layout.columns[AQ_COLUMN_OBS].bytes / sizeof(float);
     for (uint32_t row = 0; row < SEQUENCES; row++) {
         uint32_t length = STEPS - row;
         it.sent->length[row] = length;
@@ -269,7 +269,7 @@ TEST_WITH(sequences_survive_the_wire, open_sequences, close_fixed)
 {
     changed *it = *state;
     Actorq__V1__SampleReply *arrived = travel(&it->reply);
-    assert_int_equal(aq_wire_sample_read(arrived, &it->layout, it->received, NULL), 0);
+    assert_int_equal(aq_wire_sample_read(arrived, it->received, NULL), 0);
     const aq_batch *a = it->sent;
     const aq_batch *b = it->received;
     const size_t all = (size_t)SEQUENCES * STEPS;
@@ -298,8 +298,8 @@ TEST_WITH(nothing_lies_beyond_a_length, open_sequences, close_fixed)
 {
     changed *it = *state;
     uint8_t *const ends[] = {
-        it->sent->obs + 12 * it->layout.obs_bytes - 1,
-        it->sent->action + 10 * it->layout.action_bytes - 4,
+        it->sent->obs + 12 * it->layout.columns[AQ_COLUMN_OBS].bytes - 1,
+        it->sent->action + 10 * it->layout.columns[AQ_COLUMN_ACTION].bytes - 4,
         (uint8_t *)&it->sent->reward[10] - 1,
         (uint8_t *)&it->sent->bootstrap[10] - 2,
         (uint8_t *)&it->sent->version[10] - 1,
@@ -329,7 +329,7 @@ TEST_WITH(each_float_of_a_sequence_must_be_finite, open_sequences, close_fixed)
 {
     changed *it = *state;
     it->sent->reward[STEPS + 1] = NAN;
-    refuse(it, AQ_E_CORRUPT, "row 1: reward 1 is NaN");
+    refuse(it, AQ_E_CORRUPT, "reward 6, element 0 is NaN");
 }
 
 /* -------------------------------------------------------------------------------------------- */
@@ -339,7 +339,7 @@ TEST_WITH(an_action_that_does_not_exist_is_refused, open_fixed, close_fixed)
     changed *it = *state;
     const int32_t choice = -1;
     memcpy(it->sent->action + 12, &choice, sizeof(choice));
-    refuse(it, AQ_E_SCHEMA, "row 3: action is -1");
+    refuse(it, AQ_E_SCHEMA, "action 3 is -1");
 }
 
 TEST_WITH(a_continuous_action_must_be_finite, open_box, close_fixed)
@@ -347,5 +347,5 @@ TEST_WITH(a_continuous_action_must_be_finite, open_box, close_fixed)
     changed *it = *state;
     const float infinite = -INFINITY;
     memcpy(it->sent->action + 12, &infinite, sizeof(infinite));
-    refuse(it, AQ_E_CORRUPT, "row 1: action 1");
+    refuse(it, AQ_E_CORRUPT, "action 1, element 1");
 }

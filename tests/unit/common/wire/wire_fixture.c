@@ -9,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/chunks.h"
 #include "tests/support/kept_arrays.h"
 #include "tests/support/test.h"
 
@@ -22,55 +23,52 @@ void fixture_schema(aq_schema *ret_schema)
     aq_space_init_discrete(&ret_schema->action, 2);
 }
 
-void fixture_layout(aq_chunk_layout *ret_layout)
+void fixture_layout(aq_layout *ret_layout)
 {
     aq_schema schema;
     fixture_schema(&schema);
-    assert_int_equal(aq_chunk_layout_init(&schema, 3, 8, ret_layout, NULL), 0);
+    assert_int_equal(aq_layout_init(&schema, 3, 8, ret_layout, NULL), 0);
 }
 
 static aq_chunk *fixed_chunk(uint32_t first, uint32_t length, uint32_t overlap)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_chunk *chunk;
     fixture_layout(&layout);
     assert_int_equal(aq_chunk_create(&layout, length, &chunk), 0);
-    chunk->episode = 12;
-    chunk->first = first;
-    chunk->lane = 5;
-    chunk->length = length;
-    chunk->overlap = overlap;
-    float *obs = (float *)(void *)chunk->obs;
+    chunk->view.episode = 12;
+    chunk->view.first = first;
+    chunk->view.lane = 5;
+    chunk->view.length = length;
+    chunk->view.overlap = (uint16_t)overlap;
+    float *obs = (float *)(void *)obs_of(chunk);
     for (uint32_t i = 0; i < 4 * (length + 1); i++) {
         obs[i] = (float)(4 * first + i) * 0.125f - 1.0f;
     }
     for (uint32_t i = 0; i < length; i++) {
         int32_t choice = (int32_t)(i % 2);
-        memcpy(chunk->action + 4 * i, &choice, sizeof(choice));
-        chunk->reward[i] = 1.0f;
-        chunk->version[i] = 300 + i;
+        memcpy(action_of(chunk) + 4 * i, &choice, sizeof(choice));
+        reward_of(chunk)[i] = 1.0f;
+        version_of(chunk)[i] = 300 + i;
     }
     return chunk;
 }
 
 void fixture_experience(aq_experience *ret_experience)
 {
-    aq_schema schema;
-    fixture_schema(&schema);
     *ret_experience = (aq_experience){
         .run_id = FIXTURE_RUN,
         .actor = 3,
         .incarnation = UINT64_C(0xa1a2a3a4a5a6a7a8),
         .seq = 41,
         .acknowledged = 39,
-        .schema_hash = aq_schema_hash(&schema),
         .chunk_count = 2,
         .chunks = aq_alloc(2, sizeof(aq_chunk *)),
     };
     assert_non_null(ret_experience->chunks);
     ret_experience->chunks[0] = fixed_chunk(0, 5, 0);
     ret_experience->chunks[1] = fixed_chunk(3, 4, 2);
-    ret_experience->chunks[1]->terminated = 1;
+    ret_experience->chunks[1]->view.terminated = 1;
 }
 
 static void fill_fixed_int8(aq_snapshot *snapshot)

@@ -28,21 +28,21 @@ uint64_t fixture_seed(void);
 /* ---- random ---------------------------------------------------------------------------------- */
 
 void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema);
-void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_chunk_layout *ret_layout);
-aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_chunk_layout *layout);
-void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint32_t chunk_count,
+void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_layout *ret_layout);
+aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_layout *layout);
+void fixture_random_experience(aq_rng *rng, const aq_layout *layout, uint32_t chunk_count,
                                aq_experience *ret_experience);
 void fixture_random_network(aq_rng *rng, aq_net_spec *ret_spec);
 
 /* With a schema that fits it; the format of each layer is random, too. */
 aq_snapshot *fixture_random_snapshot(aq_rng *rng, const aq_net_spec *spec);
-aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint32_t rows);
+aq_batch *fixture_random_batch(aq_rng *rng, const aq_layout *layout, uint32_t rows);
 
 /* ---- fixed ----------------------------------------------------------------------------------- */
 
 /* CartPole's schema: four floats, two choices. */
 void fixture_schema(aq_schema *ret_schema);
-void fixture_layout(aq_chunk_layout *ret_layout);
+void fixture_layout(aq_layout *ret_layout);
 
 /* Two chunks of one episode: the second repeats two transitions and ends it. */
 void fixture_experience(aq_experience *ret_experience);

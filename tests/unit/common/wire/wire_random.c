@@ -9,6 +9,7 @@
 
 #include "common/base/memory.h"
 #include "common/base/parse.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/common/wire/wire_random.h"
@@ -50,60 +51,50 @@ void fixture_random_schema(aq_rng *rng, aq_schema *ret_schema)
     }
 }
 
-void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_chunk_layout *ret_layout)
+void fixture_random_layout(aq_rng *rng, const aq_schema *schema, aq_layout *ret_layout)
 {
     uint32_t n_step = between(rng, 1, 5);
     uint32_t length_max = between(rng, n_step, 40);
-    assert_int_equal(aq_chunk_layout_init(schema, n_step, length_max, ret_layout, NULL), 0);
+    assert_int_equal(aq_layout_init(schema, n_step, length_max, ret_layout, NULL), 0);
 }
 
-static void random_actions(aq_rng *rng, const aq_chunk_layout *layout, uint8_t *action,
-                           uint32_t rows)
+static void random_values(aq_rng *rng, const aq_column *column, uint8_t *values, size_t count)
 {
-    if (layout->action_is_f32) {
-        any_floats(rng, action, (size_t)rows * layout->action_bytes / sizeof(float));
+    const size_t bytes = count * column->bytes;
+    if (column->dtype == AQ_DTYPE_F32) {
+        any_floats(rng, values, bytes / sizeof(float));
         return;
     }
-    any_bytes(rng, action, (size_t)rows * layout->action_bytes);
-    for (uint32_t i = 0; layout->choice_count > 0 && i < rows; i++) {
-        int32_t choice = (int32_t)aq_rng_below(rng, layout->choice_count);
-        memcpy(action + 4 * i, &choice, sizeof(choice));
+    any_bytes(rng, values, bytes);
+    for (size_t i = 0; column->choice_count > 0 && i < count; i++) {
+        int32_t choice = (int32_t)aq_rng_below(rng, column->choice_count);
+        memcpy(values + 4 * i, &choice, sizeof(choice));
     }
 }
 
-static void random_observations(aq_rng *rng, const aq_chunk_layout *layout, uint8_t *obs,
-                                uint32_t rows)
-{
-    if (layout->obs_is_f32) {
-        any_floats(rng, obs, (size_t)rows * layout->obs_bytes / sizeof(float));
-    } else {
-        any_bytes(rng, obs, (size_t)rows * layout->obs_bytes);
-    }
-}
-
-aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_chunk_layout *layout)
+aq_chunk *fixture_random_chunk(aq_rng *rng, const aq_layout *layout)
 {
     aq_chunk *chunk;
     uint32_t ending = between(rng, 0, 2);
     uint32_t length = between(rng, ending == 0 ? layout->n_step : 1, layout->length_max);
     assert_int_equal(aq_chunk_create(layout, length, &chunk), 0);
-    chunk->episode = aq_rng_next(rng);
-    chunk->first = coin(rng) ? 0 : between(rng, 1, 1000000);
-    chunk->lane = between(rng, 0, UINT32_MAX - 1);
-    chunk->length = length;
+    chunk->view.episode = aq_rng_next(rng);
+    chunk->view.first = coin(rng) ? 0 : between(rng, 1, 1000000);
+    chunk->view.lane = between(rng, 0, UINT32_MAX - 1);
+    chunk->view.length = length;
     uint32_t overlap_max = length < layout->n_step ? length - 1 : layout->n_step - 1;
-    chunk->overlap = chunk->first == 0 ? 0 : between(rng, 0, overlap_max);
-    chunk->terminated = ending == 1;
-    chunk->truncated = ending == 2;
-    random_observations(rng, layout, chunk->obs, length + 1);
-    random_actions(rng, layout, chunk->action, length);
-    any_floats(rng, chunk->reward, length);
-    any_bytes(rng, chunk->version, length * sizeof(uint32_t));
-    assert_int_equal(aq_chunk_validate(chunk, layout, NULL), 0);
+    chunk->view.overlap = chunk->view.first == 0 ? 0 : between(rng, 0, overlap_max);
+    chunk->view.terminated = ending == 1;
+    chunk->view.truncated = ending == 2;
+    for (uint32_t i = 0; i < layout->column_count; i++) {
+        const aq_column *column = &layout->columns[i];
+        random_values(rng, column, aq_chunk_column(chunk, i), aq_column_values(column, length));
+    }
+    assert_int_equal(aq_chunk_view_validate(&chunk->view, layout, NULL), 0);
     return chunk;
 }
 
-void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint32_t chunk_count,
+void fixture_random_experience(aq_rng *rng, const aq_layout *layout, uint32_t chunk_count,
                                aq_experience *ret_experience)
 {
     *ret_experience = (aq_experience){
@@ -112,7 +103,6 @@ void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint3
         .incarnation = aq_rng_next(rng),
         .seq = 1 + aq_rng_below(rng, UINT64_MAX),
         .acknowledged = aq_rng_next(rng),
-        .schema_hash = aq_rng_next(rng),
         .store = coin(rng) ? 0 : aq_rng_next(rng),
         .chunk_count = chunk_count,
         .chunks = aq_alloc(chunk_count, sizeof(aq_chunk *)),
@@ -123,17 +113,17 @@ void fixture_random_experience(aq_rng *rng, const aq_chunk_layout *layout, uint3
     }
 }
 
-aq_batch *fixture_random_batch(aq_rng *rng, const aq_chunk_layout *layout, uint32_t rows)
+aq_batch *fixture_random_batch(aq_rng *rng, const aq_layout *layout, uint32_t rows)
 {
     aq_batch *batch;
-    assert_int_equal(aq_batch_create(layout, rows, &batch), 0);
+    assert_int_equal(aq_batch_create(layout, 0, rows, &batch), 0);
     batch->rows = rows;
-    random_observations(rng, layout, batch->obs, rows);
-    random_observations(rng, layout, batch->next_obs, rows);
-    random_actions(rng, layout, batch->action, rows);
-    any_floats(rng, batch->reward, rows);
-    any_bytes(rng, batch->item, rows * sizeof(*batch->item));
-    any_bytes(rng, batch->version, rows * sizeof(*batch->version));
+    for (uint32_t i = 0; i < AQ_BATCH_COLUMNS; i++) {
+        const aq_batch_column *column = &batch->columns[i];
+        if (i != AQ_BATCH_PRIORITY) {
+            random_values(rng, &column->is, column->bytes, rows * column->values);
+        }
+    }
     for (uint32_t i = 0; i < rows; i++) {
         batch->bootstrap[i] = coin(rng) ? 0.0f : (float)aq_rng_uniform(rng);
         batch->weight[i] = (float)(1.0 - aq_rng_uniform(rng)); /* above 0 */

@@ -143,7 +143,7 @@ static void check_case(reader *r, uint64_t threads)
     const aq_algorithm_class *class = aq_algorithm_find(next_text(r, "case"));
     aq_agent *algorithm = NULL;
     kept_state s;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *batch = NULL;
     aq_run_config config;
     aq_schema schema;
@@ -159,8 +159,8 @@ static void check_case(reader *r, uint64_t threads)
     config.learner.batch_size = rows;
     config.learner.threads = threads;
     assert_int_equal(agent_try(class, &config, &schema, 1, &algorithm, NULL), 0);
-    assert_int_equal(aq_chunk_layout_init(&schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, rows, &batch), 0);
+    assert_int_equal(aq_layout_init(&schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, rows, &batch), 0);
     batch->rows = rows;
     s = agent_state(algorithm);
     next_floats(r, "parameters", s.parameters, s.count);

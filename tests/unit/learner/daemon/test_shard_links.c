@@ -110,7 +110,6 @@ static const aq_net_limits limits = {
 static void create_prefetch(links_desk *desk, uint32_t in_flight)
 {
     aq_prefetch_config config = {.run_id = KIT_RUN_ID,
-                                 .schema_hash = 1,
                                  .batch_rows = ROWS,
                                  .batch_count = 1,
                                  .in_flight = in_flight,

@@ -68,7 +68,6 @@ static void on_trouble(void *user, const char *shard, const char *reason)
 static aq_prefetch_config config_of(uint32_t wait_ms)
 {
     return (aq_prefetch_config){.run_id = KIT_RUN_ID,
-                                .schema_hash = 77,
                                 .batch_rows = BATCH_ROWS,
                                 .batch_count = BATCHES,
                                 .in_flight = IN_FLIGHT,
@@ -169,7 +168,7 @@ TEST_WITH(a_request_says_what_is_wanted, setup, teardown)
     pass(desk, 1);
     const sample_call *call = desk->shards[0].calls[0];
     assert_int_equal(call->run_id, KIT_RUN_ID);
-    assert_int_equal(call->schema_hash, 77);
+    assert_int_equal(call->schema_hash, desk->kit.layout.hash);
     assert_int_equal(call->batch_rows, BATCH_ROWS);
     assert_int_equal(call->batch_count, BATCHES);
     assert_true(call->discount == 0.5f);

@@ -62,7 +62,6 @@ static void on_trouble(void *user, const char *shard, const char *reason)
 }
 
 static const aq_prefetch_config config = {.run_id = 1,
-                                          .schema_hash = 1,
                                           .batch_rows = ROWS,
                                           .batch_count = 1,
                                           .in_flight = IN_FLIGHT,

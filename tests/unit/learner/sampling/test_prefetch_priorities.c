@@ -241,8 +241,7 @@ TEST_WITH(a_table_of_sequences_brings_sequences, prefetch_stand_setup, prefetch_
         .name = "main", .selector = AQ_SELECTOR_PRIORITIZED, .sequence_length = STEPS};
     prefetch_stand *stand = *state;
     aq_batch *sequences = NULL;
-    assert_int_equal(aq_batch_create_sequences(&stand->kit.layout, STEPS, STAND_ROWS, &sequences),
-                     0);
+    assert_int_equal(aq_batch_create(&stand->kit.layout, STEPS, STAND_ROWS, &sequences), 0);
     sequences->rows = STAND_ROWS;
     for (uint32_t row = 0; row < STAND_ROWS; row++) {
         sequences->length[row] = 2;

@@ -194,8 +194,7 @@ TEST_WITH(batches_of_sequences_are_cut_at_whole_sequences, setup, teardown)
     enum { STEPS = 3 };
     core_desk *desk = *state;
     aq_batch *group = NULL;
-    assert_int_equal(aq_batch_create_sequences(&desk->kit.layout, STEPS, 2 * BATCH_ROWS, &group),
-                     0);
+    assert_int_equal(aq_batch_create(&desk->kit.layout, STEPS, 2 * BATCH_ROWS, &group), 0);
     group->rows = 2 * BATCH_ROWS;
     for (uint32_t row = 0; row < group->rows; row++) {
         float obs = (float)row;

@@ -66,7 +66,7 @@ static int tear_down(void **state)
 /* Lanes of two actors, interleaved; an episode is a chunk of 8 and one of 7 that repeats 2. */
 static void write_set(void)
 {
-    const aq_chunk_layout layout = kit_layout();
+    const aq_layout layout = kit_layout();
     aq_data_set_writer *writer;
     assert_int_equal(aq_data_set_writer_create(all.set, &all.info, false, &writer, &all.error), 0);
     for (uint64_t episode = 0; episode < EPISODES; episode++) {
@@ -75,12 +75,11 @@ static void write_set(void)
                 const uint64_t from = 100 * (uint64_t)lane + 1000 * episode + (part ? 6 : 0);
                 aq_chunk *chunk = kit_chunk(&layout, from, part ? 7 : 8, part ? 2 : 0,
                                             part ? KIT_TERMINATED : KIT_GOES_ON);
-                chunk->first = part ? 6 : 0;
-                chunk->lane = lane;
-                chunk->episode = episode;
-                const aq_data_set_block block = {.actor = 1 + lane % 2,
-                                                 .incarnation = 50 + lane % 2,
-                                                 .view = aq_chunk_view_of(chunk)};
+                chunk->view.first = part ? 6 : 0;
+                chunk->view.lane = lane;
+                chunk->view.episode = episode;
+                const aq_data_set_block block = {
+                    .actor = 1 + lane % 2, .incarnation = 50 + lane % 2, .view = chunk->view};
                 assert_int_equal(aq_data_set_writer_add(writer, &block, &all.error), 0);
                 aq_chunk_unref(chunk);
             }

@@ -7,23 +7,24 @@
 #include "common/experience/chunk_view.h"
 #include "replay/data/data_audit.h"
 #include "replay/data/data_recut.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { STEPS = 41 };
 
 typedef struct harvest {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_data_audit *audit;
     int seen[STEPS]; /* how often each transition was new */
     int chunks;
 } harvest;
 
-static aq_chunk_layout layout_of(uint32_t n_step, uint32_t length)
+static aq_layout layout_of(uint32_t n_step, uint32_t length)
 {
     aq_run_settings settings = kit_settings();
-    aq_chunk_layout layout;
-    assert_int_equal(aq_chunk_layout_init(&settings.schema, n_step, length, &layout, NULL), 0);
+    aq_layout layout;
+    assert_int_equal(aq_layout_init(&settings.schema, n_step, length, &layout, NULL), 0);
     return layout;
 }
 
@@ -33,18 +34,18 @@ static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *
     harvest *found = user;
     assert_int_equal(actor, 3);
     assert_int_equal(incarnation, 5);
-    assert_int_equal(aq_chunk_validate(chunk, &found->layout, error), 0);
-    for (uint32_t row = 0; row < chunk->length; row++) {
-        const uint32_t step = chunk->first + row;
+    assert_int_equal(aq_chunk_view_validate(&chunk->view, &found->layout, error), 0);
+    for (uint32_t row = 0; row < chunk->view.length; row++) {
+        const uint32_t step = chunk->view.first + row;
         float obs[4];
-        memcpy(obs, chunk->obs + row * sizeof(obs) / 2, sizeof(obs));
+        memcpy(obs, obs_of(chunk) + row * sizeof(obs) / 2, sizeof(obs));
         assert_true(obs[0] == (float)step && obs[2] == (float)step + 1.0f);
-        assert_true(chunk->reward[row] == (float)step);
-        assert_int_equal(chunk->version[row], step);
-        found->seen[step] += row >= chunk->overlap;
+        assert_true(reward_of(chunk)[row] == (float)step);
+        assert_int_equal(version_of(chunk)[row], step);
+        found->seen[step] += row >= chunk->view.overlap;
     }
     const aq_data_set_block block = {
-        .actor = actor, .incarnation = incarnation, .view = aq_chunk_view_of(chunk)};
+        .actor = actor, .incarnation = incarnation, .view = chunk->view};
     assert_int_equal(aq_data_audit_block(found->audit, &block), 0);
     found->chunks++;
     aq_chunk_unref(chunk);
@@ -52,13 +53,13 @@ static int on_chunk(void *user, uint64_t actor, uint64_t incarnation, aq_chunk *
 }
 
 /* Transitions first .. first + length - 1 of the one episode. */
-static void give(aq_data_recut *recut, const aq_chunk_layout *layout, uint32_t first,
-                 uint32_t length, uint32_t overlap, bool ends)
+static void give(aq_data_recut *recut, const aq_layout *layout, uint32_t first, uint32_t length,
+                 uint32_t overlap, bool ends)
 {
     aq_chunk *chunk = kit_chunk(layout, first, length, 0, ends ? KIT_TRUNCATED : KIT_GOES_ON);
-    chunk->first = first;
-    chunk->overlap = overlap;
-    const aq_data_set_block block = {.actor = 3, .incarnation = 5, .view = aq_chunk_view_of(chunk)};
+    chunk->view.first = first;
+    chunk->view.overlap = overlap;
+    const aq_data_set_block block = {.actor = 3, .incarnation = 5, .view = chunk->view};
     aq_error error;
     assert_int_equal(aq_data_recut_block(recut, &block, &error), 0);
     aq_chunk_unref(chunk);
@@ -85,7 +86,7 @@ static void end(aq_data_recut *recut, harvest *found)
 /* Cuts the episode as an actor with `n_step` would. */
 static void give_episode(aq_data_recut *recut, uint32_t n_step, uint32_t length, bool ends)
 {
-    const aq_chunk_layout layout = layout_of(n_step, length);
+    const aq_layout layout = layout_of(n_step, length);
     uint32_t first = 0;
     uint32_t overlap = 0;
     while (first + overlap < STEPS) {
@@ -136,7 +137,7 @@ TEST(an_episode_that_goes_on_is_closed_at_the_end)
 TEST(what_is_missing_makes_a_new_beginning)
 {
     harvest found;
-    const aq_chunk_layout layout = layout_of(3, 9);
+    const aq_layout layout = layout_of(3, 9);
     aq_data_recut *recut = begin(&found, 3, 9);
     give(recut, &layout, 0, 9, 0, false);
     give(recut, &layout, 14, 9, 2, true); /* 9 to 15 are missing, but two are repeated here */
@@ -151,7 +152,7 @@ TEST(what_is_missing_makes_a_new_beginning)
 TEST(what_was_there_is_passed_over)
 {
     harvest found;
-    const aq_chunk_layout layout = layout_of(1, 9);
+    const aq_layout layout = layout_of(1, 9);
     aq_data_recut *recut = begin(&found, 1, 30);
     give(recut, &layout, 0, 9, 0, false);
     give(recut, &layout, 5, 9, 0, false); /* 5 to 8 again */
@@ -167,7 +168,7 @@ TEST(too_few_steps_for_an_item_are_left_out_and_counted)
 {
     harvest found;
     aq_error error;
-    const aq_chunk_layout layout = layout_of(1, 9);
+    const aq_layout layout = layout_of(1, 9);
     aq_data_recut *recut = begin(&found, 6, 9);
     give(recut, &layout, 0, 5, 0, false);
     assert_int_equal(aq_data_recut_end(recut, &error), 0);

@@ -12,7 +12,7 @@
 TEST_WITH(a_sample_comes_back_as_columns_of_stored_steps, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_batch *batch = NULL;
     kit_answer answer;
     kit_insert(kit, 1, 24);
@@ -21,8 +21,8 @@ TEST_WITH(a_sample_comes_back_as_columns_of_stored_steps, service_kit_setup, ser
     assert_int_equal(answer.status.code, AQ_RPC_OK);
     assert_int_equal(answer.rows, 12);
     assert_int_equal(answer.inserted, 24);
-    assert_int_equal(aq_batch_create(&layout, 12, &batch), 0);
-    assert_int_equal(aq_wire_sample_read(answer.sample, &layout, batch, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, 12, &batch), 0);
+    assert_int_equal(aq_wire_sample_read(answer.sample, batch, NULL), 0);
     for (uint32_t row = 0; row < 12; row++) {
         uint32_t step = batch->version[row];
         float obs;

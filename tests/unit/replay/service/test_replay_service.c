@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/chunks.h"
 #include "tests/support/test.h"
 #include "tests/unit/replay/service_kit.h"
 
@@ -22,7 +23,7 @@ static aq_replay_counters counters_of(const service_kit *kit)
 
 static void pack(aq_experience *message, aq_buffer *frame)
 {
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_buffer_init(frame, LOOPBACK_FRAME_BYTES_MAX);
     assert_int_equal(aq_wire_experience_pack(message, &layout, frame), 0);
     aq_experience_fini(message);
@@ -84,19 +85,22 @@ TEST_WITH(experience_of_another_run_is_rejected, service_kit_setup, service_kit_
     assert_rejected(kit, &message, AQ_E_INVALID, "run 000000000000004e");
 }
 
-TEST_WITH(experience_of_another_schema_is_rejected, service_kit_setup, service_kit_teardown)
+TEST_WITH(experience_of_another_layout_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
-    message.schema_hash++;
-    assert_rejected(kit, &message, AQ_E_SCHEMA, "schema");
+    aq_layout layout = kit_layout();
+    layout.hash++;
+    kit_receive_laid_out(kit, &layout, &message);
+    assert_refused(kit->rejection.code, AQ_E_SCHEMA, &kit->rejection, "another layout");
+    assert_int_equal(counters_of(kit).stored, 0);
 }
 
 TEST_WITH(experience_that_is_not_finite_is_rejected, service_kit_setup, service_kit_teardown)
 {
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
-    message.chunks[0]->reward[3] = NAN;
+    reward_of(message.chunks[0])[3] = NAN;
     assert_rejected(kit, &message, AQ_E_CORRUPT, "reward 3");
 }
 
@@ -105,7 +109,7 @@ TEST_WITH(an_action_that_is_none_is_rejected, service_kit_setup, service_kit_tea
     service_kit *kit = *state;
     aq_experience message = kit_message(1, 1, 0, 0, 8);
     int32_t action = 2;
-    memcpy(message.chunks[0]->action, &action, sizeof(action));
+    memcpy(action_of(message.chunks[0]), &action, sizeof(action));
     assert_rejected(kit, &message, AQ_E_SCHEMA, "action 0");
 }
 

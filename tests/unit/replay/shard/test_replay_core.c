@@ -187,7 +187,7 @@ TEST(sampling_waits_for_the_minimum_size)
 {
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
     send(core, 1, 0, 19);
     assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), AQ_E_AGAIN);
@@ -203,7 +203,7 @@ TEST(sampling_stops_at_the_end_of_the_band)
 {
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
     send(core, 1, 0, 20);
     for (int i = 0; i < 10; i++) { /* 160 rows: 40 steps' worth */
         assert_int_equal(aq_replay_core_sample(core, 0, 0, 16, 0.5f, batch), 0);
@@ -228,7 +228,7 @@ TEST(all_stored_items_are_drawn_equally_often)
         assert_int_equal(aq_replay_core_insert(core, 0, kit_arrival(&message), &verdict, NULL), 0);
     }
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), ROWS, &batch), 0);
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, ROWS, &batch), 0);
     double counts[2 * ITEMS] = {0};
     for (int round = 0; round < ROUNDS; round++) {
         assert_int_equal(aq_replay_core_sample(core, 0, 0, ROWS, 0.0f, batch), 0);
@@ -294,7 +294,7 @@ TEST(waiting_says_who_waits_for_whom)
 {
     aq_replay_core *core = core_of();
     aq_batch *batch = NULL;
-    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 16, &batch), 0);
+    assert_int_equal(aq_batch_create(aq_replay_core_layout(core), 0, 16, &batch), 0);
     assert_string_equal(aq_replay_core_waiting(core),
                         "learner waits: 0 of 20 steps, but no actor is there");
     call(core, 0, 0, 0);

@@ -159,7 +159,7 @@ TEST_WITH(steps_and_samples_go_on_under_any_tables_and_any_log, durable_kit_setu
         kit->fake.records_per_segment = 50;
         kit->backlog_bytes = 100 + aq_rng_below(&world.rng, 20000);
         durable_kit_open(kit);
-        assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), 16, &world.batch), 0);
+        assert_int_equal(aq_batch_create(aq_replay_core_layout(kit->core), 0, 16, &world.batch), 0);
         for (int turn = 0; turn < 5 && world.senders[0].made + 100 < MESSAGES_MAX; turn++) {
             assert_goes_on(&world);
         }

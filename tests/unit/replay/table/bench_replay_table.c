@@ -18,6 +18,7 @@
 #include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "replay/table/replay_table.h"
+#include "tests/support/chunks.h"
 
 enum {
     LENGTH = 32,
@@ -31,7 +32,7 @@ enum {
 #define ROUND_NS (AQ_NS_PER_S / 50)
 
 typedef struct bench {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_message_store *store;
     aq_replay_table *table;
     aq_batch *batch;
@@ -45,7 +46,7 @@ static void must(int rc)
 
 static aq_arrival *make_arrival(bench *self)
 {
-    size_t chunk = (LENGTH + 1) * self->layout.obs_bytes + LENGTH * (self->layout.action_bytes + 8);
+    size_t chunk = aq_layout_bytes(&self->layout, LENGTH);
     uint8_t *bytes;
     aq_lease *frame;
     aq_arrival *arrival;
@@ -54,11 +55,8 @@ static aq_arrival *make_arrival(bench *self)
     memset(bytes, 0, frame->size);
     uint8_t *at = bytes + 57;
     for (uint32_t i = 0; i < CHUNKS; i++, at += chunk + 21) {
-        aq_chunk_view *view = &arrival->chunks[i];
-        *view = (aq_chunk_view){.obs = at, .length = LENGTH, .first = 100, .overlap = SPAN - 1};
-        view->action = view->obs + (LENGTH + 1) * self->layout.obs_bytes;
-        view->reward = view->action + LENGTH * self->layout.action_bytes;
-        view->version = view->reward + LENGTH * sizeof(float);
+        arrival->chunks[i] = (aq_chunk_view){.length = LENGTH, .first = 100, .overlap = SPAN - 1};
+        aq_chunk_view_lay(&arrival->chunks[i], &self->layout, at);
     }
     return arrival;
 }
@@ -67,12 +65,12 @@ static void bench_open(bench *self, uint32_t selector, uint64_t capacity)
 {
     aq_table_spec spec = {
         .selector = selector, .priority_exponent = 0.6, .capacity = capacity, .n_step = SPAN};
-    self->layout = (aq_chunk_layout){
-        .obs_bytes = OBS * 4, .action_bytes = ACT * 4, .n_step = SPAN, .length_max = LENGTH};
+    self->layout =
+        chunk_layout_of(chunk_box(AQ_DTYPE_F32, OBS), chunk_box(AQ_DTYPE_F32, ACT), SPAN, LENGTH);
     aq_rng_init(&self->rng, 1, 2);
     must(aq_message_store_create(0, &self->store));
     must(aq_replay_table_create(&spec, &self->layout, self->store, 3, &self->table));
-    must(aq_batch_create(&self->layout, BATCH_ROWS, &self->batch));
+    must(aq_batch_create(&self->layout, 0, BATCH_ROWS, &self->batch));
     for (uint64_t number = 1; number <= capacity / 200; number++) {
         aq_stored_message *message;
         aq_arrival *arrival = make_arrival(self);

@@ -18,7 +18,7 @@ static aq_message_store *store_of(uint64_t memory_bytes)
 
 static aq_arrival *arrival_of(uint64_t step)
 {
-    aq_chunk_layout layout = table_kit_layout();
+    aq_layout layout = table_kit_layout();
     const table_kit_piece piece = {.step = step, .length = 8, .terminated = true};
     return table_kit_arrival(&layout, &piece, 1);
 }

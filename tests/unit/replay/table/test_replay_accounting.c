@@ -56,11 +56,11 @@ TEST(ages_stay_right_to_a_part_of_what_is_held)
 
 TEST(staleness_is_counted_against_the_newest_version_that_came)
 {
-    aq_chunk_layout layout = kit_layout();
+    aq_layout layout = kit_layout();
     aq_batch *batch = NULL;
     aq_shard_accounting accounting;
     aq_item_clock clock = {0};
-    assert_int_equal(aq_batch_create(&layout, 4, &batch), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, 4, &batch), 0);
     aq_shard_accounting_init(&accounting, 0);
     aq_shard_accounting_inserted(&accounting, 10);
     aq_shard_accounting_inserted(&accounting, 8); /* of a slower actor */

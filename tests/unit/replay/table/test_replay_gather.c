@@ -15,14 +15,14 @@
 
 /* A ring of one message's chunks. */
 typedef struct gathering {
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_table_spec spec;
     aq_arrival *arrival;
     aq_chunk_ring ring;
     aq_batch *batch;
 } gathering;
 
-static void open_with(gathering *it, const aq_table_spec *spec, const aq_chunk_layout *layout,
+static void open_with(gathering *it, const aq_table_spec *spec, const aq_layout *layout,
                       const table_kit_piece *pieces, uint32_t count, uint32_t rows)
 {
     it->layout = *layout;
@@ -37,11 +37,8 @@ static void open_with(gathering *it, const aq_table_spec *spec, const aq_chunk_l
             aq_chunk_ring_append(&it->ring, NULL, view, items);
         }
     }
-    int rc = spec->sequence_length > 0
-                 ? aq_batch_create_sequences(layout, spec->sequence_length, rows, &it->batch)
-                 : aq_batch_create(layout, rows, &it->batch);
-    assert_int_equal(rc, 0);
-    memset(it->batch->obs, 0x77, (size_t)rows * layout->obs_bytes);
+    assert_int_equal(aq_batch_create(layout, spec->sequence_length, rows, &it->batch), 0);
+    memset(it->batch->obs, 0x77, (size_t)rows * layout->columns[AQ_COLUMN_OBS].bytes);
 }
 
 static void close_it(gathering *it)
@@ -65,7 +62,7 @@ typedef struct gathered {
 
 static gathered gather_one(const table_kit_piece *piece, uint64_t item)
 {
-    aq_chunk_layout layout = table_kit_layout();
+    aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     gathering it;
     gathered row;
@@ -131,7 +128,7 @@ TEST(a_truncation_shortens_the_fold_and_keeps_the_bootstrap)
 
 TEST(a_table_of_fewer_steps_than_the_span_folds_its_own)
 {
-    aq_chunk_layout layout = table_kit_layout();
+    aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     gathering it;
     spec.n_step = 1;
@@ -147,7 +144,7 @@ TEST(a_table_of_fewer_steps_than_the_span_folds_its_own)
 
 TEST(draws_are_counted_by_chunk)
 {
-    aq_chunk_layout layout = table_kit_layout();
+    aq_layout layout = table_kit_layout();
     aq_table_spec spec = table_kit_spec();
     const table_kit_piece pieces[] = {terminated, terminated};
     gathering it;
@@ -162,8 +159,8 @@ TEST(draws_are_counted_by_chunk)
 static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, uint32_t n_step)
 {
     enum { CHUNKS = 40, ROWS = 300 };
-    const aq_chunk_layout layout = {
-        .obs_bytes = obs_bytes, .action_bytes = action_bytes, .n_step = 8, .length_max = 24};
+    const aq_layout layout = chunk_layout_of(chunk_box(AQ_DTYPE_U8, obs_bytes),
+                                             chunk_box(AQ_DTYPE_U8, action_bytes), 8, 24);
     aq_table_spec spec = table_kit_spec();
     table_kit_piece pieces[CHUNKS];
     gathering it;
@@ -187,16 +184,18 @@ static void check_many(aq_rng *rng, uint32_t obs_bytes, uint32_t action_bytes, u
         uint32_t row = (uint32_t)(items[i] - slot->first_item);
         float reward, bootstrap;
         uint32_t next;
-        aq_chunk_view_fold(slot->view, n_step, row, 0.97f, &reward, &bootstrap, &next);
+        chunk_fold(slot->view, n_step, row, 0.97f, &reward, &bootstrap, &next);
         assert_true(it.batch->reward[i] == reward);
         assert_true(it.batch->bootstrap[i] == bootstrap);
         assert_int_equal(it.batch->version[i], aq_chunk_view_version(slot->view, row));
-        assert_memory_equal(it.batch->obs + (size_t)i * obs_bytes,
-                            slot->view->obs + (size_t)row * obs_bytes, obs_bytes);
+        const uint8_t *obs = aq_chunk_view_column(slot->view, AQ_COLUMN_OBS);
+        const uint8_t *action = aq_chunk_view_column(slot->view, AQ_COLUMN_ACTION);
+        assert_memory_equal(it.batch->obs + (size_t)i * obs_bytes, obs + (size_t)row * obs_bytes,
+                            obs_bytes);
         assert_memory_equal(it.batch->next_obs + (size_t)i * obs_bytes,
-                            slot->view->obs + (size_t)next * obs_bytes, obs_bytes);
+                            obs + (size_t)next * obs_bytes, obs_bytes);
         assert_memory_equal(it.batch->action + (size_t)i * action_bytes,
-                            slot->view->action + (size_t)row * action_bytes, action_bytes);
+                            action + (size_t)row * action_bytes, action_bytes);
     }
     close_it(&it);
 }
@@ -227,9 +226,9 @@ static aq_table_spec sequence_spec(void)
     return spec;
 }
 
-static aq_chunk_layout sequence_layout(void)
+static aq_layout sequence_layout(void)
 {
-    aq_chunk_layout layout = table_kit_layout();
+    aq_layout layout = table_kit_layout();
     layout.n_step = STEPS;
     layout.length_max = 16;
     return layout;
@@ -246,7 +245,7 @@ static float obs_at(const aq_batch *batch, uint32_t row, uint32_t step)
 TEST(a_sequence_has_all_its_steps)
 {
     const aq_table_spec spec = sequence_spec();
-    const aq_chunk_layout layout = sequence_layout();
+    const aq_layout layout = sequence_layout();
     const table_kit_piece piece = {.step = 100, .length = 12};
     gathering it;
     open_with(&it, &spec, &layout, &piece, 1, 2);
@@ -270,7 +269,7 @@ TEST(a_sequence_has_all_its_steps)
 TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
 {
     const aq_table_spec spec = sequence_spec();
-    const aq_chunk_layout layout = sequence_layout();
+    const aq_layout layout = sequence_layout();
     for (int end = 0; end < 2; end++) {
         const table_kit_piece piece = {
             .step = 100, .length = 11, .terminated = end == 0, .truncated = end == 1};
@@ -280,8 +279,8 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
         memset(it.batch->reward, 0x77, STEPS * sizeof(float));
         memset(it.batch->bootstrap, 0x77, STEPS * sizeof(float));
         memset(it.batch->version, 0x77, STEPS * sizeof(uint32_t));
-        memset(it.batch->action, 0x77, (size_t)STEPS * layout.action_bytes);
-        memset(it.batch->obs, 0x77, (STEPS + 1) * (size_t)layout.obs_bytes);
+        memset(it.batch->action, 0x77, (size_t)STEPS * layout.columns[AQ_COLUMN_ACTION].bytes);
+        memset(it.batch->obs, 0x77, (STEPS + 1) * (size_t)layout.columns[AQ_COLUMN_OBS].bytes);
         gather(&it, (const uint64_t[]){3}, 1, 0.5f);
         assert_int_equal(it.batch->length[0], 2);
         assert_true(it.batch->reward[1] == 110.0f && it.batch->reward[2] == 0.0f);
@@ -292,7 +291,8 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
         assert_true(obs_at(it.batch, 0, 3) == 0.0f && obs_at(it.batch, 0, 4) == 0.0f);
         assert_int_equal(it.batch->version[3], 0);
         uint32_t action;
-        memcpy(&action, it.batch->action + 2 * layout.action_bytes, sizeof(action));
+        memcpy(&action, it.batch->action + 2 * layout.columns[AQ_COLUMN_ACTION].bytes,
+               sizeof(action));
         assert_int_equal(action, 0);
         close_it(&it);
     }
@@ -301,7 +301,7 @@ TEST(beyond_the_end_of_an_episode_a_sequence_is_zero)
 TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
 {
     const aq_table_spec spec = sequence_spec();
-    const aq_chunk_layout layout = sequence_layout();
+    const aq_layout layout = sequence_layout();
     /* An episode of 30 steps in chunks of 10 that repeat STEPS - 1. */
     table_kit_piece pieces[4];
     uint32_t first = 0;
@@ -329,7 +329,7 @@ TEST(sequences_start_at_multiples_of_the_period_in_the_episode)
 TEST(a_chunk_may_hold_no_sequence)
 {
     aq_table_spec spec = sequence_spec();
-    const aq_chunk_layout layout = sequence_layout();
+    const aq_layout layout = sequence_layout();
     spec.sequence_period = 50;
     const table_kit_piece piece = {.step = 51, .first = 51, .length = 12, .terminated = true};
     aq_arrival *arrival = table_kit_arrival(&layout, &piece, 1);

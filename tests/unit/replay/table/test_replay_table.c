@@ -318,8 +318,7 @@ TEST(memory_per_step_is_close_to_its_columns)
 {
     const uint32_t obs_sizes[] = {4, 17, 84};
     for (size_t i = 0; i < sizeof(obs_sizes) / sizeof(obs_sizes[0]); i++) {
-        const aq_chunk_layout layout = {
-            .obs_bytes = 4 * obs_sizes[i], .action_bytes = 4, .n_step = 3, .length_max = 64};
+        const aq_layout layout = chunk_layout(obs_sizes[i], AQ_SPACE_ELEMENTS_MAX, 3, 64);
         aq_table_spec spec = table_kit_spec();
         aq_message_store *store;
         aq_replay_table *table;
@@ -345,8 +344,10 @@ TEST(memory_per_step_is_close_to_its_columns)
             (double)aq_message_store_counts_of(store).resident_bytes / (double)holdings.transitions;
         print_message("%u floats: %.1f bytes a step in the table, %.1f in the store\n",
                       obs_sizes[i], bytes, stored);
-        assert_true(bytes <= 1.15 * (layout.obs_bytes + layout.action_bytes + 16));
-        assert_true(stored <= 1.15 * (layout.obs_bytes + layout.action_bytes + 16));
+        assert_true(bytes <= 1.15 * (layout.columns[AQ_COLUMN_OBS].bytes +
+                                     layout.columns[AQ_COLUMN_ACTION].bytes + 16));
+        assert_true(stored <= 1.15 * (layout.columns[AQ_COLUMN_OBS].bytes +
+                                      layout.columns[AQ_COLUMN_ACTION].bytes + 16));
         aq_replay_table_destroy(table);
         aq_message_store_destroy(store);
     }
@@ -375,7 +376,7 @@ TEST(a_table_that_has_grown_allocates_nothing)
 TEST(create_without_memory_fails_clean)
 {
     for (uint32_t selector = 0; selector <= AQ_SELECTOR_QUEUE; selector++) {
-        const aq_chunk_layout layout = table_kit_layout();
+        const aq_layout layout = table_kit_layout();
         aq_table_spec spec = table_kit_spec();
         aq_replay_table *table = NULL;
         uint64_t nth = 1;

@@ -71,15 +71,15 @@ static void randomize(fixture *f)
 
 static void init_with(fixture *f, const aq_run_config *config)
 {
-    aq_chunk_layout layout;
+    aq_layout layout;
 
     memset(f, 0, sizeof(*f));
     f->config = *config;
     make_schema(&f->schema);
     f->class = aq_algorithm_at(config->learner.algorithm);
     assert_int_equal(agent_try(f->class, &f->config, &f->schema, 7, &f->algorithm, NULL), 0);
-    assert_int_equal(aq_chunk_layout_init(&f->schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, ROWS, &f->batch), 0);
+    assert_int_equal(aq_layout_init(&f->schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, ROWS, &f->batch), 0);
     aq_rng_init(&f->rng, 5, 0);
     randomize(f);
 }

@@ -65,7 +65,7 @@ static void check(enum aq_algorithm which, uint64_t seed)
 {
     const aq_algorithm_class *class = aq_algorithm_at(which);
     aq_agent *algorithm = NULL;
-    aq_chunk_layout layout;
+    aq_layout layout;
     aq_batch *batch = NULL;
     aq_run_config config;
     aq_schema schema;
@@ -80,8 +80,8 @@ static void check(enum aq_algorithm which, uint64_t seed)
     config.learner.value_max = 0.5;
     make_schema(&schema);
     assert_int_equal(agent_try(class, &config, &schema, seed, &algorithm, NULL), 0);
-    assert_int_equal(aq_chunk_layout_init(&schema, 1, 2, &layout, NULL), 0);
-    assert_int_equal(aq_batch_create(&layout, ROWS, &batch), 0);
+    assert_int_equal(aq_layout_init(&schema, 1, 2, &layout, NULL), 0);
+    assert_int_equal(aq_batch_create(&layout, 0, ROWS, &batch), 0);
     aq_rng_init(&rng, seed, 1);
     assert_true(distance(algorithm) > 0.3f);
     for (int step = 0; step < STEPS; step++) {
