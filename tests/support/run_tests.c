@@ -109,6 +109,9 @@ void aq_assert_says(const char *text, const char *words, const char *file, int l
 void aq_assert_refused(int rc, int code, const aq_error *error, const char *words, const char *file,
                        int line)
 {
+    if (rc != code) {
+        print_error("'%s':\n", words); /* the row of a table */
+    }
     _assert_int_equal((LargestIntegralType)rc, (LargestIntegralType)code, file, line);
     if (error != NULL) {
         _assert_int_equal((LargestIntegralType)error->code, (LargestIntegralType)code, file, line);

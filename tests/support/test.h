@@ -4,6 +4,7 @@
  *   #include "tests/support/test.h"
  *
  *   TEST(a_full_queue_refuses) { ... }
+ *   TEST_OF(a_queue_drains, aq_queue *queue, queue_of(3), aq_queue_destroy) { ... }
  *   TEST_WITH(a_queue_drains, make_queue, drop_queue) { aq_queue *queue = *state; ... }
  *
  * A program runs the tests of all its files, a group for each file (run_tests.c), in their order.
@@ -56,6 +57,26 @@ int aq_test_run(const char *pattern);
     }                                                                                              \
     static void test_##name(void **state __attribute__((unused)))
 
+/* Of what the expression `make` gives, which `it` declares and the function `drop` takes back, also
+ * when the test has failed. A file with many such tests has a macro of its own on top. */
+#define TEST_OF(name, it, make, drop)                                                              \
+    static int make_##name(void **state)                                                           \
+    {                                                                                              \
+        *state = (make);                                                                           \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static int drop_##name(void **state)                                                           \
+    {                                                                                              \
+        drop(*state);                                                                              \
+        return 0;                                                                                  \
+    }                                                                                              \
+    static void of_##name(it);                                                                     \
+    TEST_WITH(name, make_##name, drop_##name)                                                      \
+    {                                                                                              \
+        of_##name(*state);                                                                         \
+    }                                                                                              \
+    static void of_##name(it __attribute__((unused)))
+
 /* Once before the first test of the file, and after its last; either may be NULL. */
 #define TEST_GROUP(setup, teardown)                                                                \
     __attribute__((constructor)) static void add_the_group(void)                                   \
@@ -95,6 +116,20 @@ void aq_assert_near(double value, double expected, double within, const char *fi
 #define EACH_ALLOCATION_FAILS(rc)                                                                  \
     for (uint64_t nth_ = 1; aq_test_fail_next(nth_, &(rc), __FILE__, __LINE__); nth_++)
 bool aq_test_fail_next(uint64_t nth, int *rc, const char *file, int line);
+
+/* The call makes what the variable `made` points at; whichever of its allocations fails, it says so
+ * and leaves the variable alone. Afterwards it is made. */
+#define assert_made_despite_failures(made, call)                                                   \
+    do {                                                                                           \
+        int rc_;                                                                                   \
+        void *const untouched_ = &rc_;                                                             \
+        (made) = untouched_;                                                                       \
+        EACH_ALLOCATION_FAILS(rc_)                                                                 \
+        {                                                                                          \
+            assert_ptr_equal(made, untouched_);                                                    \
+            rc_ = (call);                                                                          \
+        }                                                                                          \
+    } while (0)
 
 /* The call fails with AQ_E_NOMEM when its first allocation does. */
 #define assert_fails_without_memory(call)                                                          \

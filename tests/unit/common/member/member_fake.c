@@ -11,7 +11,6 @@
 #include "common/base/parse.h"
 #include "proto/rpc.pb-c.h"
 #include "tests/support/run_settings_kit.h"
-#include "tests/support/test.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 
 /* ---- the channel ----------------------------------------------------------------------------- */
@@ -202,6 +201,8 @@ int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter)
     actorq__v1__actor_stats__init(&fake->statistics);
     fake->statistics.env_steps = 987654;
     fake->now_ns = 5 * AQ_NS_PER_S;
+    fake_join_init(&fake->join);
+    fake_beat_init(&fake->beat);
     return aq_member_create(&fake->channel, &identity, &owner, seed, &fake->member);
 }
 
@@ -219,17 +220,11 @@ void fake_close(member_fake *fake)
     aq_buffer_fini(&fake->request);
 }
 
-int fake_setup(void **state)
+member_fake *fake_new(void)
 {
     static member_fake fake;
-    *state = &fake;
-    return fake_open(&fake, 99);
-}
-
-int fake_teardown(void **state)
-{
-    fake_close(*state);
-    return 0;
+    assert_int_equal(fake_open(&fake, 99), 0);
+    return &fake;
 }
 
 void fake_pass(member_fake *fake, int64_t ms)
@@ -285,6 +280,12 @@ void fake_beat_init(fake_beat *beat)
     beat->reply.version = 5;
     beat->reply.n_shards = 1;
     beat->reply.shards = &beat->pointer;
+}
+
+void fake_beat_once(member_fake *fake)
+{
+    fake_wait_for_call(fake, 5000);
+    fake_reply(fake, &fake->beat.reply.base);
 }
 
 void fake_settle(member_fake *fake)

@@ -11,11 +11,28 @@
 #include "common/base/buffer.h"
 #include "common/member/member.h"
 #include "common/wire/wire_run.h"
+#include "tests/support/test.h"
 
 #define FAKE_RUN         UINT64_C(0xabcdef)
 #define FAKE_INCARNATION UINT64_C(0x1234567890abcdef)
 
 enum { FAKE_TEXT_MAX = 2048 };
+
+/* A good JoinReply: member 7, slot 2 of FAKE_RUN, the settings of run_settings_kit. */
+typedef struct fake_join {
+    aq_run_settings settings;
+    aq_wire_settings_view view;
+    Actorq__V1__JoinReply reply;
+} fake_join;
+void fake_join_init(fake_join *join);
+
+/* A good HeartbeatReply: version 5 and one shard. */
+typedef struct fake_beat {
+    Actorq__V1__ShardAddress shard;
+    Actorq__V1__ShardAddress *pointer;
+    Actorq__V1__HeartbeatReply reply;
+} fake_beat;
+void fake_beat_init(fake_beat *beat);
 
 typedef struct member_fake {
     /* The channel. */
@@ -38,6 +55,10 @@ typedef struct member_fake {
     int again; /* of the last `joined` */
     char reason[FAKE_TEXT_MAX];
     aq_member_view view; /* as it was last told */
+
+    /* Good answers, for a test to spoil. */
+    fake_join join;
+    fake_beat beat;
 } member_fake;
 
 /* A member that has done nothing yet; `seed` is its own. Returns what aq_member_create does. */
@@ -49,9 +70,9 @@ int fake_open_metered(member_fake *fake, uint64_t seed, aq_energy_meter *meter) 
 /* Closes the channel as its owner would, then destroys the member. */
 void fake_close(member_fake *fake);
 
-/* The same for cmocka: *state becomes a member_fake. */
-int fake_setup(void **state);
-int fake_teardown(void **state);
+/* A test of a member that has done nothing yet, which is `fake`. */
+#define TEST_OF_MEMBER(name) TEST_OF(name, member_fake *fake, fake_new(), fake_close)
+member_fake *fake_new(void);
 
 /* Lets time pass, then ticks once. */
 void fake_pass(member_fake *fake, int64_t ms);
@@ -71,24 +92,11 @@ void fake_status(member_fake *fake, enum aq_rpc_code code, const char *words);
 void fake_lose(member_fake *fake,
                int error); /* the transport gives up: AQ_E_TIMEOUT, AQ_E_CLOSED */
 
-/* A good JoinReply: member 7, slot 2 of FAKE_RUN, the settings of run_settings_kit. */
-typedef struct fake_join {
-    aq_run_settings settings;
-    aq_wire_settings_view view;
-    Actorq__V1__JoinReply reply;
-} fake_join;
-void fake_join_init(fake_join *join);
-
-/* A good HeartbeatReply: version 5 and one shard. */
-typedef struct fake_beat {
-    Actorq__V1__ShardAddress shard;
-    Actorq__V1__ShardAddress *pointer;
-    Actorq__V1__HeartbeatReply reply;
-} fake_beat;
-void fake_beat_init(fake_beat *beat);
-
 /* Joins and beats once, as if all were well. */
 void fake_settle(member_fake *fake);
+
+/* Sends the next heartbeat and answers it with `beat`. */
+void fake_beat_once(member_fake *fake);
 
 /* Leaves, counting in `left`. */
 void fake_leave(member_fake *fake);

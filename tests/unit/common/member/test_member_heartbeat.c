@@ -7,13 +7,10 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
-TEST_WITH(the_first_heartbeat_follows_at_once_with_statistics, fake_setup, fake_teardown)
+TEST_OF_MEMBER(the_first_heartbeat_follows_at_once_with_statistics)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake_wait_for_call(fake, 1), 0);
     Actorq__V1__HeartbeatRequest *request = (Actorq__V1__HeartbeatRequest *)fake_request(
         fake, "Heartbeat", &actorq__v1__heartbeat_request__descriptor);
@@ -26,9 +23,8 @@ TEST_WITH(the_first_heartbeat_follows_at_once_with_statistics, fake_setup, fake_
     assert_int_equal(fake->timeout_ms, 1500); /* the run's */
 }
 
-TEST_WITH(the_owner_is_told_of_shards_and_version, fake_setup, fake_teardown)
+TEST_OF_MEMBER(the_owner_is_told_of_shards_and_version)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     assert_int_equal(fake->changed, 1);
     assert_true(fake->view.version == 5);
@@ -38,76 +34,52 @@ TEST_WITH(the_owner_is_told_of_shards_and_version, fake_setup, fake_teardown)
     assert_string_equal(fake->view.shards[0].push_url, "tcp://10.0.0.2:6001");
 }
 
-TEST_WITH(a_heartbeat_goes_every_period, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_heartbeat_goes_every_period)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
     for (int i = 0; i < 10; i++) {
         assert_int_equal(fake_wait_for_call(fake, 501), 500);
         fake_pass(fake, 0);
-        fake_reply(fake, &beat.reply.base);
+        fake_reply(fake, &fake->beat.reply.base);
     }
 }
 
-TEST_WITH(a_slow_answer_does_not_delay_the_next_heartbeat, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_slow_answer_does_not_delay_the_next_heartbeat)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
     assert_int_equal(fake_wait_for_call(fake, 501), 500);
     fake_pass(fake, 300);
-    fake_reply(fake, &beat.reply.base);
+    fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(fake_wait_for_call(fake, 501), 200);
 }
 
-/* Sends the next heartbeat and answers it. */
-static void beat_with(member_fake *fake, const fake_beat *beat)
+TEST_OF_MEMBER(nothing_new_is_no_news)
 {
-    fake_wait_for_call(fake, 5000);
-    fake_reply(fake, &beat->reply.base);
-}
-
-TEST_WITH(nothing_new_is_no_news, fake_setup, fake_teardown)
-{
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat_with(fake, &beat);
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 1);
 }
 
-TEST_WITH(a_new_version_is_news, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_new_version_is_news)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.version = 6;
-    beat_with(fake, &beat);
+    fake->beat.reply.version = 6;
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_true(fake->view.version == 6);
 }
 
-TEST_WITH(settings_that_changed_are_news_and_only_live_ones_are_taken, fake_setup, fake_teardown)
+TEST_OF_MEMBER(settings_that_changed_are_news_and_only_live_ones_are_taken)
 {
-    static fake_join join;
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    fake_join_init(&join);
-    const uint32_t envs = join.settings.config.actor.envs;
-    join.settings.config.actor.noise = 0.75;
-    join.settings.config.log.level = 1;
-    join.settings.config.actor.envs = envs + 1;
-    aq_wire_settings_to(&join.settings, &join.view);
-    beat.reply.settings = &join.view.message;
-    beat.reply.settings_generation = 9;
-    beat_with(fake, &beat);
+    const uint32_t envs = fake->join.settings.config.actor.envs;
+    fake->join.settings.config.actor.noise = 0.75;
+    fake->join.settings.config.log.level = 1;
+    fake->join.settings.config.actor.envs = envs + 1;
+    aq_wire_settings_to(&fake->join.settings, &fake->join.view);
+    fake->beat.reply.settings = &fake->join.view.message;
+    fake->beat.reply.settings_generation = 9;
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_true(fake->view.settings.config.actor.noise == 0.75);
     assert_int_equal(fake->view.settings.config.log.level, 1);
@@ -120,71 +92,54 @@ TEST_WITH(settings_that_changed_are_news_and_only_live_ones_are_taken, fake_setu
     protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-TEST_WITH(settings_that_are_not_valid_leave_the_old_ones, fake_setup, fake_teardown)
+TEST_OF_MEMBER(settings_that_are_not_valid_leave_the_old_ones)
 {
-    static fake_join join;
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    fake_join_init(&join);
     const double noise = fake->view.settings.config.actor.noise;
-    join.settings.config.actor.noise = 99;
-    aq_wire_settings_to(&join.settings, &join.view);
-    beat.reply.settings = &join.view.message;
-    beat.reply.settings_generation = 9;
-    beat_with(fake, &beat);
+    fake->join.settings.config.actor.noise = 99;
+    aq_wire_settings_to(&fake->join.settings, &fake->join.view);
+    fake->beat.reply.settings = &fake->join.view.message;
+    fake->beat.reply.settings_generation = 9;
+    fake_beat_once(fake);
     assert_int_equal(fake->trouble, 1);
     assert_true(aq_member_look(fake->member)->settings.config.actor.noise == noise);
 }
 
-TEST_WITH(to_be_asked_to_leave_is_news_once, fake_setup, fake_teardown)
+TEST_OF_MEMBER(to_be_asked_to_leave_is_news_once)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.leave = 1;
-    beat_with(fake, &beat);
-    beat_with(fake, &beat);
+    fake->beat.reply.leave = 1;
+    fake_beat_once(fake);
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_true(fake->view.is_asked_to_leave);
 }
 
-TEST_WITH(a_shard_that_moved_is_news, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_shard_that_moved_is_news)
 {
     char url[] = "tcp://10.0.0.3:6001";
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.shard.push_url = url;
-    beat_with(fake, &beat);
+    fake->beat.shard.push_url = url;
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_string_equal(fake->view.shards[0].push_url, url);
 }
 
-TEST_WITH(a_shard_that_went_is_news, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_shard_that_went_is_news)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.n_shards = 0;
-    beat_with(fake, &beat);
+    fake->beat.reply.n_shards = 0;
+    fake_beat_once(fake);
     assert_int_equal(fake->changed, 2);
     assert_int_equal(fake->view.shard_count, 0);
 }
 
 /* ---- a learner that fails, forgets, restarts ------------------------------------------------- */
 
-TEST_WITH(a_member_outlives_a_learner_that_is_away, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_member_outlives_a_learner_that_is_away)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     int64_t bound_ms = 20; /* the run's own bounds now: 20 to 640 */
     fake_settle(fake);
-    fake_beat_init(&beat);
     fake_wait_for_call(fake, 501);
     for (uint32_t i = 1; i <= 8; i++) {
         fake_lose(fake, AQ_E_TIMEOUT);
@@ -194,7 +149,7 @@ TEST_WITH(a_member_outlives_a_learner_that_is_away, fake_setup, fake_teardown)
         assert_true(pause_ms >= bound_ms / 2 && pause_ms <= bound_ms);
     }
     assert_int_equal(aq_member_look(fake->member)->state, AQ_MEMBER_JOINED);
-    fake_reply(fake, &beat.reply.base);
+    fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(fake->joined, 1);
     fake_wait_for_call(fake, 501);
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -203,17 +158,13 @@ TEST_WITH(a_member_outlives_a_learner_that_is_away, fake_setup, fake_teardown)
 
 static void forget(member_fake *fake)
 {
-    fake_beat beat;
-    fake_beat_init(&beat);
-    beat.reply.known = 0;
-    beat.reply.n_shards = 0;
-    beat_with(fake, &beat);
+    fake->beat.reply.known = 0;
+    fake->beat.reply.n_shards = 0;
+    fake_beat_once(fake);
 }
 
-TEST_WITH(a_member_that_was_forgotten_joins_again_as_what_it_was, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_member_that_was_forgotten_joins_again_as_what_it_was)
 {
-    member_fake *fake = *state;
-    fake_join join;
     fake_settle(fake);
     fake->seen_version = 5;
     forget(fake);
@@ -227,9 +178,8 @@ TEST_WITH(a_member_that_was_forgotten_joins_again_as_what_it_was, fake_setup, fa
     assert_true(request->incarnation == FAKE_INCARNATION);
     assert_true(request->version == 5);
     protobuf_c_message_free_unpacked(&request->base, NULL);
-    fake_join_init(&join);
-    join.reply.slot = 4;
-    fake_reply(fake, &join.reply.base);
+    fake->join.reply.slot = 4;
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 2);
     assert_int_equal(fake->again, 1);
     assert_int_equal(fake->view.slot, 4);
@@ -237,16 +187,13 @@ TEST_WITH(a_member_that_was_forgotten_joins_again_as_what_it_was, fake_setup, fa
     assert_true(fake->view.version == 5);
 }
 
-TEST_WITH(another_run_is_a_new_beginning, fake_setup, fake_teardown)
+TEST_OF_MEMBER(another_run_is_a_new_beginning)
 {
-    member_fake *fake = *state;
-    fake_join join;
     fake_settle(fake);
     forget(fake);
     fake_wait_for_call(fake, 50);
-    fake_join_init(&join);
-    join.reply.run_id = FAKE_RUN + 1;
-    fake_reply(fake, &join.reply.base);
+    fake->join.reply.run_id = FAKE_RUN + 1;
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 2);
     assert_int_equal(fake->again, 0);
     assert_true(fake->view.run_id == FAKE_RUN + 1);
@@ -254,25 +201,20 @@ TEST_WITH(another_run_is_a_new_beginning, fake_setup, fake_teardown)
     assert_true(fake->view.version == 0);
 }
 
-TEST_WITH(a_learner_that_always_forgets_is_asked_ever_more_seldom, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_learner_that_always_forgets_is_asked_ever_more_seldom)
 {
-    member_fake *fake = *state;
-    fake_join join;
     fake_settle(fake);
-    fake_join_init(&join);
     for (int i = 0; i < 8; i++) {
         forget(fake);
         fake_wait_for_call(fake, 641);
-        fake_reply(fake, &join.reply.base);
+        fake_reply(fake, &fake->join.reply.base);
     }
     forget(fake);
     assert_in_range(fake_wait_for_call(fake, 641), 320, 640);
 }
 
-TEST_WITH(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause, fake_setup,
-          fake_teardown)
+TEST_OF_MEMBER(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     for (int i = 0; i < 8; i++) {
         fake_wait_for_call(fake, 641);
@@ -282,9 +224,8 @@ TEST_WITH(a_member_that_was_cut_off_and_forgotten_joins_without_a_long_pause, fa
     assert_in_range(fake_wait_for_call(fake, 641), 20, 40);
 }
 
-TEST_WITH(a_heartbeat_refused_for_good_means_joining_again, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_heartbeat_refused_for_good_means_joining_again)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_wait_for_call(fake, 501);
     fake_status(fake, AQ_RPC_FAILED_PRECONDITION, "another run");
@@ -305,12 +246,10 @@ TEST(the_end_of_the_run_ends_the_member)
                                            ACTORQ__V1__RUN_STATE__RUN_STATE_STOPPED};
     for (size_t i = 0; i < 3; i++) {
         member_fake fake;
-        fake_beat beat;
         assert_int_equal(fake_open(&fake, i), 0);
         fake_settle(&fake);
-        fake_beat_init(&beat);
-        beat.reply.state = states[i];
-        beat_with(&fake, &beat);
+        fake.beat.reply.state = states[i];
+        fake_beat_once(&fake);
         assert_int_equal(fake.ended, 1);
         assert_int_equal(fake.view.state, AQ_MEMBER_ENDED);
         assert_int_equal(fake.view.run_state, states[i]);
@@ -324,123 +263,82 @@ TEST(the_end_of_the_run_ends_the_member)
 
 /* ---- answers that cannot be ------------------------------------------------------------------ */
 
-/* The member says so, keeps what it knew, and beats again. */
-static void assert_answer_dropped(member_fake *fake, const fake_beat *beat, const char *words)
+/* The member says so, keeps what it knew, and beats again; then all is well. */
+static void assert_dropped(member_fake *fake, const char *words)
 {
-    fake_settle(fake);
-    beat_with(fake, beat);
-    assert_int_equal(fake->trouble, 1);
+    const uint32_t trouble = fake->trouble;
+    fake_beat_once(fake);
+    assert_says(fake->reason, words);
+    assert_int_equal(fake->trouble, trouble + 1);
     assert_int_equal(fake->changed, 1);
     assert_int_equal(fake->ended, 0);
-    if (strstr(fake->reason, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", fake->reason, words);
-    }
     assert_memory_equal(aq_member_look(fake->member), &fake->view, sizeof(fake->view));
+    fake_beat_init(&fake->beat);
     fake_wait_for_call(fake, 41);
+    fake_reply(fake, &fake->beat.reply.base);
 }
 
-TEST_WITH(more_shards_than_there_can_be_are_not_believed, fake_setup, fake_teardown)
+TEST_OF_MEMBER(what_cannot_be_is_not_believed)
 {
-    Actorq__V1__ShardAddress *many[AQ_MEMBER_SHARDS_MAX + 1];
-    fake_beat beat;
-    fake_beat_init(&beat);
-    for (size_t i = 0; i <= AQ_MEMBER_SHARDS_MAX; i++) {
-        many[i] = &beat.shard;
-    }
-    beat.reply.n_shards = AQ_MEMBER_SHARDS_MAX + 1;
-    beat.reply.shards = many;
-    assert_answer_dropped(*state, &beat, "65 shards");
-}
-
-TEST_WITH(one_shard_named_twice_is_not_believed, fake_setup, fake_teardown)
-{
-    Actorq__V1__ShardAddress *twice[2];
-    fake_beat beat;
-    fake_beat_init(&beat);
-    twice[0] = &beat.shard;
-    twice[1] = &beat.shard;
-    beat.reply.n_shards = 2;
-    beat.reply.shards = twice;
-    assert_answer_dropped(*state, &beat, "shard 1 is named twice");
-}
-
-TEST_WITH(two_shards_of_one_slot_are_not_believed, fake_setup, fake_teardown)
-{
-    Actorq__V1__ShardAddress other;
-    Actorq__V1__ShardAddress *both[2];
-    fake_beat beat;
-    fake_beat_init(&beat);
-    other = beat.shard;
-    other.member++;
-    both[0] = &beat.shard;
-    both[1] = &other;
-    beat.reply.n_shards = 2;
-    beat.reply.shards = both;
-    assert_answer_dropped(*state, &beat, "two shards have slot 0");
-}
-
-TEST_WITH(a_slot_that_cannot_be_is_not_believed, fake_setup, fake_teardown)
-{
-    fake_beat beat;
-    fake_beat_init(&beat);
-    beat.shard.slot = AQ_MEMBER_SHARDS_MAX;
-    assert_answer_dropped(*state, &beat, "slot 64; at most 64");
-}
-
-TEST_WITH(another_store_in_a_slot_is_news, fake_setup, fake_teardown)
-{
-    member_fake *fake = *state;
-    fake_beat beat;
+    char nothing[] = "";
+    Actorq__V1__HeartbeatReply *reply = &fake->beat.reply;
+    Actorq__V1__ShardAddress *shard = &fake->beat.shard;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.shard.store = 12345;
-    beat_with(fake, &beat);
+    shard->slot = AQ_MEMBER_SHARDS_MAX;
+    assert_dropped(fake, "slot 64; at most 64");
+    shard->member = 0;
+    assert_dropped(fake, "no member number");
+    shard->push_url = nothing;
+    assert_dropped(fake, "push_url is empty");
+    reply->state = ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN;
+    assert_dropped(fake, "state 0");
+}
+
+TEST_OF_MEMBER(shards_that_cannot_be_together_are_not_believed)
+{
+    Actorq__V1__HeartbeatReply *reply = &fake->beat.reply;
+    Actorq__V1__ShardAddress other = fake->beat.shard;
+    Actorq__V1__ShardAddress *shards[AQ_MEMBER_SHARDS_MAX + 1];
+    fake_settle(fake);
+    for (size_t i = 0; i <= AQ_MEMBER_SHARDS_MAX; i++) {
+        shards[i] = &fake->beat.shard;
+    }
+    reply->n_shards = AQ_MEMBER_SHARDS_MAX + 1;
+    reply->shards = shards;
+    assert_dropped(fake, "65 shards");
+    reply->n_shards = 2;
+    reply->shards = shards;
+    assert_dropped(fake, "shard 1 is named twice");
+    other.member++;
+    shards[1] = &other;
+    reply->n_shards = 2;
+    reply->shards = shards;
+    assert_dropped(fake, "two shards have slot 0");
+}
+
+TEST_OF_MEMBER(another_store_in_a_slot_is_news)
+{
+    fake_settle(fake);
+    fake->beat.shard.store = 12345;
+    fake_beat_once(fake);
     assert_int_equal(fake->view.shards[0].store, 12345);
 }
 
-TEST_WITH(a_shard_without_a_number_is_not_believed, fake_setup, fake_teardown)
-{
-    fake_beat beat;
-    fake_beat_init(&beat);
-    beat.shard.member = 0;
-    assert_answer_dropped(*state, &beat, "no member number");
-}
-
-TEST_WITH(a_shard_without_an_address_is_not_believed, fake_setup, fake_teardown)
-{
-    char nothing[] = "";
-    fake_beat beat;
-    fake_beat_init(&beat);
-    beat.shard.push_url = nothing;
-    assert_answer_dropped(*state, &beat, "push_url is empty");
-}
-
-TEST_WITH(a_state_that_is_not_known_is_not_believed, fake_setup, fake_teardown)
-{
-    fake_beat beat;
-    fake_beat_init(&beat);
-    beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_UNKNOWN;
-    assert_answer_dropped(*state, &beat, "state 0");
-}
-
-TEST_WITH(as_many_shards_as_there_can_be_are_believed, fake_setup, fake_teardown)
+TEST_OF_MEMBER(as_many_shards_as_there_can_be_are_believed)
 {
     Actorq__V1__ShardAddress shards[AQ_MEMBER_SHARDS_MAX];
     Actorq__V1__ShardAddress *pointers[AQ_MEMBER_SHARDS_MAX];
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
     for (uint32_t i = 0; i < AQ_MEMBER_SHARDS_MAX; i++) {
-        shards[i] = beat.shard;
+        shards[i] = fake->beat.shard;
         shards[i].member = 100 + i;
         shards[i].slot = AQ_MEMBER_SHARDS_MAX - 1 - i;
         shards[i].store = 7 + i;
         pointers[i] = &shards[i];
     }
-    beat.reply.n_shards = AQ_MEMBER_SHARDS_MAX;
-    beat.reply.shards = pointers;
-    beat_with(fake, &beat);
+    fake->beat.reply.n_shards = AQ_MEMBER_SHARDS_MAX;
+    fake->beat.reply.shards = pointers;
+    fake_beat_once(fake);
     assert_int_equal(fake->view.shard_count, AQ_MEMBER_SHARDS_MAX);
     assert_true(fake->view.shards[AQ_MEMBER_SHARDS_MAX - 1].member == 163);
     assert_int_equal(fake->view.shards[0].slot, AQ_MEMBER_SHARDS_MAX - 1);

@@ -3,13 +3,11 @@
  */
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "tests/support/test.h"
 #include "tests/unit/common/member/member_fake.h"
 
-TEST_WITH(a_member_asks_to_join_at_its_first_tick, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_member_asks_to_join_at_its_first_tick)
 {
-    member_fake *fake = *state;
     fake->seen_version = 31;
     fake_pass(fake, 0);
     Actorq__V1__JoinRequest *request = (Actorq__V1__JoinRequest *)fake_request(
@@ -28,13 +26,10 @@ TEST_WITH(a_member_asks_to_join_at_its_first_tick, fake_setup, fake_teardown)
     assert_int_equal(fake->timeout_ms, 2000);
 }
 
-TEST_WITH(the_owner_is_told_of_the_run, fake_setup, fake_teardown)
+TEST_OF_MEMBER(the_owner_is_told_of_the_run)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 1);
     assert_int_equal(fake->again, 0);
     assert_int_equal(fake->view.state, AQ_MEMBER_JOINED);
@@ -43,13 +38,12 @@ TEST_WITH(the_owner_is_told_of_the_run, fake_setup, fake_teardown)
     assert_true(fake->view.member == 7);
     assert_int_equal(fake->view.slot, 2);
     assert_string_equal(fake->view.policy_url, "tcp://*:5551");
-    assert_memory_equal(&fake->view.settings, &join.settings, sizeof(join.settings));
+    assert_memory_equal(&fake->view.settings, &fake->join.settings, sizeof(fake->join.settings));
     assert_memory_equal(aq_member_look(fake->member), &fake->view, sizeof(fake->view));
 }
 
-TEST_WITH(one_call_is_out_at_a_time, fake_setup, fake_teardown)
+TEST_OF_MEMBER(one_call_is_out_at_a_time)
 {
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     for (int i = 0; i < 100; i++) {
         fake_pass(fake, 1000);
@@ -57,18 +51,16 @@ TEST_WITH(one_call_is_out_at_a_time, fake_setup, fake_teardown)
     assert_int_equal(fake->sends, 1);
 }
 
-TEST_WITH(while_a_call_is_out_a_tick_is_due_soon, fake_setup, fake_teardown)
+TEST_OF_MEMBER(while_a_call_is_out_a_tick_is_due_soon)
 {
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     assert_true(fake->next_ns > fake->now_ns);
     assert_true(fake->next_ns <= fake->now_ns + 100 * INT64_C(1000000));
 }
 
 /* Each pause lies between half its bound and its bound; the bound doubles from 100 ms to 2 s. */
-TEST_WITH(pauses_double_up_to_two_seconds, fake_setup, fake_teardown)
+TEST_OF_MEMBER(pauses_double_up_to_two_seconds)
 {
-    member_fake *fake = *state;
     int64_t bound_ms = 50;
     fake_pass(fake, 0);
     for (uint32_t i = 1; i <= 12; i++) {
@@ -98,9 +90,8 @@ TEST(two_members_do_not_come_back_in_step)
     assert_true(waited_ms[0] != waited_ms[1]);
 }
 
-TEST_WITH(a_pause_begins_when_the_failure_is_known, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_pause_begins_when_the_failure_is_known)
 {
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     fake_pass(fake, 1990); /* the learner hangs */
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -108,9 +99,8 @@ TEST_WITH(a_pause_begins_when_the_failure_is_known, fake_setup, fake_teardown)
     assert_true(fake_wait_for_call(fake, 2000) >= 50);
 }
 
-TEST_WITH(a_request_that_cannot_be_sent_is_tried_again, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_request_that_cannot_be_sent_is_tried_again)
 {
-    member_fake *fake = *state;
     fake->send_error = AQ_E_FULL;
     fake_pass(fake, 0);
     assert_int_equal(fake->trouble, 1);
@@ -120,11 +110,8 @@ TEST_WITH(a_request_that_cannot_be_sent_is_tried_again, fake_setup, fake_teardow
     assert_in_range(pause_ms, 50, 100);
 }
 
-TEST_WITH(ticking_only_when_told_is_enough, fake_setup, fake_teardown)
+TEST_OF_MEMBER(ticking_only_when_told_is_enough)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
     fake_status(fake, AQ_RPC_UNAVAILABLE, "not yet");
     for (int i = 0; i < 5 && fake->sends < 2; i++) {
@@ -132,7 +119,7 @@ TEST_WITH(ticking_only_when_told_is_enough, fake_setup, fake_teardown)
         fake_pass(fake, 0);
     }
     assert_int_equal(fake->sends, 2);
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     for (int i = 0; i < 5 && fake->sends < 3; i++) {
         fake->now_ns = fake->next_ns;
         fake_pass(fake, 0);
@@ -162,12 +149,11 @@ TEST(what_cannot_be_mended_refuses_for_good)
     }
 }
 
-TEST_WITH(what_may_pass_is_tried_again, fake_setup, fake_teardown)
+TEST_OF_MEMBER(what_may_pass_is_tried_again)
 {
     const enum aq_rpc_code codes[] = {
         AQ_RPC_CANCELLED, AQ_RPC_UNKNOWN,  AQ_RPC_DEADLINE_EXCEEDED, AQ_RPC_RESOURCE_EXHAUSTED,
         AQ_RPC_ABORTED,   AQ_RPC_INTERNAL, AQ_RPC_UNAVAILABLE,       AQ_RPC_DATA_LOSS};
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     for (uint32_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         fake_status(fake, codes[i], "busy");
@@ -185,12 +171,10 @@ TEST(a_run_that_is_over_is_not_joined)
     const char *const words[] = {"solved", "limit", "stopped"};
     for (size_t i = 0; i < 3; i++) {
         member_fake fake;
-        fake_join join;
         assert_int_equal(fake_open(&fake, i), 0);
-        fake_join_init(&join);
-        join.reply.state = states[i];
+        fake.join.reply.state = states[i];
         fake_pass(&fake, 0);
-        fake_reply(&fake, &join.reply.base);
+        fake_reply(&fake, &fake.join.reply.base);
         assert_int_equal(fake.joined, 0);
         assert_int_equal(fake.ended, 1);
         assert_int_equal(fake.view.state, AQ_MEMBER_ENDED);
@@ -202,71 +186,41 @@ TEST(a_run_that_is_over_is_not_joined)
     }
 }
 
-/* An answer that no retry can make better. */
-static void assert_answer_refused(member_fake *fake, const Actorq__V1__JoinReply *reply,
-                                  const char *words)
+/* By an answer that no retry can make better; then the member is a new one. */
+static void assert_join_refused(member_fake *fake, const char *words)
 {
     fake_pass(fake, 0);
-    fake_reply(fake, &reply->base);
+    fake_reply(fake, &fake->join.reply.base);
+    assert_says(fake->reason, words);
     assert_int_equal(fake->joined, 0);
     assert_int_equal(fake->ended, 1);
     assert_int_equal(aq_member_look(fake->member)->state, AQ_MEMBER_REFUSED);
-    if (strstr(fake->reason, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", fake->reason, words);
-    }
+    fake_close(fake);
+    assert_int_equal(fake_open(fake, 99), 0);
 }
 
-TEST_WITH(settings_out_of_bounds_are_refused_by_name, fake_setup, fake_teardown)
-{
-    fake_join join;
-    fake_join_init(&join);
-    join.settings.config.net.heartbeat_ms = 0;
-    aq_wire_settings_to(&join.settings, &join.view);
-    assert_answer_refused(*state, &join.reply, "net.heartbeat_ms: '0' is out of bounds");
-}
-
-TEST_WITH(an_answer_without_settings_is_refused, fake_setup, fake_teardown)
-{
-    fake_join join;
-    fake_join_init(&join);
-    join.reply.settings = NULL;
-    assert_answer_refused(*state, &join.reply, "settings are missing");
-}
-
-TEST_WITH(an_answer_without_a_run_is_refused, fake_setup, fake_teardown)
-{
-    fake_join join;
-    fake_join_init(&join);
-    join.reply.run_id = 0;
-    assert_answer_refused(*state, &join.reply, "of run 0");
-}
-
-TEST_WITH(a_policy_url_that_does_not_fit_is_refused, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_answer_that_cannot_be_is_refused)
 {
     char url[AQ_URL_MAX + 1];
-    fake_join join;
-    fake_join_init(&join);
+    fake->join.settings.config.net.heartbeat_ms = 0;
+    aq_wire_settings_to(&fake->join.settings, &fake->join.view);
+    assert_join_refused(fake, "net.heartbeat_ms: '0' is out of bounds");
+    fake->join.reply.settings = NULL;
+    assert_join_refused(fake, "settings are missing");
+    fake->join.reply.run_id = 0;
+    assert_join_refused(fake, "of run 0");
     memset(url, 'u', AQ_URL_MAX);
     url[AQ_URL_MAX] = '\0';
-    join.reply.policy_url = url;
-    assert_answer_refused(*state, &join.reply, "policy_url is longer than 255 bytes");
-}
-
-TEST_WITH(a_state_that_is_not_known_is_refused, fake_setup, fake_teardown)
-{
-    fake_join join;
-    fake_join_init(&join);
-    join.reply.state = (Actorq__V1__RunState)9;
-    assert_answer_refused(*state, &join.reply, "state 9");
+    fake->join.reply.policy_url = url;
+    assert_join_refused(fake, "policy_url is longer than 255 bytes");
+    fake->join.reply.state = (Actorq__V1__RunState)9;
+    assert_join_refused(fake, "state 9");
 }
 
 TEST(a_member_there_is_no_memory_for_is_not_made)
 {
     member_fake fake;
-    aq_memory_fail_at(1, 0);
-    int rc = fake_open(&fake, 1);
-    aq_memory_fail_at(0, 0);
-    assert_int_equal(rc, AQ_E_NOMEM);
+    assert_fails_without_memory(fake_open(&fake, 1));
     assert_null(fake.member);
     aq_member_destroy(NULL);
 }

@@ -19,9 +19,8 @@ static void assert_leave_is_out(member_fake *fake, uint64_t run_id, uint64_t mem
     protobuf_c_message_free_unpacked(&request->base, NULL);
 }
 
-TEST_WITH(a_member_that_leaves_says_so, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_member_that_leaves_says_so)
 {
-    member_fake *fake = *state;
     Actorq__V1__LeaveReply reply;
     actorq__v1__leave_reply__init(&reply);
     fake_settle(fake);
@@ -32,9 +31,8 @@ TEST_WITH(a_member_that_leaves_says_so, fake_setup, fake_teardown)
     assert_int_equal(fake->left, 1);
 }
 
-TEST_WITH(a_learner_that_does_not_hear_it_keeps_nobody, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_learner_that_does_not_hear_it_keeps_nobody)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_leave(fake);
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -42,9 +40,8 @@ TEST_WITH(a_learner_that_does_not_hear_it_keeps_nobody, fake_setup, fake_teardow
     assert_int_equal(fake->trouble, 0);
 }
 
-TEST_WITH(after_leaving_nothing_is_sent, fake_setup, fake_teardown)
+TEST_OF_MEMBER(after_leaving_nothing_is_sent)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_leave(fake);
     fake_pass(fake, 100000);
@@ -55,47 +52,38 @@ TEST_WITH(after_leaving_nothing_is_sent, fake_setup, fake_teardown)
     assert_true(fake->next_ns == INT64_MAX);
 }
 
-TEST_WITH(who_never_joined_leaves_at_once, fake_setup, fake_teardown)
+TEST_OF_MEMBER(who_never_joined_leaves_at_once)
 {
-    member_fake *fake = *state;
     fake_leave(fake);
     assert_int_equal(fake->left, 1);
     assert_int_equal(fake->sends, 0);
 }
 
-TEST_WITH(who_was_forgotten_leaves_at_once, fake_setup, fake_teardown)
+TEST_OF_MEMBER(who_was_forgotten_leaves_at_once)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.known = 0;
-    fake_wait_for_call(fake, 501);
-    fake_reply(fake, &beat.reply.base);
+    fake->beat.reply.known = 0;
+    fake_beat_once(fake);
     uint32_t sends = fake->sends;
     fake_leave(fake);
     assert_int_equal(fake->left, 1);
     assert_int_equal(fake->sends, sends);
 }
 
-TEST_WITH(a_leave_waits_for_the_heartbeat_that_is_out, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_leave_waits_for_the_heartbeat_that_is_out)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.version = 9;
+    fake->beat.reply.version = 9;
     fake_wait_for_call(fake, 501);
     fake_leave(fake);
     assert_int_equal(fake->left, 0);
-    fake_reply(fake, &beat.reply.base);
+    fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(fake->changed, 1); /* of no interest any more */
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-TEST_WITH(a_leave_goes_although_the_heartbeat_failed, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_leave_goes_although_the_heartbeat_failed)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_wait_for_call(fake, 501);
     fake_leave(fake);
@@ -105,22 +93,18 @@ TEST_WITH(a_leave_goes_although_the_heartbeat_failed, fake_setup, fake_teardown)
 }
 
 /* Else the learner would keep a member that nobody is. */
-TEST_WITH(a_join_that_is_out_is_taken_back_by_the_number_it_brings, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_join_that_is_out_is_taken_back_by_the_number_it_brings)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
     fake_leave(fake);
     assert_int_equal(fake->left, 0);
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 0);
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-TEST_WITH(a_join_that_failed_leaves_nothing_to_take_back, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_join_that_failed_leaves_nothing_to_take_back)
 {
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     fake_leave(fake);
     fake_lose(fake, AQ_E_TIMEOUT);
@@ -128,34 +112,26 @@ TEST_WITH(a_join_that_failed_leaves_nothing_to_take_back, fake_setup, fake_teard
     assert_int_equal(fake->sends, 1);
 }
 
-TEST_WITH(the_run_may_be_left_after_its_end, fake_setup, fake_teardown)
+TEST_OF_MEMBER(the_run_may_be_left_after_its_end)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
-    fake_wait_for_call(fake, 501);
-    fake_reply(fake, &beat.reply.base);
+    fake->beat.reply.state = ACTORQ__V1__RUN_STATE__RUN_STATE_SOLVED;
+    fake_beat_once(fake);
     fake_leave(fake);
     assert_leave_is_out(fake, FAKE_RUN, 7);
 }
 
-TEST_WITH(an_answer_to_a_member_that_is_gone_does_nothing, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_answer_to_a_member_that_is_gone_does_nothing)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
     aq_member_destroy(fake->member);
     fake->member = NULL;
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 0);
 }
 
-TEST_WITH(a_channel_that_closes_on_a_member_that_is_gone_does_nothing, fake_setup, fake_teardown)
+TEST_OF_MEMBER(a_channel_that_closes_on_a_member_that_is_gone_does_nothing)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_wait_for_call(fake, 501);
     aq_member_destroy(fake->member);
@@ -164,9 +140,8 @@ TEST_WITH(a_channel_that_closes_on_a_member_that_is_gone_does_nothing, fake_setu
     assert_int_equal(fake->trouble, 0);
 }
 
-TEST_WITH(the_answer_to_a_leave_may_come_too_late, fake_setup, fake_teardown)
+TEST_OF_MEMBER(the_answer_to_a_leave_may_come_too_late)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_leave(fake);
     aq_member_destroy(fake->member);
@@ -177,35 +152,28 @@ TEST_WITH(the_answer_to_a_leave_may_come_too_late, fake_setup, fake_teardown)
 
 /* ---- destroyed by its owner from inside a callback ------------------------------------------- */
 
-TEST_WITH(an_owner_may_destroy_it_when_it_has_joined, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_has_joined)
 {
-    member_fake *fake = *state;
-    fake_join join;
-    fake_join_init(&join);
     fake_pass(fake, 0);
     fake->destroy_when_told = true;
-    fake_reply(fake, &join.reply.base);
+    fake_reply(fake, &fake->join.reply.base);
     assert_int_equal(fake->joined, 1);
     assert_null(fake->member);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_something_changed, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_something_changed)
 {
-    member_fake *fake = *state;
-    fake_beat beat;
     fake_settle(fake);
-    fake_beat_init(&beat);
-    beat.reply.version = 6;
+    fake->beat.reply.version = 6;
     fake_wait_for_call(fake, 501);
     fake->destroy_when_told = true;
-    fake_reply(fake, &beat.reply.base);
+    fake_reply(fake, &fake->beat.reply.base);
     assert_int_equal(fake->changed, 2);
     assert_null(fake->member);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_it_was_refused, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_was_refused)
 {
-    member_fake *fake = *state;
     fake_pass(fake, 0);
     fake->destroy_when_told = true;
     fake_status(fake, AQ_RPC_FAILED_PRECONDITION, "no");
@@ -213,9 +181,8 @@ TEST_WITH(an_owner_may_destroy_it_when_it_was_refused, fake_setup, fake_teardown
     assert_null(fake->member);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_it_cannot_even_send, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_cannot_even_send)
 {
-    member_fake *fake = *state;
     fake->destroy_when_told = true;
     fake->send_error = AQ_E_CLOSED;
     fake_pass(fake, 0);
@@ -224,9 +191,8 @@ TEST_WITH(an_owner_may_destroy_it_when_it_cannot_even_send, fake_setup, fake_tea
     assert_true(fake->next_ns == INT64_MAX);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_it_has_left, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_has_left)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_leave(fake);
     fake->destroy_when_told = true;
@@ -235,18 +201,16 @@ TEST_WITH(an_owner_may_destroy_it_when_it_has_left, fake_setup, fake_teardown)
     assert_null(fake->member);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_it_never_joined_and_left, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_it_never_joined_and_left)
 {
-    member_fake *fake = *state;
     fake->destroy_when_told = true;
     fake_leave(fake);
     assert_int_equal(fake->left, 1);
     assert_null(fake->member);
 }
 
-TEST_WITH(an_owner_may_destroy_it_when_its_leave_cannot_be_sent, fake_setup, fake_teardown)
+TEST_OF_MEMBER(an_owner_may_destroy_it_when_its_leave_cannot_be_sent)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake->send_error = AQ_E_CLOSED;
     fake->destroy_when_told = true;

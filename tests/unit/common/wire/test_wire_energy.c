@@ -135,9 +135,8 @@ TEST_WITH(heartbeats_and_the_last_word_tell_energy, metered_setup, metered_teard
     fake_lose(fake, AQ_E_TIMEOUT);
 }
 
-TEST_WITH(without_a_meter_nothing_is_told, fake_setup, fake_teardown)
+TEST_OF_MEMBER(without_a_meter_nothing_is_told)
 {
-    member_fake *fake = *state;
     fake_settle(fake);
     fake_wait_for_call(fake, 1000);
     Actorq__V1__HeartbeatRequest *beat =

@@ -1,0 +1,17 @@
+/*
+ * For what is not tested but needed: a test's stage, a simulation, a fuzz target. A call that fails
+ * here is our own fault, and ends the program.
+ */
+#ifndef AQ_TESTS_SUPPORT_MUST_H
+#define AQ_TESTS_SUPPORT_MUST_H
+
+#include "common/base/assert.h"
+
+/* The call returns 0. */
+#define must(call)                                                                                 \
+    do {                                                                                           \
+        const int rc_ = (call);                                                                    \
+        AQ_ASSERT(rc_ == 0);                                                                       \
+    } while (0)
+
+#endif
