@@ -10,6 +10,7 @@
 #include "common/base/assert.h"
 #include "common/base/clock.h"
 #include "common/base/memory.h"
+#include "common/sys/log.h"
 
 /* ---- transport ------------------------------------------------------------------------------ */
 
@@ -104,10 +105,17 @@ void stage_hear(actor_stage *stage, const aq_buffer *frame)
     (void)aq_policy_feed_give(stage->feed, stage->now_ns, frame->data, frame->size);
 }
 
+void stage_hear_policy(actor_stage *stage, uint64_t version)
+{
+    fake_learner_set_policy(&stage->learner, version, 1);
+    stage_hear(stage, &stage->learner.policy_frame);
+}
+
 /* ---- life and time -------------------------------------------------------------------------- */
 
 actor_stage *stage_open(void)
 {
+    aq_log_set_level(AQ_LOG_OFF);
     actor_stage *stage = aq_alloc(1, sizeof(*stage));
     AQ_ASSERT(stage != NULL);
     fake_learner_init(&stage->learner);
@@ -130,8 +138,8 @@ actor_stage *stage_open(void)
             },
         .seed = 1,
     };
-    int rc = aq_actor_session_create(&stage->learner_wire.channel, &config, &stage->session);
-    AQ_ASSERT(rc == 0);
+    assert_int_equal(
+        aq_actor_session_create(&stage->learner_wire.channel, &config, &stage->session), 0);
     return stage;
 }
 
@@ -166,6 +174,12 @@ void stage_break(actor_stage *stage, int shard)
             aq_actor_session_disconnected(stage->session, lane);
         }
     }
+}
+
+void stage_sever(actor_stage *stage, int shard)
+{
+    stage->ways[shard].is_severed = true;
+    stage_break(stage, shard);
 }
 
 void stage_kill_shard(actor_stage *stage, int shard)
@@ -214,6 +228,12 @@ void stage_pass(actor_stage *stage, int64_t ms)
             }
         }
     }
+}
+
+void stage_act(actor_stage *stage, uint64_t granted, int64_t ms)
+{
+    stage->shards[0].granted = granted;
+    stage_pass(stage, ms);
 }
 
 aq_actor_counters stage_counters(const actor_stage *stage)

@@ -7,6 +7,7 @@
 #define AQ_TESTS_UNIT_ACTOR_ACTOR_STAGE_H
 
 #include "actor/session/actor_session.h"
+#include "tests/support/test.h"
 #include "tests/unit/actor/fake_learner.h"
 #include "tests/unit/actor/fake_shard.h"
 #include "tests/unit/actor/fake_wire.h"
@@ -51,17 +52,27 @@ typedef struct actor_stage {
 /* With a session that has done nothing yet, and shard 0 in the learner's list. */
 actor_stage *stage_open(void);
 void stage_close(actor_stage *stage);
+#define TEST_ON_STAGE(name) TEST_OF(name, actor_stage *stage, stage_open(), stage_close)
 
 /* Lets `ms` milliseconds pass; in each, what is under way arrives, and the session ticks and works.
  * */
 void stage_pass(actor_stage *stage, int64_t ms);
 
+/* Shard 0 has granted so many steps, in all, and `ms` milliseconds pass. */
+void stage_act(actor_stage *stage, uint64_t granted, int64_t ms);
+
 /* A frame of the broadcast is heard. */
 void stage_hear(actor_stage *stage, const aq_buffer *frame);
+
+/* The learner has a policy of this version, and it is heard. */
+void stage_hear_policy(actor_stage *stage, uint64_t version);
 
 /* The connections to the shard break; they come back in the next millisecond unless it is severed.
  */
 void stage_break(actor_stage *stage, int shard);
+
+/* They break, and it is severed. */
+void stage_sever(actor_stage *stage, int shard);
 
 /* The shard's process dies and another one takes its place; the learner hears of it at once. */
 void stage_kill_shard(actor_stage *stage, int shard);

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "tests/support/must.h"
 #include "tests/support/run_settings_kit.h"
 
 aq_run_settings kit_settings(void)
@@ -26,8 +26,7 @@ aq_run_settings kit_settings(void)
     config->evaluator.screen_episodes = 3;
     config->evaluator.episodes = 6;
     config->evaluator.share = 1.0;
-    int rc = aq_run_settings_validate(&settings, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_run_settings_validate(&settings, NULL));
     return settings;
 }
 
@@ -41,15 +40,12 @@ aq_snapshot *kit_policy_in(uint64_t run_id, uint64_t version, int32_t choice, ui
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_net_spec spec;
-    int rc = aq_net_spec_init_mlp(4, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_snapshot_create(&spec, &format, &snapshot);
-    AQ_ASSERT(rc == 0);
+    must(aq_net_spec_init_mlp(4, NULL, 0, 2, AQ_ACTIVATION_RELU, &spec, NULL));
+    must(aq_snapshot_create(&spec, &format, &snapshot));
     snapshot->run_id = run_id;
     snapshot->version = version;
     snapshot->act_rule = AQ_ACT_ARGMAX;
-    rc = aq_text_set(snapshot->task, sizeof(snapshot->task), "gym:CartPole-v1");
-    AQ_ASSERT(rc == 0);
+    must(aq_text_set(snapshot->task, sizeof(snapshot->task), "gym:CartPole-v1"));
     snapshot->schema = run_settings_kit().schema;
     aq_snapshot_layer_edit(snapshot, 0, &layer);
     layer.bias[choice] = 1.0f;

@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "common/wire/wire_policy.h"
 #include "common/wire/wire_run.h"
+#include "tests/support/must.h"
 #include "tests/unit/actor/core_kit.h"
 
 static fake_learner *of_membership(Actorq__V1__Membership_Service *methods)
@@ -144,12 +145,9 @@ void fake_learner_init(fake_learner *learner)
     learner->membership.methods.report_evaluation = report_evaluation;
     learner->policy.learner = learner;
     learner->policy.methods.fetch = fetch;
-    int rc = aq_rpc_dispatcher_create(16, 1 << 20, 1 << 16, &learner->dispatcher);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_dispatcher_add(learner->dispatcher, &learner->membership.methods.base);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_dispatcher_add(learner->dispatcher, &learner->policy.methods.base);
-    AQ_ASSERT(rc == 0);
+    must(aq_rpc_dispatcher_create(16, 1 << 20, 1 << 16, &learner->dispatcher));
+    must(aq_rpc_dispatcher_add(learner->dispatcher, &learner->membership.methods.base));
+    must(aq_rpc_dispatcher_add(learner->dispatcher, &learner->policy.methods.base));
     learner->run_id = KIT_RUN;
     learner->member = 7;
     learner->settings = kit_settings();
@@ -171,8 +169,7 @@ void fake_learner_set_policy(fake_learner *learner, uint64_t version, int32_t ch
 {
     aq_snapshot *snapshot = kit_policy(learner->run_id, version, choice);
     aq_buffer_clear(&learner->policy_frame);
-    int rc = aq_wire_policy_pack(snapshot, &learner->policy_frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_policy_pack(snapshot, &learner->policy_frame));
     aq_snapshot_unref(snapshot);
     learner->version = version;
 }

@@ -12,12 +12,17 @@
 #include "tests/support/test.h"
 #include "tests/unit/actor/core_kit.h"
 
+enum { VERSIONS = 200 };
+
+/* A feed, and a learner: versions one after another, each in full and as a change of the one
+ * before. */
 typedef struct fixture {
     aq_policy_feed *feed;
     aq_buffer frame;
+    aq_snapshot *policies[VERSIONS + 1];
 } fixture;
 
-static int set_up(void **state)
+static fixture *open_feed(void)
 {
     static fixture all;
     aq_run_settings settings = kit_settings();
@@ -25,22 +30,28 @@ static int set_up(void **state)
     aq_log_set_level(AQ_LOG_OFF);
     memset(&all, 0, sizeof(all));
     aq_buffer_init(&all.frame, 1 << 20);
-    *state = &all;
-    if (aq_env_task_find(settings.task, settings.schema_hash, &config.task, NULL) != 0) {
-        return -1;
-    }
-    int rc = aq_policy_feed_create(&config, &all.feed);
+    assert_int_equal(aq_env_task_find(settings.task, settings.schema_hash, &config.task, NULL), 0);
+    assert_int_equal(aq_policy_feed_create(&config, &all.feed), 0);
     aq_env_task_fini(&config.task);
-    return rc;
+    for (uint64_t version = 1; version <= VERSIONS; version++) {
+        aq_snapshot_layer_data layer;
+        all.policies[version] = kit_policy(KIT_RUN, version, 1);
+        aq_snapshot_layer_edit(all.policies[version], 0, &layer);
+        ((float *)layer.weights)[version % 8] = (float)version;
+    }
+    return &all;
 }
 
-static int tear_down(void **state)
+static void close_feed(fixture *all)
 {
-    fixture *all = *state;
+    for (uint64_t version = 1; version <= VERSIONS; version++) {
+        aq_snapshot_unref(all->policies[version]);
+    }
     aq_policy_feed_destroy(all->feed);
     aq_buffer_fini(&all->frame);
-    return 0;
 }
+
+#define TEST_OF_FEED(name) TEST_OF(name, fixture *all, open_feed(), close_feed)
 
 static void pack(fixture *all, aq_snapshot *snapshot)
 {
@@ -66,9 +77,8 @@ static uint64_t version_of(aq_engine *engine)
     return aq_engine_snapshot(engine)->version;
 }
 
-TEST_WITH(a_new_policy_becomes_an_engine, set_up, tear_down)
+TEST_OF_FEED(a_new_policy_becomes_an_engine)
 {
-    fixture *all = *state;
     assert_null(aq_policy_feed_take(all->feed));
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
     assert_int_equal(aq_policy_feed_news(all->feed).version, 3);
@@ -79,9 +89,8 @@ TEST_WITH(a_new_policy_becomes_an_engine, set_up, tear_down)
     aq_policy_feed_give_back(all->feed, engine);
 }
 
-TEST_WITH(only_the_newest_is_taken, set_up, tear_down)
+TEST_OF_FEED(only_the_newest_is_taken)
 {
-    fixture *all = *state;
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
     assert_int_equal(give_version(all, 5), AQ_POLICY_NEW);
     assert_int_equal(give_version(all, 4), AQ_POLICY_OLD);
@@ -92,9 +101,8 @@ TEST_WITH(only_the_newest_is_taken, set_up, tear_down)
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
 }
 
-TEST_WITH(an_announcement_is_remembered, set_up, tear_down)
+TEST_OF_FEED(an_announcement_is_remembered)
 {
-    fixture *all = *state;
     aq_buffer_clear(&all->frame);
     assert_int_equal(aq_wire_announce_pack(KIT_RUN, 8, &all->frame), 0);
     assert_int_equal(give(all), AQ_POLICY_OLD);
@@ -106,9 +114,8 @@ TEST_WITH(an_announcement_is_remembered, set_up, tear_down)
     assert_int_equal(aq_policy_feed_news(all->feed).version, 0);
 }
 
-TEST_WITH(what_is_no_policy_of_this_run_is_rejected, set_up, tear_down)
+TEST_OF_FEED(what_is_no_policy_of_this_run_is_rejected)
 {
-    fixture *all = *state;
     uint64_t rejected = 0;
 
     pack(all, kit_policy(KIT_RUN + 1, 3, 1)); /* another run */
@@ -137,9 +144,8 @@ TEST_WITH(what_is_no_policy_of_this_run_is_rejected, set_up, tear_down)
     assert_int_equal(give(all), AQ_POLICY_NEW); /* the whole one is good */
 }
 
-TEST_WITH(a_rejected_frame_leaves_the_policy_that_is_there, set_up, tear_down)
+TEST_OF_FEED(a_rejected_frame_leaves_the_policy_that_is_there)
 {
-    fixture *all = *state;
     assert_int_equal(give_version(all, 3), AQ_POLICY_NEW);
     pack(all, kit_policy(KIT_RUN, 4, 1));
     all->frame.data[all->frame.size - 1] ^= 1;
@@ -149,9 +155,8 @@ TEST_WITH(a_rejected_frame_leaves_the_policy_that_is_there, set_up, tear_down)
     aq_policy_feed_give_back(all->feed, engine);
 }
 
-TEST_WITH(without_memory_a_policy_is_rejected_and_nothing_leaks, set_up, tear_down)
+TEST_OF_FEED(without_memory_a_policy_is_rejected_and_nothing_leaks)
 {
-    fixture *all = *state;
     pack(all, kit_policy(KIT_RUN, 3, 1));
     for (uint64_t nth = 1;; nth++) {
         aq_memory_fail_at(nth, 0);
@@ -166,9 +171,9 @@ TEST_WITH(without_memory_a_policy_is_rejected_and_nothing_leaks, set_up, tear_do
     }
 }
 
-TEST_WITH(engines_that_nobody_took_or_that_came_back_are_freed, set_up, tear_down)
+/* The leak checker looks, here and at the end. */
+TEST_OF_FEED(engines_that_nobody_took_or_that_came_back_are_freed)
 {
-    fixture *all = *state; /* the leak checker looks, here and at the end */
     aq_engine *current = NULL;
     for (uint64_t version = 1; version <= 20; version++) {
         assert_int_equal(give_version(all, version), AQ_POLICY_NEW);
@@ -183,94 +188,62 @@ TEST_WITH(engines_that_nobody_took_or_that_came_back_are_freed, set_up, tear_dow
 
 /* ---- changes -------------------------------------------------------------------------------- */
 
-enum { VERSIONS = 200 };
-
-/* A learner: versions one after another, each in full and as a change of the one before. */
-typedef struct broadcast {
-    aq_snapshot *policies[VERSIONS + 1];
-} broadcast;
-
-static void begin(broadcast *sent)
-{
-    memset(sent, 0, sizeof(*sent));
-    for (uint64_t version = 1; version <= VERSIONS; version++) {
-        aq_snapshot_layer_data layer;
-        sent->policies[version] = kit_policy(KIT_RUN, version, 1);
-        aq_snapshot_layer_edit(sent->policies[version], 0, &layer);
-        ((float *)layer.weights)[version % 8] = (float)version;
-    }
-}
-
-static void end(broadcast *sent)
-{
-    for (uint64_t version = 1; version <= VERSIONS; version++) {
-        aq_snapshot_unref(sent->policies[version]);
-    }
-}
-
-static void pack_full(fixture *all, const broadcast *sent, uint64_t version)
+static void pack_full(fixture *all, uint64_t version)
 {
     aq_buffer_clear(&all->frame);
-    assert_int_equal(aq_wire_policy_pack_compact(sent->policies[version], &all->frame), 0);
+    assert_int_equal(aq_wire_policy_pack_compact(all->policies[version], &all->frame), 0);
 }
 
-static void pack_delta(fixture *all, const broadcast *sent, uint64_t from, uint64_t to)
+static void pack_delta(fixture *all, uint64_t from, uint64_t to)
 {
     aq_buffer_clear(&all->frame);
-    assert_int_equal(aq_wire_delta_pack(sent->policies[from], sent->policies[to], &all->frame), 0);
+    assert_int_equal(aq_wire_delta_pack(all->policies[from], all->policies[to], &all->frame), 0);
 }
 
-static enum aq_policy_verdict give_full(fixture *all, const broadcast *sent, uint64_t version)
+static enum aq_policy_verdict give_full(fixture *all, uint64_t version)
 {
-    pack_full(all, sent, version);
+    pack_full(all, version);
     return give(all);
 }
 
-static enum aq_policy_verdict give_delta(fixture *all, const broadcast *sent, uint64_t from)
+static enum aq_policy_verdict give_delta(fixture *all, uint64_t from)
 {
-    pack_delta(all, sent, from, from + 1);
+    pack_delta(all, from, from + 1);
     return give(all);
 }
 
-static void assert_newest_is(const fixture *all, const broadcast *sent, uint64_t version)
+static void assert_newest_is(const fixture *all, uint64_t version)
 {
     const aq_snapshot *newest = aq_policy_feed_newest(all->feed);
     assert_non_null(newest);
     assert_int_equal(newest->version, version);
     for (uint32_t i = 0; i < newest->spec.layer_count; i++) {
         const aq_snapshot_layer *layer = &newest->layers[i];
-        assert_memory_equal(layer->weights, sent->policies[version]->layers[i].weights,
+        assert_memory_equal(layer->weights, all->policies[version]->layers[i].weights,
                             layer->weights_bytes);
     }
     assert_int_equal(aq_policy_feed_news(all->feed).version, version);
 }
 
-TEST_WITH(a_change_of_the_newest_is_taken, set_up, tear_down)
+TEST_OF_FEED(a_change_of_the_newest_is_taken)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
-    assert_int_equal(give_delta(all, &sent, 1), AQ_POLICY_NEW);
-    assert_int_equal(give_delta(all, &sent, 2), AQ_POLICY_NEW);
-    assert_int_equal(give_delta(all, &sent, 1), AQ_POLICY_OLD);
-    assert_newest_is(all, &sent, 3);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_delta(all, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_delta(all, 2), AQ_POLICY_NEW);
+    assert_int_equal(give_delta(all, 1), AQ_POLICY_OLD);
+    assert_newest_is(all, 3);
     aq_engine *engine = aq_policy_feed_take(all->feed);
     assert_int_equal(version_of(engine), 3);
     aq_policy_feed_give_back(all->feed, engine);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 0);
-    end(&sent);
 }
 
-TEST_WITH(a_chain_that_waits_becomes_one_engine, set_up, tear_down)
+TEST_OF_FEED(a_chain_that_waits_becomes_one_engine)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
     aq_policy_feed_give_back(all->feed, aq_policy_feed_take(all->feed));
     for (uint64_t from = 1; from <= 16; from++) {
-        pack_delta(all, &sent, from, from + 1);
+        pack_delta(all, from, from + 1);
         assert_int_equal(aq_policy_feed_hear(all->feed, 0, all->frame.data, all->frame.size),
                          AQ_POLICY_NEW);
         assert_null(aq_policy_feed_take(all->feed));
@@ -280,144 +253,104 @@ TEST_WITH(a_chain_that_waits_becomes_one_engine, set_up, tear_down)
     aq_engine *engine = aq_policy_feed_take(all->feed);
     assert_int_equal(version_of(engine), 17);
     aq_policy_feed_give_back(all->feed, engine);
-    end(&sent);
 }
 
-TEST_WITH(a_gap_is_counted_once_and_the_policy_stays, set_up, tear_down)
+TEST_OF_FEED(a_gap_is_counted_once_and_the_policy_stays)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
     for (uint64_t from = 3; from <= 8; from++) {
-        assert_int_equal(give_delta(all, &sent, from), AQ_POLICY_GAP);
+        assert_int_equal(give_delta(all, from), AQ_POLICY_GAP);
     }
-    assert_newest_is(all, &sent, 1);
+    assert_newest_is(all, 1);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 1);
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 0);
     assert_int_equal(aq_policy_feed_news(all->feed).announced, 9); /* so that it is fetched */
-    end(&sent);
 }
 
-TEST_WITH(what_was_heard_in_a_gap_follows_the_full_one, set_up, tear_down)
+TEST_OF_FEED(what_was_heard_in_a_gap_follows_the_full_one)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
     for (uint64_t from = 8; from >= 3; from--) { /* in whatever order */
-        assert_int_equal(give_delta(all, &sent, from), AQ_POLICY_GAP);
+        assert_int_equal(give_delta(all, from), AQ_POLICY_GAP);
     }
-    assert_int_equal(give_full(all, &sent, 5), AQ_POLICY_NEW);
-    assert_newest_is(all, &sent, 9);
-    assert_int_equal(give_delta(all, &sent, 20), AQ_POLICY_GAP); /* another one */
+    assert_int_equal(give_full(all, 5), AQ_POLICY_NEW);
+    assert_newest_is(all, 9);
+    assert_int_equal(give_delta(all, 20), AQ_POLICY_GAP); /* another one */
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 2);
-    end(&sent);
 }
 
-TEST_WITH(the_missing_change_closes_a_gap_without_a_full_one, set_up, tear_down)
+TEST_OF_FEED(the_missing_change_closes_a_gap_without_a_full_one)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
-    assert_int_equal(give_delta(all, &sent, 2), AQ_POLICY_GAP);
-    assert_int_equal(give_delta(all, &sent, 1), AQ_POLICY_NEW);
-    assert_newest_is(all, &sent, 3);
-    end(&sent);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_delta(all, 2), AQ_POLICY_GAP);
+    assert_int_equal(give_delta(all, 1), AQ_POLICY_NEW);
+    assert_newest_is(all, 3);
 }
 
-TEST_WITH(a_change_of_an_older_version_than_ours_is_of_no_use, set_up, tear_down)
+TEST_OF_FEED(a_change_of_an_older_version_than_ours_is_of_no_use)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 5), AQ_POLICY_NEW);
-    pack_delta(all, &sent, 3, 7);
+    assert_int_equal(give_full(all, 5), AQ_POLICY_NEW);
+    pack_delta(all, 3, 7);
     assert_int_equal(give(all), AQ_POLICY_GAP);
-    assert_newest_is(all, &sent, 5);
-    end(&sent);
+    assert_newest_is(all, 5);
 }
 
-TEST_WITH(who_has_no_policy_yet_misses_nothing, set_up, tear_down)
+TEST_OF_FEED(who_has_no_policy_yet_misses_nothing)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_delta(all, &sent, 6), AQ_POLICY_GAP);
+    assert_int_equal(give_delta(all, 6), AQ_POLICY_GAP);
     assert_int_equal(aq_policy_feed_news(all->feed).gaps, 0);
     assert_int_equal(aq_policy_feed_news(all->feed).announced, 7);
     assert_null(aq_policy_feed_newest(all->feed));
-    assert_int_equal(give_full(all, &sent, 6), AQ_POLICY_NEW);
-    assert_newest_is(all, &sent, 7);
-    end(&sent);
+    assert_int_equal(give_full(all, 6), AQ_POLICY_NEW);
+    assert_newest_is(all, 7);
 }
 
-TEST_WITH(more_changes_than_may_wait_push_out_the_oldest, set_up, tear_down)
+TEST_OF_FEED(more_changes_than_may_wait_push_out_the_oldest)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
     for (uint64_t from = 2; from < VERSIONS; from++) {
-        assert_int_equal(give_delta(all, &sent, from), AQ_POLICY_GAP);
+        assert_int_equal(give_delta(all, from), AQ_POLICY_GAP);
     }
-    assert_int_equal(give_full(all, &sent, 100), AQ_POLICY_NEW); /* what followed has gone */
-    assert_newest_is(all, &sent, 100);
-    assert_int_equal(give_full(all, &sent, 150), AQ_POLICY_NEW);
-    assert_newest_is(all, &sent, VERSIONS);
-    end(&sent);
+    assert_int_equal(give_full(all, 100), AQ_POLICY_NEW); /* what followed has gone */
+    assert_newest_is(all, 100);
+    assert_int_equal(give_full(all, 150), AQ_POLICY_NEW);
+    assert_newest_is(all, VERSIONS);
 }
 
-TEST_WITH(a_change_that_is_damaged_is_rejected, set_up, tear_down)
+TEST_OF_FEED(a_change_that_is_damaged_is_rejected)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
-    pack_delta(all, &sent, 1, 2);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
+    pack_delta(all, 1, 2);
     all->frame.data[all->frame.size / 2] ^= 1;
     assert_int_equal(give(all), AQ_POLICY_REJECTED);
-    assert_newest_is(all, &sent, 1);
+    assert_newest_is(all, 1);
     assert_int_equal(aq_policy_feed_news(all->feed).rejected, 1);
-    end(&sent);
 }
 
-TEST_WITH(a_change_of_another_run_is_rejected, set_up, tear_down)
+TEST_OF_FEED(a_change_of_another_run_is_rejected)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
-    sent.policies[1]->run_id++;
-    sent.policies[2]->run_id++;
-    assert_int_equal(give_delta(all, &sent, 1), AQ_POLICY_REJECTED);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
+    all->policies[1]->run_id++;
+    all->policies[2]->run_id++;
+    assert_int_equal(give_delta(all, 1), AQ_POLICY_REJECTED);
     assert_int_equal(aq_policy_feed_news(all->feed).version, 1);
-    end(&sent);
 }
 
 /* What was heard is right, but not what the sender made it from: a fault, not a gap. */
-TEST_WITH(a_change_that_gives_something_else_is_rejected, set_up, tear_down)
+TEST_OF_FEED(a_change_that_gives_something_else_is_rejected)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
-    assert_int_equal(give_full(all, &sent, 1), AQ_POLICY_NEW);
-    sent.policies[3]->version = 1;
-    pack_delta(all, &sent, 3, 2);
+    assert_int_equal(give_full(all, 1), AQ_POLICY_NEW);
+    all->policies[3]->version = 1;
+    pack_delta(all, 3, 2);
     assert_int_equal(give(all), AQ_POLICY_REJECTED);
-    assert_newest_is(all, &sent, 1);
-    end(&sent);
+    assert_newest_is(all, 1);
 }
 
-TEST_WITH(without_memory_a_change_is_rejected_and_nothing_leaks, set_up, tear_down)
+TEST_OF_FEED(without_memory_a_change_is_rejected_and_nothing_leaks)
 {
-    fixture *all = *state;
-    broadcast sent;
-    begin(&sent);
     for (uint64_t nth = 1;; nth++) {
-        (void)give_full(all, &sent, 1);
-        pack_delta(all, &sent, 1, 2);
+        (void)give_full(all, 1);
+        pack_delta(all, 1, 2);
         aq_memory_fail_at(nth, 0);
         enum aq_policy_verdict verdict = give(all);
         aq_memory_fail_at(0, 0);
@@ -428,26 +361,22 @@ TEST_WITH(without_memory_a_change_is_rejected_and_nothing_leaks, set_up, tear_do
         assert_int_equal(verdict, AQ_POLICY_REJECTED);
         assert_int_equal(aq_policy_feed_news(all->feed).version, 1);
         if (aq_policy_feed_newest(all->feed) == NULL) { /* no engine: the next full one counts */
-            assert_int_equal(give_full(all, &sent, 2), AQ_POLICY_NEW);
+            assert_int_equal(give_full(all, 2), AQ_POLICY_NEW);
             break;
         }
     }
-    assert_newest_is(all, &sent, 2);
-    end(&sent);
+    assert_newest_is(all, 2);
 }
 
-TEST_WITH(create_without_memory_fails, set_up, tear_down)
+TEST_OF_FEED(create_without_memory_fails)
 {
-    fixture *all = *state;
     const aq_policy_feed_config config = {.run_id = 1};
     aq_policy_feed *feed = all->feed;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_policy_feed_create(&config, &feed), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_policy_feed_create(&config, &feed));
     assert_ptr_equal(feed, all->feed);
 }
 
-TEST_WITH(destroy_takes_null, set_up, tear_down)
+TEST(destroy_takes_null)
 {
     aq_policy_feed_destroy(NULL);
 }

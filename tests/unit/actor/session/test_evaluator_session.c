@@ -9,7 +9,6 @@
 #include "actor/session/evaluator_session.h"
 #include "actor/session/report_session.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/sys/log.h"
 #include "common/wire/wire_policy.h"
 #include "tests/support/test.h"
@@ -55,7 +54,7 @@ static aq_evaluator_session_config config_of(stage *all)
     };
 }
 
-static int set_up(void **state)
+static stage *open_stage(void)
 {
     static stage all;
     aq_log_set_level(AQ_LOG_OFF);
@@ -63,18 +62,18 @@ static int set_up(void **state)
     fake_learner_init(&all.learner);
     fake_wire_init(&all.wire, all.learner.dispatcher);
     const aq_evaluator_session_config config = config_of(&all);
-    *state = &all;
-    return aq_evaluator_session_create(&all.wire.channel, &config, &all.session);
+    assert_int_equal(aq_evaluator_session_create(&all.wire.channel, &config, &all.session), 0);
+    return &all;
 }
 
-static int tear_down(void **state)
+static void close_stage(stage *all)
 {
-    stage *all = *state;
     fake_wire_close(&all->wire);
     aq_evaluator_session_destroy(all->session);
     fake_learner_fini(&all->learner);
-    return 0;
 }
+
+#define TEST_ON_STAGE(name) TEST_OF(name, stage *all, open_stage(), close_stage)
 
 static void pass(stage *all, int64_t ms)
 {
@@ -113,9 +112,8 @@ static enum aq_participant_phase phase(const stage *all)
     return aq_participant_phase_of(aq_evaluator_session_participant(all->session));
 }
 
-TEST_WITH(it_joins_as_an_evaluator_and_waits_for_a_policy, set_up, tear_down)
+TEST_ON_STAGE(it_joins_as_an_evaluator_and_waits_for_a_policy)
 {
-    stage *all = *state;
     pass(all, 20);
     assert_int_equal(all->learner.join_role, ACTORQ__V1__ROLE__ROLE_EVALUATOR);
     assert_int_equal(phase(all), AQ_PARTICIPANT_TAKING_PART);
@@ -123,9 +121,8 @@ TEST_WITH(it_joins_as_an_evaluator_and_waits_for_a_policy, set_up, tear_down)
     assert_true(aq_evaluator_session_next_ns(all->session) > all->now_ns);
 }
 
-TEST_WITH(a_policy_is_screened_and_reported, set_up, tear_down)
+TEST_ON_STAGE(a_policy_is_screened_and_reported)
 {
-    stage *all = *state;
     pass(all, 20);
     hear(all, 4);
     pass(all, 5);
@@ -143,9 +140,8 @@ TEST_WITH(a_policy_is_screened_and_reported, set_up, tear_down)
     assert_true(all->learner.stats.return_mean >= 8.0);
 }
 
-TEST_WITH(a_policy_that_passes_is_confirmed, set_up, tear_down)
+TEST_ON_STAGE(a_policy_that_passes_is_confirmed)
 {
-    stage *all = *state;
     all->learner.settings.evaluation_threshold = 5.0;
     pass(all, 20);
     hear(all, 4);
@@ -156,9 +152,8 @@ TEST_WITH(a_policy_that_passes_is_confirmed, set_up, tear_down)
     assert_int_equal(all->learner.report[1].episodes, 6);
 }
 
-TEST_WITH(a_result_is_told_until_the_learner_has_heard_it, set_up, tear_down)
+TEST_ON_STAGE(a_result_is_told_until_the_learner_has_heard_it)
 {
-    stage *all = *state;
     pass(all, 20);
     all->wire.is_cut = true;
     hear(all, 4);
@@ -173,9 +168,8 @@ TEST_WITH(a_result_is_told_until_the_learner_has_heard_it, set_up, tear_down)
     assert_int_equal(all->learner.report[1].version, 5);
 }
 
-TEST_WITH(a_result_that_is_refused_is_forgotten, set_up, tear_down)
+TEST_ON_STAGE(a_result_that_is_refused_is_forgotten)
 {
-    stage *all = *state;
     pass(all, 20);
     all->learner.refuse_report = AQ_RPC_INVALID_ARGUMENT;
     hear(all, 4);
@@ -187,9 +181,8 @@ TEST_WITH(a_result_that_is_refused_is_forgotten, set_up, tear_down)
     assert_int_equal(all->learner.report[0].version, 5);
 }
 
-TEST_WITH(with_too_many_results_untold_no_policy_is_taken, set_up, tear_down)
+TEST_ON_STAGE(with_too_many_results_untold_no_policy_is_taken)
 {
-    stage *all = *state;
     pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     for (uint64_t version = 1; version <= AQ_REPORTS_MAX + 5; version++) {
@@ -204,9 +197,8 @@ TEST_WITH(with_too_many_results_untold_no_policy_is_taken, set_up, tear_down)
     assert_int_equal(all->learner.report[AQ_REPORTS_MAX].version, AQ_REPORTS_MAX + 5);
 }
 
-TEST_WITH(in_another_run_old_results_are_not_told, set_up, tear_down)
+TEST_ON_STAGE(in_another_run_old_results_are_not_told)
 {
-    stage *all = *state;
     pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     hear(all, 4);
@@ -229,9 +221,8 @@ TEST_WITH(in_another_run_old_results_are_not_told, set_up, tear_down)
     assert_int_equal(all->learner.report[last].version, 1);
 }
 
-TEST_WITH(when_the_run_ends_it_tells_what_it_has_and_leaves, set_up, tear_down)
+TEST_ON_STAGE(when_the_run_ends_it_tells_what_it_has_and_leaves)
 {
-    stage *all = *state;
     pass(all, 20);
     all->learner.refuse_report = AQ_RPC_UNAVAILABLE;
     hear(all, 4);
@@ -246,9 +237,8 @@ TEST_WITH(when_the_run_ends_it_tells_what_it_has_and_leaves, set_up, tear_down)
                      EXIT_SUCCESS);
 }
 
-TEST_WITH(stopping_gives_up_what_is_half_evaluated, set_up, tear_down)
+TEST_ON_STAGE(stopping_gives_up_what_is_half_evaluated)
 {
-    stage *all = *state;
     pass(all, 20);
     hear(all, 4);
     assert_true(aq_evaluator_session_work(all->session, 1, all->now_ns) > 0);
@@ -272,9 +262,8 @@ static void hear_in_fp16(stage *all, uint64_t version, int32_t choice)
     aq_snapshot_unref(snapshot);
 }
 
-TEST_WITH(a_version_is_compared_with_its_fp32_form, set_up, tear_down)
+TEST_ON_STAGE(a_version_is_compared_with_its_fp32_form)
 {
-    stage *all = *state;
     all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
@@ -297,9 +286,8 @@ TEST_WITH(a_version_is_compared_with_its_fp32_form, set_up, tear_down)
     assert_true(fabs(all->learner.report[3].gap_mean - apart) < 1e-9);
 }
 
-TEST_WITH(a_version_in_fp32_is_not_compared_with_itself, set_up, tear_down)
+TEST_ON_STAGE(a_version_in_fp32_is_not_compared_with_itself)
 {
-    stage *all = *state;
     all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear(all, 4);
@@ -308,9 +296,8 @@ TEST_WITH(a_version_in_fp32_is_not_compared_with_itself, set_up, tear_down)
     assert_int_equal(all->learner.fetches, 0);
 }
 
-TEST_WITH(without_its_fp32_form_the_next_version_is_evaluated, set_up, tear_down)
+TEST_ON_STAGE(without_its_fp32_form_the_next_version_is_evaluated)
 {
-    stage *all = *state;
     all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
@@ -324,9 +311,8 @@ TEST_WITH(without_its_fp32_form_the_next_version_is_evaluated, set_up, tear_down
     assert_int_equal(all->learner.report[2].gap_episodes, 3);
 }
 
-TEST_WITH(another_version_than_was_asked_for_is_not_compared, set_up, tear_down)
+TEST_ON_STAGE(another_version_than_was_asked_for_is_not_compared)
 {
-    stage *all = *state;
     all->learner.settings.config.evaluator.fp32 = true;
     pass(all, 20);
     hear_in_fp16(all, 4, 1);
@@ -337,9 +323,8 @@ TEST_WITH(another_version_than_was_asked_for_is_not_compared, set_up, tear_down)
 }
 
 /* Works in steps of 100 ms of time, which costs it a pause for each. */
-TEST_WITH(it_takes_its_share_of_the_time_and_the_newest_version, set_up, tear_down)
+TEST_ON_STAGE(it_takes_its_share_of_the_time_and_the_newest_version)
 {
-    stage *all = *state;
     all->learner.settings.config.evaluator.share = 0.1;
     pass(all, 20);
     for (uint64_t version = 1; version <= 600; version++) {
@@ -360,27 +345,16 @@ TEST_WITH(it_takes_its_share_of_the_time_and_the_newest_version, set_up, tear_do
     assert_true(worked_s >= 0.05 * passed_s && worked_s <= 0.1 * passed_s + 12.0);
 }
 
-TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
+TEST_ON_STAGE(create_survives_every_failed_allocation)
 {
-    stage *all = *state;
     const aq_evaluator_session_config config = config_of(all);
-    aq_evaluator_session *untouched = all->session;
-    for (uint64_t nth = 1;; nth++) {
-        aq_evaluator_session *session = untouched;
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_evaluator_session_create(&all->wire.channel, &config, &session);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 4);
-            aq_evaluator_session_destroy(session);
-            return;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
-        assert_ptr_equal(session, untouched);
-    }
+    aq_evaluator_session *session = NULL;
+    assert_made_despite_failures(
+        session, aq_evaluator_session_create(&all->wire.channel, &config, &session));
+    aq_evaluator_session_destroy(session);
 }
 
-TEST_WITH(destroy_takes_null, set_up, tear_down)
+TEST(destroy_takes_null)
 {
     aq_evaluator_session_destroy(NULL);
 }

@@ -2,7 +2,6 @@
  * A whole actor that misses versions: the newest is fetched at once, what was heard meanwhile
  * follows it, and neither a broadcast full of holes nor a slow one becomes a storm of calls.
  */
-#include "common/sys/log.h"
 #include "common/wire/wire_delta.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
@@ -11,24 +10,16 @@
 enum { ENOUGH = 1000000 };
 
 /* An actor that acts with version 3. */
-static int set_up(void **state)
+static actor_stage *open_acting(void)
 {
-    aq_log_set_level(AQ_LOG_OFF);
     actor_stage *stage = stage_open();
-    stage->shards[0].granted = ENOUGH;
-    stage_pass(stage, 20);
-    fake_learner_set_policy(&stage->learner, 3, 1);
-    stage_hear(stage, &stage->learner.policy_frame);
+    stage_act(stage, ENOUGH, 20);
+    stage_hear_policy(stage, 3);
     stage_pass(stage, 200);
-    *state = stage;
-    return 0;
+    return stage;
 }
 
-static int tear_down(void **state)
-{
-    stage_close(*state);
-    return 0;
-}
+#define TEST_OF_ACTING(name) TEST_OF(name, actor_stage *stage, open_acting(), stage_close)
 
 /* The version after `from` is heard as a change of it; and it is what can be fetched. */
 static void hear_change(actor_stage *stage, uint64_t from)
@@ -45,9 +36,8 @@ static void hear_change(actor_stage *stage, uint64_t from)
     aq_snapshot_unref(next);
 }
 
-TEST_WITH(changes_one_after_another_need_no_fetch, set_up, tear_down)
+TEST_OF_ACTING(changes_one_after_another_need_no_fetch)
 {
-    actor_stage *stage = *state;
     for (uint64_t from = 3; from < 50; from++) {
         hear_change(stage, from);
         stage_pass(stage, 20);
@@ -57,9 +47,8 @@ TEST_WITH(changes_one_after_another_need_no_fetch, set_up, tear_down)
     assert_int_equal(stage->learner.stats.policy_gaps, 0);
 }
 
-TEST_WITH(a_missed_version_is_fetched_at_once, set_up, tear_down)
+TEST_OF_ACTING(a_missed_version_is_fetched_at_once)
 {
-    actor_stage *stage = *state;
     hear_change(stage, 4);
     stage_pass(stage, 3);
     assert_int_equal(stage->learner.fetches, 1);
@@ -73,9 +62,8 @@ TEST_WITH(a_missed_version_is_fetched_at_once, set_up, tear_down)
     assert_int_equal(stage_counters(stage).policy_version, 6);
 }
 
-TEST_WITH(every_second_version_lost_is_a_fetch_a_second, set_up, tear_down)
+TEST_OF_ACTING(every_second_version_lost_is_a_fetch_a_second)
 {
-    actor_stage *stage = *state;
     for (uint64_t from = 4; from < 204; from += 2) {
         hear_change(stage, from);
         stage_pass(stage, 50);
@@ -86,10 +74,9 @@ TEST_WITH(every_second_version_lost_is_a_fetch_a_second, set_up, tear_down)
 }
 
 /* A network that needs longer for each than for the one before. */
-TEST_WITH(versions_that_come_late_are_waited_for_and_not_fetched, set_up, tear_down)
+TEST_OF_ACTING(versions_that_come_late_are_waited_for_and_not_fetched)
 {
     static const int late_ms[] = {700, 1200, 2000, 3500, 6000};
-    actor_stage *stage = *state;
     for (uint64_t i = 0; i < sizeof(late_ms) / sizeof(late_ms[0]); i++) {
         fake_learner_set_policy(&stage->learner, 4 + i, 1);
         stage_pass(stage, late_ms[i]);
@@ -104,9 +91,8 @@ TEST_WITH(versions_that_come_late_are_waited_for_and_not_fetched, set_up, tear_d
     assert_int_equal(stage_counters(stage).policy_version, 9);
 }
 
-TEST_WITH(a_broadcast_that_is_never_heard_does_not_make_fetches_rare, set_up, tear_down)
+TEST_OF_ACTING(a_broadcast_that_is_never_heard_does_not_make_fetches_rare)
 {
-    actor_stage *stage = *state;
     for (uint64_t i = 0; i < 6; i++) {
         fake_learner_set_policy(&stage->learner, 4 + i, 1);
         stage_pass(stage, 1600); /* a heartbeat, a second, and a call */

@@ -6,7 +6,6 @@
 
 #include "common/base/clock.h"
 #include "common/base/memory.h"
-#include "common/sys/log.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
@@ -16,20 +15,14 @@
 enum { HELD_BACK_MAX = 2 * KIT_ENVS, HEARTBEAT_MS = 110 };
 
 /* Two shards. */
-static int set_up(void **state)
+static actor_stage *open_two(void)
 {
     actor_stage *stage = stage_open();
-    aq_log_set_level(AQ_LOG_OFF);
     stage->learner.shard_count = 2;
-    *state = stage;
-    return 0;
+    return stage;
 }
 
-static int tear_down(void **state)
-{
-    stage_close(*state);
-    return 0;
-}
+#define TEST_OF_TWO(name) TEST_OF(name, actor_stage *stage, open_two(), stage_close)
 
 static void grant_both(actor_stage *stage, uint64_t steps)
 {
@@ -50,9 +43,8 @@ static void assert_nothing_odd(const fake_shard *shard)
 
 /* ---- spreading ------------------------------------------------------------------------------ */
 
-TEST_WITH(two_shards_get_equal_shares, set_up, tear_down)
+TEST_OF_TWO(two_shards_get_equal_shares)
 {
-    actor_stage *stage = *state;
     grant_both(stage, 500 * KIT_ENVS);
     stage_pass(stage, 200);
     assert_int_equal(stage_counters(stage).env_steps, 1000 * KIT_ENVS);
@@ -66,9 +58,8 @@ TEST_WITH(two_shards_get_equal_shares, set_up, tear_down)
     assert_int_equal(stage_counters(stage).shard_steps, stored(stage));
 }
 
-TEST_WITH(shares_are_equal_also_while_credit_lasts, set_up, tear_down)
+TEST_OF_TWO(shares_are_equal_also_while_credit_lasts)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage_pass(stage, 100);
     const uint64_t first = stage->shards[0].fresh, second = stage->shards[1].fresh;
@@ -76,9 +67,8 @@ TEST_WITH(shares_are_equal_also_while_credit_lasts, set_up, tear_down)
     assert_true(first < second + second / 20 && second < first + first / 20);
 }
 
-TEST_WITH(credit_of_either_is_enough_to_go_on, set_up, tear_down)
+TEST_OF_TWO(credit_of_either_is_enough_to_go_on)
 {
-    actor_stage *stage = *state;
     stage->shards[1].granted = 100 * KIT_ENVS;
     stage_pass(stage, 100);
     assert_int_equal(stage_counters(stage).env_steps, 100 * KIT_ENVS);
@@ -86,17 +76,15 @@ TEST_WITH(credit_of_either_is_enough_to_go_on, set_up, tear_down)
     assert_int_equal(stage->shards[0].fresh, 0);
 }
 
-TEST_WITH(credit_that_is_enough_for_a_step_only_together_is_used, set_up, tear_down)
+TEST_OF_TWO(credit_that_is_enough_for_a_step_only_together_is_used)
 {
-    actor_stage *stage = *state;
     grant_both(stage, KIT_ENVS / 2);
     stage_pass(stage, 50);
     assert_int_equal(stage_counters(stage).env_steps, KIT_ENVS);
 }
 
-TEST_WITH(the_statistics_are_sums, set_up, tear_down)
+TEST_OF_TWO(the_statistics_are_sums)
 {
-    actor_stage *stage = *state;
     grant_both(stage, 100 * KIT_ENVS);
     stage->ways[0].is_lossy = stage->ways[1].is_lossy = true;
     stage_pass(stage, 60);
@@ -114,13 +102,11 @@ TEST_WITH(the_statistics_are_sums, set_up, tear_down)
 
 /* ---- one is away ---------------------------------------------------------------------------- */
 
-TEST_WITH(when_one_leaves_the_other_gets_everything, set_up, tear_down)
+TEST_OF_TWO(when_one_leaves_the_other_gets_everything)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage_pass(stage, 50);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_sever(stage, 0);
     const uint64_t steps = stage_counters(stage).env_steps, first = stage->shards[0].fresh;
     stage_pass(stage, 100);
     assert_true(stage_counters(stage).env_steps > steps + 1000);
@@ -128,16 +114,14 @@ TEST_WITH(when_one_leaves_the_other_gets_everything, set_up, tear_down)
     assert_nothing_odd(&stage->shards[1]);
 }
 
-TEST_WITH(one_that_comes_back_gets_what_it_missed_and_its_share_again, set_up, tear_down)
+TEST_OF_TWO(one_that_comes_back_gets_what_it_missed_and_its_share_again)
 {
-    actor_stage *stage = *state;
     stage->shards[0].durable = stage->shards[1].durable = true;
     grant_both(stage, PLENTY);
     stage_pass(stage, 50);
     stage->ways[0].is_lossy = true; /* some of it is under way when it goes */
     stage_pass(stage, 5);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_sever(stage, 0);
     stage_pass(stage, 2000);
     const uint64_t first = stage->shards[0].fresh;
     stage_kill_shard(stage, 0);
@@ -153,9 +137,8 @@ TEST_WITH(one_that_comes_back_gets_what_it_missed_and_its_share_again, set_up, t
     assert_nothing_odd(&stage->shards[1]);
 }
 
-TEST_WITH(one_that_is_away_holds_a_bounded_amount, set_up, tear_down)
+TEST_OF_TWO(one_that_is_away_holds_a_bounded_amount)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage->ways[0].is_slow = true;
     stage_pass(stage, 1000);
@@ -168,14 +151,12 @@ TEST_WITH(one_that_is_away_holds_a_bounded_amount, set_up, tear_down)
     assert_int_equal(stage->ways[0].refused_sends, 1);
 }
 
-TEST_WITH(all_being_away_it_waits_and_then_goes_on, set_up, tear_down)
+TEST_OF_TWO(all_being_away_it_waits_and_then_goes_on)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage_pass(stage, 50);
     for (int i = 0; i < 2; i++) {
-        stage->ways[i].is_severed = true;
-        stage_break(stage, i);
+        stage_sever(stage, i);
     }
     stage_pass(stage, 10);
     const uint64_t steps = stage_counters(stage).env_steps;
@@ -187,13 +168,10 @@ TEST_WITH(all_being_away_it_waits_and_then_goes_on, set_up, tear_down)
 }
 
 /* What is in open chunks was to go to the one that left; the other can't take all at once. */
-TEST_WITH(what_is_open_when_one_leaves_goes_to_the_other_as_it_grants, set_up, tear_down)
+TEST_OF_TWO(what_is_open_when_one_leaves_goes_to_the_other_as_it_grants)
 {
-    actor_stage *stage = *state;
-    stage->shards[0].granted = 5 * KIT_ENVS;
-    stage_pass(stage, 2); /* met */
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_act(stage, 5 * KIT_ENVS, 2); /* met */
+    stage_sever(stage, 0);
     stage_pass(stage, 100);
     const uint64_t first = stage->shards[0].fresh;
     for (uint64_t granted = 1; granted <= 20 * KIT_ENVS; granted++) {
@@ -207,12 +185,10 @@ TEST_WITH(what_is_open_when_one_leaves_goes_to_the_other_as_it_grants, set_up, t
 
 /* ---- the list ------------------------------------------------------------------------------- */
 
-TEST_WITH(without_a_shard_it_waits, set_up, tear_down)
+TEST_OF_TWO(without_a_shard_it_waits)
 {
-    actor_stage *stage = *state;
     stage->learner.shard_count = 0;
-    stage->shards[0].granted = 8 * KIT_ENVS;
-    stage_pass(stage, 300);
+    stage_act(stage, 8 * KIT_ENVS, 300);
     assert_int_equal(stage->ways[0].opens, 0);
     assert_int_equal(stage_counters(stage).env_steps, 0);
     stage->learner.shard_count = 1;
@@ -220,9 +196,8 @@ TEST_WITH(without_a_shard_it_waits, set_up, tear_down)
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-TEST_WITH(a_shard_that_joins_gets_its_share, set_up, tear_down)
+TEST_OF_TWO(a_shard_that_joins_gets_its_share)
 {
-    actor_stage *stage = *state;
     stage->learner.shard_count = 1;
     grant_both(stage, PLENTY);
     stage_pass(stage, 100);
@@ -233,10 +208,8 @@ TEST_WITH(a_shard_that_joins_gets_its_share, set_up, tear_down)
     assert_nothing_odd(&stage->shards[1]);
 }
 
-TEST_WITH(one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged, set_up,
-          tear_down)
+TEST_OF_TWO(one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknowledged)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage_pass(stage, 100);
     stage->ways[1].is_lossy = true;
@@ -258,9 +231,8 @@ TEST_WITH(one_that_is_not_listed_gets_nothing_new_and_is_left_once_it_has_acknow
     assert_nothing_odd(&stage->shards[1]);
 }
 
-TEST_WITH(an_empty_list_changes_nothing, set_up, tear_down)
+TEST_OF_TWO(an_empty_list_changes_nothing)
 {
-    actor_stage *stage = *state;
     grant_both(stage, 100 * KIT_ENVS);
     stage_pass(stage, 60);
     stage->learner.shard_count = 0;
@@ -271,9 +243,8 @@ TEST_WITH(an_empty_list_changes_nothing, set_up, tear_down)
     assert_int_equal(stage_counters(stage).env_steps, 240 * KIT_ENVS);
 }
 
-TEST_WITH(a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard, set_up, tear_down)
+TEST_OF_TWO(a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard)
 {
-    actor_stage *stage = *state;
     stage->learner.stores[0] = stage->shards[0].store;
     stage->learner.stores[1] = stage->shards[1].store;
     grant_both(stage, 50 * KIT_ENVS);
@@ -284,9 +255,8 @@ TEST_WITH(a_new_member_of_the_same_store_at_the_same_place_is_the_same_shard, se
     assert_int_equal(stage->ways[0].closes, 0);
 }
 
-TEST_WITH(without_memory_for_a_lane_it_is_tried_again, set_up, tear_down)
+TEST_OF_TWO(without_memory_for_a_lane_it_is_tried_again)
 {
-    actor_stage *stage = *state;
     stage->learner.shard_count = 1;
     grant_both(stage, PLENTY);
     stage_pass(stage, 60);
@@ -316,9 +286,8 @@ TEST_WITH(without_memory_for_a_lane_it_is_tried_again, set_up, tear_down)
 
 /* ---- the end -------------------------------------------------------------------------------- */
 
-TEST_WITH(stopping_drains_to_all, set_up, tear_down)
+TEST_OF_TWO(stopping_drains_to_all)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage_pass(stage, 50);
     aq_actor_session_stop(stage->session, "SIGTERM");
@@ -329,14 +298,12 @@ TEST_WITH(stopping_drains_to_all, set_up, tear_down)
     assert_int_equal(stage_counters(stage).acknowledged_steps, stored(stage));
 }
 
-TEST_WITH(one_that_is_away_is_not_waited_for_until_the_end_of_time, set_up, tear_down)
+TEST_OF_TWO(one_that_is_away_is_not_waited_for_until_the_end_of_time)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_sever(stage, 0);
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, AQ_FINISH_AWAY_MS - 20);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_FINISHING);
@@ -347,14 +314,12 @@ TEST_WITH(one_that_is_away_is_not_waited_for_until_the_end_of_time, set_up, tear
     assert_nothing_odd(&stage->shards[1]);
 }
 
-TEST_WITH(one_that_comes_back_in_time_gets_the_rest, set_up, tear_down)
+TEST_OF_TWO(one_that_comes_back_in_time_gets_the_rest)
 {
-    actor_stage *stage = *state;
     grant_both(stage, PLENTY);
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_sever(stage, 0);
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, AQ_FINISH_AWAY_MS / 2);
     stage->ways[0].is_severed = stage->ways[0].is_lossy = false;
@@ -365,9 +330,8 @@ TEST_WITH(one_that_comes_back_in_time_gets_the_rest, set_up, tear_down)
 }
 
 /* It is there, so it may still answer; but not for ever. */
-TEST_WITH(one_that_does_not_acknowledge_is_waited_for_in_vain, set_up, tear_down)
+TEST_OF_TWO(one_that_does_not_acknowledge_is_waited_for_in_vain)
 {
-    actor_stage *stage = *state;
     grant_both(stage, 50 * KIT_ENVS);
     stage->ways[0].is_lossy = true;
     stage_pass(stage, 50);
@@ -380,13 +344,10 @@ TEST_WITH(one_that_does_not_acknowledge_is_waited_for_in_vain, set_up, tear_down
 }
 
 /* The chunks that are open at the end go to the one that is there. */
-TEST_WITH(what_is_open_at_the_end_goes_to_one_that_is_there, set_up, tear_down)
+TEST_OF_TWO(what_is_open_at_the_end_goes_to_one_that_is_there)
 {
-    actor_stage *stage = *state;
-    stage->shards[0].granted = 5 * KIT_ENVS;
-    stage_pass(stage, 3);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_act(stage, 5 * KIT_ENVS, 3);
+    stage_sever(stage, 0);
     aq_actor_session_stop(stage->session, "SIGTERM");
     stage_pass(stage, 20);
     assert_int_equal(stage_phase(stage), AQ_PARTICIPANT_DONE);

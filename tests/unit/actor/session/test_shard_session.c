@@ -3,36 +3,18 @@
  * refuses.
  */
 #include "common/base/clock.h"
-#include "common/sys/log.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
 #define PLENTY UINT64_C(1000000000)
 
-static int set_up(void **state)
-{
-    aq_log_set_level(AQ_LOG_OFF);
-    *state = stage_open();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    stage_close(*state);
-    return 0;
-}
-
-static uint64_t held_back_max(void)
-{
-    return 2 * KIT_ENVS; /* n - 1 each: no item yet */
-}
+enum { HELD_BACK_MAX = 2 * KIT_ENVS }; /* n - 1 each: no item yet */
 
 /* ---- connections that break ----------------------------------------------------------------- */
 
-TEST_WITH(a_broken_connection_loses_nothing_and_doubles_nothing, set_up, tear_down)
+TEST_ON_STAGE(a_broken_connection_loses_nothing_and_doubles_nothing)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->granted = 200 * KIT_ENVS;
     stage->ways[0].is_lossy = true;
@@ -42,16 +24,15 @@ TEST_WITH(a_broken_connection_loses_nothing_and_doubles_nothing, set_up, tear_do
     stage->ways[0].is_lossy = false;
     stage_break(stage, 0);
     stage_pass(stage, 60);
-    assert_true(shard->fresh + held_back_max() >= 200 * KIT_ENVS);
+    assert_true(shard->fresh + HELD_BACK_MAX >= 200 * KIT_ENVS);
     assert_true(shard->fresh <= 200 * KIT_ENVS);
     assert_int_equal(shard->gaps, 0);
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
     assert_true(stage_counters(stage).resent > 0);
 }
 
-TEST_WITH(what_was_lost_without_a_break_goes_again_in_time, set_up, tear_down)
+TEST_ON_STAGE(what_was_lost_without_a_break_goes_again_in_time)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->granted = 100 * KIT_ENVS;
     stage->ways[0].is_lossy = true;
@@ -62,14 +43,13 @@ TEST_WITH(what_was_lost_without_a_break_goes_again_in_time, set_up, tear_down)
         stage_pass(stage, 1);
     }
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
-    assert_true(shard->fresh + held_back_max() >= 100 * KIT_ENVS);
+    assert_true(shard->fresh + HELD_BACK_MAX >= 100 * KIT_ENVS);
     assert_int_equal(shard->gaps, 0);
 }
 
 /* As when the shard's host went away and came back: calls find it again, the connection is dead. */
-TEST_WITH(a_connection_that_brings_nothing_is_made_anew, set_up, tear_down)
+TEST_ON_STAGE(a_connection_that_brings_nothing_is_made_anew)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     int passed_ms = 0;
     shard->granted = 100 * KIT_ENVS;
@@ -83,15 +63,13 @@ TEST_WITH(a_connection_that_brings_nothing_is_made_anew, set_up, tear_down)
     stage->ways[0].is_lossy = false;
     stage_pass(stage, 100);
     assert_int_equal(stage_counters(stage).unacknowledged, 0);
-    assert_true(shard->fresh + held_back_max() >= 100 * KIT_ENVS);
+    assert_true(shard->fresh + HELD_BACK_MAX >= 100 * KIT_ENVS);
 }
 
-TEST_WITH(a_restarted_shard_goes_on_where_the_actor_is, set_up, tear_down)
+TEST_ON_STAGE(a_restarted_shard_goes_on_where_the_actor_is)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     uint64_t before = shard->fresh;
     assert_true(before > 0);
     stage_kill_shard(stage, 0);
@@ -100,14 +78,13 @@ TEST_WITH(a_restarted_shard_goes_on_where_the_actor_is, set_up, tear_down)
     shard->granted += 50 * KIT_ENVS;
     stage_pass(stage, 60);
     assert_int_equal(stage_counters(stage).env_steps, 150 * KIT_ENVS);
-    assert_true(shard->fresh + held_back_max() >= 150 * KIT_ENVS);
+    assert_true(shard->fresh + HELD_BACK_MAX >= 150 * KIT_ENVS);
     assert_true(shard->fresh <= 150 * KIT_ENVS); /* what the dead one had is not sent again */
     assert_int_equal(shard->gaps, 0);
 }
 
-TEST_WITH(a_slow_shard_is_waited_for_without_asking, set_up, tear_down)
+TEST_ON_STAGE(a_slow_shard_is_waited_for_without_asking)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->granted = PLENTY;
     stage->ways[0].is_slow = true;
@@ -127,36 +104,29 @@ TEST_WITH(a_slow_shard_is_waited_for_without_asking, set_up, tear_down)
     assert_int_equal(shard->gaps, 0);
 }
 
-TEST_WITH(a_connection_that_cannot_be_opened_is_tried_again, set_up, tear_down)
+TEST_ON_STAGE(a_connection_that_cannot_be_opened_is_tried_again)
 {
-    actor_stage *stage = *state;
     stage->ways[0].cannot_open = true;
     stage_pass(stage, 500);
-    assert_true(stage->ways[0].opens >= 4);
-    assert_true(stage->ways[0].opens <= 20); /* 10 ms, doubling up to 100 */
+    assert_in_range(stage->ways[0].opens, 4, 20); /* 10 ms, doubling up to 100 */
     stage->ways[0].cannot_open = false;
-    stage->shards[0].granted = 8 * KIT_ENVS;
-    stage_pass(stage, 120);
+    stage_act(stage, 8 * KIT_ENVS, 120);
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-TEST_WITH(credit_that_is_refused_is_asked_for_again_with_growing_pauses, set_up, tear_down)
+TEST_ON_STAGE(credit_that_is_refused_is_asked_for_again_with_growing_pauses)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->refuse = true;
     stage_pass(stage, 1000);
-    assert_true(shard->calls >= 8);
-    assert_true(shard->calls <= 30);
+    assert_in_range(shard->calls, 8, 30);
     shard->refuse = false;
-    shard->granted = 8 * KIT_ENVS;
-    stage_pass(stage, 120);
+    stage_act(stage, 8 * KIT_ENVS, 120);
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
-TEST_WITH(credit_that_times_out_is_asked_for_again, set_up, tear_down)
+TEST_ON_STAGE(credit_that_times_out_is_asked_for_again)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     stage_pass(stage, 5);
     stage->links[0].flow_wire.is_cut = true;
@@ -164,16 +134,14 @@ TEST_WITH(credit_that_times_out_is_asked_for_again, set_up, tear_down)
     stage_pass(stage, 300);
     uint32_t calls = stage->links[0].flow_wire.sent;
     stage->links[0].flow_wire.is_cut = false;
-    shard->granted = 8 * KIT_ENVS;
-    stage_pass(stage, 120);
+    stage_act(stage, 8 * KIT_ENVS, 120);
     assert_true(calls >= 3);
     assert_int_equal(stage_counters(stage).env_steps, 8 * KIT_ENVS);
 }
 
 /* Its disk is full: what came is there, and is not acknowledged. */
-TEST_WITH(what_has_come_is_not_sent_again_however_late_the_acknowledgement, set_up, tear_down)
+TEST_ON_STAGE(what_has_come_is_not_sent_again_however_late_the_acknowledgement)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->granted = 100 * KIT_ENVS;
     shard->is_stuck = true;
@@ -181,7 +149,7 @@ TEST_WITH(what_has_come_is_not_sent_again_however_late_the_acknowledgement, set_
         fake_shard_answer(shard, i % 100 == 0);
         stage_pass(stage, 1);
     }
-    assert_true(shard->fresh + held_back_max() >= 100 * KIT_ENVS);
+    assert_true(shard->fresh + HELD_BACK_MAX >= 100 * KIT_ENVS);
     assert_true(stage_counters(stage).unacknowledged > 0);
     assert_int_equal(stage_counters(stage).resent, 0);
     assert_int_equal(stage->ways[0].opens, 1);

@@ -3,25 +3,11 @@
  * replaced, comes back elsewhere, or when another one is found at its address.
  */
 #include "common/base/clock.h"
-#include "common/sys/log.h"
 #include "tests/support/test.h"
 #include "tests/unit/actor/actor_stage.h"
 #include "tests/unit/actor/core_kit.h"
 
 enum { HELD_BACK_MAX = 2 * KIT_ENVS, HEARTBEAT_MS = 110 };
-
-static int set_up(void **state)
-{
-    aq_log_set_level(AQ_LOG_OFF);
-    *state = stage_open();
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    stage_close(*state);
-    return 0;
-}
 
 /* Shard `shard` stands at that position of the learner's list. */
 static void list(actor_stage *stage, uint32_t position, int shard, uint32_t slot)
@@ -41,8 +27,7 @@ static void leave_unacknowledged(actor_stage *stage, uint64_t steps)
     stage->shards[0].granted += steps;
     stage_pass(stage, 50);
     assert_true(stage_counters(stage).unacknowledged > 0);
-    stage->ways[0].is_severed = true;
-    stage_break(stage, 0);
+    stage_sever(stage, 0);
     stage->ways[0].is_lossy = false;
 }
 
@@ -54,12 +39,10 @@ static uint32_t lanes(const actor_stage *stage)
 
 /* ---- in memory only ------------------------------------------------------------------------- */
 
-TEST_WITH(what_a_dead_store_did_not_acknowledge_goes_to_the_next_one, set_up, tear_down)
+TEST_ON_STAGE(what_a_dead_store_did_not_acknowledge_goes_to_the_next_one)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     const uint64_t before = shard->fresh;
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     stage_kill_shard(stage, 0);
@@ -74,12 +57,10 @@ TEST_WITH(what_a_dead_store_did_not_acknowledge_goes_to_the_next_one, set_up, te
     assert_int_equal(lanes(stage), 1);
 }
 
-TEST_WITH(the_next_one_is_found_before_the_learner_has_told, set_up, tear_down)
+TEST_ON_STAGE(the_next_one_is_found_before_the_learner_has_told)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     const uint64_t old_store = shard->store;
     stage_kill_shard(stage, 0);
     list(stage, 0, 0, 0);
@@ -101,9 +82,8 @@ TEST_WITH(the_next_one_is_found_before_the_learner_has_told, set_up, tear_down)
     assert_int_equal(stage->ways[0].opens, 1);
 }
 
-TEST_WITH(many_deaths_take_no_more_lanes, set_up, tear_down)
+TEST_ON_STAGE(many_deaths_take_no_more_lanes)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     for (int i = 0; i < 100; i++) {
         shard->granted = shard->known_granted + 10 * KIT_ENVS;
@@ -121,8 +101,7 @@ TEST_WITH(many_deaths_take_no_more_lanes, set_up, tear_down)
 static void check_another(actor_stage *stage, uint32_t slot)
 {
     fake_shard *next = &stage->shards[1];
-    stage->shards[0].granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     list(stage, 0, 1, slot);
     next->granted = 30 * KIT_ENVS;
@@ -136,25 +115,23 @@ static void check_another(actor_stage *stage, uint32_t slot)
     assert_int_equal(stage->shards[0].gaps, 0);
 }
 
-TEST_WITH(a_store_elsewhere_is_another_one, set_up, tear_down)
+TEST_ON_STAGE(a_store_elsewhere_is_another_one)
 {
-    check_another(*state, 1);
+    check_another(stage, 1);
 }
 
-TEST_WITH(a_store_elsewhere_in_the_same_slot_is_another_one, set_up, tear_down)
+TEST_ON_STAGE(a_store_elsewhere_in_the_same_slot_is_another_one)
 {
-    check_another(*state, 0);
+    check_another(stage, 0);
 }
 
 /* ---- durable -------------------------------------------------------------------------------- */
 
-TEST_WITH(a_durable_store_goes_on_after_a_restart, set_up, tear_down)
+TEST_ON_STAGE(a_durable_store_goes_on_after_a_restart)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->durable = true;
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     const uint64_t before = shard->fresh;
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     stage_kill_shard(stage, 0);
@@ -165,13 +142,11 @@ TEST_WITH(a_durable_store_goes_on_after_a_restart, set_up, tear_down)
     assert_int_equal(stage_counters(stage).shard_steps, shard->fresh); /* of both lives */
 }
 
-TEST_WITH(what_a_durable_store_may_have_goes_to_no_other, set_up, tear_down)
+TEST_ON_STAGE(what_a_durable_store_may_have_goes_to_no_other)
 {
-    actor_stage *stage = *state;
     fake_shard *next = &stage->shards[1];
     stage->shards[0].durable = next->durable = true;
-    stage->shards[0].granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     list(stage, 0, 1, 0); /* in its slot */
     stage_pass(stage, HEARTBEAT_MS + 50);
@@ -191,14 +166,12 @@ TEST_WITH(what_a_durable_store_may_have_goes_to_no_other, set_up, tear_down)
     assert_true(stage->shards[0].fresh + next->fresh <= 170 * KIT_ENVS);
 }
 
-TEST_WITH(a_durable_store_is_followed_to_another_address, set_up, tear_down)
+TEST_ON_STAGE(a_durable_store_is_followed_to_another_address)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     fake_shard *moved = &stage->shards[1];
     shard->durable = true;
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     const uint64_t before = shard->fresh;
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     moved->durable = true; /* the same folder, opened there */
@@ -215,9 +188,8 @@ TEST_WITH(a_durable_store_is_followed_to_another_address, set_up, tear_down)
 }
 
 /* Two shards were restarted, and each got the other's port. */
-TEST_WITH(stores_that_swapped_their_addresses_are_told_apart, set_up, tear_down)
+TEST_ON_STAGE(stores_that_swapped_their_addresses_are_told_apart)
 {
-    actor_stage *stage = *state;
     list(stage, 0, 0, 0);
     list(stage, 1, 1, 1);
     for (int i = 0; i < 2; i++) {
@@ -256,13 +228,11 @@ TEST_WITH(stores_that_swapped_their_addresses_are_told_apart, set_up, tear_down)
     assert_int_equal(lanes(stage), 2);
 }
 
-TEST_WITH(a_stranger_at_a_durable_stores_address_gets_nothing, set_up, tear_down)
+TEST_ON_STAGE(a_stranger_at_a_durable_stores_address_gets_nothing)
 {
-    actor_stage *stage = *state;
     fake_shard *shard = &stage->shards[0];
     shard->durable = true;
-    shard->granted = 100 * KIT_ENVS;
-    stage_pass(stage, 60);
+    stage_act(stage, 100 * KIT_ENVS, 60);
     leave_unacknowledged(stage, 50 * KIT_ENVS);
     const uint64_t before = shard->fresh;
     shard->store += 1;
