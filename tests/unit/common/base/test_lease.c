@@ -49,9 +49,7 @@ TEST(a_lease_without_memory_is_none)
 {
     uint8_t *bytes = NULL;
     aq_lease *lease = NULL;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_lease_create(10, &bytes, &lease), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_lease_create(10, &bytes, &lease));
     assert_int_equal(aq_lease_create(SIZE_MAX, &bytes, &lease), AQ_E_NOMEM);
     assert_null(bytes);
     assert_null(lease);

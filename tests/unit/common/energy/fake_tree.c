@@ -12,26 +12,21 @@
 #include <unistd.h>
 
 #include "common/base/memory.h"
-#include "tests/support/test.h"
-
-int fake_tree_setup(void **state)
+fake_tree *fake_tree_open(void)
 {
     fake_tree *tree = aq_alloc(1, sizeof(*tree));
     (void)snprintf(tree->root, sizeof(tree->root), "/tmp/aq-test-tree-XXXXXX");
     assert_non_null(mkdtemp(tree->root));
     assert_int_equal(chmod(tree->root, 0755), 0);
-    *state = tree;
-    return 0;
+    return tree;
 }
 
-int fake_tree_teardown(void **state)
+void fake_tree_close(fake_tree *tree)
 {
-    fake_tree *tree = *state;
     char command[128];
     (void)snprintf(command, sizeof(command), "rm -rf '%s'", tree->root);
-    int rc = system(command);
+    assert_int_equal(system(command), 0);
     aq_free(tree);
-    return rc;
 }
 
 const char *fake_tree_path(const fake_tree *tree, const char *path)

@@ -4,15 +4,14 @@
 #ifndef AQ_TESTS_UNIT_COMMON_ENERGY_FAKE_TREE_H
 #define AQ_TESTS_UNIT_COMMON_ENERGY_FAKE_TREE_H
 
-#include <stdint.h>
+#include "tests/support/test.h"
 
 typedef struct fake_tree {
     char root[64];
 } fake_tree;
 
-/* cmocka's setup and teardown: *state is the tree. */
-int fake_tree_setup(void **state);
-int fake_tree_teardown(void **state);
+fake_tree *fake_tree_open(void);
+void fake_tree_close(fake_tree *tree);
 
 /* The file below the root, with its folders; what was there is replaced in place. */
 void fake_tree_write(const fake_tree *tree, const char *path, const char *format, ...)

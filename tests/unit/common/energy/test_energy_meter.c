@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/energy/energy_meter.h"
 #include "common/energy/processor_time.h"
 #include "tests/support/test.h"
@@ -38,18 +37,19 @@ static void set_machine(const fake_tree *tree, double busy_s, double idle_s)
                     busy_s * ticks, idle_s * ticks);
 }
 
-static int setup(void **state)
+static fake_tree *open_machine(void)
 {
-    int rc = fake_tree_setup(state);
-    const fake_tree *tree = *state;
+    fake_tree *tree = fake_tree_open();
     strcpy(powercap, fake_tree_path(tree, "powercap"));
     strcpy(events, fake_tree_path(tree, "events"));
     strcpy(proc, fake_tree_path(tree, "proc"));
     fake_tree_write(tree, "proc/sys/kernel/random/boot_id",
                     "0f0d7f9c-5d8e-4a52-8a76-33a1e8a3f0a1\n");
     set_machine(tree, 100, 100);
-    return rc;
+    return tree;
 }
+
+#define TEST_OF_MACHINE(name) TEST_OF(name, fake_tree *tree, open_machine(), fake_tree_close)
 
 static aq_energy_meter *make_meter(int64_t now_ns)
 {
@@ -66,26 +66,21 @@ static void burn(double seconds)
     }
 }
 
-static bool is_near(double value, double wanted)
-{
-    return fabs(value - wanted) <= 1e-6 * fmax(1, fabs(wanted));
-}
-
 /* ---- measured ------------------------------------------------------------------------------ */
 
-TEST_WITH(joules_are_shared_by_processor_time, setup, fake_tree_teardown)
+TEST_OF_MACHINE(joules_are_shared_by_processor_time)
 {
-    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading before, after;
     aq_energy_meter_read(meter, 0, &before);
     burn(0.05);
-    set_machine(*state, 103, 107); /* of ten processor seconds, three were busy */
-    fake_tree_energy(*state, "intel-rapl:0", 50000000);
+    set_machine(tree, 103, 107); /* of ten processor seconds, three were busy */
+    fake_tree_energy(tree, "intel-rapl:0", 50000000);
     aq_energy_meter_read(meter, AQ_NS_PER_S, &after);
     assert_string_equal(after.source, "rapl");
-    assert_true(is_near(after.machine_j, 50));
-    assert_true(is_near(after.idle_j, 50 * 0.7));
+    assert_near(after.machine_j, 50, 5e-5);
+    assert_near(after.idle_j, 50 * 0.7, 3e-5);
     double own_s = after.cpu_s - before.cpu_s;
     assert_true(own_s >= 0.05);
     /* The meter's own first reading is a little earlier than ours. */
@@ -94,62 +89,62 @@ TEST_WITH(joules_are_shared_by_processor_time, setup, fake_tree_teardown)
     aq_energy_meter_destroy(meter);
 }
 
-TEST_WITH(dram_is_of_the_machine, setup, fake_tree_teardown)
+TEST_OF_MACHINE(dram_is_of_the_machine)
 {
-    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
-    fake_tree_zone(*state, "intel-rapl:0:0", "dram", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0:0", "dram", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
-    fake_tree_energy(*state, "intel-rapl:0", 4000000);
-    fake_tree_energy(*state, "intel-rapl:0:0", 1000000);
-    set_machine(*state, 101, 101);
+    fake_tree_energy(tree, "intel-rapl:0", 4000000);
+    fake_tree_energy(tree, "intel-rapl:0:0", 1000000);
+    set_machine(tree, 101, 101);
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
-    assert_true(is_near(reading.machine_j, 5));
-    assert_true(is_near(reading.dram_j, 1));
+    assert_near(reading.machine_j, 5, 1e-6);
+    assert_near(reading.dram_j, 1, 1e-6);
     aq_energy_meter_destroy(meter);
 }
 
 /* Ticks of the machine's time may be behind our own. */
-TEST_WITH(a_share_is_never_more_than_the_whole, setup, fake_tree_teardown)
+TEST_OF_MACHINE(a_share_is_never_more_than_the_whole)
 {
-    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
     burn(0.02);
-    fake_tree_energy(*state, "intel-rapl:0", 1000000); /* and the machine's time stood still */
+    fake_tree_energy(tree, "intel-rapl:0", 1000000); /* and the machine's time stood still */
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
-    assert_true(is_near(reading.measured_j, 1));
+    assert_near(reading.measured_j, 1, 1e-6);
     assert_true(reading.idle_j == 0);
     aq_energy_meter_destroy(meter);
 }
 
-TEST_WITH(a_moment_is_too_short_for_a_sample, setup, fake_tree_teardown)
+TEST_OF_MACHINE(a_moment_is_too_short_for_a_sample)
 {
-    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
-    fake_tree_energy(*state, "intel-rapl:0", 1000000);
-    set_machine(*state, 101, 101);
+    fake_tree_energy(tree, "intel-rapl:0", 1000000);
+    set_machine(tree, 101, 101);
     aq_energy_meter_read(meter, 199 * AQ_NS_PER_MS, &reading);
     assert_true(reading.machine_j == 0);
-    assert_true(is_near(reading.wall_s, 0.199));
+    assert_near(reading.wall_s, 0.199, 1e-6);
     aq_energy_meter_read(meter, 200 * AQ_NS_PER_MS, &reading);
-    assert_true(is_near(reading.machine_j, 1));
+    assert_near(reading.machine_j, 1, 1e-6);
     aq_energy_meter_destroy(meter);
 }
 
-TEST_WITH(a_counter_that_fails_ends_measuring, setup, fake_tree_teardown)
+TEST_OF_MACHINE(a_counter_that_fails_ends_measuring)
 {
-    fake_tree_zone(*state, "intel-rapl:0", "package-0", 0, RANGE);
+    fake_tree_zone(tree, "intel-rapl:0", "package-0", 0, RANGE);
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
     assert_string_equal(aq_energy_meter_why_not(meter), "");
-    fake_tree_write(*state, "powercap/intel-rapl:0/energy_uj", "%s", "");
+    fake_tree_write(tree, "powercap/intel-rapl:0/energy_uj", "%s", "");
     aq_energy_meter_read(meter, AQ_NS_PER_S, &reading);
     assert_string_equal(reading.source, "");
     assert_true(reading.cpu_s > 0);
     assert_true(strlen(aq_energy_meter_why_not(meter)) > 0);
-    fake_tree_energy(*state, "intel-rapl:0", 1000000);
+    fake_tree_energy(tree, "intel-rapl:0", 1000000);
     aq_energy_meter_read(meter, 2 * AQ_NS_PER_S, &reading);
     assert_string_equal(reading.source, "");
     aq_energy_meter_destroy(meter);
@@ -157,7 +152,7 @@ TEST_WITH(a_counter_that_fails_ends_measuring, setup, fake_tree_teardown)
 
 /* ---- not measured -------------------------------------------------------------------------- */
 
-TEST_WITH(where_nothing_can_be_read_it_says_why, setup, fake_tree_teardown)
+TEST_OF_MACHINE(where_nothing_can_be_read_it_says_why)
 {
     aq_energy_meter *meter = make_meter(0);
     aq_energy_reading reading;
@@ -166,56 +161,55 @@ TEST_WITH(where_nothing_can_be_read_it_says_why, setup, fake_tree_teardown)
     assert_true(reading.cpu_s > 0);
     assert_true(reading.cpus >= 1);
     assert_true(strlen(reading.processor) > 0);
-    assert_true(is_near(reading.wall_s, 3));
+    assert_near(reading.wall_s, 3, 1e-6);
     assert_non_null(strstr(aq_energy_meter_why_not(meter), "powercap"));
     assert_non_null(strstr(aq_energy_meter_why_not(meter), "no such unit"));
     aq_energy_meter_destroy(meter);
 }
 
-TEST_WITH(all_processes_of_a_machine_know_it_by_one_number, setup, fake_tree_teardown)
+static void read_once(int64_t now_ns, aq_energy_reading *ret_reading)
+{
+    aq_energy_meter *meter = make_meter(now_ns);
+    aq_energy_meter_read(meter, now_ns, ret_reading);
+    aq_energy_meter_destroy(meter);
+}
+
+TEST_OF_MACHINE(all_processes_of_a_machine_know_it_by_one_number)
 {
     aq_energy_reading first, second, other;
-    aq_energy_meter *meter = make_meter(0);
-    aq_energy_meter_read(meter, 0, &first);
-    aq_energy_meter_destroy(meter);
-    meter = make_meter(5);
-    aq_energy_meter_read(meter, 5, &second);
-    aq_energy_meter_destroy(meter);
-    fake_tree_write(*state, "proc/sys/kernel/random/boot_id", "another\n");
-    meter = make_meter(0);
-    aq_energy_meter_read(meter, 0, &other);
-    aq_energy_meter_destroy(meter);
+    read_once(0, &first);
+    read_once(5, &second);
+    fake_tree_write(tree, "proc/sys/kernel/random/boot_id", "another\n");
+    read_once(0, &other);
     assert_true(first.machine == second.machine);
     assert_true(first.machine != other.machine);
 }
 
-TEST_WITH(short_of_memory_there_is_no_meter, setup, fake_tree_teardown)
+TEST_OF_MACHINE(short_of_memory_there_is_no_meter)
 {
     aq_energy_meter *meter = NULL;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_energy_meter_create(&places, 0, &meter), AQ_E_NOMEM);
-    aq_memory_fail_at(0, 0);
+    assert_fails_without_memory(aq_energy_meter_create(&places, 0, &meter));
     assert_null(meter);
 }
 
 /* ---- processor time ------------------------------------------------------------------------ */
 
-TEST_WITH(time_of_children_that_run_counts, setup, fake_tree_teardown)
+TEST_OF_MACHINE(time_of_children_that_run_counts)
 {
     double ticks = (double)sysconf(_SC_CLK_TCK);
-    fake_tree_write(*state, "proc/self/task/7/children", "42 43 ");
-    fake_tree_write(*state, "proc/self/task/8/children", "44 ");
-    fake_tree_write(*state, "proc/42/stat",
+    fake_tree_write(tree, "proc/self/task/7/children", "42 43 ");
+    fake_tree_write(tree, "proc/self/task/8/children", "44 ");
+    fake_tree_write(tree, "proc/42/stat",
                     "42 (a) b) 1 2) S 7 42 42 0 -1 4 0 0 0 0 %.0f %.0f 100 %.0f 20 0 1\n",
                     2 * ticks, 1 * ticks, 0 * ticks);
-    fake_tree_write(*state, "proc/44/stat",
+    fake_tree_write(tree, "proc/44/stat",
                     "44 (python3) R 7 44 44 0 -1 4 0 0 0 0 %.0f 0 0 0 20 0 1\n", 5 * ticks);
     double children_s = aq_processor_time_children_s(proc); /* 43 has just ended */
-    assert_true(is_near(children_s, 2 + 1 + 100 / ticks + 5));
+    assert_near(children_s, 2 + 1 + 100 / ticks + 5, 1e-6);
     assert_true(aq_processor_time_own_s(proc) >= children_s);
 }
 
-TEST_WITH(time_of_a_child_stays_when_it_has_ended, setup, fake_tree_teardown)
+TEST_OF_MACHINE(time_of_a_child_stays_when_it_has_ended)
 {
     double before_s = aq_processor_time_own_s("/proc");
     pid_t child = fork();
@@ -229,15 +223,15 @@ TEST_WITH(time_of_a_child_stays_when_it_has_ended, setup, fake_tree_teardown)
     assert_true(aq_processor_time_own_s("/proc") - before_s >= 0.09);
 }
 
-TEST_WITH(the_time_of_the_machine_leaves_out_what_others_stole, setup, fake_tree_teardown)
+TEST_OF_MACHINE(the_time_of_the_machine_leaves_out_what_others_stole)
 {
     aq_machine_time time;
-    set_machine(*state, 12, 30);
+    set_machine(tree, 12, 30);
     assert_int_equal(aq_processor_time_machine(proc, &time), 0);
-    assert_true(is_near(time.busy_s, 12));
-    assert_true(is_near(time.idle_s, 30));
-    fake_tree_write(*state, "proc/stat", "intr 1 2 3\n");
+    assert_near(time.busy_s, 12, 1e-6);
+    assert_near(time.idle_s, 30, 1e-6);
+    fake_tree_write(tree, "proc/stat", "intr 1 2 3\n");
     assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_CORRUPT);
-    assert_int_equal(unlink(fake_tree_path(*state, "proc/stat")), 0);
+    assert_int_equal(unlink(fake_tree_path(tree, "proc/stat")), 0);
     assert_int_equal(aq_processor_time_machine(proc, &time), AQ_E_IO);
 }

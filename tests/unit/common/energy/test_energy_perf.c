@@ -12,7 +12,7 @@
 #include "tests/support/test.h"
 #include "tests/unit/common/energy/fake_tree.h"
 
-static const fake_tree *current; /* of the test that runs */
+static fake_tree *current; /* of the test that runs */
 static int calls;
 static int refused_cpu = -1;
 
@@ -41,19 +41,20 @@ static int open_fake(uint32_t type, uint64_t config, int cpu)
     return open(fake_tree_path(current, name), O_RDONLY);
 }
 
-static int setup(void **state)
+static fake_tree *describe_unit(void)
 {
     calls = 0;
     refused_cpu = -1;
-    int rc = fake_tree_setup(state);
-    current = *state;
+    current = fake_tree_open();
     fake_tree_write(current, "events/power/type", "23\n");
     fake_tree_write(current, "events/power/cpumask", "0,2\n");
     fake_tree_write(current, "events/power/events/energy-pkg", "event=0x02\n");
     fake_tree_write(current, "events/power/events/energy-pkg.scale",
                     "2.3283064365386962890625e-10\n");
-    return rc;
+    return current;
 }
+
+#define TEST_OF_UNIT(name) TEST_OF(name, fake_tree *tree, describe_unit(), fake_tree_close)
 
 static int open_unit(aq_energy_counters *counters, aq_error *error)
 {
@@ -63,7 +64,7 @@ static int open_unit(aq_energy_counters *counters, aq_error *error)
     return aq_energy_perf_open(events, open_fake, counters, error);
 }
 
-TEST_WITH(each_socket_is_counted_once, setup, fake_tree_teardown)
+TEST_OF_UNIT(each_socket_is_counted_once)
 {
     aq_energy_counters counters;
     aq_error error = {0};
@@ -79,7 +80,7 @@ TEST_WITH(each_socket_is_counted_once, setup, fake_tree_teardown)
     aq_energy_counters_fini(&counters);
 }
 
-TEST_WITH(memory_is_counted_where_it_is_told, setup, fake_tree_teardown)
+TEST_OF_UNIT(memory_is_counted_where_it_is_told)
 {
     aq_energy_counters counters;
     aq_error error = {0};
@@ -97,7 +98,7 @@ TEST_WITH(memory_is_counted_where_it_is_told, setup, fake_tree_teardown)
     aq_energy_counters_fini(&counters);
 }
 
-TEST_WITH(a_range_of_processors_is_understood, setup, fake_tree_teardown)
+TEST_OF_UNIT(a_range_of_processors_is_understood)
 {
     aq_energy_counters counters;
     aq_error error = {0};
@@ -107,7 +108,7 @@ TEST_WITH(a_range_of_processors_is_understood, setup, fake_tree_teardown)
     aq_energy_counters_fini(&counters);
 }
 
-TEST_WITH(one_socket_that_is_refused_refuses_all, setup, fake_tree_teardown)
+TEST_OF_UNIT(one_socket_that_is_refused_refuses_all)
 {
     aq_energy_counters counters;
     aq_error error = {0};
@@ -117,7 +118,7 @@ TEST_WITH(one_socket_that_is_refused_refuses_all, setup, fake_tree_teardown)
     assert_non_null(strstr(error.text, "Permission denied"));
 }
 
-TEST_WITH(without_the_unit_nothing_is_found, setup, fake_tree_teardown)
+TEST_OF_UNIT(without_the_unit_nothing_is_found)
 {
     aq_energy_counters counters;
     aq_error error = {0};
@@ -125,7 +126,7 @@ TEST_WITH(without_the_unit_nothing_is_found, setup, fake_tree_teardown)
     assert_int_equal(open_unit(&counters, &error), AQ_E_NOT_FOUND);
 }
 
-TEST_WITH(a_unit_that_describes_itself_otherwise_is_left_alone, NULL, fake_tree_teardown)
+TEST(a_unit_that_describes_itself_otherwise_is_left_alone)
 {
     static const struct {
         const char *path, *text;
@@ -140,12 +141,10 @@ TEST_WITH(a_unit_that_describes_itself_otherwise_is_left_alone, NULL, fake_tree_
     for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
         aq_energy_counters counters;
         aq_error error = {0};
-        assert_int_equal(setup(state), 0);
+        fake_tree *tree = describe_unit();
         fake_tree_write(current, odd[i].path, "%s", odd[i].text);
         assert_int_equal(open_unit(&counters, &error), AQ_E_CORRUPT);
         assert_int_equal(counters.count, 0);
-        if (i + 1 < sizeof(odd) / sizeof(odd[0])) {
-            assert_int_equal(fake_tree_teardown(state), 0);
-        }
+        fake_tree_close(tree);
     }
 }

@@ -28,16 +28,20 @@ int __real_rename(const char *from, const char *to);
 int __wrap_rename(const char *from, const char *to);
 
 /* Which call fails, how, and how many of its kind go well before. */
-static enum { NONE, WRITE, FSYNC, RENAME } failing;
+enum { NONE, WRITE, FSYNC, RENAME };
+static int failing;
 static int failing_errno;
 static int failing_after;
 static size_t write_bytes_max = SIZE_MAX; /* a disk may also take less than it was given */
+
+static aq_error error;
+static aq_buffer buffer; /* to read into, within 10 bytes unless a test says otherwise */
 
 static char folder[] = "/tmp/aq-test-file-XXXXXX";
 
 static bool fails_now(int call)
 {
-    if ((int)failing != call || failing_after-- > 0) {
+    if (failing != call || failing_after-- > 0) {
         return false;
     }
     errno = failing_errno;
@@ -88,16 +92,24 @@ static size_t count_files(void)
 
 static void assert_content(const char *path, const void *bytes, size_t size)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
+    aq_buffer content;
+    aq_buffer_init(&content, SIZE_MAX_BYTES);
+    assert_int_equal(aq_file_read(path, &content, &error), 0);
+    assert_int_equal(content.size, size);
+    assert_true(size == 0 || memcmp(content.data, bytes, size) == 0);
+    aq_buffer_fini(&content);
+}
 
-    aq_buffer_init(&buffer, SIZE_MAX_BYTES);
-    assert_int_equal(aq_file_read(path, &buffer, &error), 0);
-    assert_int_equal(buffer.size, size);
-    if (size > 0) {
-        assert_memory_equal(buffer.data, bytes, size);
-    }
-    aq_buffer_fini(&buffer);
+static void write_file(const void *bytes, size_t size)
+{
+    assert_int_equal(aq_file_write_atomic(path_of("a"), bytes, size, &error), 0);
+}
+
+static void fail_call(int call, int with_errno, int after)
+{
+    failing = call;
+    failing_errno = with_errno;
+    failing_after = after;
 }
 
 static int make_folder(void **state)
@@ -112,14 +124,21 @@ static int remove_folder(void **state)
     return rmdir(folder);
 }
 
+static int begin(void **state)
+{
+    (void)state;
+    error = (aq_error){0};
+    aq_buffer_init(&buffer, 10);
+    return 0;
+}
+
 static int clean_up(void **state)
 {
     (void)state;
     DIR *dir = opendir(folder);
-
-    failing = NONE;
+    fail_call(NONE, 0, 0);
     write_bytes_max = SIZE_MAX;
-    aq_memory_fail_at(0, 0);
+    aq_buffer_fini(&buffer);
     for (const struct dirent *entry = readdir(dir); entry != NULL; entry = readdir(dir)) {
         if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0) {
             remove(path_of(entry->d_name));
@@ -129,70 +148,55 @@ static int clean_up(void **state)
     return 0;
 }
 
-TEST_WITH(what_was_written_is_read, NULL, clean_up)
+#define TEST_ON_DISK(name) TEST_WITH(name, begin, clean_up)
+
+TEST_ON_DISK(what_was_written_is_read)
 {
     static const size_t sizes[] = {0, 1, 4096, 65536, 65537, SIZE_MAX_BYTES};
     uint8_t *bytes = aq_alloc(SIZE_MAX_BYTES, 1);
-    aq_error error = {0};
-
     assert_non_null(bytes);
     for (size_t i = 0; i < SIZE_MAX_BYTES; i++) {
         bytes[i] = (uint8_t)(i * 7 + i / 256);
     }
     for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-        assert_int_equal(aq_file_write_atomic(path_of("a"), bytes, sizes[i], &error), 0);
+        write_file(bytes, sizes[i]);
         assert_content(path_of("a"), bytes, sizes[i]);
         assert_int_equal(count_files(), 1);
     }
     aq_free(bytes);
 }
 
-TEST_WITH(reading_appends, NULL, clean_up)
+TEST_ON_DISK(reading_appends)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "def", 3, &error), 0);
+    write_file("def", 3);
     aq_buffer_init(&buffer, 100);
     assert_int_equal(aq_buffer_append(&buffer, "abc", 3), 0);
     assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
     assert_int_equal(buffer.size, 6);
     assert_memory_equal(buffer.data, "abcdef", 6);
-    aq_buffer_fini(&buffer);
 }
 
-TEST_WITH(a_file_of_exactly_the_limit_is_read, NULL, clean_up)
+TEST_ON_DISK(a_file_of_exactly_the_limit_is_read)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
+    write_file("abcdef", 6);
     aq_buffer_init(&buffer, 6);
     assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), 0);
     assert_int_equal(buffer.size, 6);
-    aq_buffer_fini(&buffer);
 }
 
-TEST_WITH(a_file_past_the_limit_is_refused, NULL, clean_up)
+TEST_ON_DISK(a_file_past_the_limit_is_refused)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdef", 6, &error), 0);
+    write_file("abcdef", 6);
     aq_buffer_init(&buffer, 8);
     assert_int_equal(aq_buffer_append(&buffer, "xyz", 3), 0);
     assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), AQ_E_TOO_BIG);
     assert_int_equal(error.code, AQ_E_TOO_BIG);
-    assert_non_null(strstr(error.text, "larger than the limit of 8 bytes"));
+    assert_says(error.text, "larger than the limit of 8 bytes");
     assert_int_equal(buffer.size, 3);
-    aq_buffer_fini(&buffer);
 }
 
-TEST_WITH(a_file_that_tells_no_size_is_read_within_the_limit, NULL, clean_up)
+TEST_ON_DISK(a_file_that_tells_no_size_is_read_within_the_limit)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
     aq_buffer_init(&buffer, 1 << 20);
     assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), 0);
     assert_true(buffer.size > 100);
@@ -201,150 +205,87 @@ TEST_WITH(a_file_that_tells_no_size_is_read_within_the_limit, NULL, clean_up)
     assert_int_equal(aq_file_read("/proc/self/status", &buffer, &error), AQ_E_TOO_BIG);
     assert_int_equal(buffer.size, 0);
     assert_int_equal(aq_file_read("/dev/zero", &buffer, &error), AQ_E_TOO_BIG);
-    aq_buffer_fini(&buffer);
 }
 
-TEST_WITH(a_missing_file_is_named, NULL, clean_up)
+TEST_ON_DISK(a_missing_file_is_named)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    aq_buffer_init(&buffer, 10);
     assert_int_equal(aq_file_read(path_of("none"), &buffer, &error), AQ_E_NOT_FOUND);
-    assert_non_null(strstr(error.text, path_of("none")));
-    assert_non_null(strstr(error.text, "No such file"));
+    assert_says(error.text, path_of("none"));
+    assert_says(error.text, "No such file");
     assert_null(buffer.data);
 }
 
-TEST_WITH(a_folder_is_no_file, NULL, clean_up)
+TEST_ON_DISK(a_folder_is_no_file)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    aq_buffer_init(&buffer, 10);
     assert_int_equal(aq_file_read(folder, &buffer, &error), AQ_E_INVALID);
     assert_int_equal(buffer.size, 0);
-    aq_buffer_fini(&buffer);
 }
 
-TEST_WITH(reading_without_memory_fails_cleanly, NULL, clean_up)
+TEST_ON_DISK(reading_without_memory_fails_cleanly)
 {
-    aq_error error = {0};
-    aq_buffer buffer;
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "abc", 3, &error), 0);
-    aq_buffer_init(&buffer, 10);
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_file_read(path_of("a"), &buffer, &error), AQ_E_NOMEM);
+    write_file("abc", 3);
+    assert_fails_without_memory(aq_file_read(path_of("a"), &buffer, &error));
     assert_int_equal(buffer.size, 0);
-    aq_buffer_fini(&buffer);
 }
 
 /* The old content stays, no temporary file does, and the error names the path. */
 static void assert_write_fails(int code, const char *reason)
 {
-    aq_error error = {0};
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), code);
+    assert_refused(aq_file_write_atomic(path_of("a"), "new", 3, &error), code, &error, reason);
     failing = NONE;
-    assert_int_equal(error.code, code);
-    assert_non_null(strstr(error.text, path_of("a")));
-    assert_non_null(strstr(error.text, reason));
+    assert_says(error.text, path_of("a"));
     assert_content(path_of("a"), "old", 3);
     assert_int_equal(count_files(), 1);
 }
 
-static void write_old(void)
+TEST_ON_DISK(a_failed_write_leaves_the_old_content)
 {
-    aq_error error = {0};
-
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "old", 3, &error), 0);
-}
-
-TEST_WITH(a_full_disk_leaves_the_old_content, NULL, clean_up)
-{
-    write_old();
-    failing = WRITE;
-    failing_errno = ENOSPC;
+    write_file("old", 3);
+    fail_call(WRITE, ENOSPC, 0);
     assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
-}
-
-TEST_WITH(a_disk_that_fills_up_halfway_leaves_the_old_content, NULL, clean_up)
-{
-    write_old();
-    failing = WRITE;
-    failing_errno = ENOSPC;
-    failing_after = 2;
+    fail_call(FSYNC, EIO, 0);
+    assert_write_fails(AQ_E_IO, "can't sync: Input/output error");
+    fail_call(RENAME, EDQUOT, 0);
+    assert_write_fails(AQ_E_NO_SPACE, "can't rename");
+    fail_call(WRITE, ENOSPC, 2); /* halfway */
     write_bytes_max = 1;
     assert_write_fails(AQ_E_NO_SPACE, "can't write: No space left on device");
 }
 
-TEST_WITH(a_disk_that_cannot_sync_leaves_the_old_content, NULL, clean_up)
+TEST_ON_DISK(a_folder_that_cannot_sync_is_an_error_after_the_fact)
 {
-    write_old();
-    failing = FSYNC;
-    failing_errno = EIO;
-    assert_write_fails(AQ_E_IO, "can't sync: Input/output error");
-}
-
-TEST_WITH(a_failed_rename_leaves_the_old_content, NULL, clean_up)
-{
-    write_old();
-    failing = RENAME;
-    failing_errno = EDQUOT;
-    assert_write_fails(AQ_E_NO_SPACE, "can't rename");
-}
-
-TEST_WITH(a_folder_that_cannot_sync_is_an_error_after_the_fact, NULL, clean_up)
-{
-    aq_error error = {0};
-
-    write_old();
-    failing = FSYNC;
-    failing_errno = EIO;
-    failing_after = 1;
+    write_file("old", 3);
+    fail_call(FSYNC, EIO, 1);
     assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), AQ_E_IO);
-    assert_non_null(strstr(error.text, "can't sync the folder"));
+    assert_says(error.text, "can't sync the folder");
     failing = NONE;
     assert_content(path_of("a"), "new", 3);
     assert_int_equal(count_files(), 1);
 }
 
-TEST_WITH(a_file_system_without_folder_sync_is_fine, NULL, clean_up)
+TEST_ON_DISK(a_file_system_without_folder_sync_is_fine)
 {
-    aq_error error = {0};
-
-    failing = FSYNC;
-    failing_errno = EINVAL;
-    failing_after = 1;
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "new", 3, &error), 0);
+    fail_call(FSYNC, EINVAL, 1);
+    write_file("new", 3);
 }
 
-TEST_WITH(interrupted_and_partial_writes_go_on, NULL, clean_up)
+TEST_ON_DISK(interrupted_and_partial_writes_go_on)
 {
-    aq_error error = {0};
-
-    failing = WRITE;
-    failing_errno = EINTR;
-    failing_after = 1;
+    fail_call(WRITE, EINTR, 1);
     write_bytes_max = 2;
-    assert_int_equal(aq_file_write_atomic(path_of("a"), "abcdefg", 7, &error), 0);
+    write_file("abcdefg", 7);
     assert_content(path_of("a"), "abcdefg", 7);
 }
 
-TEST_WITH(a_write_into_no_folder_is_refused, NULL, clean_up)
+TEST_ON_DISK(a_write_into_no_folder_is_refused)
 {
-    aq_error error = {0};
-
     assert_int_equal(aq_file_write_atomic(path_of("none/a"), "x", 1, &error), AQ_E_NOT_FOUND);
-    assert_non_null(strstr(error.text, "none/a"));
+    assert_says(error.text, "none/a");
 }
 
-TEST_WITH(a_path_without_a_folder_is_of_the_current_one, NULL, clean_up)
+TEST_ON_DISK(a_path_without_a_folder_is_of_the_current_one)
 {
-    aq_error error = {0};
     char before[PATH_MAX];
-
     assert_non_null(getcwd(before, sizeof(before)));
     assert_int_equal(chdir(folder), 0);
     assert_int_equal(aq_file_write_atomic("a", "x", 1, &error), 0);
@@ -352,21 +293,17 @@ TEST_WITH(a_path_without_a_folder_is_of_the_current_one, NULL, clean_up)
     assert_content(path_of("a"), "x", 1);
 }
 
-TEST_WITH(a_path_too_long_is_refused, NULL, clean_up)
+TEST_ON_DISK(a_path_too_long_is_refused)
 {
     char path[PATH_MAX + 8];
-    aq_error error = {0};
-
     memset(path, 'a', sizeof(path) - 1);
     path[sizeof(path) - 1] = '\0';
     assert_int_equal(aq_file_write_atomic(path, "x", 1, &error), AQ_E_TOO_BIG);
     assert_int_equal(aq_dir_create(path, &error), AQ_E_TOO_BIG);
 }
 
-TEST_WITH(folders_are_made_with_their_parents, NULL, clean_up)
+TEST_ON_DISK(folders_are_made_with_their_parents)
 {
-    aq_error error = {0};
-
     assert_int_equal(aq_dir_create(path_of("x/y//z/"), &error), 0);
     assert_int_equal(aq_dir_create(path_of("x/y/z"), &error), 0); /* again is fine */
     assert_true(aq_path_exists(path_of("x/y/z")));
@@ -375,18 +312,16 @@ TEST_WITH(folders_are_made_with_their_parents, NULL, clean_up)
     assert_int_equal(rmdir(path_of("x")), 0);
 }
 
-TEST_WITH(a_file_in_the_way_of_a_folder_is_named, NULL, clean_up)
+TEST_ON_DISK(a_file_in_the_way_of_a_folder_is_named)
 {
-    aq_error error = {0};
-
-    write_old();
+    write_file("old", 3);
     assert_int_equal(aq_dir_create(path_of("a"), &error), AQ_E_EXISTS);
-    assert_non_null(strstr(error.text, path_of("a")));
+    assert_says(error.text, path_of("a"));
     assert_true(aq_dir_create(path_of("a/b"), &error) < 0);
     assert_int_equal(aq_dir_create("", &error), AQ_E_INVALID);
 }
 
-TEST_WITH(a_link_to_nowhere_exists, NULL, clean_up)
+TEST_ON_DISK(a_link_to_nowhere_exists)
 {
     assert_false(aq_path_exists(path_of("link")));
     assert_int_equal(symlink("nowhere", path_of("link")), 0);

@@ -16,6 +16,9 @@
 
 static char output[OUTPUT_SIZE];
 
+/* The size of what is written to stderr in the meantime, which `output` has then. */
+#define captured(call) (stderr_capture_begin(), (call), stderr_capture_end(output, sizeof(output)))
+
 static int open_log(void **state)
 {
     (void)state;
@@ -24,11 +27,12 @@ static int open_log(void **state)
     return 0;
 }
 
-TEST_WITH(a_line_has_time_level_names_event_fields_and_message, open_log, NULL)
+#define TEST_OF_LOG(name) TEST_WITH(name, open_log, NULL)
+
+TEST_OF_LOG(a_line_has_time_level_names_event_fields_and_message)
 {
-    stderr_capture_begin();
-    aq_log(AQ_LOG_WARN, "policy_stale", "keeps acting with it", "version=%d latest=%d", 118, 131);
-    stderr_capture_end(output, sizeof(output));
+    (void)captured(aq_log(AQ_LOG_WARN, "policy_stale", "keeps acting with it",
+                          "version=%d latest=%d", 118, 131));
     /* ts=2026-01-31T12:00:00.123Z */
     assert_memory_equal(output, "ts=20", 5);
     for (size_t i = 0; i < 24; i++) {
@@ -45,32 +49,26 @@ TEST_WITH(a_line_has_time_level_names_event_fields_and_message, open_log, NULL)
                                      "latest=131 msg=\"keeps acting with it\"\n");
 }
 
-TEST_WITH(no_fields_leave_no_gap, open_log, NULL)
+TEST_OF_LOG(no_fields_leave_no_gap)
 {
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "ready", "serving", "");
-    stderr_capture_end(output, sizeof(output));
-    assert_non_null(strstr(output, " event=ready msg=\"serving\"\n"));
+    (void)captured(aq_log(AQ_LOG_INFO, "ready", "serving", ""));
+    assert_says(output, " event=ready msg=\"serving\"\n");
 }
 
-TEST_WITH(no_message_leaves_no_gap, open_log, NULL)
+TEST_OF_LOG(no_message_leaves_no_gap)
 {
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "evaluated", "", "score=%d", 500);
-    stderr_capture_end(output, sizeof(output));
-    assert_non_null(strstr(output, " event=evaluated score=500\n"));
+    (void)captured(aq_log(AQ_LOG_INFO, "evaluated", "", "score=%d", 500));
+    assert_says(output, " event=evaluated score=500\n");
 }
 
-TEST_WITH(a_negative_id_is_left_out, open_log, NULL)
+TEST_OF_LOG(a_negative_id_is_left_out)
 {
     aq_log_open("learner", -1);
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "ready", "serving", "");
-    stderr_capture_end(output, sizeof(output));
-    assert_non_null(strstr(output, " level=info role=learner event=ready "));
+    (void)captured(aq_log(AQ_LOG_INFO, "ready", "serving", ""));
+    assert_says(output, " level=info role=learner event=ready ");
 }
 
-TEST_WITH(lines_below_the_level_are_dropped, open_log, NULL)
+TEST_OF_LOG(lines_below_the_level_are_dropped)
 {
     aq_log_set_level(AQ_LOG_WARN);
     stderr_capture_begin();
@@ -80,11 +78,11 @@ TEST_WITH(lines_below_the_level_are_dropped, open_log, NULL)
     aq_log(AQ_LOG_ERROR, "c", "dropped", "");
     stderr_capture_end(output, sizeof(output));
     assert_null(strstr(output, "event=a"));
-    assert_non_null(strstr(output, "event=b"));
+    assert_says(output, "event=b");
     assert_null(strstr(output, "event=c"));
 }
 
-TEST_WITH(errno_survives_a_line, open_log, NULL)
+TEST_OF_LOG(errno_survives_a_line)
 {
     stderr_capture_begin();
     errno = ENOSPC;
@@ -103,59 +101,49 @@ static size_t count_newlines(const char *text)
     return count;
 }
 
-TEST_WITH(a_value_cannot_forge_a_line, open_log, NULL)
+TEST_OF_LOG(a_value_cannot_forge_a_line)
 {
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "join", "from \"x\"\nts=forged \\ \x1b[31m", "peer=%s q=%s", "a\nts=forged",
-           "\"\\\n\"");
-    stderr_capture_end(output, sizeof(output));
+    (void)captured(aq_log(AQ_LOG_INFO, "join", "from \"x\"\nts=forged \\ \x1b[31m", "peer=%s q=%s",
+                          "a\nts=forged", "\"\\\n\""));
     assert_int_equal(count_newlines(output), 1);
-    assert_non_null(strstr(output, " peer=a?ts=forged q=\"\\?\" "));
-    assert_non_null(strstr(output, "msg=\"from \\\"x\\\"\\nts=forged \\\\ \\u001b[31m\"\n"));
+    assert_says(output, " peer=a?ts=forged q=\"\\?\" ");
+    assert_says(output, "msg=\"from \\\"x\\\"\\nts=forged \\\\ \\u001b[31m\"\n");
 }
 
-TEST_WITH(a_long_message_is_cut_and_the_line_stays_whole, open_log, NULL)
+TEST_OF_LOG(a_long_message_is_cut_and_the_line_stays_whole)
 {
     char message[10000];
-    size_t size;
 
     memset(message, '"', sizeof(message) - 1);
     message[sizeof(message) - 1] = '\0';
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "join", message, "peer=%s", "a");
-    size = stderr_capture_end(output, sizeof(output));
+    const size_t size = captured(aq_log(AQ_LOG_INFO, "join", message, "peer=%s", "a"));
     assert_true(size <= LINE_MAX_BYTES);
-    assert_non_null(strstr(output, " peer=a msg=\"\\\""));
+    assert_says(output, " peer=a msg=\"\\\"");
     assert_string_equal(output + size - 7, "\\\"...\"\n");
     assert_int_equal(count_newlines(output), 1);
 }
 
-TEST_WITH(long_fields_lose_whole_pairs_and_keep_the_message, open_log, NULL)
+TEST_OF_LOG(long_fields_lose_whole_pairs_and_keep_the_message)
 {
     char value[3000];
     char quoted[3000];
-    size_t size;
 
     memset(value, ' ', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "join", "told to leave", "peer=%s why=%s", "a",
-           aq_log_quote(quoted, sizeof(quoted), value));
-    size = stderr_capture_end(output, sizeof(output));
+    const size_t size = captured(aq_log(AQ_LOG_INFO, "join", "told to leave", "peer=%s why=%s", "a",
+                                        aq_log_quote(quoted, sizeof(quoted), value)));
     assert_true(size <= LINE_MAX_BYTES);
-    assert_non_null(strstr(output, " event=join peer=a cut=true msg=\"told to leave\"\n"));
+    assert_says(output, " event=join peer=a cut=true msg=\"told to leave\"\n");
 }
 
-TEST_WITH(a_single_field_too_long_is_said_to_be_cut, open_log, NULL)
+TEST_OF_LOG(a_single_field_too_long_is_said_to_be_cut)
 {
     char value[3000];
 
     memset(value, 'x', sizeof(value) - 1);
     value[sizeof(value) - 1] = '\0';
-    stderr_capture_begin();
-    aq_log(AQ_LOG_INFO, "join", "told to leave", "why=%s", value);
-    stderr_capture_end(output, sizeof(output));
-    assert_non_null(strstr(output, " event=join cut=true msg=\"told to leave\"\n"));
+    (void)captured(aq_log(AQ_LOG_INFO, "join", "told to leave", "why=%s", value));
+    assert_says(output, " event=join cut=true msg=\"told to leave\"\n");
 }
 
 TEST(a_quoted_text_is_escaped)
@@ -208,10 +196,10 @@ TEST(the_level_of_the_run_goes_over_that_of_the_process)
     aq_log(AQ_LOG_DEBUG, "c", "dropped", "");
     aq_log(AQ_LOG_INFO, "d", "kept", "");
     stderr_capture_end(output, sizeof(output));
-    assert_non_null(strstr(output, "event=a"));
+    assert_says(output, "event=a");
     assert_null(strstr(output, "event=b"));
     assert_null(strstr(output, "event=c"));
-    assert_non_null(strstr(output, "event=d"));
+    assert_says(output, "event=d");
 }
 
 TEST(formats_have_names)
@@ -260,7 +248,7 @@ static void *log_lines(void *argument)
     return argument;
 }
 
-TEST_WITH(lines_of_threads_do_not_mix, open_log, NULL)
+TEST_OF_LOG(lines_of_threads_do_not_mix)
 {
     pthread_t threads[THREADS];
     const char *line = output;

@@ -47,15 +47,14 @@ static void drop(void *user, void *item)
     desk->dropped++;
 }
 
-static int open_desk(void **state)
+static mail_desk *open_desk(void)
 {
     mail_desk *desk = aq_alloc(1, sizeof(*desk));
-
-    if (desk == NULL || uv_loop_init(&desk->loop) != 0) {
-        return -1;
-    }
-    *state = desk;
-    return aq_mailbox_create(&desk->loop, CAPACITY, handle, drop, desk, &desk->mailbox);
+    assert_non_null(desk);
+    assert_int_equal(uv_loop_init(&desk->loop), 0);
+    assert_int_equal(aq_mailbox_create(&desk->loop, CAPACITY, handle, drop, desk, &desk->mailbox),
+                     0);
+    return desk;
 }
 
 /* The loop ends by itself once every handle is closed. */
@@ -66,32 +65,31 @@ static void close_desk(mail_desk *desk)
     aq_free(desk);
 }
 
-TEST_WITH(items_are_handled_in_order, open_desk, NULL)
-{
-    mail_desk *desk = *state;
+#define TEST_OF_DESK(name) TEST_OF(name, mail_desk *desk, open_desk(), close_desk)
 
-    for (int i = 0; i < 3; i++) {
+static void post_numbers(mail_desk *desk, int count)
+{
+    for (int i = 0; i < count; i++) {
         assert_int_equal(aq_mailbox_post(desk->mailbox, &desk->numbers[i]), 0);
     }
+}
+
+TEST_OF_DESK(items_are_handled_in_order)
+{
+    post_numbers(desk, 3);
     assert_int_equal(desk->handled, 0); /* only the loop's thread handles */
     uv_run(&desk->loop, UV_RUN_NOWAIT);
     assert_int_equal(desk->handled, 3); /* one wake for all */
     assert_ptr_equal(desk->last, &desk->numbers[2]);
     aq_mailbox_close(desk->mailbox);
-    close_desk(desk);
 }
 
-TEST_WITH(a_post_to_a_full_mailbox_is_refused, open_desk, NULL)
+TEST_OF_DESK(a_post_to_a_full_mailbox_is_refused)
 {
-    mail_desk *desk = *state;
-
-    for (int i = 0; i < CAPACITY; i++) {
-        assert_int_equal(aq_mailbox_post(desk->mailbox, &desk->numbers[i]), 0);
-    }
+    post_numbers(desk, CAPACITY);
     assert_int_equal(aq_mailbox_post(desk->mailbox, desk), AQ_E_FULL);
     aq_mailbox_close(desk->mailbox);
     assert_int_equal(desk->dropped, CAPACITY);
-    close_desk(desk);
 }
 
 static void count_at_idle(uv_idle_t *idle)
@@ -107,58 +105,42 @@ static void count_at_idle(uv_idle_t *idle)
     }
 }
 
-TEST_WITH(other_handles_get_their_turn_under_load, open_desk, NULL)
+TEST_OF_DESK(other_handles_get_their_turn_under_load)
 {
-    mail_desk *desk = *state;
-
     uv_idle_init(&desk->loop, &desk->idle);
     desk->idle.data = desk;
     uv_idle_start(&desk->idle, count_at_idle);
-    for (int i = 0; i < CAPACITY; i++) {
-        assert_int_equal(aq_mailbox_post(desk->mailbox, &desk->numbers[i]), 0);
-    }
+    post_numbers(desk, CAPACITY);
     uv_run(&desk->loop, UV_RUN_DEFAULT);
     assert_int_equal(desk->handled, CAPACITY);
     assert_true(desk->idle_count >= 4);
     for (size_t i = 1; i < desk->idle_count; i++) {
         assert_true(desk->handled_at_idle[i] - desk->handled_at_idle[i - 1] <= 256);
     }
-    close_desk(desk);
 }
 
-TEST_WITH(a_handler_may_post, open_desk, NULL)
+TEST_OF_DESK(a_handler_may_post)
 {
-    mail_desk *desk = *state;
-
     desk->post_in_handler = 600; /* more than one wake's worth */
     desk->close_after = 601;
     assert_int_equal(aq_mailbox_post(desk->mailbox, desk), 0);
     uv_run(&desk->loop, UV_RUN_DEFAULT);
     assert_int_equal(desk->handled, 601);
-    close_desk(desk);
 }
 
-TEST_WITH(a_handler_may_close_and_the_rest_is_dropped, open_desk, NULL)
+TEST_OF_DESK(a_handler_may_close_and_the_rest_is_dropped)
 {
-    mail_desk *desk = *state;
-
     desk->close_after = 2;
-    for (int i = 0; i < 5; i++) {
-        assert_int_equal(aq_mailbox_post(desk->mailbox, &desk->numbers[i]), 0);
-    }
+    post_numbers(desk, 5);
     uv_run(&desk->loop, UV_RUN_DEFAULT);
     assert_int_equal(desk->handled, 2);
     assert_int_equal(desk->dropped, 3);
-    close_desk(desk);
 }
 
-TEST_WITH(a_closed_mailbox_refuses_posts, open_desk, NULL)
+TEST_OF_DESK(a_closed_mailbox_refuses_posts)
 {
-    mail_desk *desk = *state;
-
     aq_mailbox_close(desk->mailbox);
     assert_int_equal(aq_mailbox_post(desk->mailbox, desk), AQ_E_CLOSED);
-    close_desk(desk);
 }
 
 TEST(close_takes_null)
@@ -171,7 +153,6 @@ TEST(nothing_to_drop_with_is_fine)
     uv_loop_t loop;
     aq_mailbox *mailbox = NULL;
     int item = 0;
-
     assert_int_equal(uv_loop_init(&loop), 0);
     assert_int_equal(aq_mailbox_create(&loop, 1, handle, NULL, NULL, &mailbox), 0);
     assert_int_equal(aq_mailbox_post(mailbox, &item), 0);
@@ -183,24 +164,11 @@ TEST(nothing_to_drop_with_is_fine)
 TEST(create_survives_every_failed_allocation)
 {
     uv_loop_t loop;
-    int untouched = 0;
-    int rc = AQ_E_NOMEM;
-
+    aq_mailbox *mailbox = NULL;
     assert_int_equal(uv_loop_init(&loop), 0);
-    for (uint64_t nth = 1; rc != 0; nth++) {
-        aq_mailbox *mailbox = (aq_mailbox *)(void *)&untouched;
-
-        aq_memory_fail_at(nth, 0);
-        rc = aq_mailbox_create(&loop, 4, handle, drop, NULL, &mailbox);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 2);
-            aq_mailbox_close(mailbox);
-        } else {
-            assert_int_equal(rc, AQ_E_NOMEM);
-            assert_ptr_equal(mailbox, &untouched);
-        }
-    }
+    assert_made_despite_failures(mailbox,
+                                 aq_mailbox_create(&loop, 4, handle, drop, NULL, &mailbox));
+    aq_mailbox_close(mailbox);
     uv_run(&loop, UV_RUN_DEFAULT);
     assert_int_equal(uv_loop_close(&loop), 0);
 }
@@ -240,9 +208,8 @@ static void start_posters(pthread_t *threads, post_job *job)
     }
 }
 
-TEST_WITH(no_item_of_many_threads_is_lost, open_desk, NULL)
+TEST_OF_DESK(no_item_of_many_threads_is_lost)
 {
-    mail_desk *desk = *state;
     atomic_size_t posted = 0;
     post_job job = {desk, &posted, 0};
     pthread_t threads[POSTERS];
@@ -256,12 +223,10 @@ TEST_WITH(no_item_of_many_threads_is_lost, open_desk, NULL)
     }
     assert_int_equal(desk->handled, desk->close_after);
     assert_int_equal(desk->dropped, 0);
-    close_desk(desk);
 }
 
-TEST_WITH(closing_under_fire_handles_or_drops_each_item, open_desk, NULL)
+TEST_OF_DESK(closing_under_fire_handles_or_drops_each_item)
 {
-    mail_desk *desk = *state;
     atomic_size_t posted = 0;
     post_job job = {desk, &posted, 1};
     pthread_t threads[POSTERS];
@@ -275,5 +240,4 @@ TEST_WITH(closing_under_fire_handles_or_drops_each_item, open_desk, NULL)
         assert_int_equal(pthread_join(threads[i], NULL), 0);
     }
     assert_int_equal(desk->handled + desk->dropped, atomic_load(&posted));
-    close_desk(desk);
 }
