@@ -4,6 +4,7 @@
 #include "common/base/assert.h"
 #include "common/wire/wire_policy.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/support/must.h"
 
 static void receive(const uint8_t *data, size_t size)
 {
@@ -16,10 +17,8 @@ static void receive(const uint8_t *data, size_t size)
         return;
     }
     aq_buffer_init(&again, FUZZ_FRAME_BYTES_MAX);
-    rc = aq_wire_announce_pack(run_id, version, &again);
-    AQ_ASSERT(rc == 0);
-    rc = aq_wire_announce_unpack(again.data, again.size, &run_id_again, &version_again, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_announce_pack(run_id, version, &again));
+    must(aq_wire_announce_unpack(again.data, again.size, &run_id_again, &version_again, NULL));
     AQ_ASSERT(run_id == run_id_again);
     AQ_ASSERT(version == version_again);
     aq_buffer_fini(&again);

@@ -14,6 +14,7 @@
 #include "common/base/assert.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 static void read_run(const uint8_t *bytes, size_t size)
 {
@@ -42,20 +43,17 @@ static void read_metrics(const uint8_t *bytes, size_t size)
     const char *path = fuzz_place_write("metrics.jsonl", bytes, size);
     aq_metrics_digest digest;
     aq_compare_curve curve;
-    int rc = aq_metrics_digest_read(path, &digest, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_metrics_digest_read(path, &digest, NULL));
     aq_metrics_digest_fini(&digest);
     for (int i = 0; i < 3; i++) {
         aq_run_series series;
-        rc = aq_run_series_read(path, quantities[i], &series, NULL);
-        AQ_ASSERT(rc == 0);
+        must(aq_run_series_read(path, quantities[i], &series, NULL));
         for (size_t k = 1; k < series.count; k++) {
             AQ_ASSERT(series.points[k].wall_s >= series.points[k - 1].wall_s);
         }
         aq_run_series_fini(&series);
     }
-    rc = aq_compare_curve_read(path, &curve, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_compare_curve_read(path, &curve, NULL));
     (void)aq_compare_curve_final(&curve);
     aq_compare_curve_fini(&curve);
 }

@@ -5,6 +5,7 @@
 
 #include "common/base/assert.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/support/must.h"
 
 enum { CALLS_MAX = 16, REPLY_BYTES_MAX = 1 << 22, REPEAT_BYTES_MAX = 1 << 16 };
 
@@ -24,8 +25,7 @@ static void on_reply(void *user, const uint8_t *frame, size_t size)
     const uint8_t *payload;
     size_t payload_size;
     uint32_t kind;
-    int rc = aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_frame_check(frame, size, AQ_FRAME_RPC_REPLY, &kind, &payload, &payload_size, NULL));
     AQ_ASSERT(*answers == 0);
     (*answers)++;
 }

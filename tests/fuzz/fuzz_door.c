@@ -14,6 +14,7 @@
 #include "common/net/nng_mend/net_peers.h"
 #include "common/net/nng_mend/tcp_door.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 enum { BYTES_MAX = 1 << 14, PIECE_MIN = 1 };
 
@@ -33,12 +34,9 @@ static void listen_here(void)
     AQ_ASSERT(listener >= 0);
     place = (struct sockaddr_in){.sin_family = AF_INET};
     place.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int rc = bind(listener, (struct sockaddr *)&place, sizeof(place));
-    AQ_ASSERT(rc == 0);
-    rc = listen(listener, 4);
-    AQ_ASSERT(rc == 0);
-    rc = getsockname(listener, (struct sockaddr *)&place, &size);
-    AQ_ASSERT(rc == 0);
+    must(bind(listener, (struct sockaddr *)&place, sizeof(place)));
+    must(listen(listener, 4));
+    must(getsockname(listener, (struct sockaddr *)&place, &size));
     aq_tcp_door_set(&wide);
 }
 
@@ -54,11 +52,9 @@ static int call_from_elsewhere(void)
     from.sin_addr.s_addr = htonl(INADDR_LOOPBACK + 1 + callers++ % 60000);
     int peer = socket(AF_INET, SOCK_STREAM, 0);
     AQ_ASSERT(peer >= 0);
-    int rc = setsockopt(peer, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &number_later, sizeof(number_later));
-    AQ_ASSERT(rc == 0);
-    rc = bind(peer, (struct sockaddr *)&from, sizeof(from));
-    AQ_ASSERT(rc == 0);
-    rc = connect(peer, (struct sockaddr *)&place, sizeof(place));
+    must(setsockopt(peer, SOL_IP, IP_BIND_ADDRESS_NO_PORT, &number_later, sizeof(number_later)));
+    must(bind(peer, (struct sockaddr *)&from, sizeof(from)));
+    int rc = connect(peer, (struct sockaddr *)&place, sizeof(place));
     if (rc != 0) { /* the kernel's word, as in running out of ports: nothing that was tested */
         perror("fuzz_door: connect");
     }
@@ -91,12 +87,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AQ_ASSERT(guest >= 0);
     ssize_t sent = send(peer, data + 1, size - 1, MSG_NOSIGNAL);
     AQ_ASSERT(sent == (ssize_t)size - 1);
-    int rc = shutdown(peer, SHUT_WR);
-    AQ_ASSERT(rc == 0);
+    must(shutdown(peer, SHUT_WR));
     read_all(guest, PIECE_MIN + data[0] % 255);
     /* Nobody has to wait for this connection's number to be free again. */
-    rc = setsockopt(guest, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-    AQ_ASSERT(rc == 0);
+    must(setsockopt(guest, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once)));
     close(guest);
     close(peer);
     const aq_net_peers after = aq_net_peer_counters();

@@ -6,15 +6,14 @@
 #include <string.h>
 
 #include "common/base/assert.h"
+#include "tests/support/must.h"
 
 void fuzz_frame_wrap(const uint8_t *payload, size_t size, enum aq_frame_kind kind, aq_buffer *out)
 {
     size_t start;
     aq_buffer_init(out, FUZZ_FRAME_BYTES_MAX);
-    int rc = aq_frame_begin(out, &start);
-    AQ_ASSERT(rc == 0);
-    rc = aq_buffer_append(out, payload, size);
-    AQ_ASSERT(rc == 0);
+    must(aq_frame_begin(out, &start));
+    must(aq_buffer_append(out, payload, size));
     aq_frame_end(out, start, kind);
 }
 

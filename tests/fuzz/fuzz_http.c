@@ -7,6 +7,7 @@
 #include "common/base/assert.h"
 #include "common/net/http/http_request.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -21,8 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     AQ_ASSERT(whole.size <= size);
     AQ_ASSERT(whole.path > bytes);
     AQ_ASSERT(whole.path + whole.path_size < bytes + whole.size);
-    rc = aq_http_request_read(bytes, whole.size, &alone);
-    AQ_ASSERT(rc == 0);
+    must(aq_http_request_read(bytes, whole.size, &alone));
     AQ_ASSERT(alone.size == whole.size);
     AQ_ASSERT(alone.path_size == whole.path_size);
     rc = aq_http_request_read(bytes, whole.size - 1, &alone);

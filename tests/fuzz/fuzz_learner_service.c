@@ -10,6 +10,7 @@
 #include "learner/service/learner_service.h"
 #include "tests/fuzz/fuzz_desk.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 #include "tests/unit/learner/learner_kit.h"
 
 /* What no request changes: made once. */
@@ -95,10 +96,8 @@ static const backdrop *look(void)
         learner_kit_init(&made.kit, 9);
         aq_settings_init(aq_run_config_table(), &config);
         config.seed = 321;
-        int rc = aq_run_plan_make(&config, &made.plan, NULL);
-        AQ_ASSERT(rc == 0);
-        rc = aq_policy_shelf_create(&made.shelf);
-        AQ_ASSERT(rc == 0);
+        must(aq_run_plan_make(&config, &made.plan, NULL));
+        must(aq_policy_shelf_create(&made.shelf));
         learner_kit_publication(&made.kit, 1, AQ_FORMAT_INT8_CHANNEL, &publication);
         aq_policy_shelf_put(made.shelf, &publication);
     }
@@ -126,12 +125,9 @@ static aq_coordinator *begin(const backdrop *scene, fuzz_desk *desk,
     aq_coordinator *coordinator;
     aq_learner_service *service;
     now_ns = AQ_NS_PER_S;
-    int rc = aq_coordinator_create(&config, now_ns, &coordinator);
-    AQ_ASSERT(rc == 0);
-    rc = aq_learner_service_create(&identity, coordinator, scene->shelf, &owner, &service);
-    AQ_ASSERT(rc == 0);
-    rc = aq_learner_service_offer(service, desk->dispatcher);
-    AQ_ASSERT(rc == 0);
+    must(aq_coordinator_create(&config, now_ns, &coordinator));
+    must(aq_learner_service_create(&identity, coordinator, scene->shelf, &owner, &service));
+    must(aq_learner_service_offer(service, desk->dispatcher));
     *ret_service = service;
     return coordinator;
 }

@@ -14,6 +14,7 @@
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/support/must.h"
 
 static const ProtobufCMessageDescriptor *const kinds[] = {
     &actorq__v1__join_request__descriptor,         &actorq__v1__heartbeat_request__descriptor,
@@ -40,8 +41,7 @@ static ProtobufCMessage *from_json(const ProtobufCMessageDescriptor *kind, const
 static void pack(const ProtobufCMessage *message, aq_buffer *out)
 {
     aq_buffer_init(out, FUZZ_FRAME_BYTES_MAX);
-    int rc = aq_wire_append(message, out);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_append(message, out));
 }
 
 /* Message, wire, message, JSON, message, wire. */

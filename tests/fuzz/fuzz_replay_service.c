@@ -10,6 +10,7 @@
 #include "replay/service/replay_service.h"
 #include "tests/fuzz/fuzz_desk.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/support/must.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { TICK_NS = AQ_REPLAY_TICK_MS * 1000 * 1000 };
@@ -43,8 +44,7 @@ static void receive(aq_replay_service *service, int64_t now_ns, const fuzz_step 
     aq_lease *lease;
     uint8_t *bytes;
     fuzz_frame_wrap(step->bytes, step->size, AQ_FRAME_EXPERIENCE, &frame);
-    int rc = aq_lease_create(frame.size, &bytes, &lease);
-    AQ_ASSERT(rc == 0);
+    must(aq_lease_create(frame.size, &bytes, &lease));
     memcpy(bytes, frame.data, frame.size);
     aq_buffer_fini(&frame);
     aq_replay_service_experience(service, now_ns, lease, "tcp://10.0.0.9:4712");
@@ -58,12 +58,9 @@ static aq_replay_service *begin(fuzz_desk *desk, size_t *rejected, int64_t now_n
     aq_run_settings settings = kit_settings();
     aq_shard_run run = kit_run(&settings);
     aq_replay_service *service;
-    int rc = aq_replay_service_create(&owner, now_ns, &service);
-    AQ_ASSERT(rc == 0);
-    rc = aq_replay_service_offer(service, desk->dispatcher);
-    AQ_ASSERT(rc == 0);
-    rc = aq_replay_service_begin(service, now_ns, &run, NULL, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_service_create(&owner, now_ns, &service));
+    must(aq_replay_service_offer(service, desk->dispatcher));
+    must(aq_replay_service_begin(service, now_ns, &run, NULL, NULL));
     return service;
 }
 

@@ -12,6 +12,7 @@
 #include "learner/run/run_folder.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 #define TDP_W 65.0
 
@@ -45,8 +46,7 @@ static void read_energy(const uint8_t *bytes, size_t size)
         AQ_ASSERT(text != NULL);
         (void)fuzz_place_write("energy.json", text, strlen(text));
         aq_energy_ledger_init(&again, TDP_W);
-        rc = aq_energy_file_read(fuzz_place(), &again, NULL);
-        AQ_ASSERT(rc == 0);
+        must(aq_energy_file_read(fuzz_place(), &again, NULL));
         aq_energy_ledger_fini(&again);
         aq_energy_file_text_free(text);
     }

@@ -11,6 +11,7 @@
 #include "common/sys/file.h"
 #include "common/wire/wire_frame.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/must.h"
 
 static const char *root;
 
@@ -24,23 +25,19 @@ void fuzz_seed_write(const char *target, const char *name, const aq_buffer *byte
     char path[PATH_MAX];
     aq_error error;
     (void)snprintf(path, sizeof(path), "%s/%s", root, target);
-    int rc = aq_dir_create(path, &error);
-    AQ_ASSERT(rc == 0);
+    must(aq_dir_create(path, &error));
     (void)snprintf(path, sizeof(path), "%s/%s/%s_%s.bin", root, target, target, name);
-    rc = aq_file_write_atomic(path, bytes->data, bytes->size, &error);
-    AQ_ASSERT(rc == 0);
+    must(aq_file_write_atomic(path, bytes->data, bytes->size, &error));
 }
 
 void fuzz_seed_put(aq_buffer *out, const void *bytes, size_t size)
 {
-    int rc = aq_buffer_append(out, bytes, size);
-    AQ_ASSERT(rc == 0);
+    must(aq_buffer_append(out, bytes, size));
 }
 
 void fuzz_seed_put_message(aq_buffer *out, const ProtobufCMessage *message)
 {
-    int rc = aq_wire_append(message, out);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_append(message, out));
 }
 
 void fuzz_seed_put_step(aq_buffer *out, enum fuzz_step_kind kind, const void *bytes, size_t size)

@@ -12,6 +12,7 @@
 
 #include "common/base/assert.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 enum { PATH_BYTES = 4096, SEED_BYTES_MAX = 1 << 20 };
 
@@ -32,8 +33,7 @@ static void give_file(const char *path)
     uint8_t *seed = malloc(size > 0 ? size : 1);
     AQ_ASSERT(seed != NULL);
     memcpy(seed, content, size);
-    int rc = LLVMFuzzerTestOneInput(seed, size);
-    AQ_ASSERT(rc == 0);
+    must(LLVMFuzzerTestOneInput(seed, size));
     free(seed);
     seeds++;
 }

@@ -13,6 +13,7 @@
 #include "replay/disk/segment_recovery.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 enum { STORE = 42, SEGMENT = 1, BYTES_MAX = 1 << 16 };
 
@@ -67,8 +68,7 @@ static void prepare(void)
 {
     if (folder.path[0] == '\0') {
         const aq_store_identity identity = {.store = STORE, .run_id = 1, .task = "fuzz"};
-        int rc = aq_segment_folder_open(fuzz_place(), &identity, &folder, NULL);
-        AQ_ASSERT(rc == 0);
+        must(aq_segment_folder_open(fuzz_place(), &identity, &folder, NULL));
     }
 }
 
@@ -82,13 +82,11 @@ static void recover(const uint8_t *bytes, size_t size)
     const aq_replay_log_recovery into = {&last, on_head, on_record, on_snapshot, on_damage};
     const char *name = strrchr(aq_segment_path(folder.path, SEGMENT, path), '/') + 1;
     (void)fuzz_place_write(name, bytes, size);
-    int rc = aq_segment_map_create(&folder, &map);
-    AQ_ASSERT(rc == 0);
-    rc = aq_segment_recover(&folder, map, &into, &found, &error);
+    must(aq_segment_map_create(&folder, &map));
+    int rc = aq_segment_recover(&folder, map, &into, &found, &error);
     AQ_ASSERT(rc == error.code);
     if (rc == 0) {
-        rc = aq_segment_mend(&folder, &found, &error);
-        AQ_ASSERT(rc == 0);
+        must(aq_segment_mend(&folder, &found, &error));
     }
     aq_segment_map_destroy(map);
 }

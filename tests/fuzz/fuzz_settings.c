@@ -8,14 +8,14 @@
 #include "common/base/assert.h"
 #include "common/config/run_config.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 enum { PRINTED_BYTES_MAX = 1 << 20, ASSIGNMENT_BYTES_MAX = 512 };
 
 static void print(const aq_run_config *config, aq_buffer *out)
 {
     aq_buffer_init(out, PRINTED_BYTES_MAX);
-    int rc = aq_settings_print_yaml(aq_run_config_table(), config, out);
-    AQ_ASSERT(rc == 0);
+    must(aq_settings_print_yaml(aq_run_config_table(), config, out));
 }
 
 static void assert_prints_as(const aq_run_config *config, const aq_buffer *expected)
@@ -39,17 +39,12 @@ static void use(const aq_run_config *config)
     int rc = aq_run_config_validate(config, &error);
     AQ_ASSERT(error.code == rc);
     if (rc == 0) {
-        rc = aq_run_config_hidden(config, widths, &count);
-        AQ_ASSERT(rc == 0);
+        must(aq_run_config_hidden(config, widths, &count));
         AQ_ASSERT(count <= AQ_HIDDEN_LAYERS_MAX);
-        rc = aq_run_config_critic_hidden(config, widths, &count);
-        AQ_ASSERT(rc == 0);
-        rc = aq_run_config_threshold(config, 475, &threshold);
-        AQ_ASSERT(rc == 0);
-        rc = aq_run_config_layer_formats(config, formats, &count);
-        AQ_ASSERT(rc == 0);
-        rc = aq_run_config_tables(config, tables, &count, &learner, NULL);
-        AQ_ASSERT(rc == 0);
+        must(aq_run_config_critic_hidden(config, widths, &count));
+        must(aq_run_config_threshold(config, 475, &threshold));
+        must(aq_run_config_layer_formats(config, formats, &count));
+        must(aq_run_config_tables(config, tables, &count, &learner, NULL));
         AQ_ASSERT(count >= 1);
         AQ_ASSERT(count <= AQ_TABLES_MAX);
         AQ_ASSERT(learner < count);
@@ -62,9 +57,8 @@ static void go_round(const aq_run_config *config)
     aq_buffer printed;
     print(config, &printed);
     aq_settings_init(aq_run_config_table(), &again);
-    int rc = aq_settings_read_yaml(aq_run_config_table(), "again", (const char *)printed.data,
-                                   printed.size, &again, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_settings_read_yaml(aq_run_config_table(), "again", (const char *)printed.data,
+                               printed.size, &again, NULL));
     assert_prints_as(&again, &printed);
     aq_buffer_fini(&printed);
 }

@@ -16,6 +16,7 @@
 #include "replay/shard/replay_core.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 #include "tests/unit/replay/replay_kit.h"
 
 enum { WHICH_SLOT, WHICH_IDENTITY, WHICH_SNAPSHOT, WHICH_COUNT };
@@ -69,15 +70,12 @@ static void restore(const uint8_t *bytes, size_t size)
     aq_experience message = kit_message(1, 1, 0, 1, 5);
     aq_replay_core *core;
     aq_error error = {0};
-    int rc = aq_replay_core_create(&run, AQ_NS_PER_S, &core, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_core_create(&run, AQ_NS_PER_S, &core, NULL));
     aq_arrival *arrival = kit_arrival(&message);
-    rc = aq_replay_core_restore_record(core, AQ_NS_PER_S, 1, 1, arrival);
-    AQ_ASSERT(rc == 0);
-    rc = aq_replay_core_restore_snapshot(core, bytes, size, &error);
+    must(aq_replay_core_restore_record(core, AQ_NS_PER_S, 1, 1, arrival));
+    int rc = aq_replay_core_restore_snapshot(core, bytes, size, &error);
     AQ_ASSERT(error.code == rc);
-    rc = aq_replay_core_attach(core, AQ_NS_PER_S, NULL, 1, 0);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_core_attach(core, AQ_NS_PER_S, NULL, 1, 0));
     aq_replay_core_share(core, AQ_NS_PER_S);
     aq_replay_core_destroy(core);
 }

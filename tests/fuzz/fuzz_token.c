@@ -7,6 +7,7 @@
 #include "common/base/assert.h"
 #include "common/net/rpc/rpc_guard.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 static const char secret[] = "correct horse battery staple";
 
@@ -34,10 +35,8 @@ static void check_request(const uint8_t *bytes, size_t size)
     if (request == NULL) {
         return;
     }
-    int rc = aq_token_parse(secret, strlen(secret), &token, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_guard_create(token, &guard);
-    AQ_ASSERT(rc == 0);
+    must(aq_token_parse(secret, strlen(secret), &token, NULL));
+    must(aq_rpc_guard_create(token, &guard));
     enum aq_guard_verdict verdict =
         aq_rpc_guard_check(guard, request, request->body.data, request->body.len, &role, &why);
     AQ_ASSERT(verdict != AQ_GUARD_GENUINE);

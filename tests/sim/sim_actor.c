@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "tests/sim/sim_plant.h"
+#include "tests/support/must.h"
 
 enum { CALLS_MAX = 8 };
 
@@ -176,8 +177,7 @@ void sim_actor_start(sim_actor *actor)
         .start_ns = sim_now_ns(&site->world),
         .seed = actor->incarnation,
     };
-    int rc = aq_actor_session_create(sim_client_channel(actor->learner), &config, &actor->session);
-    AQ_ASSERT(rc == 0);
+    must(aq_actor_session_create(sim_client_channel(actor->learner), &config, &actor->session));
     sim_pump_start(&actor->pump);
 }
 

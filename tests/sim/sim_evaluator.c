@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "common/base/assert.h"
+#include "tests/support/must.h"
 
 enum { CALLS_MAX = 8 };
 
@@ -55,9 +56,8 @@ void sim_evaluator_start(sim_evaluator *evaluator)
         .start_ns = sim_now_ns(&site->world),
         .seed = evaluator->incarnation,
     };
-    int rc = aq_evaluator_session_create(sim_client_channel(evaluator->learner), &config,
-                                         &evaluator->session);
-    AQ_ASSERT(rc == 0);
+    must(aq_evaluator_session_create(sim_client_channel(evaluator->learner), &config,
+                                     &evaluator->session));
     sim_pump_start(&evaluator->pump);
 }
 

@@ -8,6 +8,7 @@
 #include "common/base/assert.h"
 #include "common/base/memory.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/must.h"
 
 enum { TICK_MS = 5, CALLS_MAX = 256, HEARTBEATS_OF_FAREWELL = 3 };
 
@@ -102,9 +103,8 @@ static void announce(sim_learner *learner)
     const aq_publication *newest = aq_policy_shelf_newest(learner->shelf);
     aq_buffer frame;
     aq_buffer_init(&frame, 4096);
-    int rc = aq_wire_announce_pack(learner->site->run_id,
-                                   newest != NULL ? newest->snapshot->version : 0, &frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_announce_pack(learner->site->run_id,
+                               newest != NULL ? newest->snapshot->version : 0, &frame));
     sim_broadcast_send(&learner->site->broadcast, frame.data, frame.size);
     aq_buffer_fini(&frame);
 }
@@ -172,15 +172,12 @@ static void create_cores(sim_learner *learner)
         .wall_limit_s = config->limits.wall_s,
         .threshold = plan->threshold,
     };
-    int rc = aq_coordinator_create(&coordinator, sim_now_ns(&learner->site->world),
-                                   &learner->coordinator);
-    AQ_ASSERT(rc == 0);
-    rc = aq_policy_shelf_create(&learner->shelf);
-    AQ_ASSERT(rc == 0);
+    must(aq_coordinator_create(&coordinator, sim_now_ns(&learner->site->world),
+                               &learner->coordinator));
+    must(aq_policy_shelf_create(&learner->shelf));
     const aq_algorithm_setup setup = {
         .config = config, .schema = &plan->settings.schema, .seed = config->seed};
-    rc = aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error);
-    AQ_ASSERT(rc == 0);
+    must(aq_agent_create(plan->algorithm_class, &setup, &learner->agent, &error));
 }
 
 static void create_service(sim_learner *learner)
@@ -203,14 +200,11 @@ static void create_service(sim_learner *learner)
         .checkpoint_asked = event_checkpoint_asked,
         .status = event_status,
     };
-    int rc = aq_learner_service_create(&identity, learner->coordinator, learner->shelf, &owner,
-                                       &learner->service);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
-                                  &learner->dispatcher);
-    AQ_ASSERT(rc == 0);
-    rc = aq_learner_service_offer(learner->service, learner->dispatcher);
-    AQ_ASSERT(rc == 0);
+    must(aq_learner_service_create(&identity, learner->coordinator, learner->shelf, &owner,
+                                   &learner->service));
+    must(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
+                                  &learner->dispatcher));
+    must(aq_learner_service_offer(learner->service, learner->dispatcher));
 }
 
 void sim_learner_start(sim_learner *learner)

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/wire/wire_checkpoint.h"
 #include "tests/sim/sim_learner.h"
+#include "tests/support/must.h"
 
 uint64_t sim_learner_reserve(sim_learner *learner, uint64_t at_least, uint64_t count)
 {
@@ -53,8 +53,7 @@ void sim_learner_write(sim_learner *learner, const aq_named_arrays *arrays, uint
             .store = counts[i].store, .inserted = counts[i].inserted, .slot = counts[i].slot};
     }
     aq_buffer_clear(&learner->disk.checkpoint);
-    int rc = aq_wire_checkpoint_pack(&checkpoint, &learner->disk.checkpoint);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_checkpoint_pack(&checkpoint, &learner->disk.checkpoint));
     learner->checkpoint_step = step;
     sim_trace(&learner->site->world, "checkpoint", step, checkpoint.env_steps);
 }
@@ -101,11 +100,9 @@ void sim_learner_restore(sim_learner *learner)
     learner->checkpoint_step = 0;
     learner->next_version = 1;
     if (learner->disk.checkpoint.size > 0) {
-        int rc = aq_wire_checkpoint_unpack(learner->disk.checkpoint.data,
-                                           learner->disk.checkpoint.size, &checkpoint, &error);
-        AQ_ASSERT(rc == 0);
-        rc = aq_agent_restore(learner->agent, &checkpoint.arrays, &error);
-        AQ_ASSERT(rc == 0);
+        must(aq_wire_checkpoint_unpack(learner->disk.checkpoint.data, learner->disk.checkpoint.size,
+                                       &checkpoint, &error));
+        must(aq_agent_restore(learner->agent, &checkpoint.arrays, &error));
         restore_run(learner, &checkpoint);
         aq_checkpoint_fini(&checkpoint);
     }

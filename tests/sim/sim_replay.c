@@ -9,6 +9,7 @@
 #include "common/base/assert.h"
 #include "proto/experience.pb-c.h"
 #include "tests/sim/sim_plant.h"
+#include "tests/support/must.h"
 
 enum { IDLE_TICK_MS = 20, LEARNER_CALLS_MAX = 8, CALLS_MAX = 256, PLANT_AFTER = 40 };
 
@@ -231,9 +232,8 @@ static bool open_platter(sim_replay *replay, const aq_member_view *view)
         sim_broken(&site->world, SIM_RESTORED, "a store cannot be restored: %s", error.text);
         return false;
     }
-    int rc = aq_replay_service_attach(replay->service, now_ns, log, last_number, SIM_BACKLOG_BYTES,
-                                      "the platter");
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_service_attach(replay->service, now_ns, log, last_number, SIM_BACKLOG_BYTES,
+                                  "the platter"));
     replay->platter.store = replay->identity.store;
     replay->platter.slot = view->slot;
     return true;
@@ -418,20 +418,16 @@ void sim_replay_start(sim_replay *replay)
     replay->identity.store =
         replay->platter.store != 0 ? replay->platter.store : sim_draw_incarnation(&site->world);
     replay->identity.slot = replay->platter.slot;
-    int rc = aq_replay_service_create(&owner, sim_now_ns(&site->world), &replay->service);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
-                                  &replay->dispatcher);
-    AQ_ASSERT(rc == 0);
-    rc = aq_replay_service_offer(replay->service, replay->dispatcher);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_service_create(&owner, sim_now_ns(&site->world), &replay->service));
+    must(aq_rpc_dispatcher_create(CALLS_MAX, REPLY_BYTES_MAX, REPEATS_BYTES_MAX,
+                                  &replay->dispatcher));
+    must(aq_replay_service_offer(replay->service, replay->dispatcher));
     sim_rpc_listen(&site->rpc, replay->identity.rpc_url, replay->dispatcher, &tap);
     sim_push_listen(&site->push, replay->identity.push_url, on_experience, replay);
     replay->learner =
         sim_client_open(&site->rpc, replay->host, SIM_LEARNER_URL, LEARNER_CALLS_MAX, NULL, NULL);
-    rc = aq_member_create(sim_client_channel(replay->learner), &replay->identity, &member,
-                          replay->identity.incarnation, &replay->member);
-    AQ_ASSERT(rc == 0);
+    must(aq_member_create(sim_client_channel(replay->learner), &replay->identity, &member,
+                          replay->identity.incarnation, &replay->member));
     sim_agenda_at(site->world.agenda, 0, on_tick, replay, replay->life);
 }
 

@@ -11,6 +11,7 @@
 #include "common/base/memory.h"
 #include "common/wire/wire_frame.h"
 #include "proto/rpc.pb-c.h"
+#include "tests/support/must.h"
 
 enum { FRAME_BYTES_MAX = 4 << 20, PLACE_BITS = 8 };
 
@@ -197,9 +198,8 @@ static void tell_answered(const sim_server *server, const sim_passage *passage,
     if (server->tap.user == NULL) {
         return;
     }
-    int rc = aq_wire_frame_unpack(frame, size, AQ_FRAME_RPC_REPLY,
-                                  &actorq__v1__rpc_reply__descriptor, &message, &error);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_frame_unpack(frame, size, AQ_FRAME_RPC_REPLY, &actorq__v1__rpc_reply__descriptor,
+                              &message, &error));
     const Actorq__V1__RpcReply *reply = (const Actorq__V1__RpcReply *)message;
     if (reply->status == AQ_RPC_OK) {
         server->tap.answered(server->tap.user, passage->method, &reply->body, passage->about);
@@ -231,9 +231,8 @@ static Actorq__V1__RpcRequest *read_request(const uint8_t *frame, size_t size)
 {
     ProtobufCMessage *message;
     aq_error error = {0};
-    int rc = aq_wire_frame_unpack(frame, size, AQ_FRAME_RPC_REQUEST,
-                                  &actorq__v1__rpc_request__descriptor, &message, &error);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_frame_unpack(frame, size, AQ_FRAME_RPC_REQUEST,
+                              &actorq__v1__rpc_request__descriptor, &message, &error));
     return (Actorq__V1__RpcRequest *)message;
 }
 

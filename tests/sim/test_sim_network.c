@@ -24,7 +24,7 @@ typedef struct town {
     int connected, disconnected, writable;
 } town;
 
-static int set_up(void **state)
+static town *open_town(void)
 {
     town *at = aq_alloc(1, sizeof(*at));
     assert_non_null(at);
@@ -35,20 +35,19 @@ static int set_up(void **state)
     sim_push_place(&at->push, URL, THERE);
     sim_host_start(&at->network, HERE);
     sim_host_start(&at->network, THERE);
-    *state = at;
-    return 0;
+    return at;
 }
 
-static int tear_down(void **state)
+static void close_town(town *at)
 {
-    town *at = *state;
     sim_broadcast_fini(&at->broadcast);
     sim_push_fini(&at->push);
     sim_network_fini(&at->network);
     sim_world_fini(&at->world);
     aq_free(at);
-    return 0;
 }
+
+#define TEST_IN_TOWN(name) TEST_OF(name, town *at, open_town(), close_town)
 
 static void pass(town *at, int64_t ms)
 {
@@ -72,9 +71,8 @@ static void on_event(void *user, uint64_t tag)
     at->arrived[at->arrived_count++] = (uint32_t)tag;
 }
 
-TEST_WITH(events_run_in_the_order_of_their_times_then_of_asking, set_up, tear_down)
+TEST_IN_TOWN(events_run_in_the_order_of_their_times_then_of_asking)
 {
-    town *at = *state;
     static const int64_t times_ns[] = {50, 10, 30, 10, 40, 20, 10};
     static const uint32_t order[] = {1, 3, 6, 5, 2, 4, 0};
     for (uint32_t i = 0; i < 7; i++) {
@@ -117,9 +115,8 @@ static size_t overtaken(const town *at)
     return count;
 }
 
-TEST_WITH(on_a_calm_day_everything_arrives, set_up, tear_down)
+TEST_IN_TOWN(on_a_calm_day_everything_arrives)
 {
-    town *at = *state;
     carry(at, 500);
     pass(at, 1);
     assert_int_equal(at->arrived_count, 500);
@@ -127,9 +124,8 @@ TEST_WITH(on_a_calm_day_everything_arrives, set_up, tear_down)
     assert_null(at->network.messages);
 }
 
-TEST_WITH(the_weather_loses_and_doubles_its_share, set_up, tear_down)
+TEST_IN_TOWN(the_weather_loses_and_doubles_its_share)
 {
-    town *at = *state;
     at->network.weather.loss_share = 0.25;
     at->network.weather.twice_share = 0.1;
     carry(at, 1000);
@@ -138,9 +134,8 @@ TEST_WITH(the_weather_loses_and_doubles_its_share, set_up, tear_down)
     assert_in_range(at->arrived_count, 760, 890);
 }
 
-TEST_WITH(between_hosts_that_are_cut_nothing_arrives_one_way, set_up, tear_down)
+TEST_IN_TOWN(between_hosts_that_are_cut_nothing_arrives_one_way)
 {
-    town *at = *state;
     at->network.cut[HERE][THERE] = true;
     carry(at, 10);
     pass(at, 1);
@@ -152,18 +147,16 @@ TEST_WITH(between_hosts_that_are_cut_nothing_arrives_one_way, set_up, tear_down)
     assert_int_equal(at->arrived_count, 10);
 }
 
-TEST_WITH(who_is_down_gets_nothing, set_up, tear_down)
+TEST_IN_TOWN(who_is_down_gets_nothing)
 {
-    town *at = *state;
     carry(at, 10);
     sim_host_stop(&at->network, THERE);
     pass(at, 1);
     assert_int_equal(at->lost_count, 10);
 }
 
-TEST_WITH(who_stands_still_gets_it_later, set_up, tear_down)
+TEST_IN_TOWN(who_stands_still_gets_it_later)
 {
-    town *at = *state;
     sim_host_stand_still(&at->network, THERE, 5 * AQ_NS_PER_MS);
     carry(at, 10);
     pass(at, 4);
@@ -218,9 +211,8 @@ static uint32_t send_until_refused(sim_sender *sender, uint32_t first)
     return first;
 }
 
-TEST_WITH(a_connection_keeps_order_and_is_bounded, set_up, tear_down)
+TEST_IN_TOWN(a_connection_keeps_order_and_is_bounded)
 {
-    town *at = *state;
     sim_sender *sender = open_sender(at);
     uint32_t sent = 0;
     for (int round = 0; round < 20; round++) {
@@ -237,9 +229,8 @@ TEST_WITH(a_connection_keeps_order_and_is_bounded, set_up, tear_down)
     sim_sender_close(sender);
 }
 
-TEST_WITH(a_connection_that_breaks_is_told_and_made_again, set_up, tear_down)
+TEST_IN_TOWN(a_connection_that_breaks_is_told_and_made_again)
 {
-    town *at = *state;
     sim_sender *sender = open_sender(at);
     sim_push_break(&at->push, THERE);
     assert_false(sim_push_is_whole(&at->push));
@@ -250,9 +241,8 @@ TEST_WITH(a_connection_that_breaks_is_told_and_made_again, set_up, tear_down)
     sim_sender_close(sender);
 }
 
-TEST_WITH(a_restarted_process_gets_nothing_of_an_earlier_connection, set_up, tear_down)
+TEST_IN_TOWN(a_restarted_process_gets_nothing_of_an_earlier_connection)
 {
-    town *at = *state;
     sim_sender *sender = open_sender(at);
     (void)send_until_refused(sender, 0);
     sim_push_close(&at->push, URL);
@@ -269,9 +259,8 @@ static void on_heard(void *user, const uint8_t *frame, size_t size)
     note(user, frame, size);
 }
 
-TEST_WITH(who_is_not_connected_yet_does_not_hear_the_broadcast, set_up, tear_down)
+TEST_IN_TOWN(who_is_not_connected_yet_does_not_hear_the_broadcast)
 {
-    town *at = *state;
     uint32_t word = 5;
     sim_broadcast_open(&at->broadcast);
     sim_subscriber *subscriber = sim_subscribe(&at->broadcast, HERE, on_heard, at);
@@ -284,9 +273,8 @@ TEST_WITH(who_is_not_connected_yet_does_not_hear_the_broadcast, set_up, tear_dow
     sim_unsubscribe(subscriber);
 }
 
-TEST_WITH(a_publisher_that_was_restarted_is_heard_after_a_while, set_up, tear_down)
+TEST_IN_TOWN(a_publisher_that_was_restarted_is_heard_after_a_while)
 {
-    town *at = *state;
     uint32_t word = 5;
     sim_broadcast_open(&at->broadcast);
     sim_subscriber *subscriber = sim_subscribe(&at->broadcast, HERE, on_heard, at);

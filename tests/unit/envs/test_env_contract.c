@@ -140,11 +140,11 @@ static void check_no_memory(aq_env *open)
 {
     uint8_t *lane = aq_alloc(1, open->class->state_bytes);
     assert_non_null(lane);
-    int rc = AQ_E_NOMEM;
-    for (uint64_t nth = 1; rc != 0; nth++) {
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
         aq_env *env = NULL;
         memset(lane, 0, open->class->state_bytes);
-        aq_memory_fail_at(nth, 0);
         rc = aq_env_open(open->name, &env, NULL);
         if (rc == 0 && env->class->begin != NULL) {
             rc = env->class->begin(env->params, lane, NULL);
@@ -152,8 +152,6 @@ static void check_no_memory(aq_env *open)
                 env->class->end(env->params, lane);
             }
         }
-        aq_memory_fail_at(0, 0);
-        assert_true(rc == 0 || rc == AQ_E_NOMEM);
         aq_env_unref(env);
     }
     aq_free(lane);

@@ -8,6 +8,7 @@
 
 #include "common/base/assert.h"
 #include "common/base/parse.h"
+#include "tests/support/must.h"
 
 typedef struct tally_params {
     float quarter;
@@ -126,10 +127,8 @@ aq_env *tally_open(const aq_env_class *class, const char *options)
 {
     char name[AQ_TASK_NAME_MAX];
     aq_env *env = NULL;
-    int rc = aq_text_format(name, sizeof(name), "%s%s", class->name, options);
-    AQ_ASSERT(rc == 0);
-    rc = aq_env_open_class(class, name, &env, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_text_format(name, sizeof(name), "%s%s", class->name, options));
+    must(aq_env_open_class(class, name, &env, NULL));
     return env;
 }
 
@@ -137,8 +136,7 @@ aq_env_task tally_task(const char *options)
 {
     aq_env_task task;
     aq_env *env = tally_open(&tally_env, options);
-    int rc = aq_env_task_init(env, &task, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_env_task_init(env, &task, NULL));
     aq_env_unref(env);
     return task;
 }
@@ -152,8 +150,7 @@ aq_snapshot *tally_policy(const float *bias)
     int rc =
         aq_net_spec_init_mlp(TALLY_OBS, NULL, 0, TALLY_CHOICES, AQ_ACTIVATION_RELU, &spec, NULL);
     AQ_ASSERT(rc == 0);
-    rc = aq_snapshot_create(&spec, &format, &snapshot);
-    AQ_ASSERT(rc == 0);
+    must(aq_snapshot_create(&spec, &format, &snapshot));
     snapshot->run_id = 1;
     snapshot->version = 1;
     snapshot->act_rule = AQ_ACT_ARGMAX;
@@ -171,10 +168,8 @@ aq_engine *tally_engine(const aq_env *env, uint32_t choice, uint64_t version, si
     bias[choice] = 1.0f;
     aq_snapshot *snapshot = tally_policy(bias);
     snapshot->version = version;
-    int rc = aq_text_set(snapshot->task, sizeof(snapshot->task), env->name);
-    AQ_ASSERT(rc == 0);
-    rc = aq_engine_create(snapshot, rows, 0, &engine, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_text_set(snapshot->task, sizeof(snapshot->task), env->name));
+    must(aq_engine_create(snapshot, rows, 0, &engine, NULL));
     aq_snapshot_unref(snapshot);
     return engine;
 }
@@ -185,10 +180,8 @@ aq_trial_result tally_trial(aq_env *env, aq_engine *engine, uint32_t lanes, uint
     aq_env_task task;
     aq_trial *trial = NULL;
     enum aq_trial_state state;
-    int rc = aq_env_task_init(env, &task, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_trial_create(&task, episodes, lanes, &trial, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_env_task_init(env, &task, NULL));
+    must(aq_trial_create(&task, episodes, lanes, &trial, NULL));
     aq_env_task_fini(&task);
     aq_trial_start(trial, episodes, seed);
     do {

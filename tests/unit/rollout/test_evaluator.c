@@ -340,37 +340,20 @@ TEST(numbers_of_episodes_are_checked)
 
 TEST(create_survives_every_failed_allocation)
 {
-    aq_evaluation here;
-    aq_evaluator_core *untouched = (aq_evaluator_core *)(void *)&here;
-    for (uint64_t nth = 1;; nth++) {
-        aq_evaluator_core *core = untouched;
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_evaluator_core_create(tally, 1, 2, 0.0, 0, &core, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 4);
-            aq_evaluator_core_destroy(core);
-            return;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
-        assert_ptr_equal(core, untouched);
-    }
+    aq_evaluator_core *core = NULL;
+    assert_made_despite_failures(core, aq_evaluator_core_create(tally, 1, 2, 0.0, 0, &core, NULL));
+    aq_evaluator_core_destroy(core);
 }
 
 TEST(evaluate_survives_every_failed_allocation)
 {
     aq_engine *engine = engine_of(1, 4);
     aq_evaluation result = {.version = 77};
-    for (uint64_t nth = 1;; nth++) {
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 4);
-            break;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
         assert_int_equal(result.version, 77);
+        rc = aq_evaluate(tally, engine, 3, SEED, &result, NULL);
     }
     aq_engine_destroy(engine);
 }
