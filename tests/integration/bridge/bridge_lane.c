@@ -19,10 +19,7 @@ aq_env *bridge_open(const char *name)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    if (aq_env_open(name, &env, &error) != 0) {
-        print_error("%s: %s\n", name, error.text);
-        fail();
-    }
+    assert_succeeds(aq_env_open(name, &env, &error), &error);
     return env;
 }
 

@@ -21,10 +21,7 @@ static const char *own_path;
 
 static void assert_words(const char *text, const char *words)
 {
-    if (strstr(text, words) == NULL) {
-        print_error("'%s' is not in: %s\n", words, text);
-        fail();
-    }
+    assert_says(text, words);
 }
 
 /* ---- refusals ------------------------------------------------------------------------------- */

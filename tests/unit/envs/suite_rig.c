@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "common/base/memory.h"
-#include "tests/support/test.h"
 #include "tests/unit/envs/suite_rig.h"
 
 void rig_init(rig *self, const char *task)
@@ -18,6 +17,13 @@ void rig_init(rig *self, const char *task)
     assert_non_null(self->lane);
     assert_int_equal(self->env->class->begin(self->env->params, self->lane, &error), 0);
     aq_rng_init(&self->rng, 4, 2);
+}
+
+rig *rig_open(const char *task)
+{
+    static rig self;
+    rig_init(&self, task);
+    return &self;
 }
 
 void rig_fini(rig *self)

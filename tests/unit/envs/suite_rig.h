@@ -6,6 +6,7 @@
 
 #include "envs/env_open.h"
 #include "envs/mujoco/suite.h"
+#include "tests/support/test.h"
 
 typedef struct rig {
     aq_env *env;
@@ -17,6 +18,11 @@ typedef struct rig {
 
 void rig_init(rig *self, const char *task);
 void rig_fini(rig *self);
+
+/* A test in a task of the suite, with the rig `self`. */
+#define TEST_IN_TASK(name, task) TEST_OF(name, rig *self, rig_open(task), rig_fini)
+rig *rig_open(const char *task); /* in static storage */
+
 void rig_reset(rig *self);
 
 /* One step with random controls; fails the test when it fails. */

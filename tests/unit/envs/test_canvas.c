@@ -36,6 +36,8 @@ static int check_guards(void **state)
     return 0;
 }
 
+#define TEST_ON_CANVAS(name) TEST_WITH(name, set_up, check_guards)
+
 static uint8_t red_at(uint32_t row, uint32_t column)
 {
     return canvas.pixels[(row * WIDTH + column) * 3];
@@ -53,7 +55,7 @@ static double red_area(void)
     return sum / red.red;
 }
 
-TEST_WITH(fill_colours_every_pixel_and_channel, set_up, check_guards)
+TEST_ON_CANVAS(fill_colours_every_pixel_and_channel)
 {
     aq_canvas_fill(&canvas, (aq_colour){1, 2, 3});
     for (size_t i = 0; i < (size_t)WIDTH * HEIGHT * 3; i++) {
@@ -61,7 +63,7 @@ TEST_WITH(fill_colours_every_pixel_and_channel, set_up, check_guards)
     }
 }
 
-TEST_WITH(zero_is_the_middle_and_the_smaller_side_is_one, set_up, check_guards)
+TEST_ON_CANVAS(zero_is_the_middle_and_the_smaller_side_is_one)
 {
     aq_canvas_disc(&canvas, (aq_point){0, 0}, 0.25, red); /* five pixels */
     assert_int_equal(red_at(9, 19), red.red);
@@ -72,20 +74,20 @@ TEST_WITH(zero_is_the_middle_and_the_smaller_side_is_one, set_up, check_guards)
     assert_int_equal(red_at(16, 20), 0);
 }
 
-TEST_WITH(y_points_downwards, set_up, check_guards)
+TEST_ON_CANVAS(y_points_downwards)
 {
     aq_canvas_disc(&canvas, (aq_point){0, 0.4}, 0.1, red);
     assert_int_equal(red_at(17, 19), red.red);
     assert_int_equal(red_at(2, 19), 0);
 }
 
-TEST_WITH(a_disc_has_the_area_of_a_circle, set_up, check_guards)
+TEST_ON_CANVAS(a_disc_has_the_area_of_a_circle)
 {
     aq_canvas_disc(&canvas, (aq_point){0.013, -0.021}, 0.3, red);
     assert_float_equal(red_area(), acos(-1.0) * 36, 0.6);
 }
 
-TEST_WITH(borders_are_smooth, set_up, check_guards)
+TEST_ON_CANVAS(borders_are_smooth)
 {
     aq_canvas_disc(&canvas, (aq_point){0, 0}, 0.25, red);
     size_t partly = 0;
@@ -97,7 +99,7 @@ TEST_WITH(borders_are_smooth, set_up, check_guards)
     assert_in_range(partly, 20, 60);
 }
 
-TEST_WITH(a_stroke_has_its_thickness_and_round_ends, set_up, check_guards)
+TEST_ON_CANVAS(a_stroke_has_its_thickness_and_round_ends)
 {
     aq_canvas_stroke(&canvas, (aq_point){-0.5, 0}, (aq_point){0.5, 0}, 0.2, red);
     for (uint32_t row = 0; row < HEIGHT; row++) {
@@ -107,7 +109,7 @@ TEST_WITH(a_stroke_has_its_thickness_and_round_ends, set_up, check_guards)
     assert_float_equal(red_area(), 80 + acos(-1.0) * 4, 0.5);
 }
 
-TEST_WITH(a_stroke_thinner_than_a_pixel_is_pale, set_up, check_guards)
+TEST_ON_CANVAS(a_stroke_thinner_than_a_pixel_is_pale)
 {
     /* The middle of row 9 is at -0.025. */
     aq_canvas_stroke(&canvas, (aq_point){-0.5, -0.025}, (aq_point){0.5, -0.025}, 0.01, red);
@@ -116,7 +118,7 @@ TEST_WITH(a_stroke_thinner_than_a_pixel_is_pale, set_up, check_guards)
     assert_int_equal(red_at(10, 20), 0);
 }
 
-TEST_WITH(a_polygon_is_filled_in_either_direction, set_up, check_guards)
+TEST_ON_CANVAS(a_polygon_is_filled_in_either_direction)
 {
     const aq_point square[] = {{-0.2, -0.2}, {0.2, -0.2}, {0.2, 0.2}, {-0.2, 0.2}};
     const aq_point turned[] = {{-0.2, 0.2}, {0.2, 0.2}, {0.2, -0.2}, {-0.2, -0.2}};
@@ -135,14 +137,14 @@ TEST_WITH(a_polygon_is_filled_in_either_direction, set_up, check_guards)
     assert_memory_equal(first, canvas.pixels, sizeof(first));
 }
 
-TEST_WITH(a_triangle_has_its_area, set_up, check_guards)
+TEST_ON_CANVAS(a_triangle_has_its_area)
 {
     const aq_point corners[] = {{-0.4, 0.4}, {0.45, 0.35}, {0.05, -0.45}};
     aq_canvas_polygon(&canvas, corners, 3, red);
     assert_float_equal(red_area(), 0.5 * (0.85 * 0.85 - 0.45 * 0.05) * 400, 1.0);
 }
 
-TEST_WITH(a_polygon_without_area_is_not_drawn, set_up, check_guards)
+TEST_ON_CANVAS(a_polygon_without_area_is_not_drawn)
 {
     const aq_point line[] = {{-0.25, -0.25}, {0.25, 0.25}, {0, 0}};
     const aq_point place[] = {{0.1, 0.1}, {0.1, 0.1}, {0.1, 0.1}};
@@ -151,7 +153,7 @@ TEST_WITH(a_polygon_without_area_is_not_drawn, set_up, check_guards)
     assert_float_equal(red_area(), 0, 0);
 }
 
-TEST_WITH(shapes_are_cut_at_the_edge, set_up, check_guards)
+TEST_ON_CANVAS(shapes_are_cut_at_the_edge)
 {
     const aq_point large[] = {{-9, -9}, {9, -9}, {9, 9}, {-9, 9}};
     aq_canvas_disc(&canvas, (aq_point){-1, -0.5}, 0.25, red);
@@ -167,7 +169,7 @@ TEST_WITH(shapes_are_cut_at_the_edge, set_up, check_guards)
     }
 }
 
-TEST_WITH(shapes_outside_leave_no_trace, set_up, check_guards)
+TEST_ON_CANVAS(shapes_outside_leave_no_trace)
 {
     const aq_point far[] = {{1.2, -0.2}, {1.6, -0.2}, {1.6, 0.2}};
     aq_canvas_disc(&canvas, (aq_point){1.5, 0}, 0.3, red);
@@ -177,7 +179,7 @@ TEST_WITH(shapes_outside_leave_no_trace, set_up, check_guards)
     assert_float_equal(red_area(), 0, 0);
 }
 
-TEST_WITH(shapes_without_finite_places_are_not_drawn, set_up, check_guards)
+TEST_ON_CANVAS(shapes_without_finite_places_are_not_drawn)
 {
     const double strange[] = {NAN, INFINITY, -INFINITY, 1e300, -1e300};
     for (size_t i = 0; i < sizeof(strange) / sizeof(strange[0]); i++) {
@@ -196,7 +198,7 @@ TEST_WITH(shapes_without_finite_places_are_not_drawn, set_up, check_guards)
     assert_float_equal(red_area(), 0, 0);
 }
 
-TEST_WITH(cells_fill_the_picture_without_overlap, set_up, check_guards)
+TEST_ON_CANVAS(cells_fill_the_picture_without_overlap)
 {
     const uint32_t rows = 7, columns = 9; /* neither divides the picture */
     for (uint32_t row = 0; row < rows; row++) {
@@ -210,7 +212,7 @@ TEST_WITH(cells_fill_the_picture_without_overlap, set_up, check_guards)
     assert_float_equal(red_area(), WIDTH * HEIGHT, 0);
 }
 
-TEST_WITH(a_cell_lies_where_it_is_counted, set_up, check_guards)
+TEST_ON_CANVAS(a_cell_lies_where_it_is_counted)
 {
     aq_canvas_cell(&canvas, 10, 10, 9, 0, red);
     assert_int_equal(red_at(18, 0), red.red);
@@ -218,7 +220,7 @@ TEST_WITH(a_cell_lies_where_it_is_counted, set_up, check_guards)
     assert_float_equal(red_area(), 8, 0);
 }
 
-TEST_WITH(random_shapes_stay_inside, set_up, check_guards)
+TEST_ON_CANVAS(random_shapes_stay_inside)
 {
     aq_rng rng;
     aq_rng_init(&rng, 3, 0);

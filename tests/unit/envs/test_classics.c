@@ -1,12 +1,10 @@
 /*
- * What holds for all of Gymnasium's classics: how episodes begin, where they end, that a copied
- * state goes on with the same bits, and lanes that are stepped together like those stepped one by
- * one.
+ * What holds for all of Gymnasium's classics, beyond what all environments have: how episodes
+ * begin, where they end, and lanes that are stepped together like those stepped one by one.
  */
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "envs/classic/acrobot.h"
 #include "envs/classic/mountain_car.h"
 #include "envs/classic/pendulum.h"
@@ -233,53 +231,6 @@ TEST(without_gravity_the_pendulum_stays)
 }
 
 /* ---- state ---------------------------------------------------------------------------------- */
-
-TEST(a_copied_state_goes_on_identically)
-{
-    for (int n = 0; n < NAMES; n++) {
-        aq_env *env = open_env(names[n]);
-        _Alignas(16) uint8_t original[STATE_BYTES_MAX] = {0}, copy[STATE_BYTES_MAX];
-        float obs[2][OBS_MAX] = {{0}}, reward[2];
-        aq_rng rng;
-        aq_rng_init(&rng, 6, 0);
-        env->class->reset(env->params, original, &rng, obs[0]);
-        for (int i = 0; i < 30; i++) {
-            const uint32_t action = drawn_action(env, &rng);
-            memcpy(copy, original, sizeof(copy));
-            enum aq_step_end end =
-                env->class->step(env->params, original, &rng, &action, obs[0], &reward[0]);
-            assert_int_equal(env->class->step(env->params, copy, &rng, &action, obs[1], &reward[1]),
-                             end);
-            assert_memory_equal(original, copy, env->class->state_bytes);
-            assert_memory_equal(obs[0], obs[1], sizeof(obs[0]));
-            memset(obs[1], 0, sizeof(obs[1]));
-            env->class->observe(env->params, copy, obs[1]);
-            assert_memory_equal(obs[0], obs[1], sizeof(obs[0]));
-        }
-        aq_env_unref(env);
-    }
-}
-
-TEST(neither_reset_nor_step_allocates)
-{
-    for (int n = 0; n < NAMES; n++) {
-        aq_env *env = open_env(names[n]);
-        _Alignas(16) uint8_t s[STATE_BYTES_MAX] = {0};
-        float obs[OBS_MAX], reward;
-        aq_rng rng;
-        const uint64_t before = aq_memory_allocation_count();
-        aq_rng_init(&rng, 6, 0);
-        env->class->reset(env->params, s, &rng, obs);
-        for (int i = 0; i < 300; i++) {
-            const uint32_t action = drawn_action(env, &rng);
-            if (env->class->step(env->params, s, &rng, &action, obs, &reward) != AQ_STEP_GOES_ON) {
-                env->class->reset(env->params, s, &rng, obs);
-            }
-        }
-        assert_true(aq_memory_allocation_count() == before);
-        aq_env_unref(env);
-    }
-}
 
 TEST(a_recorded_state_of_another_length_is_refused)
 {

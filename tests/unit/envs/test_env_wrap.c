@@ -45,35 +45,41 @@ static void finish(player *one)
     aq_env_unref(one->env);
 }
 
+static player *start_count(const char *name)
+{
+    static player one;
+    start(&one, &count_env, name);
+    return &one;
+}
+
+#define TEST_OF_COUNT(name, options)                                                               \
+    TEST_OF(name, player *one, start_count("test:Count" options), finish)
+
 static void refused(const aq_env_class *class, const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_env_open_class(class, name, &env, &error), code);
-    assert_non_null(strstr(error.text, words));
+    assert_refused(aq_env_open_class(class, name, &env, &error), code, &error, words);
     assert_null(env);
 }
 
-TEST(numbers_are_stacked_behind_each_other)
+TEST_OF_COUNT(numbers_are_stacked_behind_each_other, "?frame_stack=3")
 {
-    player one;
-    start(&one, &count_env, "test:Count?frame_stack=3");
-    const aq_space *obs = &one.env->schema.obs;
+    const aq_space *obs = &one->env->schema.obs;
     assert_int_equal(obs->rank, 1);
     assert_int_equal(obs->shape[0], 6);
     assert_int_equal(obs->bound_count, 6);
     assert_true(obs->high[4] == 100.0f && obs->high[5] == 3.0f);
     for (int i = 0; i < 6; i++) {
-        assert_true(one.obs.numbers[i] == 0.0f);
+        assert_true(one->obs.numbers[i] == 0.0f);
     }
-    (void)act(&one, 3);
-    (void)act(&one, 2);
+    (void)act(one, 3);
+    (void)act(one, 2);
     const float two_steps[] = {0, 0, 1, 3, 2, 2};
-    assert_memory_equal(one.obs.numbers, two_steps, sizeof(two_steps));
-    (void)act(&one, 1);
+    assert_memory_equal(one->obs.numbers, two_steps, sizeof(two_steps));
+    (void)act(one, 1);
     const float three_steps[] = {1, 3, 2, 2, 3, 1};
-    assert_memory_equal(one.obs.numbers, three_steps, sizeof(three_steps));
-    finish(&one);
+    assert_memory_equal(one->obs.numbers, three_steps, sizeof(three_steps));
 }
 
 TEST(images_are_stacked_along_their_last_axis)
@@ -94,39 +100,30 @@ TEST(images_are_stacked_along_their_last_axis)
     finish(&one);
 }
 
-TEST(many_bounds_become_one_when_there_is_no_room)
+TEST_OF_COUNT(many_bounds_become_one_when_there_is_no_room, "?frame_stack=16")
 {
-    player one;
-    start(&one, &count_env, "test:Count?frame_stack=16");
-    assert_int_equal(one.env->schema.obs.bound_count, 32);
-    finish(&one);
+    assert_int_equal(one->env->schema.obs.bound_count, 32);
     aq_env *env = env_lane_open("gym:CartPole-v1?frame_stack=16");
     assert_int_equal(env->schema.obs.bound_count, 64);
     assert_int_equal(aq_schema_validate(&env->schema, NULL), 0);
     aq_env_unref(env);
 }
 
-TEST(a_repeated_action_adds_rewards_up)
+TEST_OF_COUNT(a_repeated_action_adds_rewards_up, "?action_repeat=3")
 {
-    player one;
-    start(&one, &count_env, "test:Count?action_repeat=3");
-    assert_int_equal(act(&one, 2), AQ_STEP_GOES_ON);
-    assert_true(one.reward == 1.0f + 2.0f + 3.0f);
-    assert_true(one.obs.numbers[0] == 3.0f);
-    assert_int_equal(act(&one, 1), AQ_STEP_GOES_ON);
-    assert_true(one.reward == 4.0f + 5.0f + 6.0f);
-    finish(&one);
+    assert_int_equal(act(one, 2), AQ_STEP_GOES_ON);
+    assert_true(one->reward == 1.0f + 2.0f + 3.0f);
+    assert_true(one->obs.numbers[0] == 3.0f);
+    assert_int_equal(act(one, 1), AQ_STEP_GOES_ON);
+    assert_true(one->reward == 4.0f + 5.0f + 6.0f);
 }
 
-TEST(repeating_stops_where_the_episode_ends)
+TEST_OF_COUNT(repeating_stops_where_the_episode_ends, "?length=4&action_repeat=3")
 {
-    player one;
-    start(&one, &count_env, "test:Count?length=4&action_repeat=3");
-    assert_int_equal(act(&one, 0), AQ_STEP_GOES_ON);
-    assert_int_equal(act(&one, 0), AQ_STEP_TERMINATED);
-    assert_true(one.reward == 4.0f);
-    assert_true(one.obs.numbers[0] == 4.0f);
-    finish(&one);
+    assert_int_equal(act(one, 0), AQ_STEP_GOES_ON);
+    assert_int_equal(act(one, 0), AQ_STEP_TERMINATED);
+    assert_true(one->reward == 4.0f);
+    assert_true(one->obs.numbers[0] == 4.0f);
 }
 
 /* Ten single steps: three, three, three and one. */
@@ -160,27 +157,21 @@ TEST(a_time_limit_replaces_the_tasks_own)
     finish(&one);
 }
 
-TEST(observations_are_scaled_with_their_bounds)
+TEST_OF_COUNT(observations_are_scaled_with_their_bounds, "?obs_scale=0.25&frame_stack=2")
 {
-    player one;
-    start(&one, &count_env, "test:Count?obs_scale=0.25&frame_stack=2");
-    assert_true(one.env->schema.obs.high[0] == 25.0f);
-    assert_true(one.env->schema.obs.high[3] == 0.75f);
-    (void)act(&one, 2);
+    assert_true(one->env->schema.obs.high[0] == 25.0f);
+    assert_true(one->env->schema.obs.high[3] == 0.75f);
+    (void)act(one, 2);
     const float expected[] = {0.0f, 0.0f, 0.25f, 0.5f};
-    assert_memory_equal(one.obs.numbers, expected, sizeof(expected));
-    finish(&one);
+    assert_memory_equal(one->obs.numbers, expected, sizeof(expected));
     refused(&count_env_image, "test:CountImage?obs_scale=2", AQ_E_UNSUPPORTED, "divided by 255");
 }
 
-TEST(rewards_are_scaled_with_the_threshold)
+TEST_OF_COUNT(rewards_are_scaled_with_the_threshold, "?reward_scale=0.5&action_repeat=2")
 {
-    player one;
-    start(&one, &count_env, "test:Count?reward_scale=0.5&action_repeat=2");
-    assert_true(one.env->reward_threshold == 10.0);
-    (void)act(&one, 0);
-    assert_true(one.reward == 1.5f);
-    finish(&one);
+    assert_true(one->env->reward_threshold == 10.0);
+    (void)act(one, 0);
+    assert_true(one->reward == 1.5f);
 }
 
 TEST(clipped_rewards_leave_no_threshold)
@@ -199,17 +190,15 @@ TEST(clipped_rewards_leave_no_threshold)
     finish(&one);
 }
 
-TEST(an_action_sticks_as_often_as_asked_for)
+TEST_OF_COUNT(an_action_sticks_as_often_as_asked_for, "?sticky=0.25")
 {
     enum { STEPS = 4000 };
-    player one;
     int stuck = 0;
     int32_t last = 0;
-    start(&one, &count_env, "test:Count?sticky=0.25");
     for (int i = 0; i < STEPS; i++) {
         const int32_t wanted = i % 2; /* never the one before, had nothing stuck */
-        (void)act(&one, wanted);
-        const int32_t taken = (int32_t)one.obs.numbers[1];
+        (void)act(one, wanted);
+        const int32_t taken = (int32_t)one->obs.numbers[1];
         assert_true(taken == wanted || taken == last);
         stuck += i > 0 && taken != wanted;
         last = taken;
@@ -217,30 +206,23 @@ TEST(an_action_sticks_as_often_as_asked_for)
     /* An action that sticks and is the wanted one is not seen: p / (1 + p) of them are. */
     const double share = 0.25 / 1.25, spread = sqrt(share * (1 - share) / STEPS);
     assert_true(fabs((double)stuck / STEPS - share) < 5 * spread);
-    finish(&one);
 }
 
-TEST(the_first_action_of_an_episode_cannot_stick)
+TEST_OF_COUNT(the_first_action_of_an_episode_cannot_stick, "?sticky=1")
 {
-    player one;
-    start(&one, &count_env, "test:Count?sticky=1");
-    (void)act(&one, 2);
-    assert_true(one.obs.numbers[1] == 2.0f);
-    (void)act(&one, 1);
-    assert_true(one.obs.numbers[1] == 2.0f);
-    assert_true(one.env->class->reset(one.env->params, one.state, &one.rng, &one.obs));
-    (void)act(&one, 3);
-    assert_true(one.obs.numbers[1] == 3.0f);
-    finish(&one);
+    (void)act(one, 2);
+    assert_true(one->obs.numbers[1] == 2.0f);
+    (void)act(one, 1);
+    assert_true(one->obs.numbers[1] == 2.0f);
+    assert_true(one->env->class->reset(one->env->params, one->state, &one->rng, &one->obs));
+    (void)act(one, 3);
+    assert_true(one->obs.numbers[1] == 3.0f);
 }
 
-TEST(a_failure_inside_is_a_failure)
+TEST_OF_COUNT(a_failure_inside_is_a_failure, "?fail=2&action_repeat=4")
 {
-    player one;
-    start(&one, &count_env, "test:Count?fail=2&action_repeat=4");
-    assert_int_equal(act(&one, 0), AQ_STEP_FAILED);
-    assert_string_equal(one.env->class->failure(one.env->params, one.state), "it lost count");
-    finish(&one);
+    assert_int_equal(act(one, 0), AQ_STEP_FAILED);
+    assert_string_equal(one->env->class->failure(one->env->params, one->state), "it lost count");
 }
 
 TEST(options_out_of_bounds_are_refused)
@@ -254,35 +236,27 @@ TEST(options_out_of_bounds_are_refused)
     refused(&count_env, "test:Count?clip_reward=1", AQ_E_INVALID, "clip_reward=1");
 }
 
-TEST(a_saved_state_that_cannot_be_is_refused)
+TEST_OF_COUNT(a_saved_state_that_cannot_be_is_refused, "?frame_stack=2")
 {
-    player one;
     uint8_t saved[1024];
-    start(&one, &count_env, "test:Count?frame_stack=2");
-    assert_true(aq_env_saved_bytes(one.env) <= sizeof(saved));
+    assert_true(aq_env_saved_bytes(one->env) <= sizeof(saved));
     memset(saved, 0xff, sizeof(saved));
-    assert_int_equal(aq_env_restore(one.env, one.state, saved, &one.obs), AQ_E_CORRUPT);
-    finish(&one);
+    assert_int_equal(aq_env_restore(one->env, one->state, saved, &one->obs), AQ_E_CORRUPT);
 }
 
 TEST(closing_the_wrapper_closes_what_is_inside)
 {
-    player one;
     const int closed = count_env_closed();
-    start(&one, &count_env, "test:Count?frame_stack=2");
-    finish(&one);
+    finish(start_count("test:Count?frame_stack=2"));
     assert_int_equal(count_env_closed(), closed + 1);
 }
 
-TEST(a_sleeping_environment_takes_time_but_no_processor)
+TEST_OF_COUNT(a_sleeping_environment_takes_time_but_no_processor, "?sleep_us=20000&action_repeat=2")
 {
-    player one;
-    start(&one, &count_env, "test:Count?sleep_us=20000&action_repeat=2");
     const int64_t begun_ns = aq_clock_monotonic_ns();
     const int64_t spent_ns = aq_clock_cpu_ns();
-    (void)act(&one, 0);
+    (void)act(one, 0);
     assert_true(aq_clock_monotonic_ns() - begun_ns >= 40 * AQ_NS_PER_MS); /* each single step */
     assert_true(aq_clock_cpu_ns() - spent_ns < 10 * AQ_NS_PER_MS);
-    finish(&one);
     refused(&count_env, "test:Count?sleep_us=1000001", AQ_E_INVALID, "sleep_us");
 }

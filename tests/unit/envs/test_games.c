@@ -1,11 +1,10 @@
 /*
- * What all arcade games have in common: what is seen of them, that their randomness comes from the
- * generator alone, that a state is plain data, and what random play is worth.
+ * What all arcade games have in common: what is seen of them, that another seed is another
+ * game, and what random play is worth.
  */
 #include <math.h>
 #include <string.h>
 
-#include "common/base/memory.h"
 #include "envs/games/juggle.h"
 #include "envs/games/lanes.h"
 #include "envs/games/miner.h"
@@ -115,25 +114,6 @@ TEST(every_channel_is_lit_at_times)
     }
 }
 
-TEST(the_same_seed_plays_the_same_bits)
-{
-    for (size_t i = 0; i < GAMES; i++) {
-        play a, b;
-        begin(&a, games[i], 77);
-        begin(&b, games[i], 77);
-        for (int n = 0; n < 3000; n++) {
-            const enum aq_step_end end = step(&a);
-            assert_int_equal(end, step(&b));
-            assert_memory_equal(a.obs, b.obs, sizeof(a.obs));
-            assert_memory_equal(a.state, b.state, sizeof(a.state));
-            if (end != AQ_STEP_GOES_ON) {
-                again(&a);
-                again(&b);
-            }
-        }
-    }
-}
-
 TEST(another_seed_plays_another_game)
 {
     for (size_t i = 0; i < GAMES; i++) {
@@ -141,32 +121,6 @@ TEST(another_seed_plays_another_game)
         begin(&a, games[i], 1);
         begin(&b, games[i], 2);
         assert_memory_not_equal(a.state, b.state, sizeof(a.state));
-    }
-}
-
-TEST(a_copied_state_goes_on_with_the_same_bits)
-{
-    for (size_t i = 0; i < GAMES; i++) {
-        play a, b;
-        begin(&a, games[i], 5);
-        for (int n = 0; n < 200; n++) {
-            if (step(&a) != AQ_STEP_GOES_ON) {
-                again(&a);
-            }
-        }
-        b = a;
-        memset(b.obs, 0x55, sizeof(b.obs));
-        games[i]->observe(&ramp, b.state, b.obs);
-        assert_memory_equal(a.obs, b.obs, aq_space_bytes(&a.schema.obs));
-        for (int n = 0; n < 200; n++) {
-            const enum aq_step_end end = step(&a);
-            assert_int_equal(end, step(&b));
-            assert_memory_equal(a.state, b.state, sizeof(a.state));
-            if (end != AQ_STEP_GOES_ON) {
-                again(&a);
-                again(&b);
-            }
-        }
     }
 }
 

@@ -88,22 +88,20 @@ static void draw_by_the_rule(const mjModel *model, mjData *data, aq_rng *rng)
 
 /* Joints that tend to touch something are drawn again, so that no joint's distribution is known in
  * closed form: the means of two samples are compared. */
-TEST(humanoid_begins_as_the_rule_says)
+TEST_IN_TASK(humanoid_begins_as_the_rule_says, "dmc:humanoid_run")
 {
-    rig self;
     tally ours[JOINTS_MAX] = {{0}};
     tally rules[JOINTS_MAX] = {{0}};
     aq_rng rng;
-    rig_init(&self, "dmc:humanoid_run");
-    const mjModel *model = self.suite->model;
+    const mjModel *model = self->suite->model;
     mjData *other = mj_makeData(model);
     assert_non_null(other);
     aq_rng_init(&rng, 7, 1);
     for (int i = 0; i < RESETS_WITHOUT_CONTACT; i++) {
-        rig_reset(&self);
+        rig_reset(self);
         draw_by_the_rule(model, other, &rng);
         for (int k = 0; k < model->nq; k++) {
-            tally_add(&ours[k], self.lane->physics.data->qpos[k]);
+            tally_add(&ours[k], self->lane->physics.data->qpos[k]);
             tally_add(&rules[k], other->qpos[k]);
         }
     }
@@ -116,16 +114,13 @@ TEST(humanoid_begins_as_the_rule_says)
         assert_true(joint->high < model->jnt_range[2 * k + 1]);
     }
     mj_deleteData(other);
-    rig_fini(&self);
 }
 
-TEST(humanoid_begins_in_the_air_touching_nothing)
+TEST_IN_TASK(humanoid_begins_in_the_air_touching_nothing, "dmc:humanoid_stand")
 {
-    rig self;
-    rig_init(&self, "dmc:humanoid_stand");
-    const mjData *data = self.lane->physics.data;
+    const mjData *data = self->lane->physics.data;
     for (int i = 0; i < RESETS_WITHOUT_CONTACT; i++) {
-        rig_reset(&self);
+        rig_reset(self);
         assert_int_equal(data->ncon, 0);
         assert_true(data->qpos[0] == 0 && data->qpos[1] == 0 && data->qpos[2] == 1.5);
         double length = 0;
@@ -135,7 +130,6 @@ TEST(humanoid_begins_in_the_air_touching_nothing)
         }
         assert_true(fabs(length - 1) < 1e-12);
     }
-    rig_fini(&self);
 }
 
 /* -- cheetah ---------------------------------------------------------------------------------- */
@@ -163,15 +157,13 @@ static void compare_to_line(const suite_line *line, const mjtNum *ours, int coun
 }
 
 /* The rule, as the next test uses it, is the original's. */
-TEST(the_settling_rule_gives_the_recorded_start)
+TEST_IN_TASK(the_settling_rule_gives_the_recorded_start, "dmc:cheetah_run")
 {
-    rig self;
     suite_line line;
     double before[SUITE_NUMBERS_MAX];
     size_t compared = 0;
-    rig_init(&self, "dmc:cheetah_run");
-    const mjModel *model = self.suite->model;
-    mjData *data = self.lane->physics.data;
+    const mjModel *model = self->suite->model;
+    mjData *data = self->lane->physics.data;
     FILE *file = suite_golden_open("cheetah_settling.csv");
     while (suite_golden_next(file, &line)) {
         if (strcmp(line.kind, "qpos_before") == 0) {
@@ -190,29 +182,25 @@ TEST(the_settling_rule_gives_the_recorded_start)
     }
     (void)fclose(file);
     assert_int_equal(compared, 3);
-    rig_fini(&self);
 }
 
-TEST(cheetah_begins_settled_from_joints_within_their_limits)
+TEST_IN_TASK(cheetah_begins_settled_from_joints_within_their_limits, "dmc:cheetah_run")
 {
-    rig self;
-    rig_init(&self, "dmc:cheetah_run");
-    const mjModel *model = self.suite->model;
-    const mjData *data = self.lane->physics.data;
+    const mjModel *model = self->suite->model;
+    const mjData *data = self->lane->physics.data;
     mjData *other = mj_makeData(model);
     assert_non_null(other);
     for (int i = 0; i < SETTLED_RESETS; i++) {
         double before[JOINTS_MAX] = {0};
-        aq_rng rng = self.rng;
+        aq_rng rng = self->rng;
         for (int k = 3; k < model->njnt; k++) {
             before[k] = aq_rng_range(&rng, model->jnt_range[2 * k], model->jnt_range[2 * k + 1]);
         }
         settle_by_the_rule(model, other, before);
-        rig_reset(&self);
+        rig_reset(self);
         assert_true(data->time == 0);
         assert_memory_equal(data->qpos, other->qpos, (size_t)model->nq * sizeof(mjtNum));
         assert_memory_equal(data->qvel, other->qvel, (size_t)model->nv * sizeof(mjtNum));
     }
     mj_deleteData(other);
-    rig_fini(&self);
 }

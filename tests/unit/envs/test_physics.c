@@ -100,17 +100,3 @@ TEST(after_a_failure_a_reset_is_as_good_as_new)
     aq_physics_fini(&fresh);
     mj_deleteModel(model);
 }
-
-TEST(a_failed_allocation_is_refused)
-{
-    aq_error error;
-    aq_physics physics;
-    mjModel *model = compile("humanoid", aq_mjcf_humanoid);
-    int code;
-    EACH_ALLOCATION_FAILS(code)
-    {
-        code = aq_physics_init(&physics, model, &error);
-    }
-    aq_physics_fini(&physics);
-    mj_deleteModel(model);
-}

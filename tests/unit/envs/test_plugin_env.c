@@ -13,21 +13,12 @@
 
 enum { STEPS = 200 };
 
-static void assert_words(const char *text, const char *words)
-{
-    if (strstr(text, words) == NULL) {
-        print_error("'%s' is not in: %s\n", words, text);
-        fail();
-    }
-}
-
 static void refuse(const char *name, int code, const char *words)
 {
     aq_env *env = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_env_open(name, &env, &error), code);
+    assert_refused(aq_env_open(name, &env, &error), code, &error, words);
     assert_null(env);
-    assert_words(error.text, words);
 }
 
 /* ---- loading -------------------------------------------------------------------------------- */
@@ -87,7 +78,7 @@ TEST(every_failed_allocation_is_told)
     {
         error = (aq_error){0};
         rc = aq_env_open("so:./plugin_good.so:good?check=yes", &env, &error);
-        assert_true(rc == 0 || strcmp(error.text, "no memory") == 0);
+        assert_true(rc == 0 || strstr(error.text, "no memory") != NULL);
     }
     aq_env_unref(env);
 }
@@ -172,8 +163,8 @@ static void assert_step_fails(const char *task, bool checked, const char *words)
             env->class->step(env->params, lane.state, &lane.rng, &action, lane.obs, &lane.reward),
             AQ_STEP_FAILED);
         const char *failure = env->class->failure(env->params, lane.state);
-        assert_words(failure, words);
-        assert_words(failure, "plugin_good.so");
+        assert_says(failure, words);
+        assert_says(failure, "plugin_good.so");
         assert_true(env->class->reset(env->params, lane.state, &lane.rng, lane.obs));
     }
     env_lane_fini(&lane);
@@ -225,7 +216,7 @@ TEST(an_episode_that_ends_as_it_begins_is_no_episode)
     assert_true(env->class->state_bytes <= sizeof(lane));
     assert_int_equal(env->class->begin(env->params, lane, NULL), 0);
     assert_false(env->class->reset(env->params, lane, &rng, obs));
-    assert_words(env->class->failure(env->params, lane), "ends the episode that it begins");
+    assert_says(env->class->failure(env->params, lane), "ends the episode that it begins");
     env->class->end(env->params, lane);
     aq_env_unref(env);
 }

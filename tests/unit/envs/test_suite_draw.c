@@ -28,10 +28,9 @@ static void begin(scene *s, const char *name)
     aq_error error = {0};
     memset(s, 0, sizeof(*s));
     aq_rng_init(&rng, 3, 0);
-    if (aq_env_open(name, &s->env, &error) != 0 ||
-        s->env->class->begin(s->env->params, &s->lane, &error) != 0) {
-        fail_msg("%s", error.text);
-    }
+    assert_succeeds(aq_env_open(name, &s->env, &error) != 0 ||
+                        s->env->class->begin(s->env->params, &s->lane, &error),
+                    &error);
     assert_true(s->env->class->reset(s->env->params, &s->lane, &rng, obs));
 }
 

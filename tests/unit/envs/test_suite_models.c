@@ -181,57 +181,20 @@ static void compare_model(const char *domain, const char *description)
     assert_true(lines > 100);
 }
 
-TEST(acrobot_compiles_to_the_originals_numbers)
+TEST(every_body_compiles_to_the_originals_numbers)
 {
-    compare_model("acrobot", aq_mjcf_acrobot);
-}
-
-TEST(ball_in_cup_compiles_to_the_originals_numbers)
-{
-    compare_model("ball_in_cup", aq_mjcf_ball_in_cup);
-}
-
-TEST(cartpole_compiles_to_the_originals_numbers)
-{
-    compare_model("cartpole", aq_mjcf_cartpole);
-}
-
-TEST(cheetah_compiles_to_the_originals_numbers)
-{
-    compare_model("cheetah", aq_mjcf_cheetah);
-}
-
-TEST(finger_compiles_to_the_originals_numbers)
-{
-    compare_model("finger", aq_mjcf_finger);
-}
-
-TEST(hopper_compiles_to_the_originals_numbers)
-{
-    compare_model("hopper", aq_mjcf_hopper);
-}
-
-TEST(humanoid_compiles_to_the_originals_numbers)
-{
-    compare_model("humanoid", aq_mjcf_humanoid);
-}
-
-TEST(pendulum_compiles_to_the_originals_numbers)
-{
-    compare_model("pendulum", aq_mjcf_pendulum);
-}
-
-TEST(point_mass_compiles_to_the_originals_numbers)
-{
-    compare_model("point_mass", aq_mjcf_point_mass);
-}
-
-TEST(reacher_compiles_to_the_originals_numbers)
-{
-    compare_model("reacher", aq_mjcf_reacher);
-}
-
-TEST(walker_compiles_to_the_originals_numbers)
-{
-    compare_model("walker", aq_mjcf_walker);
+    const struct {
+        const char *domain, *description;
+    } bodies[] = {
+        {"acrobot", aq_mjcf_acrobot},       {"ball_in_cup", aq_mjcf_ball_in_cup},
+        {"cartpole", aq_mjcf_cartpole},     {"cheetah", aq_mjcf_cheetah},
+        {"finger", aq_mjcf_finger},         {"hopper", aq_mjcf_hopper},
+        {"humanoid", aq_mjcf_humanoid},     {"pendulum", aq_mjcf_pendulum},
+        {"point_mass", aq_mjcf_point_mass}, {"reacher", aq_mjcf_reacher},
+        {"walker", aq_mjcf_walker},
+    };
+    for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++) {
+        print_message("%s\n", bodies[i].domain);
+        compare_model(bodies[i].domain, bodies[i].description);
+    }
 }

@@ -147,9 +147,7 @@ aq_snapshot *tally_policy(const float *bias)
     aq_snapshot *snapshot = NULL;
     aq_snapshot_layer_data layer;
     aq_net_spec spec;
-    int rc =
-        aq_net_spec_init_mlp(TALLY_OBS, NULL, 0, TALLY_CHOICES, AQ_ACTIVATION_RELU, &spec, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_net_spec_init_mlp(TALLY_OBS, NULL, 0, TALLY_CHOICES, AQ_ACTIVATION_RELU, &spec, NULL));
     must(aq_snapshot_create(&spec, &format, &snapshot));
     snapshot->run_id = 1;
     snapshot->version = 1;

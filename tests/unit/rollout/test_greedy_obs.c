@@ -14,14 +14,15 @@ typedef struct player {
     aq_engine *engine;
 } player;
 
-static void player_init(player *ret_player)
+static player *player_new(void)
 {
+    static player one;
     const float bias[] = {0.0f, 1.0f, 0.5f};
     aq_snapshot *snapshot = tally_policy(bias);
-    ret_player->task = tally_task("");
-    assert_int_equal(aq_engine_create(snapshot, AQ_GREEDY_OBS_LANES, 0, &ret_player->engine, NULL),
-                     0);
+    one.task = tally_task("");
+    assert_int_equal(aq_engine_create(snapshot, AQ_GREEDY_OBS_LANES, 0, &one.engine, NULL), 0);
     aq_snapshot_unref(snapshot);
+    return &one;
 }
 
 static void player_fini(player *one)
@@ -30,54 +31,44 @@ static void player_fini(player *one)
     aq_env_task_fini(&one->task);
 }
 
-TEST(the_same_seed_gives_the_same_rows)
+#define TEST_OF_PLAYER(name) TEST_OF(name, player *one, player_new(), player_fini)
+
+TEST_OF_PLAYER(the_same_seed_gives_the_same_rows)
 {
-    player one;
     float first[ROWS][TALLY_OBS], again[ROWS][TALLY_OBS], other[ROWS][TALLY_OBS];
-    player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &first[0][0], NULL), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &again[0][0], NULL), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 8, &other[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, ROWS, 7, &first[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, ROWS, 7, &again[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, ROWS, 8, &other[0][0], NULL), 0);
     assert_memory_equal(first, again, sizeof(first));
     assert_memory_not_equal(first, other, sizeof(first));
-    player_fini(&one);
 }
 
-TEST(rows_are_lane_by_lane_and_step_by_step)
+TEST_OF_PLAYER(rows_are_lane_by_lane_and_step_by_step)
 {
-    player one;
     float obs[ROWS][TALLY_OBS];
-    player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, ROWS, 7, &obs[0][0], NULL), 0);
     for (size_t i = 0; i < ROWS; i++) {
         const float *before = i < AQ_GREEDY_OBS_LANES ? NULL : obs[i - AQ_GREEDY_OBS_LANES];
         const float steps = obs[i][0];
         assert_true(before == NULL ? steps == 0.0f : steps == 0.0f || steps == before[0] + 1.0f);
         assert_true(obs[i][3] == 1.0f);
     }
-    player_fini(&one);
 }
 
-TEST(a_few_rows_are_the_first_of_many)
+TEST_OF_PLAYER(a_few_rows_are_the_first_of_many)
 {
-    player one;
     float many[ROWS][TALLY_OBS], few[3][TALLY_OBS];
-    player_init(&one);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, ROWS, 7, &many[0][0], NULL), 0);
-    assert_int_equal(aq_greedy_obs(&one.task, one.engine, 3, 7, &few[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, ROWS, 7, &many[0][0], NULL), 0);
+    assert_int_equal(aq_greedy_obs(&one->task, one->engine, 3, 7, &few[0][0], NULL), 0);
     assert_memory_equal(many, few, sizeof(few));
-    player_fini(&one);
 }
 
-TEST(without_memory_nothing_is_played)
+TEST_OF_PLAYER(without_memory_nothing_is_played)
 {
-    player one;
     float obs[ROWS][TALLY_OBS];
     int rc;
-    player_init(&one);
     EACH_ALLOCATION_FAILS(rc)
     {
-        rc = aq_greedy_obs(&one.task, one.engine, ROWS, 7, &obs[0][0], NULL);
+        rc = aq_greedy_obs(&one->task, one->engine, ROWS, 7, &obs[0][0], NULL);
     }
-    player_fini(&one);
 }

@@ -28,6 +28,9 @@ static aq_vec_env *vec_of(const char *options, uint32_t lanes, uint64_t seed)
     return vec_in(tally_open(&tally_env, options), lanes, seed);
 }
 
+#define TEST_OF_VEC(name, options, lanes)                                                          \
+    TEST_OF(name, aq_vec_env *vec, vec_of(options, lanes, SEED), aq_vec_env_destroy)
+
 static void step(aq_vec_env *vec, const int32_t *actions)
 {
     assert_int_equal(aq_vec_env_step(vec, actions, 0), vec->lanes);
@@ -121,11 +124,10 @@ TEST(each_lane_does_what_the_environment_does_alone)
 }
 
 /* What an episode of the counting environment ends like, by its length. */
-TEST(the_limit_truncates_and_the_task_terminates)
+TEST_OF_VEC(the_limit_truncates_and_the_task_terminates, "", LANES)
 {
     const int32_t actions[LANES] = {0};
     int lengths_seen[TALLY_LENGTH_MAX + 1] = {0};
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -140,14 +142,12 @@ TEST(the_limit_truncates_and_the_task_terminates)
     }
     assert_true(lengths_seen[TALLY_LIMIT] > 0); /* terminated on the very step of the limit */
     assert_true(lengths_seen[TALLY_LIMIT + 1] > 0);
-    aq_vec_env_destroy(vec);
 }
 
-TEST(the_terminal_observation_is_kept_beside_the_first_of_the_next_episode)
+TEST_OF_VEC(the_terminal_observation_is_kept_beside_the_first_of_the_next_episode, "", LANES)
 {
     const int32_t actions[LANES] = {0};
     int ends = 0;
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -163,7 +163,6 @@ TEST(the_terminal_observation_is_kept_beside_the_first_of_the_next_episode)
         }
     }
     assert_true(ends > LANES);
-    aq_vec_env_destroy(vec);
 }
 
 TEST(a_lane_does_not_depend_on_how_many_there_are)
@@ -189,34 +188,29 @@ TEST(another_seed_is_another_course)
     aq_vec_env_destroy(other);
 }
 
-TEST(starting_again_repeats_the_course)
+TEST_OF_VEC(starting_again_repeats_the_course, "", LANES)
 {
     const int32_t actions[LANES] = {0};
     float first[LANES * TALLY_OBS];
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     memcpy(first, vec->obs, sizeof(first));
     step(vec, actions);
     aq_vec_env_start(vec, LANES, SEED);
     assert_memory_equal(vec->obs, first, sizeof(first));
     assert_int_equal(vec->episode_steps[0], 0);
-    aq_vec_env_destroy(vec);
 }
 
-TEST(a_restarted_lane_draws_from_its_new_stream)
+TEST_OF_VEC(a_restarted_lane_draws_from_its_new_stream, "", LANES)
 {
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     aq_vec_env *other = vec_of("", LANES, SEED + 1);
     aq_vec_env_restart(vec, 1, SEED + 1, 3);
     assert_memory_equal(row(vec->obs, 1), row(other->obs, 3), TALLY_OBS * sizeof(float));
-    aq_vec_env_destroy(vec);
     aq_vec_env_destroy(other);
 }
 
-TEST(a_dropped_lane_is_replaced_by_the_last)
+TEST_OF_VEC(a_dropped_lane_is_replaced_by_the_last, "", LANES)
 {
     const int32_t actions[LANES] = {1, 1, 1, 1, 1};
     const size_t row_bytes = TALLY_OBS * sizeof(float);
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     aq_vec_env *whole = vec_of("", LANES, SEED);
     step(vec, actions);
     step(whole, actions);
@@ -231,31 +225,27 @@ TEST(a_dropped_lane_is_replaced_by_the_last)
         assert_memory_equal(&vec->episode_return[1], &whole->episode_return[LANES - 1],
                             sizeof(double));
     }
-    aq_vec_env_destroy(vec);
     aq_vec_env_destroy(whole);
 }
 
-TEST(all_lanes_can_be_dropped)
+TEST_OF_VEC(all_lanes_can_be_dropped, "", 2)
 {
-    aq_vec_env *vec = vec_of("", 2, SEED);
     aq_vec_env_drop(vec, 1);
     aq_vec_env_drop(vec, 0);
     assert_int_equal(vec->lanes, 0);
     step(vec, NULL);
     aq_vec_env_start(vec, 2, SEED);
     assert_int_equal(vec->lanes, 2);
-    aq_vec_env_destroy(vec);
 }
 
 /* ---- failures ------------------------------------------------------------------------------- */
 
 #define MS INT64_C(1000000)
 
-TEST(a_step_that_fails_ends_the_episode_without_a_transition)
+TEST_OF_VEC(a_step_that_fails_ends_the_episode_without_a_transition, "?fail_step=3", LANES)
 {
     const int32_t actions[LANES] = {0};
     uint64_t failures = 0;
-    aq_vec_env *vec = vec_of("?fail_step=3", LANES, SEED);
     for (int i = 0; i < STEPS; i++) {
         uint32_t made = 0;
         const uint32_t counted = aq_vec_env_step(vec, actions, i * MS);
@@ -272,15 +262,13 @@ TEST(a_step_that_fails_ends_the_episode_without_a_transition)
     }
     assert_true(failures > 0);
     assert_int_equal(vec->failures, failures);
-    assert_non_null(strstr(vec->failure, "failed in a step"));
-    aq_vec_env_destroy(vec);
+    assert_says(vec->failure, "failed in a step");
 }
 
-TEST(a_number_that_is_not_finite_is_a_failure)
+TEST_OF_VEC(a_number_that_is_not_finite_is_a_failure, "?nan_step=2", LANES)
 {
     const int32_t actions[LANES] = {0};
     bool failed = false;
-    aq_vec_env *vec = vec_of("?nan_step=2", LANES, SEED);
     for (int i = 0; i < STEPS; i++) {
         (void)aq_vec_env_step(vec, actions, i * MS);
         for (uint32_t lane = 0; lane < LANES; lane++) {
@@ -292,14 +280,12 @@ TEST(a_number_that_is_not_finite_is_a_failure)
         }
     }
     assert_true(failed);
-    assert_non_null(strstr(vec->failure, "not finite"));
-    aq_vec_env_destroy(vec);
+    assert_says(vec->failure, "not finite");
 }
 
-TEST(a_lane_that_cannot_be_reset_waits_longer_and_longer)
+TEST_OF_VEC(a_lane_that_cannot_be_reset_waits_longer_and_longer, "?fail_resets=3", 1)
 {
     const int32_t action = 0;
-    aq_vec_env *vec = vec_of("?fail_resets=3", 1, SEED);
     assert_true(vec->waits[0]); /* since it was made, and may be tried again at once */
     assert_true(aq_vec_env_due_ns(vec) == INT64_MIN);
     assert_int_equal(aq_vec_env_step(vec, &action, 100 * MS), 0);
@@ -317,40 +303,34 @@ TEST(a_lane_that_cannot_be_reset_waits_longer_and_longer)
     assert_int_equal(aq_vec_env_step(vec, &action, 160 * MS), 1);
     assert_int_equal(vec->episode_steps[0], 1);
     assert_int_equal(vec->failures, 3);
-    aq_vec_env_destroy(vec);
 }
 
-TEST(waiting_is_bounded)
+TEST_OF_VEC(waiting_is_bounded, "?fail_resets=100", 1)
 {
     const int32_t action = 0;
     int64_t now_ns = 0;
-    aq_vec_env *vec = vec_of("?fail_resets=100", 1, SEED);
     for (int i = 0; i < 50; i++) {
         (void)aq_vec_env_step(vec, &action, now_ns);
         assert_true(aq_vec_env_due_ns(vec) - now_ns <= 10000 * MS);
         now_ns = aq_vec_env_due_ns(vec);
     }
     assert_int_equal(vec->failures, 51);
-    aq_vec_env_destroy(vec);
 }
 
-TEST(failing_at_once_again_and_again_does_not_spin)
+TEST_OF_VEC(failing_at_once_again_and_again_does_not_spin, "?fail_step=1", 1)
 {
     const int32_t action = 0;
-    aq_vec_env *vec = vec_of("?fail_step=1", 1, SEED);
     for (int i = 0; i < 1000; i++) { /* in no time */
         assert_int_equal(aq_vec_env_step(vec, &action, 0), 0);
     }
     assert_int_equal(vec->failures, 2);
     assert_true(vec->waits[0]);
-    aq_vec_env_destroy(vec);
 }
 
 /* Time stands still, so that who has to wait, waits for ever. */
-TEST(the_others_go_on_while_one_waits)
+TEST_OF_VEC(the_others_go_on_while_one_waits, "?fail_resets=1", 2)
 {
     const int32_t actions[2] = {1, 1};
-    aq_vec_env *vec = vec_of("?fail_resets=1", 2, SEED);
     uint32_t waiting = 0, alone = 0;
     assert_int_equal(aq_vec_env_step(vec, actions, 0), 0); /* begins both */
     while (waiting < 2) {
@@ -360,12 +340,10 @@ TEST(the_others_go_on_while_one_waits)
     }
     assert_true(alone > 0);
     assert_int_equal(aq_vec_env_step(vec, actions, 0), 0);
-    aq_vec_env_destroy(vec);
 }
 
-TEST(a_dropped_lane_may_wait)
+TEST_OF_VEC(a_dropped_lane_may_wait, "?fail_resets=1", 3)
 {
-    aq_vec_env *vec = vec_of("?fail_resets=1", 3, SEED);
     aq_vec_env_drop(vec, 0);
     assert_int_equal(vec->waiting_count, 2);
     aq_vec_env_drop(vec, 1);
@@ -373,20 +351,17 @@ TEST(a_dropped_lane_may_wait)
     assert_int_equal(vec->waiting_count, 0);
     aq_vec_env_start(vec, 3, SEED);
     assert_int_equal(vec->waiting_count, 0); /* it was their second reset */
-    aq_vec_env_destroy(vec);
 }
 
-TEST(stepping_allocates_nothing)
+TEST_OF_VEC(stepping_allocates_nothing, "", LANES)
 {
     const int32_t actions[LANES] = {0};
-    aq_vec_env *vec = vec_of("", LANES, SEED);
     uint64_t before = aq_memory_allocation_count();
     for (int i = 0; i < STEPS; i++) {
         step(vec, actions);
     }
     aq_vec_env_start(vec, LANES, SEED);
     assert_int_equal(aq_memory_allocation_count(), before);
-    aq_vec_env_destroy(vec);
 }
 
 TEST(create_survives_every_failed_allocation)

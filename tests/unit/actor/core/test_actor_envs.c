@@ -126,7 +126,7 @@ static void check_failing(const char *options, const char *words)
     const aq_actor_counters counters = aq_actor_core_counters(all.core);
     assert_true(counters.env_failures > 100);
     assert_int_equal(counters.env_failures, aq_actor_core_env_failures(all.core));
-    assert_non_null(strstr(aq_actor_core_env_failure(all.core), words));
+    assert_says(aq_actor_core_env_failure(all.core), words);
     assert_true(all.fresh <= GRANTED);
     assert_true(all.fresh + KIT_ENVS + KIT_ENVS * (all.settings.n_step - 1) > GRANTED);
     assert_int_equal(counters.acknowledged_steps, all.fresh);

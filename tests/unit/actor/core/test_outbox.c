@@ -388,7 +388,7 @@ TEST_WITH(a_chunk_too_long_for_a_message_is_refused_in_words, set_up, tear_down)
     aq_error error = {0};
     assert_int_equal(aq_outbox_create(&config, &outbox, &error), AQ_E_TOO_BIG);
     assert_null(outbox);
-    assert_non_null(strstr(error.text, "net.message_bytes"));
+    assert_says(error.text, "net.message_bytes");
     config.message_bytes = 1 << 20;
     assert_int_equal(aq_outbox_create(&config, &outbox, NULL), 0);
     aq_outbox_destroy(outbox);

@@ -284,8 +284,8 @@ TEST(a_chunk_that_fits_in_no_message_is_refused_in_words)
     const aq_outbox_config config = config_of(&layout, 256);
     aq_shard_spread *spread = NULL;
     aq_error error = {0};
-    assert_int_equal(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG);
-    assert_non_null(strstr(error.text, "net.message_bytes"));
+    assert_refused(aq_shard_spread_create(&config, &spread, &error), AQ_E_TOO_BIG, &error,
+                   "net.message_bytes");
     assert_null(spread);
 }
 

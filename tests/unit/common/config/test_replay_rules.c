@@ -16,9 +16,8 @@ static aq_run_config config_with(const char *const *assignments)
     memset(&config, 0, sizeof(config));
     aq_settings_init(aq_run_config_table(), &config);
     for (int i = 0; i < SETTINGS_MAX && assignments[i] != NULL; i++) {
-        if (aq_settings_assign(aq_run_config_table(), assignments[i], &config, &error) != 0) {
-            fail_msg("%s: %s", assignments[i], error.text);
-        }
+        assert_succeeds(aq_settings_assign(aq_run_config_table(), assignments[i], &config, &error),
+                        &error);
     }
     return config;
 }
@@ -63,9 +62,7 @@ TEST(settings_that_contradict_each_other_are_refused)
         aq_error error = {0};
         assert_int_equal(aq_run_config_validate(&config, &error), AQ_E_INVALID);
         for (int k = 0; k < WORDS_MAX && refusals[i].words[k] != NULL; k++) {
-            if (strstr(error.text, refusals[i].words[k]) == NULL) {
-                fail_msg("\"%s\" does not say \"%s\"", error.text, refusals[i].words[k]);
-            }
+            assert_says(error.text, refusals[i].words[k]);
         }
     }
 }
@@ -88,9 +85,7 @@ TEST(what_goes_together_is_accepted)
     for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++) {
         const aq_run_config config = config_with(settings[i]);
         aq_error error = {0};
-        if (aq_run_config_validate(&config, &error) != 0) {
-            fail_msg("%s: %s", settings[i][0], error.text);
-        }
+        assert_succeeds(aq_run_config_validate(&config, &error), &error);
     }
 }
 

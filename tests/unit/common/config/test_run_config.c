@@ -21,17 +21,13 @@ static aq_run_config defaults(void)
 static void set(aq_run_config *config, const char *assignment)
 {
     aq_error error = {0};
-    if (aq_settings_assign(aq_run_config_table(), assignment, config, &error) != 0) {
-        fail_msg("%s: %s", assignment, error.text);
-    }
+    assert_succeeds(aq_settings_assign(aq_run_config_table(), assignment, config, &error), &error);
 }
 
 static void accept(const aq_run_config *config)
 {
     aq_error error = {0};
-    if (aq_run_config_validate(config, &error) != 0) {
-        fail_msg("refused: %s", error.text);
-    }
+    assert_succeeds(aq_run_config_validate(config, &error), &error);
 }
 
 /* Refused with all of these words. */
@@ -41,9 +37,7 @@ static void refuse(const aq_run_config *config, const char *const *words)
     assert_int_equal(aq_run_config_validate(config, &error), AQ_E_INVALID);
     assert_int_equal(error.code, AQ_E_INVALID);
     for (; *words != NULL; words++) {
-        if (strstr(error.text, *words) == NULL) {
-            fail_msg("\"%s\" does not say \"%s\"", error.text, *words);
-        }
+        assert_says(error.text, *words);
     }
 }
 
@@ -374,8 +368,8 @@ TEST(an_algorithm_is_refused_for_actions_that_it_is_not_made_for)
         const aq_schema *fits = rows[i].wants_choices ? &choices : &floats;
         const aq_schema *other = rows[i].wants_choices ? &floats : &choices;
         assert_int_equal(aq_run_config_check_task(&config, fits, NULL), 0);
-        assert_int_equal(aq_run_config_check_task(&config, other, &error), AQ_E_UNSUPPORTED);
-        assert_non_null(strstr(error.text, rows[i].algorithm));
-        assert_non_null(strstr(error.text, config.task));
+        assert_refused(aq_run_config_check_task(&config, other, &error), AQ_E_UNSUPPORTED, &error,
+                       rows[i].algorithm);
+        assert_says(error.text, config.task);
     }
 }

@@ -13,9 +13,7 @@
 static void accept(const aq_run_settings *settings)
 {
     aq_error error = {0};
-    if (aq_run_settings_validate(settings, &error) != 0) {
-        fail_msg("refused: %s", error.text);
-    }
+    assert_succeeds(aq_run_settings_validate(settings, &error), &error);
 }
 
 /* Refused with these words; the settings are then made valid again. */

@@ -27,9 +27,7 @@ static uint32_t parse(const char *text, aq_table_spec *specs)
     aq_error error = {0};
     uint32_t count = 0;
     specs[0] = main_table();
-    if (aq_table_specs_parse(text, specs, &count, &error) != 0) {
-        fail_msg("%s: %s", text, error.text);
-    }
+    assert_succeeds(aq_table_specs_parse(text, specs, &count, &error), &error);
     return count;
 }
 
@@ -41,18 +39,14 @@ static void refuse(const char *text, const char *words)
     specs[0] = main_table();
     assert_int_equal(aq_table_specs_parse(text, specs, &count, &error), AQ_E_INVALID);
     assert_int_equal(count, 77);
-    if (strstr(error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-    }
+    assert_says(error.text, words);
 }
 
 static void refuse_spec(const aq_table_spec *spec, const char *words)
 {
     aq_error error = {0};
     assert_int_equal(aq_table_spec_validate(spec, &error), AQ_E_INVALID);
-    if (strstr(error.text, words) == NULL) {
-        fail_msg("\"%s\" does not say \"%s\"", error.text, words);
-    }
+    assert_says(error.text, words);
 }
 
 TEST(an_empty_text_adds_no_table)

@@ -1,0 +1,63 @@
+/*
+ * The control suite does what the original did: observations and rewards of episodes, of single
+ * steps in contact, and of states placed by hand.
+ */
+#include "tests/support/test.h"
+#include "tests/unit/envs/golden_suite.h"
+
+typedef struct recording {
+    const char *file;
+    double limit; /* of the error */
+} recording;
+
+static void play_all(const recording *recordings, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        suite_golden_play(recordings[i].file, recordings[i].limit);
+    }
+}
+
+TEST(every_body_moves_as_the_original)
+{
+    const recording episodes[] = {
+        {"acrobot_1.csv", 1e-11},
+        {"ball_in_cup_1.csv", 1e-11},
+        {"cartpole_balance_1.csv", 1e-11},
+        {"cartpole_swingup_1.csv", 1e-11},
+        {"finger_spin_1.csv", 1e-11},
+        {"finger_turn_easy_1.csv", 1e-11},
+        {"finger_turn_hard_1.csv", 1e-11},
+        {"pendulum_1.csv", 1e-11},
+        {"point_mass_1.csv", 1e-11},
+        {"reacher_easy_1.csv", 1e-11},
+        {"reacher_hard_1.csv", 1e-11},
+        {"cheetah_1.csv", 1e-11},
+        {"hopper_1.csv", 1e-11},
+        {"humanoid_1.csv", 1e-7},
+        {"walker_1.csv", 1e-9},
+    };
+    play_all(episodes, sizeof(episodes) / sizeof(episodes[0]));
+}
+
+TEST(each_step_in_contact_is_the_originals)
+{
+    const recording contacts[] = {
+        {"ball_in_cup_3.csv", 1e-9},
+        {"finger_spin_3.csv", 1e-9},
+        {"cheetah_3.csv", 1e-9},
+        {"walker_3.csv", 1e-9},
+    };
+    play_all(contacts, sizeof(contacts) / sizeof(contacts[0]));
+}
+
+TEST(every_body_sees_and_earns_what_the_original_does)
+{
+    const recording probes[] = {
+        {"acrobot_probes.csv", 1e-11},  {"ball_in_cup_probes.csv", 1e-11},
+        {"cartpole_probes.csv", 1e-11}, {"finger_probes.csv", 1e-11},
+        {"pendulum_probes.csv", 1e-11}, {"reacher_probes.csv", 1e-11},
+        {"cheetah_probes.csv", 1e-11},  {"hopper_probes.csv", 1e-11},
+        {"humanoid_probes.csv", 1e-9},  {"walker_probes.csv", 1e-11},
+    };
+    play_all(probes, sizeof(probes) / sizeof(probes[0]));
+}
