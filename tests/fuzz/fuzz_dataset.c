@@ -10,6 +10,7 @@
 #include "common/data_set/data_set_reader.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_target.h"
+#include "tests/support/must.h"
 
 /* Every byte is looked at, so that the sanitizers look, too. */
 static void touch(const aq_data_set_block *block, const aq_layout *layout)
@@ -50,8 +51,7 @@ static void read_all(const aq_buffer *bytes)
 
 static void append(aq_buffer *out, const void *bytes, size_t size)
 {
-    int rc = aq_buffer_append(out, bytes, size);
-    AQ_ASSERT(rc == 0);
+    must(aq_buffer_append(out, bytes, size));
 }
 
 static void put_header(aq_buffer *out)
@@ -61,8 +61,7 @@ static void put_header(aq_buffer *out)
     aq_space_init_box(&info.schema.obs, 1, low, high);
     aq_space_init_discrete(&info.schema.action, 3);
     info.schema_hash = aq_schema_hash(&info.schema);
-    int rc = aq_data_set_header_encode(&info, 0, out);
-    AQ_ASSERT(rc == 0);
+    must(aq_data_set_header_encode(&info, 0, out));
 }
 
 /* The input is a block's mark and columns, whose check sums are mended. */

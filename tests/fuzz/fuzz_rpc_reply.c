@@ -18,6 +18,7 @@
 #include "proto/policy.pb-c.h"
 #include "proto/sampling.pb-c.h"
 #include "tests/fuzz/fuzz_frame.h"
+#include "tests/support/must.h"
 
 enum { ROWS_MAX = 64, STEPS = 3, CHUNK_LENGTH = 8, TIMEOUT_MS = 1000 };
 
@@ -40,16 +41,13 @@ static void read_sample(const ProtobufCMessage *reply)
     aq_batch *batches[2];
     aq_space_init_box(&schema.obs, 2, low, high);
     aq_space_init_discrete(&schema.action, 2);
-    int rc = aq_layout_init(&schema, STEPS, CHUNK_LENGTH, &layout, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_batch_create(&layout, 0, ROWS_MAX, &batches[0]);
-    AQ_ASSERT(rc == 0);
-    rc = aq_batch_create(&layout, STEPS, ROWS_MAX, &batches[1]);
-    AQ_ASSERT(rc == 0);
+    must(aq_layout_init(&schema, STEPS, CHUNK_LENGTH, &layout, NULL));
+    must(aq_batch_create(&layout, 0, ROWS_MAX, &batches[0]));
+    must(aq_batch_create(&layout, STEPS, ROWS_MAX, &batches[1]));
     for (int i = 0; i < 2; i++) {
         aq_error error = {0};
-        rc = aq_wire_sample_read((const Actorq__V1__SampleReply *)(const void *)reply, batches[i],
-                                 &error);
+        int rc = aq_wire_sample_read((const Actorq__V1__SampleReply *)(const void *)reply,
+                                     batches[i], &error);
         AQ_ASSERT(error.code == rc);
         AQ_ASSERT(batches[i]->rows <= ROWS_MAX);
         AQ_ASSERT((rc == 0) == (batches[i]->rows > 0));

@@ -3,7 +3,6 @@
  */
 #include <string.h>
 
-#include "common/base/assert.h"
 #include "common/net/rpc/rpc.h"
 #include "common/wire/wire_experience.h"
 #include "common/wire/wire_frame.h"
@@ -17,6 +16,7 @@
 #include "proto/sampling.pb-c.h"
 #include "tests/fuzz/fuzz_frame.h"
 #include "tests/fuzz/fuzz_seed.h"
+#include "tests/support/must.h"
 #include "tests/unit/replay/replay_kit.h"
 
 #define SERVICE        "actorq.v1."
@@ -44,8 +44,7 @@ static void pack_experience(uint64_t seq, aq_buffer *out)
     aq_layout layout = kit_layout();
     aq_experience message = kit_message(1, seq, 0, seq * STEPS_EACH, STEPS_EACH);
     aq_buffer_init(out, FUZZ_SEED_BYTES_MAX);
-    int rc = aq_wire_experience_pack(&message, &layout, out);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_experience_pack(&message, &layout, out));
     aq_experience_fini(&message);
 }
 
@@ -275,10 +274,8 @@ static void make_sample_reply(void)
     aq_batch *batch;
     aq_space_init_box(&schema.obs, 2, low, high);
     aq_space_init_discrete(&schema.action, 2);
-    int rc = aq_layout_init(&schema, 3, 8, &layout, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_batch_create(&layout, 0, ROWS, &batch);
-    AQ_ASSERT(rc == 0);
+    must(aq_layout_init(&schema, 3, 8, &layout, NULL));
+    must(aq_batch_create(&layout, 0, ROWS, &batch));
     batch->rows = ROWS;
     for (uint32_t i = 0; i < ROWS; i++) {
         batch->bootstrap[i] = 0.5f;

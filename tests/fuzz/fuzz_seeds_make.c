@@ -20,6 +20,7 @@
 #include "replay/disk/segment_format.h"
 #include "tests/fuzz/fuzz_place.h"
 #include "tests/fuzz/fuzz_seed.h"
+#include "tests/support/must.h"
 #include "tests/unit/common/wire/policy_kit.h"
 #include "tests/unit/common/wire/wire_fixture.h"
 #include "tests/unit/replay/fake_log.h"
@@ -37,8 +38,7 @@ static void make_experience(void)
     fixture_layout(&layout);
     fixture_experience(&experience);
     aq_buffer_init(&frame, FUZZ_SEED_BYTES_MAX);
-    int rc = aq_wire_experience_pack(&experience, &layout, &frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_experience_pack(&experience, &layout, &frame));
     fuzz_seed_write("frame_experience", "episode", &frame);
     aq_experience_fini(&experience);
     aq_buffer_fini(&frame);
@@ -83,8 +83,7 @@ static void make_delta(void)
         aq_snapshot *next = policy_trained(&rng, base, shares[i]);
         aq_buffer frame;
         aq_buffer_init(&frame, FUZZ_SEED_BYTES_MAX);
-        int rc = aq_wire_delta_pack(base, next, &frame);
-        AQ_ASSERT(rc == 0);
+        must(aq_wire_delta_pack(base, next, &frame));
         (void)snprintf(name, sizeof(name), "changes_%d", i);
         fuzz_seed_write("delta", name, &frame);
         aq_buffer_fini(&frame);
@@ -99,14 +98,12 @@ static void make_small_frames(void)
     aq_buffer frame;
     aq_snapshot *best = fixture_snapshot();
     aq_buffer_init(&frame, FUZZ_SEED_BYTES_MAX);
-    int rc = aq_wire_announce_pack(FIXTURE_RUN, 300, &frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_announce_pack(FIXTURE_RUN, 300, &frame));
     fuzz_seed_write("announce", "version", &frame);
     aq_buffer_clear(&frame);
     fixture_checkpoint(&checkpoint);
     checkpoint.best_policy = best;
-    rc = aq_wire_checkpoint_pack(&checkpoint, &frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_checkpoint_pack(&checkpoint, &frame));
     fuzz_seed_write("checkpoint", "dqn", &frame);
     aq_snapshot_unref(best);
     aq_buffer_fini(&frame);
@@ -126,27 +123,20 @@ static void make_data_set(void)
     aq_space_init_box(&info.schema.obs, 1, low, high);
     aq_space_init_discrete(&info.schema.action, 3);
     info.schema_hash = aq_schema_hash(&info.schema);
-    int rc = aq_layout_init(&info.schema, 1, 8, &layout, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_chunk_create(&layout, 5, &chunk);
-    AQ_ASSERT(rc == 0);
+    must(aq_layout_init(&info.schema, 1, 8, &layout, NULL));
+    must(aq_chunk_create(&layout, 5, &chunk));
     chunk->view.length = 5;
     chunk->view.terminated = true;
-    rc = aq_data_set_writer_create(fuzz_place_of("set.aqds"), &info, true, &writer, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_data_set_writer_create(fuzz_place_of("set.aqds"), &info, true, &writer, NULL));
     const aq_data_set_block block = {.actor = 7, .incarnation = 9, .view = chunk->view};
-    rc = aq_data_set_writer_add(writer, &block, NULL);
-    AQ_ASSERT(rc == 0);
-    rc = aq_data_set_writer_finish(writer, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_data_set_writer_add(writer, &block, NULL));
+    must(aq_data_set_writer_finish(writer, NULL));
     aq_data_set_writer_destroy(writer);
     aq_buffer_init(&file, FUZZ_SEED_BYTES_MAX);
     aq_buffer_init(&header, FUZZ_SEED_BYTES_MAX);
-    rc = aq_file_read(fuzz_place_of("set.aqds"), &file, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_file_read(fuzz_place_of("set.aqds"), &file, NULL));
     fuzz_seed_write("dataset", "whole", &file);
-    rc = aq_data_set_header_encode(&info, 0, &header);
-    AQ_ASSERT(rc == 0);
+    must(aq_data_set_header_encode(&info, 0, &header));
     const aq_buffer blocks = {.data = file.data + header.size, .size = file.size - header.size};
     fuzz_seed_write("dataset", "blocks", &blocks);
     aq_buffer_fini(&file);
@@ -166,8 +156,7 @@ static void make_segment(void)
     aq_buffer payload, seed;
     aq_buffer_init(&payload, FUZZ_SEED_BYTES_MAX);
     aq_buffer_init(&seed, FUZZ_SEED_BYTES_MAX);
-    int rc = aq_segment_head_encode(&head, &payload);
-    AQ_ASSERT(rc == 0);
+    must(aq_segment_head_encode(&head, &payload));
     fuzz_seed_put(&seed, (uint8_t[]){0x10 | AQ_RECORD_HEAD, 0, (uint8_t)payload.size, 0}, 4);
     fuzz_seed_put(&seed, payload.data, payload.size);
     for (int i = 0; i < 2; i++) {
@@ -189,13 +178,10 @@ static void make_snapshot(void)
     aq_experience message = kit_message(1, 1, 0, 1, 5);
     aq_replay_core *core;
     aq_buffer seed;
-    int rc = aq_replay_core_create(&run, 1, &core, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_core_create(&run, 1, &core, NULL));
     fake_log_init(&fake);
-    rc = aq_replay_core_restore_record(core, 1, 1, 1, kit_arrival(&message));
-    AQ_ASSERT(rc == 0);
-    rc = aq_replay_core_attach(core, 1, &fake.log, 1, FUZZ_SEED_BYTES_MAX);
-    AQ_ASSERT(rc == 0);
+    must(aq_replay_core_restore_record(core, 1, 1, 1, kit_arrival(&message)));
+    must(aq_replay_core_attach(core, 1, &fake.log, 1, FUZZ_SEED_BYTES_MAX));
     aq_replay_core_save(core);
     AQ_ASSERT(fake.snapshot != NULL);
     aq_buffer_init(&seed, FUZZ_SEED_BYTES_MAX);
@@ -212,15 +198,13 @@ static void make_identity(void)
     const aq_store_identity identity = {.store = 42, .run_id = 1, .task = "gym:CartPole-v1"};
     aq_segment_folder folder;
     aq_buffer seed;
-    int rc = aq_segment_folder_open(fuzz_place(), &identity, &folder, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_segment_folder_open(fuzz_place(), &identity, &folder, NULL));
     aq_segment_folder_close(&folder);
     aq_buffer_init(&seed, FUZZ_SEED_BYTES_MAX);
     fuzz_seed_put(&seed, "1", 1);
     aq_buffer file;
     aq_buffer_init(&file, FUZZ_SEED_BYTES_MAX);
-    rc = aq_file_read(fuzz_place_of("store.aqrs"), &file, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_file_read(fuzz_place_of("store.aqrs"), &file, NULL));
     fuzz_seed_put(&seed, file.data, file.size);
     fuzz_seed_write("store", "identity", &seed);
     aq_buffer_fini(&file);

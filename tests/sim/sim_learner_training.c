@@ -9,6 +9,7 @@
 #include "common/wire/wire_policy.h"
 #include "learner/publish/publication_plan.h"
 #include "tests/sim/sim_learner.h"
+#include "tests/support/must.h"
 
 enum { VERSIONS_RESERVED = 16 };
 
@@ -63,8 +64,7 @@ static void broadcast(sim_learner *learner, const aq_publication *publication)
     aq_buffer_init(&planted, SIZE_MAX);
     if (learner->site->scenario.plant == SIM_PLANT_POLICY) {
         publication->snapshot->learner_step++;
-        int rc = aq_wire_policy_pack(publication->snapshot, &planted);
-        AQ_ASSERT(rc == 0);
+        must(aq_wire_policy_pack(publication->snapshot, &planted));
         publication->snapshot->learner_step--;
         frame = &planted;
     }
@@ -225,9 +225,8 @@ static void dial(sim_learner *learner, const aq_member_record *record)
         &learner->site->rpc, SIM_HOST_LEARNER, record->rpc_url,
         aq_prefetch_calls_max((uint32_t)learner->site->scenario.config.learner.prefetch), NULL,
         NULL);
-    int rc = aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
-                                   sim_client_channel(client));
-    AQ_ASSERT(rc == 0);
+    must(aq_prefetch_add_shard(learner->prefetch, record->incarnation, record->rpc_url,
+                               sim_client_channel(client)));
     *link = (sim_link){.incarnation = record->incarnation, .client = client, .wanted = true};
 }
 
@@ -280,8 +279,7 @@ static void create_prefetch(sim_learner *learner)
         .progress = on_progress,
         .trouble = on_trouble,
     };
-    int rc = aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &learner->prefetch);
-    AQ_ASSERT(rc == 0);
+    must(aq_prefetch_create(&prefetch, &site->plan.layout, &owner, &learner->prefetch));
 }
 
 static void create_stage(sim_learner *learner)
@@ -290,9 +288,8 @@ static void create_stage(sim_learner *learner)
     aq_named_arrays arrays;
     aq_publication_config publication;
     aq_agent_arrays(learner->agent, &arrays);
-    int rc = aq_publication_plan(&site->plan.config, aq_agent_spec(learner->agent), site->cpu_flags,
-                                 &publication, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_publication_plan(&site->plan.config, aq_agent_spec(learner->agent), site->cpu_flags,
+                             &publication, NULL));
     const aq_stage_config stage = {
         .publication = publication,
         .meta = {.run_id = site->run_id,
@@ -309,8 +306,7 @@ static void create_stage(sim_learner *learner)
         .write_checkpoint = stage_checkpoint,
         .trouble = stage_trouble,
     };
-    rc = aq_quantizer_stage_create(&stage, &owner, &learner->stage);
-    AQ_ASSERT(rc == 0);
+    must(aq_quantizer_stage_create(&stage, &owner, &learner->stage));
 }
 
 void sim_learner_training_create(sim_learner *learner)
@@ -323,9 +319,8 @@ void sim_learner_training_create(sim_learner *learner)
     };
     create_prefetch(learner);
     create_stage(learner);
-    int rc =
-        aq_trainer_core_create(&config, learner->agent, on_policy_due, learner, &learner->trainer);
-    AQ_ASSERT(rc == 0);
+    must(
+        aq_trainer_core_create(&config, learner->agent, on_policy_due, learner, &learner->trainer));
     learner->links_seen = 0;
     learner->group_count = 0;
     learner->report_count = 0;

@@ -10,6 +10,7 @@
 #include "common/base/memory.h"
 #include "common/net/rpc/frame.h"
 #include "common/wire/wire_policy.h"
+#include "tests/support/must.h"
 #include "tests/unit/common/wire/experience_read.h"
 
 void sim_ledger_init(sim_ledger *ledger, sim_world *world, uint64_t run_id,
@@ -88,8 +89,7 @@ static void read_frame(const sim_ledger *ledger, const uint8_t *frame, size_t si
                        aq_experience *ret_message)
 {
     aq_error error = {0};
-    int rc = experience_read(frame, size, ledger->run_id, &ledger->layout, ret_message, &error);
-    AQ_ASSERT(rc == 0);
+    must(experience_read(frame, size, ledger->run_id, &ledger->layout, ret_message, &error));
 }
 
 void sim_ledger_sent(sim_ledger *ledger, uint32_t number, const uint8_t *frame, size_t size)
@@ -170,8 +170,7 @@ static uint32_t digest_of(const aq_snapshot *policy)
 {
     aq_buffer frame;
     aq_buffer_init(&frame, SIZE_MAX);
-    int rc = aq_wire_policy_pack(policy, &frame);
-    AQ_ASSERT(rc == 0);
+    must(aq_wire_policy_pack(policy, &frame));
     const uint32_t digest = aq_frame_crc(frame.data);
     aq_buffer_fini(&frame);
     return digest;

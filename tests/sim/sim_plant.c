@@ -6,6 +6,7 @@
 
 #include "common/base/assert.h"
 #include "common/wire/wire_experience.h"
+#include "tests/support/must.h"
 #include "tests/unit/common/wire/experience_read.h"
 
 bool sim_plant_comes_after(enum sim_plant plant)
@@ -49,12 +50,10 @@ bool sim_plant_frame(enum sim_plant plant, const sim_ledger *ledger, const uint8
         out->data[size - 1] ^= 1;
         return true;
     }
-    int rc = experience_read(frame, size, ledger->run_id, &ledger->layout, &message, &error);
-    AQ_ASSERT(rc == 0);
+    must(experience_read(frame, size, ledger->run_id, &ledger->layout, &message, &error));
     bool changed = change(plant, &message);
     if (changed) {
-        rc = aq_wire_experience_pack(&message, &ledger->layout, out);
-        AQ_ASSERT(rc == 0);
+        must(aq_wire_experience_pack(&message, &ledger->layout, out));
     }
     aq_experience_fini(&message);
     return changed;

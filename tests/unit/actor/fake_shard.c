@@ -7,6 +7,7 @@
 
 #include "common/base/assert.h"
 #include "common/experience/experience.h"
+#include "tests/support/must.h"
 #include "tests/unit/actor/core_kit.h"
 #include "tests/unit/common/wire/experience_read.h"
 
@@ -94,8 +95,7 @@ void fake_shard_answer(fake_shard *shard, bool all)
 void fake_shard_take(fake_shard *shard, const uint8_t *frame, size_t size)
 {
     aq_experience experience;
-    int rc = experience_read(frame, size, shard->run_id, &shard->layout, &experience, NULL);
-    AQ_ASSERT(rc == 0);
+    must(experience_read(frame, size, shard->run_id, &shard->layout, &experience, NULL));
     if (is_foreign(shard, experience.store)) {
         aq_experience_fini(&experience);
         return;
@@ -125,13 +125,10 @@ void fake_shard_init(fake_shard *shard)
     memset(shard, 0, sizeof(*shard));
     actorq__v1__flow__init(&shard->methods, NULL);
     shard->methods.credit = credit;
-    int rc = aq_rpc_dispatcher_create(FAKE_HELD_MAX, 1 << 16, 1 << 16, &shard->dispatcher);
-    AQ_ASSERT(rc == 0);
-    rc = aq_rpc_dispatcher_add(shard->dispatcher, &shard->methods.base);
-    AQ_ASSERT(rc == 0);
-    rc = aq_layout_init(&settings.schema, settings.n_step, settings.config.replay.chunk_length,
-                        &shard->layout, NULL);
-    AQ_ASSERT(rc == 0);
+    must(aq_rpc_dispatcher_create(FAKE_HELD_MAX, 1 << 16, 1 << 16, &shard->dispatcher));
+    must(aq_rpc_dispatcher_add(shard->dispatcher, &shard->methods.base));
+    must(aq_layout_init(&settings.schema, settings.n_step, settings.config.replay.chunk_length,
+                        &shard->layout, NULL));
     shard->run_id = KIT_RUN;
     shard->schema_hash = settings.schema_hash;
     shard->incarnation = 1;

@@ -51,6 +51,9 @@ static aq_actor_core *core_with_credit(uint64_t granted)
     return core;
 }
 
+#define TEST_OF_CORE(name, granted)                                                                \
+    TEST_OF(name, aq_actor_core *core, core_with_credit(granted), aq_actor_core_destroy)
+
 static aq_engine *engine_of(uint64_t version, int32_t choice)
 {
     aq_engine *engine = NULL;
@@ -123,9 +126,8 @@ TEST(without_credit_nothing_is_stepped)
     aq_actor_core_destroy(core);
 }
 
-TEST(it_steps_as_far_as_credit_goes_and_goes_on_with_more)
+TEST_OF_CORE(it_steps_as_far_as_credit_goes_and_goes_on_with_more, 3 * KIT_ENVS + KIT_ENVS - 1)
 {
-    aq_actor_core *core = core_with_credit(3 * KIT_ENVS + KIT_ENVS - 1);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(aq_actor_core_step(core, i), KIT_ENVS);
     }
@@ -135,24 +137,20 @@ TEST(it_steps_as_far_as_credit_goes_and_goes_on_with_more)
     assert_int_equal(aq_actor_core_step(core, 4), KIT_ENVS);
     assert_int_equal(aq_actor_core_step(core, 5), 0);
     assert_int_equal(aq_actor_core_counters(core).env_steps, 4 * KIT_ENVS);
-    aq_actor_core_destroy(core);
 }
 
-TEST(a_grant_never_shrinks)
+TEST_OF_CORE(a_grant_never_shrinks, 2 * KIT_ENVS)
 {
-    aq_actor_core *core = core_with_credit(2 * KIT_ENVS);
     uint64_t acknowledged, granted;
     const aq_shard_mark restarted = {.shard_incarnation = 2, .expected = 1};
     aq_shard_spread_answered(aq_actor_core_spread(core), 0, 0, &restarted, 0);
     aq_shard_spread_known(aq_actor_core_spread(core), 0, &acknowledged, &granted);
     assert_int_equal(granted, 2 * KIT_ENVS);
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
-    aq_actor_core_destroy(core);
 }
 
-TEST(a_full_outbox_stops_it_whatever_the_credit)
+TEST_OF_CORE(a_full_outbox_stops_it_whatever_the_credit, UINT64_C(1) << 40)
 {
-    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     int64_t now_ns = 0;
     while (aq_actor_core_step(core, now_ns) > 0) {
         now_ns += KIT_FLUSH_MS * AQ_NS_PER_MS;
@@ -162,7 +160,6 @@ TEST(a_full_outbox_stops_it_whatever_the_credit)
     assert_false(aq_actor_core_needs_credit(core));
     acknowledge_all(core, now_ns, 0);
     assert_int_equal(aq_actor_core_step(core, now_ns), KIT_ENVS);
-    aq_actor_core_destroy(core);
 }
 
 /* ---- policies ------------------------------------------------------------------------------- */
@@ -183,9 +180,8 @@ static uint64_t check_versions(const aq_chunk *chunk)
     return 1;
 }
 
-TEST(without_a_policy_it_acts_at_random_as_version_0)
+TEST_OF_CORE(without_a_policy_it_acts_at_random_as_version_0, 4000)
 {
-    aq_actor_core *core = core_with_credit(4000);
     while (aq_actor_core_step(core, 0) > 0) {
         versions_allowed = 1u << 0;
         (void)send_all(core, 0, check_versions);
@@ -194,12 +190,10 @@ TEST(without_a_policy_it_acts_at_random_as_version_0)
     /* At random the pole falls after about 20 steps; either action alone is over within 10. */
     assert_true(aq_actor_core_counters(core).return_mean > 12.0);
     assert_int_equal(aq_actor_core_counters(core).policy_version, 0);
-    aq_actor_core_destroy(core);
 }
 
-TEST(each_step_is_stamped_with_the_version_that_chose_it)
+TEST_OF_CORE(each_step_is_stamped_with_the_version_that_chose_it, UINT64_C(1) << 40)
 {
-    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     aq_engine *first = engine_of(3, 1);
     aq_engine *second = engine_of(5, 1);
     choice_expected = 1;
@@ -217,7 +211,6 @@ TEST(each_step_is_stamped_with_the_version_that_chose_it)
     assert_ptr_equal(aq_actor_core_set_engine(core, NULL), second);
     aq_engine_destroy(first);
     aq_engine_destroy(second);
-    aq_actor_core_destroy(core);
 }
 
 static uint64_t random_choices;
@@ -293,9 +286,8 @@ TEST(incarnations_and_slots_play_different_episodes)
 
 /* ---- messages ------------------------------------------------------------------------------- */
 
-TEST(an_open_chunk_is_held_back_for_the_flush_time_only)
+TEST_OF_CORE(an_open_chunk_is_held_back_for_the_flush_time_only, UINT64_C(1) << 40)
 {
-    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     const int64_t flush_ns = KIT_FLUSH_MS * AQ_NS_PER_MS;
     for (int i = 0; i < 3; i++) { /* an n-step item each, no chunk full */
         assert_int_equal(aq_actor_core_step(core, 5), KIT_ENVS);
@@ -304,7 +296,6 @@ TEST(an_open_chunk_is_held_back_for_the_flush_time_only)
     assert_int_equal(send_all(core, 4 + flush_ns, fresh_of), 0);
     assert_int_equal(send_all(core, 5 + flush_ns, fresh_of), 3 * KIT_ENVS);
     assert_int_equal(aq_actor_core_due_ns(core, 0), INT64_MAX);
-    aq_actor_core_destroy(core);
 }
 
 /* A chunk that was too short to be closed when the others were flushed is due by its own age. */
@@ -349,10 +340,9 @@ TEST(out_of_credit_what_is_closed_goes_at_once)
     aq_actor_core_destroy(core);
 }
 
-TEST(everything_stepped_is_sent_but_what_is_no_item_yet)
+TEST_OF_CORE(everything_stepped_is_sent_but_what_is_no_item_yet, 1000 * KIT_ENVS)
 {
     const uint64_t granted = 1000 * KIT_ENVS;
-    aq_actor_core *core = core_with_credit(granted);
     int64_t now_ns = 0;
     uint64_t sent = 0;
     while (aq_actor_core_step(core, now_ns) > 0) {
@@ -364,12 +354,10 @@ TEST(everything_stepped_is_sent_but_what_is_no_item_yet)
     sent += send_all(core, now_ns, fresh_of);
     assert_true(sent <= granted);
     assert_true(granted - sent <= 2 * KIT_ENVS); /* n - 1 each */
-    aq_actor_core_destroy(core);
 }
 
-TEST(a_new_connection_gets_everything_again)
+TEST_OF_CORE(a_new_connection_gets_everything_again, 8 * KIT_ENVS)
 {
-    aq_actor_core *core = core_with_credit(8 * KIT_ENVS);
     while (aq_actor_core_step(core, 0) > 0) {
     }
     uint64_t first = send_all(core, 0, fresh_of);
@@ -377,12 +365,10 @@ TEST(a_new_connection_gets_everything_again)
     assert_int_equal(send_all(core, 1, fresh_of), first);
     assert_int_equal(aq_actor_core_counters(core).resent,
                      aq_actor_core_counters(core).unacknowledged);
-    aq_actor_core_destroy(core);
 }
 
-TEST(draining_closes_what_is_open_and_waits_for_acknowledgement)
+TEST_OF_CORE(draining_closes_what_is_open_and_waits_for_acknowledgement, UINT64_C(1) << 40)
 {
-    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     for (int i = 0; i < 5; i++) {
         assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
     }
@@ -394,7 +380,6 @@ TEST(draining_closes_what_is_open_and_waits_for_acknowledgement)
     assert_false(aq_actor_core_drained(core));
     acknowledge_all(core, 0, 0);
     assert_true(aq_actor_core_drained(core));
-    aq_actor_core_destroy(core);
 }
 
 TEST(draining_a_fresh_core_is_done_at_once)
@@ -437,14 +422,12 @@ TEST(a_step_allocates_chunks_only)
     aq_actor_core_destroy(core);
 }
 
-TEST(without_memory_for_a_chunk_it_steps_later)
+TEST_OF_CORE(without_memory_for_a_chunk_it_steps_later, UINT64_C(1) << 40)
 {
-    aq_actor_core *core = core_with_credit(UINT64_C(1) << 40);
     aq_memory_fail_at(2, 1);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     assert_int_equal(aq_actor_core_step(core, 0), 0);
     aq_memory_fail_at(0, 0);
     assert_int_equal(aq_actor_core_counters(core).env_steps, 0);
     assert_int_equal(aq_actor_core_step(core, 0), KIT_ENVS);
-    aq_actor_core_destroy(core);
 }

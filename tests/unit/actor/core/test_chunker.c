@@ -188,10 +188,12 @@ static aq_chunker *one_lane(uint32_t n_step, uint32_t length_max)
     return chunker;
 }
 
-TEST(a_full_chunk_closes_and_the_next_repeats_its_end)
+#define TEST_OF_LANE(name, n_step, length_max)                                                     \
+    TEST_OF(name, aq_chunker *chunker, one_lane(n_step, length_max), aq_chunker_destroy)
+
+TEST_OF_LANE(a_full_chunk_closes_and_the_next_repeats_its_end, 3, 4)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(3, 4);
     for (int64_t i = 0; i < 3; i++) {
         assert_false(step(chunker, i, 0, &closed));
     }
@@ -207,13 +209,11 @@ TEST(a_full_chunk_closes_and_the_next_repeats_its_end)
     assert_int_equal(closed.chunk->view.first, 2);
     assert_int_equal(closed.since_ns, 4); /* repeated transitions are not new */
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(a_flush_leaves_alone_what_holds_no_item)
+TEST_OF_LANE(a_flush_leaves_alone_what_holds_no_item, 3, 8)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(3, 8);
     assert_false(step(chunker, 0, 0, &closed));
     assert_false(step(chunker, 1, 0, &closed));
     assert_false(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
@@ -225,13 +225,11 @@ TEST(a_flush_leaves_alone_what_holds_no_item)
     aq_chunk_unref(closed.chunk);
     aq_chunker_look(chunker);
     assert_int_equal(aq_chunker_oldest_ns(chunker), INT64_MAX);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(a_flush_leaves_alone_what_holds_nothing_new)
+TEST_OF_LANE(a_flush_leaves_alone_what_holds_nothing_new, 2, 8)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(2, 8);
     assert_false(step(chunker, 0, 0, &closed));
     assert_false(step(chunker, 1, 0, &closed));
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed));
@@ -242,24 +240,20 @@ TEST(a_flush_leaves_alone_what_holds_nothing_new)
     assert_true(aq_chunker_flush(chunker, 0, INT64_MAX, &closed)); /* one new, one repeated */
     assert_int_equal(aq_chunk_view_fresh(&closed.chunk->view), 1);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(a_flush_spares_what_is_younger)
+TEST_OF_LANE(a_flush_spares_what_is_younger, 1, 8)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(1, 8);
     assert_false(step(chunker, 10, 0, &closed));
     assert_false(aq_chunker_flush(chunker, 0, 9, &closed));
     assert_true(aq_chunker_flush(chunker, 0, 10, &closed));
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(an_end_closes_even_the_shortest_episode)
+TEST_OF_LANE(an_end_closes_even_the_shortest_episode, 5, 8)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(5, 8);
     assert_true(step(chunker, 0, 1, &closed));
     assert_int_equal(closed.chunk->view.length, 1);
     assert_true(closed.chunk->view.terminated);
@@ -272,13 +266,11 @@ TEST(an_end_closes_even_the_shortest_episode)
     assert_int_equal(closed.chunk->view.episode, 2);
     assert_int_equal(closed.chunk->view.first, 0);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(an_abandoned_episode_goes_no_further)
+TEST_OF_LANE(an_abandoned_episode_goes_no_further, 3, 4)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(3, 4);
     for (int64_t i = 0; i < 3; i++) {
         assert_false(step(chunker, i, 0, &closed));
     }
@@ -295,13 +287,11 @@ TEST(an_abandoned_episode_goes_no_further)
     assert_int_equal(closed.chunk->view.first, 0);
     assert_int_equal(closed.chunk->view.overlap, 0);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
-TEST(an_episode_may_be_abandoned_between_two_chunks)
+TEST_OF_LANE(an_episode_may_be_abandoned_between_two_chunks, 2, 2)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(2, 2);
     assert_false(step(chunker, 0, 0, &closed));
     assert_true(step(chunker, 1, 0, &closed));
     aq_chunk_unref(closed.chunk);
@@ -310,7 +300,6 @@ TEST(an_episode_may_be_abandoned_between_two_chunks)
     assert_true(step(chunker, 2, 2, &closed));
     assert_int_equal(closed.chunk->view.length, 1);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
 TEST(reserve_without_memory_changes_nothing_and_can_be_tried_again)
@@ -332,10 +321,9 @@ TEST(reserve_without_memory_changes_nothing_and_can_be_tried_again)
     aq_chunker_destroy(chunker);
 }
 
-TEST(only_a_new_chunk_is_allocated)
+TEST_OF_LANE(only_a_new_chunk_is_allocated, 3, 8)
 {
     aq_closed_chunk closed = {0};
-    aq_chunker *chunker = one_lane(3, 8);
     assert_false(step(chunker, 0, 0, &closed));
     uint64_t before = aq_memory_allocation_count();
     for (int64_t i = 1; i < 8; i++) {
@@ -343,7 +331,6 @@ TEST(only_a_new_chunk_is_allocated)
     }
     assert_int_equal(aq_memory_allocation_count(), before);
     aq_chunk_unref(closed.chunk);
-    aq_chunker_destroy(chunker);
 }
 
 TEST(create_survives_every_failed_allocation)

@@ -22,26 +22,23 @@ typedef struct fixture {
     double reward; /* of the next chunk */
 } fixture;
 
-static int set_up(void **state)
+static fixture *open_outbox(void)
 {
     static fixture all;
     memset(&all, 0, sizeof(all));
     all.layout = outbox_shard_layout(4);
     outbox_shard_init(&all.shard, &all.layout);
     const aq_outbox_config config = outbox_shard_config(&all.layout, MESSAGE_BYTES);
-    if (aq_outbox_create(&config, &all.outbox, NULL) != 0) {
-        return -1;
-    }
-    *state = &all;
-    return 0;
+    assert_int_equal(aq_outbox_create(&config, &all.outbox, NULL), 0);
+    return &all;
 }
 
-static int tear_down(void **state)
+static void close_outbox(fixture *all)
 {
-    fixture *all = *state;
     aq_outbox_destroy(all->outbox);
-    return 0;
 }
+
+#define TEST_OF_OUTBOX(name) TEST_OF(name, fixture *all, open_outbox(), close_outbox)
 
 static void put(fixture *all, int64_t since_ns)
 {
@@ -82,16 +79,14 @@ static void acknowledge(fixture *all, int64_t now_ns)
 
 /* ---- when a message goes out ---------------------------------------------------------------- */
 
-TEST_WITH(an_empty_outbox_has_nothing_to_send, set_up, tear_down)
+TEST_OF_OUTBOX(an_empty_outbox_has_nothing_to_send)
 {
-    fixture *all = *state;
     assert_int_equal(send_all(all, 0, true, NULL), 0);
     assert_int_equal(aq_outbox_due_ns(all->outbox, true), INT64_MAX);
 }
 
-TEST_WITH(a_small_chunk_waits_for_company_but_not_longer_than_its_time, set_up, tear_down)
+TEST_OF_OUTBOX(a_small_chunk_waits_for_company_but_not_longer_than_its_time)
 {
-    fixture *all = *state;
     put(all, 5);
     assert_int_equal(send_all(all, HOLD_NS + 4, false, &all->shard), 0);
     assert_int_equal(aq_outbox_due_ns(all->outbox, false), HOLD_NS + 5);
@@ -101,17 +96,15 @@ TEST_WITH(a_small_chunk_waits_for_company_but_not_longer_than_its_time, set_up, 
     assert_int_equal(all->shard.chunk_count[1], 2);
 }
 
-TEST_WITH(a_chunk_that_holds_an_older_step_goes_earlier, set_up, tear_down)
+TEST_OF_OUTBOX(a_chunk_that_holds_an_older_step_goes_earlier)
 {
-    fixture *all = *state;
     put(all, 100);
     put(all, 50);
     assert_int_equal(aq_outbox_due_ns(all->outbox, false), HOLD_NS + 50);
 }
 
-TEST_WITH(a_good_size_goes_at_once, set_up, tear_down)
+TEST_OF_OUTBOX(a_good_size_goes_at_once)
 {
-    fixture *all = *state;
     int chunks = 0;
     while (aq_outbox_due_ns(all->outbox, false) != INT64_MIN) {
         put(all, 0);
@@ -123,17 +116,15 @@ TEST_WITH(a_good_size_goes_at_once, set_up, tear_down)
     assert_int_equal(all->shard.chunk_count[1], chunks);
 }
 
-TEST_WITH(the_urgent_goes_at_once, set_up, tear_down)
+TEST_OF_OUTBOX(the_urgent_goes_at_once)
 {
-    fixture *all = *state;
     put(all, 0);
     assert_int_equal(aq_outbox_due_ns(all->outbox, true), INT64_MIN);
     assert_int_equal(send_all(all, 0, true, &all->shard), 1);
 }
 
-TEST_WITH(what_has_gathered_is_cut_into_messages_that_fit, set_up, tear_down)
+TEST_OF_OUTBOX(what_has_gathered_is_cut_into_messages_that_fit)
 {
-    fixture *all = *state;
     for (int i = 0; i < 300; i++) {
         put(all, 0);
     }
@@ -148,10 +139,9 @@ TEST_WITH(what_has_gathered_is_cut_into_messages_that_fit, set_up, tear_down)
     assert_int_equal(all->shard.gaps, 0);
 }
 
-TEST_WITH(a_message_holds_no_more_chunks_than_any_may, set_up, tear_down)
+TEST_OF_OUTBOX(a_message_holds_no_more_chunks_than_any_may)
 {
     const uint32_t chunks = AQ_EXPERIENCE_CHUNKS_MAX + 10;
-    fixture *all = *state;
     aq_outbox_config config = outbox_shard_config(&all->layout, 64 << 20);
     config.burst_chunks = chunks;
     aq_outbox_destroy(all->outbox);
@@ -167,9 +157,8 @@ TEST_WITH(a_message_holds_no_more_chunks_than_any_may, set_up, tear_down)
     assert_int_equal(aq_outbox_count(all->outbox).waiting_chunks, 10);
 }
 
-TEST_WITH(a_refused_send_offers_the_same_frame_again_without_packing_it, set_up, tear_down)
+TEST_OF_OUTBOX(a_refused_send_offers_the_same_frame_again_without_packing_it)
 {
-    fixture *all = *state;
     const uint8_t *frame, *again;
     size_t size, again_size;
     put(all, 0);
@@ -185,9 +174,8 @@ TEST_WITH(a_refused_send_offers_the_same_frame_again_without_packing_it, set_up,
 
 /* ---- what makes it go again ----------------------------------------------------------------- */
 
-TEST_WITH(what_is_acknowledged_is_forgotten, set_up, tear_down)
+TEST_OF_OUTBOX(what_is_acknowledged_is_forgotten)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 5, &all->shard);
     assert_int_equal(aq_outbox_count(all->outbox).unacknowledged, 5);
@@ -198,9 +186,8 @@ TEST_WITH(what_is_acknowledged_is_forgotten, set_up, tear_down)
     assert_int_equal(aq_outbox_count(all->outbox).acknowledged, 5);
 }
 
-TEST_WITH(a_new_connection_gets_everything_unacknowledged_from_the_first, set_up, tear_down)
+TEST_OF_OUTBOX(a_new_connection_gets_everything_unacknowledged_from_the_first)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 2, &all->shard);
     acknowledge(all, 1);
@@ -212,9 +199,8 @@ TEST_WITH(a_new_connection_gets_everything_unacknowledged_from_the_first, set_up
     assert_int_equal(aq_outbox_count(all->outbox).resent, 3);
 }
 
-TEST_WITH(a_restarted_shard_gets_everything_with_the_mark_of_now, set_up, tear_down)
+TEST_OF_OUTBOX(a_restarted_shard_gets_everything_with_the_mark_of_now)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 2, &all->shard); /* packed while 0 was acknowledged */
     put(all, 0);
@@ -235,9 +221,8 @@ TEST_WITH(a_restarted_shard_gets_everything_with_the_mark_of_now, set_up, tear_d
     assert_int_equal(aq_outbox_count(all->outbox).shard_steps, 1);
 }
 
-TEST_WITH(another_shard_incarnation_is_reason_enough_to_go_again, set_up, tear_down)
+TEST_OF_OUTBOX(another_shard_incarnation_is_reason_enough_to_go_again)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 2, NULL); /* into a shard that died with them */
     outbox_shard_restart(&all->shard);
@@ -246,9 +231,8 @@ TEST_WITH(another_shard_incarnation_is_reason_enough_to_go_again, set_up, tear_d
     assert_int_equal(all->shard.mark, 2);
 }
 
-TEST_WITH(a_gap_makes_it_go_back_at_once_and_once, set_up, tear_down)
+TEST_OF_OUTBOX(a_gap_makes_it_go_back_at_once_and_once)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 1, &all->shard);
     send_singly(all, 0, 1, NULL); /* lost */
@@ -265,9 +249,8 @@ TEST_WITH(a_gap_makes_it_go_back_at_once_and_once, set_up, tear_down)
     assert_int_equal(send_all(all, 2, false, &all->shard), 0);
 }
 
-TEST_WITH(a_mark_that_stands_still_makes_it_go_again_with_growing_patience, set_up, tear_down)
+TEST_OF_OUTBOX(a_mark_that_stands_still_makes_it_go_again_with_growing_patience)
 {
-    fixture *all = *state;
     int64_t now_ns = 10;
     acknowledge(all, now_ns);
     send_singly(all, now_ns, 2, NULL);
@@ -285,9 +268,8 @@ TEST_WITH(a_mark_that_stands_still_makes_it_go_again_with_growing_patience, set_
     assert_int_equal(aq_outbox_count(all->outbox).unacknowledged, 0);
 }
 
-TEST_WITH(progress_restores_the_first_patience, set_up, tear_down)
+TEST_OF_OUTBOX(progress_restores_the_first_patience)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 2, NULL);
     acknowledge(all, RESEND_NS);
@@ -300,9 +282,8 @@ TEST_WITH(progress_restores_the_first_patience, set_up, tear_down)
     assert_int_equal(send_all(all, 2 * RESEND_NS, true, &all->shard), 1);
 }
 
-TEST_WITH(what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again, set_up, tear_down)
+TEST_OF_OUTBOX(what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 3, &all->shard);
     aq_shard_mark mark = outbox_shard_mark(&all->shard);
@@ -316,9 +297,8 @@ TEST_WITH(what_the_shard_has_but_not_yet_acknowledges_is_not_sent_again, set_up,
     assert_int_equal(all->shard.last_seq, 3);
 }
 
-TEST_WITH(numbers_that_cannot_be_are_ignored, set_up, tear_down)
+TEST_OF_OUTBOX(numbers_that_cannot_be_are_ignored)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, 2, NULL);
     const aq_shard_mark mad = {
@@ -336,9 +316,8 @@ TEST_WITH(numbers_that_cannot_be_are_ignored, set_up, tear_down)
 
 /* ---- limits --------------------------------------------------------------------------------- */
 
-TEST_WITH(there_is_no_room_when_too_many_messages_are_out, set_up, tear_down)
+TEST_OF_OUTBOX(there_is_no_room_when_too_many_messages_are_out)
 {
-    fixture *all = *state;
     acknowledge(all, 0);
     send_singly(all, 0, AQ_OUTBOX_MESSAGES_MAX - 1, &all->shard);
     assert_true(aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX));
@@ -352,9 +331,8 @@ TEST_WITH(there_is_no_room_when_too_many_messages_are_out, set_up, tear_down)
     assert_int_equal(send_all(all, 1, true, &all->shard), 1);
 }
 
-TEST_WITH(there_is_no_room_when_the_chunks_take_too_much_memory, set_up, tear_down)
+TEST_OF_OUTBOX(there_is_no_room_when_the_chunks_take_too_much_memory)
 {
-    fixture *all = *state;
     aq_layout large = outbox_shard_layout(AQ_CHUNK_LENGTH_MAX); /* 1 MiB each */
     int chunks = 0;
     while (aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX)) {
@@ -365,9 +343,8 @@ TEST_WITH(there_is_no_room_when_the_chunks_take_too_much_memory, set_up, tear_do
     assert_true(aq_outbox_count(all->outbox).bytes >= AQ_OUTBOX_BYTES_MAX);
 }
 
-TEST_WITH(there_is_no_room_without_a_place_for_every_chunk_of_a_burst, set_up, tear_down)
+TEST_OF_OUTBOX(there_is_no_room_without_a_place_for_every_chunk_of_a_burst)
 {
-    fixture *all = *state;
     uint32_t chunks = 0;
     while (aq_outbox_room(all->outbox, AQ_OUTBOX_BYTES_MAX)) {
         put(all, 0);
@@ -380,7 +357,7 @@ TEST_WITH(there_is_no_room_without_a_place_for_every_chunk_of_a_burst, set_up, t
     assert_int_equal(aq_outbox_count(all->outbox).waiting_chunks, chunks + 3);
 }
 
-TEST_WITH(a_chunk_too_long_for_a_message_is_refused_in_words, set_up, tear_down)
+TEST_OF_OUTBOX(a_chunk_too_long_for_a_message_is_refused_in_words)
 {
     aq_layout layout = outbox_shard_layout(1000);
     aq_outbox_config config = outbox_shard_config(&layout, MESSAGE_BYTES);
@@ -394,9 +371,8 @@ TEST_WITH(a_chunk_too_long_for_a_message_is_refused_in_words, set_up, tear_down)
     aq_outbox_destroy(outbox);
 }
 
-TEST_WITH(without_memory_for_a_frame_it_goes_later, set_up, tear_down)
+TEST_OF_OUTBOX(without_memory_for_a_frame_it_goes_later)
 {
-    fixture *all = *state;
     put(all, 0);
     aq_memory_fail_at(1, 1);
     assert_int_equal(send_all(all, 0, true, &all->shard), 0);
@@ -405,9 +381,8 @@ TEST_WITH(without_memory_for_a_frame_it_goes_later, set_up, tear_down)
     assert_int_equal(all->shard.mark, 1);
 }
 
-TEST_WITH(a_warm_outbox_allocates_nothing, set_up, tear_down)
+TEST_OF_OUTBOX(a_warm_outbox_allocates_nothing)
 {
-    fixture *all = *state;
     aq_chunk *chunks[8];
     const uint8_t *frame;
     size_t size;
@@ -428,16 +403,15 @@ TEST_WITH(a_warm_outbox_allocates_nothing, set_up, tear_down)
     assert_int_equal(aq_memory_allocation_count(), before);
 }
 
-TEST_WITH(create_survives_every_failed_allocation, set_up, tear_down)
+TEST_OF_OUTBOX(create_survives_every_failed_allocation)
 {
-    fixture *all = *state;
     const aq_outbox_config config = outbox_shard_config(&all->layout, MESSAGE_BYTES);
     aq_outbox *outbox = NULL;
     assert_made_despite_failures(outbox, aq_outbox_create(&config, &outbox, NULL));
     aq_outbox_destroy(outbox);
 }
 
-TEST_WITH(destroy_takes_null, set_up, tear_down)
+TEST_OF_OUTBOX(destroy_takes_null)
 {
     aq_outbox_destroy(NULL);
 }

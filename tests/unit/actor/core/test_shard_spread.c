@@ -8,7 +8,6 @@
 #include "actor/core/actor_core.h"
 #include "actor/core/shard_spread.h"
 #include "common/base/clock.h"
-#include "common/base/memory.h"
 #include "common/base/rng.h"
 #include "tests/support/chunks.h"
 #include "tests/support/test.h"
@@ -55,6 +54,9 @@ static aq_shard_spread *spread_of(uint32_t shards)
     return spread;
 }
 
+#define TEST_OF_SPREAD(name, shards)                                                               \
+    TEST_OF(name, aq_shard_spread *spread, spread_of(shards), aq_shard_spread_destroy)
+
 static void grant(aq_shard_spread *spread, uint32_t shard, uint64_t granted)
 {
     const aq_outbox_counters counters = aq_shard_spread_count_of(spread, shard);
@@ -100,9 +102,8 @@ static void serve(aq_shard_spread *spread, uint32_t shard)
 /* ---- who gets it ---------------------------------------------------------------------------- */
 
 /* Who had the most would be asked again and again: who is sent much is granted much. */
-TEST(turns_are_taken_whoever_has_the_most_credit)
+TEST_OF_SPREAD(turns_are_taken_whoever_has_the_most_credit, 3)
 {
-    aq_shard_spread *spread = spread_of(3);
     grant(spread, 0, 100);
     grant(spread, 1, 10000);
     grant(spread, 2, 100);
@@ -110,12 +111,10 @@ TEST(turns_are_taken_whoever_has_the_most_credit)
         put(spread, 4);
         assert_int_equal(put_steps(spread, i % 3), (i / 3 + 1) * 4);
     }
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(one_without_credit_for_all_of_a_chunk_is_passed_over)
+TEST_OF_SPREAD(one_without_credit_for_all_of_a_chunk_is_passed_over, 3)
 {
-    aq_shard_spread *spread = spread_of(3);
     grant(spread, 0, 3);
     grant(spread, 1, 10);
     grant(spread, 2, 7);
@@ -130,12 +129,10 @@ TEST(one_without_credit_for_all_of_a_chunk_is_passed_over)
     put(spread, 4);
     assert_int_equal(put_steps(spread, 0), 4);
     assert_int_equal(aq_shard_spread_credit(spread), 2);
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(equals_take_turns)
+TEST_OF_SPREAD(equals_take_turns, 4)
 {
-    aq_shard_spread *spread = spread_of(4);
     for (uint32_t i = 0; i < 4; i++) {
         grant(spread, i, 1000);
     }
@@ -143,12 +140,10 @@ TEST(equals_take_turns)
         put(spread, 5);
         assert_int_equal(put_steps(spread, i % 4), (i / 4 + 1) * 5);
     }
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(one_that_does_not_take_gets_nothing_and_lends_no_credit)
+TEST_OF_SPREAD(one_that_does_not_take_gets_nothing_and_lends_no_credit, 2)
 {
-    aq_shard_spread *spread = spread_of(2);
     grant(spread, 0, 1000);
     grant(spread, 1, 10);
     aq_shard_spread_set_taking(spread, 0, false);
@@ -161,12 +156,10 @@ TEST(one_that_does_not_take_gets_nothing_and_lends_no_credit)
     assert_false(aq_shard_spread_may_put(spread));
     aq_shard_spread_set_taking(spread, 0, true);
     assert_int_equal(aq_shard_spread_begin(spread), 1000);
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(one_that_is_overdrawn_gets_no_more_before_it_has_granted_that)
+TEST_OF_SPREAD(one_that_is_overdrawn_gets_no_more_before_it_has_granted_that, 1)
 {
-    aq_shard_spread *spread = spread_of(1);
     grant(spread, 0, 3);
     put(spread, 8);
     assert_int_equal(aq_shard_spread_credit(spread), 0);
@@ -174,23 +167,19 @@ TEST(one_that_is_overdrawn_gets_no_more_before_it_has_granted_that)
     assert_false(aq_shard_spread_may_put(spread));
     grant(spread, 0, 9);
     assert_int_equal(aq_shard_spread_begin(spread), 1);
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(grants_beyond_any_number_do_not_wrap)
+TEST_OF_SPREAD(grants_beyond_any_number_do_not_wrap, 3)
 {
-    aq_shard_spread *spread = spread_of(3);
     for (uint32_t i = 0; i < 3; i++) {
         grant(spread, i, UINT64_MAX - i);
     }
     assert_true(aq_shard_spread_credit(spread) == UINT64_MAX);
     assert_true(aq_shard_spread_begin(spread) == UINT64_MAX);
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(the_last_chunks_find_a_place_without_credit)
+TEST_OF_SPREAD(the_last_chunks_find_a_place_without_credit, 3)
 {
-    aq_shard_spread *spread = spread_of(3);
     aq_shard_spread_set_taking(spread, 0, false);
     aq_shard_spread_set_taking(spread, 2, false);
     grant(spread, 0, 100);
@@ -201,12 +190,10 @@ TEST(the_last_chunks_find_a_place_without_credit)
     assert_int_equal(put_steps(spread, 0), 4);
     assert_false(aq_shard_spread_is_empty(spread));
     assert_true(aq_shard_spread_is_empty_of(spread, 2));
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(what_is_urgent_for_one_does_not_wait_for_a_fuller_message)
+TEST_OF_SPREAD(what_is_urgent_for_one_does_not_wait_for_a_fuller_message, 2)
 {
-    aq_shard_spread *spread = spread_of(2);
     const uint8_t *frame;
     size_t size;
     grant(spread, 0, 8);
@@ -219,7 +206,6 @@ TEST(what_is_urgent_for_one_does_not_wait_for_a_fuller_message)
     assert_int_equal(aq_shard_spread_due_ns(spread, 1, false), 100);
     aq_shard_spread_set_taking(spread, 1, false);
     assert_true(aq_shard_spread_next(spread, 1, 0, false, &frame, &size));
-    aq_shard_spread_destroy(spread);
 }
 
 /* ---- bounds --------------------------------------------------------------------------------- */
@@ -257,9 +243,8 @@ TEST(what_all_hold_is_bounded_whatever_their_number)
     }
 }
 
-TEST(one_that_is_full_leaves_room_for_the_others)
+TEST_OF_SPREAD(one_that_is_full_leaves_room_for_the_others, 8)
 {
-    aq_shard_spread *spread = spread_of(8);
     (void)fill(spread);
     serve(spread, 3);
     assert_true(aq_shard_spread_may_put(spread));
@@ -267,16 +252,13 @@ TEST(one_that_is_full_leaves_room_for_the_others)
     put(spread, 4);
     assert_int_equal(put_steps(spread, 3), before + 4);
     assert_true(aq_shard_spread_credit(spread) > 0); /* of all, whether there is room or not */
-    aq_shard_spread_destroy(spread);
 }
 
-TEST(more_shards_than_there_can_be_are_refused)
+TEST_OF_SPREAD(more_shards_than_there_can_be_are_refused, AQ_SPREAD_SHARDS_MAX)
 {
-    aq_shard_spread *spread = spread_of(AQ_SPREAD_SHARDS_MAX);
     uint32_t shard = 77;
     assert_int_equal(aq_shard_spread_open(spread, 1, &shard), AQ_E_FULL);
     assert_int_equal(shard, 77);
-    aq_shard_spread_destroy(spread);
 }
 
 TEST(a_chunk_that_fits_in_no_message_is_refused_in_words)
@@ -295,22 +277,15 @@ TEST(without_memory_nothing_changes)
     aq_shard_spread *untouched = (aq_shard_spread *)(void *)&state;
     aq_shard_spread *spread = untouched;
     uint32_t shard = 77;
-    aq_memory_fail_at(1, 0);
-    assert_int_equal(aq_shard_spread_create(&config, &spread, NULL), AQ_E_NOMEM);
+    assert_fails_without_memory(aq_shard_spread_create(&config, &spread, NULL));
     assert_ptr_equal(spread, untouched);
-    aq_memory_fail_at(0, 0);
     spread = spread_of(1);
-    for (uint64_t nth = 1;; nth++) {
-        aq_memory_fail_at(nth, 0);
-        int rc = aq_shard_spread_open(spread, 5, &shard);
-        aq_memory_fail_at(0, 0);
-        if (rc == 0) {
-            assert_true(nth > 3);
-            break;
-        }
-        assert_int_equal(rc, AQ_E_NOMEM);
+    int rc;
+    EACH_ALLOCATION_FAILS(rc)
+    {
         assert_int_equal(aq_shard_spread_count(spread), 1);
         assert_int_equal(shard, 77);
+        rc = aq_shard_spread_open(spread, 5, &shard);
     }
     assert_int_equal(shard, 1);
     aq_shard_spread_destroy(spread);
